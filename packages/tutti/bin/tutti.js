@@ -1,0 +1,80 @@
+#!/usr/bin/env node
+// The launcher: finds a Node that can run Tutti, then calls main.
+// An old Node must be able to parse this file to be told that it is old (ES modules: 12.17 at the least),
+// so there is no top-level await, no optional chaining and no "node:" prefix here, and Tutti itself is
+// imported only after the version check.
+
+import { spawn } from "child_process";
+import { existsSync, realpathSync } from "fs";
+import { constants } from "os";
+import { fileURLToPath } from "url";
+
+const source = new URL("../src/cli/main.ts", import.meta.url);
+const built = new URL("../dist/cli/main.js", import.meta.url);
+const pinnedNode = fileURLToPath(new URL("../../../node_modules/.bin/node", import.meta.url));
+const inCheckout = existsSync(source);
+
+const version = process.versions.node.split(".").map(Number);
+const major = version[0] || 0;
+const newEnough = major > 22 || (major === 22 && (version[1] || 0) >= 18);
+
+if (newEnough) {
+  hideSqliteWarning();
+  // The address is a value, not a literal, because only one of the two files exists.
+  const entry = inCheckout ? source : built;
+  import(entry.href)
+    .then((cli) => cli.main(process.argv.slice(2)))
+    .then((code) => {
+      process.exitCode = code;
+    })
+    .catch((error) => {
+      console.error(error);
+      process.exit(1);
+    });
+} else if (inCheckout && existsSync(pinnedNode) && realpathSync(pinnedNode) !== realpathSync(process.execPath)) {
+  runWith(pinnedNode);
+} else {
+  refuse();
+}
+
+function refuse() {
+  console.error(`tutti needs Node 22.18 or newer, and this is Node ${process.versions.node}.`);
+  process.exit(1);
+}
+
+/**
+ * Starts this file again with another Node and ends as that one ends.
+ *
+ * @param {string} node
+ */
+function runWith(node) {
+  const child = spawn(node, [fileURLToPath(import.meta.url)].concat(process.argv.slice(2)), { stdio: "inherit" });
+  const onTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
+  /** @type {NodeJS.Signals[]} */
+  const signals = ["SIGTERM", "SIGINT", "SIGHUP"];
+  signals.forEach((signal) => {
+    process.on(signal, () => {
+      // A terminal sends Ctrl-C to both processes. Forwarding it too would look like a second, impatient Ctrl-C.
+      if (signal === "SIGINT" && onTerminal) return;
+      child.kill(signal);
+    });
+  });
+  // A Node that cannot be started at all, for example one built for another C library, is the same as none.
+  child.on("error", refuse);
+  child.on("close", (code, signal) => {
+    if (signal === null) process.exit(code === null ? 1 : code);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+    // Only a signal that does not end this process lets it come this far.
+    setTimeout(() => process.exit(128 + constants.signals[signal]), 100);
+  });
+}
+
+/** Node 22 warns that its SQLite is experimental, once in every command. Every other warning stays. */
+function hideSqliteWarning() {
+  const emitWarning = process.emitWarning.bind(process);
+  /** @param {any[]} args */
+  process.emitWarning = (...args) => {
+    if (!String(args[0]).startsWith("SQLite is an experimental feature")) Reflect.apply(emitWarning, process, args);
+  };
+}

@@ -1,0 +1,24 @@
+// `tutti answer`: what an agent wanted to know.
+import type { AttachFlags } from "./attach.ts";
+import { follow, withEngine } from "./follow.ts";
+import type { Output } from "./output.ts";
+import { readPairs } from "./pairs.ts";
+import { TuttiError } from "../schema/error.ts";
+
+export async function answer(output: Output, itemId: string, text: string, flags: AttachFlags): Promise<number> {
+  return withEngine(output, readPairs("--agent-env", flags.agentEnv), async (engine, signal) => {
+    const run = engine.list().find((each) => Object.hasOwn(each.inbox, itemId));
+    if (!run) throw new TuttiError("item_not_found", `nothing waits under ${itemId}`);
+    await engine.answer(itemId, text);
+    await engine.takeUp(run.id);
+    return follow({
+      engine,
+      output,
+      id: run.id,
+      signal,
+      yes: false,
+      allowDegraded: flags.allowDegraded ?? false,
+      start: false,
+    });
+  });
+}

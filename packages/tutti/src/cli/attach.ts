@@ -1,0 +1,25 @@
+// `tutti attach`: go on with a run in this terminal.
+import { follow, withEngine } from "./follow.ts";
+import type { Output } from "./output.ts";
+import { readPairs } from "./pairs.ts";
+
+export interface AttachFlags {
+  yes?: boolean;
+  agentEnv: string[];
+  allowDegraded?: boolean;
+}
+
+export async function attach(output: Output, id: string, flags: AttachFlags): Promise<number> {
+  return withEngine(output, readPairs("--agent-env", flags.agentEnv), async (engine, signal) => {
+    const { status } = await engine.takeUp(id);
+    return follow({
+      engine,
+      output,
+      id,
+      signal,
+      yes: flags.yes ?? false,
+      allowDegraded: flags.allowDegraded ?? false,
+      start: status === "created",
+    });
+  });
+}

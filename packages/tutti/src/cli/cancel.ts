@@ -1,0 +1,14 @@
+// `tutti cancel`: the end of a run by the person's will.
+import { withEngine } from "./follow.ts";
+import type { Output } from "./output.ts";
+
+export async function cancel(output: Output, id: string): Promise<number> {
+  return withEngine(output, {}, async (engine) => {
+    await engine.cancel(id);
+    await engine.takeUp(id);
+    await engine.settled(id);
+    output.value(await engine.result(id));
+    output.result(`${id} is cancelled`);
+    return 0;
+  });
+}

@@ -1,0 +1,13 @@
+// `tutti confirm`: the person's yes to a plan.
+import type { AttachFlags } from "./attach.ts";
+import { follow, withEngine } from "./follow.ts";
+import type { Output } from "./output.ts";
+import { readPairs } from "./pairs.ts";
+
+export async function confirm(output: Output, id: string, flags: AttachFlags): Promise<number> {
+  return withEngine(output, readPairs("--agent-env", flags.agentEnv), async (engine, signal) => {
+    await engine.takeUp(id);
+    await engine.confirm(id);
+    return follow({ engine, output, id, signal, yes: true, allowDegraded: flags.allowDegraded ?? false, start: false });
+  });
+}

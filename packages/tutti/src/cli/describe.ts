@@ -1,0 +1,83 @@
+// Events and states in words.
+import type { RunEvent } from "../schema/event.ts";
+import type { Outcome } from "../schema/outcome.ts";
+import type { Run } from "../schema/run.ts";
+
+const PHASES = {
+  analysis: "analysing",
+  taskPlanning: "planning",
+  workerExecution: "working",
+  aggregation: "merging the results",
+  verification: "verifying",
+} as const;
+
+/** One line for events a person wants to see; null for the rest. */
+export function describeEvent(event: RunEvent, run: Run): string | null {
+  switch (event.type) {
+    case "orchestrator:created":
+      return `run ${event.data.id} with template ${event.data.templateId} on ${event.data.cwd}`;
+    case "orchestrator:started":
+      return `${PHASES[event.data.phase]} …`;
+    case "orchestrator:phaseChanged":
+      return event.data.previousPhase === event.data.currentPhase ? null : `${PHASES[event.data.currentPhase]} …`;
+    case "orchestrator:analysisComplete":
+      return `analysis: ${event.data.analysis.summary}`;
+    case "worker:started":
+      return `${event.data.taskId} started: ${run.workers[event.data.taskId]?.task.title ?? ""}`;
+    case "worker:progress":
+      return event.data.currentAction === null
+        ? null
+        : `${event.data.taskId} ${event.data.progress} %: ${event.data.currentAction}`;
+    case "worker:completed":
+      return `${event.data.taskId} completed: ${plural(event.data.outputFiles.length, "file")} changed${event.data.partial ? " (partial)" : ""}`;
+    case "worker:failed":
+    case "worker:timeout":
+      return `${event.data.taskId} ${event.type === "worker:failed" ? "failed" : "timed out"}: ${event.data.error}`;
+    case "worker:cancelled":
+      return `${event.data.taskId} cancelled`;
+    case "worker:lost":
+      return `${event.data.taskId} is attempted again: ${event.data.reason}`;
+    case "main:lost":
+      return `the main session is started again: ${event.data.reason}`;
+    case "turn:ended":
+      return event.data.problems.length > 0
+        ? `${event.data.taskId ?? "main session"} is asked again: ${event.data.problems.join("; ")}`
+        : null;
+    case "task:blocked":
+      return `${event.data.taskId} cannot start: it needs ${event.data.because.join(", ")}`;
+    case "workspace:conflict":
+      return `conflict in ${event.data.conflict.files.join(", ")} between ${event.data.conflict.tasks.join(" and ")}`;
+    case "orchestrator:aggregated":
+      return event.data.aggregation.summary ? `merged: ${event.data.aggregation.summary}` : null;
+    case "orchestrator:verified":
+      return `verification ${event.data.verification.status}${event.data.verification.summary ? `: ${event.data.verification.summary}` : ""}`;
+    case "orchestrator:error":
+      return `error in ${event.data.operation}: ${event.data.error}`;
+    default:
+      return null;
+  }
+}
+
+export function describePlan(run: Run): string[] {
+  return run.tasks.map((task) => {
+    const after = task.dependencies.length > 0 ? `  (after ${task.dependencies.join(", ")})` : "";
+    const status = run.workers[task.id]?.status;
+    return `  ${task.id}  ${task.title}${after}${status ? `  ${status}` : ""}`;
+  });
+}
+
+export function describeOutcome(outcome: Outcome): string[] {
+  const { census, conflicts, causes } = outcome;
+  const counts = Object.entries(census).filter(([name, count]) => name !== "planned" && count > 0);
+  return [
+    `${outcome.outcome ?? outcome.status}: ${census.planned} planned${counts.map(([name, count]) => `, ${count} ${name}`).join("")}`,
+    ...(outcome.error === null ? [] : [`  ${outcome.error}`]),
+    ...causes.map((cause) => `  ${cause.taskId} ${cause.status}: ${cause.reason}`),
+    ...conflicts.map((conflict) => `  conflict in ${conflict.files.join(", ")}: ${conflict.tasks.join(", ")}`),
+    ...(outcome.branch === null
+      ? []
+      : [`${plural(outcome.outputFiles.length, "file")} changed on branch ${outcome.branch}`]),
+  ];
+}
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

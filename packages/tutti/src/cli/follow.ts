@@ -1,0 +1,164 @@
+// Following a run in this terminal until it ends, asks for something nobody here can give, or is interrupted.
+import { createInterface } from "node:readline/promises";
+import { describeEvent, describeOutcome, describePlan } from "./describe.ts";
+import type { Output } from "./output.ts";
+import { openLocalEngine } from "../main.ts";
+import { TuttiError } from "../schema/error.ts";
+import type { StoredEvent } from "../schema/event.ts";
+import type { InboxItem } from "../schema/inbox.ts";
+import type { Run } from "../schema/run.ts";
+import { isRunOver } from "../schema/status.ts";
+
+type Engine = ReturnType<typeof openLocalEngine>["engine"];
+
+const INTERRUPTED = 130;
+
+/**
+ * An engine for the time of one command. A signal to end is heard at once: agents are ended, the run stays resumable.
+ * Work that waits for a person's answer is left alive, because it would have to be done again otherwise.
+ */
+export async function withEngine(
+  output: Output,
+  agentEnv: Record<string, string>,
+  work: (engine: Engine, signal: AbortSignal) => Promise<number>,
+): Promise<number> {
+  const local = openLocalEngine({ dataDir: output.dataDir, agentEnv });
+  const interrupt = new AbortController();
+  const onSignal = () => interrupt.abort();
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, onSignal);
+  let leaveRunning = false;
+  try {
+    return await work(local.engine, interrupt.signal);
+  } catch (error) {
+    leaveRunning = error instanceof TuttiError && error.code === "needs_answer";
+    throw error;
+  } finally {
+    await local.close({ leaveRunning });
+    for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.off(name, onSignal);
+  }
+}
+
+export interface FollowOptions {
+  engine: Engine;
+  output: Output;
+  id: string;
+  signal: AbortSignal;
+  yes: boolean;
+  allowDegraded: boolean;
+  start: boolean;
+}
+
+export async function follow(options: FollowOptions): Promise<number> {
+  const { engine, output, id, signal } = options;
+  const interrupted = new Promise<"interrupted">((resolve) => {
+    if (signal.aborted) resolve("interrupted");
+    signal.addEventListener("abort", () => resolve("interrupted"), { once: true });
+  });
+  if (options.start) output.line(describeCreation(engine.get(id)!));
+  const leave = engine.subscribe((event, run) => run.id === id && show(output, event, run));
+  try {
+    if (options.start) await engine.start(id);
+    const end = await Promise.race([attend(options), interrupted]);
+    if (end !== "interrupted") return end;
+    output.line(`\nstopped; go on with: tutti attach ${id}`);
+    return INTERRUPTED;
+  } finally {
+    leave();
+  }
+}
+
+const describeCreation = (run: Run): string => `run ${run.id} with template ${run.templateId} on ${run.cwd}`;
+
+function show(output: Output, event: StoredEvent, run: Run): void {
+  const { seq, run: runId, runSeq, type, data, timestamp } = event;
+  output.value({ seq, run: runId, runSeq, type, data, timestamp: new Date(timestamp).toISOString() });
+  if (event.type === "orchestrator:started") for (const warning of event.data.warnings) output.warn(warning);
+  const line = describeEvent(event, run);
+  if (line !== null) output.line(line);
+}
+
+/** Goes from one thing that needs a person to the next, until the run is over. */
+async function attend({ engine, output, id, signal, yes, allowDegraded }: FollowOptions): Promise<number> {
+  for (;;) {
+    const run = await engine.until(
+      id,
+      (each) => isRunOver(each.status) || each.status === "confirming" || questionNow(each) !== null,
+    );
+    if (isRunOver(run.status)) break;
+    const question = questionNow(run);
+    if (question) await askQuestion(engine, output, run, question, signal);
+    else await settlePlan(engine, output, run, yes, signal);
+  }
+  await engine.settled(id);
+  const outcome = await engine.result(id);
+  output.value(outcome);
+  for (const line of describeOutcome(outcome)) output.result(line);
+  if (outcome.outcome === "success" || (outcome.outcome === "degraded" && allowDegraded)) return 0;
+  return engine.get(id)!.errors.some((error) => error.error.includes("could not be started")) ? 5 : 1;
+}
+
+const isTerminal = (output: Output): boolean => Boolean(process.stdin.isTTY && process.stdout.isTTY) && !output.json;
+
+/** With a terminal a question is put at once; without one only when nothing else can go on. */
+function questionNow(run: Run): InboxItem | null {
+  const questions = Object.values(run.inbox).filter((item) => item.kind === "question");
+  if (questions.length === 0) return null;
+  if (process.stdin.isTTY) return questions[0]!;
+  const waiting = new Set(questions.map((item) => item.sessionId));
+  const busy = [...(run.main ? [run.main] : []), ...Object.values(run.workers).map((worker) => worker.session)].filter(
+    (session) => session.turn !== null || session.state === "spawning",
+  );
+  return busy.every((session) => waiting.has(session.sessionId)) ? questions[0]! : null;
+}
+
+async function settlePlan(engine: Engine, output: Output, run: Run, yes: boolean, signal: AbortSignal): Promise<void> {
+  output.line(`plan of ${run.tasks.length} tasks:`);
+  for (const line of describePlan(run)) output.line(line);
+  if (run.planErrors.length > 0) {
+    throw new TuttiError("invalid_plan", `the plan of ${run.id} cannot be carried out: ${run.planErrors.join("; ")}`, {
+      details: run.planErrors,
+    });
+  }
+  if (yes) {
+    await engine.confirm(run.id);
+  } else if (!isTerminal(output)) {
+    throw new TuttiError("needs_confirmation", `the plan of ${run.id} waits to be confirmed: tutti confirm ${run.id}`, {
+      details: { id: run.id },
+    });
+  } else if (/^y(es)?$/i.test((await prompt("Carry out this plan? [y/N] ", signal)).trim())) {
+    await engine.confirm(run.id);
+  } else {
+    await engine.cancel(run.id);
+  }
+}
+
+async function askQuestion(
+  engine: Engine,
+  output: Output,
+  run: Run,
+  item: InboxItem,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!isTerminal(output)) {
+    throw new TuttiError(
+      "needs_answer",
+      `${item.taskId ?? "the main session"} of ${run.id} asks: ${item.question} — tutti answer ${item.id} "TEXT"`,
+      { details: item },
+    );
+  }
+  output.line(`${item.taskId ?? "the main session"} asks: ${item.question}`);
+  for (const [i, option] of (item.options ?? []).entries()) output.line(`  ${i + 1}. ${option}`);
+  const typed = (await prompt("> ", signal)).trim();
+  await engine.answer(item.id, item.options?.[Number(typed) - 1] ?? typed);
+}
+
+async function prompt(question: string, signal: AbortSignal): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  // The terminal gives Ctrl-C to whoever reads from it.
+  terminal.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
+  try {
+    return await terminal.question(question, { signal });
+  } finally {
+    terminal.close();
+  }
+}

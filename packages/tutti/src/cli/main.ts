@@ -1,0 +1,114 @@
+// The command line: one short file per command, loaded when it is asked for.
+import { createRequire } from "node:module";
+import { Command, CommanderError } from "commander";
+import { Output, type GlobalFlags } from "./output.ts";
+import { asTuttiError } from "../schema/error.ts";
+
+/** Runs one command and returns its exit code. */
+export async function main(argv: string[]): Promise<number> {
+  const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
+  const program = new Command("tutti")
+    .description("Lets several coding agents work on one request, and proves what happened.")
+    .version(version)
+    .option("--data-dir <dir>", "where runs are kept (default: $TUTTI_DATA_DIR, else the platform's data folder)")
+    .option("--json", "JSON on stdout and nothing else")
+    .option("--quiet", "only what is asked for")
+    .option("--no-color", "no colours")
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true });
+  let code = 0;
+  /** What a command needs of its surroundings, and one way for all of them to end. */
+  const action = <A extends unknown[]>(work: (output: Output, ...args: A) => Promise<number>) => {
+    return async (...args: unknown[]) => {
+      const output = new Output(program.opts<GlobalFlags>());
+      try {
+        code = await work(output, ...(args as A));
+      } catch (error) {
+        code = output.error(asTuttiError(error));
+      }
+    };
+  };
+
+  program
+    .command("run")
+    .argument("<request>", "what is to be done, in words")
+    .description("create, start and follow one run in this terminal")
+    .option("--template <id>", "the template to use", "_default")
+    .option("--cwd <dir>", "the repository to work on (default: the current folder)")
+    .requiredOption("--agent <agent>", "who works: command:PROGRAM…, text:PROGRAM… or script:FILE")
+    .option("--agent-env <K=V>", "a variable for the agents; repeatable", collect, [])
+    .option("--var <K=V>", "a variable for the prompts; repeatable", collect, [])
+    .option("--max-workers <n>", "workers at the same time")
+    .option("--yes", "confirm the plan without asking")
+    .option("--allow-degraded", "exit with 0 also when a part of the plan did not complete")
+    .action(
+      action(async (output, request: string, flags: import("./run.ts").RunFlags) =>
+        (await import("./run.ts")).run(output, request, flags),
+      ),
+    );
+
+  program
+    .command("attach")
+    .argument("<id>", "the run")
+    .description("go on with a run and follow it in this terminal")
+    .option("--yes", "confirm the plan without asking")
+    .option("--agent-env <K=V>", "a variable for the agents; repeatable", collect, [])
+    .option("--allow-degraded", "exit with 0 also when a part of the plan did not complete")
+    .action(
+      action(async (output, id: string, flags: import("./attach.ts").AttachFlags) =>
+        (await import("./attach.ts")).attach(output, id, flags),
+      ),
+    );
+
+  program
+    .command("confirm")
+    .argument("<id>", "the run")
+    .description("confirm the plan of a run and follow it")
+    .option("--agent-env <K=V>", "a variable for the agents; repeatable", collect, [])
+    .option("--allow-degraded", "exit with 0 also when a part of the plan did not complete")
+    .action(
+      action(async (output, id: string, flags: import("./attach.ts").AttachFlags) =>
+        (await import("./confirm.ts")).confirm(output, id, flags),
+      ),
+    );
+
+  program
+    .command("answer")
+    .argument("<item>", "what waits for an answer")
+    .argument("<text>", "the answer")
+    .description("answer a question of an agent and follow its run")
+    .option("--agent-env <K=V>", "a variable for the agents; repeatable", collect, [])
+    .action(
+      action(async (output, item: string, text: string, flags: import("./attach.ts").AttachFlags) =>
+        (await import("./answer.ts")).answer(output, item, text, flags),
+      ),
+    );
+
+  program
+    .command("cancel")
+    .argument("<id>", "the run")
+    .description("end a run for good")
+    .action(action(async (output, id: string) => (await import("./cancel.ts")).cancel(output, id)));
+
+  program
+    .command("list")
+    .description("all runs")
+    .action(action(async (output) => (await import("./list.ts")).list(output)));
+
+  program
+    .command("status")
+    .argument("<id>", "the run")
+    .description("how a run stands")
+    .action(action(async (output, id: string) => (await import("./status.ts")).status(output, id)));
+
+  try {
+    await program.parseAsync(argv, { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    // Commander has printed its message; help and version are no errors.
+    return error.exitCode === 0 ? 0 : 2;
+  }
+  return code;
+}
+
+const collect = (value: string, before: string[]): string[] => [...before, value];

@@ -1,0 +1,14 @@
+// Flags of the form NAME=value.
+import { TuttiError } from "../schema/error.ts";
+
+export function readPairs(flag: string, texts: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    texts.map((text) => {
+      const at = text.indexOf("=");
+      const name = text.slice(0, at);
+      if (at < 1 || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+        throw new TuttiError("usage", `${flag} takes NAME=value, not ${text}`);
+      return [name, text.slice(at + 1)];
+    }),
+  );
+}

@@ -1,0 +1,15 @@
+// `tutti status`: how one run stands, from its log.
+import type { Output } from "./output.ts";
+import { describePlan } from "./describe.ts";
+import { readRuns } from "../main.ts";
+import { TuttiError } from "../schema/error.ts";
+
+export async function status(output: Output, id: string): Promise<number> {
+  const run = readRuns(output.dataDir).find((each) => each.id === id);
+  if (!run) throw new TuttiError("run_not_found", `there is no run ${id}`);
+  output.value(run);
+  output.result(`${run.id}  ${run.status}  ${run.userRequest}`);
+  for (const line of describePlan(run)) output.result(line);
+  for (const error of run.errors) output.result(`error in ${error.phase ?? "the run"}: ${error.error}`);
+  return 0;
+}

@@ -1,0 +1,259 @@
+// The attendant of one session: makes its workspace, opens it, gives it the turns that the log says it has, listens, and
+// reports. It decides nothing. Whatever it was doing when the engine died, a new attendant does again from the state of
+// the log and the session's folder, and arrives at the same point.
+import { judgeTurn } from "./judge-turn.ts";
+import { renderPrompt } from "./prompt.ts";
+import type { RunWriter } from "./run-writer.ts";
+import { TurnRecord } from "./turn-record.ts";
+import { readProgress } from "../protocol/judge-answer.ts";
+import type { ProgressAnswer } from "../schema/answer.ts";
+import { asTuttiError } from "../schema/error.ts";
+import type { Run } from "../schema/run.ts";
+import type { SessionState, Worker } from "../schema/worker.ts";
+import type { Session, SessionHost, SessionSignal } from "../session/session.ts";
+import type { WorkspaceKey, Workspaces } from "../workspace/workspace.ts";
+import type { World } from "../world.ts";
+
+export interface AttendantOptions {
+  writer: RunWriter;
+  sessionId: string;
+  /** Null for the main session. */
+  taskId: string | null;
+  attempt: number;
+  sessions: SessionHost;
+  workspaces: Workspaces;
+  world: World;
+}
+
+/** Progress is told at most this often, unless the agent itself reports some. */
+const TELL_EVERY_MS = 1000;
+
+export class Attendant {
+  readonly sessionId: string;
+  readonly taskId: string | null;
+  readonly #options: AttendantOptions;
+  readonly #key: WorkspaceKey;
+  #session: Session | null = null;
+  #cwd = "";
+  #record: TurnRecord;
+  #progress: ProgressAnswer | null = null;
+  #delivered = 0;
+  #answered = new Set<string>();
+  #caughtUp = false;
+  #lastTold = 0;
+  /** Null while the session is wanted; then how it is to end. */
+  #ending: "close" | "stop" | "leave" | null = null;
+  readonly #attending: Promise<void>;
+
+  constructor(options: AttendantOptions) {
+    this.#options = options;
+    this.sessionId = options.sessionId;
+    this.taskId = options.taskId;
+    this.#key = { runId: options.writer.id, name: options.taskId ?? "main", attempt: options.attempt };
+    this.#record = new TurnRecord(this.#run.template.prompts.responseFormat);
+    this.#attending = this.#attend();
+  }
+
+  get #run(): Run {
+    return this.#options.writer.run;
+  }
+
+  get #worker(): Worker | null {
+    const worker = this.taskId === null ? null : this.#run.workers[this.taskId];
+    return worker?.sessionId === this.sessionId ? worker : null;
+  }
+
+  /** The session's part of the log's state, or null once another session has taken its place. */
+  get #state(): SessionState | null {
+    if (this.taskId !== null) return this.#worker?.session ?? null;
+    return this.#run.main?.sessionId === this.sessionId ? this.#run.main : null;
+  }
+
+  /** Something in the run has changed: there may be a turn to deliver or a question answered. */
+  async refresh(): Promise<void> {
+    try {
+      await this.#passOn();
+    } catch (error) {
+      await this.#broken(error);
+    }
+  }
+
+  async #passOn(): Promise<void> {
+    const session = this.#session;
+    const state = this.#state;
+    if (!session || !state || state.state !== "running") return;
+    for (const [askId, text] of Object.entries(state.asks)) {
+      if (text === null || this.#answered.has(askId)) continue;
+      this.#answered.add(askId);
+      await session.answer(askId, text);
+    }
+    const turn = state.turn;
+    if (!turn || turn.number <= this.#delivered) return;
+    this.#delivered = turn.number;
+    if (session.wasDelivered(turn.number)) return;
+    const { workspaces } = this.#options;
+    // The main session saw the base until now; what it is to merge and check is the work of all.
+    if (turn.phase === "aggregation" && turn.try === 1)
+      await workspaces.move(this.#run.cwd, this.#key, this.#run.head!);
+    const owed = this.#worker?.owed ?? this.#run.owed;
+    const { text, variables } = renderPrompt(this.#run, turn.phase, this.#worker, owed?.problems ?? [], this.#cwd);
+    await session.deliver({ number: turn.number, phase: turn.phase, text, variables });
+  }
+
+  /** Ends the session and takes its workspace away; work that is in it stays reachable. Resolves when that is done. */
+  async end(how: "close" | "stop"): Promise<void> {
+    this.#ending ??= how;
+    if (how === "close") await this.#session?.close();
+    await this.#options.sessions.end(this.#run.id, this.sessionId);
+    await this.#attending;
+    await this.#options.workspaces.remove(this.#run.cwd, this.#key);
+  }
+
+  /** Stops listening and leaves the session to its keeper. */
+  async leave(): Promise<void> {
+    this.#ending = "leave";
+    this.#session?.leave();
+    await this.#attending;
+  }
+
+  async #attend(): Promise<void> {
+    try {
+      const start = await this.#prepare();
+      if (start === null || this.#ending) return;
+      const { sessions } = this.#options;
+      const role = this.taskId === null ? ("main" as const) : ("worker" as const);
+      const { taskId, sessionId } = this;
+      this.#session = sessions.open({
+        sessionId,
+        runId: this.#run.id,
+        role,
+        taskId,
+        attempt: this.#key.attempt,
+        agent: this.#run.agent,
+        cwd: this.#cwd,
+      });
+      for await (const signal of this.#session.signals()) await this.#hear(signal, start);
+    } catch (error) {
+      await this.#broken(error);
+    }
+  }
+
+  /** What we could not do for the session ends it, with the reason; what the store could not do ends the engine. */
+  async #broken(error: unknown): Promise<void> {
+    const { code, message } = asTuttiError(error);
+    if (this.#ending || !this.#state || this.#state.state === "over") return;
+    await this.#report({ type: "unpreparable", sessionId: this.sessionId, code, error: message }).catch(() => {});
+  }
+
+  /** The commit the workspace starts from, or null if there cannot be one. */
+  async #prepare(): Promise<string | null> {
+    const { workspaces } = this.#options;
+    const run = this.#run;
+    let start = this.#state?.start ?? null;
+    if (start === null) {
+      const needs = this.#worker!.task.dependencies.map((id) => run.workers[id]!.commit!);
+      const merge = await workspaces.combine(run.cwd, run.base!, needs, `What ${this.taskId} of ${run.id} builds on`);
+      if (!merge.ok) {
+        const error = `the work of its dependencies collides in ${merge.files.join(", ")}`;
+        await this.#report({ type: "unpreparable", sessionId: this.sessionId, code: "dependencies_collide", error });
+        return null;
+      }
+      start = merge.commit;
+    }
+    const { path } = await workspaces.prepare(run.cwd, this.#key, start);
+    this.#cwd = path;
+    return start;
+  }
+
+  async #hear(signal: SessionSignal, start: string): Promise<void> {
+    const { sessionId } = this;
+    switch (signal.type) {
+      case "ready":
+        await this.#report({ type: "ready", sessionId, start });
+        return this.refresh();
+      case "unstartable": {
+        const error = `the agent ${this.#run.agent} could not be started: ${signal.error}`;
+        return this.#report({ type: "unpreparable", sessionId, code: "agent_not_startable", error });
+      }
+      case "text":
+        for (const block of this.#record.text(signal.text, signal.complete)) {
+          this.#progress = readProgress(block, this.taskId ?? undefined) ?? this.#progress;
+          if (block.ok && block.phase === "progress") await this.#tell(true);
+        }
+        return this.#tell(false);
+      case "partial":
+        return;
+      case "tool":
+        this.#record.tool(signal.name);
+        return this.#tell(false);
+      case "usage":
+        return this.#record.spend(signal.usage);
+      case "ask": {
+        const { askId, question, options } = signal;
+        const itemId = `item_${this.#options.world.id(10)}`;
+        await this.#report({ type: "asked", sessionId, askId, itemId, question, ...(options ? { options } : {}) });
+        return this.refresh();
+      }
+      case "turnOver":
+        await this.#turnOver(signal);
+        return this.refresh();
+      case "caughtUp":
+        this.#caughtUp = true;
+        return;
+      case "gone":
+        if (this.#state?.state !== "over" && !this.#ending) {
+          await this.#report({ type: "lost", sessionId, reason: signal.reason, counted: !signal.deliberate });
+        }
+    }
+  }
+
+  async #turnOver({ turn, ending }: Extract<SessionSignal, { type: "turnOver" }>): Promise<void> {
+    const record = this.#record;
+    this.#record = new TurnRecord(this.#run.template.prompts.responseFormat);
+    const state = this.#state;
+    // Judged before the engine was started anew, or overtaken by a timeout or a cancellation.
+    if (state?.turn?.number !== turn) return;
+    const { writer, workspaces } = this.#options;
+    const judged = await judgeTurn({
+      run: this.#run,
+      worker: this.#worker,
+      state,
+      key: this.#key,
+      record,
+      ending,
+      workspaces,
+      cwd: this.#cwd,
+    });
+    for (const { phase, reason } of judged.ignored) {
+      const data = { id: writer.id, sessionId: this.sessionId, taskId: this.taskId, phase, reason };
+      await this.#report({ type: "told", event: { type: "protocol:ignored", data } });
+    }
+    await this.#report({ type: "turnOver", sessionId: this.sessionId, turn, over: judged.over });
+  }
+
+  /** Progress for those who watch. An adopted session's past has been told before. */
+  async #tell(always: boolean): Promise<void> {
+    const { world, writer } = this.#options;
+    const worker = this.#worker;
+    const due = always || world.mono() - this.#lastTold >= TELL_EVERY_MS;
+    if (!this.#caughtUp || !due || worker?.status !== "running") return;
+    this.#lastTold = world.mono();
+    const { taskId, sessionId } = worker;
+    const progress = Math.round(this.#progress?.progress_percent ?? worker.progress);
+    const data = {
+      sessionId,
+      orchestratorId: writer.id,
+      taskId,
+      progress,
+      status: this.#progress?.status ?? "in_progress",
+      currentAction: this.#progress?.current_action ?? worker.currentAction,
+      toolStats: this.#record.toolStats,
+      outputPreview: this.#progress?.output_preview ?? this.#record.lastWords,
+    };
+    await this.#report({ type: "told", event: { type: "worker:progress", data } });
+  }
+
+  async #report(report: Parameters<RunWriter["submit"]>[0]): Promise<void> {
+    await this.#options.writer.submit(report);
+  }
+}

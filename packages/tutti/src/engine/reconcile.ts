@@ -1,0 +1,197 @@
+// Compares what should exist with what is there, for one run, and acts on the difference. It looks at the state only, so
+// it can be called at any moment and any number of times, and a restart is just the first call.
+import { Attendant } from "./attendant.ts";
+import { mergeWork } from "./merge-work.ts";
+import type { RunWriter } from "./run-writer.ts";
+import { schedule, type Deadline } from "../run/schedule.ts";
+import { asTuttiError } from "../schema/error.ts";
+import { isRunOver } from "../schema/status.ts";
+import type { SessionHost } from "../session/session.ts";
+import type { Workspaces } from "../workspace/workspace.ts";
+import type { World } from "../world.ts";
+
+export interface ReconcilerOptions {
+  writer: RunWriter;
+  sessions: SessionHost;
+  workspaces: Workspaces;
+  world: World;
+  /** Workers that may still be started on this server. */
+  freeSlots(): number;
+}
+
+export class Reconciler {
+  readonly #options: ReconcilerOptions;
+  readonly #attendants = new Map<string, Attendant>();
+  /** Ends, merges and the release that are under way. */
+  readonly #work = new Set<Promise<unknown>>();
+  #merging = false;
+  #releasing = false;
+  #branchOpen = false;
+  #begun = false;
+  #left = false;
+  #again = false;
+  #looking = false;
+  #looked: Promise<void> = Promise.resolve();
+  #alarm = new AbortController();
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+  }
+
+  get #writer(): RunWriter {
+    return this.#options.writer;
+  }
+
+  /** Takes the run up: ends sessions that no longer count, then looks. Until then the run only rests in the log. */
+  async begin(): Promise<void> {
+    if (this.#begun) return;
+    this.#begun = true;
+    const { run } = this.#writer;
+    const { sessions, idle } = schedule(run, { freeSlots: 0 });
+    if (run.base !== null) await this.#options.sessions.reap(run.id, [...sessions, ...idle]);
+    this.look();
+  }
+
+  /** Looks now, or once more after the look that is under way. */
+  look(): void {
+    if (!this.#begun || this.#left) return;
+    this.#again = true;
+    if (!this.#looking) this.#looked = this.#loop();
+  }
+
+  async #loop(): Promise<void> {
+    this.#looking = true;
+    while (this.#again && !this.#left) {
+      this.#again = false;
+      await this.#compare().catch((error: unknown) => this.#fault("reconcile", error));
+    }
+    // In the same step as the last question whether to look again, so that no call is lost in between.
+    this.#looking = false;
+  }
+
+  /** What could not be done for the run as a whole ends it, with the reason. A store that fails halts the engine by itself. */
+  async #fault(operation: string, error: unknown): Promise<void> {
+    const { message } = asTuttiError(error);
+    await this.#writer.submit({ type: "fault", operation, error: message }).catch(() => {});
+  }
+
+  async #compare(): Promise<void> {
+    const { run } = this.#writer;
+    if (isRunOver(run.status)) {
+      this.#alarm.abort();
+      this.#endOthers(new Set());
+      if (!run.released && !this.#releasing) this.#do("release", this.#release());
+      return;
+    }
+    if (run.base !== null && !this.#branchOpen) {
+      this.#branchOpen = true;
+      await this.#options.workspaces.openBranch(run.cwd, run.id, run.base);
+    }
+    const wanted = schedule(run, { freeSlots: this.#options.freeSlots() });
+    this.#endOthers(new Set([...wanted.sessions, ...wanted.idle]));
+    for (const sessionId of wanted.sessions) this.#attend(sessionId);
+    for (const attendant of this.#attendants.values()) void attendant.refresh();
+    if (wanted.merges.length > 0 && !this.#merging) this.#do("merge", this.#merge());
+    this.#setAlarm(wanted.deadlines);
+    if (wanted.spawnMain) await this.#writer.submit({ type: "spawnMain" });
+    await Promise.all(wanted.spawn.map((taskId) => this.#writer.submit({ type: "spawn", taskId })));
+  }
+
+  #attend(sessionId: string): void {
+    if (this.#attendants.has(sessionId)) return;
+    const { writer, sessions, workspaces, world } = this.#options;
+    const worker = Object.values(writer.run.workers).find((each) => each.sessionId === sessionId);
+    const attempt = worker?.attempt ?? writer.run.main!.attempt;
+    const options = { writer, sessionId, taskId: worker?.taskId ?? null, attempt, sessions, workspaces, world };
+    this.#attendants.set(sessionId, new Attendant(options));
+  }
+
+  /** A session whose result was accepted may finish in peace; any other that is not wanted is stopped. */
+  #endOthers(wanted: ReadonlySet<string>): void {
+    for (const [sessionId, attendant] of this.#attendants) {
+      if (wanted.has(sessionId)) continue;
+      this.#attendants.delete(sessionId);
+      const { run } = this.#writer;
+      const worker = attendant.taskId === null ? null : run.workers[attendant.taskId];
+      const inPeace = worker
+        ? worker.sessionId === sessionId && worker.status === "completed"
+        : run.status === "completed";
+      this.#do("end of a session", attendant.end(inPeace ? "close" : "stop"));
+    }
+  }
+
+  async #merge(): Promise<void> {
+    this.#merging = true;
+    try {
+      for (;;) {
+        const { run } = this.#writer;
+        const [taskId] = schedule(run, { freeSlots: 0 }).merges;
+        if (taskId === undefined || this.#left) return;
+        await this.#writer.submit(await mergeWork(run, taskId, this.#options.workspaces));
+      }
+    } finally {
+      this.#merging = false;
+    }
+  }
+
+  /** After the end of a run nothing of it may be left but its branch, its refs and its log. */
+  async #release(): Promise<void> {
+    this.#releasing = true;
+    const { run } = this.#writer;
+    await Promise.allSettled(this.#work);
+    await this.#options.sessions.reap(run.id, []);
+    if (run.base !== null) await this.#options.workspaces.release(run.cwd, run.id);
+    await this.#writer.submit({ type: "released" });
+  }
+
+  /** Work beside the loop. Of a run that is over a fault changes nothing any more; it is told, and tried again at the next start. */
+  #do(operation: string, work: Promise<unknown>): void {
+    const watched: Promise<unknown> = work
+      .catch(async (error: unknown) => {
+        const { id, status } = this.#writer.run;
+        if (!isRunOver(status) && operation === "merge") return this.#fault(operation, error);
+        const timestamp = new Date(this.#options.world.now()).toISOString();
+        const data = { id, operation, error: asTuttiError(error).message, timestamp, fatal: false };
+        await this.#writer.submit({ type: "told", event: { type: "orchestrator:error", data } }).catch(() => {});
+      })
+      .finally(() => this.#work.delete(watched));
+    this.#work.add(watched);
+  }
+
+  /** Resolves when no work beside the loop is under way. */
+  async settled(): Promise<void> {
+    do {
+      await this.#looked;
+      await Promise.allSettled(this.#work);
+    } while (this.#looking || this.#work.size > 0);
+  }
+
+  /** Wakes up when the first deadline has passed, and lets the rules say what that means. */
+  #setAlarm(deadlines: readonly Deadline[]): void {
+    this.#alarm.abort();
+    if (deadlines.length === 0) return;
+    const alarm = new AbortController();
+    this.#alarm = alarm;
+    const { world } = this.#options;
+    const first = Math.min(...deadlines.map((deadline) => deadline.at));
+    void world.sleep(Math.min(Math.max(0, first - world.now()) + 1, 0x7fffffff), alarm.signal).then(() => {
+      if (alarm.signal.aborted) return;
+      for (const { sessionId, at } of deadlines) {
+        if (at < world.now()) this.#writer.submit({ type: "expired", sessionId }).catch(() => {});
+      }
+      this.look();
+    });
+  }
+
+  /** Lets go of everything. With `stop`, the sessions are ended; the run can be taken up again in either case. */
+  async leave(stop: boolean): Promise<void> {
+    this.#left = true;
+    this.#alarm.abort();
+    await this.#looked;
+    const attendants = [...this.#attendants.values()];
+    this.#attendants.clear();
+    await Promise.all(attendants.map((attendant) => attendant.leave()));
+    if (stop && this.#begun) await this.#options.sessions.reap(this.#writer.id, []);
+    await Promise.allSettled(this.#work);
+  }
+}

@@ -1,0 +1,117 @@
+// The one place where a run changes. Commands are taken in order; those that wait together are decided one after the
+// other and stored in one append. Nobody sees a state that is not on disk: the state is replaced, and listeners are told,
+// only after the append has been acknowledged.
+import { apply } from "../run/apply.ts";
+import type { Command } from "../run/command.ts";
+import { decide } from "../run/decide.ts";
+import type { TuttiError } from "../schema/error.ts";
+import type { RunEvent, StoredEvent } from "../schema/event.ts";
+import type { Run } from "../schema/run.ts";
+import type { NewEvent, Store } from "../store/store.ts";
+import type { World } from "../world.ts";
+
+interface Waiting {
+  command: Command;
+  resolve(run: Run): void;
+  reject(error: unknown): void;
+}
+
+export interface RunWriterOptions {
+  id: string;
+  run: Run | null;
+  store: Store;
+  world: World;
+  /** Called with what has just become durable, before those who asked for it are answered. */
+  published(events: StoredEvent[], run: Run): void;
+  /** The store has failed; nothing was changed, and nothing more will be written. */
+  failed(error: unknown): void;
+}
+
+export class RunWriter {
+  readonly id: string;
+  readonly #options: RunWriterOptions;
+  #run: Run | null;
+  #waiting: Waiting[] = [];
+  #halted: TuttiError | null = null;
+  #draining = false;
+  #drained: Promise<void> = Promise.resolve();
+
+  constructor(options: RunWriterOptions) {
+    this.id = options.id;
+    this.#options = options;
+    this.#run = options.run;
+  }
+
+  /** The run as it is on disk. */
+  get run(): Run {
+    if (this.#run === null) throw new Error(`run ${this.id} has no first event yet`);
+    return this.#run;
+  }
+
+  /** Resolves with the run after the command, once that is durable; rejects with the refusal or the store's failure. */
+  submit(command: Command): Promise<Run> {
+    if (this.#halted) return Promise.reject(this.#halted);
+    const { promise, resolve, reject } = Promise.withResolvers<Run>();
+    this.#waiting.push({ command, resolve, reject });
+    if (!this.#draining) this.#drained = this.#drain();
+    return promise;
+  }
+
+  /** From now on nothing is written: a log that missed one event must not get the next. */
+  halt(error: TuttiError): void {
+    this.#halted ??= error;
+  }
+
+  /** Resolves when nothing is being written. */
+  async idle(): Promise<void> {
+    await this.#drained;
+  }
+
+  async #drain(): Promise<void> {
+    this.#draining = true;
+    // Let everything that arrives in this turn of the loop share one append.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      await this.#write(batch);
+    }
+    // In the same step as the last look at the queue, so that nothing can arrive unseen in between.
+    this.#draining = false;
+  }
+
+  async #write(batch: Waiting[]): Promise<void> {
+    const { store, world } = this.#options;
+    const at = world.now();
+    const refusals = new Map<Waiting, unknown>();
+    const events: NewEvent[] = [];
+    let next = this.#run;
+    for (const waiting of batch) {
+      try {
+        for (const event of decide(next, waiting.command, at)) {
+          events.push({ ...event, timestamp: at });
+          next = place(next, event, at);
+        }
+      } catch (refusal) {
+        refusals.set(waiting, refusal);
+      }
+    }
+    try {
+      if (this.#halted) throw this.#halted;
+      const stored = events.length > 0 ? await store.append(this.id, this.#run?.runSeq ?? 0, events) : [];
+      this.#run = next;
+      if (stored.length > 0) this.#options.published(stored, next!);
+    } catch (error) {
+      for (const waiting of batch) waiting.reject(error);
+      this.#options.failed(error);
+      return;
+    }
+    for (const waiting of batch) {
+      if (refusals.has(waiting)) waiting.reject(refusals.get(waiting));
+      else waiting.resolve(next!);
+    }
+  }
+}
+
+const place = (run: Run | null, event: RunEvent, timestamp: number): Run =>
+  apply(run, { ...event, runSeq: (run?.runSeq ?? 0) + 1, timestamp });

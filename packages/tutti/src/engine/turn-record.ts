@@ -1,0 +1,46 @@
+// What happens in one turn, gathered signal by signal until it can be judged.
+import { countTool } from "./tool-stats.ts";
+import { ResponseScanner, type Delimiters, type ScannedBlock } from "../protocol/response-scanner.ts";
+import { NO_USAGE, type Usage } from "../schema/outcome.ts";
+import { NO_TOOLS, type ToolStats } from "../schema/worker.ts";
+
+/** Enough to show a person what the agent said last. */
+const LAST_WORDS = 400;
+
+export class TurnRecord {
+  readonly blocks: ScannedBlock[] = [];
+  toolStats: ToolStats = NO_TOOLS;
+  usage: Usage = NO_USAGE;
+  lastWords = "";
+  readonly #delimiters: Delimiters;
+  #scanner: ResponseScanner;
+
+  constructor(delimiters: Delimiters) {
+    this.#delimiters = delimiters;
+    this.#scanner = new ResponseScanner(delimiters);
+  }
+
+  /** Returns the blocks that became complete. A block does not reach from one message into the next. */
+  text(text: string, complete: boolean): ScannedBlock[] {
+    const found = this.#scanner.push(text);
+    if (complete) {
+      found.push(...this.#scanner.end());
+      this.#scanner = new ResponseScanner(this.#delimiters);
+    }
+    this.blocks.push(...found);
+    if (text.trim() !== "") this.lastWords = (this.lastWords + text).slice(-LAST_WORDS);
+    return found;
+  }
+
+  tool(name: string): void {
+    this.toolStats = countTool(this.toolStats, name);
+  }
+
+  spend(usage: Usage): void {
+    this.usage = {
+      inputTokens: this.usage.inputTokens + usage.inputTokens,
+      outputTokens: this.usage.outputTokens + usage.outputTokens,
+      usd: this.usage.usd + usage.usd,
+    };
+  }
+}

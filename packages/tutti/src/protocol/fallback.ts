@@ -1,0 +1,71 @@
+// Guesses from key words which phase an answer without a block belongs to. A guess never moves a run forward: at best it
+// tells the agent, in the next prompt, that its block was missing.
+//
+// Every repetition in the expressions stands behind a word and is followed by something it cannot match itself, so none
+// of them can go back and forth; and only the beginning and the end of a long text are looked at.
+const FALLBACK_PHASES = ["analysis", "task_list", "progress", "completion", "error"] as const;
+export type FallbackPhase = (typeof FALLBACK_PHASES)[number];
+
+export interface FallbackDetection {
+  detected: boolean;
+  probablePhase: FallbackPhase | null;
+  /** 0 to 1; never above 0.9, because it is a guess. */
+  confidence: number;
+}
+
+/** Below this confidence a guess is not worth mentioning. */
+export const FALLBACK_MENTIONED_FROM = 0.7;
+
+/** The four patterns of document 000, by the names that it gives them. */
+export const NAMED_FALLBACK_PATTERNS = {
+  analysis_complete: /(?:analysis|exploration)\s+(?:complete|done|finished)/i,
+  tasks_ready: /(?:task\s+list|breakdown)\s+(?:ready|complete|created)/i,
+  worker_done: /(?:task|work)\s+(?:complete|done|finished)/i,
+  worker_error: /(?:error|failed|could\s+not)/i,
+} as const;
+
+/** The patterns of each phase (document 004), with those of document 000 among them. */
+export const FALLBACK_PATTERNS: Record<FallbackPhase, readonly RegExp[]> = {
+  analysis: [
+    /analysis\s+(?:is\s+)?(?:complete|done|finished)/i,
+    /(?:found|identified)\s+\d+\s+(?:components?|modules?|files?)/i,
+    /recommend(?:ing|s?)\s+\d+\s+(?:tasks?|splits?)/i,
+    NAMED_FALLBACK_PATTERNS.analysis_complete,
+  ],
+  task_list: [
+    /(?:task|breakdown)\s+list\s+(?:is\s+)?(?:ready|complete|created)/i,
+    /created?\s+\d+\s+tasks?/i,
+    NAMED_FALLBACK_PATTERNS.tasks_ready,
+  ],
+  progress: [
+    /\d{1,3}\s*%\s+(?:complete|done|finished)/i,
+    /(?:currently|now)\s+(?:working|processing|reading|writing)/i,
+    /(?:processed|finished)\s+\d+\s+(?:of|out of)\s+\d+/i,
+  ],
+  completion: [
+    /task\s+(?:is\s+|has been\s+)?(?:successfully\s+)?(?:completed?|done|finished)/i,
+    /(?:successfully|all)\s+(?:completed|implemented|created|finished)/i,
+    NAMED_FALLBACK_PATTERNS.worker_done,
+  ],
+  error: [
+    /(?:unable|failed)\s+to\s/i,
+    /(?:encountered|ran into)\s+an?\s+(?:error|problem)/i,
+    NAMED_FALLBACK_PATTERNS.worker_error,
+  ],
+};
+
+const LOOKED_AT = 20_000;
+
+/** The phase with the most matching patterns; the first of them if several have as many. */
+export function detectFallback(text: string): FallbackDetection {
+  const looked = text.length > 2 * LOOKED_AT ? `${text.slice(0, LOOKED_AT)}\n${text.slice(-LOOKED_AT)}` : text;
+  let best: { phase: FallbackPhase; matches: number; patterns: number } | null = null;
+  for (const phase of FALLBACK_PHASES) {
+    const patterns = FALLBACK_PATTERNS[phase];
+    const matches = patterns.filter((pattern) => pattern.test(looked)).length;
+    if (matches > (best?.matches ?? 0)) best = { phase, matches, patterns: patterns.length };
+  }
+  if (best === null) return { detected: false, probablePhase: null, confidence: 0 };
+  const confidence = Math.min(0.9, (best.matches / best.patterns) * 0.9 + 0.1);
+  return { detected: true, probablePhase: best.phase, confidence };
+}

@@ -1,0 +1,31 @@
+// Bytes that are appended to until they are thrown away together.
+
+const FIRST_CAPACITY = 4096;
+/** A buffer that has grown larger than this is given back instead of being kept for the next block. */
+const KEPT_CAPACITY = 65536;
+
+export class GrowingBytes {
+  length = 0;
+  #bytes = new Uint8Array(FIRST_CAPACITY);
+
+  append(chunk: Uint8Array): void {
+    const length = this.length + chunk.length;
+    if (length > this.#bytes.length) {
+      const grown = new Uint8Array(Math.max(length, 2 * this.#bytes.length));
+      grown.set(this.#bytes.subarray(0, this.length));
+      this.#bytes = grown;
+    }
+    this.#bytes.set(chunk, this.length);
+    this.length = length;
+  }
+
+  /** A part of the bytes, valid until the next change. */
+  view(start: number, end: number = this.length): Uint8Array {
+    return this.#bytes.subarray(start, end);
+  }
+
+  clear(): void {
+    this.length = 0;
+    if (this.#bytes.length > KEPT_CAPACITY) this.#bytes = new Uint8Array(FIRST_CAPACITY);
+  }
+}

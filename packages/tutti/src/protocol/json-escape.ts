@@ -1,0 +1,35 @@
+// The escapes that JSON knows inside a string.
+
+/** How long the escape at `at` is; 0 if JSON knows no such escape. */
+export function escapeLength(text: string, at: number): number {
+  switch (text.charCodeAt(at + 1)) {
+    case 34:
+    case 92:
+    case 47:
+    case 98:
+    case 102:
+    case 110:
+    case 114:
+    case 116:
+      return 2;
+    case 117:
+      return isHex(text, at + 2, at + 6) ? 6 : 0;
+    default:
+      return 0;
+  }
+}
+
+/** Whether there are hexadecimal digits from `start` to `end`. */
+export function isHex(text: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const code = text.charCodeAt(at);
+    const digit = (code >= 48 && code <= 57) || (code >= 65 && code <= 70) || (code >= 97 && code <= 102);
+    if (!digit) return false;
+  }
+  return true;
+}
+
+/** A control character as JSON writes it. */
+export function escapedControl(code: number): string {
+  return JSON.stringify(String.fromCharCode(code)).slice(1, -1);
+}

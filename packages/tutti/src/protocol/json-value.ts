@@ -1,0 +1,52 @@
+// What we ask of any JSON value before anybody works with it.
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether the value of this text is nested more than `limit` deep. Most texts have fewer brackets than that. */
+export function isNestedDeeper(value: unknown, text: string, limit: number): boolean {
+  return hasMoreBrackets(text, limit) && isDeeper(value, limit);
+}
+
+function hasMoreBrackets(text: string, limit: number): boolean {
+  let count = 0;
+  for (const bracket of ["{", "["]) {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) if (++count > limit) return true;
+  }
+  return false;
+}
+
+function isDeeper(value: unknown, limit: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (limit === 0) return true;
+  if (Array.isArray(value)) {
+    for (const element of value) if (isDeeper(element, limit - 1)) return true;
+  } else if (isRecord(value)) {
+    for (const key in value) if (isDeeper(value[key], limit - 1)) return true;
+  }
+  return false;
+}
+
+/**
+ * JSON.parse makes a member named `__proto__` an ordinary one, but whoever copies it by assignment changes a prototype.
+ * No message needs such a member, so it is removed.
+ */
+export function withoutProto(value: object, text: string): object {
+  if (text.includes("__proto__") || text.includes("\\u00")) removeProto(value);
+  return value;
+}
+
+function removeProto(value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  if (Object.hasOwn(value, "__proto__")) Reflect.deleteProperty(value, "__proto__");
+  for (const member of Object.values(value)) removeProto(member);
+}
+
+/** How many members all objects of a value have together. */
+export function countMembers(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const members: unknown[] = Object.values(value);
+  const own = Array.isArray(value) ? 0 : members.length;
+  return members.reduce<number>((sum, member) => sum + countMembers(member), own);
+}

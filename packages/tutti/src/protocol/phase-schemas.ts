@@ -1,0 +1,63 @@
+// The members that each phase of the delimited response may have, as document 004 publishes them, with the phases and
+// members that it uses but leaves out of its list.
+import type { BlockPhase } from "../schema/answer.ts";
+
+export interface MemberList {
+  required: readonly string[];
+  optional: readonly string[];
+}
+
+export interface PhaseSchema extends MemberList {
+  /** The members of each task, conflict or issue in the list that the phase carries. */
+  taskSchema?: MemberList;
+  conflictSchema?: MemberList;
+  issueSchema?: MemberList;
+}
+
+export const PHASE_SCHEMAS: Record<BlockPhase, PhaseSchema> = {
+  analysis: {
+    required: ["summary", "recommended_splits"],
+    optional: ["key_files", "estimated_complexity", "notes", "warnings", "components"],
+  },
+  task_list: {
+    required: ["tasks"],
+    optional: ["total_tasks", "parallelizable_groups", "execution_order"],
+    taskSchema: {
+      required: ["id", "title", "description"],
+      optional: ["scope", "priority", "dependencies", "estimated_tokens"],
+    },
+  },
+  progress: {
+    required: ["task_id", "status"],
+    optional: ["progress_percent", "current_action", "files_processed", "files_total", "output_preview"],
+  },
+  completion: {
+    required: ["task_id", "status"],
+    optional: ["summary", "output_files", "output", "error", "warnings", "metrics", "partial_progress"],
+  },
+  aggregation: {
+    required: ["status"],
+    optional: ["summary", "conflicts", "merged_output", "output_files", "error"],
+    conflictSchema: {
+      required: ["type"],
+      optional: ["description", "resolution", "options", "files", "workers", "tasks"],
+    },
+  },
+  verification: {
+    required: ["status"],
+    optional: ["summary", "issues", "auto_fixed"],
+    issueSchema: { required: ["description"], optional: ["severity", "location", "suggested_fix"] },
+  },
+  heartbeat: { required: ["timestamp", "alive"], optional: [] },
+};
+
+/** The lists whose entries have members of their own, and the part of the schema that names them. */
+export const LISTS_OF_ENTRIES = [
+  ["tasks", "taskSchema"],
+  ["conflicts", "conflictSchema"],
+  ["issues", "issueSchema"],
+] as const;
+
+export function isBlockPhase(phase: string): phase is BlockPhase {
+  return Object.hasOwn(PHASE_SCHEMAS, phase);
+}

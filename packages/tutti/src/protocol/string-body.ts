@@ -1,0 +1,183 @@
+// The content of one damaged string on its way to JSON. What it says is never changed, only how it is written.
+//
+// 1. A quote inside a text must have a partner: opening quotes stand at the left of a word, closing ones at the right.
+//    A text that would end after an odd number of them has more than one reading and is refused.
+// 2. A quoted word with a colon behind it is a key that has slipped into the text because a quote is missing somewhere.
+//    Such a text is refused too.
+// 3. Backslashes that JSON does not know are taken literally, but only if all backslashes of the string are such.
+import { escapedControl, escapeLength, isHex } from "./json-escape.ts";
+import { skipSpace } from "./json-gap.ts";
+import type { Reading, Repair, RepairDraft } from "./repair-draft.ts";
+import { senseOfQuote } from "./string-end.ts";
+import type { Role } from "./string-end.ts";
+
+const CLOSING: Record<string, string> = { "“": "”", "„": "“", "‘": "’", "«": "»" };
+const KINDS: Record<string, Repair> = {
+  '"': "unescaped quotes in a string",
+  "'": "single quotes",
+  "`": "backtick quotes",
+};
+
+export class StringBody {
+  reason = "a string can be read in several ways";
+  /** The position behind the string, once it has been read. */
+  end = 0;
+  /** The content as JSON writes it, without the quotes around it. */
+  written = "";
+  readonly repairs: Repair[] = [];
+  readonly #text: string;
+  readonly #start: number;
+  readonly #quote: string;
+  readonly #kind: Repair;
+  readonly #triple: boolean;
+  #copied: number;
+  #innerQuotes = 0;
+  #literalBackslashes = 0;
+  #otherBackslashes = 0;
+
+  constructor(draft: RepairDraft, start: number) {
+    this.#text = draft.text;
+    this.#quote = draft.text.charAt(start);
+    this.#triple = isTriple(draft.text, start);
+    this.#kind = this.#triple ? "triple quotes" : (KINDS[this.#quote] ?? "typographic quotes");
+    this.#start = start + (this.#triple ? 3 : 1);
+    this.#copied = this.#start;
+    if (this.#kind !== "unescaped quotes in a string") this.repairs.push(this.#kind);
+  }
+
+  read(role: Role): Reading {
+    const text = this.#text;
+    const closing = CLOSING[this.#quote] ?? this.#quote;
+    let at = this.#start;
+    while (at < text.length) {
+      const code = text.charCodeAt(at);
+      if (code === 92) {
+        const length = this.#escape(at);
+        if (length === 0) return "refused";
+        at += length;
+      } else if (text.charAt(at) === closing) {
+        const verdict = this.#quoteAt(at, role);
+        if (verdict === "refused") return "refused";
+        if (verdict === "end") return this.#finish(at);
+        at++;
+      } else {
+        if (code === 34 && role === "key") return "refused";
+        if (code === 34) this.#put(at, 1, '\\"', this.#kind);
+        else if (code < 32) this.#put(at, 1, escapedControl(code), lineBreakOr(code));
+        at++;
+      }
+    }
+    this.#put(text.length, 0, "", "unfinished end");
+    this.end = text.length;
+    return "cut";
+  }
+
+  #finish(at: number): Reading {
+    this.written += this.#text.slice(this.#copied, at);
+    this.end = at + (this.#triple ? 3 : 1);
+    if (this.#literalBackslashes === 0 || this.#otherBackslashes === 0) return "read";
+    this.reason = "the backslashes of a string can be read in several ways";
+    return "refused";
+  }
+
+  #quoteAt(at: number, role: Role): "end" | "inside" | "refused" {
+    const text = this.#text;
+    if (this.#triple) {
+      if (text.startsWith('"""', at)) return "end";
+      this.#put(at, 1, '\\"', this.#kind);
+      return "inside";
+    }
+    const before = text.charCodeAt(at - 1);
+    const after = text.charCodeAt(at + 1);
+    const isApostrophe = (this.#quote === "'" || this.#quote === "‘") && isLetter(before) && isLetter(after);
+    if (isApostrophe) return "inside";
+
+    const sense = senseOfQuote(text, at + 1, role);
+    const paired = this.#innerQuotes % 2 === 0;
+    if (sense === "certain" || (sense === "likely" && paired)) return paired && !this.#opensNextLine(at) ? "end" : "refused";
+    if (role === "key" || ":：".includes(text.charAt(skipSpace(text, at + 1)))) return "refused";
+    // At the very beginning of the text it may also be its own opening quote, written twice.
+    if (at === this.#start) return "refused";
+    const fits = paired ? opensWord(before, after) : closesWord(before, after);
+    if (!fits) return "refused";
+    this.#innerQuotes++;
+    const written = this.#quote === '"' ? '\\"' : text.charAt(at);
+    this.#put(at, 1, written, "unescaped quotes in a string");
+    return "inside";
+  }
+
+  /** A quote that is the first thing on its line more likely opens a string than it closes the one of the line before. */
+  #opensNextLine(at: number): boolean {
+    if (!this.repairs.includes("line break in a string")) return false;
+    let before = at - 1;
+    while (this.#text.charCodeAt(before) === 32 || this.#text.charCodeAt(before) === 9) before--;
+    return this.#text.charCodeAt(before) === 10;
+  }
+
+  /** Deals with the backslash at `at` and says how many characters it took; 0 if it has several readings. */
+  #escape(at: number): number {
+    const text = this.#text;
+    const next = text.charAt(at + 1);
+    const known = escapeLength(text, at);
+    if (known > 0) {
+      if (next !== '"' && next !== "/") this.#otherBackslashes++;
+      return known;
+    }
+    if (next === "" || (next === "u" && at + 6 > text.length && isHex(text, at + 2, text.length))) {
+      this.#put(at, text.length - at, "", "unfinished end");
+      return text.length - at;
+    }
+    if (next === "\n" || next === "\r") {
+      const length = text.startsWith("\r\n", at + 1) ? 3 : 2;
+      this.#put(at, length, "\\n", "escaped line break in a string");
+      return length;
+    }
+    if (next === "'" || next === "`") {
+      this.#put(at, 2, next, "unknown escape");
+      return 2;
+    }
+    if (next === "x" && isHex(text, at + 2, at + 4)) {
+      if (this.#quote !== "'") return 0;
+      this.#put(at, 4, `\\u00${text.slice(at + 2, at + 4)}`, "unknown escape");
+      return 4;
+    }
+    this.#literalBackslashes++;
+    this.#put(at, 1, "\\\\", "unknown escape");
+    return 1;
+  }
+
+  #put(at: number, length: number, written: string, repair: Repair): void {
+    this.written += this.#text.slice(this.#copied, at) + written;
+    this.#copied = at + length;
+    if (!this.repairs.includes(repair)) this.repairs.push(repair);
+  }
+}
+
+/** Three quotes open a text of several lines if three quotes close it. */
+function isTriple(text: string, at: number): boolean {
+  return text.startsWith('"""', at) && text.includes('"""', at + 3);
+}
+
+function opensWord(before: number, after: number): boolean {
+  return !isLetter(before) && after > 32;
+}
+
+function closesWord(before: number, after: number): boolean {
+  return before > 32 && !isLetter(after);
+}
+
+/** Letters and digits of the scripts that put spaces between words. */
+function isLetter(code: number): boolean {
+  return (
+    (code >= 97 && code <= 122) ||
+    (code >= 65 && code <= 90) ||
+    (code >= 48 && code <= 57) ||
+    code === 95 ||
+    (code >= 0xc0 && code <= 0x24f) ||
+    (code >= 0x370 && code <= 0x52f)
+  );
+}
+
+function lineBreakOr(code: number): Repair {
+  return code === 10 || code === 13 ? "line break in a string" : "control character in a string";
+}

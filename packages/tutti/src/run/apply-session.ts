@@ -1,0 +1,162 @@
+// The part of the fold that concerns sessions: the main session and the workers.
+import { withSession, withWorker } from "./with-worker.ts";
+import type { Placed, RunEvent } from "../schema/event.ts";
+import { workerSessionId } from "../schema/ids.ts";
+import { NO_USAGE, type Usage } from "../schema/outcome.ts";
+import type { Run } from "../schema/run.ts";
+import { NO_TOOLS, type Owed, type SessionState, type ToolStats, type Worker } from "../schema/worker.ts";
+
+type SessionEvent = Extract<
+  RunEvent,
+  { type: `main:${string}` | `worker:${string}` | `turn:${string}` | "orchestrator:progress" }
+>;
+
+export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
+  switch (event.type) {
+    case "main:spawning": {
+      const main = newSession(event.data.sessionId, event.data.attempt, event.data.start);
+      return { ...run, mainSessionId: event.data.sessionId, main };
+    }
+    case "main:spawned":
+      return withMain(run, event.data.sessionId, { state: "running" });
+    case "main:lost": {
+      const lost = withMain(run, event.data.sessionId, { state: "over", turn: null });
+      return event.data.counted ? { ...lost, mainLosses: run.mainLosses + 1 } : lost;
+    }
+    case "worker:spawning":
+      return {
+        ...run,
+        workers: { ...run.workers, [event.data.taskId]: newWorker(run, event.data.taskId, event.data.attempt) },
+      };
+    case "worker:spawned":
+      return withSession(run, event.data.taskId, { state: "running", start: event.data.start }, { status: "running" });
+    case "worker:started":
+      return withWorker(run, event.data.taskId, { startedAt: event.timestamp, lastActivityAt: event.timestamp });
+    case "worker:completed":
+      return over(run, event.data.taskId, event.timestamp, {
+        status: "completed",
+        progress: 100,
+        output: event.data.output,
+        outputFiles: event.data.outputFiles,
+        commit: event.data.commit,
+        partial: event.data.partial,
+      });
+    case "worker:failed":
+      return over(run, event.data.taskId, event.timestamp, { status: "failed", error: event.data.error });
+    case "worker:timeout":
+      return over(run, event.data.taskId, event.timestamp, { status: "timeout", error: event.data.error });
+    case "worker:cancelled":
+      return over(run, event.data.taskId, event.timestamp, { status: "cancelled", error: "cancelled" });
+    case "worker:lost": {
+      const losses = (run.workers[event.data.taskId]?.losses ?? 0) + (event.data.counted ? 1 : 0);
+      return withSession(
+        run,
+        event.data.taskId,
+        { state: "over", turn: null },
+        { status: "pending", losses, owed: null },
+      );
+    }
+    case "turn:started": {
+      const { turn: number, phase, try: tries } = event.data;
+      const turn = { number, phase, try: tries, startedAt: event.timestamp };
+      if (event.data.taskId !== null) return withSession(run, event.data.taskId, { turn, turns: number });
+      return withMain(run, event.data.sessionId, { turn, turns: number, waitedMs: 0 });
+    }
+    case "turn:ended":
+      return endTurn(run, event.data);
+    case "worker:progress": {
+      const { progress, currentAction, toolStats, outputPreview } = event.data;
+      const shown = { progress, currentAction, toolStats, outputPreview, lastActivityAt: event.timestamp };
+      return withWorker(run, event.data.taskId, shown);
+    }
+    case "orchestrator:progress":
+      return run;
+  }
+}
+
+function newSession(sessionId: string, attempt: number, start: string | null): SessionState {
+  return { sessionId, attempt, state: "spawning", turns: 0, turn: null, start, waitedMs: 0, asks: {} };
+}
+
+function newWorker(run: Run, taskId: string, attempt: number): Worker {
+  const before = run.workers[taskId];
+  const sessionId = workerSessionId(run.id, taskId, attempt, run.template.config.sessionPrefix);
+  return {
+    sessionId,
+    orchestratorId: run.id,
+    taskId,
+    task: run.tasks.find((task) => task.id === taskId)!,
+    status: "spawning",
+    attempt,
+    session: newSession(sessionId, attempt, null),
+    owed: { phase: "workerExecution", try: 1, problems: [] },
+    progress: 0,
+    currentAction: null,
+    toolStats: NO_TOOLS,
+    toolCalls: 0,
+    usage: before?.usage ?? NO_USAGE,
+    output: null,
+    outputFiles: [],
+    outputPreview: null,
+    error: null,
+    partial: false,
+    retryCount: before?.retryCount ?? 0,
+    losses: before?.losses ?? 0,
+    commit: null,
+    merged: "not yet",
+    startedAt: null,
+    completedAt: null,
+    lastActivityAt: null,
+  };
+}
+
+function withMain(run: Run, sessionId: string, patch: Partial<SessionState>): Run {
+  return run.main?.sessionId === sessionId ? { ...run, main: { ...run.main, ...patch } } : run;
+}
+
+function over(run: Run, taskId: string, at: number, patch: Partial<Worker>): Run {
+  return withSession(run, taskId, { state: "over", turn: null }, { ...patch, owed: null, completedAt: at });
+}
+
+function endTurn(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data"]): Run {
+  const again = (owed: Owed | null): Owed | null =>
+    owed && data.problems.length > 0 ? { ...owed, try: owed.try + 1, problems: data.problems } : owed;
+  const usage = addUsage(run.usage, data.usage);
+  const toolStats = addTools(run.toolStats, data.toolStats);
+  if (data.taskId === null) {
+    const main = withMain(run, data.sessionId, { turn: null });
+    return { ...main, owed: again(run.owed), usage, toolStats };
+  }
+  const worker = run.workers[data.taskId];
+  if (!worker) return run;
+  const ended = withSession(
+    run,
+    data.taskId,
+    { turn: null },
+    {
+      owed: again(worker.owed),
+      toolCalls: worker.toolCalls + data.toolStats.total,
+      usage: addUsage(worker.usage, data.usage),
+    },
+  );
+  return { ...ended, usage, toolStats };
+}
+
+function addTools(a: ToolStats, b: ToolStats): ToolStats {
+  return {
+    total: a.total + b.total,
+    reads: a.reads + b.reads,
+    writes: a.writes + b.writes,
+    edits: a.edits + b.edits,
+    bash: a.bash + b.bash,
+    search: a.search + b.search,
+    web: a.web + b.web,
+    task: a.task + b.task,
+  };
+}
+
+const addUsage = (a: Usage, b: Usage): Usage => ({
+  inputTokens: a.inputTokens + b.inputTokens,
+  outputTokens: a.outputTokens + b.outputTokens,
+  usd: a.usd + b.usd,
+});

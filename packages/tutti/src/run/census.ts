@@ -1,0 +1,97 @@
+// How a run stands: every planned task counted once, and the verdict that follows.
+import type { Census, Outcome, Verdict } from "../schema/outcome.ts";
+import type { Run } from "../schema/run.ts";
+import { isRunOver } from "../schema/status.ts";
+
+export type TaskStanding = "completed" | "failed" | "timeout" | "cancelled" | "blocked" | "neverStarted" | "active";
+
+/** Where one task stands. `neverStarted` is also the answer for a task that still waits for its turn. */
+export function taskStanding(run: Run, taskId: string): TaskStanding {
+  const worker = run.workers[taskId];
+  switch (worker?.status) {
+    case "completed":
+    case "failed":
+    case "timeout":
+    case "cancelled":
+      return worker.status;
+    case "spawning":
+    case "running":
+    case "paused":
+      return "active";
+    default:
+      return run.blocked[taskId] ? "blocked" : "neverStarted";
+  }
+}
+
+/** Adds up to `planned` at any time: what is still active counts as not started yet. */
+export function census(run: Run): Census {
+  const counts: Census = {
+    planned: run.tasks.length,
+    completed: 0,
+    failed: 0,
+    timeout: 0,
+    cancelled: 0,
+    skipped: 0,
+    blocked: 0,
+    neverStarted: 0,
+  };
+  for (const task of run.tasks) {
+    const standing = taskStanding(run, task.id);
+    counts[standing === "active" ? "neverStarted" : standing]++;
+  }
+  return counts;
+}
+
+/** Every planned task that did not simply complete, with its reason. */
+export function causes(run: Run): Outcome["causes"] {
+  return run.tasks.flatMap((task) => {
+    const standing = taskStanding(run, task.id);
+    const worker = run.workers[task.id];
+    if (standing === "completed") {
+      return worker?.partial ? [{ taskId: task.id, status: "partial", reason: partialReason(worker.output) }] : [];
+    }
+    if (standing === "blocked") {
+      return [{ taskId: task.id, status: standing, reason: `needs ${run.blocked[task.id]!.join(", ")}` }];
+    }
+    if (standing === "active" || standing === "neverStarted") {
+      return isRunOver(run.status) ? [{ taskId: task.id, status: "neverStarted", reason: "the run ended first" }] : [];
+    }
+    return [{ taskId: task.id, status: standing, reason: worker?.error ?? standing }];
+  });
+}
+
+function partialReason(output: unknown): string {
+  return typeof output === "string" && output !== "" ? output : "the worker called its result partial";
+}
+
+/** The verdict on a run whose work is done: what `orchestrator:completed` will say. */
+export function completedVerdict(run: Run): Verdict {
+  const clean = causes(run).length === 0 && run.conflicts.every((conflict) => conflict.resolution !== null);
+  return clean ? "success" : "degraded";
+}
+
+export function verdict(run: Run): Verdict | null {
+  if (run.status === "completed") return completedVerdict(run);
+  if (run.status === "error") return "failed";
+  if (run.status === "cancelled") return "cancelled";
+  return null;
+}
+
+/** Everything of the outcome that the log alone can tell; the files of the branch are git's to say. */
+export function outcome(run: Run, outputFiles: string[], now: number): Outcome {
+  return {
+    id: run.id,
+    status: run.status,
+    outcome: verdict(run),
+    census: census(run),
+    causes: causes(run),
+    branch: run.head === null ? null : `tutti/${run.id}`,
+    commit: run.head,
+    outputFiles,
+    conflicts: run.conflicts,
+    verification: run.verification,
+    usage: run.usage,
+    durationMs: run.startedAt === null ? 0 : (run.completedAt ?? now) - run.startedAt,
+    error: run.status === "error" ? (run.errors.at(-1)?.error ?? "the run failed") : null,
+  };
+}

@@ -1,0 +1,80 @@
+// The plan as a graph: is it sound, and which tasks could run side by side?
+import type { Task } from "../schema/task.ts";
+
+/** Every reason why the tasks cannot be carried out as they stand, as sentences; empty for a sound plan. */
+export function planErrors(tasks: readonly Task[]): string[] {
+  const errors: string[] = [];
+  if (tasks.length === 0) errors.push("the plan has no task");
+  const ids = new Set<string>();
+  for (const { id } of tasks) {
+    if (ids.has(id)) errors.push(`two tasks have the id ${id}`);
+    ids.add(id);
+  }
+  for (const task of tasks) {
+    for (const dependency of task.dependencies) {
+      if (!ids.has(dependency)) errors.push(`task ${task.id} depends on ${dependency}, which is not in the plan`);
+    }
+  }
+  if (errors.length === 0) {
+    const cycle = findCycle(tasks);
+    if (cycle) errors.push(`the dependencies form a cycle: ${cycle.join(" → ")}`);
+  }
+  return errors;
+}
+
+/** One cycle, from a task back to itself, or null. Needs a plan whose ids are unique and known. */
+export function findCycle(tasks: readonly Task[]): string[] | null {
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  const state = new Map<string, "open" | "done">();
+  // An explicit stack: a chain of a hundred thousand tasks must not end the program.
+  for (const root of tasks) {
+    if (state.has(root.id)) continue;
+    const path: { id: string; next: number }[] = [{ id: root.id, next: 0 }];
+    state.set(root.id, "open");
+    while (path.length > 0) {
+      const top = path.at(-1)!;
+      const dependency = byId.get(top.id)?.dependencies[top.next++];
+      if (dependency === undefined) {
+        state.set(top.id, "done");
+        path.pop();
+      } else if (state.get(dependency) === "open") {
+        const from = path.findIndex((step) => step.id === dependency);
+        return [...path.slice(from).map((step) => step.id), dependency];
+      } else if (!state.has(dependency)) {
+        state.set(dependency, "open");
+        path.push({ id: dependency, next: 0 });
+      }
+    }
+  }
+  return null;
+}
+
+/**
+ * Greedy groups: all tasks whose dependencies are in earlier groups, then again, until all are placed. The groups are
+ * for showing; a task starts as soon as its own dependencies are complete. Of an unsound plan, what cannot be placed is
+ * left out.
+ */
+export function parallelGroups(tasks: readonly Task[]): string[][] {
+  const open = new Map(tasks.map((task) => [task.id, new Set(task.dependencies).size]));
+  const dependents = new Map<string, string[]>();
+  for (const task of tasks) {
+    for (const dependency of new Set(task.dependencies)) {
+      dependents.set(dependency, [...(dependents.get(dependency) ?? []), task.id]);
+    }
+  }
+  const groups: string[][] = [];
+  let group = tasks.filter((task) => open.get(task.id) === 0).map((task) => task.id);
+  while (group.length > 0) {
+    groups.push(group);
+    const next: string[] = [];
+    for (const id of group) {
+      for (const dependent of dependents.get(id) ?? []) {
+        const left = open.get(dependent)! - 1;
+        open.set(dependent, left);
+        if (left === 0) next.push(dependent);
+      }
+    }
+    group = next;
+  }
+  return groups;
+}

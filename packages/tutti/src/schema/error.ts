@@ -1,0 +1,82 @@
+// The one error class and its closed list of codes. The table is the only place that maps a code to an HTTP status, an
+// exit code and the question whether trying again can help. Expected endings of a session are not errors but unions
+// (see session.ts); a TuttiError says that a command could not be carried out and that nothing was changed.
+
+interface ErrorKind {
+  /** HTTP status of the answer. */
+  status: number;
+  /** Exit code of the command line: 1 failed, 2 usage, 3 not found, 4 refused, 5 unreachable. */
+  exit: 1 | 2 | 3 | 4 | 5;
+  /** Whether the same command can succeed later without a change of its input. */
+  retryable: boolean;
+}
+
+export const ERRORS = {
+  // Wrong input.
+  usage: { status: 400, exit: 2, retryable: false },
+  invalid_input: { status: 400, exit: 2, retryable: false },
+  invalid_scenario: { status: 422, exit: 2, retryable: false },
+  invalid_template: { status: 422, exit: 2, retryable: false },
+  invalid_plan: { status: 422, exit: 4, retryable: false },
+  // Something named is not there.
+  run_not_found: { status: 404, exit: 3, retryable: false },
+  task_not_found: { status: 404, exit: 3, retryable: false },
+  item_not_found: { status: 404, exit: 3, retryable: false },
+  template_not_found: { status: 422, exit: 3, retryable: false },
+  agent_unknown: { status: 422, exit: 3, retryable: false },
+  folder_not_found: { status: 422, exit: 3, retryable: false },
+  // The state does not allow it.
+  wrong_state: { status: 409, exit: 4, retryable: false },
+  not_a_repository: { status: 422, exit: 4, retryable: false },
+  empty_repository: { status: 422, exit: 4, retryable: false },
+  needs_confirmation: { status: 409, exit: 4, retryable: false },
+  needs_answer: { status: 409, exit: 4, retryable: false },
+  data_folder_in_use: { status: 409, exit: 4, retryable: true },
+  data_folder_newer: { status: 409, exit: 4, retryable: false },
+  // The outside world.
+  agent_not_startable: { status: 422, exit: 5, retryable: false },
+  git_failed: { status: 500, exit: 1, retryable: true },
+  git_missing: { status: 500, exit: 5, retryable: false },
+  workspace_failed: { status: 500, exit: 1, retryable: true },
+  disk_full: { status: 500, exit: 1, retryable: true },
+  storage_failed: { status: 500, exit: 1, retryable: true },
+  // The log's own fences: a write that is not the next one, or one of a process that has been replaced.
+  append_conflict: { status: 500, exit: 1, retryable: false },
+  stale_epoch: { status: 500, exit: 1, retryable: false },
+  engine_stopped: { status: 500, exit: 1, retryable: true },
+  internal: { status: 500, exit: 1, retryable: false },
+} as const satisfies Record<string, ErrorKind>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export class TuttiError extends Error {
+  readonly code: ErrorCode;
+  readonly details: unknown;
+
+  constructor(code: ErrorCode, message: string, options: { details?: unknown; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.name = "TuttiError";
+    this.code = code;
+    this.details = options.details;
+  }
+
+  get kind(): ErrorKind {
+    return ERRORS[this.code];
+  }
+
+  /** The shape that every interface shows. */
+  toJSON(): { error: { code: ErrorCode; message: string; details?: unknown } } {
+    const details = this.details === undefined ? {} : { details: this.details };
+    return { error: { code: this.code, message: this.message, ...details } };
+  }
+}
+
+/** Any thrown value as a TuttiError; what is neither one of ours nor a full disk is a fault of the program and says so. */
+export function asTuttiError(error: unknown): TuttiError {
+  if (error instanceof TuttiError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  const code = (error as { code?: unknown } | null)?.code;
+  if (code === "ENOSPC" || code === "EDQUOT")
+    return new TuttiError("disk_full", `the disk is full: ${message}`, { cause: error });
+  return new TuttiError("internal", message, { cause: error });
+}

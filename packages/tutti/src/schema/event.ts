@@ -1,0 +1,159 @@
+// The events of a run, and nothing else is ever decided. The names and members of document 004 come first in each
+// payload; further members and further types are ours. Two kinds: those that decide something are folded by the rules;
+// those that only tell are stored in the same sequence and shown, but no rule reads them.
+import { z } from "zod";
+import { AggregationAnswer, CompletionAnswer, VerificationAnswer } from "./answer.ts";
+import { InboxItem } from "./inbox.ts";
+import { Conflict, Usage, Verdict } from "./outcome.ts";
+import { PHASES, RUN_STATUSES } from "./status.ts";
+import { Task } from "./task.ts";
+import { Template } from "./template.ts";
+import { ToolStats } from "./worker.ts";
+
+const Phase = z.enum(PHASES as [(typeof PHASES)[number]]);
+const RunStatus = z.enum(RUN_STATUSES as [(typeof RUN_STATUSES)[number]]);
+const worker = { sessionId: z.string(), orchestratorId: z.string(), taskId: z.string() };
+const session = { id: z.string(), sessionId: z.string(), taskId: z.string().nullable() };
+
+/** How a turn ended, seen from outside: what policy needs to know, and a sentence for the person. */
+export const Ending = z.object({
+  kind: z.enum(["ended", "error", "exited"]),
+  detail: z.string(),
+});
+export type Ending = z.infer<typeof Ending>;
+
+export const EVENTS = {
+  "orchestrator:created": z.object({
+    id: z.string(),
+    templateId: z.string(),
+    cwd: z.string(),
+    status: z.literal("created"),
+    template: Template,
+    userRequest: z.string(),
+    customVariables: z.record(z.string(), z.string()),
+    agent: z.string(),
+  }),
+  "orchestrator:started": z.object({
+    id: z.string(),
+    mainSessionId: z.string(),
+    phase: Phase,
+    base: z.string(),
+    warnings: z.array(z.string()),
+  }),
+  "orchestrator:phaseChanged": z.object({
+    id: z.string(),
+    previousPhase: Phase.nullable(),
+    currentPhase: Phase,
+    status: RunStatus,
+  }),
+  "orchestrator:analysisComplete": z.object({
+    id: z.string(),
+    analysis: z.object({
+      summary: z.string(),
+      recommendedSplits: z.number(),
+      keyFiles: z.array(z.string()),
+      estimatedComplexity: z.string().nullable(),
+      components: z.array(z.unknown()),
+      notes: z.string().nullable(),
+      warnings: z.array(z.string()),
+    }),
+  }),
+  "orchestrator:tasksReady": z.object({
+    id: z.string(),
+    taskCount: z.number(),
+    parallelGroups: z.array(z.array(z.string())),
+    tasks: z.array(Task),
+    errors: z.array(z.string()),
+  }),
+  "orchestrator:confirmed": z.object({ id: z.string(), taskCount: z.number() }),
+  "orchestrator:aggregated": z.object({ id: z.string(), aggregation: AggregationAnswer, head: z.string() }),
+  "orchestrator:verified": z.object({ id: z.string(), verification: VerificationAnswer, head: z.string() }),
+  "orchestrator:completed": z.object({
+    id: z.string(),
+    status: z.literal("completed"),
+    aggregation: AggregationAnswer.nullable(),
+    stats: ToolStats,
+    outcome: Verdict,
+  }),
+  "orchestrator:error": z.object({
+    id: z.string(),
+    operation: z.string(),
+    error: z.string(),
+    timestamp: z.string(),
+    /** Whether the run ends here; an error that does not end it is only recorded. */
+    fatal: z.boolean(),
+  }),
+  "orchestrator:cancelled": z.object({ id: z.string(), phase: Phase.nullable() }),
+
+  "main:spawning": z.object({ ...session, attempt: z.number(), start: z.string() }),
+  "main:spawned": z.object(session),
+  "main:lost": z.object({ ...session, reason: z.string(), counted: z.boolean() }),
+
+  "worker:spawning": z.object({ ...worker, attempt: z.number() }),
+  "worker:spawned": z.object({ ...worker, task: Task, start: z.string() }),
+  "worker:started": z.object(worker),
+  "worker:completed": z.object({
+    ...worker,
+    output: z.unknown(),
+    outputFiles: z.array(z.string()),
+    report: CompletionAnswer,
+    commit: z.string(),
+    partial: z.boolean(),
+  }),
+  "worker:failed": z.object({ ...worker, error: z.string(), code: z.string() }),
+  "worker:timeout": z.object({ ...worker, error: z.string() }),
+  "worker:cancelled": z.object(worker),
+  /** The session of an attempt is gone without an answer; the task will be attempted anew. */
+  "worker:lost": z.object({ ...worker, reason: z.string(), counted: z.boolean() }),
+
+  "turn:started": z.object({ ...session, turn: z.number(), phase: Phase, try: z.number() }),
+  "turn:ended": z.object({
+    ...session,
+    turn: z.number(),
+    ending: Ending,
+    /** Why the answer could not be used; empty when it was. */
+    problems: z.array(z.string()),
+    toolStats: ToolStats,
+    usage: Usage,
+  }),
+
+  "task:blocked": z.object({ id: z.string(), taskId: z.string(), because: z.array(z.string()) }),
+
+  "workspace:merged": z.object({ id: z.string(), taskId: z.string(), commit: z.string(), head: z.string() }),
+  "workspace:conflict": z.object({ id: z.string(), taskId: z.string(), commit: z.string(), conflict: Conflict }),
+  /** No process and no workspace of this run is left. */
+  "workspace:released": z.object({ id: z.string() }),
+
+  "inbox:added": z.object({ id: z.string(), item: InboxItem }),
+  "inbox:answered": z.object({ id: z.string(), itemId: z.string(), text: z.string(), withdrawn: z.boolean() }),
+
+  // Events that only tell.
+  "worker:progress": z.object({
+    ...worker,
+    progress: z.number(),
+    status: z.string(),
+    currentAction: z.string().nullable(),
+    toolStats: ToolStats,
+    outputPreview: z.string().nullable(),
+  }),
+  "orchestrator:progress": z.object({ id: z.string(), stats: ToolStats, currentAction: z.string().nullable() }),
+  /** A block that was seen and had no effect, with the reason. */
+  "protocol:ignored": z.object({ ...session, phase: z.string(), reason: z.string() }),
+} as const;
+
+export type EventType = keyof typeof EVENTS;
+export type EventData<T extends EventType> = z.infer<(typeof EVENTS)[T]>;
+/** An event before it has a place in the log. */
+export type RunEvent = { [T in EventType]: { type: T; data: EventData<T> } }[EventType];
+
+/** What the fold needs to know of an event's place in the log. */
+export interface Placed {
+  runSeq: number;
+  timestamp: number;
+}
+
+/** An event in the log. `seq` counts over the whole data folder, `runSeq` within the run, both from 1 and without gaps. */
+export type StoredEvent = RunEvent & Placed & { seq: number; run: string | null };
+
+const TELLING = new Set<EventType>(["worker:progress", "orchestrator:progress", "protocol:ignored"]);
+export const onlyTells = (type: EventType): boolean => TELLING.has(type);

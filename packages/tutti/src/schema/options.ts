@@ -1,0 +1,37 @@
+// The options of document 004's managers with their defaults. Paths are absolute: a relative one would mean something
+// else after every change of folder.
+import { z } from "zod";
+
+export const OrchestratorOptions = z.object({
+  /** Without it the log lives in memory and ends with the process. */
+  persistenceEnabled: z.boolean().default(true),
+  /** The data folder; the platform's own unless given. */
+  persistencePath: z
+    .string()
+    .startsWith("/", "an absolute path")
+    .or(z.string().regex(/^[A-Za-z]:[\\/]/))
+    .optional(),
+  saveDebounceMs: z.number().int().min(0).default(1000),
+  pollInterval: z.number().int().min(1).default(3000),
+});
+
+export const WorkerOptions = z.object({
+  maxWorkers: z.number().int().min(1).default(5),
+  pollInterval: z.number().int().min(1).default(2000),
+  workerTimeout: z.number().int().min(1).default(300_000),
+  retryLimit: z.number().int().min(0).default(2),
+  spawnDelay: z.number().int().min(0).default(500),
+  progressDetectionInterval: z.number().int().min(1).default(30_000),
+});
+
+export const SubSessionOptions = z.object({
+  pollInterval: z.number().int().min(1).default(5000),
+  inactivityThreshold: z.number().int().min(0).default(60_000),
+  confirmationDelay: z.number().int().min(0).default(30_000),
+  resultPrefix: z.string().default("**[Resultat de sous-tache]**\n\n"),
+  resultSuffix: z.string().default(""),
+  maxMessageLength: z.number().int().min(1).default(50_000),
+  autoArchiveOnReturn: z.boolean().default(false),
+  detectTaskSpawn: z.boolean().default(true),
+  taskSpawnWindow: z.number().int().min(0).default(10_000),
+});

@@ -1,0 +1,53 @@
+// How a run ended: the census, the verdict, and the facts about git that go with it.
+import { z } from "zod";
+
+/** Where two tasks' work could not be brought together. Every attempt named in `refs` stays reachable. */
+export const Conflict = z.object({
+  type: z.string(),
+  files: z.array(z.string()),
+  tasks: z.array(z.string()),
+  resolution: z.string().nullable(),
+  refs: z.array(z.string()),
+});
+export type Conflict = z.infer<typeof Conflict>;
+
+export const Usage = z.object({
+  inputTokens: z.number().nonnegative(),
+  outputTokens: z.number().nonnegative(),
+  usd: z.number().nonnegative(),
+});
+export type Usage = z.infer<typeof Usage>;
+export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, usd: 0 };
+
+export const Census = z.object({
+  planned: z.number(),
+  completed: z.number(),
+  failed: z.number(),
+  timeout: z.number(),
+  cancelled: z.number(),
+  skipped: z.number(),
+  blocked: z.number(),
+  neverStarted: z.number(),
+});
+export type Census = z.infer<typeof Census>;
+
+export const Verdict = z.enum(["success", "degraded", "failed", "cancelled"]);
+export type Verdict = z.infer<typeof Verdict>;
+
+export interface Outcome {
+  id: string;
+  status: string;
+  /** Null until the run has ended. */
+  outcome: Verdict | null;
+  census: Census;
+  causes: { taskId: string; status: string; reason: string }[];
+  branch: string | null;
+  commit: string | null;
+  outputFiles: string[];
+  conflicts: Conflict[];
+  verification: Record<string, unknown> | null;
+  usage: Usage;
+  durationMs: number;
+  /** What went wrong with the run itself, if anything did. */
+  error: string | null;
+}

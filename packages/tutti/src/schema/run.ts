@@ -1,0 +1,64 @@
+// A run: what document 004 calls an orchestrator. This is the fold of its log; nothing here is stored by itself.
+import type { AggregationAnswer, VerificationAnswer } from "./answer.ts";
+import type { InboxItem } from "./inbox.ts";
+import type { Conflict, Usage } from "./outcome.ts";
+import type { Phase, RunStatus } from "./status.ts";
+import type { Task } from "./task.ts";
+import type { Template } from "./template.ts";
+import type { Owed, SessionState, ToolStats, Worker } from "./worker.ts";
+
+export interface Analysis {
+  summary: string;
+  recommendedSplits: number;
+  keyFiles: string[];
+  estimatedComplexity: string | null;
+  components: unknown[];
+  notes: string | null;
+  warnings: string[];
+}
+
+export interface Run {
+  id: string;
+  templateId: string;
+  template: Template;
+  cwd: string;
+  userRequest: string;
+  customVariables: Record<string, string>;
+  /** The agent of all its sessions, as the person named it. */
+  agent: string;
+  status: RunStatus;
+  currentPhase: Phase | null;
+  mainSessionId: string | null;
+  main: SessionState | null;
+  /** What the main session has to answer; outlives a main session that is lost. */
+  owed: Owed | null;
+  /** Main sessions that vanished in a row in the middle of a turn. */
+  mainLosses: number;
+  analysis: Analysis | null;
+  tasks: Task[];
+  parallelGroups: string[][];
+  /** Why the plan cannot be confirmed as it stands; empty for a sound plan. */
+  planErrors: string[];
+  workers: Record<string, Worker>;
+  /** Tasks that cannot start any more, with the tasks that are the reason. */
+  blocked: Record<string, string[]>;
+  /** HEAD of the person's repository when the run started. */
+  base: string | null;
+  /** Where the run's branch points. */
+  head: string | null;
+  conflicts: Conflict[];
+  aggregation: AggregationAnswer | null;
+  verification: VerificationAnswer | null;
+  inbox: Record<string, InboxItem>;
+  usage: Usage;
+  toolStats: ToolStats;
+  errors: { phase: Phase | null; error: string; timestamp: number }[];
+  /** Whether all processes and workspaces of an ended run are known to be gone. */
+  released: boolean;
+  createdAt: number;
+  updatedAt: number;
+  startedAt: number | null;
+  completedAt: number | null;
+  /** The number of the last event folded into this state. */
+  runSeq: number;
+}

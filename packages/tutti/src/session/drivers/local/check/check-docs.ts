@@ -1,0 +1,144 @@
+// The check of the finished pages against the code: every name exists, every component has its page, every link and
+// every line it points to is there.
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import type { Analysis } from "../understand/analyse.ts";
+import { folderOf } from "../read/classify.ts";
+import { countLines } from "../read/facts.ts";
+import { type ReadPage, readPage } from "./read-page.ts";
+import { passesThroughLink, readText } from "../read/read-repository.ts";
+import { joinPath } from "../understand/resolve-imports.ts";
+
+export interface Issue {
+  severity: "error" | "warning" | "info";
+  description: string;
+  location: string;
+  suggested_fix?: string;
+}
+
+export interface Check {
+  issues: Issue[];
+  pages: number;
+  names: number;
+  links: number;
+}
+
+export function checkDocs(analysis: Analysis): Check {
+  const { docsFolder, components, repository } = analysis;
+  const paths = repository.generated.filter((path) => folderOf(path) === docsFolder);
+  const check: Check = { issues: [], pages: paths.length, names: 0, links: 0 };
+  const texts = new Map<string, string | null>();
+  const read = (path: string): string | null => {
+    if (!texts.has(path)) texts.set(path, readText(repository.root, path));
+    return texts.get(path)!;
+  };
+  const overview = `${docsFolder}/README.md`;
+  for (const path of paths) {
+    const page = readPage(read(path) ?? "");
+    checkNames(analysis, path, page, check, read);
+    checkLinks(analysis, path, page, check, read);
+  }
+  for (const component of components) {
+    const path = `${docsFolder}/${component.slug}.md`;
+    if (paths.includes(path)) checkCoverage(analysis, path, component.files, check, read);
+    else report(check, "warning", `The component ${component.name} has no page.`, path, "Run its task again.");
+  }
+  if (!paths.includes(overview))
+    report(check, "warning", "There is no overview.", overview, "Run the overview's task again.");
+  return check;
+}
+
+/** A name exists when its section points to a file of this repository that has the name. */
+function checkNames(
+  analysis: Analysis,
+  path: string,
+  page: ReadPage,
+  check: Check,
+  read: (path: string) => string | null,
+): void {
+  for (const { name, line, place } of page.names) {
+    check.names += 1;
+    const location = `${path}:${line}`;
+    const target = place === null ? null : resolve(path, place);
+    const text = target === null ? null : read(target.path);
+    const word = name.replace(/^module\.exports$/, "exports");
+    if (text === null) report(check, "error", `The section of ${name} does not say where it is defined.`, location);
+    else if (!text.includes(word)) report(check, "error", `${name} does not exist in ${target!.path}.`, location);
+    else if (!analysis.modules.get(target!.path)?.exports.some((entry) => entry.name === name)) {
+      report(check, "error", `${target!.path} does not export ${name}.`, location);
+    }
+  }
+}
+
+function checkLinks(
+  analysis: Analysis,
+  path: string,
+  page: ReadPage,
+  check: Check,
+  read: (path: string) => string | null,
+): void {
+  for (const { target, line } of page.links) {
+    if (/^https?:/.test(target)) continue;
+    check.links += 1;
+    const location = `${path}:${line}`;
+    const resolved = target.startsWith("#") ? { path, anchor: target.slice(1) } : resolve(path, target);
+    if (!resolved || !exists(analysis.repository.root, resolved.path)) {
+      report(check, "error", `The link to ${target} leads nowhere.`, location);
+      continue;
+    }
+    if (resolved.anchor === "") continue;
+    const wanted = /^L(\d+)$/.exec(resolved.anchor);
+    const text = read(resolved.path) ?? "";
+    const isThere =
+      wanted && !resolved.path.endsWith(".md")
+        ? Number(wanted[1]) <= countLines(text)
+        : readPage(text).anchors.has(decode(resolved.anchor));
+    if (!isThere) report(check, "error", `The place that ${target} points to does not exist.`, location);
+  }
+}
+
+/** Every exported name of the component's files stands on its page. */
+function checkCoverage(
+  analysis: Analysis,
+  path: string,
+  files: string[],
+  check: Check,
+  read: (path: string) => string | null,
+): void {
+  const text = read(path) ?? "";
+  const missing = files
+    .flatMap((file) => analysis.modules.get(file)?.exports ?? [])
+    .filter((entry) => !text.includes(entry.name))
+    .map((entry) => entry.name);
+  if (missing.length > 0) {
+    report(
+      check,
+      "warning",
+      `The page leaves out ${missing.slice(0, 10).join(", ")}${missing.length > 10 ? ` and ${missing.length - 10} more` : ""}.`,
+      path,
+    );
+  }
+}
+
+/** What a link on a page points to, or null when it leaves the repository. */
+export function resolve(page: string, target: string): { path: string; anchor: string } | null {
+  const [address, anchor = ""] = target.split("#");
+  const path = joinPath(folderOf(page), decode(address!));
+  return path.includes("\0") ? null : { path, anchor };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export function exists(root: string, path: string): boolean {
+  return !passesThroughLink(root, path) && lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined;
+}
+
+function report(check: Check, severity: Issue["severity"], description: string, location: string, fix?: string): void {
+  check.issues.push({ severity, description, location, ...(fix === undefined ? {} : { suggested_fix: fix }) });
+}

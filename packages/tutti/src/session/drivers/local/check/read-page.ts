@@ -1,0 +1,85 @@
+// A page read back: its links, headings and the names it documents. Code blocks and code spans hold anything and are
+// not read for links.
+import { anchorOf } from "../write/markdown.ts";
+
+export interface PageLink {
+  target: string;
+  /** The line of the page, counted from 1. */
+  line: number;
+  /** Where the link stands in the text, with its label. */
+  label: string;
+}
+
+export interface ReadPage {
+  title: string;
+  links: PageLink[];
+  anchors: Set<string>;
+  /** Names that have a section, each with the line of the page and the place that the section gives. */
+  names: { name: string; line: number; place: string | null }[];
+}
+
+const LINK = /\[((?:`+[^`]*`+|\\.|[^\]\\`])*)\]\(([^()\s]*)\)/g;
+
+export function readPage(text: string): ReadPage {
+  const page: ReadPage = { title: "", links: [], anchors: new Set(), names: [] };
+  const counts = new Map<string, number>();
+  const isCode = codeLines(text);
+  for (const [index, line] of text.split("\n").entries()) {
+    if (isCode[index]) continue;
+    const heading = /^(#{1,6})\s+(.*)$/.exec(line);
+    if (heading) readHeading(page, counts, heading[1]!.length, heading[2]!, index + 1);
+    for (const found of linksIn(line)) page.links.push({ ...found, line: index + 1 });
+    const place = line.startsWith("Defined at ") ? linksIn(line)[0]?.target : undefined;
+    const last = page.names.at(-1);
+    if (place !== undefined && last?.place === null) last.place = place;
+  }
+  return page;
+}
+
+/** For each line whether it belongs to a code block. */
+export function codeLines(text: string): boolean[] {
+  let fenced: string | null = null;
+  return text.split("\n").map((line) => {
+    const sign = /^\s*(`{3,}|~{3,})/.exec(line)?.[1] ?? null;
+    if (fenced === null) {
+      fenced = sign;
+      return sign !== null;
+    }
+    if (sign?.startsWith(fenced) && line.trim() === sign) fenced = null;
+    return true;
+  });
+}
+
+function readHeading(page: ReadPage, counts: Map<string, number>, level: number, heading: string, line: number): void {
+  const anchor = anchorOf(heading);
+  const count = counts.get(anchor) ?? 0;
+  counts.set(anchor, count + 1);
+  page.anchors.add(count === 0 ? anchor : `${anchor}-${count}`);
+  if (level === 1 && page.title === "") page.title = heading;
+  const name = level === 4 ? /^(`+) ?(.*?) ?\1$/.exec(heading)?.[2] : undefined;
+  if (name !== undefined) page.names.push({ name, line, place: null });
+}
+
+/** The links of a line, whose labels may be code spans; code spans elsewhere are skipped. */
+export function linksIn(line: string): { target: string; label: string }[] {
+  const found: { target: string; label: string }[] = [];
+  let at = 0;
+  while (at < line.length) {
+    const span = /^(`+)(?!`)(.*?[^`])\1(?!`)/.exec(line.slice(at, at + 4_000));
+    if (span) {
+      at += span[0].length;
+      continue;
+    }
+    if (line[at] === "\\") {
+      at += 2;
+      continue;
+    }
+    LINK.lastIndex = at;
+    const link = line[at] === "[" ? LINK.exec(line) : null;
+    if (link?.index === at) {
+      found.push({ label: link[1]!, target: link[2]! });
+      at += link[0].length;
+    } else at += 1;
+  }
+  return found;
+}

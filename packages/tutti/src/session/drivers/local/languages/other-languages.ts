@@ -1,0 +1,115 @@
+// Languages that are read by their outline only: public types and functions where a line shows them, and the comment
+// at the top of the file everywhere.
+import { commentWords, isLicence } from "./comments.ts";
+import { emptyFacts, type Exported, type Kind, mergeSameNames, type ModuleFacts } from "../read/facts.ts";
+import { readGo } from "./go.ts";
+import { C_LIKE, commentLinesAbove, findOutside, mask, RUST } from "./mask.ts";
+import { readPython } from "./python.ts";
+
+const RUST_ITEM =
+  /^(\s*)pub\s+(?:(?:async|const|unsafe|extern\s*(?:"[^"]*")?)\s+)*(fn|struct|enum|trait|const|static|type|mod|union)\s+(\w+)/;
+const TYPE_ITEM =
+  /^(\s*)(?:(?:public|open|abstract|final|sealed|data|static|export|partial|internal|case)\s+)*(class|interface|enum|record|struct|object|trait|protocol)\s+([A-Za-z_]\w*)/;
+const METHOD_ITEM = /^\s+public\s+(?!class\b|interface\b|enum\b|record\b|struct\b)[^=;(){}]*?([A-Za-z_]\w*)\s*\(/;
+const DOC_LINE = /^\s*(?:\/\/|\/\*|\*)/;
+const ATTRIBUTE = /^\s*(?:#!?\[|@\w)/;
+
+const TYPED = new Set(["Java", "Kotlin", "C#", "Scala", "Swift", "PHP", "Dart"]);
+
+export function readOtherLanguage(path: string, language: string, text: string): ModuleFacts {
+  if (language === "Python") return readPython(path, text);
+  if (language === "Go") return readGo(path, text);
+  const facts = emptyFacts(path, language, text);
+  facts.header = topComment(text);
+  if (language === "Rust") readRust(facts, text);
+  else if (TYPED.has(language)) readTypes(facts, text);
+  facts.exports = mergeSameNames(facts.exports);
+  return facts;
+}
+
+function readRust(facts: ModuleFacts, text: string): void {
+  const masked = mask(text, RUST);
+  const lines = text.split("\n");
+  let owner: string | null = null;
+  eachLine(masked, (line, index, start) => {
+    const block = /^impl(?:<[^>]*>)?\s+(?:[\w:<>', ]+\s+for\s+)?(\w+)/.exec(line);
+    if (block) owner = block[1]!;
+    else if (line.startsWith("}")) owner = null;
+    const module = /^\s*(?:pub\s+)?mod\s+(\w+)\s*;/.exec(line);
+    if (module) facts.imports.push({ from: `mod::${module[1]}`, names: [] });
+    const used = /^\s*(?:pub\s+)?use\s+((?:crate|super|self)(?:::\w+)+)/.exec(line);
+    if (used) facts.imports.push({ from: used[1]!, names: [] });
+    if (line.startsWith("fn main(")) facts.isProgram = true;
+    const item = RUST_ITEM.exec(line);
+    if (!item || module) return;
+    const kind: Kind = item[2] === "fn" ? "function" : /struct|enum|trait|union/.test(item[2]!) ? "class" : "constant";
+    const end = findOutside(masked, start, item[2] === "fn" || item[2] === "trait" || item[2] === "mod" ? "{;" : ";}");
+    const whole = text.slice(start, masked[end] === "}" ? end + 1 : end).trim();
+    const signature = item[2] === "struct" || item[2] === "enum" ? wholeItem(text, masked, start) : whole;
+    const entry = make(item[3]!, kind, index, signature, docAbove(lines, index));
+    const type = item[1] === "" ? undefined : facts.exports.find((candidate) => candidate.name === owner);
+    if (type) type.members.push({ name: entry.name, signature: entry.signature, doc: entry.doc, line: entry.line });
+    else facts.exports.push(entry);
+  });
+}
+
+/** A struct or enum with its fields: up to its closing brace, or to the semicolon when it has none. */
+function wholeItem(text: string, masked: string, start: number): string {
+  const open = findOutside(masked, start, "{;");
+  if (masked[open] !== "{") return text.slice(start, open).trim();
+  return text.slice(start, findOutside(masked, open + 1, "}") + 1).trim();
+}
+
+function readTypes(facts: ModuleFacts, text: string): void {
+  const masked = mask(text, C_LIKE);
+  const lines = text.split("\n");
+  let type: Exported | null = null;
+  eachLine(masked, (line, index, start) => {
+    const imported = /^\s*(?:import|using)\s+(?:static\s+)?([\w.]+)/.exec(line);
+    if (imported) facts.imports.push({ from: imported[1]!, names: [] });
+    if (/\bstatic\s+void\s+[Mm]ain\s*\(/.test(line) || line.startsWith("fun main(")) facts.isProgram = true;
+    const head = (): string =>
+      text
+        .slice(start, findOutside(masked, start, "{;"))
+        .trim()
+        .replaceAll(/\s*\n\s*/g, " ");
+    const item = TYPE_ITEM.exec(line);
+    if (item && item[1]!.length <= 4) {
+      type = make(item[3]!, item[2] === "interface" ? "interface" : "class", index, head(), docAbove(lines, index));
+      facts.exports.push(type);
+      return;
+    }
+    const method = METHOD_ITEM.exec(line);
+    if (method && type) {
+      type.members.push({ name: method[1]!, signature: head(), doc: docAbove(lines, index), line: index + 1 });
+    }
+  });
+}
+
+function eachLine(masked: string, visit: (line: string, index: number, start: number) => void): void {
+  let start = 0;
+  for (const [index, line] of masked.split("\n").entries()) {
+    visit(line, index, start);
+    start += line.length + 1;
+  }
+}
+
+function make(name: string, kind: Kind, index: number, signature: string, doc: string): Exported {
+  return { name, kind, line: index + 1, signature, doc, members: [], isDefault: false };
+}
+
+function docAbove(lines: string[], index: number): string {
+  return commentWords(commentLinesAbove(lines, index, DOC_LINE, ATTRIBUTE).join("\n").trim());
+}
+
+/** The comment at the top, whatever signs the language uses for it. */
+function topComment(text: string): string {
+  const rest = text
+    .replace(/^#!.*\n/, "")
+    .replace(/^<\?php\s*/, "")
+    .trimStart();
+  const block = /^\/\*[\s\S]*?\*\//.exec(rest)?.[0];
+  const run = /^(?:[ \t]*(?:\/\/|#(?!\s*(?:include|define|if|pragma|import)\b)|--).*(?:\n|$))+/.exec(rest)?.[0];
+  const words = commentWords((block ?? run ?? "").trim());
+  return isLicence(words) ? "" : words;
+}

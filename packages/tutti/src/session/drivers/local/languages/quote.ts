@@ -1,0 +1,27 @@
+// Code quoted as it stands: cut out, moved to the left edge, shortened with a visible sign when it is long.
+import type { Tokens } from "./javascript-tokens.ts";
+
+/** The code from one token to the one before another, with the indentation of its first line taken away. */
+export function sliceCode(tokens: Tokens, from: number, to: number): string {
+  const first = tokens.list[from];
+  const last = tokens.list[Math.min(to, tokens.list.length) - 1];
+  if (!first || !last || last.end <= first.start) return "";
+  return dedent(tokens.text, first.start, last.end);
+}
+
+export function dedent(text: string, start: number, end: number): string {
+  const lineStart = text.lastIndexOf("\n", start - 1) + 1;
+  const indent = /^[ \t]*/.exec(text.slice(lineStart, start))?.[0] ?? "";
+  return text
+    .slice(start, end)
+    .split("\n")
+    .map((line, index) => (index > 0 && line.startsWith(indent) ? line.slice(indent.length) : line).trimEnd())
+    .join("\n");
+}
+
+export function excerpt(code: string, maxLines: number): string {
+  const lines = code.split("\n").map((line) => (line.length > 300 ? `${line.slice(0, 300)} …` : line));
+  if (lines.length <= maxLines) return lines.join("\n");
+  const kept = lines.slice(0, maxLines - 2);
+  return [...kept, `  … ${lines.length - kept.length} more lines`].join("\n");
+}

@@ -1,0 +1,8 @@
+// The first line of every page the agent writes. A page without it belongs to a person and is never touched.
+
+export const MARKER =
+  "<!-- Written by Tutti's local agent from the code. The next run replaces this page; remove this line to keep your edits. -->";
+
+export function isGeneratedPage(text: string | null): boolean {
+  return text !== null && (text === MARKER || text.startsWith(`${MARKER}\n`));
+}

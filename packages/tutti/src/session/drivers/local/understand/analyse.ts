@@ -1,0 +1,97 @@
+// Everything the agent knows about a repository, from one reading. It depends on the files alone, not on who asks or
+// when: sessions that work in parallel come to the same components and the same places for their pages.
+import { isJavaScript, languageOf } from "../read/classify.ts";
+import { type Component, findComponents } from "./components.ts";
+import { chooseDocsFolder } from "./docs-folder.ts";
+import type { ModuleFacts, RepositoryFile } from "../read/facts.ts";
+import { buildGraph, type Graph } from "./graph.ts";
+import { readJavaScript } from "../languages/javascript.ts";
+import { type Manifest, readManifests } from "../read/manifests.ts";
+import { readOtherLanguage } from "../languages/other-languages.ts";
+import { type ProjectFacts, readProject } from "./project.ts";
+import { type Breathe, readRepository, readText, type Repository } from "../read/read-repository.ts";
+import { makeResolver, type Resolver } from "./resolve-imports.ts";
+
+export interface Analysis {
+  repository: Repository;
+  modules: Map<string, ModuleFacts>;
+  manifests: Manifest[];
+  resolver: Resolver;
+  graph: Graph;
+  components: Component[];
+  /** The component of each documented file. */
+  owners: Map<string, Component>;
+  project: ProjectFacts;
+  /** Where the pages go, relative to the root. */
+  docsFolder: string;
+  warnings: string[];
+}
+
+/** All code that is read in one analysis; what lies beyond is listed but not described. */
+const MAX_TOTAL_BYTES = 120 * 1024 * 1024;
+/** Lines that long are written by machines. */
+const LONGEST_LINE = 5_000;
+
+export async function analyse(root: string, breathe: Breathe): Promise<Analysis> {
+  const repository = await readRepository(root, breathe);
+  const read = (path: string): string | null => readText(root, path);
+  const warnings = [...repository.warnings];
+  const modules = await readModules(repository, warnings, breathe);
+  const manifests = readManifests(repository.files, read);
+  const resolver = makeResolver(modules.keys(), manifests);
+  await breathe();
+  const graph = buildGraph(modules, resolver);
+  await breathe();
+  const components = findComponents(modules, rolesOf(repository.files), manifests, resolver, graph, read);
+  const owners = new Map(components.flatMap((component) => component.files.map((path) => [path, component] as const)));
+  const project = readProject(repository.files, manifests, resolver, modules, read);
+  const docsFolder = chooseDocsFolder(repository, components);
+  return { repository, modules, manifests, resolver, graph, components, owners, project, docsFolder, warnings };
+}
+
+async function readModules(repository: Repository, warnings: string[], breathe: Breathe) {
+  const modules = new Map<string, ModuleFacts>();
+  const paths = new Set(repository.files.map((file) => file.path));
+  let totalBytes = 0;
+  for (const file of repository.files) {
+    const language = languageOf(file.path);
+    if (language === null || file.role === "fixture" || file.role === "other" || isRepeated(file.path, paths)) continue;
+    if (totalBytes + file.sizeBytes > MAX_TOTAL_BYTES) {
+      warnings.push("The repository has more than 120 MB of code; what lies beyond was not read.");
+      break;
+    }
+    totalBytes += file.sizeBytes;
+    await breathe();
+    const text = readText(repository.root, file.path);
+    if (text === null) warnings.push(`The file ${file.path} could not be read as text.`);
+    else if (!hasLongLine(text)) modules.set(file.path, readModule(file.path, language, text));
+  }
+  return modules;
+}
+
+function readModule(path: string, language: string, text: string): ModuleFacts {
+  return isJavaScript(path) ? readJavaScript(path, language, text) : readOtherLanguage(path, language, text);
+}
+
+/** Type declarations beside the code they describe would say everything twice. */
+function isRepeated(path: string, paths: Set<string>): boolean {
+  const stem = /^(.*)\.d\.([cm]?)ts$/.exec(path);
+  if (!stem) return false;
+  return [`.${stem[2]}js`, `.${stem[2]}ts`, ".js", ".ts", ".tsx", ".jsx"].some((ending) =>
+    paths.has(stem[1]! + ending),
+  );
+}
+
+function hasLongLine(text: string): boolean {
+  for (let start = 0; start < text.length;) {
+    const end = text.indexOf("\n", start);
+    if ((end === -1 ? text.length : end) - start > LONGEST_LINE) return true;
+    if (end === -1) return false;
+    start = end + 1;
+  }
+  return false;
+}
+
+function rolesOf(files: RepositoryFile[]): Map<string, RepositoryFile["role"]> {
+  return new Map(files.map((file) => [file.path, file.role]));
+}

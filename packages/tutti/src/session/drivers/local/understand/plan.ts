@@ -1,0 +1,125 @@
+// The plan: one task per component and an overview that needs them all. And the way back: which work a task means,
+// also when a person has changed the plan.
+import type { Analysis } from "./analyse.ts";
+import { type Component, isBelow } from "./components.ts";
+import { byText } from "../read/facts.ts";
+import { oneLine, plural } from "../write/markdown.ts";
+import { toSlug } from "./name-components.ts";
+
+export interface Task {
+  id: string;
+  title: string;
+  description: string;
+  scope: string[];
+  priority: number;
+  dependencies: string[];
+}
+
+export type Work =
+  | { kind: "component"; component: Component }
+  | { kind: "overview" }
+  | { kind: "unknown"; reason: string };
+
+const OVERVIEW_TITLE = "Write the overview";
+
+export function planTasks(analysis: Analysis): Task[] {
+  const { components, docsFolder } = analysis;
+  const tasks: Task[] = components.map((component, index) => ({
+    id: taskId(index),
+    title: titleOf(component),
+    description:
+      `Write ${docsFolder}/${component.slug}.md: what ${oneLine(component.name)} is for, its ${plural(component.files.length, "file")}, ` +
+      "every exported name with its signature, comment and place, examples of use found in the code, and how it relates to the other components.",
+    scope: component.scope,
+    priority: 1,
+    dependencies: [],
+  }));
+  const nothing =
+    "The repository holds no source code that could be documented; the page says so and lists what is there.";
+  tasks.push({
+    id: taskId(components.length),
+    title: OVERVIEW_TITLE,
+    description:
+      `Write ${docsFolder}/README.md: what the project is, how to start, the map of its components, entry points and dependencies. ${components.length === 0 ? nothing : "Needs the pages of all components."}`.trim(),
+    scope: [`${docsFolder}/README.md`],
+    priority: components.length === 0 ? 1 : 3,
+    dependencies: tasks.map((task) => task.id),
+  });
+  return tasks;
+}
+
+function taskId(index: number): string {
+  return `task_${String(index + 1).padStart(3, "0")}`;
+}
+
+function titleOf(component: Component): string {
+  return `Document ${oneLine(component.name)}`.slice(0, 120);
+}
+
+/** What a worker should do, from the title and scope of its task. */
+export function findWork(
+  analysis: Analysis,
+  title: string,
+  description: string,
+  scope: string[],
+  taskId: string,
+): Work {
+  const files = filesInScope(analysis, scope);
+  const titled = analysis.components.find((component) => titleOf(component) === title.trim());
+  if (titled) {
+    const narrowed = titled.files.filter((path) => files.includes(path));
+    return { kind: "component", component: narrowed.length > 0 ? narrow(analysis, titled, narrowed) : titled };
+  }
+  if (title.trim() === OVERVIEW_TITLE) return { kind: "overview" };
+  const same = analysis.components.find((component) => component.files.join("\n") === files.join("\n"));
+  if (same && files.length > 0) return { kind: "component", component: same };
+  if (files.length > 0) return { kind: "component", component: made(analysis, title || taskId, files) };
+  if (/\b(?:overview|index|introduction|readme|architecture|guide)\b/i.test(`${title} ${description}`))
+    return { kind: "overview" };
+  const what =
+    scope.length > 0
+      ? `nothing in the scope ${scope.join(", ")} is source code of this repository`
+      : "the task has no scope";
+  return { kind: "unknown", reason: `The local agent does not know which files to document: ${what}.` };
+}
+
+function filesInScope(analysis: Analysis, scope: string[]): string[] {
+  const wanted = scope.map((entry) =>
+    entry
+      .trim()
+      .replace(/^\.\//, "")
+      .replace(/(?<=\.\w+):[\w-]+$/, "")
+      .replace(/\/(?:\*\*?(?:\/\*)?)?$/, ""),
+  );
+  const code = [...analysis.modules.keys()];
+  return code
+    .filter((path) => wanted.some((entry) => entry === path || (entry !== "" && isBelow(path, entry)) || entry === "."))
+    .toSorted(byText);
+}
+
+function narrow(analysis: Analysis, component: Component, files: string[]): Component {
+  return { ...component, files, lines: linesOf(analysis, files) };
+}
+
+/** A component that only the person's plan knows. Its page must not take the name of another one. */
+function made(analysis: Analysis, title: string, files: string[]): Component {
+  const name =
+    oneLine(title.replace(/^(?:document|describe|write (?:the )?documentation (?:for|of))\s+(?:the\s+)?/i, "")) ||
+    title;
+  const slug = toSlug(name);
+  const isTaken =
+    slug === "readme" || slug === "index" || analysis.components.some((component) => component.slug === slug);
+  return {
+    name,
+    slug: isTaken ? `${slug}-task` : slug,
+    folder: "",
+    files,
+    scope: files,
+    purpose: "",
+    lines: linesOf(analysis, files),
+  };
+}
+
+function linesOf(analysis: Analysis, files: string[]): number {
+  return files.reduce((sum, path) => sum + (analysis.modules.get(path)?.lines ?? 0), 0);
+}

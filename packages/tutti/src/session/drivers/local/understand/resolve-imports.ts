@@ -1,0 +1,180 @@
+// From what an import says to the file it means. What cannot be found inside the repository is a package from outside.
+import { folderOf, isJavaScript } from "../read/classify.ts";
+import type { ModuleFacts } from "../read/facts.ts";
+import type { Manifest } from "../read/manifests.ts";
+
+export interface Resolved {
+  /** Files of the repository; several when an import means a whole folder, as in Go. */
+  files: string[];
+  /** The package from outside, when there is one. */
+  external: string | null;
+}
+
+export interface Resolver {
+  paths: Set<string>;
+  byFolder: Map<string, string[]>;
+  manifests: Manifest[];
+}
+
+const NOTHING: Resolved = { files: [], external: null };
+/** Modules that come with Python, as far as people commonly use them. */
+const PYTHON_OWN = new Set(
+  (
+    "abc argparse array ast asyncio base64 bisect builtins calendar collections concurrent configparser contextlib contextvars " +
+    "copy csv ctypes dataclasses datetime decimal difflib dis email enum errno fcntl filecmp fnmatch fractions ftplib functools gc " +
+    "getpass gettext glob graphlib gzip hashlib heapq hmac html http imaplib importlib inspect io ipaddress itertools json keyword " +
+    "linecache locale logging lzma math mimetypes mmap multiprocessing numbers operator os pathlib pdb pickle pkgutil platform " +
+    "pprint profile pty pwd queue random re readline resource secrets select selectors shelve shlex shutil signal site smtplib " +
+    "socket socketserver sqlite3 ssl stat statistics string struct subprocess sys sysconfig tarfile tempfile termios textwrap " +
+    "threading time timeit tkinter token tokenize tomllib traceback tracemalloc tty types typing unicodedata unittest urllib uuid " +
+    "venv warnings wave weakref webbrowser xml xmlrpc zipapp zipfile zipimport zlib zoneinfo __future__"
+  ).split(" "),
+);
+const ENDINGS = ["", ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".d.ts"];
+
+export function makeResolver(paths: Iterable<string>, manifests: Manifest[]): Resolver {
+  const resolver: Resolver = { paths: new Set(paths), byFolder: new Map(), manifests };
+  for (const path of resolver.paths) {
+    const folder = folderOf(path);
+    const files = resolver.byFolder.get(folder);
+    if (files) files.push(path);
+    else resolver.byFolder.set(folder, [path]);
+  }
+  return resolver;
+}
+
+export function resolveImport(resolver: Resolver, from: ModuleFacts, request: string, names: string[]): Resolved {
+  if (isJavaScript(from.path)) return resolveJavaScript(resolver, from.path, request);
+  if (from.language === "Python") return resolvePython(resolver, from.path, request, names);
+  if (from.language === "Go") return resolveGo(resolver, request);
+  if (from.language === "Rust") return resolveRust(resolver, from.path, request);
+  return resolveJava(resolver, request, from.path);
+}
+
+function resolveJavaScript(resolver: Resolver, importer: string, request: string): Resolved {
+  if (request.startsWith(".")) return found(javaScriptFile(resolver, joinPath(folderOf(importer), request)));
+  if (/^(?:node:|[#~/]|@\/|https?:|data:|bun:|virtual:)/.test(request) || request === "") return NOTHING;
+  const name = request.split("/", request.startsWith("@") ? 2 : 1).join("/");
+  const workspace = resolver.manifests.find((manifest) => manifest.ecosystem === "npm" && manifest.name === name);
+  if (!workspace) return { files: [], external: name };
+  const inside = request.slice(name.length + 1);
+  return found(inside === "" ? entryFile(resolver, workspace) : insidePackage(resolver, workspace.folder, inside));
+}
+
+/** A file as an import writes it: with or without ending, as its folder's index, or as what TypeScript compiles to. */
+export function javaScriptFile(resolver: Resolver, path: string): string | null {
+  const candidates = [
+    ...ENDINGS.map((ending) => path + ending),
+    ...(/\.[cm]?jsx?$/.test(path) ? [path.replace(/js(x?)$/, "ts$1"), path.replace(/js$/, "tsx")] : []),
+    ...ENDINGS.slice(1).map((ending) => `${path === "" ? "" : `${path}/`}index${ending}`),
+  ];
+  return candidates.find((candidate) => resolver.paths.has(candidate)) ?? null;
+}
+
+function insidePackage(resolver: Resolver, folder: string, inside: string): string | null {
+  return (
+    javaScriptFile(resolver, joinPath(folder, inside)) ?? javaScriptFile(resolver, joinPath(folder, `src/${inside}`))
+  );
+}
+
+/** The source of a package's entry point, also when the manifest names what a build would make of it. */
+export function entryFile(resolver: Resolver, manifest: Manifest): string | null {
+  for (const entry of [...manifest.entries, "src/index", "index", "src/main", "main"]) {
+    const file = sourceOfEntry(resolver, manifest, entry);
+    if (file) return file;
+  }
+  return null;
+}
+
+export function sourceOfEntry(resolver: Resolver, manifest: Manifest, entry: string): string | null {
+  const built = /^(?:dist|build|lib|out|esm|cjs)\/(?:esm\/|cjs\/)?(.+?)(?:\.d)?(?:\.[cm]?[jt]s)?$/.exec(entry)?.[1];
+  return (
+    javaScriptFile(resolver, joinPath(manifest.folder, entry)) ??
+    (built === undefined ? null : insidePackage(resolver, manifest.folder, built))
+  );
+}
+
+function resolvePython(resolver: Resolver, importer: string, request: string, names: string[]): Resolved {
+  const dots = /^\.*/.exec(request)![0].length;
+  const parts = request.slice(dots).split(".").filter(Boolean);
+  let folder = folderOf(importer);
+  for (let up = 1; up < dots; up += 1) folder = folderOf(folder);
+  const roots = dots > 0 ? [folder] : [...ancestors(folder), "src"];
+  for (const root of roots) {
+    const target = joinPath(root, parts.join("/"));
+    const files = names.map((name) => pythonFile(resolver, joinPath(target, name))).filter((file) => file !== null);
+    const itself = pythonFile(resolver, target);
+    if (files.length > 0 || itself)
+      return { files: [...new Set([...files, ...(itself ? [itself] : [])])], external: null };
+  }
+  return dots > 0 || PYTHON_OWN.has(parts[0] ?? "") ? NOTHING : { files: [], external: parts[0] ?? null };
+}
+
+function pythonFile(resolver: Resolver, path: string): string | null {
+  return [`${path}.py`, `${path}/__init__.py`].find((candidate) => resolver.paths.has(candidate)) ?? null;
+}
+
+function resolveGo(resolver: Resolver, request: string): Resolved {
+  for (const manifest of resolver.manifests) {
+    if (manifest.ecosystem !== "Go" || manifest.name === "") continue;
+    if (request !== manifest.name && !request.startsWith(`${manifest.name}/`)) continue;
+    const folder = joinPath(manifest.folder, request.slice(manifest.name.length + 1));
+    const files = (resolver.byFolder.get(folder) ?? []).filter((file) => /(?<!_test)\.go$/.test(file));
+    return { files: files.slice(0, 50), external: null };
+  }
+  // A first part without a dot is the standard library's.
+  return request.split("/")[0]!.includes(".") ? { files: [], external: request } : NOTHING;
+}
+
+function resolveRust(resolver: Resolver, importer: string, request: string): Resolved {
+  const [start, ...parts] = request.split("::");
+  const folder = folderOf(importer);
+  const own = /\/(?:lib|main|mod)\.rs$|^(?:lib|main|mod)\.rs$/.test(importer) ? folder : importer.replace(/\.rs$/, "");
+  const crate = ancestors(folder).find((candidate) =>
+    ["lib", "main"].some((name) => resolver.paths.has(joinPath(candidate, `${name}.rs`))),
+  );
+  const base = start === "crate" ? (crate ?? folder) : start === "super" ? folderOf(own) : own;
+  for (let length = parts.length; length > 0; length -= 1) {
+    const path = joinPath(base, parts.slice(0, length).join("/"));
+    const file = [`${path}.rs`, `${path}/mod.rs`].find((candidate) => resolver.paths.has(candidate));
+    if (file) return found(file);
+  }
+  return NOTHING;
+}
+
+function resolveJava(resolver: Resolver, request: string, importer: string): Resolved {
+  const ending = `/${request.replaceAll(".", "/")}${/\.\w+$/.exec(importer)?.[0] ?? ""}`;
+  const roots = ["src/main/java", "src/main/kotlin", "src", ""];
+  for (const folder of ancestors(folderOf(importer))) {
+    for (const root of roots) {
+      const path = joinPath(joinPath(folder, root), ending.slice(1));
+      if (resolver.paths.has(path)) return found(path);
+    }
+  }
+  return NOTHING;
+}
+
+function found(file: string | null): Resolved {
+  return file === null ? NOTHING : { files: [file], external: null };
+}
+
+/** The folder itself, the one above it, and so on to the root. */
+export function ancestors(folder: string): string[] {
+  const list = [folder];
+  for (let at = folder; at !== "";) {
+    at = folderOf(at);
+    list.push(at);
+  }
+  return list;
+}
+
+/** Joins and tidies a path; one that leaves the root names nothing. */
+export function joinPath(folder: string, path: string): string {
+  const parts: string[] = [];
+  for (const part of [...folder.split("/"), ...path.split("/")]) {
+    if (part === "" || part === ".") continue;
+    if (part !== "..") parts.push(part);
+    else if (parts.pop() === undefined) return "\0";
+  }
+  return parts.join("/");
+}

@@ -1,0 +1,116 @@
+// Real uses of exported names, quoted as they stand: in tests first, because a test shows a call with its result.
+import { fenceLanguageOf, folderOf, isJavaScript } from "../read/classify.ts";
+import type { Analysis } from "../understand/analyse.ts";
+import { byText, type Exported, type Role } from "../read/facts.ts";
+import { findInJavaScript } from "../languages/javascript-calls.ts";
+import { tokenize } from "../languages/javascript-tokens.ts";
+import { C_LIKE, GO, mask, PYTHON } from "../languages/mask.ts";
+import type { Breathe } from "../read/read-repository.ts";
+import { readText } from "../read/read-repository.ts";
+
+export interface Example {
+  path: string;
+  line: number;
+  code: string;
+  language: string;
+}
+
+interface Wanted {
+  key: string;
+  exported: Exported;
+  local: string;
+}
+
+const MAX_FILES = 150;
+const MAX_LINES = 12;
+
+export const exampleKey = (path: string, name: string): string => `${path}\0${name}`;
+
+export async function findExamples(
+  analysis: Analysis,
+  files: string[],
+  breathe: Breathe,
+): Promise<Map<string, Example>> {
+  const byFile = new Map<string, Wanted[]>();
+  for (const path of files) for (const [file, wanted] of usesOf(analysis, path)) push(byFile, file, wanted);
+  const roles = new Map(analysis.repository.files.map((file) => [file.path, file.role]));
+  const own = new Set(files);
+  const rank = (file: string): number => rankOf(roles.get(file) ?? "other", own.has(file));
+  const order = [...byFile.keys()].toSorted((a, b) => rank(a) - rank(b) || byText(a, b)).slice(0, MAX_FILES);
+  const found = new Map<string, Example>();
+  for (const file of order) {
+    const wanted = byFile.get(file)!.filter(({ key }) => !found.has(key));
+    if (wanted.length === 0) continue;
+    await breathe();
+    const text = readText(analysis.repository.root, file);
+    if (text !== null) searchFile(file, text, wanted, found);
+  }
+  return found;
+}
+
+function rankOf(role: Role, isOwn: boolean): number {
+  if (role === "test") return 0;
+  if (role === "example") return 1;
+  return isOwn ? 3 : 2;
+}
+
+function push(map: Map<string, Wanted[]>, file: string, wanted: Wanted): void {
+  const known = map.get(file);
+  if (known) known.push(wanted);
+  else map.set(file, [wanted]);
+}
+
+/** The files that use what a file exports, with what to look for in them. */
+function* usesOf(analysis: Analysis, path: string): Generator<[string, Wanted]> {
+  const module = analysis.modules.get(path);
+  for (const exported of module?.exports ?? []) {
+    if (/^(?:type|interface|enum|namespace)$/.test(exported.kind) && module?.language !== "Go") continue;
+    const key = exampleKey(path, exported.name);
+    for (const use of analysis.graph.uses.get(path)?.get(exported.name) ?? [])
+      yield [use.file, { key, exported, local: use.local }];
+    if (module?.language !== "Go" || exported.kind !== "function") continue;
+    // Files of one Go package use each other without an import.
+    const folder = folderOf(path);
+    const users = [...(analysis.resolver.byFolder.get(folder) ?? []), ...(analysis.graph.importers.get(path) ?? [])];
+    for (const file of new Set(users)) if (file.endsWith(".go")) yield [file, { key, exported, local: exported.name }];
+  }
+}
+
+function searchFile(file: string, text: string, wanted: Wanted[], found: Map<string, Example>): void {
+  const language = fenceLanguageOf(file);
+  if (isJavaScript(file)) {
+    const tokens = tokenize(text);
+    for (const { key, exported, local } of wanted) {
+      const call = found.has(key) ? null : findInJavaScript(tokens, local, exported.kind, MAX_LINES);
+      if (call) found.set(key, { path: file, language, ...call });
+    }
+    return;
+  }
+  const rules = language === "python" ? PYTHON : language === "go" ? GO : C_LIKE;
+  const masked = mask(text, rules).split("\n");
+  const lines = text.split("\n");
+  for (const { key, local } of wanted) {
+    const call = found.has(key) ? null : findInLines(lines, masked, local);
+    if (call) found.set(key, { path: file, language, ...call });
+  }
+}
+
+/** A call by the look of its line: the statement goes on until its brackets are closed. */
+function findInLines(lines: string[], masked: string[], local: string): { line: number; code: string } | null {
+  const call = new RegExp(`(?<![\\w"'])${local.replaceAll(/[^\w.]/g, "").replaceAll(".", "\\.")}\\s*\\(`);
+  for (const [index, line] of masked.entries()) {
+    if (!call.test(line) || /^\s*(?:def|async def|class|func|import|from|fn|pub|type)\b/.test(line)) continue;
+    let depth = 0;
+    for (let end = index; end < Math.min(lines.length, index + MAX_LINES); end += 1) {
+      for (const char of masked[end]!) depth += "([{".includes(char) ? 1 : ")]}".includes(char) ? -1 : 0;
+      const isOpen = depth > 0 && !/[{:]\s*$/.test(masked[end]!);
+      if (isOpen) continue;
+      const indent = line.search(/\S|$/);
+      const quoted = lines
+        .slice(index, end + 1)
+        .map((text) => text.slice(Math.min(indent, text.search(/\S|$/))).trimEnd());
+      return { line: index + 1, code: quoted.join("\n") };
+    }
+  }
+  return null;
+}

@@ -1,0 +1,170 @@
+// The page that leads to all others: what the project is, how to start, which parts it has, what it needs.
+import type { Analysis } from "../understand/analyse.ts";
+import { languageOf } from "../read/classify.ts";
+import type { Component } from "../understand/components.ts";
+import { byText } from "../read/facts.ts";
+import { code, fileLink, link, plural, table } from "./markdown.ts";
+import { MARKER } from "../read/marker.ts";
+import { firstSentence, inlineProse, prose } from "./prose.ts";
+import { dependenciesOf } from "../understand/relations.ts";
+
+const MAX_ROWS = 40;
+
+export interface OtherPage {
+  /** File name in the docs folder. */
+  file: string;
+  title: string;
+}
+
+export interface OverviewRequest {
+  analysis: Analysis;
+  page: string;
+  /** Whether a component's page is there to be linked. */
+  hasPage: (slug: string) => boolean;
+  /** Pages of tasks that a person added to the plan. */
+  otherPages: OtherPage[];
+}
+
+export function writeOverview(request: OverviewRequest): string {
+  const { analysis, page } = request;
+  const { project } = analysis;
+  const blocks = [
+    MARKER,
+    `# ${inlineProse(project.name)}`,
+    prose(project.introduction),
+    project.readme === null ? "" : `More in the project's own ${fileLink(page, project.readme)}.`,
+    ...start(analysis),
+    ...components(request),
+    ...entryPoints(request),
+    ...dependencies(request),
+    ...documents(request),
+  ];
+  return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
+}
+
+function start({ project, manifests }: Analysis): string[] {
+  const rows = project.install.map(({ command, meaning }) => [code(command), meaning, ""]);
+  for (const manifest of manifests) {
+    const where = manifest.folder === "" ? "" : code(`${manifest.folder}/`);
+    for (const { command, meaning } of manifest.scripts) {
+      rows.push([
+        code(command),
+        meaning === "" ? "" : `runs ${code(meaning.length > 120 ? `${meaning.slice(0, 120)} …` : meaning)}`,
+        where,
+      ]);
+    }
+  }
+  for (const target of project.makeTargets) rows.push([code(`make ${target}`), "", ""]);
+  if (rows.length === 0) return [];
+  const isSplit = rows.some((row) => row[2] !== "");
+  const shown = rows
+    .slice(0, MAX_ROWS)
+    .map((row) => (isSplit ? [row[0]!, row[1]!, row[2] || "the root"] : row.slice(0, 2)));
+  return [
+    "## How to start",
+    table(isSplit ? ["Command", "What it does", "Where"] : ["Command", "What it does"], shown),
+  ];
+}
+
+function components({ analysis, hasPage, otherPages }: OverviewRequest): string[] {
+  if (analysis.components.length === 0) {
+    return [
+      "## Components",
+      "The repository holds no source code that could be read, so there are no components to describe.",
+    ];
+  }
+  const rows = analysis.components.map((component) => {
+    const needs = dependenciesOf(analysis, component).components.map(({ other }) =>
+      hasPage(other.slug) ? link(inlineProse(other.name), `${other.slug}.md`) : inlineProse(other.name),
+    );
+    const name = inlineProse(component.name);
+    return [
+      hasPage(component.slug) ? link(name, `${component.slug}.md`) : `${name} (no page)`,
+      inlineProse(firstSentence(component.purpose)) || offers(analysis, component),
+      String(component.files.length),
+      needs.join(", "),
+    ];
+  });
+  const total = analysis.components.reduce((sum, component) => sum + component.lines, 0);
+  const files = analysis.components.reduce((sum, component) => sum + component.files.length, 0);
+  const tests = analysis.repository.files.filter(({ role }) => role === "test").length;
+  const size = `${plural(files, "source file")} with ${plural(total, "line")}${tests > 0 ? `, and ${plural(tests, "test file")}` : ""}.`;
+  const others = otherPages
+    .map(({ file, title }) => `- ${link(inlineProse(title), encodeURIComponent(file))}`)
+    .join("\n");
+  return [
+    "## Components",
+    size,
+    table(["Component", "What it is for", "Files", "Depends on"], rows),
+    ...(others === "" ? [] : ["Further pages:", others]),
+  ];
+}
+
+/** For a component about which nobody has written a word: the names that are used most. */
+function offers(analysis: Analysis, component: Component): string {
+  const isOutside = (file: string): boolean => analysis.owners.get(file) !== component;
+  const names = component.files.flatMap((path) =>
+    (analysis.modules.get(path)?.exports ?? []).map(({ name }) => ({
+      name,
+      uses: (analysis.graph.uses.get(path)?.get(name) ?? []).filter((use) => isOutside(use.file)).length,
+    })),
+  );
+  const most = names.toSorted((a, b) => b.uses - a.uses || byText(a.name, b.name)).slice(0, 3);
+  if (most.length === 0) return `${[...new Set(component.files.map((path) => languageOf(path)))].join(", ")} code`;
+  const rest = names.length - most.length;
+  return `Offers ${most.map(({ name }) => code(name)).join(", ")}${rest > 0 ? ` and ${plural(rest, "other name")}` : ""}`;
+}
+
+function entryPoints({ analysis, page }: OverviewRequest): string[] {
+  const rows = analysis.project.entryPoints.slice(0, MAX_ROWS).map(({ path, reason }) => {
+    const header = inlineProse(firstSentence(analysis.modules.get(path)?.header ?? ""));
+    return `- ${fileLink(page, path)}, ${reason}${header === "" ? "" : `. ${header}`}`;
+  });
+  return rows.length === 0 ? [] : ["## Entry points", rows.join("\n")];
+}
+
+function dependencies({ analysis, hasPage }: OverviewRequest): string[] {
+  const own = new Set(analysis.manifests.map(({ name }) => name));
+  const versions = new Map<string, string>();
+  const development = new Set<string>();
+  for (const dependency of analysis.manifests.flatMap((manifest) => manifest.dependencies)) {
+    if (own.has(dependency.name)) continue;
+    if (dependency.isForDevelopment) development.add(dependency.name);
+    else if (!versions.has(dependency.name)) versions.set(dependency.name, dependency.version);
+  }
+  const rows = [...versions]
+    .toSorted(([a], [b]) => byText(a, b))
+    .slice(0, MAX_ROWS)
+    .map(([name, version]) => {
+      const users = analysis.components
+        .filter((component) =>
+          dependenciesOf(analysis, component).packages.some((used) => used === name || used.startsWith(`${name}/`)),
+        )
+        .map((component) =>
+          hasPage(component.slug)
+            ? link(inlineProse(component.name), `${component.slug}.md`)
+            : inlineProse(component.name),
+        );
+      return [code(name), version === "" ? "" : code(version), users.join(", ")];
+    });
+  const tools = [...development]
+    .filter((name) => !versions.has(name))
+    .toSorted(byText)
+    .slice(0, MAX_ROWS);
+  if (rows.length === 0 && tools.length === 0) return [];
+  return [
+    "## Dependencies",
+    ...(rows.length > 0 ? [table(["Package", "Version", "Used by"], rows)] : []),
+    ...(tools.length > 0 ? [`For development: ${tools.map(code).join(", ")}.`] : []),
+  ];
+}
+
+function documents({ analysis, page }: OverviewRequest): string[] {
+  const { documents: paths } = analysis.project;
+  if (paths.length === 0) return [];
+  const more = paths.length > MAX_ROWS ? [`- and ${paths.length - MAX_ROWS} more`] : [];
+  return [
+    "## Other documents",
+    [...paths.slice(0, MAX_ROWS).map((path) => `- ${fileLink(page, path)}`), ...more].join("\n"),
+  ];
+}

@@ -1,0 +1,193 @@
+// The page of one component.
+import type { Analysis } from "../understand/analyse.ts";
+import { fenceLanguageOf } from "../read/classify.ts";
+import type { Component } from "../understand/components.ts";
+import type { Exported, ModuleFacts } from "../read/facts.ts";
+import { type Example, exampleKey } from "./examples.ts";
+import { addressFrom, anchorOf, code, fence, fileLink, link, placeLink, plural, table } from "./markdown.ts";
+import { MARKER } from "../read/marker.ts";
+import { firstParagraph, firstSentence, inlineProse, prose } from "./prose.ts";
+import { dependenciesOf, usersOf } from "../understand/relations.ts";
+import { renderDoc } from "./render-doc.ts";
+import { resolveImport } from "../understand/resolve-imports.ts";
+
+/** With more names than this, a page lists them in tables instead of giving each a section. */
+const MAX_SECTIONS = 300;
+
+export interface PageRequest {
+  analysis: Analysis;
+  component: Component;
+  /** The page's path from the root. */
+  page: string;
+  examples: Map<string, Example>;
+}
+
+export function writePage(request: PageRequest): string {
+  const { analysis, component } = request;
+  const modules = component.files.map((path) => analysis.modules.get(path)).filter((module) => module !== undefined);
+  const offering = modules.filter(offersNames);
+  const isLong = modules.reduce((sum, module) => sum + module.exports.length, 0) > MAX_SECTIONS;
+  const anchors = anchorsOf(component, modules, isLong);
+  const blocks = [
+    MARKER,
+    `# ${inlineProse(component.name)}`,
+    prose(component.purpose),
+    `${link("All components", "README.md")} · ${extent(component, modules)}`,
+    "## Files",
+    filesTable(request, modules, anchors),
+    ...routes(request, modules),
+    ...(offering.length > 0 ? ["## Reference"] : []),
+    ...offering.flatMap((module) => fileSection(request, module, isLong)),
+    ...relations(request),
+  ];
+  return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
+}
+
+function offersNames(module: ModuleFacts): boolean {
+  return module.exports.length + module.reExports.length > 0;
+}
+
+function extent(component: Component, modules: ModuleFacts[]): string {
+  const languages = [...new Set(modules.map((module) => module.language))].join(", ");
+  const place = component.folder === "" ? "at the root" : `in ${code(`${component.folder}/`)}`;
+  return `${plural(component.files.length, "file")} ${place}, ${plural(component.lines, "line")} of ${languages}`;
+}
+
+/** Anchors of the names' sections, counted as GitHub counts headings that read alike. */
+function anchorsOf(component: Component, modules: ModuleFacts[], isLong: boolean): Map<string, string> {
+  const counts = new Map<string, number>();
+  const anchors = new Map<string, string>();
+  const next = (heading: string): string => {
+    const anchor = anchorOf(heading);
+    const count = counts.get(anchor) ?? 0;
+    counts.set(anchor, count + 1);
+    return count === 0 ? anchor : `${anchor}-${count}`;
+  };
+  const hasRoutes = modules.some((module) => module.routes.length > 0);
+  for (const heading of [component.name, "Files", ...(hasRoutes ? ["Routes"] : []), "Reference"]) next(heading);
+  for (const module of modules.filter(offersNames)) {
+    const anchor = next(sectionTitle(component, module.path));
+    anchors.set(module.path, anchor);
+    for (const entry of isLong ? [] : module.exports)
+      anchors.set(exampleKey(module.path, entry.name), next(entry.name));
+  }
+  return anchors;
+}
+
+function sectionTitle(component: Component, path: string): string {
+  return component.folder === "" ? path : path.slice(component.folder.length + 1);
+}
+
+function filesTable(request: PageRequest, modules: ModuleFacts[], anchors: Map<string, string>): string {
+  const { component, page } = request;
+  const rows = modules.map((module) => {
+    const names = module.exports.slice(0, 8).map((entry) => {
+      const anchor = anchors.get(exampleKey(module.path, entry.name));
+      return anchor === undefined || anchor === "" ? code(entry.name) : link(code(entry.name), `#${anchor}`);
+    });
+    const isBarrel = module.exports.length === 0 && module.reExports.length > 0;
+    const more = module.exports.length > 8 ? [`and ${module.exports.length - 8} more`] : [];
+    return [
+      fileLink(page, module.path, sectionTitle(component, module.path)),
+      inlineProse(firstSentence(module.header)) || (isBarrel ? "Passes on what other files export." : ""),
+      [...names, ...more].join(", "),
+    ];
+  });
+  return table(["File", "What it is for", "Exports"], rows);
+}
+
+function routes({ page }: PageRequest, modules: ModuleFacts[]): string[] {
+  const rows = modules.flatMap((module) =>
+    module.routes.map((route) => [route.method, code(route.path), placeLink(page, module.path, route.line)]),
+  );
+  return rows.length === 0 ? [] : ["## Routes", table(["Method", "Path", "Defined at"], rows)];
+}
+
+function fileSection(request: PageRequest, module: ModuleFacts, isLong: boolean): string[] {
+  const { component, page } = request;
+  const isSaidAbove = firstParagraph(module.header) === component.purpose;
+  const header = isSaidAbove ? module.header.slice(component.purpose.length) : module.header;
+  const blocks = [`### ${code(sectionTitle(component, module.path))}`, prose(header), passedOn(request, module)];
+  if (!isLong) return [...blocks, ...module.exports.flatMap((entry) => nameSection(request, module, entry))];
+  if (module.exports.length === 0) return blocks;
+  const rows = module.exports.map((entry) => [
+    link(code(entry.name), addressFrom(page, module.path, entry.line)),
+    code(entry.signature.split("\n")[0]!.slice(0, 120)),
+    inlineProse(firstSentence(entry.doc)),
+  ]);
+  return [...blocks, table(["Name", "Signature", "What it is for"], rows)];
+}
+
+function nameSection({ page, examples }: PageRequest, module: ModuleFacts, entry: Exported): string[] {
+  const example = examples.get(exampleKey(module.path, entry.name));
+  const doc = renderDoc(entry.doc, module.language);
+  const notes = memberNotes(entry);
+  return [
+    `#### ${code(entry.name)}`,
+    fence(outline(entry, module.language), fenceLanguageOf(module.path)),
+    doc,
+    /(?:^|\n)(?:- | {2,}).*$/.test(doc) && notes !== "" ? `Members:\n\n${notes}` : notes,
+    `Defined at ${placeLink(page, module.path, entry.line)}${entry.isDefault ? ", the default export" : ""}.`,
+    ...(example
+      ? [`Used like this in ${placeLink(page, example.path, example.line)}:`, fence(example.code, example.language)]
+      : []),
+  ];
+}
+
+/** The declaration together with the members that others may use. */
+function outline(entry: Exported, language: string): string {
+  const indented = (indent: string): string =>
+    entry.members
+      .map((member) =>
+        member.signature
+          .split("\n")
+          .map((line) => indent + line)
+          .join("\n"),
+      )
+      .join("\n");
+  if (entry.members.length === 0) return entry.signature;
+  if (/^(?:TypeScript|JavaScript)$/.test(language)) return `${entry.signature} {\n${indented("  ")}\n}`;
+  if (language === "Python") return `${entry.signature}:\n${indented("    ")}`;
+  return `${entry.signature}\n\n${indented("")}`;
+}
+
+function memberNotes(entry: Exported): string {
+  return entry.members
+    .map((member) => ({ member, words: firstSentence(member.doc) }))
+    .filter(({ words }) => words !== "")
+    .map(({ member, words }) => `- ${code(member.name)}: ${inlineProse(words)}`)
+    .join("\n");
+}
+
+/** Names that a file only passes on, with a link to where they come from. */
+function passedOn({ analysis, page }: PageRequest, module: ModuleFacts): string {
+  const bySource = Map.groupBy(module.reExports, (entry) => entry.from);
+  const lines = [...bySource].map(([from, entries]) => {
+    const [target = null] = resolveImport(analysis.resolver, module, from, []).files;
+    const source = target === null ? code(from) : fileLink(page, target);
+    const names = entries.map(({ name, imported }) => {
+      if (name === "*") return "everything";
+      return imported === name || imported === "*" ? code(name) : `${code(name)} (there ${code(imported)})`;
+    });
+    return `- ${names.join(", ")} from ${source}`;
+  });
+  return lines.length === 0 ? "" : `Passes on:\n\n${lines.join("\n")}`;
+}
+
+function relations({ analysis, component }: PageRequest): string[] {
+  const item = ({ other, names }: { other: Component; names: string[] }): string => {
+    const shown = names.slice(0, 12).map(code);
+    const rest = names.length > 12 ? [`and ${names.length - 12} more`] : [];
+    return `- ${link(inlineProse(other.name), `${other.slug}.md`)}${shown.length > 0 ? `: ${[...shown, ...rest].join(", ")}` : ""}`;
+  };
+  const { components, packages } = dependenciesOf(analysis, component);
+  const users = usersOf(analysis, component);
+  const needs = [
+    ...components.map(item),
+    ...(packages.length > 0 ? [`- packages from outside: ${packages.map(code).join(", ")}`] : []),
+  ];
+  return [
+    ...(needs.length > 0 ? ["## Depends on", needs.join("\n")] : []),
+    ...(users.length > 0 ? ["## Used by", users.map(item).join("\n")] : []),
+  ];
+}

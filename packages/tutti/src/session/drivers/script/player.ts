@@ -1,0 +1,102 @@
+// The program behind `script:`: plays the scenario's turns in its workspace and speaks the line protocol. A real process,
+// so that a crash, a hang or an exit in the scenario is a real one.
+import { mkdirSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { dirname, isAbsolute, relative, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { matchSession, Scenario, type ScenarioTurn } from "./scenario.ts";
+
+interface UserLine {
+  phase?: string;
+  variables?: Record<string, string>;
+}
+
+const scenario = Scenario.parse(JSON.parse(readFileSync(process.argv[2]!, "utf8")));
+const used = new Map<number, number>();
+const answers: ((text: string) => void)[] = [];
+let asked = 0;
+
+/** Straight to the file descriptor: what was said before a crash has been said. */
+function write(text: string, chunkBytes?: number): void {
+  const bytes = Buffer.from(text);
+  const size = chunkBytes ?? bytes.length;
+  for (let at = 0; at < bytes.length; at += size) writeSync(1, bytes, at, Math.min(size, bytes.length - at));
+}
+
+const send = (message: object, chunkBytes?: number): void => write(`${JSON.stringify(message)}\n`, chunkBytes);
+
+function fill<T>(value: T, variables: Record<string, string>): T {
+  if (typeof value === "string")
+    return value.replaceAll(/\{([A-Z_][A-Z0-9_]*)\}/g, (whole, name: string) => variables[name] ?? whole) as T;
+  if (Array.isArray(value)) return value.map((each: unknown) => fill(each, variables)) as T;
+  if (typeof value === "object" && value !== null) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, each]) => [fill(key, variables), fill(each as unknown, variables)]),
+    ) as T;
+  }
+  return value;
+}
+
+function nextTurn(phase: string): ScenarioTurn {
+  const where = {
+    role: process.env["TUTTI_ROLE"] ?? "",
+    task: process.env["TUTTI_TASK_ID"] ?? null,
+    attempt: Number(process.env["TUTTI_ATTEMPT"] ?? 1),
+    phase,
+  };
+  const index = matchSession(scenario, where);
+  if (index < 0) return { say: `The scenario has no session for ${JSON.stringify(where)}.` };
+  const turns = scenario.sessions[index]!.turns;
+  const count = used.get(index) ?? 0;
+  used.set(index, count + 1);
+  return turns[Math.min(count, turns.length - 1)]!;
+}
+
+async function play({ phase = "", variables = {} }: UserLine): Promise<void> {
+  const turn = fill(nextTurn(phase), variables);
+  if (turn.delayMs) await sleep(turn.delayMs);
+  for (const name of turn.tools ?? []) send({ type: "tool", name, input: {} });
+  for (const [file, content] of Object.entries(turn.write ?? {})) writeInWorkspace(file, content);
+  const text = [turn.say, turn.block && blockText(turn.block, variables)]
+    .filter((part) => part !== undefined)
+    .join("\n\n");
+  if (text !== "") send({ type: "assistant", text }, turn.chunkBytes);
+  if (turn.usage) send({ type: "usage", ...turn.usage });
+  await end(turn.then ?? "end");
+}
+
+function blockText(block: object, variables: Record<string, string>): string {
+  const start = variables["DELIMITER_START"] ?? "<<<ORCHESTRATOR_RESPONSE>>>";
+  const stop = variables["DELIMITER_END"] ?? "<<<END_ORCHESTRATOR_RESPONSE>>>";
+  return `${start}\n${JSON.stringify(block, null, 2)}\n${stop}`;
+}
+
+function writeInWorkspace(file: string, content: string): void {
+  const path = resolve(file);
+  const inside = relative(process.cwd(), path);
+  if (isAbsolute(inside) || inside.startsWith(".."))
+    throw new Error(`the scenario writes outside the workspace: ${file}`);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+}
+
+async function end(then: string): Promise<void> {
+  if (then === "crash") process.kill(process.pid, "SIGKILL");
+  if (then === "hang") await new Promise(() => setInterval(() => {}, 1 << 30));
+  if (then.startsWith("exit:")) process.exit(Number(then.slice(5)));
+  if (then.startsWith("ask:")) {
+    const answer = new Promise<string>((done) => answers.push(done));
+    send({ type: "ask", id: `ask-${++asked}`, question: then.slice(4) });
+    send({ type: "assistant", text: `The answer was: ${await answer}` });
+  }
+  send({ type: "turn_end" });
+}
+
+let turns: Promise<void> = Promise.resolve();
+for await (const line of createInterface({ input: process.stdin })) {
+  const message = JSON.parse(line) as { type: string; text?: string } & UserLine;
+  if (message.type === "user") turns = turns.then(() => play(message));
+  if (message.type === "answer") answers.shift()?.(message.text ?? "");
+}
+// End of file on stdin means: finish and exit. A turn that hangs keeps the process, as a hanging agent would.
+await turns;

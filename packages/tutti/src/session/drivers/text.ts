@@ -1,0 +1,24 @@
+// `text:PROGRAM ARGS…`: any program that reads a prompt until end of file and answers on stdout; one process per turn.
+import { StringDecoder } from "node:string_decoder";
+import { words } from "./command.ts";
+import type { Decoder, Driver } from "../driver.ts";
+import { findProgram } from "../find-program.ts";
+
+export const textDriver: Driver = {
+  check: (rest, cwd) => void findProgram(words(rest)[0]!, cwd),
+  launch: (rest) => ({ mode: "turn", command: words(rest) }),
+  encodeTurn: (turn) => turn.text,
+  encodeAnswer: () => null,
+  decoder: textDecoder,
+};
+
+function textDecoder(): Decoder {
+  const utf8 = new StringDecoder("utf8");
+  return {
+    push(bytes) {
+      const text = utf8.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+      return text === "" ? [] : [{ type: "text", text, complete: false }];
+    },
+    flush: () => [{ type: "text", text: utf8.end(), complete: true }],
+  };
+}

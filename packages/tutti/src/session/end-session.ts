@@ -1,0 +1,31 @@
+// The end of a session by our own will: through its keeper if there is one, without it otherwise.
+import { rmSync } from "node:fs";
+import { identify, isAlive, signalProcess, sweep } from "./process.ts";
+import { endUnstarted, paths, readEnd, readKeeper, request } from "./session-folder.ts";
+import type { World } from "../world.ts";
+
+/** Resolves when nothing of the session is left and it can never start again. */
+export async function endSession(folder: string, sessionId: string, world: World): Promise<void> {
+  for (;;) {
+    const keeper = readKeeper(folder);
+    if (keeper === null) {
+      if (readEnd(folder) !== null || endUnstarted(folder, identify(process.pid))) break;
+    } else if (isAlive(keeper)) {
+      if (!requestStop(folder)) signalProcess(keeper.pid, "SIGTERM");
+      while (isAlive(keeper)) await world.sleep(20);
+    } else {
+      rmSync(paths(folder).keeper, { force: true });
+    }
+  }
+  await sweep("TUTTI_SESSION_KEY", sessionId, (ms) => world.sleep(ms));
+}
+
+/** On a full disk a request cannot be written; a signal says the same. */
+function requestStop(folder: string): boolean {
+  try {
+    request(folder, "stop", { type: "stop" });
+    return true;
+  } catch {
+    return false;
+  }
+}

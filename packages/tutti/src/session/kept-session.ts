@@ -1,0 +1,153 @@
+// A session under a keeper, seen from the engine.
+import { spawn } from "node:child_process";
+import { existsSync, watch, type FSWatcher } from "node:fs";
+import type { Driver, Launch } from "./driver.ts";
+import { endSession } from "./end-session.ts";
+import { identify, isAlive, sweep } from "./process.ts";
+import { ownProgram } from "./program.ts";
+import { SessionReader } from "./read-session.ts";
+import {
+  endUnstarted,
+  hasRequest,
+  makeSessionFolder,
+  paths,
+  readEnd,
+  readKeeper,
+  request,
+  writeJson,
+  type KeeperSpec,
+} from "./session-folder.ts";
+import type { Session, SessionSignal, Turn } from "./session.ts";
+import { pathName } from "../schema/ids.ts";
+import type { World } from "../world.ts";
+
+/** A second look at the folder even if no change was notified. */
+const POLL_MS = 250;
+/** A keeper that has not shown itself after this time will not come. */
+const KEEPER_START_MS = 30_000;
+
+export interface KeptOptions {
+  folder: string;
+  driver: Driver;
+  launch: Launch;
+  spec: KeeperSpec;
+  env: NodeJS.ProcessEnv;
+  world: World;
+}
+
+export class KeptSession implements Session {
+  readonly sessionId: string;
+  readonly #options: KeptOptions;
+  readonly #left = new AbortController();
+  #wake = new AbortController();
+
+  constructor(options: KeptOptions) {
+    this.#options = options;
+    this.sessionId = options.spec.sessionId;
+  }
+
+  async *signals(): AsyncGenerator<SessionSignal> {
+    const { folder, driver, launch, world } = this.#options;
+    this.#start();
+    const reader = new SessionReader(folder, launch.mode, () => driver.decoder());
+    const watcher = this.#watch();
+    const startedAt = world.mono();
+    let caughtUp = false;
+    try {
+      while (!this.#left.signal.aborted) {
+        this.#wake = new AbortController();
+        const end = this.#findEnd(world.mono() - startedAt);
+        yield* reader.read();
+        if (!caughtUp) yield { type: "caughtUp" };
+        caughtUp = true;
+        if (end) {
+          await sweep("TUTTI_SESSION_KEY", this.sessionId, (ms) => world.sleep(ms));
+          yield { type: "gone", ...end };
+          return;
+        }
+        await world.sleep(POLL_MS, this.#wake.signal);
+      }
+    } finally {
+      watcher.close();
+    }
+  }
+
+  /** Once the folder shows that the session was started, it is never started again. */
+  #start(): void {
+    const { folder, spec, env } = this.#options;
+    const at = paths(folder);
+    makeSessionFolder(folder);
+    if (existsSync(at.keeper) || existsSync(at.end) || existsSync(at.journal)) return;
+    writeJson(at.spec, spec);
+    // The shell puts the keeper into the background and is gone at once, so that the keeper is nobody's child and in a
+    // session of its own: nothing that kills this process's tree, group or terminal reaches it.
+    const script = '"$0" "$@" </dev/null >/dev/null 2>&1 &';
+    const launcher = spawn("/bin/sh", ["-c", script, process.execPath, ownProgram("keeper", import.meta.url), folder], {
+      cwd: folder,
+      env,
+      stdio: "ignore",
+      detached: true,
+    });
+    // If even the shell cannot be started, no keeper will show itself, and that is noticed.
+    launcher.on("error", () => {});
+    launcher.unref();
+  }
+
+  #watch(): FSWatcher {
+    const watcher = watch(this.#options.folder, () => this.#wake.abort());
+    watcher.on("error", () => {});
+    return watcher;
+  }
+
+  #findEnd(waitedMs: number): { reason: string; deliberate: boolean } | null {
+    const { folder } = this.#options;
+    const keeper = readKeeper(folder);
+    const dead = keeper !== null && !isAlive(keeper);
+    // Looked at after the keeper: one that ends properly writes its end before it goes.
+    const end = readEnd(folder);
+    if (end) return { reason: END_REASONS[end.reason], deliberate: end.reason !== "exited" };
+    if (dead) return { reason: "its keeper died", deliberate: false };
+    const late = keeper === null && waitedMs > KEEPER_START_MS && endUnstarted(folder, identify(process.pid));
+    return late ? { reason: "its keeper did not start", deliberate: false } : null;
+  }
+
+  async deliver(turn: Turn): Promise<void> {
+    const input = this.#options.driver.encodeTurn(turn);
+    request(this.#options.folder, turnName(turn.number), { type: "turn", number: turn.number, input });
+  }
+
+  wasDelivered(turn: number): boolean {
+    return hasRequest(this.#options.folder, turnName(turn));
+  }
+
+  async answer(askId: string, text: string): Promise<void> {
+    const input = this.#options.driver.encodeAnswer(askId, text);
+    if (input !== null) request(this.#options.folder, `answer-${pathName(askId)}`, { type: "input", input });
+  }
+
+  async close(): Promise<void> {
+    const { folder, world } = this.#options;
+    request(folder, "close", { type: "close" });
+    const since = world.mono();
+    while (!this.#findEnd(world.mono() - since)) await world.sleep(20);
+    await this.stop();
+  }
+
+  async stop(): Promise<void> {
+    await endSession(this.#options.folder, this.sessionId, this.#options.world);
+  }
+
+  leave(): void {
+    this.#left.abort();
+    this.#wake.abort();
+  }
+}
+
+const turnName = (turn: number): string => `turn-${String(turn).padStart(6, "0")}`;
+
+const END_REASONS = {
+  stopped: "it was stopped",
+  orphaned: "it was ended because no engine was there",
+  closed: "it was closed after its work",
+  exited: "the agent exited",
+} as const;

@@ -1,0 +1,125 @@
+// What happened in a session, read from its folder: first everything so far, then whatever comes.
+//
+// Output and journal are two files, and their order matters: which turn do these bytes belong to? The keeper notes a turn
+// before it sends it, and each note carries the length of the output at that moment. So the output's length is taken
+// first, then the journal is read; bytes up to that length can only answer turns that the journal now holds.
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import type { Decoded, Decoder } from "./driver.ts";
+import { paths, type JournalEntry } from "./session-folder.ts";
+import type { SessionSignal } from "./session.ts";
+
+const CHUNK_BYTES = 256 * 1024;
+
+export class SessionReader {
+  readonly #at: ReturnType<typeof paths>;
+  readonly #mode: "stream" | "turn";
+  readonly #newDecoder: () => Decoder;
+  #decoder: Decoder;
+  #journalOffset = 0;
+  #outputOffset = 0;
+  /** Turns that were sent and not answered, the oldest first: an agent answers in order. */
+  readonly #turns: number[] = [];
+
+  constructor(folder: string, mode: "stream" | "turn", newDecoder: () => Decoder) {
+    this.#at = paths(folder);
+    this.#mode = mode;
+    this.#newDecoder = newDecoder;
+    this.#decoder = newDecoder();
+  }
+
+  /** Everything that is new since the last call. */
+  *read(): Generator<SessionSignal> {
+    const length = lengthOf(this.#at.output);
+    for (const entry of this.#readJournal()) {
+      yield* this.#readOutput(entry.offset);
+      yield* this.#enter(entry);
+    }
+    yield* this.#readOutput(length);
+  }
+
+  *#readJournal(): Generator<JournalEntry> {
+    const chunks = [...readFrom(this.#at.journal, this.#journalOffset, Number.POSITIVE_INFINITY)];
+    const bytes = Buffer.concat(chunks);
+    // A line that is still being written has no end yet and is read next time.
+    const whole = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1);
+    this.#journalOffset += whole.length;
+    for (const line of whole.toString("utf8").split("\n")) {
+      if (line !== "") yield JSON.parse(line) as JournalEntry;
+    }
+  }
+
+  *#readOutput(until: number): Generator<SessionSignal> {
+    for (const chunk of readFrom(this.#at.output, this.#outputOffset, until)) {
+      this.#outputOffset += chunk.length;
+      yield* this.#mean(this.#decoder.push(chunk));
+    }
+  }
+
+  *#mean(decoded: Decoded[]): Generator<SessionSignal> {
+    for (const each of decoded) {
+      if (each.type !== "turnEnd") yield each;
+      else if (each.error === null) yield* this.#endTurn("ended", "the turn ended");
+      else yield* this.#endTurn("error", each.error);
+    }
+  }
+
+  *#enter(entry: JournalEntry): Generator<SessionSignal> {
+    switch (entry.type) {
+      case "started":
+        yield { type: "ready" };
+        return;
+      case "sent":
+        this.#turns.push(entry.turn);
+        return;
+      case "unstartable":
+        yield { type: "unstartable", error: entry.error };
+        return;
+      case "exited": {
+        yield* this.#mean(this.#decoder.flush());
+        this.#decoder = this.#newDecoder();
+        if (entry.deliberate) return;
+        const how = entry.signal ? `was ended by ${entry.signal}` : `exited with ${entry.code}`;
+        const clean = this.#mode === "turn" && entry.code === 0;
+        yield* clean
+          ? this.#endTurn("ended", "the turn ended")
+          : this.#endTurn("exited", `the agent ${how} in the middle of its turn`);
+      }
+    }
+  }
+
+  /** An end without an open turn is one too many and means nothing. */
+  *#endTurn(kind: "ended" | "error" | "exited", detail: string): Generator<SessionSignal> {
+    const turn = this.#turns.shift();
+    if (turn === undefined) return;
+    yield { type: "turnOver", turn, ending: { kind, detail } };
+  }
+}
+
+function lengthOf(file: string): number {
+  return withFile(file, 0, (fd) => fstatSync(fd).size);
+}
+
+function* readFrom(file: string, from: number, until: number): Generator<Buffer> {
+  for (let at = from; at < until;) {
+    const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, until - at));
+    const count = withFile(file, 0, (fd) => readSync(fd, buffer, 0, buffer.length, at));
+    if (count === 0) return;
+    at += count;
+    yield buffer.subarray(0, count);
+  }
+}
+
+function withFile<T>(file: string, missing: T, work: (fd: number) => T): T {
+  let fd: number;
+  try {
+    fd = openSync(file, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return missing;
+    throw error;
+  }
+  try {
+    return work(fd);
+  } finally {
+    closeSync(fd);
+  }
+}

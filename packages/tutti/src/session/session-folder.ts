@@ -1,0 +1,121 @@
+// The folder through which engine and keeper of one session speak. Every file appears whole (written beside, then renamed
+// or linked), so either side may die at any moment and the other still reads sense.
+//
+//   spec.json       what to run; written by the engine before the keeper starts
+//   keeper.json     who keeps it (pid, start time, boot id); made once, exclusively: the lock against a second start
+//   requests/       what the engine wants, one file each, named so that asking twice is asking once
+//   output.log      what the agent wrote, byte for byte
+//   stderr.log      the same for its error output
+//   journal.jsonl   what the keeper saw, each line with the length of output.log at that moment
+//   end.json        written last, when nothing of the agent is left
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ProcessIdentity } from "./process.ts";
+
+export interface KeeperSpec {
+  sessionId: string;
+  runId: string;
+  cwd: string;
+  /** `stream`: one process that takes lines on stdin. `turn`: one process per turn, prompt on stdin until end of file. */
+  mode: "stream" | "turn";
+  command: string[];
+  env: Record<string, string>;
+  /** Names to take over from the keeper's own environment, so that values need not stand in a file. */
+  passEnv: string[];
+  /** The data folder whose engine.json says whether an engine is there. */
+  engineFile: string;
+  orphanAfterMs: number;
+  graceMs: number;
+}
+
+export type KeeperRequest =
+  | { type: "turn"; number: number; input: string }
+  | { type: "input"; input: string }
+  | { type: "close" }
+  | { type: "stop" };
+
+/** `offset` is how much of output.log had been written when it happened. */
+export type JournalEntry =
+  | { type: "started"; offset: number }
+  | { type: "sent"; turn: number; offset: number }
+  | { type: "unstartable"; turn: number | null; error: string; offset: number }
+  | { type: "exited"; code: number | null; signal: string | null; deliberate: boolean; offset: number };
+
+export interface SessionEnd {
+  /** `stopped` by the engine, `orphaned` for want of one, `closed` after its work, `exited` by itself. */
+  reason: "stopped" | "orphaned" | "closed" | "exited";
+}
+
+export const paths = (folder: string) => ({
+  spec: join(folder, "spec.json"),
+  keeper: join(folder, "keeper.json"),
+  requests: join(folder, "requests"),
+  output: join(folder, "output.log"),
+  errors: join(folder, "stderr.log"),
+  journal: join(folder, "journal.jsonl"),
+  end: join(folder, "end.json"),
+});
+
+export function readJson<T>(file: string): T | null {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as T;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+export function writeJson(file: string, value: unknown): void {
+  const beside = `${file}.${process.pid}.new`;
+  writeFileSync(beside, JSON.stringify(value), { mode: 0o600 });
+  renameSync(beside, file);
+}
+
+/** Makes the file if nobody has; false if somebody was there first. */
+export function writeJsonOnce(file: string, value: unknown): boolean {
+  const beside = `${file}.${process.pid}.new`;
+  writeFileSync(beside, JSON.stringify(value), { mode: 0o600 });
+  try {
+    linkSync(beside, file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    return false;
+  } finally {
+    rmSync(beside, { force: true });
+  }
+}
+
+export function makeSessionFolder(folder: string): void {
+  mkdirSync(paths(folder).requests, { recursive: true, mode: 0o700 });
+}
+
+/** Names of requests sort in the order in which they are to be carried out. */
+export function request(folder: string, name: string, value: KeeperRequest): void {
+  writeJsonOnce(join(paths(folder).requests, `${name}.json`), value);
+}
+
+export const hasRequest = (folder: string, name: string): boolean =>
+  existsSync(join(paths(folder).requests, `${name}.json`));
+
+export function listRequests(folder: string): string[] {
+  return readdirSync(paths(folder).requests)
+    .filter((name) => name.endsWith(".json"))
+    .toSorted();
+}
+
+export const readKeeper = (folder: string): ProcessIdentity | null => readJson<ProcessIdentity>(paths(folder).keeper);
+export const readEnd = (folder: string): SessionEnd | null => readJson<SessionEnd>(paths(folder).end);
+
+/**
+ * Ends a session that no keeper has begun: takes the keeper's place, so that one that comes late leaves again. False if
+ * a keeper is there.
+ */
+export function endUnstarted(folder: string, self: ProcessIdentity | null): boolean {
+  makeSessionFolder(folder);
+  const at = paths(folder);
+  if (!writeJsonOnce(at.keeper, self)) return false;
+  if (readEnd(folder) === null) writeJson(at.end, { reason: "stopped" } satisfies SessionEnd);
+  rmSync(at.keeper, { force: true });
+  return true;
+}

@@ -1,0 +1,75 @@
+// One agent at work, as the engine sees it: it is opened, given turns, and tells what happens in signals. Which program
+// runs, how it is spoken to and who keeps it alive are behind this interface, so that a simulation can stand in for all
+// of it.
+import type { Ending } from "../schema/event.ts";
+import type { Usage } from "../schema/outcome.ts";
+import type { Phase } from "../schema/status.ts";
+
+export interface SessionSpec {
+  sessionId: string;
+  runId: string;
+  role: "main" | "worker";
+  taskId: string | null;
+  attempt: number;
+  /** The agent as the person named it, e.g. `command:my-agent --fast`. */
+  agent: string;
+  /** The folder it works in. */
+  cwd: string;
+}
+
+export interface Turn {
+  /** Counts from 1 within the session. Delivering the same number again changes nothing. */
+  number: number;
+  phase: Phase;
+  /** System text, blank line, user text. */
+  text: string;
+  variables: Record<string, string>;
+}
+
+export type SessionSignal =
+  /** The session can take a turn. */
+  | { type: "ready" }
+  /** The agent cannot be started at all, e.g. because there is no such program. */
+  | { type: "unstartable"; error: string }
+  /** The agent said something; `complete` ends one message. */
+  | { type: "text"; text: string; complete: boolean }
+  /** A part of a message that will come whole; only for showing. */
+  | { type: "partial"; text: string }
+  | { type: "tool"; name: string; input: unknown }
+  | { type: "usage"; usage: Usage }
+  | { type: "ask"; askId: string; question: string; options?: string[] }
+  | { type: "turnOver"; turn: number; ending: Ending }
+  /** Everything before this happened before the session was opened here; everything after it is new. */
+  | { type: "caughtUp" }
+  /** Nothing is left of it. `deliberate` when we ended it ourselves, so that nobody is to blame. Always the last signal. */
+  | { type: "gone"; reason: string; deliberate: boolean };
+
+export interface Session {
+  readonly sessionId: string;
+  /**
+   * Everything that happened, from the very beginning, then what happens: an adopted session tells its whole story
+   * again, and the engine skips what it has judged before.
+   */
+  signals(): AsyncGenerator<SessionSignal>;
+  deliver(turn: Turn): Promise<void>;
+  /** Whether this turn was delivered before, here or by an engine that is gone. */
+  wasDelivered(turn: number): boolean;
+  answer(askId: string, text: string): Promise<void>;
+  /** Lets it finish: no more input, a time of grace, then the end of its whole process tree. */
+  close(): Promise<void>;
+  /** Ends its whole process tree now. */
+  stop(): Promise<void>;
+  /** Stops listening; the session itself goes on under its keeper. */
+  leave(): void;
+}
+
+export interface SessionHost {
+  /** Starts the session; or adopts it if it was started before; or tells how it ended. Never starts one id twice. */
+  open(spec: SessionSpec): Session;
+  /** Ends whatever is left of a run's sessions but those to keep, and waits until it is gone. */
+  reap(runId: string, keep: readonly string[]): Promise<void>;
+  /** Ends one session, opened here or not, and waits until nothing is left of it. */
+  end(runId: string, sessionId: string): Promise<void>;
+  /** Fails with agent_unknown, agent_not_startable or invalid_scenario if such an agent cannot be had. */
+  check(agent: string, cwd: string): void;
+}

@@ -1,0 +1,79 @@
+// The log in memory, with the same promises as the one on disk, and able to break them on demand: for simulations and
+// for tests of what the engine does when its store fails.
+import { outOfPlace, type NewEvent, type ReadOptions, type Store } from "./store.ts";
+import { TuttiError } from "../schema/error.ts";
+import type { StoredEvent } from "../schema/event.ts";
+
+/** What outlives a process: hand the same disk to two stores to restart, or to race. */
+export interface MemoryDisk {
+  epoch: number;
+  events: StoredEvent[];
+}
+
+export const newMemoryDisk = (): MemoryDisk => ({ epoch: 0, events: [] });
+
+/**
+ * `before`: nothing is stored and the caller is told. `full`: the same, for want of room. `lost`: everything is stored
+ * but the acknowledgement never comes back; the store is then as broken as one whose commit failed.
+ */
+export type StoreFault = "before" | "full" | "lost";
+
+export class MemoryStore implements Store {
+  readonly epoch: number;
+  readonly #disk: MemoryDisk;
+  #faults: StoreFault[] = [];
+  #broken: TuttiError | null = null;
+
+  constructor(disk: MemoryDisk = newMemoryDisk()) {
+    this.#disk = disk;
+    this.epoch = ++disk.epoch;
+  }
+
+  /** The next appends fail in these ways, one each. */
+  failNext(...faults: StoreFault[]): void {
+    this.#faults.push(...faults);
+  }
+
+  async append(run: string | null, expected: number, events: readonly NewEvent[]): Promise<StoredEvent[]> {
+    if (this.#broken) throw this.#broken;
+    if (this.epoch !== this.#disk.epoch)
+      throw new TuttiError("stale_epoch", "another process has taken over this data folder");
+    const fault = this.#faults.shift();
+    if (fault === "before") throw new TuttiError("storage_failed", "cannot write events: told to fail");
+    if (fault === "full") throw new TuttiError("disk_full", "cannot write events: the disk is full");
+    if (this.#lastOfRun(run) !== expected) throw outOfPlace(run ?? "", expected);
+    // Through JSON, as on disk: what cannot be stored must not seem to be.
+    const stored = events.map((event, i): StoredEvent => {
+      const place = { seq: this.lastSeq() + i + 1, run, runSeq: expected + i + 1 };
+      return { ...(JSON.parse(JSON.stringify(event)) as NewEvent), ...place };
+    });
+    this.#disk.events.push(...stored);
+    if (fault === "lost") {
+      this.#broken = new TuttiError("storage_failed", "cannot commit: the acknowledgement was lost");
+      throw this.#broken;
+    }
+    return stored;
+  }
+
+  #lastOfRun(run: string | null): number {
+    return this.#disk.events.findLast((event) => event.run === run)?.runSeq ?? 0;
+  }
+
+  read({ run, after = 0, limit = Number.POSITIVE_INFINITY }: ReadOptions): StoredEvent[] {
+    return this.#disk.events
+      .filter((event) => event.seq > after && (run === undefined || event.run === run))
+      .slice(0, limit);
+  }
+
+  runs(): string[] {
+    return this.#disk.events.filter((event) => event.runSeq === 1 && event.run !== null).map((event) => event.run!);
+  }
+
+  lastSeq(): number {
+    return this.#disk.events.at(-1)?.seq ?? 0;
+  }
+
+  async close(): Promise<void> {
+    this.#broken = new TuttiError("engine_stopped", "the store is closed");
+  }
+}

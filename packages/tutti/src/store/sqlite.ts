@@ -1,0 +1,198 @@
+// The log in one SQLite file. Appends that arrive in the same turn of the event loop share one commit, so durability
+// costs one fsync however many runs are busy.
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { migrate } from "./migrate.ts";
+import { outOfPlace, type LogReader, type NewEvent, type ReadOptions, type Store } from "./store.ts";
+import { TuttiError } from "../schema/error.ts";
+import type { StoredEvent } from "../schema/event.ts";
+
+interface Pending {
+  run: string;
+  expected: number;
+  events: readonly NewEvent[];
+  resolve(stored: StoredEvent[]): void;
+  reject(error: unknown): void;
+}
+
+interface Row {
+  seq: number;
+  run: string;
+  run_seq: number;
+  type: string;
+  data: string;
+  at: number;
+}
+
+export interface SqliteOptions {
+  /** The file may not grow beyond this; a store that is full says so as on a full disk. */
+  maxBytes?: number;
+}
+
+export function openSqliteStore(file: string, options: SqliteOptions = {}): Store {
+  return new SqliteStore(file, options);
+}
+
+/** Only looks: takes no epoch and keeps nobody from writing. */
+export function openSqliteReader(file: string): LogReader & { close(): void } {
+  const db = attempt(`open ${file}`, () => new DatabaseSync(file, { readOnly: true }));
+  return { ...readerOf(db), close: () => db.close() };
+}
+
+class SqliteStore implements Store {
+  readonly epoch: number;
+  readonly #db: DatabaseSync;
+  readonly #reader: LogReader;
+  readonly #insert: StatementSync;
+  readonly #lastOfRun: StatementSync;
+  #pending: Pending[] = [];
+  /** Set when a commit failed in a way that leaves open what is on disk: nothing more is written until a new start. */
+  #broken: TuttiError | null = null;
+  #flush: NodeJS.Immediate | null = null;
+
+  constructor(file: string, { maxBytes }: SqliteOptions) {
+    this.#db = attempt(`open ${file}`, () => new DatabaseSync(file));
+    this.epoch = attempt(`open ${file}`, () => {
+      // FULL makes each commit reach the disk; WAL lets readers read meanwhile.
+      this.#db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;");
+      if (maxBytes !== undefined) this.#db.exec(`PRAGMA max_page_count = ${Math.ceil(maxBytes / PAGE_BYTES)}`);
+      migrate(this.#db, file);
+      this.#db.exec("BEGIN IMMEDIATE; UPDATE writer SET epoch = epoch + 1; COMMIT;");
+      return this.#db.prepare("SELECT epoch FROM writer").get()!["epoch"] as number;
+    });
+    this.#reader = readerOf(this.#db);
+    this.#insert = this.#db.prepare("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)");
+    this.#lastOfRun = this.#db.prepare("SELECT max(run_seq) AS last FROM events WHERE run = ?");
+  }
+
+  append(run: string | null, expected: number, events: readonly NewEvent[]): Promise<StoredEvent[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<StoredEvent[]>();
+    this.#pending.push({ run: run ?? "", expected, events, resolve, reject });
+    this.#flush ??= setImmediate(() => this.#commit());
+    return promise;
+  }
+
+  #commit(): void {
+    this.#flush = null;
+    const batch = this.#pending;
+    this.#pending = [];
+    if (batch.length === 0) return;
+    const stored = new Map<Pending, StoredEvent[]>();
+    try {
+      if (this.#broken) throw this.#broken;
+      this.#transaction(() => {
+        this.#checkEpoch();
+        for (const pending of batch) {
+          const last = (this.#lastOfRun.get(pending.run)?.["last"] as number | null) ?? 0;
+          if (last === pending.expected) stored.set(pending, this.#write(pending));
+        }
+      });
+    } catch (error) {
+      for (const pending of batch) pending.reject(error);
+      return;
+    }
+    for (const pending of batch) {
+      const events = stored.get(pending);
+      if (events) pending.resolve(events);
+      else pending.reject(outOfPlace(pending.run, pending.expected));
+    }
+  }
+
+  #write({ run, expected, events }: Pending): StoredEvent[] {
+    let seq = this.lastSeq();
+    let runSeq = expected;
+    return events.map((event) => {
+      seq += 1;
+      runSeq += 1;
+      this.#insert.run(seq, run, runSeq, event.type, JSON.stringify(event.data), event.timestamp);
+      return { ...event, seq, run: run || null, runSeq };
+    });
+  }
+
+  #checkEpoch(): void {
+    const epoch = this.#db.prepare("SELECT epoch FROM writer").get()!["epoch"] as number;
+    if (epoch !== this.epoch) throw new TuttiError("stale_epoch", "another process has taken over this data folder");
+  }
+
+  #transaction(work: () => void): void {
+    attempt("begin a transaction", () => this.#db.exec("BEGIN IMMEDIATE"));
+    try {
+      attempt("write events", work);
+      this.#commitTransaction();
+    } catch (error) {
+      if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  /** After a commit that failed for any reason but a full disk nobody knows what is on disk, and trying again would lie. */
+  #commitTransaction(): void {
+    try {
+      attempt("commit", () => this.#db.exec("COMMIT"));
+    } catch (error) {
+      if (error instanceof TuttiError && error.code !== "disk_full") this.#broken = error;
+      throw error;
+    }
+  }
+
+  read(options: ReadOptions): StoredEvent[] {
+    return this.#reader.read(options);
+  }
+
+  runs(): string[] {
+    return this.#reader.runs();
+  }
+
+  lastSeq(): number {
+    return this.#reader.lastSeq();
+  }
+
+  async close(): Promise<void> {
+    if (this.#flush) clearImmediate(this.#flush);
+    this.#commit();
+    this.#broken = new TuttiError("engine_stopped", "the store is closed");
+    if (this.#db.isOpen) this.#db.close();
+  }
+}
+
+function readerOf(db: DatabaseSync): LogReader {
+  return {
+    read({ run, after = 0, limit = -1 }) {
+      const where = run === undefined ? "" : "AND run = ?";
+      const statement = db.prepare(`SELECT * FROM events WHERE seq > ? ${where} ORDER BY seq LIMIT ?`);
+      const rows = run === undefined ? statement.all(after, limit) : statement.all(after, run, limit);
+      return (rows as unknown as Row[]).map(toEvent);
+    },
+    runs() {
+      const rows = db.prepare("SELECT run FROM events WHERE run_seq = 1 AND run <> '' ORDER BY seq").all();
+      return rows.map((row) => row["run"] as string);
+    },
+    lastSeq: () => (db.prepare("SELECT max(seq) AS last FROM events").get()?.["last"] as number | null) ?? 0,
+  };
+}
+
+function toEvent(row: Row): StoredEvent {
+  return {
+    seq: row.seq,
+    run: row.run || null,
+    runSeq: row.run_seq,
+    type: row.type,
+    data: JSON.parse(row.data),
+    timestamp: row.at,
+  } as StoredEvent;
+}
+
+const PAGE_BYTES = 4096;
+/** SQLite's result code for a disk, or a file, that is full. */
+const SQLITE_FULL = 13;
+
+function attempt<T>(purpose: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof TuttiError) throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    const full = (error as { errcode?: number }).errcode === SQLITE_FULL || /ENOSPC|disk is full/.test(message);
+    if (full) throw new TuttiError("disk_full", `cannot ${purpose}: the disk is full`, { cause: error });
+    throw new TuttiError("storage_failed", `cannot ${purpose}: ${message}`, { cause: error });
+  }
+}

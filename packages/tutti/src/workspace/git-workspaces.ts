@@ -1,0 +1,74 @@
+// Workspaces as git worktrees of the person's repository.
+import { TuttiError } from "../schema/error.ts";
+import { combine, integrate, openBranch } from "./merge.ts";
+import { placeOf, runPlace } from "./place.ts";
+import { enqueue } from "./queue.ts";
+import { releaseRun, removeWorkspace } from "./removal.ts";
+import { changedFiles, commitOf, inspect, locate } from "./repository.ts";
+import type { Repository } from "./repository.ts";
+import { snapshot } from "./snapshot.ts";
+import type { Workspaces } from "./workspace.ts";
+import { moveWorktree, prepareWorktree } from "./worktree.ts";
+
+export interface GitWorkspacesOptions {
+  /** Absolute; a workspace is made at FOLDER/RUN/NAME-ATTEMPT. Nothing outside of it is ever deleted. */
+  folder: string;
+}
+
+export function createGitWorkspaces({ folder }: GitWorkspacesOptions): Workspaces {
+  return {
+    inspect: (cwd) => guarded(() => inspect(cwd)),
+    combine: (cwd, base, commits, message) => guarded(async () => combine(await locate(cwd), base, commits, message)),
+    changedFiles: (cwd, from, to) =>
+      guarded(async () => {
+        const repository = await locate(cwd);
+        return changedFiles(repository, await commitOf(repository, from), await commitOf(repository, to));
+      }),
+    prepare: (cwd, key, start) =>
+      changing(cwd, async (repository) => {
+        const run = await runPlace(folder, key.runId);
+        return { path: await prepareWorktree(repository, run, placeOf(run, key), start) };
+      }),
+    move: (cwd, key, to) =>
+      changing(cwd, async (repository) => {
+        const run = await runPlace(folder, key.runId);
+        await moveWorktree(repository, run, placeOf(run, key), to);
+      }),
+    snapshot: (cwd, key, start, message) =>
+      changing(cwd, async (repository) => {
+        const commit = await commitOf(repository, start);
+        const run = await runPlace(folder, key.runId);
+        return snapshot(repository, placeOf(run, key), commit, message);
+      }),
+    openBranch: (cwd, runId, base) => changing(cwd, (repository) => openBranch(repository, runId, base)),
+    integrate: (cwd, runId, commit, message) =>
+      changing(cwd, async (repository) => {
+        return integrate(repository, await runPlace(folder, runId), runId, commit, message);
+      }),
+    remove: (cwd, key) =>
+      changing(cwd, async (repository) => {
+        const run = await runPlace(folder, key.runId);
+        await removeWorkspace(repository, run, placeOf(run, key));
+      }),
+    release: (cwd, runId) => changing(cwd, async (repository) => releaseRun(repository, await runPlace(folder, runId))),
+  };
+}
+
+/** Operations that change a repository wait for each other; those on other repositories do not. */
+function changing<T>(cwd: string, task: (repository: Repository) => Promise<T>): Promise<T> {
+  return guarded(async () => {
+    const repository = await locate(cwd);
+    return enqueue(repository.commonDir, () => task(repository));
+  });
+}
+
+/** A fault of the file system leaves here with a code that says what it means. */
+async function guarded<T>(task: () => Promise<T>): Promise<T> {
+  try {
+    return await task();
+  } catch (error) {
+    if (!(error instanceof Error) || error instanceof TuttiError || !("code" in error)) throw error;
+    const full = error.code === "ENOSPC" || error.code === "EDQUOT";
+    throw new TuttiError(full ? "disk_full" : "workspace_failed", error.message, { cause: error });
+  }
+}

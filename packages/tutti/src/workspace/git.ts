@@ -1,0 +1,132 @@
+// Runs git, and is the only place that does. A repository holds settings that name programs, and an agent may have
+// written them, so every command is told where the repository is and which of those settings do not count. Filters and
+// merge drivers are left as they are: they belong to the person's project (LFS, line endings), and keeping an agent from
+// planting one is the work of the sandbox, which makes the repository's configuration read-only.
+import { execFile } from "node:child_process";
+import { stat } from "node:fs/promises";
+import { TuttiError } from "../schema/error.ts";
+
+export interface GitOptions {
+  /** Where the process runs; must exist. */
+  cwd: string;
+  gitDir?: string;
+  workTree?: string;
+  indexFile?: string;
+  input?: Buffer;
+  /** Seconds since 1970 for author and committer; the clock's time when left out. */
+  date?: number;
+  /** Exit codes that are an answer, not a failure. */
+  accept?: readonly number[];
+}
+
+export interface GitOutput {
+  code: number;
+  /** One character per byte, because a path need not be valid UTF-8; see `text` and `bytes`. */
+  stdout: string;
+  stderr: string;
+}
+
+const SETTINGS = [
+  // Programs that git would start on its own.
+  "core.hooksPath=/dev/null",
+  "core.fsmonitor=false",
+  "gc.auto=0",
+  "maintenance.auto=false",
+  "commit.gpgsign=false",
+  "submodule.recurse=false",
+  // What is read from the file system is compared in full, and an index can be copied as one file.
+  "core.trustctime=true",
+  "core.checkStat=default",
+  "core.splitIndex=false",
+  "i18n.commitEncoding=UTF-8",
+  // Agents use git at the same time; a lock that is held for a moment is waited for.
+  "core.filesRefLockTimeout=5000",
+  "core.packedRefsTimeout=10000",
+].flatMap((setting) => ["-c", setting]);
+
+/** Long enough for the checkout of a very large repository, short enough that a hanging filter does not block for ever. */
+const TIMEOUT_MS = 15 * 60_000;
+
+/** `purpose` completes the sentence "Git could not …". */
+export async function git(purpose: string, args: readonly string[], options: GitOptions): Promise<GitOutput> {
+  const where = [
+    ...(options.gitDir === undefined ? [] : [`--git-dir=${options.gitDir}`]),
+    ...(options.workTree === undefined ? [] : [`--work-tree=${options.workTree}`]),
+  ];
+  const output = await start(["--no-pager", ...SETTINGS, ...where, ...args], options);
+  if ("error" in output) throw await spawnFault(purpose, output.error, options.cwd);
+  if (output.code === 0 || options.accept?.includes(output.code)) return output;
+  throw gitFault(purpose, output.stderr);
+}
+
+/** What git printed, as text. */
+export const text = (raw: string): string => Buffer.from(raw, "latin1").toString("utf8");
+
+/** What git printed, as the bytes that it printed. */
+export const bytes = (raw: string): Buffer => Buffer.from(raw, "latin1");
+
+/** The items of an output with `-z`. */
+export const items = (raw: string): string[] => raw.split("\0").filter((item) => item !== "");
+
+function start(args: readonly string[], options: GitOptions): Promise<GitOutput | { error: Error }> {
+  return new Promise((resolve) => {
+    const settings = {
+      cwd: options.cwd,
+      env: environment(options),
+      encoding: "latin1" as const,
+      maxBuffer: Infinity,
+      timeout: TIMEOUT_MS,
+      killSignal: "SIGKILL" as const,
+      windowsHide: true,
+    };
+    const child = execFile("git", args, settings, (error, stdout, stderr) => {
+      const code = error === null ? 0 : error.code;
+      if (typeof code === "number") resolve({ code, stdout, stderr });
+      else resolve({ error: error ?? new Error("no exit code") });
+    });
+    // Git may end without having read its input; its exit code says so better than a broken pipe.
+    child.stdin?.on("error", () => undefined);
+    child.stdin?.end(options.input);
+  });
+}
+
+/** The person's environment without what would redirect git, and with what makes its answers the same everywhere. */
+function environment(options: GitOptions): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.toUpperCase().startsWith("GIT_"));
+  return {
+    ...Object.fromEntries(inherited),
+    LC_ALL: "C",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_OPTIONAL_LOCKS: "0",
+    // A replacement ref would make one commit look like another, and an agent can write refs.
+    GIT_NO_REPLACE_OBJECTS: "1",
+    GIT_AUTHOR_NAME: "Tutti",
+    GIT_AUTHOR_EMAIL: "tutti@localhost",
+    GIT_COMMITTER_NAME: "Tutti",
+    GIT_COMMITTER_EMAIL: "tutti@localhost",
+    ...(options.indexFile === undefined ? {} : { GIT_INDEX_FILE: options.indexFile }),
+    ...(options.date === undefined
+      ? {}
+      : { GIT_AUTHOR_DATE: `@${options.date} +0000`, GIT_COMMITTER_DATE: `@${options.date} +0000` }),
+  };
+}
+
+async function spawnFault(purpose: string, error: Error, cwd: string): Promise<TuttiError> {
+  if ("killed" in error && error.killed === true) {
+    const message = `Git could not ${purpose}: it did not end within ${TIMEOUT_MS / 60_000} minutes.`;
+    return new TuttiError("git_failed", message, { cause: error });
+  }
+  // Node reports a missing program and a missing working folder alike.
+  const missing = "code" in error && error.code === "ENOENT";
+  if (missing && (await stat(cwd).catch(() => null)) === null) {
+    return new TuttiError("git_failed", `Git could not ${purpose}: the folder ${cwd} is gone.`, { cause: error });
+  }
+  if (missing) return new TuttiError("git_missing", "Git was not found; install git 2.38 or newer.", { cause: error });
+  return new TuttiError("git_failed", `Git could not ${purpose}: ${error.message}`, { cause: error });
+}
+
+function gitFault(purpose: string, stderr: string): TuttiError {
+  const tail = text(stderr).trim().slice(-2000);
+  const full = /No space left on device|Disk quota exceeded/i.test(tail);
+  return new TuttiError(full ? "disk_full" : "git_failed", `Git could not ${purpose}: ${tail || "it gave no reason"}`);
+}

@@ -1,0 +1,91 @@
+// Merging on objects alone: no checkout, no index, no hook. A result depends on nothing but its input, date included, so
+// that a repeat after a crash gives the same commit.
+import { TuttiError } from "../schema/error.ts";
+import { items, text } from "./git.ts";
+import { isInside } from "./place.ts";
+import type { RunPlace } from "./place.ts";
+import { readRef, writeRef } from "./refs.ts";
+import { checkoutsOf } from "./registry.ts";
+import { commitOf, commitTree, isAncestor, newestDate, onRepository } from "./repository.ts";
+import type { Repository } from "./repository.ts";
+import { runBranch } from "./workspace.ts";
+import type { Merge } from "./workspace.ts";
+
+/** How often a merge is made anew when the person moves the run's branch at the same moment. */
+const TRIES = 3;
+
+export async function combine(
+  repository: Repository,
+  base: string,
+  commits: readonly string[],
+  message: string,
+): Promise<Merge> {
+  let head = await commitOf(repository, base);
+  for (const revision of commits) {
+    const commit = await commitOf(repository, revision);
+    if (await isAncestor(repository, commit, head)) continue;
+    if (await isAncestor(repository, head, commit)) {
+      head = commit;
+      continue;
+    }
+    const merged = await mergeTwo(repository, head, commit, message);
+    if (!merged.ok) return merged;
+    head = merged.commit;
+  }
+  return { ok: true, commit: head };
+}
+
+export async function openBranch(repository: Repository, runId: string, base: string): Promise<string> {
+  const ref = `refs/heads/${runBranch(runId)}`;
+  const existing = await readRef(repository, ref);
+  if (existing !== null) return existing;
+  const commit = await commitOf(repository, base);
+  await writeRef(repository, ref, commit, null);
+  return commit;
+}
+
+/** Always a merge commit with the given message, so that the first parents of the run's branch tell what came when. */
+export async function integrate(
+  repository: Repository,
+  run: RunPlace,
+  runId: string,
+  revision: string,
+  message: string,
+): Promise<Merge> {
+  const branch = runBranch(runId);
+  const ref = `refs/heads/${branch}`;
+  const commit = await commitOf(repository, revision);
+  for (let attempt = 1; ; attempt++) {
+    const head = await readRef(repository, ref);
+    if (head === null) throw new TuttiError("git_failed", `The branch ${branch} is missing; it must be opened first.`);
+    if (await isAncestor(repository, commit, head)) return { ok: true, commit: head };
+    await refuseCheckedOut(repository, run, branch);
+    const merged = await mergeTwo(repository, head, commit, message);
+    if (!merged.ok) return merged;
+    try {
+      await writeRef(repository, ref, merged.commit, head);
+      return merged;
+    } catch (error) {
+      if (attempt === TRIES || (await readRef(repository, ref)) === head) throw error;
+    }
+  }
+}
+
+/** Moving a branch under a checkout makes everything merged look deleted there. An agent's own worktree does not count. */
+async function refuseCheckedOut(repository: Repository, run: RunPlace, branch: string): Promise<void> {
+  const folders = await checkoutsOf(repository, `refs/heads/${branch}`);
+  const persons = folders.filter((folder) => !isInside(run.runFolder, folder));
+  if (persons.length === 0) return;
+  const advice = "check out another branch there, then try again";
+  throw new TuttiError("git_failed", `The branch ${branch} is checked out in ${persons.join(" and ")}; ${advice}.`);
+}
+
+async function mergeTwo(repository: Repository, ours: string, theirs: string, message: string): Promise<Merge> {
+  const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs];
+  const { code, stdout } = await onRepository(repository, `merge ${theirs}`, args, { accept: [1] });
+  const [tree = "", ...conflicts] = items(stdout);
+  if (code === 1) return { ok: false, files: [...new Set(conflicts.map(text))].sort() };
+  const parents = [ours, theirs];
+  const date = await newestDate(repository, parents);
+  return { ok: true, commit: await commitTree(repository, { tree, parents, message, date }) };
+}

@@ -1,0 +1,18 @@
+// Commands that change one repository run one after the other: parallel ones fail on each other's lock files and leave
+// half-made worktrees behind. The queue is shared by the whole process, because the locks are.
+
+const tails = new Map<string, Promise<void>>();
+
+export function enqueue<T>(key: string, task: () => Promise<T>): Promise<T> {
+  const result = (tails.get(key) ?? Promise.resolve()).then(task);
+  const tail = result
+    .then(
+      () => undefined,
+      () => undefined,
+    )
+    .then(() => {
+      if (tails.get(key) === tail) tails.delete(key);
+    });
+  tails.set(key, tail);
+  return result;
+}

@@ -1,0 +1,71 @@
+// Where agents work. A workspace is a folder of its own for one attempt of one session, cut from the person's
+// repository; the person's checkout, index, branch and files are never touched.
+//
+// Invariants
+// 1. Every operation may be repeated: after a crash the engine calls it again and gets the same answer.
+// 2. Nothing is deleted that is not reachable elsewhere: work is committed to refs/tutti/RUN/NAME/ATTEMPT before its
+//    folder goes.
+// 3. Two workspaces share nothing that one could change under the other, except git's object store.
+
+export interface RepositoryFacts {
+  /** Top folder of the checkout, with symbolic links resolved. */
+  root: string;
+  /** Where the run's folder lies below the root; empty at the top. */
+  prefix: string;
+  head: string;
+  /** The checked-out branch, or null when HEAD is detached. */
+  branch: string | null;
+  /** Whether the person has changes that are not committed and so stay out of the run. */
+  dirty: boolean;
+}
+
+/** Names one workspace: `name` is a task's id, or `main`. */
+export interface WorkspaceKey {
+  runId: string;
+  name: string;
+  attempt: number;
+}
+
+export interface Snapshot {
+  commit: string;
+  /** Paths that differ from where the workspace started, relative to the repository's root, sorted. */
+  files: string[];
+}
+
+export type Merge = { ok: true; commit: string } | { ok: false; files: string[] };
+
+export interface Workspaces {
+  /** Fails with folder_not_found, not_a_repository or empty_repository; changes nothing. */
+  inspect(cwd: string): Promise<RepositoryFacts>;
+  /**
+   * The commit that holds `base` and all of `commits`, merged in that order without touching any checkout. No merge is
+   * made where one of the two already holds the other; the same input always gives the same commit.
+   */
+  combine(cwd: string, base: string, commits: readonly string[], message: string): Promise<Merge>;
+  /**
+   * Makes the workspace at `start`, or returns the one that is there, untouched. The path is where the agent works: the
+   * folder in the workspace that answers to `cwd`.
+   */
+  prepare(cwd: string, key: WorkspaceKey, start: string): Promise<{ path: string }>;
+  /** Moves a workspace to another commit; what it held before stays reachable under refs/tutti. */
+  move(cwd: string, key: WorkspaceKey, to: string): Promise<void>;
+  /**
+   * Commits everything found in the workspace on top of `start`, with the agent's own commits in between if it made any.
+   * Without a change the commit is `start` itself. After the workspace is gone it answers with the last snapshot.
+   */
+  snapshot(cwd: string, key: WorkspaceKey, start: string, message: string): Promise<Snapshot>;
+  /** Makes the run's branch point at `base`, unless it exists; returns where it points. */
+  openBranch(cwd: string, runId: string, base: string): Promise<string>;
+  /**
+   * Merges a commit into the run's branch, always as a merge commit with that message; a conflict leaves the branch as it
+   * was. Refuses while the person has the branch checked out.
+   */
+  integrate(cwd: string, runId: string, commit: string, message: string): Promise<Merge>;
+  changedFiles(cwd: string, from: string, to: string): Promise<string[]>;
+  /** Removes the workspace after taking what it holds into refs/tutti; a missing one is fine. */
+  remove(cwd: string, key: WorkspaceKey): Promise<void>;
+  /** Removes every workspace and every agent branch of the run that is still there. */
+  release(cwd: string, runId: string): Promise<void>;
+}
+
+export const runBranch = (runId: string): string => `tutti/${runId}`;

@@ -1,0 +1,124 @@
+// Making a worktree for one attempt, and moving one to another commit.
+import { mkdir, realpath, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { TuttiError } from "../schema/error.ts";
+import { exists, isFolder } from "./folder.ts";
+import { git } from "./git.ts";
+import { isInside } from "./place.ts";
+import type { Place, RunPlace } from "./place.ts";
+import { keepReachable, readRef, shortHash, writeRef } from "./refs.ts";
+import { headOf, headRefOf, healRegistrations, registrations } from "./registry.ts";
+import type { Registration } from "./registry.ts";
+import { commitOf, isAncestor, onRepository } from "./repository.ts";
+import type { Repository } from "./repository.ts";
+import { commitLoose, removeWorkspace } from "./removal.ts";
+import { copyIndex } from "./working-tree.ts";
+
+export async function prepareWorktree(
+  repository: Repository,
+  run: RunPlace,
+  place: Place,
+  start: string,
+): Promise<string> {
+  if (!(await isComplete(repository, place))) {
+    const commit = await commitOf(repository, start);
+    await refuseVisibleFolder(repository, run.folder);
+    // Whatever a crash has left would be in the way: a folder, an entry in git's list, a branch.
+    await removeWorkspace(repository, run, place);
+    await healRegistrations(repository, run.folder);
+    try {
+      await makeWorktree(repository, place, commit);
+    } catch (error) {
+      await removeWorkspace(repository, run, place).catch(() => undefined);
+      throw error;
+    }
+  }
+  return workFolder(repository, place);
+}
+
+/** An agent may be at work in a complete one, so it is not touched. */
+async function isComplete(repository: Repository, place: Place): Promise<boolean> {
+  if (!(await isFolder(place.path)) || !(await exists(place.index))) return false;
+  return (await registrations(repository)).some(({ path }) => path === place.path);
+}
+
+async function makeWorktree(repository: Repository, place: Place, start: string): Promise<void> {
+  await mkdir(place.runFolder, { recursive: true });
+  const args = ["worktree", "add", "--no-track", "-b", place.branch, place.path, start];
+  await onRepository(repository, `make the workspace ${place.path}`, args);
+  const own = await findOwn(repository, place);
+  await copyIndex(join(own.adminDir, "index"), place.scratchIndex);
+  await rename(place.scratchIndex, place.index);
+}
+
+async function findOwn(repository: Repository, place: Place): Promise<Registration> {
+  const own = (await registrations(repository)).find(({ path }) => path === place.path);
+  if (own && (await isFolder(place.path))) return own;
+  throw new TuttiError("workspace_failed", `The workspace ${place.path} is gone.`);
+}
+
+/** In the person's checkout the folder would show up as untracked files, unless git ignores it. */
+async function refuseVisibleFolder(repository: Repository, folder: string): Promise<void> {
+  const { root, commonDir } = repository;
+  const inGit = folder === commonDir || isInside(commonDir, folder);
+  if (!inGit && folder !== root && !isInside(root, folder)) return;
+  const ignored = await onRepository(repository, "find ignored folders", ["check-ignore", "-q", "--", folder], {
+    accept: [1, 128],
+  });
+  if (!inGit && ignored.code === 0) return;
+  const advice = "choose a folder outside of it, or have git ignore this one";
+  throw new TuttiError(
+    "workspace_failed",
+    `The folder ${folder} for workspaces lies in the checkout ${root}; ${advice}.`,
+  );
+}
+
+/** The folder in the worktree that answers to the folder the run was started in. */
+async function workFolder(repository: Repository, place: Place): Promise<string> {
+  const path = join(place.path, repository.prefix);
+  try {
+    await mkdir(path, { recursive: true });
+  } catch (error) {
+    const message = `The folder ${repository.prefix} is not a folder at the commit where the workspace starts.`;
+    throw new TuttiError("workspace_failed", message, { cause: error });
+  }
+  // A link there could lead an agent out of its workspace.
+  const real = await realpath(path);
+  if (real === place.path || isInside(place.path, real)) return path;
+  throw new TuttiError("workspace_failed", `The folder ${repository.prefix} leads out of the workspace ${place.path}.`);
+}
+
+export async function moveWorktree(repository: Repository, run: RunPlace, place: Place, to: string): Promise<void> {
+  const commit = await commitOf(repository, to);
+  const own = await findOwn(repository, place);
+  const head = await headOf(repository, own);
+  const tip = await readRef(repository, place.branchRef);
+  const known = await registrations(repository);
+  // This also leaves a scratch index behind that lists every file of the workspace.
+  const loose = await commitLoose(repository, place, known, head ?? tip);
+  const before = `${place.ref}-before-${shortHash(commit)}`;
+  for (const held of new Set([loose, head, tip])) {
+    if (held === null || (await isAncestor(repository, held, commit))) continue;
+    await keepReachable(repository, held, before, run.branchPrefix);
+  }
+  await checkOut(repository, place, commit);
+  await writeRef(repository, place.branchRef, commit, tip);
+  if ((await headRefOf(repository, own)) !== place.branchRef) {
+    const args = ["symbolic-ref", `worktrees/${own.id}/HEAD`, place.branchRef];
+    await onRepository(repository, `put the workspace ${place.path} back on its branch`, args);
+  }
+  // The agent's index is replaced as a whole; a lock in its way was left by a git that has died.
+  await rm(join(own.adminDir, "index.lock"), { force: true });
+  await copyIndex(place.scratchIndex, join(own.adminDir, "index"));
+  await rename(place.scratchIndex, place.index);
+  await workFolder(repository, place);
+}
+
+/** Makes the files equal to the commit. Ignored files stay, as do repositories that the agent made for itself. */
+async function checkOut(repository: Repository, place: Place, commit: string): Promise<void> {
+  const { path, scratchIndex } = place;
+  const where = { cwd: path, gitDir: repository.commonDir, workTree: path, indexFile: scratchIndex };
+  const purpose = `move the workspace ${path}`;
+  await git(purpose, ["read-tree", "--reset", "-u", commit], where);
+  await git(purpose, ["clean", "--quiet", "--force", "-d"], where);
+}

@@ -1,0 +1,190 @@
+// What cannot be done is refused with a sentence, a code and the documented exit code, and leaves nothing half done.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { finished, Lab } from "../lab/lab.ts";
+import { goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+
+let lab: Lab;
+beforeEach(() => {
+  lab = new Lab();
+});
+afterEach(() => lab.tearDown());
+
+const good = () => lab.scenario([...mainSession([{ id: "one" }]), goodWorker]);
+
+describe("a run that cannot be", () => {
+  it.each([
+    ["an unknown template", () => ["--template", "no-such", "--agent", good()], 3, "template_not_found"],
+    ["an unknown agent", () => ["--agent", "nobody"], 3, "agent_unknown"],
+    ["a program that is not there", () => ["--agent", "command:no-such-program"], 5, "agent_not_startable"],
+    ["a scenario that is not there", () => ["--agent", "script:nowhere.json"], 5, "agent_not_startable"],
+    ["a scenario that is not one", () => ["--agent", `script:${lab.write("x.json", "{")}`], 2, "invalid_scenario"],
+    [
+      "a folder that is not there",
+      () => ["--cwd", join(lab.folder, "nowhere"), "--agent", good()],
+      3,
+      "folder_not_found",
+    ],
+    ["a folder that is no repository", () => ["--cwd", lab.folder, "--agent", good()], 4, "not_a_repository"],
+    ["an empty repository", () => ["--cwd", emptyRepository(), "--agent", good()], 4, "empty_repository"],
+    ["a variable without a value", () => ["--var", "NAME", "--agent", good()], 2, "usage"],
+    ["too many workers", () => ["--max-workers", "99", "--agent", good()], 2, "usage"],
+  ])("%s: exit code, code and sentence, and there is no run", async (_, flags, exit, code) => {
+    const { code: status, last } = await lab.json(["run", "x", "--cwd", lab.repo, ...flags()]);
+    expect([status, last.error?.code]).toEqual([exit, code]);
+    expect(last.error!.message.length).toBeGreaterThan(20);
+    expect((await lab.json(["list"])).stdout.trim()).toBe("[]");
+    expect(lab.git("for-each-ref", "--format=%(refname)")).toBe("refs/heads/trunk");
+  });
+
+  it("says the same in words on stderr, with nothing on stdout", async () => {
+    const { code, stdout, stderr } = await lab.tutti(["run", "x", "--agent", "nobody", "--cwd", lab.repo]);
+    expect(code).toBe(3);
+    expect(stdout).toBe("");
+    expect(stderr).toContain('error (agent_unknown): there is no agent "nobody"');
+  });
+
+  it.each([[["run"]], [["run", "x"]], [["no-such-command"]], [["list", "--no-such-flag"]]])(
+    "wrong usage %j: exit 2",
+    async (args) => {
+      expect((await lab.tutti(args)).code).toBe(2);
+    },
+  );
+
+  it("of an id that does not exist: exit 3", async () => {
+    for (const command of ["status", "attach", "confirm", "cancel"]) {
+      expect(await lab.json([command, "orch_000000000000"])).toMatchObject({
+        code: 3,
+        last: { error: { code: "run_not_found" } },
+      });
+    }
+  });
+});
+
+function emptyRepository(): string {
+  const folder = join(lab.folder, "empty");
+  mkdirSync(folder, { recursive: true });
+  spawnSync("git", ["init", "-q", folder]);
+  return folder;
+}
+
+describe("a plan that cannot be carried out", () => {
+  it.each([
+    [
+      "a cycle",
+      [
+        { id: "a", dependencies: ["b"] },
+        { id: "b", dependencies: ["a"] },
+      ],
+      "a → b → a",
+    ],
+    ["an unknown dependency", [{ id: "a", dependencies: ["ghost"] }], "ghost, which is not in the plan"],
+    ["a double id", [{ id: "a" }, { id: "a" }], "two tasks have the id a"],
+    ["no task", [], "the plan has no task"],
+    ["an id that cannot be used", [{ id: "../../etc" }], "cannot be used as a task id"],
+  ])(
+    "because of %s is asked for twice more, then shown with its errors and cannot be confirmed: exit 4",
+    async (_, tasks, reason) => {
+      const { code, lines, last } = await lab.json([
+        "run",
+        "x",
+        "--cwd",
+        lab.repo,
+        "--agent",
+        lab.scenario(mainSession(tasks)),
+        "--yes",
+      ]);
+      expect([code, last.error?.code]).toEqual([4, "invalid_plan"]);
+      expect(last.error!.message).toContain(reason);
+      const asked = lines.filter(
+        (line) => line.type === "turn:started" && (line.data as { phase: string }).phase === "taskPlanning",
+      );
+      expect(asked).toHaveLength(3);
+      const id = lab.events()[0]!.run!;
+      expect(await lab.json(["confirm", id])).toMatchObject({ code: 4, last: { error: { code: "invalid_plan" } } });
+      expect((await lab.json(["status", id])).last).toMatchObject({ status: "confirming" });
+    },
+  );
+});
+
+describe("a data folder", () => {
+  it("takes one engine at a time: a second is refused with exit 4 and disturbs nothing", async () => {
+    const agent = lab.scenario([
+      ...mainSession([{ id: "one" }]),
+      worker("*", {
+        delayMs: 2000,
+        write: { "a.md": "a" },
+        block: { phase: "completion", data: { task_id: "one", status: "success" } },
+      }),
+    ]);
+    const first = lab.start(["--json", "run", "x", "--cwd", lab.repo, "--agent", agent, "--yes"]);
+    const end = finished(first);
+    while (!existsSync(join(lab.data, "engine.json"))) await sleep(20);
+    const second = await lab.json(["run", "y", "--cwd", lab.repo, "--agent", agent, "--yes"]);
+    expect(second).toMatchObject({ code: 4, last: { error: { code: "data_folder_in_use" } } });
+    expect(second.last.error!.message).toContain(`process ${first.pid}`);
+    expect((await end).code).toBe(0);
+    expect(new Set(lab.events().map(({ run }) => run)).size).toBe(1);
+  });
+
+  it("on a full disk ends the command with disk_full and exit 1, ends the agents, and goes on once there is room", async () => {
+    // A small disk of our own, seen by this one command only. Where the system does not allow that, root does.
+    const disk = join(lab.folder, "disk");
+    mkdirSync(disk);
+    const launcher = join(import.meta.dirname, "../../bin/tutti.js");
+    const big = "x".repeat(600_000);
+    const agent = lab.scenario([
+      ...mainSession([{ id: "one" }]),
+      worker("*", {
+        tools: ["Write"],
+        block: { phase: "completion", data: { task_id: "one", status: "success", output: big } },
+      }),
+    ]);
+    const keep = join(lab.folder, "kept");
+    const script = `mount -t tmpfs -o size=1200k tmpfs "$1" && shift && "$@"; code=$?; cp -r ${disk} ${keep}; exit $code`;
+    const command = [
+      process.execPath,
+      launcher,
+      "--json",
+      "--data-dir",
+      join(disk, "data"),
+      "run",
+      "x",
+      "--cwd",
+      lab.repo,
+      "--agent",
+      agent,
+      "--yes",
+    ];
+    const unshare = process.getuid!() === 0 ? ["-m"] : ["-Urm"];
+    const result = spawnSync("unshare", [...unshare, "sh", "-c", script, "sh", disk, ...command], {
+      encoding: "utf8",
+      timeout: 50_000,
+    });
+    const last = JSON.parse(result.stdout.trim().split("\n").at(-1)!) as { error?: { code: string } };
+    expect([result.status, last.error?.code], result.stdout.slice(-2000) + result.stderr).toEqual([1, "disk_full"]);
+    expect(lab.leftovers().filter((left) => left.startsWith("process"))).toEqual([]);
+    const log = join(keep, "data");
+    const later = await lab.json(["--data-dir", log, "list"]);
+    expect(later.last).toMatchObject([{ status: "running" }]);
+  });
+
+  it("that cannot be written is refused with a sentence", async () => {
+    const file = join(lab.folder, "a-file");
+    writeFileSync(file, "");
+    const { code, last } = await lab.json([
+      "--data-dir",
+      join(file, "data"),
+      "run",
+      "x",
+      "--cwd",
+      lab.repo,
+      "--agent",
+      good(),
+    ]);
+    expect([code, last.error?.code]).toEqual([1, "storage_failed"]);
+  });
+});

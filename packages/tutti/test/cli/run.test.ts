@@ -1,0 +1,381 @@
+// `tutti run` as a real process on a real repository: one request through all phases.
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { agentOf, finished, Lab } from "../lab/lab.ts";
+import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+
+let lab: Lab;
+beforeEach(() => {
+  lab = new Lab();
+});
+afterEach(() => lab.tearDown());
+
+const run = (agent: string, ...more: string[]) =>
+  lab.json(["run", "write it down", "--cwd", lab.repo, "--agent", agent, ...more]);
+const types = (lines: { type?: string }[]) => lines.flatMap(({ type }) => (type === undefined ? [] : [type]));
+
+describe("one request", () => {
+  it("goes through all five phases to an outcome whose census adds up, without touching the person's checkout (D4-001, D4-003)", async () => {
+    lab.write("notes.txt", "not committed\n");
+    const before = lab.fingerprint();
+    const agent = lab.scenario([
+      ...mainSession([
+        { id: "task_001" },
+        { id: "task_002" },
+        { id: "task_003", dependencies: ["task_001", "task_002"] },
+      ]),
+      goodWorker,
+    ]);
+    const { code, lines, last } = await run(agent, "--yes", "--template", "documentation");
+    expect(code).toBe(0);
+    const head = lab.git("rev-parse", `tutti/${last.id}`);
+    expect(last).toEqual({
+      id: expect.stringMatching(/^orch_[a-z0-9]{12}$/),
+      status: "completed",
+      outcome: "success",
+      census: {
+        planned: 3,
+        completed: 3,
+        failed: 0,
+        timeout: 0,
+        cancelled: 0,
+        skipped: 0,
+        blocked: 0,
+        neverStarted: 0,
+      },
+      causes: [],
+      branch: `tutti/${last.id}`,
+      commit: head,
+      outputFiles: ["docs/task_001.md", "docs/task_002.md", "docs/task_003.md"],
+      conflicts: [],
+      verification: { status: "passed", summary: "all is well" },
+      usage: { inputTokens: 300, outputTokens: 60, usd: expect.closeTo(0.03) },
+      durationMs: expect.any(Number),
+      error: null,
+    });
+    const phases = lines.flatMap((line) =>
+      line.type === "orchestrator:phaseChanged" ? [(line.data as { status: string }).status] : [],
+    );
+    expect(phases).toEqual(["planning", "spawning", "running", "aggregating", "verifying"]);
+    expect(lines.slice(0, -1).map(({ seq }) => seq)).toEqual(lines.slice(0, -1).map((_, i) => i + 2));
+    expect(lab.fingerprint()).toBe(before);
+    expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("gives each worker its dependencies' work and nothing else of the others", async () => {
+    const look = { say: "", tools: ["Read"] };
+    const agent = agentOf("command", "team.ts");
+    const plan = {
+      tasks: [
+        { id: "a", ms: 10 },
+        { id: "b", ms: 10 },
+        { id: "c", ms: 10, dependencies: ["a"] },
+      ],
+    };
+    const { last } = await run(
+      agent,
+      "--yes",
+      "--agent-env",
+      `PLAN=${JSON.stringify(plan)}`,
+      "--agent-env",
+      `LEDGER=${join(lab.folder, "ledger")}`,
+    );
+    expect(last.outcome).toBe("success");
+    const files = (task: string) =>
+      lab.git("ls-tree", "-r", "--name-only", `refs/tutti/${last.id}/${task}/1`).split("\n");
+    expect(files("c")).toEqual(["README.md", "out/a.txt", "out/c.txt"]);
+    expect(files("b")).toEqual(["README.md", "out/b.txt"]);
+    expect(look.tools).toHaveLength(1);
+  });
+
+  it("works with a text: agent, one process per turn", async () => {
+    const { last } = await run(agentOf("text", "text-team.ts"), "--yes");
+    expect(last).toMatchObject({
+      outcome: "success",
+      census: { planned: 2, completed: 2 },
+      outputFiles: ["one.txt", "two.txt"],
+    });
+  });
+
+  it("works in a subfolder of the repository", async () => {
+    lab.write("packages/inner/a.txt", "a\n");
+    lab.git("add", "-A");
+    lab.git("commit", "-q", "-m", "inner");
+    const agent = lab.scenario([...mainSession([{ id: "one" }]), goodWorker]);
+    const { last } = await lab.json(["run", "x", "--cwd", join(lab.repo, "packages/inner"), "--agent", agent, "--yes"]);
+    expect(last.outputFiles).toEqual(["packages/inner/docs/one.md"]);
+  });
+
+  it("takes the main session's changes in aggregation and verification into the result, and none of those before", async () => {
+    const [analysis, planning, aggregation, verification] = mainSession([{ id: "a" }, { id: "b" }]) as {
+      turns: object[];
+    }[];
+    const writes = (entry: { turns: object[] }, name: string) => ({
+      ...entry,
+      turns: [{ ...entry.turns[0], write: { [name]: `${name}\n` } }],
+    });
+    const sessions = [
+      writes(analysis!, "early.txt"),
+      planning,
+      writes(aggregation!, "merged.txt"),
+      writes(verification!, "verified.txt"),
+      goodWorker,
+    ];
+    const { last } = await run(lab.scenario(sessions as object[]), "--yes", "--template", "documentation");
+    expect(last.outputFiles).toEqual(["docs/a.md", "docs/b.md", "merged.txt", "verified.txt"]);
+  });
+
+  it("with uncommitted changes works on the last commit and says so", async () => {
+    lab.write("README.md", "changed by the person\n");
+    const agent = lab.scenario([...mainSession([{ id: "one" }]), goodWorker]);
+    const { lines, last } = await run(agent, "--yes");
+    const started = lines.find(({ type }) => type === "orchestrator:started")!;
+    expect((started.data as { warnings: string[] }).warnings).toEqual([expect.stringContaining("uncommitted changes")]);
+    expect(lab.git("show", `tutti/${last.id}:README.md`)).toBe("# A project");
+    expect(readFileSync(join(lab.repo, "README.md"), "utf8")).toBe("changed by the person\n");
+  });
+
+  it("with prose, progress and cut bytes around the blocks is understood", async () => {
+    const progress =
+      '<<<ORCHESTRATOR_RESPONSE>>>{"phase":"progress","data":{"task_id":"one","status":"in_progress","progress_percent":40,"current_action":"thinking"}}<<<END_ORCHESTRATOR_RESPONSE>>>';
+    const agent = lab.scenario([
+      ...mainSession([{ id: "one" }]),
+      worker("*", {
+        delayMs: 1200,
+        say: `First.\n${progress}\nThen 🎭.`,
+        chunkBytes: 7,
+        write: { "a.md": "a" },
+        block: done({}),
+      }),
+    ]);
+    const { lines, last } = await run(agent, "--yes");
+    expect(last.outcome).toBe("success");
+    const told = lines.find(({ type }) => type === "worker:progress");
+    expect(told?.data).toMatchObject({ taskId: "one", progress: 40, currentAction: "thinking" });
+  });
+});
+
+describe("work that goes wrong", () => {
+  it("fails its task, blocks what needs it, and degrades the run; --allow-degraded makes that exit 0", async () => {
+    const sessions = [
+      ...mainSession([{ id: "good" }, { id: "bad" }, { id: "after", dependencies: ["bad"] }]),
+      worker("bad", { then: "crash" }),
+      goodWorker,
+    ];
+    const { code, last } = await run(lab.scenario(sessions), "--yes");
+    expect(code).toBe(1);
+    expect(last).toMatchObject({
+      status: "completed",
+      outcome: "degraded",
+      census: { planned: 3, completed: 1, failed: 1, blocked: 1 },
+      causes: [
+        { taskId: "bad", status: "failed", reason: expect.stringContaining("SIGKILL") },
+        { taskId: "after", status: "blocked", reason: "needs bad" },
+      ],
+    });
+    expect(lab.leftovers()).toEqual([]);
+    const again = await run(lab.scenario(sessions), "--yes", "--allow-degraded");
+    expect(again.code).toBe(0);
+  });
+
+  it("in every task is a failed run", async () => {
+    const sessions = [
+      ...mainSession([{ id: "one" }, { id: "two" }]),
+      worker("*", {
+        block: { phase: "completion", data: { task_id: "{TASK_ID}", status: "failed", error: "cannot" } },
+      }),
+    ];
+    const { code, last } = await run(lab.scenario(sessions), "--yes");
+    expect(code).toBe(1);
+    expect(last).toMatchObject({
+      status: "error",
+      outcome: "failed",
+      census: { planned: 2, failed: 2 },
+      error: "no task completed",
+    });
+  });
+
+  it("that only claims to be done has failed", async () => {
+    const sessions = [
+      ...mainSession([{ id: "one" }]),
+      worker("*", { say: "All done!", block: done({ output_files: ["docs/none.md"] }) }),
+    ];
+    const { last } = await run(lab.scenario(sessions), "--yes");
+    expect(last.causes).toEqual([
+      { taskId: "one", status: "failed", reason: "reported success, but called no tool and changed nothing" },
+    ]);
+  });
+
+  it("without a block is asked for again with what is missing, and accepted when the block comes", async () => {
+    const sessions = [
+      ...mainSession([{ id: "one" }]),
+      worker("*", { say: "Finished, I think." }, { write: { "a.md": "a" }, block: done({}) }),
+    ];
+    const { lines, last } = await run(lab.scenario(sessions), "--yes");
+    expect(last.outcome).toBe("success");
+    const ended = lines.find(
+      (line) => line.type === "turn:ended" && (line.data as { taskId: string }).taskId === "one",
+    );
+    expect((ended!.data as { problems: string[] }).problems[0]).toContain("<<<ORCHESTRATOR_RESPONSE>>>");
+  });
+
+  it("without a block three times in the analysis ends the run with the reason", async () => {
+    const { code, last } = await run(lab.scenario([{ turns: [{ say: "Hello." }] }]), "--yes");
+    expect(code).toBe(1);
+    expect(last).toMatchObject({
+      status: "error",
+      outcome: "failed",
+      error: expect.stringContaining("no usable answer after 3 tries"),
+    });
+    expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("that repeats the prompt, or speaks for another task, has no effect and is recorded", async () => {
+    const echo = join(lab.folder, "echo.mjs");
+    writeFileSync(echo, "let all = ''; for await (const part of process.stdin) all += part; console.log(all);");
+    const { last, lines } = await run(`text:${process.execPath} ${echo}`, "--yes");
+    expect(last).toMatchObject({ status: "error", error: expect.stringContaining("no usable answer") });
+    expect(types(lines)).toContain("protocol:ignored");
+    const sessions = [
+      ...mainSession([{ id: "one" }, { id: "two" }]),
+      worker("one", {
+        write: { "a.md": "a" },
+        block: { phase: "completion", data: { task_id: "two", status: "success" } },
+      }),
+      worker("two", { delayMs: 500, then: "crash" }),
+    ];
+    const spoof = await run(lab.scenario(sessions), "--yes");
+    expect(spoof.last.census).toMatchObject({ completed: 0, failed: 2 });
+  });
+
+  it("in the same file of two tasks is a conflict: both stay reachable, the run is degraded", async () => {
+    const sessions = [
+      ...mainSession([{ id: "one" }, { id: "two" }]),
+      worker("*", { write: { "same.md": "by {TASK_ID}\n" }, block: done({}) }),
+    ];
+    const { code, last } = await run(lab.scenario(sessions), "--yes");
+    expect(code).toBe(1);
+    expect(last).toMatchObject({
+      outcome: "degraded",
+      census: { completed: 2 },
+      conflicts: [{ type: "file_conflict", files: ["same.md"], resolution: null }],
+    });
+    const [conflict] = last.conflicts!;
+    expect(conflict!.tasks.toSorted()).toEqual(["one", "two"]);
+    const versions = conflict!.refs.map((ref) => lab.git("show", `${ref}:same.md`));
+    expect(versions.toSorted()).toEqual(["by one", "by two"]);
+  });
+
+  it("of a program that is not there any more when it is to start ends with exit 5", async () => {
+    const script = lab.write("tool.sh", "#!/bin/sh\necho hello\n");
+    spawnSync("chmod", ["+x", script]);
+    const { code, last } = await run("command:./tool.sh", "--yes");
+    expect(code).toBe(5);
+    expect(last).toMatchObject({ status: "error", error: expect.stringContaining("could not be started") });
+    expect(lab.leftovers()).toEqual([]);
+  });
+});
+
+describe("the person", () => {
+  const tasks = () => lab.scenario([...mainSession([{ id: "one" }, { id: "two" }]), goodWorker]);
+
+  it("is not there: without a terminal and without --yes the run waits in confirming, the next command is printed, exit 4", async () => {
+    const { code, stdout, stderr } = await lab.tutti(["run", "x", "--cwd", lab.repo, "--agent", tasks()]);
+    expect(code).toBe(4);
+    expect(stdout).toContain("Title of two");
+    const [, command] = /tutti (confirm orch_\w+)/.exec(stderr)!;
+    expect(lab.leftovers().filter((left) => left.startsWith("process"))).toEqual([]);
+    const { last: listed } = await lab.json(["list"]);
+    expect(listed).toMatchObject([{ status: "confirming" }]);
+    const { code: confirmed, last } = await lab.json(command!.split(" "));
+    expect(confirmed).toBe(0);
+    expect(last).toMatchObject({ outcome: "success", census: { completed: 2 } });
+    expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("confirms on a terminal, or does not", async () => {
+    for (const [answer, outcome, exit] of [
+      ["y", "success: 2 planned", 0],
+      ["n", "cancelled: 2 planned", 1],
+    ] as const) {
+      const launcher = join(import.meta.dirname, "../../bin/tutti.js");
+      const command = [
+        process.execPath,
+        launcher,
+        "--data-dir",
+        lab.data,
+        "run",
+        "x",
+        "--cwd",
+        lab.repo,
+        "--agent",
+        tasks(),
+      ].join(" ");
+      // `script` gives the command a terminal of its own.
+      const child = spawn("script", ["-qec", command, "/dev/null"], { stdio: ["pipe", "pipe", "inherit"] });
+      let shown = "";
+      child.stdout.setEncoding("utf8").on("data", (text: string) => {
+        shown += text;
+        if (text.includes("[y/N]")) child.stdin.write(`${answer}\n`);
+      });
+      const [code] = (await once(child, "close")) as [number];
+      expect(shown).toContain(outcome);
+      expect(code).toBe(exit);
+    }
+  });
+
+  it("is asked by an agent: without a terminal the run waits, exit 4, and goes on in the same session when answered", async () => {
+    const sessions = [
+      ...mainSession([{ id: "one" }]),
+      worker("*", { write: { "a.md": "a" }, then: "ask:Tabs or spaces?" }, { block: done({}) }),
+    ];
+    const { code, last } = await run(lab.scenario(sessions), "--yes");
+    expect(code).toBe(4);
+    expect(last.error).toMatchObject({ code: "needs_answer", message: expect.stringContaining("Tabs or spaces?") });
+    const [, item] = /tutti answer (item_\w+)/.exec(last.error!.message)!;
+    const answered = await lab.json(["answer", item!, "spaces"]);
+    expect(answered.last).toMatchObject({ outcome: "success", census: { completed: 1 } });
+    expect(lab.events().filter(({ type }) => type === "worker:spawning")).toHaveLength(1);
+    expect(lab.leftovers()).toEqual([]);
+    const again = await lab.json(["answer", item!, "tabs"]);
+    expect(again).toMatchObject({ code: 3, last: { error: { code: "item_not_found" } } });
+  });
+
+  it("interrupts: agents are ended, exit 130, and the run goes on later where it was", async () => {
+    const sessions = [
+      ...mainSession([{ id: "quick" }, { id: "slow" }]),
+      { match: { role: "worker", task: "slow", attempt: 1 }, turns: [{ then: "hang" }] },
+      goodWorker,
+    ];
+    const child = lab.start(["--json", "run", "x", "--cwd", lab.repo, "--agent", lab.scenario(sessions), "--yes"]);
+    const end = finished(child);
+    while (!existsSync(join(lab.data, "tutti.db")) || !lab.events().some((event) => event.type === "worker:completed"))
+      await sleep(50);
+    child.kill("SIGINT");
+    expect(await end).toMatchObject({ code: 130 });
+    expect(lab.leftovers().filter((left) => left.startsWith("process"))).toEqual([]);
+    const id = lab.events()[0]!.run!;
+    const { code, last } = await lab.json(["attach", id]);
+    expect(code).toBe(0);
+    expect(last).toMatchObject({ outcome: "success", census: { completed: 2 } });
+    const spawned = lab
+      .events()
+      .flatMap((event) => (event.type === "worker:spawning" ? [`${event.data.taskId} ${event.data.attempt}`] : []));
+    expect(spawned.toSorted()).toEqual(["quick 1", "slow 1", "slow 2"]);
+    expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("cancels a run that waits", async () => {
+    await run(tasks());
+    const id = lab.events()[0]!.run!;
+    const { code, last } = await lab.json(["cancel", id]);
+    expect(code).toBe(0);
+    expect(last).toMatchObject({ status: "cancelled", outcome: "cancelled", census: { planned: 2, neverStarted: 2 } });
+    expect(lab.leftovers()).toEqual([]);
+    expect(await lab.json(["cancel", id])).toMatchObject({ code: 4, last: { error: { code: "wrong_state" } } });
+  });
+});

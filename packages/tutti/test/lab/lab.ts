@@ -1,0 +1,187 @@
+// A laboratory for whole runs: a throw-away repository and data folder, the command line as a real process, and a look at
+// what is left afterwards.
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Outcome } from "../../src/schema/outcome.ts";
+import type { StoredEvent } from "../../src/schema/event.ts";
+import { openSqliteReader } from "../../src/store/sqlite.ts";
+
+const LAUNCHER = fileURLToPath(new URL("../../bin/tutti.js", import.meta.url));
+export const programOf = (name: string): string => fileURLToPath(new URL(`./agents/${name}`, import.meta.url));
+/** An agent of the tests as a `command:` or `text:` would name it. */
+export const agentOf = (kind: "command" | "text", name: string, ...args: string[]): string =>
+  [`${kind}:${process.execPath}`, programOf(name), ...args].join(" ");
+
+export interface Finished {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** A frame of `--json`, an outcome as its last line, or an error. */
+export type JsonLine = Partial<StoredEvent> & Partial<Outcome> & { error?: { code: string; message: string } };
+
+export class Lab {
+  readonly folder = mkdtempSync(join(tmpdir(), "tutti-lab-"));
+  readonly repo = join(this.folder, "repo");
+  readonly data = join(this.folder, "data");
+
+  constructor(files: Record<string, string> = { "README.md": "# A project\n" }) {
+    mkdirSync(this.repo);
+    this.git("init", "-q", "-b", "trunk");
+    this.git("config", "user.name", "A Person");
+    this.git("config", "user.email", "person@example.org");
+    for (const [name, text] of Object.entries(files)) this.write(name, text);
+    this.git("add", "-A");
+    this.git("commit", "-q", "-m", "first");
+  }
+
+  write(name: string, text: string): string {
+    const file = join(this.repo, name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    return file;
+  }
+
+  git(...args: string[]): string {
+    const result = spawnSync("git", ["-C", this.repo, ...args], { encoding: "utf8" });
+    if (result.status !== 0) throw new Error(`git ${args.join(" ")}: ${result.stderr}`);
+    return result.stdout.trim();
+  }
+
+  /** A scenario file beside the repository. */
+  scenario(sessions: object[], name = "scenario.json"): string {
+    const file = join(this.folder, name);
+    writeFileSync(file, JSON.stringify({ sessions }));
+    return `script:${file}`;
+  }
+
+  start(args: string[], env: Record<string, string> = {}): ChildProcess {
+    return spawn(process.execPath, [LAUNCHER, "--data-dir", this.data, ...args], {
+      cwd: this.folder,
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  }
+
+  async tutti(args: string[], env: Record<string, string> = {}): Promise<Finished> {
+    return finished(this.start(args, env));
+  }
+
+  /** `tutti --json …`, with its lines read. */
+  async json(
+    args: string[],
+    env: Record<string, string> = {},
+  ): Promise<Finished & { lines: JsonLine[]; last: JsonLine }> {
+    const result = await this.tutti(["--json", ...args], env);
+    const lines = result.stdout
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line) as JsonLine);
+    return { ...result, lines, last: lines.at(-1)! };
+  }
+
+  events(): StoredEvent[] {
+    const reader = openSqliteReader(join(this.data, "tutti.db"));
+    try {
+      return reader.read({});
+    } finally {
+      reader.close();
+    }
+  }
+
+  /** Everything of the person's repository that a run must not touch. */
+  fingerprint(): string {
+    const files = this.git("ls-files", "-s", "--debug");
+    const status = this.git("status", "--porcelain=v2", "--branch", "--untracked-files=all");
+    const index = readFileSync(join(this.repo, ".git", "index")).toString("base64");
+    return [
+      files,
+      status,
+      index,
+      this.git("symbolic-ref", "HEAD"),
+      this.git("rev-parse", "HEAD"),
+      ...listFiles(this.repo),
+    ].join("\n");
+  }
+
+  /** What a finished run has left behind where it should have left nothing: processes, worktrees, locks, temporary files. */
+  leftovers(): string[] {
+    const worktrees = this.git("worktree", "list", "--porcelain")
+      .split("\n")
+      .filter((line) => line.startsWith("worktree "));
+    const agentBranches = this.git("for-each-ref", "--format=%(refname)", "refs/heads/agent");
+    const files = existsSync(this.data) ? readdirSync(this.data, { recursive: true, encoding: "utf8" }) : [];
+    return [
+      ...processesOf(this.folder).map((line) => `process ${line}`),
+      ...worktrees.slice(1),
+      ...(agentBranches === "" ? [] : [agentBranches]),
+      ...files.filter((file) => file.endsWith("keeper.json") || file.endsWith(".new") || /^worktrees\/./.test(file)),
+      ...readdirSync(join(this.repo, ".git")).filter((file) => file.endsWith(".lock")),
+    ];
+  }
+
+  /** Ends whatever a failed test left and removes everything. */
+  tearDown(): void {
+    for (const line of processesOf(this.folder)) {
+      try {
+        process.kill(Number(line.split(" ")[0]), "SIGKILL");
+      } catch {
+        // It was gone already.
+      }
+    }
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  }
+}
+
+export async function finished(child: ChildProcess): Promise<Finished> {
+  let stdout = "";
+  let stderr = "";
+  child.stdout!.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr!.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  return new Promise((resolve) => child.on("close", (code, signal) => resolve({ code, signal, stdout, stderr })));
+}
+
+function listFiles(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => !name.startsWith(".git"))
+    .toSorted();
+}
+
+/** Living processes that name the folder in their command line, environment or working directory; never this one. */
+export function processesOf(folder: string): string[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .flatMap((pid) => {
+      try {
+        if (/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, "latin1"))) return [];
+        const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+        const environment = readFileSync(`/proc/${pid}/environ`, "utf8");
+        return command.includes(folder) || environment.includes(folder) ? [`${pid} ${command}`] : [];
+      } catch {
+        return [];
+      }
+    });
+}
+
+/** A process and all its descendants, as the system knows them at this moment. */
+export function processTree(root: number): number[] {
+  const children = new Map<number, number[]>();
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, "latin1");
+      const parent = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+      children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
+    } catch {
+      // It ended while we looked.
+    }
+  }
+  const tree = [root];
+  for (let i = 0; i < tree.length; i++) tree.push(...(children.get(tree[i]!) ?? []));
+  return tree;
+}

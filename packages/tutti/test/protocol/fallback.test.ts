@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { detectFallback, FALLBACK_PATTERNS, NAMED_FALLBACK_PATTERNS } from "../../src/protocol/fallback.ts";
+import { ResponseParser } from "../../src/protocol/response-parser.ts";
+
+describe("the guess from key words", () => {
+  it.each([
+    ["Analysis is complete.", "analysis"],
+    ["The analysis  done", "analysis"],
+    ["I found 12 components", "analysis"],
+    ["identified 3 files", "analysis"],
+    ["recommending 4 splits", "analysis"],
+    ["I recommend 5 tasks", "analysis"],
+  ])("knows the words of an analysis: %s (D4-197)", (text, phase) => {
+    expect(detectFallback(text)).toMatchObject({ detected: true, probablePhase: phase });
+  });
+
+  it.each(["The task list is ready", "breakdown list created", "created 7 tasks", "create 1 task"])(
+    "knows the words of a task list: %s (D4-198)",
+    (text) => {
+      expect(detectFallback(text)).toMatchObject({ detected: true, probablePhase: "task_list" });
+    },
+  );
+
+  it("knows words for the other phases too (D4-199, D4-412)", () => {
+    expect(Object.keys(FALLBACK_PATTERNS)).toEqual(["analysis", "task_list", "progress", "completion", "error"]);
+    expect(detectFallback("now processing, 40 % done")).toMatchObject({ probablePhase: "progress" });
+    expect(detectFallback("The task has been successfully completed")).toMatchObject({ probablePhase: "completion" });
+    expect(detectFallback("I failed to open it")).toMatchObject({ probablePhase: "error" });
+  });
+
+  it("publishes the four patterns of the first document (D0-083..D0-086)", () => {
+    const { analysis_complete, tasks_ready, worker_done, worker_error } = NAMED_FALLBACK_PATTERNS;
+    for (const text of ["Exploration done", "ANALYSIS finished", "analysis complete"]) expect(text).toMatch(analysis_complete);
+    for (const text of ["Task list ready", "breakdown created", "task  list complete"]) expect(text).toMatch(tasks_ready);
+    for (const text of ["work done", "Task finished", "task complete"]) expect(text).toMatch(worker_done);
+    for (const text of ["An Error", "it failed", "could not read"]) expect(text).toMatch(worker_error);
+    expect("analysis pending").not.toMatch(analysis_complete);
+    expect("tasks are ready").not.toMatch(tasks_ready);
+    expect("working").not.toMatch(worker_done);
+    expect("could now").not.toMatch(worker_error);
+  });
+
+  it("chooses the phase with most matches, the first of equals (D4-200)", () => {
+    expect(detectFallback("created 3 tasks. Found 3 files, recommend 2 splits.").probablePhase).toBe("analysis");
+    expect(detectFallback("created 3 tasks, found 3 files").probablePhase).toBe("analysis");
+  });
+
+  it("detects nothing in other text (D4-201)", () => {
+    expect(detectFallback("Hello there")).toEqual({ detected: false, probablePhase: null, confidence: 0 });
+  });
+
+  it("computes the confidence from the share of patterns, at most 0.9 (D4-202)", () => {
+    const patterns = FALLBACK_PATTERNS.analysis.length;
+    expect(detectFallback("found 3 files").confidence).toBeCloseTo((1 / patterns) * 0.9 + 0.1);
+    expect(detectFallback("analysis complete, found 3 files, recommend 2 splits").confidence).toBe(0.9);
+  });
+
+  it("is offered by the parser when there is no block (D4-203, D4-404)", () => {
+    const parser = new ResponseParser();
+    const text = "The analysis is complete.";
+    expect(parser.parse(text).found).toBe(false);
+    expect(parser.detectFallback(text)).toEqual(detectFallback(text));
+    expect(Object.keys(parser.detectFallback(text))).toEqual(["detected", "probablePhase", "confidence"]);
+  });
+
+  it("takes no more than linear time", () => {
+    const started = performance.now();
+    for (const word of ["analysis ", "found 1 ", "task ", "recommends ", "created 1", "1 ", " ", "could "]) {
+      detectFallback(word.repeat(300_000));
+    }
+    expect(performance.now() - started).toBeLessThan(4000);
+  });
+});

@@ -1,0 +1,143 @@
+import { describe, expect, it } from "vitest";
+import { judgeAnswer, readHeartbeat, readProgress } from "../../src/protocol/judge-answer.ts";
+import { DEFAULT_DELIMITERS, scanBlocks } from "../../src/protocol/response-scanner.ts";
+import type { AnswerPhase } from "../../src/schema/status.ts";
+import { block, delimited, END, START } from "./blocks.ts";
+
+function judge(text: string, phase: AnswerPhase, more: { prompt?: string; taskId?: string } = {}) {
+  const { prompt = "", taskId } = more;
+  const input = { blocks: scanBlocks(text), prompt, delimiters: DEFAULT_DELIMITERS, phase };
+  return judgeAnswer(taskId === undefined ? input : { ...input, taskId });
+}
+
+describe("the answer of a turn", () => {
+  it("tells that the phase has an answer (D0-001)", () => {
+    const data = { summary: "s", recommended_splits: 2 };
+    expect(judge(`Done. ${block("analysis", data)}`, "analysis")).toEqual({
+      answer: { phase: "analysis", data },
+      problems: [],
+      warnings: [],
+      ignored: [],
+    });
+  });
+
+  it("is the last valid block of the phase", () => {
+    const text =
+      block("analysis", { summary: "first", recommended_splits: 1 }) +
+      block("analysis", { summary: "second", recommended_splits: 2 }) +
+      block("analysis", { summary: "no splits" }) +
+      delimited("nothing");
+    const { answer, problems } = judge(text, "analysis");
+    expect(answer).toEqual({ phase: "analysis", data: { summary: "second", recommended_splits: 2 } });
+    expect(problems).toEqual([]);
+  });
+
+  it("is never a block that the prompt already held, whatever the order of its members", () => {
+    const prompt = `Answer like this:\n${block("completion", { task_id: "t1", status: "success", summary: "…" })}`;
+    const echo = block("completion", { summary: "…", status: "success", task_id: "t1" });
+    expect(judge(echo, "completion", { prompt, taskId: "t1" })).toMatchObject({
+      answer: null,
+      ignored: [{ phase: "completion", reason: "It repeats a block of the prompt." }],
+    });
+    const real = block("completion", { task_id: "t1", status: "success", summary: "real" });
+    expect(judge(echo + real + echo, "completion", { prompt, taskId: "t1" }).answer).toMatchObject({ data: { summary: "real" } });
+  });
+
+  it("is not made impossible by an unreadable sample in the prompt", () => {
+    const sample = delimited('{"phase": "<phase_name>", "data": { ... }}');
+    const { answer, ignored, problems } = judge(sample, "analysis", { prompt: sample });
+    expect(answer).toBeNull();
+    expect(ignored).toHaveLength(1);
+    expect(problems).toEqual(['None of the blocks counts: a valid "analysis" block is missing.']);
+  });
+
+  it("is never a block about another task", () => {
+    const text =
+      block("completion", { task_id: "t1", status: "partial" }) + block("completion", { task_id: "t2", status: "failed" });
+    expect(judge(text, "completion", { taskId: "t1" })).toMatchObject({
+      answer: { data: { task_id: "t1", status: "partial" } },
+      ignored: [{ phase: "completion", reason: "It names task t2, not t1." }],
+    });
+  });
+
+  it("is never a block of another phase", () => {
+    const text = block("task_list", { tasks: [] }) + block("dance", {});
+    expect(judge(text, "analysis")).toMatchObject({
+      answer: null,
+      ignored: [
+        { phase: "task_list", reason: 'Its phase is "task_list", but "analysis" was asked for.' },
+        { phase: "dance", reason: 'Its phase is "dance", but "analysis" was asked for.' },
+      ],
+    });
+  });
+
+  it("is never a truncated block", () => {
+    const text = delimited('{"phase": "completion", "data": {"task_id": "t1", "status": "success"');
+    expect(judge(text, "completion", { taskId: "t1" }).answer).toBeNull();
+  });
+
+  it("can be used without the members that are not needed, and with null for those (D0-079)", () => {
+    const data = { task_id: "t1", status: "success", error: null, warnings: null, mood: "kept" };
+    expect(judge(block("completion", data), "completion", { taskId: "t1" }).answer).toEqual({
+      phase: "completion",
+      data: { task_id: "t1", status: "success", mood: "kept" },
+    });
+  });
+
+  it("leaves out progress reports, and records those about another task", () => {
+    const text = block("progress", { task_id: "t1", status: "working" }) + block("progress", { task_id: "t2", status: "working" });
+    expect(judge(text, "completion", { taskId: "t1" }).ignored).toEqual([
+      { phase: "progress", reason: "It names task t2, not t1." },
+    ]);
+  });
+
+  it("reads an unknown end of a merge as a question to a person", () => {
+    expect(judge(block("aggregation", { status: "mostly" }), "aggregation")).toMatchObject({
+      answer: { data: { status: "needs_input" } },
+      warnings: ["Unknown aggregation status, read as needs_input: mostly"],
+    });
+  });
+});
+
+describe("the problems of a turn without an answer", () => {
+  it("say that there is no block", () => {
+    expect(judge("no block", "analysis").problems).toEqual([`The answer holds no block between ${START} and ${END}.`]);
+  });
+
+  it("name exactly what is missing or wrong, to ask for it again (D0-080)", () => {
+    expect(judge(block("analysis", { recommended_splits: "3" }), "analysis").problems).toEqual([
+      'The answer holds no block that can be used: a valid "analysis" block is missing.',
+      '"data.summary" is missing; it must be a string.',
+      '"data.recommended_splits" must be a number; it is "3".',
+    ]);
+    expect(judge(block("task_list", { tasks: [{ id: "a", title: "A" }] }), "task_list").problems).toContain(
+      '"data.tasks[0].description" is missing; it must be a string.',
+    );
+    const { problems } = judge(block("completion", { task_id: "t", status: "done" }), "completion", { taskId: "t" });
+    expect(problems).toContain('"data.status" must be one of "success", "partial", "failed", "timeout"; it is "done".');
+  });
+
+  it("name what is wrong with a block that cannot be read", () => {
+    expect(judge(`${START} {"phase": "analysis"`, "analysis").problems).toContain(
+      "A block could not be used: Missing end delimiter: the block breaks off.",
+    );
+  });
+});
+
+describe("progress and signs of life", () => {
+  it("are read as they arrive, for their own task only (D0-003)", () => {
+    const [mine] = scanBlocks(block("progress", { task_id: "t1", status: "working", progress_percent: 60 }));
+    expect(readProgress(mine!, "t1")).toEqual({ task_id: "t1", status: "in_progress", progress_percent: 60 });
+    expect(readProgress(mine!, "t2")).toBeNull();
+    expect(readProgress(mine!, undefined)).toBeNull();
+  });
+
+  it("are refused when they are not valid", () => {
+    const [wrong] = scanBlocks(block("progress", { task_id: "t1", status: "working", progress_percent: 600 }));
+    expect(readProgress(wrong!, "t1")).toBeNull();
+    const [beat] = scanBlocks(block("heartbeat", { timestamp: "2026-01-01T00:00:00Z", alive: true }));
+    expect(readHeartbeat(beat!)).toEqual({ timestamp: "2026-01-01T00:00:00Z", alive: true });
+    expect(readHeartbeat(wrong!)).toBeNull();
+    expect(readProgress(beat!, "t1")).toBeNull();
+  });
+});

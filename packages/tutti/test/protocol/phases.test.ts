@@ -1,0 +1,273 @@
+import { describe, expect, it } from "vitest";
+import { PHASE_SCHEMAS } from "../../src/protocol/phase-schemas.ts";
+import { ResponseParser } from "../../src/protocol/response-parser.ts";
+import { block } from "./blocks.ts";
+
+const parser = new ResponseParser();
+const check = (phase: string, data: unknown) => parser.validatePhase(phase, data);
+
+/** Each value must be refused for the member, and each good one accepted. */
+function member(phase: string, base: Record<string, unknown>, name: string, good: unknown[], bad: unknown[]): void {
+  for (const value of good) expect(check(phase, { ...base, [name]: value }), JSON.stringify(value)).toMatchObject({ valid: true });
+  for (const value of bad) expect(check(phase, { ...base, [name]: value }), JSON.stringify(value)).toMatchObject({ valid: false });
+}
+
+/** The member must be there, and null does not count. */
+function required(phase: string, base: Record<string, unknown>, name: string): void {
+  const { [name]: _left, ...rest } = base;
+  for (const data of [rest, { ...rest, [name]: null }]) {
+    expect(check(phase, data)).toMatchObject({ valid: false, errors: [`Missing required field: ${name}`] });
+  }
+}
+
+describe("every phase", () => {
+  it("is one of the documents' six, or a heartbeat (D4-526)", () => {
+    const phases = ["analysis", "task_list", "progress", "completion", "aggregation", "verification"];
+    expect(Object.keys(PHASE_SCHEMAS)).toEqual([...phases, "heartbeat"]);
+    expect(check("dance", {})).toEqual({ valid: false, errors: ["Unknown phase: dance"], warnings: [] });
+    expect(check("toString", {})).toMatchObject({ valid: false });
+  });
+
+  it("lists its required and optional members (D4-192, D4-407..D4-409)", () => {
+    expect(ResponseParser.PHASE_SCHEMAS.analysis).toEqual({
+      required: ["summary", "recommended_splits"],
+      optional: ["key_files", "estimated_complexity", "notes", "warnings", "components"],
+    });
+    expect(PHASE_SCHEMAS.task_list).toEqual({
+      required: ["tasks"],
+      optional: ["total_tasks", "parallelizable_groups", "execution_order"],
+      taskSchema: {
+        required: ["id", "title", "description"],
+        optional: ["scope", "priority", "dependencies", "estimated_tokens"],
+      },
+    });
+    expect(PHASE_SCHEMAS.progress).toEqual({
+      required: ["task_id", "status"],
+      optional: ["progress_percent", "current_action", "files_processed", "files_total", "output_preview"],
+    });
+  });
+
+  it("has the members that the document uses but does not list (D4-410, D4-411)", () => {
+    expect(PHASE_SCHEMAS.completion.required).toEqual(["task_id", "status"]);
+    expect(PHASE_SCHEMAS.completion.optional).toEqual(
+      expect.arrayContaining(["summary", "output_files", "output", "error", "warnings", "metrics", "partial_progress"]),
+    );
+    expect(PHASE_SCHEMAS.aggregation.required).toEqual(["status"]);
+    expect(PHASE_SCHEMAS.aggregation.optional).toEqual(
+      expect.arrayContaining(["summary", "conflicts", "merged_output", "output_files", "error"]),
+    );
+  });
+
+  it("is checked for missing and for unexpected members (D4-193, D4-194, D4-403)", () => {
+    expect(check("analysis", { summary: "s", recommended_splits: 1, mood: "good" })).toEqual({
+      valid: true,
+      errors: [],
+      warnings: ["Unexpected field: mood"],
+    });
+    expect(check("analysis", { recommended_splits: null })).toEqual({
+      valid: false,
+      errors: ["Missing required field: summary", "Missing required field: recommended_splits"],
+      warnings: [],
+    });
+    for (const data of [null, [], "text", 5]) expect(check("analysis", data)).toMatchObject({ valid: false });
+  });
+});
+
+describe("analysis", () => {
+  const BASE = { summary: "s", recommended_splits: 6 };
+
+  it("has a summary and a number of splits (D0-012..D0-014, D4-543)", () => {
+    required("analysis", BASE, "summary");
+    required("analysis", BASE, "recommended_splits");
+    member("analysis", BASE, "summary", ["", "text"], [5, []]);
+    member("analysis", BASE, "recommended_splits", [0, 6], ["6", true]);
+  });
+
+  it("may have files, notes and warnings (D0-015, D0-017, D0-018, D4-544)", () => {
+    member("analysis", BASE, "key_files", [[], ["a.ts"]], ["a.ts", [1], {}]);
+    member("analysis", BASE, "notes", ["n"], [5]);
+    member("analysis", BASE, "warnings", [["w"]], ["w", [5]]);
+  });
+
+  it("may have a complexity, with a warning if it is none of the three (D0-016, D4-545)", () => {
+    member("analysis", BASE, "estimated_complexity", ["low", "medium", "high", "huge"], [3]);
+    expect(check("analysis", { ...BASE, estimated_complexity: "high" }).warnings).toEqual([]);
+    expect(check("analysis", { ...BASE, estimated_complexity: "huge" }).warnings).toHaveLength(1);
+  });
+
+  it("may have components of any kind, objects or texts (D0-019, D4-527)", () => {
+    const objects = [{ name: "REST API", files: ["server.js:2400-2520"], complexity: "medium" }];
+    member("analysis", BASE, "components", [objects, ["REST API"], [5]], ["REST API", {}]);
+  });
+});
+
+describe("task_list", () => {
+  const TASK = { id: "task_001", title: "t", description: "d" };
+  const BASE = { tasks: [TASK] };
+  const task = (name: string, good: unknown[], bad: unknown[]) => {
+    for (const value of good) expect(check("task_list", { tasks: [{ ...TASK, [name]: value }] })).toMatchObject({ valid: true });
+    for (const value of bad) expect(check("task_list", { tasks: [{ ...TASK, [name]: value }] })).toMatchObject({ valid: false });
+  };
+
+  it("has a list of tasks (D0-020, D0-021, D4-528, D4-546)", () => {
+    required("task_list", BASE, "tasks");
+    member("task_list", BASE, "tasks", [[], [TASK]], [{}, "task", 3]);
+  });
+
+  it("checks every task (D4-195, D4-408, D4-548)", () => {
+    expect(check("task_list", { tasks: [TASK, { id: "b", title: "x" }] }).errors).toEqual([
+      "Missing required field: tasks[1].description",
+    ]);
+    expect(check("task_list", { tasks: ["text"] })).toMatchObject({ valid: false });
+    expect(check("task_list", { tasks: [{ ...TASK, colour: 1 }] }).warnings).toEqual(["Unexpected field: tasks[0].colour"]);
+  });
+
+  it("has tasks with an id, a title and a description (D0-025..D0-027)", () => {
+    for (const name of ["id", "title", "description"]) task(name, ["x"], [5, undefined, null]);
+    expect(check("task_list", { tasks: [TASK, TASK] }).warnings).toContain("Task id used twice: task_001");
+  });
+
+  it("may have tasks with scope, dependencies and an estimate (D0-028, D0-030, D0-031, D0-032)", () => {
+    task("scope", [[], ["a.js:1-2", "b.js:websocket"], null], ["a.js", [1]]);
+    task("dependencies", [[], ["task_002"]], ["task_002", [2]]);
+    task("estimated_tokens", [5000], ["5000"]);
+  });
+
+  it("may have tasks with a priority, with a warning outside 1 to 10 (D0-029)", () => {
+    task("priority", [1, 10, 11], ["first"]);
+    expect(check("task_list", { tasks: [{ ...TASK, priority: 10 }] }).warnings).toEqual([]);
+    expect(check("task_list", { tasks: [{ ...TASK, priority: 11 }] }).warnings).toHaveLength(1);
+  });
+
+  it("may have a count, groups and an order (D0-022..D0-024, D4-547)", () => {
+    member("task_list", BASE, "total_tasks", [1], ["1"]);
+    member("task_list", BASE, "parallelizable_groups", [[["task_001"]], []], [["task_001"], [[1]]]);
+    member("task_list", BASE, "execution_order", [["task_001"]], ["task_001", [1]]);
+  });
+
+  it("warns when the count, the groups or the order contradict the tasks", () => {
+    const tasks = [TASK, { ...TASK, id: "b", dependencies: ["task_001"] }];
+    expect(check("task_list", { tasks, total_tasks: 3, parallelizable_groups: [["task_001", "b", "c"]] })).toEqual({
+      valid: true,
+      errors: [],
+      warnings: [
+        "total_tasks is 3, but there are 2 tasks",
+        "b depends on task_001, which stands in the same parallel group",
+        "No such task: c",
+      ],
+    });
+    expect(check("task_list", { tasks, parallelizable_groups: [["task_001"]] }).warnings).toEqual(["Task in no parallel group: b"]);
+  });
+});
+
+describe("progress", () => {
+  const BASE = { task_id: "task_001", status: "in_progress" };
+
+  it("has a task and a status (D0-033..D0-035)", () => {
+    required("progress", BASE, "task_id");
+    required("progress", BASE, "status");
+    member("progress", BASE, "task_id", ["t"], [1]);
+    member("progress", BASE, "status", ["in_progress"], [1]);
+  });
+
+  it("knows the words of both documents for its status and warns about others (D0-036..D0-038, D4-529)", () => {
+    for (const status of ["in_progress", "blocked", "retrying", "working", "processing"]) {
+      expect(check("progress", { ...BASE, status })).toEqual({ valid: true, errors: [], warnings: [] });
+    }
+    expect(check("progress", { ...BASE, status: "dreaming" })).toMatchObject({ valid: true, warnings: [expect.any(String)] });
+  });
+
+  it("has a share between 0 and 100 (D0-039, D4-196, D4-549)", () => {
+    member("progress", BASE, "progress_percent", [0, 60, 100], [-1, 101, "60"]);
+  });
+
+  it("may say what it does, how many files are done, and show its output (D0-040..D0-043)", () => {
+    member("progress", BASE, "current_action", ["reads"], [1]);
+    member("progress", BASE, "files_processed", [3], ["3"]);
+    member("progress", BASE, "files_total", [5], ["5"]);
+    member("progress", BASE, "output_preview", ["text"], [1]);
+  });
+});
+
+describe("completion", () => {
+  const BASE = { task_id: "task_001", status: "success" };
+
+  it("has a task and one of four ends (D0-044..D0-050, D4-550)", () => {
+    required("completion", BASE, "task_id");
+    required("completion", BASE, "status");
+    member("completion", BASE, "status", ["success", "partial", "failed", "timeout"], ["done", "SUCCESS", 1]);
+  });
+
+  it("may have a summary, files, an error, warnings and metrics (D0-051, D0-052, D0-054..D0-056, D4-551)", () => {
+    member("completion", BASE, "summary", ["s"], [1]);
+    member("completion", BASE, "output_files", [[], ["a.md"]], ["a.md", [1]]);
+    member("completion", BASE, "error", ["e", null], [1]);
+    member("completion", BASE, "warnings", [["w"]], ["w"]);
+    member("completion", BASE, "metrics", [{ endpoints_documented: 15 }], [15, "many"]);
+  });
+
+  it("may have an output of any kind (D0-053, D4-530)", () => {
+    member("completion", BASE, "output", ["text", 5, { a: 1 }, [1]], []);
+  });
+
+  it("accepts both examples of the document (D0-057)", () => {
+    const success = {
+      task_id: "task_001",
+      status: "success",
+      summary: "Documented 15 REST endpoints with request/response examples",
+      output_files: ["docs/api-rest.md"],
+      metrics: { endpoints_documented: 15, examples_created: 8 },
+    };
+    const failure = {
+      task_id: "task_002",
+      status: "failed",
+      error: "Could not find WebSocket implementation in specified files",
+      warnings: ["File server.js:2522-2600 does not contain WebSocket code"],
+    };
+    for (const data of [success, failure]) {
+      expect(parser.parse(block("completion", data)).data).toEqual(data);
+      expect(check("completion", data)).toEqual({ valid: true, errors: [], warnings: [] });
+    }
+  });
+});
+
+describe("aggregation", () => {
+  const BASE = { status: "success" };
+
+  it("has one of three ends, and needs a person's eye if it names another (D0-058, D0-059, D4-552)", () => {
+    required("aggregation", BASE, "status");
+    for (const status of ["success", "needs_input", "failed"]) {
+      expect(check("aggregation", { status })).toEqual({ valid: true, errors: [], warnings: [] });
+    }
+    expect(check("aggregation", { status: "mostly" }).warnings).toEqual(["Unknown aggregation status, read as needs_input: mostly"]);
+    member("aggregation", BASE, "status", [], [1, []]);
+  });
+
+  it("may have a summary, a merged text and files (D0-060, D0-062, D0-063, D4-554)", () => {
+    member("aggregation", BASE, "summary", ["s"], [1]);
+    member("aggregation", BASE, "merged_output", ["m"], [1]);
+    member("aggregation", BASE, "output_files", [["a.md"]], ["a.md", [1]]);
+  });
+
+  it("may list conflicts (D0-061, D4-531, D4-553)", () => {
+    const conflict = { type: "duplicate", description: "d", resolution: "kept one", options: ["a", "b"] };
+    member("aggregation", BASE, "conflicts", [[], [conflict], [{ type: "naming" }]], [conflict, ["duplicate"], [{ ...conflict, options: "a" }]]);
+  });
+});
+
+describe("verification and heartbeat", () => {
+  it("has an end and may list issues and fixes (D4-532)", () => {
+    const base = { status: "passed" };
+    required("verification", base, "status");
+    member("verification", base, "status", ["passed", "failed", "passed_with_warnings"], ["ok"]);
+    member("verification", base, "summary", ["s"], [1]);
+    const issue = { severity: "error", description: "d", location: "a:1", suggested_fix: "f" };
+    member("verification", base, "issues", [[], [issue], [{ description: "d" }]], [issue, [{ ...issue, severity: "bad" }], [{ severity: "info" }]]);
+    member("verification", base, "auto_fixed", [["a"]], ["a"]);
+  });
+
+  it("is a sign of life with a time", () => {
+    expect(check("heartbeat", { timestamp: "2026-01-01T00:00:00Z", alive: true })).toMatchObject({ valid: true });
+    expect(check("heartbeat", { timestamp: "2026-01-01T00:00:00Z" })).toMatchObject({ valid: false });
+  });
+});

@@ -1,0 +1,50 @@
+// Damages messages, reads them and counts what came of it.
+import { isDeepStrictEqual } from "node:util";
+import { readBlock } from "../../src/protocol/block.ts";
+import { validatePhase } from "../../src/protocol/validate-phase.ts";
+import { damaged } from "./damage.ts";
+import type { Damage } from "./damage.ts";
+import { randomFrom, randomMessage } from "./random-message.ts";
+import type { Message, Random } from "./random-message.ts";
+
+export interface Tally {
+  messages: number;
+  recovered: number;
+  refused: number;
+  /** Read as something else than was meant. */
+  wrong: number;
+  /** Wrong, and nobody would notice, because the schema of its phase accepts it. */
+  wrongAndValid: number;
+  /** The first text that was not recovered, to look at. */
+  example: string;
+}
+
+/** `read` gives the message that a reader makes of a text, "truncated" if it says so, or null if it refuses. */
+export type Reader = (text: string) => Message | "truncated" | null;
+
+export const ourReader: Reader = (text) => {
+  const { block } = readBlock(text);
+  if (block.ok) return { phase: block.phase, data: block.data };
+  return block.code === "truncated" ? "truncated" : null;
+};
+
+export function tally(seed: number, messages: number, choose: (random: Random) => readonly Damage[], read = ourReader): Tally {
+  const result: Tally = { messages, recovered: 0, refused: 0, wrong: 0, wrongAndValid: 0, example: "" };
+  for (let index = 0; index < messages; index++) {
+    const random = randomFrom(seed * 1_000_003 + index);
+    const damages = choose(random);
+    const message = randomMessage(random);
+    const text = damaged(message, damages, random);
+    const expected = damages.some((damage) => damage.expect === "truncated") ? "truncated" : message;
+    const got = read(text);
+    if (isDeepStrictEqual(got, expected)) {
+      result.recovered++;
+      continue;
+    }
+    result.example ||= `seed ${seed}, message ${index}, ${damages.map((damage) => damage.name).join(" and ")}:\n${text}`;
+    if (got === null || got === "truncated") result.refused++;
+    else if (validatePhase(got.phase, got.data).valid) result.wrongAndValid++;
+    else result.wrong++;
+  }
+  return result;
+}

@@ -1,0 +1,174 @@
+// The architecture as data, and the check of it. A folder that needs another row changes the table in the same
+// change, with the reason.
+import { isBuiltin } from "node:module";
+import { basename, dirname, join } from "node:path/posix";
+import { readFacts, type SourceFacts, type SourceFile } from "./source-facts.ts";
+
+export interface Violation {
+  path: string;
+  line: number;
+  problem: string;
+}
+
+const everything = "everything";
+
+/** Folder, or file at the top of src, and what of ours it may import besides itself. */
+const mayImport: Record<string, readonly string[] | typeof everything> = {
+  schema: [],
+  world: [],
+  protocol: ["schema"],
+  run: ["schema"],
+  client: ["schema"],
+  template: ["schema", "world"],
+  store: ["schema", "world"],
+  workspace: ["schema", "world"],
+  mailbox: ["schema", "protocol", "world"],
+  session: ["schema", "protocol", "world"],
+  engine: ["schema", "protocol", "template", "run", "store", "session", "mailbox", "workspace", "world"],
+  module: ["schema", "protocol", "template", "engine"],
+  server: ["schema", "protocol", "template", "engine"],
+  cli: ["schema", "client", "main"],
+  web: ["schema", "client", "run"],
+  main: everything,
+  index: everything,
+};
+
+/** The commands that do their work without a server. All others speak through the client. */
+const commandsThatReachMain = ["cli/serve.ts", "cli/demo.ts", "cli/run.ts", "cli/worker.ts"];
+
+/** Files that import something only known when they run, such as a configuration of the user. */
+const filesThatImportComputed: string[] = [];
+
+const topFiles = ["world", "main", "index"];
+const browserSafe = ["run", "protocol", "schema", "client"];
+const deterministic = ["run", "protocol", "engine"];
+const startProcesses = ["session", "workspace"];
+
+const clocksAndChance = new Set([
+  "Date()",
+  "Date.now",
+  "new Date",
+  "Math.random",
+  "setTimeout",
+  "setInterval",
+  "setImmediate",
+  "performance.now",
+  "process.hrtime",
+  "process.hrtime.bigint",
+  "crypto.randomUUID",
+  "crypto.getRandomValues",
+]);
+const modulesOfTime = ["timers", "timers/promises", "perf_hooks"];
+
+/** Words that say nothing about a file. */
+const emptyWords = ["util", "utils", "helper", "helpers", "common", "types", "manager", "service"];
+
+const tuttiSource = "packages/tutti/src/";
+const webSource = "packages/web/src/";
+
+export function checkArchitecture(files: readonly SourceFile[]): Violation[] {
+  return files.flatMap((file) => {
+    const facts = readFacts(file);
+    const part = partOf(file.path);
+    const problems = [
+      ...checkName(file.path, part),
+      ...checkImports(file.path, part, facts),
+      ...checkWorld(part, facts),
+      ...checkGit(part, facts),
+      ...facts.defaultExports.map(({ line }) => ({ line, problem: "has a default export" })),
+    ];
+    if (facts.onlyReExports && part !== "index") problems.push({ line: 1, problem: "is a barrel" });
+    return problems.map((found) => ({ path: file.path, ...found }));
+  });
+}
+
+type Problem = Omit<Violation, "path">;
+
+/** The row of the table a path belongs to; undefined when it is not under a src folder. */
+function partOf(path: string): string | undefined {
+  if (path.startsWith(webSource)) return "web";
+  if (!path.startsWith(tuttiSource)) return undefined;
+  return path.slice(tuttiSource.length).split("/")[0]?.replace(/\.ts$/, "");
+}
+
+function checkName(path: string, part: string | undefined): Problem[] {
+  const problems: Problem[] = [];
+  const atTop = dirname(path) + "/" === tuttiSource;
+  const known = part !== undefined && part in mayImport && (part === "web" || atTop === topFiles.includes(part));
+  if (!known) problems.push({ line: 1, problem: "is not in the table of folders" });
+  const inner = path.replace(tuttiSource, "").replace(webSource, "");
+  const allowed = part === "module" ? ["manager"] : [];
+  for (const word of inner.split(/[/.-]/)) {
+    if (emptyWords.includes(word) && !allowed.includes(word)) {
+      problems.push({ line: 1, problem: `has a name that says nothing: ${word}` });
+    }
+  }
+  if (/^index\.tsx?$/.test(basename(path)) && !atTop) problems.push({ line: 1, problem: "is a barrel" });
+  return problems;
+}
+
+function checkImports(path: string, part: string | undefined, facts: SourceFacts): Problem[] {
+  return facts.imports.flatMap(({ line, specifier }) => {
+    const problem = problemOfImport(path, part ?? "", specifier);
+    return problem === undefined ? [] : [{ line, problem }];
+  });
+}
+
+function problemOfImport(path: string, part: string, specifier: string | null): string | undefined {
+  const file = path.replace(tuttiSource, "");
+  if (specifier === null) return filesThatImportComputed.includes(file) ? undefined : "imports a computed address";
+  if (isBuiltin(specifier)) {
+    if (browserSafe.includes(part)) return `must run in a browser and imports ${specifier}`;
+    if (moduleName(specifier) === "child_process" && !startProcesses.includes(part)) {
+      return `starts processes: imports ${specifier}`;
+    }
+    return undefined;
+  }
+  const target = targetOf(path, specifier);
+  if (target === undefined || target === part) return undefined;
+  if (target === "outside") return `imports ${specifier}, which is not source`;
+  const row = mayImport[part];
+  if (row === everything) return undefined;
+  if (row === undefined || !row.includes(target)) return `imports ${target}, which ${part} may not`;
+  if (part === "cli" && target === "main" && !commandsThatReachMain.includes(file)) {
+    return "imports main, and is not a command that works without a server";
+  }
+  return undefined;
+}
+
+/** The row that a specifier leads to; undefined for packages of others and for data. */
+function targetOf(path: string, specifier: string): string | undefined {
+  if (specifier.startsWith(".")) {
+    const target = join(dirname(path), specifier);
+    return partOf(target) ?? (target.endsWith(".json") ? undefined : "outside");
+  }
+  const [name, first] = specifier.split("/");
+  if (name === "tutti") return first === undefined ? "index" : first;
+  return name === "@tutti" ? first : undefined;
+}
+
+function checkWorld(part: string | undefined, facts: SourceFacts): Problem[] {
+  if (part === undefined || !deterministic.includes(part)) return [];
+  const used = facts.uses.filter(({ name }) => clocksAndChance.has(name));
+  const imported = facts.imports.filter(({ specifier, names }) => {
+    const module = moduleName(specifier ?? "");
+    return modulesOfTime.includes(module) || (module === "crypto" && names.some((name) => name.startsWith("random")));
+  });
+  return [
+    ...used.map(({ line, name }) => ({ line, problem: `uses ${name}, which only World may` })),
+    ...imported.map(({ line, specifier }) => ({ line, problem: `imports time or chance from ${specifier}` })),
+  ];
+}
+
+function checkGit(part: string | undefined, facts: SourceFacts): Problem[] {
+  if (part === "workspace") return [];
+  // `execFile`, also as `childProcess.execFile` or promisified `execFileAsync`, but not the `exec` of a pattern.
+  const starts = /^(\w*process\w*\.)?(spawn|exec|fork)\w*$/i;
+  return facts.calls
+    .filter(({ callee, firstArgument }) => starts.test(callee) && /^(\S*\/)?git(\s|$)/.test(firstArgument))
+    .map(({ line }) => ({ line, problem: "runs git, which only workspace may" }));
+}
+
+function moduleName(specifier: string): string {
+  return specifier.replace(/^node:/, "");
+}

@@ -1,0 +1,165 @@
+import { execFileSync, spawn } from "node:child_process";
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+const launcher = join(import.meta.dirname, "../../bin/tutti.js");
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "tutti-launcher-"));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A Node that is too old: one that says so, and a real one if the machine has it. */
+const oldNodes = [{ name: "a Node that says it is 20.20.2", version: "20.20.2", command: pretendToBe("20.20.2") }];
+const foundNode = findOldNode();
+if (foundNode !== undefined) oldNodes.push(foundNode);
+
+function pretendToBe(version: string): string[] {
+  const code = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } });`;
+  return [process.execPath, "--import", `data:text/javascript,${encodeURIComponent(code)}`];
+}
+
+function findOldNode() {
+  for (const directory of (process.env["PATH"] ?? "").split(delimiter)) {
+    const file = join(directory, "node");
+    if (directory.includes("node_modules") || !existsSync(file)) continue;
+    const version = execFileSync(file, ["-p", "process.versions.node"], { encoding: "utf8" }).trim();
+    const [major = 0, minor = 0] = version.split(".").map(Number);
+    if (major < 22 || (major === 22 && minor < 18)) return { name: `Node ${version}`, version, command: [file] };
+  }
+  return undefined;
+}
+
+/** Lays out a package of its own around the launcher, with `main` as its command line. Returns the launcher's path. */
+function layOut({ main, where, pinned = false }: { main: string; where: "src" | "dist"; pinned?: boolean }): string {
+  const root = mkdtempSync(join(folder, "layout-"));
+  const home = join(root, "packages", "tutti");
+  const entry = where === "src" ? "src/cli/main.ts" : "dist/cli/main.js";
+  mkdirSync(join(home, entry, ".."), { recursive: true });
+  cpSync(launcher, join(home, "bin", "tutti.js"));
+  writeFileSync(join(home, "package.json"), '{ "type": "module" }');
+  writeFileSync(join(home, entry), main);
+  if (pinned) {
+    const node = join(root, "node_modules", ".bin", "node");
+    mkdirSync(join(node, ".."), { recursive: true });
+    writeFileSync(node, `#!/bin/sh\nPINNED=yes exec "${process.execPath}" "$@"\n`);
+    chmodSync(node, 0o755);
+  }
+  return join(home, "bin", "tutti.js");
+}
+
+function start(command: string[], args: string[]) {
+  const [file = "", ...before] = command;
+  const child = spawn(file, [...before, ...args], { stdio: ["pipe", "pipe", "pipe"] });
+  const output = { stdout: "", stderr: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
+  const ended = new Promise<typeof output & { code: number | null; signal: string | null }>((resolve) => {
+    child.once("close", (code, signal) => resolve({ ...output, code, signal }));
+  });
+  const said = (text: string) =>
+    new Promise<void>((resolve) => {
+      child.stdout.on("data", () => output.stdout.includes(text) && resolve());
+    });
+  return { child, ended, said, output };
+}
+
+const echo = `export async function main(argv) {
+  process.stdout.write(JSON.stringify({ argv, pinned: process.env.PINNED, node: process.versions.node }));
+  process.stdin.setEncoding("utf8");
+  for await (const text of process.stdin) process.stderr.write(text);
+  return 7;
+}`;
+
+describe("on a Node that is new enough", () => {
+  test.each(["src", "dist"] as const)("it runs main of %s with the arguments and ends with its code", async (where) => {
+    const { child, ended } = start([process.execPath], [layOut({ main: echo, where }), "run", "a b", "--json"]);
+    child.stdin.end("typed");
+    const { code, stdout, stderr } = await ended;
+    expect({ code, stderr }).toEqual({ code: 7, stderr: "typed" });
+    expect(JSON.parse(stdout)).toEqual({ argv: ["run", "a b", "--json"], node: process.versions.node });
+  });
+
+  test("the source is preferred to what was built from it", async () => {
+    const file = layOut({ main: "export const main = async () => 3;", where: "src" });
+    mkdirSync(join(file, "../../dist/cli"), { recursive: true });
+    writeFileSync(join(file, "../../dist/cli/main.js"), "export const main = async () => 4;");
+    expect((await start([process.execPath], [file]).ended).code).toBe(3);
+  });
+
+  test("only the warning about SQLite is hidden", async () => {
+    const main = `export async function main() {
+      process.emitWarning("SQLite is an experimental feature and might change at any time", "ExperimentalWarning");
+      process.emitWarning("Something else is an experimental feature", "ExperimentalWarning");
+      process.emitWarning("old", { code: "OLD", type: "DeprecationWarning" });
+      await import("node:sqlite");
+      return 0;
+    }`;
+    const { stderr } = await start([process.execPath], [layOut({ main, where: "src" })]).ended;
+    expect(stderr).not.toContain("SQLite");
+    expect(stderr).toContain("ExperimentalWarning: Something else");
+    expect(stderr).toContain("[OLD] DeprecationWarning: old");
+  });
+
+  test("an error that main does not handle is shown and ends with 1", async () => {
+    const main = 'export async function main() { setInterval(() => {}, 1000); throw new Error("broken"); }';
+    const { code, stderr } = await start([process.execPath], [layOut({ main, where: "src" })]).ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain("Error: broken");
+  });
+});
+
+describe.each(oldNodes)("on $name", ({ command, version }) => {
+  test.each([
+    ["installed", { where: "dist", pinned: true }],
+    ["in a checkout without the pinned Node", { where: "src", pinned: false }],
+  ] as const)("%s, it says one sentence and ends with 1", async (_title, layout) => {
+    const result = await start(command, [layOut({ main: echo, ...layout }), "--help"]).ended;
+    expect(result).toEqual({
+      code: 1,
+      signal: null,
+      stdout: "",
+      stderr: `tutti needs Node 22.18 or newer, and this is Node ${version}.\n`,
+    });
+  });
+
+  test("in a checkout, it starts again with the pinned Node", async () => {
+    const file = layOut({ main: echo, where: "src", pinned: true });
+    const { child, ended } = start(command, [file, "run", "a b", ""]);
+    child.stdin.end("typed");
+    const { code, stdout, stderr } = await ended;
+    expect({ code, stderr }).toEqual({ code: 7, stderr: "typed" });
+    expect(JSON.parse(stdout)).toEqual({ argv: ["run", "a b", ""], pinned: "yes", node: process.versions.node });
+  });
+
+  test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s reaches main, whose exit code counts", async (signal) => {
+    const main = `export const main = () => new Promise((resolve) => {
+      const timer = setInterval(() => {}, 1000);
+      process.once("${signal}", () => { clearInterval(timer); resolve(42); });
+      console.log("ready");
+    });`;
+    const { child, ended, said } = start(command, [layOut({ main, where: "src", pinned: true })]);
+    await said("ready");
+    child.kill(signal);
+    expect(await ended).toMatchObject({ code: 42, signal: null });
+  });
+
+  test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s ends both processes", async (signal) => {
+    const main = `export const main = () => new Promise(() => {
+      setInterval(() => {}, 1000);
+      console.log("ready " + process.pid + ".");
+    });`;
+    const { child, ended, said, output } = start(command, [layOut({ main, where: "src", pinned: true })]);
+    await said(".");
+    const pid = Number(/ready (\d+)/.exec(output.stdout)?.[1]);
+    expect(pid).not.toBe(child.pid);
+    child.kill(signal);
+    expect(await ended).toMatchObject({ code: null, signal });
+    expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+  });
+});

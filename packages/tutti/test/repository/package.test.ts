@@ -1,0 +1,39 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+const root = join(import.meta.dirname, "../../../..");
+
+interface Packed {
+  files: { path: string; size: number }[];
+}
+
+test("the package holds the launcher, what is built, the schemas and nothing else", () => {
+  // --ignore-scripts: what is packed is asked for, not built.
+  const args = ["pack", "--dry-run", "--json", "--ignore-scripts"];
+  const cwd = join(root, "packages/tutti");
+  const output = execFileSync("npm", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const [packed] = JSON.parse(output) as Packed[];
+  const paths = packed?.files.map((file) => file.path) ?? [];
+  expect(paths).toContain("bin/tutti.js");
+  expect(paths).toContain("package.json");
+  const allowed = /^((bin|dist|schemas)\/.+|package\.json|README\.md|LICENSE)$/;
+  expect(paths.filter((path) => !allowed.test(path))).toEqual([]);
+  // Nobody installs a picture or a bundle by accident.
+  expect(packed?.files.filter((file) => file.size > 1_000_000)).toEqual([]);
+});
+
+test("the package has one door, runs on Node 22.18, and runs nothing when it is installed", () => {
+  const manifest = JSON.parse(readFileSync(join(root, "packages/tutti/package.json"), "utf8"));
+  expect(Object.keys(manifest.exports)).toEqual([".", "./package.json"]);
+  expect(manifest.engines.node).toBe(">=22.18");
+  for (const name of ["preinstall", "install", "postinstall", "prepare"]) {
+    expect(manifest.scripts).not.toHaveProperty(name);
+  }
+});
+
+test.skipIf(!existsSync(join(root, "AGENTS.md")))("AGENTS.md, the map for whoever arrives, is under 100 lines", () => {
+  const lines = readFileSync(join(root, "AGENTS.md"), "utf8").trimEnd().split("\n");
+  expect(lines.length).toBeLessThan(100);
+});

@@ -1,0 +1,90 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { findCycle, parallelGroups, planErrors } from "../../src/run/graph.ts";
+import { readPlan, readPriority } from "../../src/run/plan.ts";
+import type { Task } from "../../src/schema/task.ts";
+
+const task = (id: string, ...dependencies: string[]): Task => ({
+  id,
+  title: id,
+  description: id,
+  scope: [],
+  priority: 5,
+  dependencies,
+});
+
+describe("a plan", () => {
+  it("names every reason why it cannot be carried out", () => {
+    expect(planErrors([])).toEqual(["the plan has no task"]);
+    expect(planErrors([task("a"), task("a")])).toEqual(["two tasks have the id a"]);
+    expect(planErrors([task("a", "ghost")])).toEqual(["task a depends on ghost, which is not in the plan"]);
+    expect(planErrors([task("a", "c"), task("b", "a"), task("c", "b")])).toEqual([
+      "the dependencies form a cycle: a → c → b → a",
+    ]);
+    expect(planErrors([task("a", "a")])).toEqual(["the dependencies form a cycle: a → a"]);
+    expect(planErrors([task("a"), task("b", "a")])).toEqual([]);
+  });
+
+  it("may chain a hundred thousand tasks", () => {
+    const chain = Array.from({ length: 100_000 }, (_, i) => task(`t${i}`, ...(i === 0 ? [] : [`t${i - 1}`])));
+    expect(findCycle(chain)).toBeNull();
+    expect(parallelGroups(chain)).toHaveLength(100_000);
+  });
+
+  it("is grouped so that each task comes right after the last of its dependencies", () => {
+    const plan = [task("1"), task("2"), task("3"), task("4", "1", "2"), task("5", "4")];
+    expect(parallelGroups(plan)).toEqual([["1", "2", "3"], ["4"], ["5"]]);
+    fc.assert(
+      fc.property(dags, (tasks) => {
+        const groups = parallelGroups(tasks);
+        const level = new Map(groups.flatMap((group, i) => group.map((id) => [id, i] as const)));
+        expect(level.size).toBe(tasks.length);
+        for (const each of tasks) {
+          const needed = each.dependencies.map((id) => level.get(id)!);
+          expect(level.get(each.id)).toBe(needed.length === 0 ? 0 : Math.max(...needed) + 1);
+        }
+      }),
+    );
+  });
+
+  it("is sound exactly when it can be ordered", () => {
+    fc.assert(
+      fc.property(dags, (tasks) => {
+        expect(planErrors(tasks)).toEqual([]);
+      }),
+    );
+    fc.assert(
+      fc.property(graphs, (tasks) => {
+        const placed = parallelGroups(tasks).flat().length;
+        expect(findCycle(tasks) === null).toBe(placed === tasks.length);
+      }),
+    );
+  });
+
+  it("takes task ids of any protocol and refuses what could not be shown or stored", () => {
+    const plan = (id: string) => readPlan({ tasks: [{ id, title: "t", description: "d" }] }).errors;
+    for (const id of ["task_001", "task-001", "API-SPEC-001", "dev_chat_msg_001", "a.b"]) expect(plan(id)).toEqual([]);
+    for (const id of ["", "a b", "../x", "a/b", "x".repeat(101), "ä", "main", "-a"])
+      expect(plan(id), id).not.toEqual([]);
+  });
+
+  it("reads priorities as numbers or words, 1 the most urgent (X01, X02)", () => {
+    expect(
+      [undefined, "critical", "high", "medium", "normal", "low", 3, -4, 99].map((value) =>
+        readPriority(value as number),
+      ),
+    ).toEqual([5, 1, 2, 5, 5, 8, 3, 1, 10]);
+  });
+});
+
+/** Tasks that depend on earlier ones only. */
+const dags: fc.Arbitrary<Task[]> = fc
+  .array(fc.array(fc.nat(), { maxLength: 4 }), { minLength: 1, maxLength: 30 })
+  .map((rows) =>
+    rows.map((picks, i) => task(`t${i}`, ...(i === 0 ? [] : new Set(picks.map((pick) => `t${pick % i}`))))),
+  );
+
+/** Tasks that depend on any. */
+const graphs: fc.Arbitrary<Task[]> = fc
+  .array(fc.array(fc.nat(), { maxLength: 2 }), { minLength: 1, maxLength: 12 })
+  .map((rows) => rows.map((picks, i) => task(`t${i}`, ...new Set(picks.map((pick) => `t${pick % rows.length}`)))));

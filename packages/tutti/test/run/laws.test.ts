@@ -1,0 +1,369 @@
+// Laws of the rules, over random plans and random sequences of commands, sensible and senseless.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { makeTemplate, Story, taskList, turnOver, type PlannedTask } from "./make-run.ts";
+import { fold } from "../../src/run/apply.ts";
+import { census, taskStanding } from "../../src/run/census.ts";
+import type { Command } from "../../src/run/command.ts";
+import { decide } from "../../src/run/decide.ts";
+import { follow } from "../../src/run/follow.ts";
+import { schedule } from "../../src/run/schedule.ts";
+import type { Answer } from "../../src/schema/answer.ts";
+import { TuttiError } from "../../src/schema/error.ts";
+import { EVENTS } from "../../src/schema/event.ts";
+import type { Run } from "../../src/schema/run.ts";
+import { isRunOver, type RunStatus, type WorkerStatus } from "../../src/schema/status.ts";
+
+const RUN_MOVES: Record<RunStatus, RunStatus[]> = {
+  created: ["analyzing", "cancelled"],
+  analyzing: ["planning", "error", "cancelled"],
+  planning: ["confirming", "error", "cancelled"],
+  confirming: ["spawning", "error", "cancelled"],
+  spawning: ["running", "error", "cancelled"],
+  running: ["aggregating", "verifying", "completed", "error", "cancelled"],
+  aggregating: ["verifying", "completed", "error", "cancelled"],
+  verifying: ["completed", "error", "cancelled"],
+  completed: [],
+  error: [],
+  cancelled: [],
+  paused: [],
+};
+
+const WORKER_MOVES: Record<WorkerStatus, WorkerStatus[]> = {
+  pending: ["spawning"],
+  spawning: ["running", "pending", "failed", "timeout", "cancelled"],
+  running: ["pending", "completed", "failed", "timeout", "cancelled"],
+  paused: [],
+  completed: [],
+  failed: [],
+  timeout: [],
+  cancelled: [],
+};
+
+const plans: fc.Arbitrary<PlannedTask[]> = fc
+  .array(fc.tuple(fc.array(fc.nat(), { maxLength: 3 }), fc.integer({ min: 1, max: 10 })), {
+    minLength: 1,
+    maxLength: 8,
+  })
+  .map((rows) =>
+    rows.map(([picks, priority], i) => ({
+      id: `t${i}`,
+      priority,
+      dependencies: i === 0 ? [] : [...new Set(picks.map((pick) => `t${pick % i}`))],
+    })),
+  );
+
+interface Setting {
+  tasks: PlannedTask[];
+  choices: number[];
+  from: "created" | "planned" | "executing";
+  maxWorkers: number;
+  aggregation: boolean;
+  verification: boolean;
+}
+
+const settings: fc.Arbitrary<Setting> = fc.record({
+  tasks: plans,
+  choices: fc.noBias(fc.array(fc.nat({ max: 1_000_000 }), { minLength: 1, maxLength: 120 })),
+  from: fc.constantFrom("created", "planned", "executing"),
+  maxWorkers: fc.integer({ min: 1, max: 4 }),
+  aggregation: fc.boolean(),
+  verification: fc.boolean(),
+});
+
+const newStory = ({ maxWorkers, aggregation, verification }: Setting): Story =>
+  new Story(
+    makeTemplate({
+      config: { maxWorkers },
+      phases: { aggregation: { enabled: aggregation }, verification: { enabled: verification } },
+    }),
+  );
+
+/** Every command that has a meaning now, and some that have none. */
+function commands(run: Run, tasks: PlannedTask[], trouble: boolean): Command[] {
+  const wanted = schedule(run, { freeSlots: 99 });
+  const sessions = [...(run.main ? [run.main] : []), ...Object.values(run.workers).map((worker) => worker.session)];
+  const all: Command[] = [
+    { type: "start", base: "base", warnings: [] },
+    { type: "confirm" },
+    { type: "spawnMain" },
+    ...wanted.spawn.map((taskId) => ({ type: "spawn" as const, taskId })),
+    ...tasks.map(({ id }) => ({ type: "spawn" as const, taskId: id })),
+    ...wanted.merges.map((taskId) => ({
+      type: "merged" as const,
+      taskId,
+      commit: run.workers[taskId]!.commit!,
+      head: `after-${taskId}`,
+    })),
+    ...wanted.merges.map((taskId) => ({
+      type: "conflicted" as const,
+      taskId,
+      commit: run.workers[taskId]!.commit!,
+      conflict: { type: "file_conflict", files: ["f"], tasks: [taskId], resolution: null, refs: [] },
+    })),
+    { type: "merged", taskId: "t0", commit: "some other", head: "x" },
+    { type: "answer", itemId: Object.keys(run.inbox)[0] ?? "none", text: "yes" },
+    { type: "released" },
+    { type: "ready", sessionId: "nobody", start: "base" },
+  ];
+  for (const { sessionId, turn } of sessions) {
+    const owner = Object.values(run.workers).find((worker) => worker.sessionId === sessionId);
+    all.push({ type: "ready", sessionId, start: "base" });
+    for (const answer of answers(owner?.taskId ?? null, tasks, trouble)) {
+      const over = turnOver(answer, {
+        problems: ["no"],
+        work: { commit: `c-${sessionId}`, files: ["f"], head: owner ? null : "main-head" },
+      });
+      all.push({ type: "turnOver", sessionId, turn: turn?.number ?? 1, over });
+    }
+    if (!trouble) continue;
+    all.push({ type: "lost", sessionId, reason: "gone", counted: true });
+    all.push({ type: "expired", sessionId });
+    all.push({ type: "asked", sessionId, askId: "q", itemId: `item-${sessionId}`, question: "?" });
+    all.push({ type: "turnOver", sessionId, turn: 99, over: turnOver(null) });
+    all.push({
+      type: "turnOver",
+      sessionId,
+      turn: turn?.number ?? 1,
+      over: turnOver(null, { ending: { kind: "exited", detail: "died" } }),
+    });
+  }
+  return all;
+}
+
+function answers(taskId: string | null, tasks: PlannedTask[], trouble: boolean): (Answer | null)[] {
+  if (taskId !== null) {
+    const done = (status: "success" | "partial" | "failed" | "timeout"): Answer => ({
+      phase: "completion",
+      data: { task_id: taskId, status },
+    });
+    return trouble ? [done("partial"), done("failed"), done("timeout"), null] : [done("success")];
+  }
+  if (trouble)
+    return [
+      { phase: "aggregation", data: { status: "failed" } },
+      { phase: "verification", data: { status: "failed" } },
+      null,
+    ];
+  return [
+    { phase: "analysis", data: { summary: "s", recommended_splits: 1 } },
+    taskList(tasks),
+    { phase: "aggregation", data: { status: "success" } },
+    { phase: "verification", data: { status: "passed" } },
+  ];
+}
+
+/** An answer only ever reaches the rules for the phase that was asked for. */
+function isAsked(run: Run, command: Command): boolean {
+  if (command.type !== "turnOver" || command.over.answer === null || run.main?.sessionId !== command.sessionId)
+    return true;
+  const names = {
+    analysis: "analysis",
+    taskPlanning: "task_list",
+    aggregation: "aggregation",
+    verification: "verification",
+    workerExecution: "",
+  };
+  return command.over.answer.phase === names[run.main.turn?.phase ?? "workerExecution"];
+}
+
+/** Any command one time in four, otherwise the next one that has an effect: a walk that stands still shows nothing. */
+function pick(possible: Command[], choice: number, { run, now }: Story): Command {
+  const at = choice % possible.length;
+  if (choice % 4 === 0) return possible[at]!;
+  return (
+    [...possible.slice(at), ...possible.slice(0, at)].find((command) => hasEffect(run, command, now)) ?? possible[at]!
+  );
+}
+
+function hasEffect(run: Run, command: Command, now: number): boolean {
+  try {
+    return decide(run, command, now).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Walks as the choices say and checks after every step. Returns how far it came. */
+function walk(setting: Setting, check: (before: Run, story: Story, command: Command) => void): Story {
+  const story = newStory(setting);
+  if (setting.from === "planned") story.plan(setting.tasks);
+  if (setting.from === "executing") story.execute(setting.tasks);
+  for (const choice of setting.choices) {
+    const possible = commands(story.run, setting.tasks, choice % 11 === 0).filter((command) =>
+      isAsked(story.run, command),
+    );
+    const command = choice % 97 === 0 ? ({ type: "cancel" } as const) : pick(possible, choice, story);
+    const before = story.run;
+    try {
+      story.do(command);
+    } catch (error) {
+      expect(error).toBeInstanceOf(TuttiError);
+      expect(story.run).toBe(before);
+    }
+    check(before, story, command);
+  }
+  return story;
+}
+
+describe("the rules", () => {
+  it("fold the log to exactly the live state, from the start and from any point, also through JSON", () => {
+    fc.assert(
+      fc.property(settings, fc.nat(), (setting, cut) => {
+        const { log, run } = walk(setting, () => {});
+        expect(fold(null, log)).toEqual(run);
+        const at = cut % log.length;
+        const stored = JSON.parse(JSON.stringify(log)) as typeof log;
+        expect(fold(fold(null, stored.slice(0, at)), stored.slice(at))).toEqual(JSON.parse(JSON.stringify(run)));
+      }),
+    );
+  });
+
+  it("never leave the legal states, whatever is asked (D4-005)", () => {
+    fc.assert(
+      fc.property(settings, (setting) => {
+        const story = walk(setting, () => {});
+        let run: Run | null = null;
+        for (const event of story.log) {
+          const before = run;
+          run = fold(run, [event])!;
+          if (!before) continue;
+          if (run.status !== before.status)
+            expect(RUN_MOVES[before.status], `${before.status} by ${event.type}`).toContain(run.status);
+          for (const [id, worker] of Object.entries(run.workers)) {
+            const was = before.workers[id]?.status ?? "pending";
+            if (worker.status !== was) expect(WORKER_MOVES[was], `${was} by ${event.type}`).toContain(worker.status);
+          }
+        }
+      }),
+    );
+  });
+
+  it("leave nothing undone that follows by itself, and the census always adds up", () => {
+    fc.assert(
+      fc.property(settings, (setting) => {
+        walk(setting, (_, { run, now }) => {
+          expect(follow(run, now)).toEqual([]);
+          const { planned, ...counts } = census(run);
+          expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe(planned);
+        });
+      }),
+    );
+  });
+
+  it("write only events that their schemas accept", () => {
+    fc.assert(
+      fc.property(settings, (setting) => {
+        for (const event of walk(setting, () => {}).log)
+          expect(EVENTS[event.type].safeParse(event.data).error, event.type).toBeUndefined();
+      }),
+    );
+  });
+
+  it("accept at most one completion per task, and none for a task that has not started", () => {
+    fc.assert(
+      fc.property(settings, (setting) => {
+        const { log } = walk(setting, () => {});
+        const spawned = new Set<string>();
+        const completed = new Set<string>();
+        for (const event of log) {
+          if (event.type === "worker:spawned") spawned.add(event.data.taskId);
+          if (event.type !== "worker:completed") continue;
+          expect(spawned).toContain(event.data.taskId);
+          expect(completed).not.toContain(event.data.taskId);
+          completed.add(event.data.taskId);
+        }
+      }),
+    );
+  });
+});
+
+describe("the schedule", () => {
+  it("starts a task only when all its dependencies are completed, within the run's cap and the server's, the most urgent first", () => {
+    fc.assert(
+      fc.property(settings, fc.nat({ max: 4 }), (setting, freeSlots) => {
+        walk(setting, (_, { run }) => {
+          const { spawn } = schedule(run, { freeSlots });
+          const active = Object.values(run.workers).filter((worker) => worker.session.state !== "over").length;
+          expect(spawn.length).toBeLessThanOrEqual(freeSlots);
+          expect(active + spawn.length).toBeLessThanOrEqual(Math.max(active, setting.maxWorkers));
+          const priorities = spawn.map((id) => run.tasks.find((task) => task.id === id)!.priority);
+          expect(priorities).toEqual(priorities.toSorted((a, b) => a - b));
+          for (const id of spawn) {
+            for (const needed of run.tasks.find((task) => task.id === id)!.dependencies)
+              expect(taskStanding(run, needed)).toBe("completed");
+          }
+        });
+      }),
+    );
+  });
+
+  it("wants nothing of a run that is over, and leaves no run that is not over without a next step", () => {
+    fc.assert(
+      fc.property(settings, (setting) => {
+        walk(setting, (_, { run }) => {
+          const wanted = schedule(run, { freeSlots: 99 });
+          const anything = wanted.spawnMain || wanted.spawn.length + wanted.sessions.length + wanted.merges.length > 0;
+          if (isRunOver(run.status)) expect(anything).toBe(false);
+          else if (run.status !== "created" && run.status !== "confirming") expect(anything).toBe(true);
+        });
+      }),
+    );
+  });
+
+  it("carries every plan to its end when every session does its work", () => {
+    fc.assert(
+      fc.property(settings, (setting) => {
+        const story = newStory(setting).execute(setting.tasks);
+        for (let step = 0; !isRunOver(story.run.status); step++) {
+          expect(step).toBeLessThan(200);
+          const wanted = schedule(story.run, { freeSlots: 2 });
+          for (const id of wanted.spawn) story.spawn(id);
+          for (const worker of Object.values(story.run.workers)) if (worker.session.turn) story.succeed(worker.taskId);
+          for (const id of wanted.merges) story.merge(id);
+          if (story.run.status === "aggregating")
+            story.answerMain({ phase: "aggregation", data: { status: "success" } });
+          if (story.run.status === "verifying") story.answerMain({ phase: "verification", data: { status: "passed" } });
+        }
+        expect(story.run.status).toBe("completed");
+        expect(census(story.run)).toMatchObject({ planned: setting.tasks.length, completed: setting.tasks.length });
+      }),
+    );
+  });
+
+  it("reaches every status and most event types in these walks, so that the laws are not kept by standing still", () => {
+    const statuses = new Set<string>();
+    const types = new Set<string>();
+    fc.assert(
+      fc.property(settings, (setting) => {
+        const { log } = walk(setting, (_, { run }) => statuses.add(run.status));
+        for (const event of log) types.add(event.type);
+      }),
+      { numRuns: 300, seed: 7 },
+    );
+    expect([...statuses]).toEqual(
+      expect.arrayContaining([
+        "analyzing",
+        "planning",
+        "confirming",
+        "spawning",
+        "running",
+        "aggregating",
+        "verifying",
+        "completed",
+        "error",
+        "cancelled",
+      ]),
+    );
+    for (const type of [
+      "main:lost",
+      "worker:lost",
+      "worker:completed",
+      "worker:failed",
+      "worker:timeout",
+      "task:blocked",
+      "inbox:added",
+    ])
+      expect([...types]).toContain(type);
+  });
+});

@@ -1,0 +1,384 @@
+import { describe, expect, it } from "vitest";
+import { makeTemplate, Story, taskList } from "./make-run.ts";
+import { census, outcome } from "../../src/run/census.ts";
+import { schedule } from "../../src/run/schedule.ts";
+
+const verifying = makeTemplate({ phases: { verification: { enabled: true } } });
+const PASSED = { phase: "verification", data: { status: "passed" } } as const;
+const MERGED = { phase: "aggregation", data: { status: "success", summary: "one whole" } } as const;
+
+describe("the five phases", () => {
+  it("go from created to completed, each step by a parsed answer or the person's word (D4-003, D4-005, D4-555..D4-560)", () => {
+    const story = new Story(verifying);
+    const statuses = [story.run.status];
+    const note = () => statuses.at(-1) === story.run.status || statuses.push(story.run.status);
+    story.do({ type: "start", base: "base", warnings: [] });
+    note();
+    story.do({ type: "spawnMain" });
+    story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
+    story.answerMain({ phase: "analysis", data: { summary: "found", recommended_splits: 2 } });
+    note();
+    story.answerMain({
+      phase: "task_list",
+      data: {
+        tasks: [
+          { id: "a", title: "A", description: "a" },
+          { id: "b", title: "B", description: "b", dependencies: ["a"] },
+        ],
+      },
+    });
+    note();
+    story.do({ type: "confirm" });
+    note();
+    story.spawn("a");
+    note();
+    story.succeed("a");
+    story.merge("a");
+    story.spawn("b");
+    story.succeed("b");
+    story.merge("b");
+    note();
+    story.answerMain(MERGED, { work: { commit: "c", files: [], head: "merged-head" } });
+    note();
+    story.answerMain(PASSED, { work: { commit: "c", files: [], head: "verified-head" } });
+    note();
+    expect(statuses).toEqual([
+      "created",
+      "analyzing",
+      "planning",
+      "confirming",
+      "spawning",
+      "running",
+      "aggregating",
+      "verifying",
+      "completed",
+    ]);
+    expect(story.run.currentPhase).toBe("verification");
+    expect(story.run.head).toBe("verified-head");
+    expect(story.log.at(-1)).toMatchObject({
+      type: "orchestrator:completed",
+      data: { status: "completed", outcome: "success" },
+    });
+  });
+
+  it("break one request into parallel tasks and bring their results together (D4-001)", () => {
+    const story = new Story().execute([{ id: "a" }, { id: "b" }, { id: "c", dependencies: ["a", "b"] }]);
+    expect(schedule(story.run, { freeSlots: 9 }).spawn).toEqual(["a", "b"]);
+    story.spawn("a");
+    story.spawn("b");
+    story.succeed("b");
+    expect(schedule(story.run, { freeSlots: 9 }).spawn).toEqual([]);
+    story.succeed("a");
+    expect(schedule(story.run, { freeSlots: 9 }).spawn).toEqual(["c"]);
+    story.spawn("c");
+    story.succeed("c");
+    for (const id of schedule(story.run, { freeSlots: 9 }).merges) story.merge(id);
+    expect(story.run.status).toBe("aggregating");
+    story.answerMain(MERGED);
+    expect(outcome(story.run, [], story.now)).toMatchObject({
+      outcome: "success",
+      census: { planned: 3, completed: 3 },
+    });
+  });
+
+  it("confirming is a status within the planning phase, not a phase (E21)", () => {
+    const story = new Story().plan([{ id: "a" }]);
+    expect(story.run.status).toBe("confirming");
+    expect(story.run.currentPhase).toBe("taskPlanning");
+  });
+
+  it("do not merge before every task has ended and every result is in the branch", () => {
+    const story = new Story().execute([{ id: "a" }, { id: "b" }]);
+    story.spawn("a");
+    story.spawn("b");
+    story.succeed("a");
+    story.merge("a");
+    story.succeed("b");
+    expect(story.run.status).toBe("running");
+    story.merge("b");
+    expect(story.run.status).toBe("aggregating");
+  });
+
+  it("leave out aggregation when there is one task, and end without verification when the template has none", () => {
+    const story = new Story(makeTemplate({ phases: { verification: { enabled: false } } })).execute([{ id: "a" }]);
+    story.spawn("a");
+    story.succeed("a");
+    story.merge("a");
+    expect(story.run.status).toBe("completed");
+  });
+
+  it("end in error when verification says failed", () => {
+    const story = new Story(verifying).execute([{ id: "a" }]);
+    story.spawn("a");
+    story.succeed("a");
+    story.merge("a");
+    story.answerMain({ phase: "verification", data: { status: "failed", summary: "it does not run" } });
+    expect(story.run.status).toBe("error");
+    expect(outcome(story.run, [], story.now)).toMatchObject({ outcome: "failed", error: "it does not run" });
+  });
+});
+
+describe("an answer that cannot be used", () => {
+  it("is asked for again twice with what was wrong, then the run has failed", () => {
+    const story = new Story();
+    story.do({ type: "start", base: "base", warnings: [] });
+    story.do({ type: "spawnMain" });
+    story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
+    story.answerMain(null, { problems: ["no block"] });
+    expect(story.run.owed).toEqual({ phase: "analysis", try: 2, problems: ["no block"] });
+    expect(story.run.main!.turn!.number).toBe(2);
+    story.answerMain(null, { problems: ["still none"] });
+    story.answerMain(null, { problems: ["never"] });
+    expect(story.run.status).toBe("error");
+    expect(story.run.errors.at(-1)!.error).toContain("never");
+  });
+
+  it("such as a plan with a cycle, an unknown dependency or a double id is shown with its errors after two more tries, and cannot be confirmed", () => {
+    const bad = taskList([
+      { id: "a", dependencies: ["b"] },
+      { id: "b", dependencies: ["a"] },
+    ]);
+    const story = new Story();
+    story.do({ type: "start", base: "base", warnings: [] });
+    story.do({ type: "spawnMain" });
+    story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
+    story.answerMain({ phase: "analysis", data: { summary: "s", recommended_splits: 1 } });
+    for (let i = 0; i < 2; i++) {
+      story.answerMain(bad);
+      expect(story.run.status).toBe("planning");
+    }
+    story.answerMain(bad);
+    expect(story.run.status).toBe("confirming");
+    expect(story.run.planErrors.join()).toContain("a → b → a");
+    const before = story.run;
+    expect(() => story.do({ type: "confirm" })).toThrow(expect.objectContaining({ code: "invalid_plan" }));
+    expect(story.run).toBe(before);
+  });
+
+  it("of a worker is asked for again in the same session, then the task has failed and the rest goes on", () => {
+    const story = new Story().execute([{ id: "a" }, { id: "b", dependencies: ["a"] }, { id: "c" }]);
+    story.spawn("a");
+    for (let i = 0; i < 3; i++) story.answerWorker("a", null, { problems: ["no block"] });
+    expect(story.run.workers["a"]).toMatchObject({ status: "failed", attempt: 1 });
+    expect(story.run.blocked).toEqual({ b: ["a"] });
+    story.spawn("c");
+    story.succeed("c");
+    story.merge("c");
+    story.answerMain(MERGED);
+    expect(outcome(story.run, [], story.now)).toMatchObject({
+      outcome: "degraded",
+      census: { planned: 3, completed: 1, failed: 1, blocked: 1 },
+      causes: [
+        { taskId: "a", status: "failed" },
+        { taskId: "b", status: "blocked", reason: "needs a" },
+      ],
+    });
+  });
+});
+
+describe("a report is a claim", () => {
+  it("a success without a tool call and without a change is a failure, unless the template accepts it", () => {
+    const claim = { phase: "completion", data: { task_id: "a", status: "success" } } as const;
+    const nothing = { commit: "base", files: [], head: null };
+    const strict = new Story().execute([{ id: "a" }]);
+    strict.spawn("a");
+    strict.answerWorker("a", claim, { work: nothing });
+    expect(strict.run.workers["a"]).toMatchObject({
+      status: "failed",
+      error: "reported success, but called no tool and changed nothing",
+    });
+    expect(strict.run.status).toBe("error");
+    const lenient = new Story(makeTemplate({ config: { acceptWithoutWork: true } })).execute([{ id: "a" }]);
+    lenient.spawn("a");
+    lenient.answerWorker("a", claim, { work: nothing });
+    expect(lenient.run.workers["a"]!.status).toBe("completed");
+  });
+
+  it("partial counts as completed, is named among the causes and degrades the run", () => {
+    const story = new Story(makeTemplate({ phases: { verification: { enabled: false } } })).execute([{ id: "a" }]);
+    story.spawn("a");
+    const work = { commit: "c", files: ["x"], head: null };
+    story.answerWorker(
+      "a",
+      { phase: "completion", data: { task_id: "a", status: "partial", summary: "half of it" } },
+      { work },
+    );
+    story.merge("a");
+    expect(outcome(story.run, ["x"], story.now)).toMatchObject({
+      outcome: "degraded",
+      census: { planned: 1, completed: 1 },
+      causes: [{ taskId: "a", status: "partial", reason: "half of it" }],
+    });
+  });
+
+  it("an open conflict degrades the run", () => {
+    const story = new Story(
+      makeTemplate({ phases: { aggregation: { enabled: false }, verification: { enabled: false } } }),
+    ).execute([{ id: "a" }]);
+    story.spawn("a");
+    story.succeed("a");
+    const conflict = { type: "file_conflict", files: ["x"], tasks: ["a", "b"], resolution: null, refs: [] };
+    story.do({ type: "conflicted", taskId: "a", commit: story.run.workers["a"]!.commit!, conflict });
+    expect(outcome(story.run, [], story.now)).toMatchObject({
+      status: "completed",
+      outcome: "degraded",
+      conflicts: [conflict],
+    });
+  });
+
+  it("of a session that no longer counts changes nothing", () => {
+    const story = new Story().execute([{ id: "a" }]);
+    story.spawn("a");
+    const old = story.run.workers["a"]!.sessionId;
+    story.do({ type: "lost", sessionId: old, reason: "gone", counted: true });
+    story.spawn("a");
+    expect(story.run.workers["a"]).toMatchObject({ attempt: 2, retryCount: 0 });
+    const before = story.run;
+    const late = {
+      ending: { kind: "ended" as const, detail: "" },
+      answer: { phase: "completion" as const, data: { task_id: "a", status: "success" as const } },
+      problems: [],
+      toolStats: before.toolStats,
+      usage: before.usage,
+      work: { commit: "c", files: ["x"], head: null },
+    };
+    expect(story.do({ type: "turnOver", sessionId: old, turn: 1, over: late })).toEqual([]);
+    expect(story.run).toBe(before);
+  });
+
+  it("of a task that is completed already changes nothing", () => {
+    const story = new Story().execute([{ id: "a" }, { id: "b" }]);
+    story.spawn("a");
+    const { sessionId } = story.run.workers["a"]!;
+    story.succeed("a");
+    const again = {
+      ending: { kind: "ended" as const, detail: "" },
+      answer: { phase: "completion" as const, data: { task_id: "a", status: "failed" as const } },
+      problems: [],
+      toolStats: story.run.toolStats,
+      usage: story.run.usage,
+      work: null,
+    };
+    expect(story.do({ type: "turnOver", sessionId, turn: 1, over: again })).toEqual([]);
+    expect(story.run.workers["a"]!.status).toBe("completed");
+  });
+});
+
+describe("sessions that vanish", () => {
+  it("are attempted anew without counting as a retry, and give up after three losses in a row that nobody ordered", () => {
+    const story = new Story().execute([{ id: "a" }]);
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      story.spawn("a");
+      expect(story.run.workers["a"]).toMatchObject({ attempt, retryCount: 0 });
+      story.do({
+        type: "lost",
+        sessionId: story.run.workers["a"]!.sessionId,
+        reason: "its keeper died",
+        counted: true,
+      });
+    }
+    expect(story.run.workers["a"]).toMatchObject({
+      status: "failed",
+      error: "its session was lost 3 times: its keeper died",
+    });
+  });
+
+  it("because we stopped them are attempted anew as often as it takes", () => {
+    const story = new Story().execute([{ id: "a" }]);
+    for (let i = 0; i < 10; i++) {
+      story.spawn("a");
+      story.do({ type: "lost", sessionId: story.run.workers["a"]!.sessionId, reason: "stopped", counted: false });
+    }
+    story.spawn("a");
+    expect(story.run.workers["a"]).toMatchObject({ attempt: 11, status: "running" });
+  });
+
+  it("as main session in the middle of a phase are replaced, and the phase is asked again", () => {
+    const story = new Story();
+    story.do({ type: "start", base: "base", warnings: [] });
+    story.do({ type: "spawnMain" });
+    story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
+    story.do({ type: "lost", sessionId: story.run.main!.sessionId, reason: "gone", counted: true });
+    expect(schedule(story.run, { freeSlots: 1 }).spawnMain).toBe(true);
+    story.do({ type: "spawnMain" });
+    expect(story.run.main!.sessionId).toBe("local___orch_000000000000_main_r1");
+    story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
+    expect(story.run.main!.turn).toMatchObject({ number: 1, phase: "analysis" });
+  });
+});
+
+describe("time", () => {
+  it("a worker times out counted from its start, not from its last word", () => {
+    const story = new Story(makeTemplate({ config: { workerTimeout: 20_000 } })).execute([{ id: "a" }]);
+    story.spawn("a");
+    const { sessionId, startedAt } = story.run.workers["a"]!;
+    expect(schedule(story.run, { freeSlots: 0 }).deadlines).toEqual([{ sessionId, at: startedAt! + 20_000 }]);
+    story.do({ type: "expired", sessionId }, 20_001);
+    expect(story.run.workers["a"]).toMatchObject({ status: "timeout", error: "Worker timed out after 20000ms" });
+  });
+
+  it("stands still while a session waits for a person", () => {
+    const story = new Story(makeTemplate({ config: { workerTimeout: 20_000 } })).execute([{ id: "a" }]);
+    story.spawn("a");
+    const { sessionId, startedAt } = story.run.workers["a"]!;
+    story.do({ type: "asked", sessionId, askId: "q", itemId: "item_1", question: "Which one?" });
+    expect(schedule(story.run, { freeSlots: 0 }).deadlines).toEqual([]);
+    story.do({ type: "answer", itemId: "item_1", text: "the second" }, 100_000);
+    expect(story.run.workers["a"]!.session.asks).toEqual({ q: "the second" });
+    expect(schedule(story.run, { freeSlots: 0 }).deadlines).toEqual([{ sessionId, at: startedAt! + 120_000 }]);
+  });
+
+  it("a question that was put before an engine's death is not put again", () => {
+    const story = new Story().execute([{ id: "a" }]);
+    story.spawn("a");
+    const { sessionId } = story.run.workers["a"]!;
+    story.do({ type: "asked", sessionId, askId: "q", itemId: "item_1", question: "Which one?" });
+    story.do({ type: "answer", itemId: "item_1", text: "this" });
+    expect(story.do({ type: "asked", sessionId, askId: "q", itemId: "item_2", question: "Which one?" })).toEqual([]);
+  });
+
+  it("gives a phase that takes too long one more session, then the run has failed", () => {
+    const story = new Story();
+    story.do({ type: "start", base: "base", warnings: [] });
+    for (const status of ["analyzing", "error"]) {
+      story.do({ type: "spawnMain" });
+      story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
+      story.do({ type: "expired", sessionId: story.run.main!.sessionId });
+      expect(story.run.status).toBe(status);
+    }
+  });
+});
+
+describe("a person's order that the state does not allow", () => {
+  it("is refused with wrong_state and changes nothing", () => {
+    const refusal = expect.objectContaining({ code: "wrong_state" });
+    const story = new Story();
+    expect(() => story.do({ type: "confirm" })).toThrow(refusal);
+    story.plan([{ id: "a" }]);
+    const before = story.run;
+    expect(() => story.do({ type: "start", base: "x", warnings: [] })).toThrow(refusal);
+    expect(story.run).toBe(before);
+    story.do({ type: "cancel" });
+    expect(() => story.do({ type: "cancel" })).toThrow(refusal);
+    expect(() => story.do({ type: "confirm" })).toThrow(refusal);
+  });
+
+  it("cancelled, counts what ran as cancelled and the rest as never started", () => {
+    const story = new Story().execute([{ id: "a" }, { id: "b" }, { id: "c" }]);
+    story.spawn("a");
+    story.spawn("b");
+    story.succeed("b");
+    story.do({ type: "cancel" });
+    expect(census(story.run)).toEqual({
+      planned: 3,
+      completed: 1,
+      failed: 0,
+      timeout: 0,
+      cancelled: 1,
+      skipped: 0,
+      blocked: 0,
+      neverStarted: 1,
+    });
+    expect(outcome(story.run, [], story.now).outcome).toBe("cancelled");
+  });
+});

@@ -1,0 +1,320 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { listen, oneTurn, SessionLab, texts, turn } from "./session-lab.ts";
+import { findDriver } from "../../src/session/agents.ts";
+import { JsonLinesDecoder } from "../../src/session/drivers/json-lines.ts";
+import { globMatches, matchSession, Scenario } from "../../src/session/drivers/script/scenario.ts";
+import { splitCommand } from "../../src/session/split-command.ts";
+
+describe("a text: agent", () => {
+  let lab: SessionLab;
+  beforeEach(() => {
+    lab = new SessionLab();
+  });
+  afterEach(() => lab.tearDown());
+
+  it("gets the prompt until end of file, answers on stdout, and runs once per turn", async () => {
+    const agent = lab.program(
+      "text",
+      "let all = ''; for await (const part of process.stdin) all += part; console.log(`${process.pid}:${all.toUpperCase()}`);",
+    );
+    const session = lab.host.open(lab.spec(agent));
+    const first = await oneTurn(session, turn(1, "ask ä"));
+    await session.deliver(turn(2, "ask again"));
+    const all = await listen(session, (signal) => signal.type === "turnOver" && signal.turn === 2);
+    expect(texts(first)).toMatch(/^\d+:ASK Ä\n$/);
+    const pids = [...texts(all).matchAll(/^(\d+):/gm)].map(([, pid]) => pid);
+    expect(new Set(pids).size).toBe(2);
+    await session.close();
+    expect(lab.processes()).toEqual([]);
+  });
+
+  it("ends its turn well with exit 0 and badly with any other", async () => {
+    const good = await oneTurn(lab.host.open(lab.spec(lab.program("text", "console.log('fine')"))));
+    expect(good.at(-1)).toMatchObject({ type: "turnOver", ending: { kind: "ended" } });
+    const bad = await oneTurn(lab.host.open(lab.spec(lab.program("text", "console.log('half'); process.exit(7)"))));
+    expect(bad.at(-1)).toMatchObject({
+      type: "turnOver",
+      ending: { kind: "exited", detail: expect.stringContaining("exited with 7") },
+    });
+    expect(texts(bad)).toBe("half\n");
+  });
+});
+
+describe("a command: agent", () => {
+  let lab: SessionLab;
+  beforeEach(() => {
+    lab = new SessionLab();
+  });
+  afterEach(() => lab.tearDown());
+
+  it("tells text, tools, usage and the end of its turn, keeps what is unknown out of the way, and takes a line that is not JSON as text", async () => {
+    const lines = [
+      { type: "assistant", text: "par", partial: true },
+      { type: "assistant", text: "whole" },
+      { type: "tool", name: "Read", input: { path: "a" } },
+      { type: "invention", text: "ignored" },
+      { type: "usage", inputTokens: 5, outputTokens: 2, usd: 0.5 },
+      { type: "usage", inputTokens: -5, outputTokens: "many" },
+    ];
+    const agent = lab.program(
+      "command",
+      `process.stdin.once("data", () => { for (const line of ${JSON.stringify(lines)}) console.log(JSON.stringify(line)); console.log("plain words"); console.log("[1,2]"); console.log(JSON.stringify({ type: "turn_end" })); });`,
+    );
+    const heard = (await oneTurn(lab.host.open(lab.spec(agent)))).filter(
+      ({ type }) => type !== "ready" && type !== "caughtUp",
+    );
+    expect(heard).toEqual([
+      { type: "partial", text: "par" },
+      { type: "text", text: "whole", complete: true },
+      { type: "tool", name: "Read", input: { path: "a" } },
+      { type: "usage", usage: { inputTokens: 5, outputTokens: 2, usd: 0.5 } },
+      { type: "usage", usage: { inputTokens: 0, outputTokens: 0, usd: 0 } },
+      { type: "text", text: "plain words", complete: true },
+      { type: "text", text: "[1,2]", complete: true },
+      { type: "turnOver", turn: 1, ending: { kind: "ended", detail: "the turn ended" } },
+    ]);
+  });
+
+  it("ends its turn with an error of its own", async () => {
+    const agent = lab.program(
+      "command",
+      `process.stdin.once("data", () => console.log(JSON.stringify({ type: "turn_end", error: "no credit" })));`,
+    );
+    expect((await oneTurn(lab.host.open(lab.spec(agent)))).at(-1)).toEqual({
+      type: "turnOver",
+      turn: 1,
+      ending: { kind: "error", detail: "no credit" },
+    });
+  });
+
+  it("asks and is answered", async () => {
+    const agent = lab.program(
+      "command",
+      `import { createInterface } from "node:readline";
+       for await (const line of createInterface({ input: process.stdin })) {
+         const message = JSON.parse(line);
+         if (message.type === "user") console.log(JSON.stringify({ type: "ask", id: "q1", question: "Which?", options: ["a", "b"] }));
+         if (message.type === "answer") { console.log(JSON.stringify({ type: "assistant", text: message.id + "=" + message.text })); console.log(JSON.stringify({ type: "turn_end" })); }
+       }`,
+    );
+    const session = lab.host.open(lab.spec(agent));
+    const heard = await listen(
+      session,
+      ({ type }) => type === "turnOver",
+      async (signal) => {
+        if (signal.type === "ready") await session.deliver(turn(1));
+        if (signal.type === "ask") for (let i = 0; i < 3; i++) await session.answer(signal.askId, "b");
+      },
+    );
+    expect(heard).toContainEqual({ type: "ask", askId: "q1", question: "Which?", options: ["a", "b"] });
+    expect(texts(heard)).toBe("q1=b");
+    await session.stop();
+  });
+
+  it("gets its whole prompt as one line", async () => {
+    const agent = lab.program(
+      "command",
+      `process.stdin.once("data", (data) => { console.log(JSON.stringify({ type: "assistant", text: String(data) })); console.log(JSON.stringify({ type: "turn_end" })); });`,
+    );
+    const heard = await oneTurn(lab.host.open(lab.spec(agent)), turn(1, "system\n\nuser \u2028 ä"));
+    expect(JSON.parse(texts(heard))).toEqual({
+      type: "user",
+      id: "turn-1",
+      text: "system\n\nuser \u2028 ä",
+      phase: "workerExecution",
+    });
+  });
+});
+
+describe("the lines of an agent", () => {
+  it("mean the same however the bytes are cut", () => {
+    const line = fc.oneof(
+      fc.record({ type: fc.constant("assistant"), text: fc.string({ unit: "grapheme" }) }),
+      fc.record({ type: fc.constant("tool"), name: fc.string(), input: fc.jsonValue() }),
+      fc.constant({ type: "turn_end" }),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(line, { maxLength: 8 }),
+        fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }),
+        (lines, sizes) => {
+          const bytes = Buffer.from(lines.map((each) => `${JSON.stringify(each)}\n`).join(""));
+          const whole = new JsonLinesDecoder().push(bytes);
+          const decoder = new JsonLinesDecoder();
+          const cut = [];
+          for (let at = 0, i = 0; at < bytes.length; i++) {
+            const size = sizes[i % sizes.length]!;
+            cut.push(...decoder.push(bytes.subarray(at, at + size)));
+            at += size;
+          }
+          expect(cut).toEqual(whole);
+        },
+      ),
+    );
+  });
+
+  it("never make the decoder fail, whatever they hold", () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array()), (chunks) => {
+        const decoder = new JsonLinesDecoder();
+        for (const chunk of chunks) decoder.push(chunk);
+        decoder.flush();
+      }),
+    );
+  });
+
+  it("that are too long are dropped and said so, and the next line counts again", () => {
+    const decoder = new JsonLinesDecoder();
+    const million = Buffer.from("z".repeat(1_000_000));
+    for (let i = 0; i < 20; i++) expect(decoder.push(million)).toEqual([]);
+    const after = decoder.push(Buffer.from('\n{"type":"turn_end"}\n'));
+    expect(after).toEqual([
+      { type: "partial", text: expect.stringContaining("dropped") },
+      { type: "turnEnd", error: null },
+    ]);
+  });
+});
+
+describe("a script: agent", () => {
+  let lab: SessionLab;
+  beforeEach(() => {
+    lab = new SessionLab();
+  });
+  afterEach(() => lab.tearDown());
+
+  it("plays its turns in order and repeats the last, with files, tools, usage, blocks and variables", async () => {
+    const agent = lab.scenario([
+      {
+        match: { role: "worker", task: "task_*" },
+        turns: [
+          {
+            say: "one for {TASK_ID}",
+            tools: ["Read", "Edit"],
+            write: { "docs/{TASK_ID}.md": "of {TASK_ID}" },
+            usage: { inputTokens: 3, usd: 0.1 },
+          },
+          { block: { phase: "completion", data: { task_id: "{TASK_ID}", status: "success" } }, chunkBytes: 7 },
+        ],
+      },
+    ]);
+    const session = lab.host.open(lab.spec(agent));
+    const variables = { TASK_ID: "task_001", DELIMITER_START: "<<A>>", DELIMITER_END: "<<B>>" };
+    const first = await oneTurn(session, turn(1, "", { variables }));
+    expect(texts(first)).toBe("one for task_001");
+    expect(first.filter(({ type }) => type === "tool")).toMatchObject([{ name: "Read" }, { name: "Edit" }]);
+    expect(first).toContainEqual({ type: "usage", usage: { inputTokens: 3, outputTokens: 0, usd: 0.1 } });
+    expect(readFileSync(join(lab.cwd, "docs/task_001.md"), "utf8")).toBe("of task_001");
+    await session.deliver(turn(2, "", { variables }));
+    await session.deliver(turn(3, "", { variables }));
+    const all = await listen(session, (signal) => signal.type === "turnOver" && signal.turn === 3);
+    const block =
+      '<<A>>\n{\n  "phase": "completion",\n  "data": {\n    "task_id": "task_001",\n    "status": "success"\n  }\n}\n<<B>>';
+    expect(texts(all)).toBe(`one for task_001${block}${block}`);
+    await session.stop();
+  });
+
+  it("crashes, exits, hangs and asks as it is told", async () => {
+    const end = async (then: string) => {
+      const session = lab.host.open(lab.spec(lab.scenario([{ turns: [{ say: "words", then }] }])));
+      const heard = await oneTurn(session);
+      await session.stop();
+      return heard;
+    };
+    expect((await end("crash")).at(-1)).toMatchObject({
+      ending: { kind: "exited", detail: expect.stringContaining("SIGKILL") },
+    });
+    expect((await end("exit:3")).at(-1)).toMatchObject({
+      ending: { kind: "exited", detail: expect.stringContaining("exited with 3") },
+    });
+    expect((await end("end")).at(-1)).toMatchObject({ ending: { kind: "ended" } });
+    const asking = lab.host.open(lab.spec(lab.scenario([{ turns: [{ then: "ask:Which one?" }] }])));
+    const heard = await listen(
+      asking,
+      ({ type }) => type === "turnOver",
+      async (signal) => {
+        if (signal.type === "ready") await asking.deliver(turn(1));
+        if (signal.type === "ask") await asking.answer(signal.askId, "this one");
+      },
+    );
+    expect(texts(heard)).toBe("The answer was: this one");
+    await asking.stop();
+    const hanging = lab.host.open(lab.spec(lab.scenario([{ turns: [{ say: "words", then: "hang" }] }])));
+    await listen(
+      hanging,
+      ({ type }) => type === "text",
+      async ({ type }) => {
+        if (type === "ready") await hanging.deliver(turn(1));
+      },
+    );
+    await hanging.stop();
+    expect(lab.processes()).toEqual([]);
+  });
+
+  it("writes nothing outside its workspace", async () => {
+    const session = lab.host.open(lab.spec(lab.scenario([{ turns: [{ write: { "../escaped.txt": "x" } }] }])));
+    expect((await oneTurn(session)).at(-1)).toMatchObject({ type: "turnOver", ending: { kind: "exited" } });
+    expect(() => readFileSync(join(lab.folder, "escaped.txt"))).toThrow();
+  });
+
+  it("takes the first session that fits; a missing field fits anything, a task may be a glob", () => {
+    const scenario = Scenario.parse({
+      sessions: [
+        { match: { role: "worker", task: "task_00?", attempt: 1 }, turns: [{}] },
+        { match: { role: "main", phase: "task_list" }, turns: [{}] },
+        { match: { role: "main" }, turns: [{}] },
+        { turns: [{}] },
+      ],
+    });
+    const match = (role: string, task: string | null, attempt: number, phase: string) =>
+      matchSession(scenario, { role, task, attempt, phase });
+    expect(match("worker", "task_001", 1, "workerExecution")).toBe(0);
+    expect(match("worker", "task_001", 2, "workerExecution")).toBe(3);
+    expect(match("main", null, 1, "taskPlanning")).toBe(1);
+    expect(match("main", null, 1, "analysis")).toBe(2);
+    expect(globMatches("*a*b", "xxaxxab")).toBe(true);
+    expect(globMatches("*".repeat(40) + "x", "a".repeat(5000))).toBe(false);
+  });
+
+  it("with a scenario that is missing or wrong is refused before a run is made of it", () => {
+    const check = (text: string) => () => lab.host.check(text, lab.cwd);
+    expect(check("script:/nowhere.json")).toThrow(expect.objectContaining({ code: "agent_not_startable" }));
+    expect(check(lab.scenario([{ turns: [{ then: "explode" }] }]))).toThrow(
+      expect.objectContaining({ code: "invalid_scenario", message: expect.stringContaining("exit:CODE") }),
+    );
+    expect(check(lab.scenario([{ turns: [{ sya: "typo" }] }]))).toThrow(
+      expect.objectContaining({ code: "invalid_scenario" }),
+    );
+  });
+});
+
+describe("the name of an agent", () => {
+  it("that is unknown, or names no program, is refused with what is known", () => {
+    for (const name of ["nobody", "nope:x", "command", "__proto__:x", "constructor:x"]) {
+      expect(() => findDriver(name)).toThrow(expect.objectContaining({ code: "agent_unknown" }));
+    }
+    const { driver, rest } = findDriver("command:  ");
+    expect(() => driver.check(rest, "/")).toThrow(expect.objectContaining({ code: "agent_unknown" }));
+    const missing = findDriver("text:no-such-program-anywhere --flag");
+    expect(() => missing.driver.check(missing.rest, "/")).toThrow(
+      expect.objectContaining({ code: "agent_not_startable" }),
+    );
+  });
+
+  it("is split into words like a POSIX shell would, without expanding anything", () => {
+    expect(splitCommand(`a 'b c' "d \\"e\\" $HOME" f\\ g '' x"y"z *.ts`)).toEqual([
+      "a",
+      "b c",
+      'd "e" $HOME',
+      "f g",
+      "",
+      "xyz",
+      "*.ts",
+    ]);
+    expect(splitCommand('"a\\nb"')).toEqual(["a\\nb"]);
+    for (const open of ["'a", '"a', "a\\"])
+      expect(() => splitCommand(open)).toThrow(expect.objectContaining({ code: "agent_unknown" }));
+  });
+});

@@ -1,0 +1,255 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { listen, oneTurn, SessionLab, texts, turn } from "./session-lab.ts";
+import { processTree } from "../lab/lab.ts";
+
+/** Answers every line with what it got, and ends with its input. */
+const ECHO = `
+import { createInterface } from "node:readline";
+for await (const line of createInterface({ input: process.stdin })) {
+  const { text } = JSON.parse(line);
+  console.log(JSON.stringify({ type: "assistant", text: "got " + text }));
+  console.log(JSON.stringify({ type: "turn_end" }));
+}`;
+
+describe("a session under its keeper", () => {
+  let lab: SessionLab;
+  beforeEach(() => {
+    lab = new SessionLab();
+  });
+  afterEach(() => lab.tearDown());
+
+  it("takes turns one after the other in one process, and ends when it is closed", async () => {
+    const session = lab.host.open(lab.spec(lab.program("command", ECHO)));
+    const first = await oneTurn(session);
+    expect(texts(first)).toBe("got do it");
+    const all = await listen(
+      session,
+      (signal) => signal.type === "turnOver" && signal.turn === 2,
+      async ({ type }) => {
+        if (type === "caughtUp") await session.deliver(turn(2, "and more"));
+      },
+    );
+    expect(texts(all)).toBe("got do itgot and more");
+    await session.close();
+    expect(lab.processes()).toEqual([]);
+    const end = await listen(session, ({ type }) => type === "gone");
+    expect(end.at(-1)).toEqual({ type: "gone", reason: "it was closed after its work", deliberate: true });
+  });
+
+  it("is delivered each turn once, however often it is delivered", async () => {
+    const session = lab.host.open(lab.spec(lab.program("command", ECHO)));
+    expect(session.wasDelivered(1)).toBe(false);
+    await oneTurn(session);
+    for (let i = 0; i < 3; i++) await session.deliver(turn(1));
+    expect(session.wasDelivered(1)).toBe(true);
+    await session.deliver(turn(2, "two"));
+    const all = await listen(session, (signal) => signal.type === "turnOver" && signal.turn === 2);
+    expect(texts(all)).toBe("got do itgot two");
+    await session.stop();
+  });
+
+  it("is in no process tree of ours, and lives on when nobody listens", async () => {
+    const session = lab.host.open(lab.spec(lab.program("command", ECHO)));
+    await oneTurn(session);
+    const pids = lab.processes().map((line) => Number(line.split(" ")[0]));
+    expect(pids).toHaveLength(2);
+    const ours = new Set(processTree(process.pid));
+    expect(pids.filter((pid) => ours.has(pid))).toEqual([]);
+    session.leave();
+    await sleep(300);
+    expect(lab.processes()).toHaveLength(2);
+    await session.stop();
+  });
+
+  it("is adopted by the next host with its whole story, and starts nothing a second time", async () => {
+    const marks = join(lab.folder, "starts");
+    const agent = lab.program(
+      "command",
+      `import { appendFileSync } from "node:fs"; appendFileSync(${JSON.stringify(marks)}, "x");${ECHO}`,
+    );
+    const spec = lab.spec(agent);
+    await oneTurn(lab.host.open(spec));
+    const adopted = lab.newHost().open(spec);
+    await adopted.deliver(turn(2, "again"));
+    const all = await listen(adopted, (signal) => signal.type === "turnOver" && signal.turn === 2);
+    expect(all.map(({ type }) => type).filter((type) => type !== "caughtUp")).toEqual([
+      "ready",
+      "text",
+      "turnOver",
+      "text",
+      "turnOver",
+    ]);
+    expect(readFileSync(marks, "utf8")).toBe("x");
+    await adopted.stop();
+  });
+
+  it("is started once even when many hosts open it at the same time", async () => {
+    const marks = join(lab.folder, "starts");
+    const agent = lab.program(
+      "command",
+      `import { appendFileSync } from "node:fs"; appendFileSync(${JSON.stringify(marks)}, "x");${ECHO}`,
+    );
+    const spec = lab.spec(agent);
+    const sessions = Array.from({ length: 5 }, () => lab.newHost().open(spec));
+    await Promise.all(sessions.map((session) => listen(session, ({ type }) => type === "ready")));
+    await sleep(200);
+    expect(readFileSync(marks, "utf8")).toBe("x");
+    await sessions[0]!.stop();
+  });
+
+  it("that was stopped before its keeper came can never start", async () => {
+    const marks = join(lab.folder, "starts");
+    const spec = lab.spec(
+      lab.program("command", `import { writeFileSync } from "node:fs"; writeFileSync(${JSON.stringify(marks)}, "x");`),
+    );
+    const session = lab.host.open(spec);
+    const signals = session.signals();
+    const first = signals.next();
+    await session.stop();
+    expect((await first).value).toBeDefined();
+    await sleep(500);
+    await signals.return?.(undefined);
+    expect(lab.processes()).toEqual([]);
+    const again = await listen(lab.newHost().open(spec), ({ type }) => type === "gone");
+    expect(again.at(-1)).toMatchObject({ type: "gone", deliberate: true });
+  });
+
+  it("tells the end of a program that dies in the middle of its turn, and how", async () => {
+    const exits = await oneTurn(
+      lab.host.open(lab.spec(lab.program("command", "process.stdin.once('data', () => process.exit(3));"))),
+    );
+    expect(exits.at(-1)).toMatchObject({
+      type: "turnOver",
+      ending: { kind: "exited", detail: "the agent exited with 3 in the middle of its turn" },
+    });
+    const dies = await oneTurn(
+      lab.host.open(
+        lab.spec(lab.program("command", "process.stdin.once('data', () => process.kill(process.pid, 'SIGKILL'));")),
+      ),
+    );
+    expect(dies.at(-1)).toMatchObject({
+      type: "turnOver",
+      ending: { kind: "exited", detail: "the agent was ended by SIGKILL in the middle of its turn" },
+    });
+  });
+
+  it("loses nothing of what the program wrote before it died, however much", async () => {
+    const agent = lab.program(
+      "command",
+      "process.stdin.once('data', () => { process.stdout.write('y'.repeat(3_000_000) + '\\n'); process.exit(0); });",
+    );
+    const heard = await oneTurn(lab.host.open(lab.spec(agent)));
+    expect(texts(heard)).toHaveLength(3_000_000);
+  });
+
+  it("tells that a program cannot be started", async () => {
+    const heard = await oneTurn(lab.host.open(lab.spec("command:/nowhere/at-all")));
+    expect(heard.at(-1)).toMatchObject({ type: "unstartable", error: expect.stringContaining("ENOENT") });
+  });
+
+  it("leaves no grandchild when it is stopped, not even one with a session of its own that ignores signals", async () => {
+    const agent = lab.program(
+      "command",
+      `import { spawn } from "node:child_process";
+       const stubborn = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)";
+       spawn(process.execPath, ["-e", stubborn], { detached: true, stdio: "ignore" }).unref();
+       spawn(process.execPath, ["-e", stubborn], { stdio: "ignore" });
+       process.on("SIGTERM", () => {});
+       process.stdin.once("data", () => console.log(JSON.stringify({ type: "turn_end" })));
+       process.stdin.resume();
+       setInterval(() => {}, 1000);`,
+    );
+    const session = lab.host.open(lab.spec(agent));
+    await oneTurn(session);
+    const marked = () => lab.processes().length;
+    expect(marked()).toBeGreaterThanOrEqual(2);
+    await session.stop();
+    expect(lab.processes()).toEqual([]);
+  });
+
+  it("gives a program that does not leave after its work a time of grace, then ends it", async () => {
+    const agent = lab.program(
+      "command",
+      "process.stdin.on('data', () => console.log(JSON.stringify({ type: 'turn_end' }))); setInterval(() => {}, 1000);",
+    );
+    const session = lab.host.open(lab.spec(agent));
+    await oneTurn(session);
+    await session.close();
+    expect(lab.processes()).toEqual([]);
+  });
+
+  it("whose keeper is killed is gone, and so is its program", async () => {
+    const session = lab.host.open(lab.spec(lab.program("command", ECHO)));
+    await oneTurn(session);
+    const keeper = lab.processes().find((line) => line.includes("keeper"))!;
+    process.kill(Number(keeper.split(" ")[0]), "SIGKILL");
+    const heard = await listen(session, ({ type }) => type === "gone");
+    expect(heard.at(-1)).toEqual({ type: "gone", reason: "its keeper died", deliberate: false });
+    expect(lab.processes()).toEqual([]);
+  });
+
+  it("ends by itself when no engine has been seen for the set time", async () => {
+    const host = lab.newHost({ orphanAfterMs: 500 });
+    const session = host.open(lab.spec(lab.program("command", ECHO)));
+    await oneTurn(session);
+    writeFileSync(lab.engineFile, JSON.stringify({ pid: 1, startTime: "another", bootId: "" }));
+    const heard = await listen(session, ({ type }) => type === "gone");
+    expect(heard.at(-1)).toMatchObject({ type: "gone", reason: "it was ended because no engine was there" });
+    expect(lab.processes()).toEqual([]);
+  });
+
+  it("gives the program its variables and those it was promised, and no others", async () => {
+    process.env["TUTTI_TEST_SECRET"] = "not for agents";
+    const host = lab.newHost({ agentEnv: { CHOSEN: "by the person" } });
+    const agent = lab.program("text", "console.log(JSON.stringify(process.env))");
+    const heard = await oneTurn(host.open(lab.spec(agent, { taskId: "task_007", attempt: 3 })));
+    const env = JSON.parse(texts(heard)) as Record<string, string>;
+    delete process.env["TUTTI_TEST_SECRET"];
+    expect(env).toMatchObject({
+      TUTTI_TASK_ID: "task_007",
+      TUTTI_ATTEMPT: "3",
+      TUTTI_ROLE: "worker",
+      CHOSEN: "by the person",
+      PATH: process.env["PATH"],
+    });
+    expect(env["TUTTI_RUN_ID"]).toMatch(/^run_/);
+    expect(env["TUTTI_SESSION_KEY"]).toMatch(/^session_/);
+    const allowed = new Set([
+      "TUTTI_RUN_ID",
+      "TUTTI_TASK_ID",
+      "TUTTI_ROLE",
+      "TUTTI_SESSION_KEY",
+      "TUTTI_ATTEMPT",
+      "CHOSEN",
+      "PATH",
+      "HOME",
+      "LANG",
+      "TZ",
+      "TMPDIR",
+    ]);
+    expect(Object.keys(env).filter((name) => !allowed.has(name))).toEqual([]);
+  });
+
+  it("of the main role has no task", async () => {
+    const agent = lab.program("text", "console.log(String(process.env.TUTTI_TASK_ID), process.env.TUTTI_ROLE)");
+    expect(texts(await oneTurn(lab.host.open(lab.spec(agent, { role: "main", taskId: null }))))).toBe(
+      "undefined main\n",
+    );
+  });
+
+  it("is reaped with its run, but for those to keep", async () => {
+    const agent = lab.program("command", ECHO);
+    const one = lab.spec(agent, { runId: "run_reaped" });
+    const two = lab.spec(agent, { runId: "run_reaped" });
+    await oneTurn(lab.host.open(one));
+    await oneTurn(lab.host.open(two));
+    await lab.host.reap("run_reaped", [two.sessionId]);
+    expect(lab.processes()).toHaveLength(2);
+    await lab.host.reap("run_reaped", []);
+    expect(lab.processes()).toEqual([]);
+    expect(existsSync(join(lab.folder, "sessions", "run_reaped", one.sessionId, "output.log"))).toBe(true);
+  });
+});

@@ -1,0 +1,103 @@
+// Drives the local agent as a keeper does: a real process in a workspace, prompts in, JSON lines out.
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { ANSWERS, type BlockPhase } from "../../../src/schema/answer.ts";
+
+export const AGENT = join(import.meta.dirname, "../../../src/session/drivers/local/agent.ts");
+export const START = "<<<ORCHESTRATOR_RESPONSE>>>";
+export const END = "<<<END_ORCHESTRATOR_RESPONSE>>>";
+
+export interface Line {
+  type: string;
+  text?: string;
+  name?: string;
+  input?: Record<string, unknown>;
+  error?: string;
+}
+
+export interface Block {
+  phase: BlockPhase;
+  data: Record<string, unknown>;
+}
+
+const VARIABLES = {
+  ORCHESTRATOR_ID: "orch_abcdefghijkl",
+  USER_REQUEST: "Document this project",
+  TEMPLATE_NAME: "Documentation",
+  DELIMITER_START: START,
+  DELIMITER_END: END,
+};
+
+export class AgentSession implements AsyncDisposable {
+  readonly #child;
+  readonly #exit: Promise<number | null>;
+  #lines: Line[] = [];
+  #ended: (() => void) | null = null;
+  stderr = "";
+
+  constructor(cwd: string, env: Record<string, string> = {}) {
+    this.#child = spawn(process.execPath, [AGENT], { cwd, env: { PATH: process.env["PATH"], ...env } });
+    this.#exit = new Promise((resolve) => this.#child.on("close", resolve));
+    this.#child.stderr.on("data", (chunk: Buffer) => (this.stderr += chunk.toString()));
+    createInterface({ input: this.#child.stdout }).on("line", (line) => {
+      const message: Line = JSON.parse(line);
+      this.#lines.push(message);
+      if (message.type === "turn_end") this.#ended?.();
+    });
+  }
+
+  write(text: string): void {
+    this.#child.stdin.write(text);
+  }
+
+  send(phase: string, variables: Record<string, unknown> = {}): void {
+    this.write(
+      `${JSON.stringify({ type: "user", id: "1", text: "…", phase, variables: { ...VARIABLES, ...variables } })}\n`,
+    );
+  }
+
+  /** All lines up to the next turn_end. */
+  async turn(): Promise<Line[]> {
+    if (!this.#lines.some((line) => line.type === "turn_end")) {
+      await Promise.race([new Promise<void>((resolve) => (this.#ended = resolve)), this.#exit]);
+    }
+    const end = this.#lines.findIndex((line) => line.type === "turn_end");
+    return this.#lines.splice(0, end === -1 ? this.#lines.length : end + 1);
+  }
+
+  async ask(phase: string, variables: Record<string, unknown> = {}): Promise<Line[]> {
+    this.send(phase, variables);
+    return this.turn();
+  }
+
+  /** Closes stdin and waits for the exit code. */
+  async close(): Promise<number | null> {
+    this.#child.stdin.end();
+    return this.#exit;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.stdin.end();
+    await this.#exit;
+  }
+}
+
+/** The blocks of a turn, each checked against the schema of its phase. */
+export function blocksOf(lines: Line[]): Block[] {
+  return lines
+    .filter((line) => line.type === "assistant" && line.text?.includes(START))
+    .map((line) => {
+      const [, inside = "", ...rest] = line.text!.split(START);
+      if (rest.length > 0 || inside.split(END).length !== 2) throw new Error("a message holds more than one delimiter");
+      const block: Block = JSON.parse(inside.split(END)[0]!);
+      ANSWERS[block.phase].parse(block.data);
+      return block;
+    });
+}
+
+export function lastBlock(lines: Line[]): Block {
+  const block = blocksOf(lines).at(-1);
+  if (!block) throw new Error(`no block in ${JSON.stringify(lines)}`);
+  return block;
+}

@@ -1,0 +1,169 @@
+// A whole run of the local agent, as the engine would lead it: workers in folders of their own from the same base,
+// their changes merged, the overview on top of the merged pages, then aggregation and verification.
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { AgentSession, type Block, lastBlock, type Line } from "./agent-session.ts";
+
+export interface Task {
+  id: string;
+  title: string;
+  description: string;
+  scope: string[];
+  priority: number;
+  dependencies: string[];
+}
+
+export interface Documented {
+  /** The main session's folder with everything merged. */
+  root: string;
+  analysis: Block;
+  tasks: Task[];
+  completions: { task: Task; lines: Line[]; block: Block; written: string[] }[];
+  aggregation: Block;
+  verification: Block;
+  /** Pages by path, after aggregation. */
+  pages: Map<string, string>;
+}
+
+const folders: string[] = [];
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-local-"));
+  folders.push(folder);
+  return folder;
+}
+
+export function removeTemporaryFolders(): void {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+}
+
+export function copyOf(source: string): string {
+  const folder = temporaryFolder();
+  cpSync(source, folder, { recursive: true, verbatimSymlinks: true });
+  return folder;
+}
+
+export function makeRepository(files: Record<string, string>): string {
+  const root = temporaryFolder();
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  return root;
+}
+
+export async function documentRepository(
+  source: string,
+  skip: (task: Task) => boolean = () => false,
+): Promise<Documented> {
+  const root = copyOf(source);
+  await using main = new AgentSession(root, { TUTTI_ROLE: "main" });
+  const analysis = lastBlock(await main.ask("analysis"));
+  const planned = lastBlock(await main.ask("taskPlanning", { ANALYSIS_JSON: JSON.stringify(analysis.data) }));
+  const tasks = planned.data["tasks"] as Task[];
+  const completions: Documented["completions"] = [];
+  const run = async (task: Task): Promise<void> => {
+    if (skip(task)) return;
+    // Dependencies are merged into the base that a task starts from.
+    completions.push(await work(task.dependencies.length === 0 ? source : root, root, task));
+  };
+  const first = tasks.filter((task) => task.dependencies.length === 0);
+  for (let at = 0; at < first.length; at += 3) await Promise.all(first.slice(at, at + 3).map(run));
+  for (const task of tasks.filter((candidate) => candidate.dependencies.length > 0)) await run(task);
+
+  const outputs = completions.map(({ block }) => block.data);
+  const aggregation = lastBlock(
+    await main.ask("aggregation", { WORKER_OUTPUTS: JSON.stringify(outputs), TASKS_JSON: JSON.stringify(tasks) }),
+  );
+  const verification = lastBlock(await main.ask("verification"));
+  const pages = new Map(
+    filesIn(root)
+      .filter((path) => !filesIn(source).includes(path))
+      .map((path) => [path, readFileSync(join(root, path), "utf8")]),
+  );
+  return { root, analysis, tasks, completions, aggregation, verification, pages };
+}
+
+/** One worker in a folder of its own; what it wrote is copied to `target`. */
+async function work(base: string, target: string, task: Task): Promise<Documented["completions"][number]> {
+  const folder = copyOf(base);
+  const before = new Map(filesIn(folder).map((path) => [path, readFileSync(join(folder, path))]));
+  await using session = new AgentSession(folder, { TUTTI_ROLE: "worker", TUTTI_TASK_ID: task.id, TUTTI_ATTEMPT: "1" });
+  const lines = await session.ask("workerExecution", taskVariables(task));
+  const block = lastBlock(lines);
+  const written = filesIn(folder).filter((path) => !before.get(path)?.equals(readFileSync(join(folder, path))));
+  for (const path of written) {
+    mkdirSync(dirname(join(target, path)), { recursive: true });
+    cpSync(join(folder, path), join(target, path));
+  }
+  return { task, lines, block, written };
+}
+
+export function taskVariables(task: Task): Record<string, string> {
+  return {
+    TASK_ID: task.id,
+    TASK_TITLE: task.title,
+    TASK_DESCRIPTION: task.description,
+    TASK_SCOPE: JSON.stringify(task.scope),
+  };
+}
+
+export function filesIn(root: string): string[] {
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .toSorted();
+}
+
+/** Links of the pages that lead nowhere, found without the agent's own reader. */
+export function brokenLinks(root: string, pages: Map<string, string>): string[] {
+  const broken: string[] = [];
+  for (const [page, text] of pages) {
+    const unfenced = text.replaceAll(/^(`{3,})[^\n]*\n[\s\S]*?^\1`*$/gm, "");
+    const prose = unfenced.replaceAll(/(`+)(?!`).*?[^`]\1(?!`)/g, "");
+    for (const [, target = ""] of prose.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^https?:/.test(target)) continue;
+      const [address = "", anchor = ""] = target.split("#");
+      const path = address === "" ? join(root, page) : join(root, dirname(page), decodeURIComponent(address));
+      const found = statSync(path, { throwIfNoEntry: false });
+      const line = /^L(\d+)$/.exec(anchor)?.[1];
+      if (!found || (line !== undefined && readFileSync(path, "utf8").split("\n").length < Number(line)))
+        broken.push(`${page}: ${target}`);
+      if (address === "" && !headingAnchors(unfenced).has(anchor)) broken.push(`${page}: ${target}`);
+    }
+  }
+  return broken;
+}
+
+function headingAnchors(text: string): Set<string> {
+  const anchors = new Set<string>();
+  const counts = new Map<string, number>();
+  for (const [, heading = ""] of text.matchAll(/^#+ (.*)$/gm)) {
+    const anchor = heading
+      .replaceAll(/[^\p{L}\p{N}\p{M} _-]/gu, "")
+      .trim()
+      .toLowerCase()
+      .replaceAll(" ", "-");
+    const count = counts.get(anchor) ?? 0;
+    counts.set(anchor, count + 1);
+    anchors.add(count === 0 ? anchor : `${anchor}-${count}`);
+  }
+  return anchors;
+}
+
+/** Sections of names whose name does not stand in the file, at the line that the section gives. */
+export function inventedNames(root: string, pages: Map<string, string>): string[] {
+  const invented: string[] = [];
+  for (const [page, text] of pages) {
+    for (const section of text.split(/^#### /m).slice(1)) {
+      const name = /^`([^`]+)`/.exec(section)?.[1] ?? "";
+      const place = /^Defined at \[.*\]\((\S+)#L(\d+)\)/m.exec(section);
+      const code = place ? readFileSync(join(root, dirname(page), decodeURIComponent(place[1]!)), "utf8") : "";
+      const line = code.split("\n")[Number(place?.[2]) - 1] ?? "";
+      if (!new RegExp(`\\b${name.replaceAll(/[.$]/g, "\\$&")}\\b`).test(code) || line.trim() === "")
+        invented.push(`${page}: ${name}`);
+    }
+  }
+  return invented;
+}

@@ -1,0 +1,104 @@
+import { describe, expect, test } from "vitest";
+import { readJavaScript } from "../../../src/session/drivers/local/languages/javascript.ts";
+
+const read = (code: string) => readJavaScript("src/file.ts", "TypeScript", code);
+const signatures = (code: string): string[] => read(code).exports.map(({ name, signature }) => `${name}: ${signature}`);
+
+describe("the signature of an exported name", () => {
+  test.each([
+    ["export function f(a: string): { b: number } { return x }", "f: export function f(a: string): { b: number }"],
+    ["export function f(): () => void { return g }", "f: export function f(): () => void"],
+    ["export function f(a: unknown): asserts a is string {}", "f: export function f(a: unknown): asserts a is string"],
+    [
+      "export const f = async <T,>(a: T, b = (1, 2)): Promise<{ a: T }> => { g() };",
+      "f: export const f = async <T,>(a: T, b = (1, 2)): Promise<{ a: T }> => …",
+    ],
+    [
+      "export const f = (a: number): ((b: number) => string) => (b) => h",
+      "f: export const f = (a: number): ((b: number) => string) => …",
+    ],
+    [
+      "export const f = (a: number): (b: number) => string => (b) => h",
+      "f: export const f = (a: number): (b: number) => string => …",
+    ],
+    ["export const m = new Map<string, number>()", "m: export const m = new Map<string, number>()"],
+    ["export const less = a < b, more = 1", "less: export const less = a < b"],
+    [
+      "export type U =\n  | { a: 1 }\n  | { b: 2 }\nexport const after = 1",
+      "U: export type U =\n  | { a: 1 }\n  | { b: 2 }",
+    ],
+    [
+      "export type C<T> = T extends string ? { a: T } : never",
+      "C: export type C<T> = T extends string ? { a: T } : never",
+    ],
+    ["export const r = /[/`\"']\\//g, s = `a${`b${'}'}`}`", "r: export const r = /[/`\"']\\//g"],
+    ["export default class extends Base {}", "default: export default class extends Base"],
+    [
+      "export abstract class K<T> extends mixin(Base, { a: 1 }) implements I<T> {}",
+      "K: export abstract class K<T> extends mixin(Base, { a: 1 }) implements I<T>",
+    ],
+  ])("ends where its body begins: %s", (code, expected) => {
+    expect(signatures(code)[0]).toBe(expected);
+  });
+
+  test("leaves out the body of an overloaded function and keeps its overloads", () => {
+    const code =
+      "export function f(a: string): void;\nexport function f(a: number): void;\nexport function f(a: unknown): void {}\n";
+    expect(signatures(code)).toEqual(["f: export function f(a: string): void\n\nexport function f(a: number): void"]);
+  });
+
+  test("joins a value and a type of the same name", () => {
+    const code = "export const Id = z.string();\nexport type Id = z.infer<typeof Id>;\n";
+    expect(signatures(code)).toEqual(["Id: export const Id = z.string()\n\nexport type Id = z.infer<typeof Id>"]);
+  });
+});
+
+describe("the names of a file", () => {
+  test("are found in every form of export", () => {
+    const code = `
+      import d, { x as y, type Z } from "./a.ts";
+      export const { p, q: { r }, ...s } = d;
+      export { y as renamed, local as "string name", d as default };
+      export * from "./b.ts";
+      export * as all from "./c.ts";
+      export type { T } from "./d.ts";
+      function local() {}
+      export namespace N { export const hidden = 1 }
+      export declare const declared: string
+    `;
+    const facts = read(code);
+    expect(facts.exports.map(({ name }) => name)).toEqual(["p", "r", "s", "string name", "N", "declared"]);
+    expect(facts.reExports.map(({ name, imported, from }) => `${name}=${imported} ${from}`).toSorted()).toEqual([
+      "*=* ./b.ts",
+      "T=T ./d.ts",
+      "all=* ./c.ts",
+      "d=default ./a.ts",
+      "renamed=x ./a.ts",
+    ]);
+  });
+
+  test("are not mistaken by JSX, whose text may hold anything", () => {
+    const code =
+      "export function A() { return <p title='x'>Don't {'}'} :) <br /> // no `comment` </p>; }\nexport const B = 1;\n";
+    expect(read(code).exports.map(({ name }) => name)).toEqual(["A", "B"]);
+  });
+
+  test("carry the comment in front of them, and not one that belongs to something else", () => {
+    const code =
+      "// About the file.\n\nimport a from 'a';\nf(); // trailing\nexport const one = 1;\n\n// Two,\n// in two lines.\nexport const two = 2;\n\n// eslint-disable-next-line\nexport const three = 3;\n";
+    const facts = read(code);
+    expect(facts.header).toBe("About the file.");
+    expect(facts.exports.map(({ doc }) => doc)).toEqual(["", "Two,\nin two lines.", ""]);
+  });
+
+  test("of a class are its public members", () => {
+    const code =
+      "export class K {\n  #a = 1; private b = 2; static c = 3; static { this.c = 4 }\n  @dec({ a: 1 }) async *d<T>(x: T): AsyncGenerator<T> {}\n  get e(): number { return 1 }\n  handler = (x: Event): void => {};\n  protected f() {}\n  [Symbol.iterator]() {}\n  _g() {}\n}\n";
+    expect(read(code).exports[0]!.members.map(({ signature }) => signature)).toEqual([
+      "static c = 3",
+      "async *d<T>(x: T): AsyncGenerator<T>",
+      "get e(): number",
+      "handler = (x: Event): void => …",
+    ]);
+  });
+});

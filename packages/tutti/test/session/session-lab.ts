@@ -1,0 +1,108 @@
+// Sessions under real keepers, without an engine: a folder, a host, and what a session tells.
+import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { processesOf } from "../lab/lab.ts";
+import { createKeptHost, type KeptHostOptions } from "../../src/session/kept-host.ts";
+import { identify } from "../../src/session/process.ts";
+import type { Session, SessionHost, SessionSignal, SessionSpec, Turn } from "../../src/session/session.ts";
+import { realWorld } from "../../src/world.ts";
+
+let counter = 0;
+
+export class SessionLab {
+  readonly folder = mkdtempSync(join(tmpdir(), "tutti-session-"));
+  readonly cwd = join(this.folder, "workspace");
+  readonly engineFile = join(this.folder, "engine.json");
+  readonly host: SessionHost;
+
+  constructor(options: Partial<KeptHostOptions> = {}) {
+    mkdirSync(this.cwd);
+    writeFileSync(this.engineFile, JSON.stringify(identify(process.pid)));
+    this.host = this.newHost(options);
+  }
+
+  /** Another host on the same folder, as after a restart. */
+  newHost(options: Partial<KeptHostOptions> = {}): SessionHost {
+    return createKeptHost({
+      folder: join(this.folder, "sessions"),
+      engineFile: this.engineFile,
+      world: realWorld,
+      graceMs: 500,
+      ...options,
+    });
+  }
+
+  spec(agent: string, more: Partial<SessionSpec> = {}): SessionSpec {
+    const sessionId = `session_${process.pid}_${++counter}`;
+    return {
+      sessionId,
+      runId: `run_${process.pid}_${counter}`,
+      role: "worker",
+      taskId: "task_001",
+      attempt: 1,
+      agent,
+      cwd: this.cwd,
+      ...more,
+    };
+  }
+
+  /** A program of a few lines, as an agent of the given kind. */
+  program(kind: "command" | "text", lines: string): string {
+    const file = join(this.folder, `agent-${++counter}.mjs`);
+    writeFileSync(file, lines);
+    return `${kind}:${process.execPath} ${file}`;
+  }
+
+  scenario(sessions: object[]): string {
+    const file = join(this.folder, `scenario-${++counter}.json`);
+    writeFileSync(file, JSON.stringify({ sessions }));
+    return `script:${file}`;
+  }
+
+  processes(): string[] {
+    return processesOf(this.folder);
+  }
+
+  tearDown(): void {
+    for (const line of this.processes()) process.kill(Number(line.split(" ")[0]), "SIGKILL");
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  }
+}
+
+export const turn = (number: number, text = "do it", more: Partial<Turn> = {}): Turn => ({
+  number,
+  phase: "workerExecution",
+  text,
+  variables: {},
+  ...more,
+});
+
+/** Listens until the signal that is waited for, and returns everything up to it. */
+export async function listen(
+  session: Session,
+  until: (signal: SessionSignal) => boolean,
+  onSignal: (signal: SessionSignal) => unknown = () => {},
+): Promise<SessionSignal[]> {
+  const heard: SessionSignal[] = [];
+  for await (const signal of session.signals()) {
+    heard.push(signal);
+    await onSignal(signal);
+    if (until(signal)) break;
+  }
+  return heard;
+}
+
+/** Opens a session, gives it one turn, and returns what it told until the turn was over or it was gone. */
+export async function oneTurn(session: Session, given: Turn = turn(1)): Promise<SessionSignal[]> {
+  return listen(
+    session,
+    ({ type }) => type === "turnOver" || type === "gone" || type === "unstartable",
+    async ({ type }) => {
+      if (type === "ready") await session.deliver(given);
+    },
+  );
+}
+
+export const texts = (signals: SessionSignal[]): string =>
+  signals.map((signal) => (signal.type === "text" ? signal.text : "")).join("");

@@ -1,0 +1,132 @@
+// What every store promises, as one suite for all of them.
+import { afterEach, describe, expect, it } from "vitest";
+import type { NewEvent, Store } from "../../src/store/store.ts";
+
+export interface StoreUnderTest {
+  /** Opens the same storage once more, as a process after a restart would, without closing what is open. */
+  open(): Store;
+  cleanUp(): void;
+}
+
+export const told = (text: string, timestamp = 1): NewEvent => ({
+  type: "task:blocked",
+  data: { id: "r", taskId: text, because: [] },
+  timestamp,
+});
+
+export function storeConformance(name: string, make: () => StoreUnderTest): void {
+  describe(`the ${name} store`, () => {
+    let subject: StoreUnderTest;
+    const stores: Store[] = [];
+    const open = (): Store => {
+      const store = subject.open();
+      stores.push(store);
+      return store;
+    };
+    const fresh = (): Store => {
+      subject = make();
+      return open();
+    };
+    afterEach(async () => {
+      for (const store of stores.splice(0)) await store.close();
+      subject.cleanUp();
+    });
+
+    it("gives back what was appended, in order, counted over the store and within each run", async () => {
+      const store = fresh();
+      await store.append("a", 0, [told("1"), told("2", 7)]);
+      await store.append("b", 0, [told("3")]);
+      await store.append("a", 2, [told("4")]);
+      await store.append(null, 0, [told("5")]);
+      const all = store.read({});
+      expect(all.map(({ seq, run, runSeq }) => [seq, run, runSeq])).toEqual([
+        [1, "a", 1],
+        [2, "a", 2],
+        [3, "b", 1],
+        [4, "a", 3],
+        [5, null, 1],
+      ]);
+      expect(all[1]).toEqual({ ...told("2", 7), seq: 2, run: "a", runSeq: 2 });
+      expect(store.read({ run: "a" }).map(({ seq }) => seq)).toEqual([1, 2, 4]);
+      expect(store.read({ after: 2, limit: 2 }).map(({ seq }) => seq)).toEqual([3, 4]);
+      expect(store.read({ run: "a", after: 1, limit: 1 }).map(({ seq }) => seq)).toEqual([2]);
+      expect(store.runs()).toEqual(["a", "b"]);
+      expect(store.lastSeq()).toBe(5);
+    });
+
+    it("returns from an append exactly what it stored", async () => {
+      const store = fresh();
+      const stored = await store.append("a", 0, [told("1"), told("2")]);
+      expect(stored).toEqual(store.read({}));
+    });
+
+    it("refuses an append that is not the next of its run, and stores nothing of it", async () => {
+      const store = fresh();
+      await store.append("a", 0, [told("1")]);
+      for (const expected of [0, 2]) {
+        await expect(store.append("a", expected, [told("x"), told("y")])).rejects.toMatchObject({
+          code: "append_conflict",
+        });
+      }
+      await expect(store.append("new", 1, [told("x")])).rejects.toMatchObject({ code: "append_conflict" });
+      expect(store.lastSeq()).toBe(1);
+      await store.append("a", 1, [told("2")]);
+      expect(store.read({}).map(({ seq }) => seq)).toEqual([1, 2]);
+    });
+
+    it("lets one of two writers of the same place win, and tells the other", async () => {
+      const store = fresh();
+      const results = await Promise.allSettled([
+        store.append("a", 0, [told("1")]),
+        store.append("a", 0, [told("2")]),
+        store.append("b", 0, [told("3")]),
+      ]);
+      expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+      expect(store.read({}).map(({ run, runSeq }) => [run, runSeq])).toEqual([
+        ["a", 1],
+        ["b", 1],
+      ]);
+    });
+
+    it("keeps many writers apart without a gap", async () => {
+      const store = fresh();
+      const write = async (run: string) => {
+        for (let i = 0; i < 25; i++) await store.append(run, i, [told(`${i}`)]);
+      };
+      await Promise.all(Array.from({ length: 20 }, (_, i) => write(`run-${i}`)));
+      const all = store.read({});
+      expect(all.map(({ seq }) => seq)).toEqual(Array.from({ length: 500 }, (_, i) => i + 1));
+      for (let i = 0; i < 20; i++)
+        expect(store.read({ run: `run-${i}` }).map(({ runSeq }) => runSeq)).toEqual(
+          Array.from({ length: 25 }, (_, n) => n + 1),
+        );
+    });
+
+    it("keeps everything over a restart, and counts on", async () => {
+      const store = fresh();
+      await store.append("a", 0, [told("ä \u0000 \u2028 🎭")]);
+      await store.close();
+      const again = open();
+      expect(again.read({})).toMatchObject([{ seq: 1, data: { taskId: "ä \u0000 \u2028 🎭" } }]);
+      expect(await again.append("a", 1, [told("2")])).toMatchObject([{ seq: 2, runSeq: 2 }]);
+    });
+
+    it("takes nothing more from a writer once a newer one has opened it", async () => {
+      const old = fresh();
+      await old.append("a", 0, [told("1")]);
+      const young = open();
+      expect(young.epoch).toBe(old.epoch + 1);
+      await expect(old.append("a", 1, [told("late")])).rejects.toMatchObject({ code: "stale_epoch" });
+      await young.append("a", 1, [told("2")]);
+      expect(young.read({}).map((event) => event.data)).toEqual([told("1").data, told("2").data]);
+    });
+
+    it("takes nothing more once it is closed, and finishes what was asked before", async () => {
+      const store = fresh();
+      const pending = store.append("a", 0, [told("1")]);
+      await store.close();
+      await expect(pending).resolves.toHaveLength(1);
+      await expect(store.append("a", 1, [told("2")])).rejects.toMatchObject({ code: "engine_stopped" });
+    });
+  });
+}

@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import { storeConformance, told } from "./conformance.ts";
+import { MemoryStore, newMemoryDisk } from "../../src/store/memory.ts";
+
+storeConformance("memory", () => {
+  const disk = newMemoryDisk();
+  return { open: () => new MemoryStore(disk), cleanUp: () => {} };
+});
+
+describe("the memory store, told to fail", () => {
+  it("before the write, stores nothing and goes on", async () => {
+    const store = new MemoryStore();
+    store.failNext("before", "full");
+    await expect(store.append("a", 0, [told("1")])).rejects.toMatchObject({ code: "storage_failed" });
+    await expect(store.append("a", 0, [told("1")])).rejects.toMatchObject({ code: "disk_full" });
+    expect(store.lastSeq()).toBe(0);
+    await store.append("a", 0, [told("1")]);
+  });
+
+  it("after the write, has stored everything and takes nothing more until it is opened anew", async () => {
+    const disk = newMemoryDisk();
+    const store = new MemoryStore(disk);
+    store.failNext("lost");
+    await expect(store.append("a", 0, [told("1")])).rejects.toMatchObject({ code: "storage_failed" });
+    await expect(store.append("a", 1, [told("2")])).rejects.toMatchObject({ code: "storage_failed" });
+    expect(new MemoryStore(disk).read({})).toHaveLength(1);
+  });
+});

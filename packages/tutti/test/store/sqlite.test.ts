@@ -1,0 +1,77 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, describe, expect, it } from "vitest";
+import { storeConformance, told } from "./conformance.ts";
+import { openSqliteReader, openSqliteStore } from "../../src/store/sqlite.ts";
+
+storeConformance("SQLite", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-store-"));
+  return { open: () => openSqliteStore(join(folder, "tutti.db")), cleanUp: () => rmSync(folder, { recursive: true }) };
+});
+
+describe("the SQLite file", () => {
+  const folders: string[] = [];
+  const newFile = (): string => {
+    const folder = mkdtempSync(join(tmpdir(), "tutti-store-"));
+    folders.push(folder);
+    return join(folder, "tutti.db");
+  };
+  afterEach(() => {
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+  });
+
+  it("is written in WAL mode with every commit synchronous", async () => {
+    const file = newFile();
+    const store = openSqliteStore(file);
+    const db = new DatabaseSync(file);
+    expect(db.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
+    db.close();
+    await store.close();
+  });
+
+  it("that is full fails with disk_full, keeps what it has, and takes events again once there is room", async () => {
+    const file = newFile();
+    const full = openSqliteStore(file, { maxBytes: 100_000 });
+    await full.append("a", 0, [told("small")]);
+    const large = told("x".repeat(200_000));
+    const results = await Promise.allSettled([full.append("a", 1, [large]), full.append("b", 0, [told("with it")])]);
+    for (const result of results) expect(result).toMatchObject({ status: "rejected", reason: { code: "disk_full" } });
+    expect(full.read({})).toHaveLength(1);
+    await full.append("a", 1, [told("still small")]);
+    await full.close();
+    const roomy = openSqliteStore(file);
+    await roomy.append("a", 2, [large]);
+    expect(roomy.read({}).map(({ seq }) => seq)).toEqual([1, 2, 3]);
+    await roomy.close();
+  });
+
+  it("of a newer version is refused instead of guessed at", async () => {
+    const file = newFile();
+    await openSqliteStore(file).close();
+    const db = new DatabaseSync(file);
+    db.exec("PRAGMA user_version = 99");
+    db.close();
+    expect(() => openSqliteStore(file)).toThrow(expect.objectContaining({ code: "data_folder_newer" }));
+  });
+
+  it("that is no database is refused with storage_failed", () => {
+    const file = newFile();
+    expect(() => openSqliteStore(join(file, "missing", "x.db"))).toThrow(
+      expect.objectContaining({ code: "storage_failed" }),
+    );
+  });
+
+  it("can be read by others without taking the writer's place", async () => {
+    const file = newFile();
+    const store = openSqliteStore(file);
+    await store.append("a", 0, [told("1")]);
+    const reader = openSqliteReader(file);
+    expect(reader.runs()).toEqual(["a"]);
+    await store.append("a", 1, [told("2")]);
+    expect(reader.read({ run: "a" })).toHaveLength(2);
+    reader.close();
+    await store.close();
+  });
+});

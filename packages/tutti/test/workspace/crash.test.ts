@@ -1,0 +1,44 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { git, key, laboratory, observe, refs, RUN, write } from "./laboratory.ts";
+import type { Laboratory } from "./laboratory.ts";
+
+const CRASHES = 16;
+
+/** Kills the process and the git that it runs at the moment, as a power cut would. */
+async function crash(lab: Laboratory, afterMs: number): Promise<void> {
+  const args = [fileURLToPath(new URL("./crashing-process.ts", import.meta.url)), lab.repo, lab.folder, RUN, lab.head];
+  const child = spawn(process.execPath, args, { detached: true, stdio: ["ignore", "pipe", "inherit"] });
+  await once(child.stdout, "data");
+  await delay(afterMs);
+  expect(child.exitCode).toBeNull();
+  const ended = once(child, "close");
+  if (child.pid === undefined) throw new Error("the process did not start");
+  process.kill(-child.pid, "SIGKILL");
+  await ended;
+}
+
+it("goes on after a crash at any moment, and leaves nothing behind in the end", async () => {
+  const lab = laboratory();
+  const before = observe(lab.repo);
+  for (let i = 0; i < CRASHES; i++) {
+    await crash(lab, 5 + i * 14);
+    // The lock that all refs share is not ours to break: git's message tells the person to remove it.
+    rmSync(join(lab.repo, ".git/packed-refs.lock"), { force: true });
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    write(path, { "work.txt": `after crash ${i}\n` });
+    const { files } = await lab.workspaces.snapshot(lab.repo, key(), lab.head, "work");
+    expect(files).toEqual(["work.txt"]);
+    await lab.workspaces.release(lab.repo, RUN);
+    expect(git(lab.repo, "worktree", "list").split("\n")).toHaveLength(1);
+    expect(refs(lab.repo, "refs/heads/agent")).toEqual([]);
+    expect(existsSync(join(lab.folder, RUN))).toBe(false);
+  }
+  expect(existsSync(join(lab.repo, ".git/worktrees"))).toBe(false);
+  expect(observe(lab.repo)).toEqual(before);
+}, 180_000);

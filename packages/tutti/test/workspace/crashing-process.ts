@@ -1,0 +1,20 @@
+// Run by crash.test.ts as a process of its own, to be killed at some moment: makes a workspace, works in it, and takes
+// it away, over and over.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";
+
+const [repo = "", folder = "", runId = "", head = ""] = process.argv.slice(2);
+const workspaces = createGitWorkspaces({ folder });
+const key = { runId, name: "task", attempt: 1 };
+
+process.stdout.write("started\n");
+for (let round = 0; ; round++) {
+  const { path } = await workspaces.prepare(repo, key, head);
+  writeFileSync(join(path, "work.txt"), `round ${round}\n`);
+  const { commit } = await workspaces.snapshot(repo, key, head, "work");
+  await workspaces.openBranch(repo, runId, head);
+  await workspaces.integrate(repo, runId, commit, "merge");
+  await workspaces.move(repo, key, head);
+  await workspaces.release(repo, runId);
+}

@@ -1,0 +1,225 @@
+// What an agent outside of a sandbox could do to make Tutti run a program for it, or to make it hit the person's refs.
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import {
+  attemptRef,
+  canary,
+  commitOn,
+  content,
+  git,
+  key,
+  laboratory,
+  observe,
+  refs,
+  RUN,
+  write,
+} from "./laboratory.ts";
+import type { Laboratory } from "./laboratory.ts";
+
+/** Everything that Tutti does with a workspace while and after an agent works in it. */
+async function wholeCycle(lab: Laboratory): Promise<void> {
+  const { workspaces, repo, head } = lab;
+  const to = commitOn(lab, head, { "to.txt": "t" });
+  await workspaces.inspect(repo);
+  await workspaces.prepare(repo, key("other"), head);
+  const { commit } = await workspaces.snapshot(repo, key(), head, "m");
+  await workspaces.combine(repo, head, [to, commit], "m");
+  await workspaces.openBranch(repo, RUN, head);
+  await workspaces.integrate(repo, RUN, commit, "m");
+  await workspaces.changedFiles(repo, head, commit);
+  await workspaces.move(repo, key(), to);
+  await workspaces.remove(repo, key());
+  await workspaces.release(repo, RUN);
+}
+
+describe("an agent that plants a program", () => {
+  it("in a repository that its rewritten .git file points to, does not get it run", async () => {
+    const lab = laboratory();
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    const { program, wasRun } = canary(lab.top);
+    const fake = join(lab.top, "fake");
+    git(lab.top, "clone", "--quiet", lab.repo, fake);
+    git(fake, "config", "core.fsmonitor", program);
+    git(fake, "config", "core.worktree", path);
+    rmSync(join(path, ".git"));
+    writeFileSync(join(path, ".git"), `gitdir: ${join(fake, ".git")}\n`);
+    write(path, { "work.txt": "w" });
+    git(path, "status");
+    expect(wasRun()).toBe(true);
+    rmSync(join(lab.top, "canary-was-run"));
+    await wholeCycle(lab);
+    expect(wasRun()).toBe(false);
+    expect(content(lab.repo, attemptRef(), "work.txt")).toBe("w");
+  });
+
+  it("in a .git folder of its own in place of the file, does not get it run", async () => {
+    const lab = laboratory();
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    const { program, wasRun } = canary(lab.top);
+    rmSync(join(path, ".git"));
+    git(path, "init", "--quiet");
+    git(path, "config", "core.fsmonitor", program);
+    write(path, { "work.txt": "w" });
+    await wholeCycle(lab);
+    expect(wasRun()).toBe(false);
+    expect(content(lab.repo, attemptRef(), "work.txt")).toBe("w");
+  });
+
+  it("as a hook of the repository, does not get it run", async () => {
+    const lab = laboratory();
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    const { program, wasRun } = canary(lab.top);
+    const hooks = join(lab.repo, ".git/hooks");
+    mkdirSync(hooks, { recursive: true });
+    const names = ["post-checkout", "post-index-change", "reference-transaction", "pre-commit", "post-commit"];
+    for (const name of [...names, "post-merge", "pre-auto-gc"]) {
+      writeFileSync(join(hooks, name), `#!/bin/sh\n'${program}'\n`);
+      chmodSync(join(hooks, name), 0o755);
+    }
+    write(path, { "work.txt": "w" });
+    const to = lab.head;
+    await lab.workspaces.snapshot(lab.repo, key(), to, "m");
+    await lab.workspaces.prepare(lab.repo, key("other"), to);
+    await lab.workspaces.move(lab.repo, key(), to);
+    await lab.workspaces.release(lab.repo, RUN);
+    expect(wasRun()).toBe(false);
+  });
+
+  it("as a setting of the repository, does not get it run", async () => {
+    const lab = laboratory();
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    const { program, wasRun } = canary(lab.top);
+    const names = ["core.fsmonitor", "diff.external", "core.pager", "core.editor", "gpg.program", "diff.x.textconv"];
+    for (const name of names) git(lab.repo, "config", name, program);
+    git(lab.repo, "config", "commit.gpgsign", "true");
+    git(lab.repo, "config", "log.showSignature", "true");
+    git(lab.repo, "config", "core.hooksPath", lab.top);
+    write(path, { "work.txt": "w", ".gitattributes": "* diff=x\n" });
+    const { workspaces, repo, head } = lab;
+    await workspaces.inspect(repo);
+    const { commit } = await workspaces.snapshot(repo, key(), head, "m");
+    await workspaces.openBranch(repo, RUN, head);
+    await workspaces.integrate(repo, RUN, commit, "m");
+    await workspaces.prepare(repo, key("other"), head);
+    await workspaces.move(repo, key(), head);
+    await workspaces.release(repo, RUN);
+    expect(wasRun()).toBe(false);
+  });
+
+  it("in a nested repository or in a submodule's folder, does not get it run", async () => {
+    const lab = laboratory();
+    git(lab.repo, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lab.repo, "sub");
+    git(lab.repo, "commit", "--quiet", "-m", "submodule");
+    const start = git(lab.repo, "rev-parse", "HEAD");
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), start);
+    const { program, wasRun } = canary(lab.top);
+    for (const name of ["nested", "sub"]) {
+      git(lab.top, "clone", "--quiet", lab.repo, join(path, name));
+      git(join(path, name), "checkout", "--quiet", lab.head);
+      for (const setting of ["core.fsmonitor", "filter.x.clean", "core.pager"]) {
+        git(join(path, name), "config", setting, program);
+      }
+      write(path, { [`${name}/.git/info/attributes`]: "* filter=x\n", [`${name}/a.txt`]: "eno\n" });
+    }
+    await lab.workspaces.snapshot(lab.repo, key(), start, "m");
+    await lab.workspaces.move(lab.repo, key(), lab.head);
+    await lab.workspaces.remove(lab.repo, key());
+    expect(wasRun()).toBe(false);
+  });
+});
+
+describe("an agent that plays with its registration", () => {
+  it.each(["", "/nowhere\n"])("and writes %j where the repository should be named, hinders nobody", async (target) => {
+    const lab = laboratory();
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    write(path, { "work.txt": "w" });
+    const damage = (): void => writeFileSync(join(lab.repo, ".git/worktrees/task-1/commondir"), target);
+    damage();
+    await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
+    const { commit } = await lab.workspaces.snapshot(lab.repo, key(), lab.head, "m");
+    expect(await lab.workspaces.integrate(lab.repo, RUN, commit, "m")).toMatchObject({ ok: true });
+    await lab.workspaces.prepare(lab.repo, key("other"), lab.head);
+    expect(git(path, "status", "--porcelain")).toBe("?? work.txt");
+    damage();
+    await lab.workspaces.release(lab.repo, RUN);
+    expect(existsSync(join(lab.repo, ".git/worktrees"))).toBe(false);
+  });
+
+  it("and names the person's folder in it, does not get that one deleted", async () => {
+    const lab = laboratory();
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    const mine = join(lab.top, "mine");
+    git(lab.repo, "worktree", "add", "--quiet", "-b", "mine", mine);
+    write(path, { "work.txt": "w" });
+    writeFileSync(join(lab.repo, ".git/worktrees/task-1/gitdir"), `${join(mine, ".git")}\n`);
+    await lab.workspaces.release(lab.repo, RUN);
+    expect(existsSync(path)).toBe(false);
+    expect(git(mine, "status", "--porcelain")).toBe("");
+    expect(content(lab.repo, attemptRef(), "work.txt")).toBe("w");
+  });
+});
+
+describe("an agent that plays with refs", () => {
+  it("and links its branch to the person's, neither moves nor deletes that one", async () => {
+    const lab = laboratory();
+    const to = commitOn(lab, lab.head, { "to.txt": "t" });
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    git(path, "checkout", "--quiet", "--detach");
+    const before = observe(lab.repo);
+    git(lab.repo, "symbolic-ref", `refs/heads/agent/${RUN}/task/1`, "refs/heads/main");
+    git(lab.repo, "symbolic-ref", attemptRef(), "refs/heads/main");
+    git(lab.repo, "symbolic-ref", `refs/heads/tutti/${RUN}`, "refs/heads/main");
+    write(path, { "work.txt": "w" });
+    await lab.workspaces.snapshot(lab.repo, key(), lab.head, "m");
+    await lab.workspaces.move(lab.repo, key(), to);
+    await lab.workspaces.integrate(lab.repo, RUN, to, "m");
+    await lab.workspaces.remove(lab.repo, key());
+    git(lab.repo, "symbolic-ref", `refs/heads/agent/${RUN}/task/2`, "refs/heads/main");
+    await lab.workspaces.release(lab.repo, RUN);
+    expect(git(lab.repo, "rev-parse", "main")).toBe(lab.head);
+    expect(observe(lab.repo)).toEqual(before);
+    expect(refs(lab.repo, "refs/heads/agent")).toEqual([]);
+  });
+
+  it("and replaces a commit by another, does not change what is merged", async () => {
+    const lab = laboratory();
+    const one = commitOn(lab, lab.head, { "one.txt": "1" });
+    const two = commitOn(lab, lab.head, { "two.txt": "2" });
+    const evil = commitOn(lab, lab.head, { "evil.txt": "e" });
+    git(lab.repo, "replace", two, evil);
+    const merged = await lab.workspaces.combine(lab.repo, one, [two], "m");
+    git(lab.repo, "replace", "-d", two);
+    if (!merged.ok) throw new Error("conflict");
+    expect(await lab.workspaces.changedFiles(lab.repo, one, merged.commit)).toEqual(["two.txt"]);
+  });
+
+  it("and damages its HEAD, its branch or its registration, does not keep its workspace from being taken away", async () => {
+    const lab = laboratory();
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    write(path, { "work.txt": "w" });
+    writeFileSync(join(lab.repo, ".git/worktrees/task-1/HEAD"), "nonsense\n");
+    writeFileSync(join(lab.repo, `.git/refs/heads/agent/${RUN}/task/1`), "nonsense\n");
+    writeFileSync(join(lab.repo, ".git/worktrees/task-1/index"), "nonsense\n");
+    write(lab.repo, { [`.git/${attemptRef()}`]: `${"1".repeat(40)}\n` });
+    const { files } = await lab.workspaces.snapshot(lab.repo, key(), lab.head, "m");
+    expect(files).toEqual(["work.txt"]);
+    await lab.workspaces.remove(lab.repo, key());
+    expect(git(lab.repo, "worktree", "list").split("\n")).toHaveLength(1);
+    expect(existsSync(join(lab.repo, `.git/refs/heads/agent/${RUN}/task/1`))).toBe(false);
+    expect(content(lab.repo, attemptRef(), "work.txt")).toBe("w");
+  });
+
+  it("and damages all that, does not keep its workspace from being moved", async () => {
+    const lab = laboratory();
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    writeFileSync(join(lab.repo, ".git/worktrees/task-1/HEAD"), "nonsense\n");
+    writeFileSync(join(lab.repo, `.git/refs/heads/agent/${RUN}/task/1`), "ref: refs/heads/nowhere\n");
+    writeFileSync(join(lab.repo, ".git/worktrees/task-1/index"), "nonsense\n");
+    writeFileSync(join(lab.folder, RUN, "task-1.index"), "nonsense\n");
+    const to = commitOn(lab, lab.head, { "to.txt": "t" });
+    await lab.workspaces.move(lab.repo, key(), to);
+    expect(git(path, "status", "--porcelain")).toBe("");
+    expect(git(path, "rev-parse", "HEAD")).toBe(to);
+  });
+});

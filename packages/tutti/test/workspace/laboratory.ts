@@ -1,0 +1,159 @@
+// A real repository in a temporary folder, with a person's checkout, and workspaces beside it. Everything is removed at
+// the end of the test.
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect, onTestFinished } from "vitest";
+import { TuttiError } from "../../src/schema/error.ts";
+import type { ErrorCode } from "../../src/schema/error.ts";
+import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";
+import type { WorkspaceKey, Workspaces } from "../../src/workspace/workspace.ts";
+
+export const RUN = "orch_abcdefghijkl";
+
+export interface Laboratory {
+  /** The temporary folder that holds all the others. */
+  top: string;
+  /** The person's checkout. */
+  repo: string;
+  /** The folder that workspaces are made in. */
+  folder: string;
+  workspaces: Workspaces;
+  head: string;
+}
+
+/** The person's repository holds a.txt, dir/b.txt and a .gitignore for *.log and build/. */
+export function laboratory(options: { format?: string } = {}): Laboratory {
+  const top = temporaryFolder();
+  const repo = join(top, "repo");
+  mkdirSync(repo);
+  git(
+    repo,
+    "init",
+    "--quiet",
+    "--initial-branch=main",
+    ...(options.format ? [`--object-format=${options.format}`] : []),
+  );
+  git(repo, "config", "user.name", "Person");
+  git(repo, "config", "user.email", "person@example.org");
+  write(repo, { "a.txt": "one\n", "dir/b.txt": "two\n", ".gitignore": "*.log\nbuild/\n" });
+  commitAll(repo, "first");
+  const folder = join(top, "workspaces");
+  return { top, repo, folder, workspaces: createGitWorkspaces({ folder }), head: git(repo, "rev-parse", "HEAD") };
+}
+
+export function temporaryFolder(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "tutti-workspace-")));
+  onTestFinished(() => {
+    execFileSync("chmod", ["-R", "u+rwX", folder]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return folder;
+}
+
+/** Plain git as a person or an agent would use it, in the folder where they stand. */
+export function git(cwd: string, ...args: string[]): string {
+  const env = { ...process.env, LC_ALL: "C", GIT_CONFIG_NOSYSTEM: "1" };
+  return execFileSync("git", args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }).replace(
+    /\n$/,
+    "",
+  );
+}
+
+export function write(folder: string, files: Record<string, string>): void {
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+  }
+}
+
+export function commitAll(folder: string, message: string): string {
+  git(folder, "add", "--all");
+  git(folder, "-c", "user.name=Agent", "-c", "user.email=agent@example.org", "commit", "--quiet", "-m", message);
+  return git(folder, "rev-parse", "HEAD");
+}
+
+/** A commit with these files on top of `parent`, made in a scratch worktree of the person. */
+export function commitOn(lab: Laboratory, parent: string, files: Record<string, string | null>): string {
+  const scratch = join(lab.top, "scratch");
+  git(lab.repo, "worktree", "add", "--quiet", "--detach", scratch, parent);
+  for (const [name, content] of Object.entries(files)) {
+    if (content === null) rmSync(join(scratch, name));
+    else write(scratch, { [name]: content });
+  }
+  const commit = commitAll(scratch, "change");
+  git(lab.repo, "worktree", "remove", "--force", scratch);
+  return commit;
+}
+
+export const key = (name = "task", attempt = 1): WorkspaceKey => ({ runId: RUN, name, attempt });
+
+export const attemptRef = (name = "task", attempt: number | string = 1): string =>
+  `refs/tutti/${RUN}/${name}/${attempt}`;
+
+export const refs = (repo: string, prefix = "refs"): string[] =>
+  git(repo, "for-each-ref", "--format=%(refname)", prefix)
+    .split("\n")
+    .filter((ref) => ref !== "");
+
+/** The paths in a commit, by any name they may have. */
+export const paths = (repo: string, commit: string): string[] =>
+  git(repo, "ls-tree", "-r", "-z", "--name-only", commit)
+    .split("\0")
+    .filter((path) => path !== "");
+
+export const content = (repo: string, commit: string, path: string): string => git(repo, "show", `${commit}:${path}`);
+
+/** All that a person could notice about a checkout: files with their times, index, HEAD, branch, configuration, stash. */
+export function observe(repo: string): Record<string, unknown> {
+  const files = readdirSync(repo, { recursive: true, encoding: "utf8" })
+    .filter((name) => name !== ".git" && !name.startsWith(".git/"))
+    .toSorted()
+    .map((name) => {
+      const { mode, size, mtimeMs } = lstatSync(join(repo, name));
+      return { name, mode, size, mtimeMs };
+    });
+  return {
+    files,
+    index: readFileSync(join(repo, ".git/index")).toString("base64"),
+    staged: git(repo, "ls-files", "-s"),
+    status: git(repo, "--no-optional-locks", "status", "--porcelain=v2", "--branch", "--ignored"),
+    head: readFileSync(join(repo, ".git/HEAD"), "utf8"),
+    config: readFileSync(join(repo, ".git/config"), "utf8"),
+    branches: refs(repo, "refs/heads").filter((ref) => !/^refs\/heads\/(?:tutti|agent)\//.test(ref)),
+  };
+}
+
+export async function failure(promise: Promise<unknown>): Promise<TuttiError> {
+  const error = await promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(TuttiError);
+  return error as TuttiError;
+}
+
+export async function expectFailure(promise: Promise<unknown>, code: ErrorCode, message: RegExp): Promise<void> {
+  const error = await failure(promise);
+  expect({ code: error.code, message: error.message }).toEqual({ code, message: expect.stringMatching(message) });
+}
+
+/** A program that leaves a mark when it is run, and the question whether it was. */
+export function canary(top: string): { program: string; wasRun: () => boolean } {
+  const mark = join(top, "canary-was-run");
+  const program = join(top, "canary.sh");
+  writeFileSync(program, `#!/bin/sh\ntouch '${mark}'\n`, { mode: 0o755 });
+  return { program, wasRun: () => existsSync(mark) };
+}

@@ -1,0 +1,186 @@
+import { readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import {
+  commitAll,
+  commitOn,
+  content,
+  expectFailure,
+  git,
+  key,
+  laboratory,
+  observe,
+  paths,
+  refs,
+  RUN,
+  write,
+} from "./laboratory.ts";
+
+const REF = `refs/heads/tutti/${RUN}`;
+
+describe("combine", () => {
+  it("gives the base itself when there is nothing to add", async () => {
+    const { repo, workspaces, head } = laboratory();
+    expect(await workspaces.combine(repo, head, [], "m")).toEqual({ ok: true, commit: head });
+    expect(await workspaces.combine(repo, head, [head], "m")).toEqual({ ok: true, commit: head });
+  });
+
+  it("gives the one commit that already holds the base", async () => {
+    const lab = laboratory();
+    const one = commitOn(lab, lab.head, { "one.txt": "1" });
+    expect(await lab.workspaces.combine(lab.repo, lab.head, [one], "m")).toEqual({ ok: true, commit: one });
+  });
+
+  it("merges several commits in order, by Tutti and without touching the checkout", async () => {
+    const lab = laboratory();
+    const commits = ["one", "two", "three"].map((name) => commitOn(lab, lab.head, { [`${name}.txt`]: name }));
+    const before = observe(lab.repo);
+    const merged = await lab.workspaces.combine(lab.repo, lab.head, commits, "all three");
+    if (!merged.ok) throw new Error("conflict");
+    expect(paths(lab.repo, merged.commit)).toEqual(expect.arrayContaining(["one.txt", "two.txt", "three.txt"]));
+    expect(git(lab.repo, "rev-parse", `${merged.commit}^2`)).toBe(commits[2]);
+    const identity = git(lab.repo, "log", "-1", "--format=%an <%ae> %cn <%ce> %s", merged.commit);
+    expect(identity).toBe("Tutti <tutti@localhost> Tutti <tutti@localhost> all three");
+    expect(observe(lab.repo)).toEqual(before);
+  });
+
+  it("gives the same hash when it is repeated at another time", async () => {
+    const lab = laboratory();
+    const commits = ["one", "two"].map((name) => commitOn(lab, lab.head, { [`${name}.txt`]: name }));
+    const first = await lab.workspaces.combine(lab.repo, lab.head, commits, "m");
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    expect(await lab.workspaces.combine(lab.repo, lab.head, commits, "m")).toEqual(first);
+  });
+
+  it("skips what is already in", async () => {
+    const lab = laboratory();
+    const one = commitOn(lab, lab.head, { "one.txt": "1" });
+    const two = commitOn(lab, one, { "two.txt": "2" });
+    expect(await lab.workspaces.combine(lab.repo, two, [one, lab.head], "m")).toEqual({ ok: true, commit: two });
+  });
+
+  it("names the files in conflict, sorted and once each, and changes nothing", async () => {
+    const lab = laboratory();
+    const one = commitOn(lab, lab.head, { "a.txt": "1\n", "dir/b.txt": null, "ü\n": "1" });
+    const two = commitOn(lab, lab.head, { "a.txt": "2\n", "dir/b.txt": "2\n", "ü\n": "2" });
+    const before = { ...observe(lab.repo), refs: refs(lab.repo) };
+    const merged = await lab.workspaces.combine(lab.repo, lab.head, [one, two], "m");
+    expect(merged).toEqual({ ok: false, files: ["a.txt", "dir/b.txt", "ü\n"] });
+    expect({ ...observe(lab.repo), refs: refs(lab.repo) }).toEqual(before);
+  });
+
+  it("merges the same change made twice", async () => {
+    const lab = laboratory();
+    const one = commitOn(lab, lab.head, { "a.txt": "same\n", "one.txt": "1" });
+    const two = commitOn(lab, lab.head, { "a.txt": "same\n", "two.txt": "2" });
+    expect(await lab.workspaces.combine(lab.repo, lab.head, [one, two], "m")).toMatchObject({ ok: true });
+  });
+
+  it("refuses what is not a commit, also when it looks like an option", async () => {
+    const { repo, workspaces, head } = laboratory();
+    await expectFailure(workspaces.combine(repo, head, ["--output=x"], "m"), "git_failed", /no commit --output=x/);
+  });
+});
+
+describe("the run's branch", () => {
+  it("is opened at the base, and stays where it is when opened again", async () => {
+    const lab = laboratory();
+    const other = commitOn(lab, lab.head, { "one.txt": "1" });
+    expect(await lab.workspaces.openBranch(lab.repo, RUN, lab.head)).toBe(lab.head);
+    expect(await lab.workspaces.openBranch(lab.repo, RUN, other)).toBe(lab.head);
+    expect(git(lab.repo, "rev-parse", REF)).toBe(lab.head);
+  });
+
+  it("takes in commits one after the other, each as a merge with its message", async () => {
+    const lab = laboratory();
+    await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
+    for (const name of ["one", "two"]) {
+      const commit = commitOn(lab, lab.head, { [`${name}.txt`]: name });
+      const merged = await lab.workspaces.integrate(lab.repo, RUN, commit, `Merge ${name}`);
+      expect(merged).toEqual({ ok: true, commit: git(lab.repo, "rev-parse", REF) });
+    }
+    expect(git(lab.repo, "log", "--first-parent", "--format=%s", REF)).toBe("Merge two\nMerge one\nfirst");
+    expect(content(lab.repo, REF, "one.txt")).toBe("one");
+  });
+
+  it("takes in parallel calls without losing one", async () => {
+    const lab = laboratory();
+    await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
+    const names = ["one", "two", "three", "four"];
+    const commits = names.map((name) => commitOn(lab, lab.head, { [`${name}.txt`]: name }));
+    await Promise.all(commits.map((commit) => lab.workspaces.integrate(lab.repo, RUN, commit, "m")));
+    expect(paths(lab.repo, REF)).toEqual(expect.arrayContaining(names.map((name) => `${name}.txt`)));
+  });
+
+  it("answers with its head when the commit is already in", async () => {
+    const lab = laboratory();
+    await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
+    const commit = commitOn(lab, lab.head, { "one.txt": "1" });
+    const first = await lab.workspaces.integrate(lab.repo, RUN, commit, "m");
+    expect(await lab.workspaces.integrate(lab.repo, RUN, commit, "m")).toEqual(first);
+    expect(await lab.workspaces.integrate(lab.repo, RUN, lab.head, "m")).toEqual(first);
+  });
+
+  it("stays as it was on a conflict", async () => {
+    const lab = laboratory();
+    await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
+    await lab.workspaces.integrate(lab.repo, RUN, commitOn(lab, lab.head, { "a.txt": "1\n" }), "m");
+    const before = git(lab.repo, "rev-parse", REF);
+    const other = commitOn(lab, lab.head, { "a.txt": "2\n" });
+    expect(await lab.workspaces.integrate(lab.repo, RUN, other, "m")).toEqual({ ok: false, files: ["a.txt"] });
+    expect(git(lab.repo, "rev-parse", REF)).toBe(before);
+  });
+
+  it("is not moved under a person who has it checked out", async () => {
+    const lab = laboratory();
+    await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
+    git(lab.repo, "checkout", "--quiet", `tutti/${RUN}`);
+    const commit = commitOn(lab, lab.head, { "one.txt": "1" });
+    const before = observe(lab.repo);
+    const refusal = lab.workspaces.integrate(lab.repo, RUN, commit, "m");
+    await expectFailure(refusal, "git_failed", /is checked out in .*\/repo; check out another branch/);
+    expect(observe(lab.repo)).toEqual(before);
+    git(lab.repo, "checkout", "--quiet", "main");
+    expect(await lab.workspaces.integrate(lab.repo, RUN, commit, "m")).toMatchObject({ ok: true });
+  });
+
+  it("is moved although an agent has checked it out in its workspace", async () => {
+    const lab = laboratory();
+    await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    git(path, "checkout", "--quiet", `tutti/${RUN}`);
+    const commit = commitOn(lab, lab.head, { "one.txt": "1" });
+    expect(await lab.workspaces.integrate(lab.repo, RUN, commit, "m")).toMatchObject({ ok: true });
+  });
+
+  it("keeps what a person committed to it in between", async () => {
+    const lab = laboratory();
+    await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
+    const persons = join(lab.top, "persons");
+    git(lab.repo, "worktree", "add", "--quiet", persons, `tutti/${RUN}`);
+    write(persons, { "person.txt": "p" });
+    commitAll(persons, "by hand");
+    git(lab.repo, "worktree", "remove", persons);
+    await lab.workspaces.integrate(lab.repo, RUN, commitOn(lab, lab.head, { "one.txt": "1" }), "m");
+    expect(paths(lab.repo, REF)).toEqual(expect.arrayContaining(["person.txt", "one.txt"]));
+  });
+
+  it("waits for a lock that is held for a moment, and breaks one that was left behind", async () => {
+    const lab = laboratory();
+    await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
+    const lock = join(lab.repo, `.git/${REF}.lock`);
+    writeFileSync(lock, "");
+    utimesSync(lock, 1, 1);
+    const one = commitOn(lab, lab.head, { "one.txt": "1" });
+    expect(await lab.workspaces.integrate(lab.repo, RUN, one, "m")).toMatchObject({ ok: true });
+    writeFileSync(lock, "");
+    const two = commitOn(lab, lab.head, { "two.txt": "2" });
+    expect(await lab.workspaces.integrate(lab.repo, RUN, two, "m")).toMatchObject({ ok: true });
+    expect(() => readFileSync(lock)).toThrow("ENOENT");
+  });
+
+  it("must be opened before anything is merged into it", async () => {
+    const lab = laboratory();
+    await expectFailure(lab.workspaces.integrate(lab.repo, RUN, lab.head, "m"), "git_failed", /must be opened first/);
+  });
+});

@@ -1,0 +1,141 @@
+import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { commitOn, expectFailure, git, laboratory, observe, temporaryFolder, write } from "./laboratory.ts";
+import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";
+
+describe("inspect", () => {
+  it("tells root, head and branch of a clean checkout", async () => {
+    const { repo, workspaces, head } = laboratory();
+    const facts = await workspaces.inspect(repo);
+    expect(facts).toEqual({ root: repo, prefix: "", head, branch: "main", dirty: false });
+  });
+
+  it("tells where a subfolder lies below the root", async () => {
+    const { repo, workspaces } = laboratory();
+    expect(await workspaces.inspect(join(repo, "dir"))).toMatchObject({ root: repo, prefix: "dir" });
+  });
+
+  it.each([
+    ["a changed file", "a.txt"],
+    ["a new file", "new.txt"],
+  ])("calls a checkout with %s dirty and leaves it as it is", async (_, name) => {
+    const { repo, workspaces } = laboratory();
+    write(repo, { [name]: "changed\n" });
+    const before = observe(repo);
+    expect(await workspaces.inspect(repo)).toMatchObject({ dirty: true });
+    expect(observe(repo)).toEqual(before);
+  });
+
+  it("does not even refresh the times in the person's index", async () => {
+    const { repo, workspaces } = laboratory();
+    utimesSync(join(repo, "a.txt"), 1, 1);
+    const before = observe(repo);
+    expect(await workspaces.inspect(repo)).toMatchObject({ dirty: false });
+    expect(observe(repo)).toEqual(before);
+  });
+
+  it("does not call a checkout with ignored files dirty", async () => {
+    const { repo, workspaces } = laboratory();
+    write(repo, { "trace.log": "x" });
+    expect(await workspaces.inspect(repo)).toMatchObject({ dirty: false });
+  });
+
+  it("gives no branch when HEAD is detached", async () => {
+    const { repo, workspaces } = laboratory();
+    git(repo, "checkout", "--quiet", "--detach");
+    expect(await workspaces.inspect(repo)).toMatchObject({ branch: null });
+  });
+
+  it("describes a checkout that is itself a linked worktree", async () => {
+    const { repo, top, workspaces } = laboratory();
+    const linked = join(top, "linked");
+    git(repo, "worktree", "add", "--quiet", "-b", "side", linked);
+    expect(await workspaces.inspect(linked)).toMatchObject({ root: linked, branch: "side" });
+  });
+
+  it("ignores GIT_ variables of the environment", async () => {
+    const { repo, workspaces, head } = laboratory();
+    process.env["GIT_DIR"] = join(repo, "nowhere");
+    onTestFinished(() => void delete process.env["GIT_DIR"]);
+    expect(await workspaces.inspect(repo)).toMatchObject({ head });
+  });
+
+  it("refuses a folder that is missing, and says which", async () => {
+    const { top, workspaces } = laboratory();
+    await expectFailure(workspaces.inspect(join(top, "nope")), "folder_not_found", /\/nope does not exist;/);
+  });
+
+  it("refuses a file in place of a folder", async () => {
+    const { repo, workspaces } = laboratory();
+    await expectFailure(workspaces.inspect(join(repo, "a.txt")), "folder_not_found", /a\.txt/);
+  });
+
+  it("refuses a folder without a repository, and says what to do", async () => {
+    const folder = temporaryFolder();
+    const workspaces = createGitWorkspaces({ folder: join(folder, "w") });
+    await expectFailure(workspaces.inspect(folder), "not_a_repository", /is not in the checkout .* run "git init"/);
+  });
+
+  it("refuses a bare repository and the inside of .git", async () => {
+    const { repo, top, workspaces } = laboratory();
+    git(top, "init", "--quiet", "--bare", "bare.git");
+    await expectFailure(workspaces.inspect(join(top, "bare.git")), "not_a_repository", /bare\.git/);
+    await expectFailure(workspaces.inspect(join(repo, ".git")), "not_a_repository", /\.git/);
+  });
+
+  it("refuses a repository without a commit, and says what to do", async () => {
+    const folder = temporaryFolder();
+    git(folder, "init", "--quiet");
+    const workspaces = createGitWorkspaces({ folder: join(folder, "w") });
+    await expectFailure(workspaces.inspect(folder), "empty_repository", /has no commit yet; make a first commit/);
+  });
+});
+
+describe("git itself", () => {
+  it("is reported as missing when there is none", async () => {
+    const { repo, top, workspaces } = laboratory();
+    const path = process.env["PATH"];
+    onTestFinished(() => void (process.env["PATH"] = path));
+    process.env["PATH"] = join(top, "empty");
+    await expectFailure(workspaces.inspect(repo), "git_missing", /install git/);
+  });
+
+  it("is reported as missing when it is too old", async () => {
+    const { repo, top, workspaces } = laboratory();
+    const path = process.env["PATH"];
+    onTestFinished(() => void (process.env["PATH"] = path));
+    mkdirSync(join(top, "old"));
+    writeFileSync(join(top, "old/git"), "#!/bin/sh\necho git version 2.25.1\n", { mode: 0o755 });
+    process.env["PATH"] = `${join(top, "old")}:${path}`;
+    await expectFailure(workspaces.inspect(repo), "git_missing", /needs git 2\.38 or newer.*2\.25\.1/);
+  });
+
+  it("passes on what it says when a command fails", async () => {
+    const { repo, workspaces, head } = laboratory();
+    await expectFailure(workspaces.changedFiles(repo, head, "f".repeat(40)), "git_failed", /has no commit f{40}/);
+    rmSync(join(repo, ".git/objects"), { recursive: true });
+    mkdirSync(join(repo, ".git/objects"));
+    await expectFailure(workspaces.inspect(repo), "git_failed", /Git could not .*: .*/);
+  });
+
+  it("reports a full disk as such", async () => {
+    const { repo, top, workspaces } = laboratory();
+    const path = process.env["PATH"];
+    onTestFinished(() => void (process.env["PATH"] = path));
+    mkdirSync(join(top, "full"));
+    const script = "#!/bin/sh\necho 'fatal: write error: No space left on device' >&2\nexit 1\n";
+    writeFileSync(join(top, "full/git"), script, { mode: 0o755 });
+    process.env["PATH"] = `${join(top, "full")}:${path}`;
+    await expectFailure(workspaces.inspect(repo), "disk_full", /No space left on device/);
+  });
+});
+
+describe("changedFiles", () => {
+  it("lists added, changed and removed paths, sorted, a renamed one under both names", async () => {
+    const lab = laboratory();
+    const to = commitOn(lab, lab.head, { "z.txt": "one\n", "a.txt": null, "dir/b.txt": "three\n", "é\n.txt": "x" });
+    const files = await lab.workspaces.changedFiles(lab.repo, lab.head, to);
+    expect(files).toEqual(["a.txt", "dir/b.txt", "z.txt", "é\n.txt"]);
+  });
+});

@@ -1,0 +1,328 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import {
+  attemptRef,
+  commitAll,
+  commitOn,
+  content,
+  expectFailure,
+  git,
+  key,
+  laboratory,
+  paths,
+  refs,
+  RUN,
+  write,
+} from "./laboratory.ts";
+import type { Laboratory } from "./laboratory.ts";
+
+async function workspace(lab: Laboratory, start = lab.head): Promise<string> {
+  return (await lab.workspaces.prepare(lab.repo, key(), start)).path;
+}
+
+const take = (lab: Laboratory, start = lab.head) => lab.workspaces.snapshot(lab.repo, key(), start, "work of the task");
+
+describe("snapshot", () => {
+  it("commits changed, new and deleted files, and not ignored ones", async () => {
+    const lab = laboratory();
+    const path = await workspace(lab);
+    write(path, { "a.txt": "changed\n", "new/deep.txt": "n\n", "trace.log": "ignored", "build/out": "ignored" });
+    rmSync(join(path, "dir/b.txt"));
+    const { commit, files } = await take(lab);
+    expect(files).toEqual(["a.txt", "dir/b.txt", "new/deep.txt"]);
+    expect(paths(lab.repo, commit)).toEqual([".gitignore", "a.txt", "new/deep.txt"]);
+    expect(git(lab.repo, "log", "-1", "--format=%P|%an <%ae>|%cn <%ce>|%s", commit)).toBe(
+      `${lab.head}|Tutti <tutti@localhost>|Tutti <tutti@localhost>|work of the task`,
+    );
+    expect(git(lab.repo, "rev-parse", attemptRef())).toBe(commit);
+  });
+
+  it("gives the start itself when nothing changed, and sets the ref all the same", async () => {
+    const lab = laboratory();
+    await workspace(lab);
+    expect(await take(lab)).toEqual({ commit: lab.head, files: [] });
+    expect(git(lab.repo, "rev-parse", attemptRef())).toBe(lab.head);
+  });
+
+  it("gives the same commit when it is repeated, and after the workspace is gone", async () => {
+    const lab = laboratory();
+    write(await workspace(lab), { "a.txt": "changed\n" });
+    const first = await take(lab);
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    expect(await take(lab)).toEqual(first);
+    await lab.workspaces.remove(lab.repo, key());
+    expect(await take(lab)).toEqual(first);
+  });
+
+  it("leaves the files, the index and the branch of the workspace as they are", async () => {
+    const lab = laboratory();
+    const path = await workspace(lab);
+    write(path, { "a.txt": "changed\n", "new.txt": "n\n" });
+    git(path, "add", "new.txt");
+    const index = readFileSync(join(lab.repo, ".git/worktrees/task-1/index"));
+    await take(lab);
+    expect(readFileSync(join(lab.repo, ".git/worktrees/task-1/index")).equals(index)).toBe(true);
+    expect(git(path, "status", "--porcelain")).toBe(" M a.txt\nA  new.txt");
+    expect(git(path, "rev-parse", "HEAD")).toBe(lab.head);
+  });
+
+  it("keeps the agent's own commits as parents", async () => {
+    const lab = laboratory();
+    const path = await workspace(lab);
+    write(path, { "own.txt": "own\n" });
+    const own = commitAll(path, "own");
+    expect(await take(lab)).toEqual({ commit: own, files: ["own.txt"] });
+    write(path, { "rest.txt": "rest\n" });
+    const { commit, files } = await take(lab);
+    expect(git(lab.repo, "rev-parse", `${commit}^`)).toBe(own);
+    expect(files).toEqual(["own.txt", "rest.txt"]);
+  });
+
+  it("takes the files when the agent has switched to another branch or detached its HEAD", async () => {
+    const lab = laboratory();
+    const path = await workspace(lab);
+    git(path, "checkout", "--quiet", "-b", "feature");
+    write(path, { "own.txt": "own\n" });
+    const own = commitAll(path, "own");
+    git(path, "checkout", "--quiet", "--detach");
+    write(path, { "rest.txt": "rest\n" });
+    const { commit, files } = await take(lab);
+    expect(git(lab.repo, "rev-parse", `${commit}^`)).toBe(own);
+    expect(files).toEqual(["own.txt", "rest.txt"]);
+  });
+
+  it("puts the files on the start when the agent's HEAD does not descend from it", async () => {
+    const lab = laboratory();
+    const start = commitOn(lab, lab.head, { "base.txt": "b\n" });
+    const path = await workspace(lab, start);
+    git(path, "reset", "--quiet", "--soft", lab.head);
+    write(path, { "a.txt": "changed\n" });
+    const { commit, files } = await take(lab, start);
+    expect(git(lab.repo, "rev-parse", `${commit}^`)).toBe(start);
+    expect(files).toEqual(["a.txt"]);
+  });
+
+  it("puts the files on the start when the agent is on a branch without a commit", async () => {
+    const lab = laboratory();
+    const path = await workspace(lab);
+    git(path, "checkout", "--quiet", "--orphan", "nothing");
+    write(path, { "a.txt": "changed\n" });
+    const { commit, files } = await take(lab);
+    expect(git(lab.repo, "rev-parse", `${commit}^`)).toBe(lab.head);
+    expect(files).toEqual(["a.txt"]);
+  });
+
+  it("does not make a moved run branch look like the agent's doing", async () => {
+    const lab = laboratory();
+    const path = await workspace(lab);
+    await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
+    git(path, "checkout", "--quiet", `tutti/${RUN}`);
+    write(path, { "own.txt": "own\n" });
+    const other = commitOn(lab, lab.head, { "other.txt": "o\n" });
+    await lab.workspaces.integrate(lab.repo, RUN, other, "other");
+    const { commit, files } = await take(lab);
+    expect(files).toEqual(["own.txt"]);
+    await lab.workspaces.integrate(lab.repo, RUN, commit, "own");
+    expect(paths(lab.repo, `tutti/${RUN}`)).toEqual(expect.arrayContaining(["other.txt", "own.txt"]));
+  });
+
+  it("sees a change that the agent told its index to hide", async () => {
+    const lab = laboratory();
+    const path = await workspace(lab);
+    git(path, "update-index", "--assume-unchanged", "a.txt");
+    git(path, "update-index", "--skip-worktree", "dir/b.txt");
+    write(path, { "a.txt": "hidden\n", "dir/b.txt": "hidden\n" });
+    expect(await take(lab)).toMatchObject({ files: ["a.txt", "dir/b.txt"] });
+  });
+
+  it("sees a change of the same size whose time was set back", async () => {
+    const lab = laboratory();
+    const path = await workspace(lab);
+    const { atime, mtime } = lstatSync(join(path, "a.txt"));
+    write(path, { "a.txt": "eno\n" });
+    utimesSync(join(path, "a.txt"), atime, mtime);
+    expect(await take(lab)).toMatchObject({ files: ["a.txt"] });
+  });
+
+  it("keeps an ignored file that the agent committed on purpose", async () => {
+    const lab = laboratory();
+    const path = await workspace(lab);
+    write(path, { "forced.log": "f\n" });
+    git(path, "add", "--force", "forced.log");
+    commitAll(path, "forced");
+    write(path, { "forced.log": "g\n" });
+    const { commit } = await take(lab);
+    expect(content(lab.repo, commit, "forced.log")).toBe("g");
+  });
+
+  it("keeps an earlier snapshot reachable when a later one does not build on it", async () => {
+    const lab = laboratory();
+    const path = await workspace(lab);
+    write(path, { "a.txt": "first\n" });
+    const first = await take(lab);
+    write(path, { "a.txt": "second\n" });
+    const second = await take(lab);
+    expect(git(lab.repo, "rev-parse", attemptRef())).toBe(second.commit);
+    expect(git(lab.repo, "for-each-ref", "--contains", first.commit, "refs/tutti")).not.toBe("");
+  });
+
+  it("refuses a workspace that never was", async () => {
+    const lab = laboratory();
+    await expectFailure(take(lab), "workspace_failed", /is gone/);
+  });
+});
+
+describe("snapshot of unusual files", () => {
+  it("takes names with line breaks, quotes, umlauts, spaces and a leading dash", async () => {
+    const lab = laboratory();
+    const path = await workspace(lab);
+    const names = ["-rf", "--stdin", 'qu"ote', "li\nne", "ümläut", "日本語", " space ", "back\\slash", ":(top)x", "*"];
+    for (const name of names) write(path, { [name]: name });
+    const { commit, files } = await take(lab);
+    expect(files).toEqual(names.toSorted());
+    expect(git(lab.repo, "cat-file", "blob", `${commit}:li\nne`)).toBe("li\nne");
+  });
+
+  it("takes a name that is not valid UTF-8, byte by byte", async () => {
+    const lab = laboratory();
+    const path = await workspace(lab);
+    const name = Buffer.from([0x66, 0xff, 0xfe, 0x67]);
+    writeFileSync(Buffer.concat([Buffer.from(`${path}/`), name]), "bytes");
+    const { commit } = await take(lab);
+    const tree = execFileSync("git", ["ls-tree", "-z", "--name-only", commit], { cwd: lab.repo });
+    expect(tree.includes(name)).toBe(true);
+    await lab.workspaces.remove(lab.repo, key());
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it("commits links as links and follows none", async () => {
+    const lab = laboratory();
+    const path = await workspace(lab);
+    write(lab.top, { "outside/secret.txt": "secret" });
+    symlinkSync(join(lab.top, "outside"), join(path, "folder-link"));
+    symlinkSync("/nowhere/at/all", join(path, "dangling"));
+    rmSync(join(path, "dir"), { recursive: true });
+    symlinkSync(join(lab.top, "outside"), join(path, "dir"));
+    const { commit, files } = await take(lab);
+    expect(files).toEqual(["dangling", "dir", "dir/b.txt", "folder-link"]);
+    for (const link of ["dangling", "dir", "folder-link"]) {
+      expect(git(lab.repo, "ls-tree", commit, link)).toMatch(/^120000 /);
+    }
+  });
+
+  it("takes a file in place of a folder, a folder in place of a file, and a change of the executable bit", async () => {
+    const lab = laboratory();
+    const path = await workspace(lab);
+    rmSync(join(path, "dir"), { recursive: true });
+    rmSync(join(path, "a.txt"));
+    write(path, { dir: "now a file", "a.txt/inner": "now a folder" });
+    chmodSync(join(path, ".gitignore"), 0o755);
+    const { commit } = await take(lab);
+    expect(paths(lab.repo, commit)).toEqual([".gitignore", "a.txt/inner", "dir"]);
+    expect(git(lab.repo, "ls-tree", commit, ".gitignore")).toMatch(/^100755 /);
+  });
+
+  it("leaves out pipes, also one in place of a file", async () => {
+    const lab = laboratory();
+    const path = await workspace(lab);
+    rmSync(join(path, "a.txt"));
+    execFileSync("sh", ["-c", "mkfifo a.txt pipe"], { cwd: path });
+    const { commit } = await take(lab);
+    expect(paths(lab.repo, commit)).toEqual([".gitignore", "dir/b.txt"]);
+  });
+
+  it("takes files that their owner may not read", async () => {
+    const lab = laboratory();
+    const path = await workspace(lab);
+    write(path, { "closed/inner.txt": "i\n", "secret.txt": "s\n" });
+    chmodSync(join(path, "secret.txt"), 0o000);
+    chmodSync(join(path, "closed"), 0o000);
+    expect(await take(lab)).toMatchObject({ files: ["closed/inner.txt", "secret.txt"] });
+  });
+
+  it("takes the files of a nested repository as ordinary files", async () => {
+    const lab = laboratory();
+    const path = await workspace(lab);
+    git(lab.top, "clone", "--quiet", lab.repo, join(path, "cloned"));
+    mkdirSync(join(path, "fresh"));
+    git(join(path, "fresh"), "init", "--quiet");
+    write(path, { "fresh/x.txt": "x", "fresh/trace.log": "ignored", "fresh/own/.gitignore": "skip\n" });
+    write(path, { "fresh/own/skip": "ignored", "fresh/own/deep/y.txt": "y" });
+    git(join(path, "fresh/own"), "init", "--quiet");
+    const { commit, files } = await take(lab);
+    expect(files).toEqual([
+      "cloned/.gitignore",
+      "cloned/a.txt",
+      "cloned/dir/b.txt",
+      "fresh/own/.gitignore",
+      "fresh/own/deep/y.txt",
+      "fresh/x.txt",
+    ]);
+    expect(git(lab.repo, "ls-tree", "-r", commit)).not.toMatch(/^160000/m);
+    expect((await take(lab)).commit).toBe(commit);
+  });
+
+  it("takes the files of a repository that the agent put in place of a file or made from a folder", async () => {
+    const lab = laboratory();
+    const path = await workspace(lab);
+    rmSync(join(path, "a.txt"));
+    git(lab.top, "clone", "--quiet", lab.repo, join(path, "a.txt"));
+    git(join(path, "dir"), "init", "--quiet");
+    write(path, { "dir/c.txt": "c" });
+    const { commit } = await take(lab);
+    const expected = [".gitignore", "a.txt/.gitignore", "a.txt/a.txt", "a.txt/dir/b.txt", "dir/b.txt", "dir/c.txt"];
+    expect(paths(lab.repo, commit)).toEqual(expected);
+  });
+
+  it("leaves a worktree that the agent made inside its own out of it, and keeps that one's work on removal", async () => {
+    const lab = laboratory();
+    const path = await workspace(lab);
+    git(path, "worktree", "add", "--quiet", "-b", "helper", ".helpers/one");
+    write(path, { ".helpers/one/loose.txt": "loose\n", "own.txt": "own\n" });
+    expect(await take(lab)).toMatchObject({ files: ["own.txt"] });
+    await lab.workspaces.remove(lab.repo, key());
+    const kept = refs(lab.repo, "refs/tutti").filter((ref) => paths(lab.repo, ref).includes("loose.txt"));
+    expect(kept).toHaveLength(1);
+    expect(git(lab.repo, "worktree", "list").split("\n")).toHaveLength(1);
+  });
+
+  it("leaves a submodule at its recorded commit, and lets it be removed", async () => {
+    const lab = laboratory();
+    const allow = ["-c", "protocol.file.allow=always"];
+    git(lab.repo, ...allow, "submodule", "--quiet", "add", lab.repo, "sub");
+    const start = commitAll(lab.repo, "submodule");
+    const path = await workspace(lab, start);
+    expect(await take(lab, start)).toEqual({ commit: start, files: [] });
+    git(path, ...allow, "submodule", "--quiet", "update", "--init");
+    write(path, { "sub/inner.txt": "i", "outer.txt": "o" });
+    expect(await take(lab, start)).toMatchObject({ files: ["outer.txt"] });
+    rmSync(join(path, "sub"), { recursive: true });
+    expect(await take(lab, start)).toMatchObject({ files: ["outer.txt", "sub"] });
+    await lab.workspaces.remove(lab.repo, key());
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it("goes through the person's line-ending filter without inventing a change", async () => {
+    const lab = laboratory();
+    git(lab.repo, "config", "core.autocrlf", "true");
+    const path = await workspace(lab);
+    expect(readFileSync(join(path, "a.txt"), "utf8")).toBe("one\r\n");
+    expect(await take(lab)).toMatchObject({ files: [] });
+    renameSync(join(path, "a.txt"), join(path, "moved.txt"));
+    const { commit } = await take(lab);
+    expect(git(lab.repo, "rev-parse", `${commit}:moved.txt`)).toBe(git(lab.repo, "rev-parse", `${lab.head}:a.txt`));
+  });
+});

@@ -1,0 +1,274 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import {
+  attemptRef,
+  commitAll,
+  commitOn,
+  content,
+  expectFailure,
+  git,
+  key,
+  laboratory,
+  observe,
+  paths,
+  refs,
+  RUN,
+  write,
+} from "./laboratory.ts";
+import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";
+
+const BRANCH = `agent/${RUN}/task/1`;
+
+describe("prepare", () => {
+  it("makes a worktree at the given commit, on a branch of its own", async () => {
+    const lab = laboratory();
+    const newer = commitOn(lab, lab.head, { "a.txt": "newer\n" });
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), newer);
+    expect(path).toBe(join(lab.folder, RUN, "task-1"));
+    expect(readFileSync(join(path, "a.txt"), "utf8")).toBe("newer\n");
+    expect(git(path, "rev-parse", "HEAD")).toBe(newer);
+    expect(git(path, "symbolic-ref", "--short", "HEAD")).toBe(BRANCH);
+    expect(git(path, "status", "--porcelain")).toBe("");
+  });
+
+  it("returns a workspace that is there without touching what an agent is doing in it", async () => {
+    const lab = laboratory();
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    write(path, { "work.txt": "half done\n" });
+    const committed = commitAll(path, "agent");
+    write(path, { "a.txt": "unsaved\n" });
+    expect(await lab.workspaces.prepare(lab.repo, key(), lab.head)).toEqual({ path });
+    expect(git(path, "rev-parse", "HEAD")).toBe(committed);
+    expect(git(path, "status", "--porcelain")).toBe(" M a.txt");
+  });
+
+  it("succeeds sixteen times in parallel, also while agents use git", async () => {
+    const lab = laboratory();
+    const busy = await lab.workspaces.prepare(lab.repo, key("busy"), lab.head);
+    const identity = ["-c", "user.name=Agent", "-c", "user.email=agent@example.org"];
+    const commit = [...identity, "commit", "--quiet", "--allow-empty", "-m", "busy"];
+    const agent = (async () => {
+      for (let i = 0; i < 30; i++) await promisify(execFile)("git", commit, { cwd: busy.path });
+    })();
+    const numbers = Array.from({ length: 16 }, (_, i) => i);
+    const made = await Promise.all(numbers.map((i) => lab.workspaces.prepare(lab.repo, key(`task-${i}`), lab.head)));
+    await agent;
+    expect(new Set(made.map(({ path }) => path)).size).toBe(16);
+    expect(git(lab.repo, "worktree", "list").split("\n")).toHaveLength(18);
+  });
+
+  it("gives ids that git or a file system would confuse different folders and branches", async () => {
+    const lab = laboratory();
+    const names = ["Task", "task", "a..b", "a.lock", "x.", "a.b"];
+    const made = await Promise.all(names.map((name) => lab.workspaces.prepare(lab.repo, key(name), lab.head)));
+    expect(new Set(made.map(({ path }) => path.toLowerCase())).size).toBe(names.length);
+  });
+
+  it("returns the subfolder that the run was started in, and makes it when the commit has none", async () => {
+    const lab = laboratory();
+    mkdirSync(join(lab.repo, "later/deep"), { recursive: true });
+    const there = await lab.workspaces.prepare(join(lab.repo, "dir"), key("one"), lab.head);
+    const missing = await lab.workspaces.prepare(join(lab.repo, "later/deep"), key("two"), lab.head);
+    expect(there.path).toBe(join(lab.folder, RUN, "one-1/dir"));
+    expect(existsSync(join(there.path, "b.txt"))).toBe(true);
+    expect(missing.path).toBe(join(lab.folder, RUN, "two-1/later/deep"));
+    expect(existsSync(missing.path)).toBe(true);
+  });
+
+  it("refuses a subfolder that leads out of the workspace at that commit", async () => {
+    const lab = laboratory();
+    mkdirSync(join(lab.repo, "sub"));
+    const scratch = join(lab.top, "link");
+    git(lab.repo, "worktree", "add", "--quiet", "--detach", scratch);
+    symlinkSync(lab.top, join(scratch, "sub"));
+    const start = commitAll(scratch, "link");
+    const prepared = lab.workspaces.prepare(join(lab.repo, "sub"), key(), start);
+    await expectFailure(prepared, "workspace_failed", /leads out of the workspace/);
+  });
+
+  it("cuts a workspace from a checkout that is itself a linked worktree", async () => {
+    const lab = laboratory();
+    const linked = join(lab.top, "linked");
+    git(lab.repo, "worktree", "add", "--quiet", "-b", "side", linked);
+    const { path } = await lab.workspaces.prepare(linked, key(), lab.head);
+    write(path, { "n.txt": "n" });
+    expect(await lab.workspaces.snapshot(linked, key(), lab.head, "m")).toMatchObject({ files: ["n.txt"] });
+    await lab.workspaces.release(linked, RUN);
+    expect(git(lab.repo, "worktree", "list").split("\n")).toHaveLength(2);
+  });
+
+  it("works in a repository with SHA-256 hashes", async () => {
+    const lab = laboratory({ format: "sha256" });
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    write(path, { "n.txt": "n" });
+    const { commit } = await lab.workspaces.snapshot(lab.repo, key(), lab.head, "m");
+    await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
+    expect(await lab.workspaces.integrate(lab.repo, RUN, commit, "merge")).toMatchObject({ ok: true });
+  });
+
+  it("refuses a folder for workspaces that would show up in the person's checkout", async () => {
+    const lab = laboratory();
+    const visible = createGitWorkspaces({ folder: join(lab.repo, "workspaces") });
+    await expectFailure(visible.prepare(lab.repo, key(), lab.head), "workspace_failed", /lies in the checkout/);
+    const inside = createGitWorkspaces({ folder: join(lab.repo, ".git/workspaces") });
+    await expectFailure(inside.prepare(lab.repo, key(), lab.head), "workspace_failed", /lies in the checkout/);
+    expect(git(lab.repo, "status", "--porcelain")).toBe("");
+    const ignored = createGitWorkspaces({ folder: join(lab.repo, "build/workspaces") });
+    await ignored.prepare(lab.repo, key(), lab.head);
+    expect(git(lab.repo, "status", "--porcelain")).toBe("");
+  });
+
+  it("refuses a commit that does not exist and leaves nothing behind", async () => {
+    const lab = laboratory();
+    await expectFailure(lab.workspaces.prepare(lab.repo, key(), "0".repeat(40)), "git_failed", /no commit 0{40}/);
+    expect(existsSync(lab.folder)).toBe(false);
+    expect(refs(lab.repo)).toEqual(["refs/heads/main"]);
+  });
+});
+
+describe("prepare after a crash", () => {
+  it("makes anew what has a folder but is not in git's list", async () => {
+    const lab = laboratory();
+    write(join(lab.folder, RUN, "task-1"), { "a.txt": "one\n" });
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    expect(git(path, "status", "--porcelain")).toBe("");
+    expect(git(path, "rev-parse", "HEAD")).toBe(lab.head);
+  });
+
+  it("makes anew what is in git's list but has no folder", async () => {
+    const lab = laboratory();
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    rmSync(path, { recursive: true });
+    await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    expect(git(path, "status", "--porcelain")).toBe("");
+    expect(git(lab.repo, "worktree", "list").split("\n")).toHaveLength(2);
+  });
+
+  it("takes a stray branch away, and keeps its commits reachable", async () => {
+    const lab = laboratory();
+    const stray = commitOn(lab, lab.head, { "stray.txt": "s" });
+    git(lab.repo, "branch", BRANCH, stray);
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    expect(git(path, "rev-parse", "HEAD")).toBe(lab.head);
+    expect(git(lab.repo, "rev-parse", attemptRef())).toBe(stray);
+  });
+
+  it("finishes a checkout that was interrupted, and does not mistake it for work", async () => {
+    const lab = laboratory();
+    const path = join(lab.folder, RUN, "task-1");
+    git(lab.repo, "worktree", "add", "--quiet", "--no-checkout", "-b", BRANCH, path);
+    write(path, { "a.txt": "one\n" });
+    const admin = join(lab.repo, ".git/worktrees/task-1");
+    writeFileSync(join(admin, "locked"), "initializing");
+    writeFileSync(join(admin, "index.lock"), "");
+    await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    expect(git(path, "status", "--porcelain")).toBe("");
+    expect(refs(lab.repo, "refs/tutti")).toEqual([]);
+  });
+
+  it("takes away a reservation in git's list that names no folder yet", async () => {
+    const lab = laboratory();
+    const admin = join(lab.repo, ".git/worktrees/task-1");
+    mkdirSync(admin, { recursive: true });
+    writeFileSync(join(admin, "locked"), "initializing");
+    await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    expect(git(lab.repo, "worktree", "list").split("\n")).toHaveLength(2);
+    expect(existsSync(join(lab.repo, ".git/worktrees/task-11"))).toBe(false);
+  });
+
+  it.each(["existing", "missing"])("breaks a stale lock on its own %s branch", async (state) => {
+    const lab = laboratory();
+    git(lab.repo, "branch", BRANCH);
+    if (state === "missing") git(lab.repo, "branch", "-D", BRANCH);
+    mkdirSync(join(lab.repo, `.git/refs/heads/agent/${RUN}/task`), { recursive: true });
+    const lock = join(lab.repo, `.git/refs/heads/${BRANCH}.lock`);
+    writeFileSync(lock, "");
+    utimesSync(lock, 1, 1);
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    expect(git(path, "status", "--porcelain")).toBe("");
+  });
+
+  it("keeps files that it finds in an unfinished workspace", async () => {
+    const lab = laboratory();
+    write(join(lab.folder, RUN, "task-1"), { "a.txt": "one\n", "found.txt": "precious\n" });
+    await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    expect(content(lab.repo, attemptRef(), "found.txt")).toBe("precious");
+  });
+});
+
+describe("move", () => {
+  it("makes files, index and branch equal to the commit, and leaves ignored files", async () => {
+    const lab = laboratory();
+    const to = commitOn(lab, lab.head, { "a.txt": "moved\n", "dir/b.txt": null, "new.txt": "n\n" });
+    const { path } = await lab.workspaces.prepare(lab.repo, key("main"), lab.head);
+    write(path, { "build/cache": "kept", "trace.log": "kept" });
+    const before = observe(lab.repo);
+    await lab.workspaces.move(lab.repo, key("main"), to);
+    expect(git(path, "rev-parse", "HEAD")).toBe(to);
+    expect(git(path, "symbolic-ref", "--short", "HEAD")).toBe(`agent/${RUN}/main/1`);
+    expect(git(path, "status", "--porcelain")).toBe("");
+    expect(readFileSync(join(path, "a.txt"), "utf8")).toBe("moved\n");
+    expect(existsSync(join(path, "dir"))).toBe(false);
+    expect(existsSync(join(path, "build/cache")) && existsSync(join(path, "trace.log"))).toBe(true);
+    expect(refs(lab.repo, "refs/tutti")).toEqual([]);
+    expect(observe(lab.repo)).toEqual(before);
+  });
+
+  it("keeps what the workspace held, committed or not", async () => {
+    const lab = laboratory();
+    const to = commitOn(lab, lab.head, { "a.txt": "moved\n" });
+    const { path } = await lab.workspaces.prepare(lab.repo, key("main"), lab.head);
+    write(path, { "own.txt": "own\n" });
+    const own = commitAll(path, "own");
+    write(path, { "a.txt": "changed\n", "loose.txt": "loose\n" });
+    await lab.workspaces.move(lab.repo, key("main"), to);
+    const kept = attemptRef("main", `1-before-${to.slice(0, 12)}`);
+    expect(git(lab.repo, "rev-parse", `${kept}^`)).toBe(own);
+    expect(content(lab.repo, kept, "loose.txt")).toBe("loose");
+    expect(content(lab.repo, kept, "a.txt")).toBe("changed");
+    expect(git(path, "status", "--porcelain", "--untracked-files=all")).toBe("");
+    expect(paths(lab.repo, "HEAD")).not.toContain("loose.txt");
+  });
+
+  it("may be repeated", async () => {
+    const lab = laboratory();
+    const to = commitOn(lab, lab.head, { "a.txt": "moved\n" });
+    const { path } = await lab.workspaces.prepare(lab.repo, key("main"), lab.head);
+    write(path, { "loose.txt": "loose\n" });
+    await lab.workspaces.move(lab.repo, key("main"), to);
+    const after = refs(lab.repo);
+    await lab.workspaces.move(lab.repo, key("main"), to);
+    expect(refs(lab.repo)).toEqual(after);
+    expect(git(path, "status", "--porcelain")).toBe("");
+  });
+
+  it("brings an agent back that has left its branch, index locked and all", async () => {
+    const lab = laboratory();
+    const to = commitOn(lab, lab.head, { "a.txt": "moved\n" });
+    const { path } = await lab.workspaces.prepare(lab.repo, key("main"), lab.head);
+    git(path, "checkout", "--quiet", "-b", "elsewhere");
+    writeFileSync(join(lab.repo, ".git/worktrees/main-1/index.lock"), "");
+    await lab.workspaces.move(lab.repo, key("main"), to);
+    expect(git(path, "symbolic-ref", "--short", "HEAD")).toBe(`agent/${RUN}/main/1`);
+    expect(git(path, "status", "--porcelain")).toBe("");
+    expect(git(lab.repo, "rev-parse", "elsewhere")).toBe(lab.head);
+  });
+
+  it("lets a snapshot after it see only what came later", async () => {
+    const lab = laboratory();
+    const to = commitOn(lab, lab.head, { "a.txt": "moved\n" });
+    const { path } = await lab.workspaces.prepare(lab.repo, key("main"), lab.head);
+    await lab.workspaces.move(lab.repo, key("main"), to);
+    expect(await lab.workspaces.snapshot(lab.repo, key("main"), to, "m")).toEqual({ commit: to, files: [] });
+    write(path, { "dir/b.txt": "later\n" });
+    expect(await lab.workspaces.snapshot(lab.repo, key("main"), to, "m")).toMatchObject({ files: ["dir/b.txt"] });
+  });
+
+  it("refuses a workspace that is not there", async () => {
+    const lab = laboratory();
+    await expectFailure(lab.workspaces.move(lab.repo, key("main"), lab.head), "workspace_failed", /is gone/);
+  });
+});

@@ -1,0 +1,112 @@
+// The whole check of this repository: `npm test`, or `npm run verify` for the static steps alone.
+//
+// 1. Every step runs, even after a failure, so that one run names everything that is wrong.
+// 2. A static step is silent unless it fails. Vitest shows its progress.
+// 3. The last line is `N passed, N failed`, with `, N skipped` when there are any. It counts static steps and tests.
+// 4. The exit code is 0 only when nothing failed and, unless --static is given, at least one test passed.
+//
+// All other arguments go to Vitest: `npm test -- packages/tutti/test/run`.
+
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { countTests } from "./count-tests.mjs";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const bin = join(root, "node_modules", ".bin");
+const pinnedNode = join(bin, "node");
+const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH ?? ""}` };
+
+// The names of scripts in package.json: each command is written down once, there.
+const staticSteps = ["format:check", "lint", "typecheck", "unused", "lock:check"];
+
+if (existsSync(pinnedNode) && realpathSync(pinnedNode) !== realpathSync(process.execPath)) {
+  // npm puts the pinned Node first on PATH; this is for whoever starts the file with a Node of their own.
+  const { code } = await run(pinnedNode, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], "inherit");
+  process.exitCode = code;
+} else {
+  await check(process.argv.slice(2));
+}
+
+/** @param {string[]} argv */
+async function check(argv) {
+  const staticOnly = argv.includes("--static");
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  for (const name of staticSteps) {
+    if (await staticStep(name)) total.passed += 1;
+    else total.failed += 1;
+  }
+  if (!staticOnly) {
+    const tests = await vitest(argv);
+    total.passed += tests.passed;
+    total.failed += tests.failed;
+    total.skipped += tests.skipped;
+  }
+  const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : "";
+  console.log(`${total.passed} passed, ${total.failed} failed${skipped}`);
+  process.exitCode = total.failed > 0 ? 1 : 0;
+}
+
+/** @param {string} name */
+async function staticStep(name) {
+  const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const started = performance.now();
+  const { code, output } = await run(scripts[name], [], "pipe");
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(`${code === 0 ? "ok  " : "FAIL"} ${name} (${seconds} s)`);
+  if (code !== 0) console.log(output.trimEnd());
+  return code === 0;
+}
+
+/** @param {string[]} argv */
+async function vitest(argv) {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-test-"));
+  try {
+    const file = join(folder, "report.json");
+    const entry = join(root, "node_modules", "vitest", "vitest.mjs");
+    const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
+    const { code } = await run(process.execPath, [entry, "run", ...reporters, ...argv], "inherit");
+    const report = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
+    const { problems, ...counts } = countTests(report, code);
+    for (const problem of problems) console.log(`FAIL ${problem}`);
+    return counts;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Runs a program, or a line of package.json's scripts when there are no arguments, in the root of the repository.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ * @param {"inherit" | "pipe"} output
+ * @returns {Promise<{ code: number, output: string }>}
+ */
+function run(command, args, output) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      env,
+      shell: args.length === 0,
+      stdio: ["inherit", output, output],
+    });
+    let text = "";
+    child.stdout?.on("data", (chunk) => (text += chunk));
+    child.stderr?.on("data", (chunk) => (text += chunk));
+    // A terminal sends Ctrl-C to the child as well; a supervisor's SIGTERM reaches only this process.
+    const forward = () => child.kill("SIGTERM");
+    process.once("SIGTERM", forward);
+    const end = (/** @type {number} */ code) => {
+      process.off("SIGTERM", forward);
+      resolve({ code, output: text });
+    };
+    child.once("error", (error) => {
+      text += `${error.message}\n`;
+      end(1);
+    });
+    child.once("close", (code, signal) => end(code ?? 128 + (signal ? constants.signals[signal] : 0)));
+  });
+}
