@@ -1,7 +1,11 @@
 // Measures functions against the first of them, per CPU second, in turns.
 
 /** The speed of each function as a share of the first one's: the median over the rounds. */
-export function compare(candidates: Record<string, () => unknown>, repeats: number, rounds = 9): Record<string, number> {
+export function compare(
+  candidates: Record<string, () => unknown>,
+  repeats: number,
+  rounds = 9,
+): Record<string, number> {
   const names = Object.keys(candidates);
   const shares: Record<string, number[]> = Object.fromEntries(names.map((name) => [name, []]));
   for (let round = 0; round < rounds + 2; round++) {

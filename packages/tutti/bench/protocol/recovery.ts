@@ -12,7 +12,9 @@ function loadPeer(folder: string): Reader {
   return (text) => {
     try {
       const value = JSON.parse(jsonrepair(text));
-      return typeof value.phase === "string" && typeof value.data === "object" ? { phase: value.phase, data: value.data } : null;
+      return typeof value.phase === "string" && typeof value.data === "object"
+        ? { phase: value.phase, data: value.data }
+        : null;
     } catch {
       return null;
     }
@@ -22,7 +24,8 @@ function loadPeer(folder: string): Reader {
 function sum(tallies: Tally[]): Tally {
   const total: Tally = { messages: 0, recovered: 0, refused: 0, wrong: 0, wrongAndValid: 0, example: "" };
   for (const each of tallies) {
-    for (const name of ["messages", "recovered", "refused", "wrong", "wrongAndValid"] as const) total[name] += each[name];
+    for (const name of ["messages", "recovered", "refused", "wrong", "wrongAndValid"] as const)
+      total[name] += each[name];
   }
   return total;
 }
@@ -45,8 +48,20 @@ function show(name: string, result: Tally): void {
 const readers: [string, Reader][] = [["ours", ourReader]];
 if (process.argv[2] !== undefined) readers.push(["jsonrepair", loadPeer(process.argv[2])]);
 for (const [name, reader] of readers) {
-  show(`${name}, each of ${DAMAGES.length} damages alone`, sum(DAMAGES.map((damage, index) => tally(index, 100, () => [damage], reader))));
-  show(`${name}, two together`, tally(2000, 10_000, (random) => clear(random, 2), reader));
-  show(`${name}, three together`, tally(3000, 10_000, (random) => clear(random, 3), reader));
-  show(`${name}, any two, unclear ones too`, tally(4000, 10_000, (random) => combination(random, 2), reader));
+  show(
+    `${name}, each of ${DAMAGES.length} damages alone`,
+    sum(DAMAGES.map((damage, index) => tally(index, 100, () => [damage], reader))),
+  );
+  show(
+    `${name}, two together`,
+    tally(2000, 10_000, (random) => clear(random, 2), reader),
+  );
+  show(
+    `${name}, three together`,
+    tally(3000, 10_000, (random) => clear(random, 3), reader),
+  );
+  show(
+    `${name}, any two, unclear ones too`,
+    tally(4000, 10_000, (random) => combination(random, 2), reader),
+  );
 }

@@ -8,7 +8,14 @@ import { randomFrom, randomMessage } from "../../test/protocol/random-message.ts
 import { compare } from "./compare.ts";
 
 const SIZES = [100_000, 5_000_000];
-const KINDS = ["trailing commas", "unquoted keys", "single quotes", "line comments", "raw line breaks in texts", "missing commas at line ends"];
+const KINDS = [
+  "trailing commas",
+  "unquoted keys",
+  "single quotes",
+  "line comments",
+  "raw line breaks in texts",
+  "missing commas at line ends",
+];
 
 function loadPeer(folder: string | undefined): ((text: string) => string) | null {
   if (folder === undefined) return null;
@@ -33,7 +40,11 @@ function texts(size: number, damageNames: string[]): { sound: string; broken: st
 
 const peer = loadPeer(process.argv[2]);
 for (const size of SIZES) {
-  for (const kinds of [["none but one trailing comma"], ...KINDS.map((kind) => [kind]), ["trailing commas", "unquoted keys"]]) {
+  for (const kinds of [
+    ["none but one trailing comma"],
+    ...KINDS.map((kind) => [kind]),
+    ["trailing commas", "unquoted keys"],
+  ]) {
     const { sound, broken } = texts(size, kinds);
     const reading = readTolerantly(broken);
     if (!reading.ok) throw new Error(`${kinds.join(" and ")}: ${reading.reason}`);
@@ -47,6 +58,8 @@ for (const size of SIZES) {
     );
     const scale = broken.length / sound.length;
     const peerShare = rates.jsonrepair === undefined ? "" : `, jsonrepair ${(rates.jsonrepair * scale).toFixed(3)}`;
-    console.log(`${size} bytes, ${kinds.join(" and ")}: ${((rates.ours ?? 0) * scale).toFixed(2)} of JSON.parse${peerShare}`);
+    console.log(
+      `${size} bytes, ${kinds.join(" and ")}: ${((rates.ours ?? 0) * scale).toFixed(2)} of JSON.parse${peerShare}`,
+    );
   }
 }

@@ -43,16 +43,27 @@ function cut(bytes: Buffer, size: number): Buffer[] {
 }
 
 const quiet = Buffer.from(TALK.repeat(Math.ceil(1_000_000 / TALK.length)));
-for (const [name, size] of [["1 MB", 1_000_000], ["100 MB", 100_000_000]] as const) {
+for (const [name, size] of [
+  ["1 MB", 1_000_000],
+  ["100 MB", 100_000_000],
+] as const) {
   const bytes = transcript(size);
   const small = cut(bytes, 4096);
   const large = cut(bytes, 65536);
   const candidates = { once: () => searchOnce(bytes), small: () => scan(small), large: () => scan(large) };
   const rates = compare(candidates, Math.max(1, Math.round(20_000_000 / size)), 7);
-  console.log(`${name} with a block every 20 KB: ${rates.small?.toFixed(2)} of Buffer.indexOf in 4 KB chunks, ${rates.large?.toFixed(2)} in 64 KB chunks`);
+  console.log(
+    `${name} with a block every 20 KB: ${rates.small?.toFixed(2)} of Buffer.indexOf in 4 KB chunks, ${rates.large?.toFixed(2)} in 64 KB chunks`,
+  );
 }
-const rates = compare({ once: () => searchOnce(quiet), small: () => scan(cut(quiet, 4096)), large: () => scan(cut(quiet, 65536)) }, 20, 7);
-console.log(`1 MB of talk without a block: ${rates.small?.toFixed(2)} in 4 KB chunks, ${rates.large?.toFixed(2)} in 64 KB chunks`);
+const rates = compare(
+  { once: () => searchOnce(quiet), small: () => scan(cut(quiet, 4096)), large: () => scan(cut(quiet, 65536)) },
+  20,
+  7,
+);
+console.log(
+  `1 MB of talk without a block: ${rates.small?.toFixed(2)} in 4 KB chunks, ${rates.large?.toFixed(2)} in 64 KB chunks`,
+);
 
 const perMegabyte = [1_000_000, 10_000_000, 100_000_000].map((size) => {
   const chunks = cut(transcript(size), 4096);
@@ -65,4 +76,6 @@ const perMegabyte = [1_000_000, 10_000_000, 100_000_000].map((size) => {
   return seconds.toSorted((a, b) => a - b)[2] ?? Number.NaN;
 });
 const [one = 1, ten = 1, hundred = 1] = perMegabyte;
-console.log(`speed at 10 MB and 100 MB as a share of that at 1 MB: ${(one / ten).toFixed(2)}, ${(one / hundred).toFixed(2)}`);
+console.log(
+  `speed at 10 MB and 100 MB as a share of that at 1 MB: ${(one / ten).toFixed(2)}, ${(one / hundred).toFixed(2)}`,
+);

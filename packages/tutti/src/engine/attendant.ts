@@ -182,6 +182,7 @@ export class Attendant {
         }
         return this.#tell(false);
       case "partial":
+      case "sent":
         return;
       case "tool":
         this.#record.tool(signal.name);

@@ -13,8 +13,8 @@ import { onlyTells, type StoredEvent } from "../schema/event.ts";
 import type { Outcome } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver, isWorkerOver } from "../schema/status.ts";
-import type { SessionHost } from "../session/session.ts";
-import type { Store } from "../store/store.ts";
+import type { SessionHost, TranscriptEntry } from "../session/session.ts";
+import type { ReadOptions, Store } from "../store/store.ts";
 import { loadTemplate } from "../template/load.ts";
 import type { TemplateConfig } from "../schema/template.ts";
 import type { Workspaces } from "../workspace/workspace.ts";
@@ -196,6 +196,21 @@ export class Engine {
         ? await this.#options.workspaces.changedFiles(run.cwd, run.base, run.head)
         : [];
     return outcome(run, files, this.#options.world.now());
+  }
+
+  /** Events as they are stored; with `run` only that run's. */
+  events(options: ReadOptions): StoredEvent[] {
+    return this.#options.store.read(options);
+  }
+
+  lastSeq(): number {
+    return this.#options.store.lastSeq();
+  }
+
+  /** What was said and done in one session of a run, its newest attempt or an older one. */
+  transcript(id: string, sessionId: string): TranscriptEntry[] {
+    this.#live(id);
+    return this.#options.sessions.transcript(id, sessionId);
   }
 
   /** Every event from now on, in order. Returns the way out. */

@@ -75,7 +75,11 @@ function isBeginning(bytes: Uint8Array, at: number, needle: Uint8Array): boolean
 
 export function findByFirstByte(bytes: Uint8Array, needle: Uint8Array, from: number): number {
   const last = bytes.length - needle.length;
-  for (let at = bytes.indexOf(needle[0] ?? 0, from); at !== -1 && at <= last; at = bytes.indexOf(needle[0] ?? 0, at + 1)) {
+  for (
+    let at = bytes.indexOf(needle[0] ?? 0, from);
+    at !== -1 && at <= last;
+    at = bytes.indexOf(needle[0] ?? 0, at + 1)
+  ) {
     let length = 1;
     while (length < needle.length && bytes[at + length] === needle[length]) length++;
     if (length === needle.length) return at;

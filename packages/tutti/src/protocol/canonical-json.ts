@@ -4,6 +4,10 @@ import { isRecord } from "./json-value.ts";
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) => {
     if (!isRecord(member)) return member;
-    return Object.fromEntries(Object.keys(member).toSorted().map((name) => [name, member[name]]));
+    return Object.fromEntries(
+      Object.keys(member)
+        .toSorted()
+        .map((name) => [name, member[name]]),
+    );
   });
 }

@@ -1,6 +1,6 @@
-// Reads the key of a member, quoted in some way or not at all.
+// Reads the key of a member, quoted in some way or not at all, and its colon.
 import { readString } from "./json-string.ts";
-import { skipSpace } from "./json-gap.ts";
+import { skipGap, skipSpace } from "./json-gap.ts";
 import type { Reading, RepairDraft } from "./repair-draft.ts";
 import { isQuote, isWordCode, looksLikeKey, wordEnd } from "./string-end.ts";
 
@@ -59,4 +59,29 @@ function readBrokenKey(draft: RepairDraft): Reading | null {
   if (text.charAt(pos) !== '"') draft.edit("single quotes", pos, end + 1, word);
   draft.pos = end + 1;
   return "read";
+}
+
+/** Moves the cursor over the colon behind a key, to the value. */
+export function readColon(draft: RepairDraft, isQuoted: boolean): Reading {
+  skipGap(draft);
+  const { text, pos } = draft;
+  const code = text.charCodeAt(pos);
+  if (pos === text.length) return "cut";
+  if (code === 58) skipColons(draft);
+  else if (code === 0xff1a || code === 61) {
+    const length = text.startsWith("=>", pos) ? 2 : 1;
+    draft.edit("other sign for a colon", pos, pos + length, ":");
+    draft.pos += length;
+  } else if (isQuote(text, pos) || "{[(".includes(text.charAt(pos)) || (isQuoted && isWordCode(code))) {
+    // A word without quotes can be the value if it is clear that the key has ended before it.
+    draft.edit("missing colon", pos, pos, ":");
+  } else return draft.refuse("a colon is expected");
+  skipGap(draft);
+  return draft.pos === text.length ? "cut" : "read";
+}
+
+function skipColons(draft: RepairDraft): void {
+  const start = ++draft.pos;
+  while (draft.text.charCodeAt(draft.pos) === 58) draft.pos++;
+  if (draft.pos > start) draft.edit("other sign for a colon", start, draft.pos, "");
 }

@@ -2,21 +2,19 @@
 // JSON. One pass, no recursion, and nothing looked at more than a bounded distance ahead.
 import { readBareValue } from "./bare-value.ts";
 import { readDamagedString } from "./damaged-string.ts";
-import { isSpace, ODD, skipGap, skipOdd, skipSpace } from "./json-gap.ts";
-import { readKey } from "./json-key.ts";
+import { ContainerStack } from "./container-stack.ts";
+import type { Container } from "./container-stack.ts";
+import { ODD, skipGap, skipOdd, skipSpace } from "./json-gap.ts";
+import { hasStringPrefix, isCloser, isEllipsis, isKeyInList, wrapperLength } from "./json-sign.ts";
+import { readColon, readKey } from "./json-key.ts";
 import { passSoundString, readString } from "./json-string.ts";
 import type { Reading, RepairDraft } from "./repair-draft.ts";
 import { passSoundRow } from "./sound-row.ts";
-import { isQuote, isWordCode, looksLikeKey, wordEnd } from "./string-end.ts";
+import { isQuote, looksLikeKey } from "./string-end.ts";
 
 export const MAX_DEPTH = 200;
 
-type Container = "{" | "[" | "(" | "call";
 type Step = "member" | "element" | "value" | "next" | "complete" | "cut" | "refused";
-
-const LONGEST_NAME = 40;
-const CLOSERS: Record<Container, number> = { "{": 125, "[": 93, "(": 41, call: 41 };
-const WRITTEN: Record<Container, string> = { "{": "}", "[": "]", "(": "]", call: "" };
 
 export class JsonRepairer {
   /** Keys met, to notice when two of one object have the same name. */
@@ -24,9 +22,7 @@ export class JsonRepairer {
   /** Something was left out with `...`. */
   leftOut = false;
   readonly #draft: RepairDraft;
-  readonly #stack: Container[] = [];
-  /** Where each of the open containers begins. */
-  readonly #opened: number[] = [];
+  readonly #open = new ContainerStack();
   /** Up to here the text is sound and can be shown even if the rest is missing. */
   #goodEnd = 0;
   #goodEdits = 0;
@@ -62,13 +58,12 @@ export class JsonRepairer {
 
   /** The repaired text from `from` on, closed where it was cut. */
   render(from: number): string {
-    const open = this.#stack.toReversed().map((container) => WRITTEN[container]);
-    return this.#draft.render(from, this.#goodEnd, this.#goodEdits) + open.join("");
+    return this.#draft.render(from, this.#goodEnd, this.#goodEdits) + this.#open.closing();
   }
 
   /** What a string or a word stands in. */
   get #role(): "member" | "element" {
-    return this.#stack.at(-1) === "{" ? "member" : "element";
+    return this.#open.top === "{" ? "member" : "element";
   }
 
   #member(): Step {
@@ -81,33 +76,8 @@ export class JsonRepairer {
     const key = readKey(draft);
     if (key !== "read") return key;
     this.keys++;
-    skipGap(draft);
-    return this.#colon(isQuoted);
-  }
-
-  #colon(isQuoted: boolean): Step {
-    const draft = this.#draft;
-    const { text, pos } = draft;
-    const code = text.charCodeAt(pos);
-    if (pos === text.length) return "cut";
-    if (code === 58) this.#skipColons();
-    else if (code === 0xff1a || code === 61) {
-      const length = text.startsWith("=>", pos) ? 2 : 1;
-      draft.edit("other sign for a colon", pos, pos + length, ":");
-      draft.pos += length;
-    } else if (isQuote(text, pos) || "{[(".includes(text.charAt(pos)) || (isQuoted && isWordCode(code))) {
-      // A word without quotes can be the value if it is clear that the key has ended before it.
-      draft.edit("missing colon", pos, pos, ":");
-    } else return draft.refuse("a colon is expected");
-    skipGap(draft);
-    return draft.pos === text.length ? "cut" : "value";
-  }
-
-  #skipColons(): void {
-    const draft = this.#draft;
-    const start = ++draft.pos;
-    while (draft.text.charCodeAt(draft.pos) === 58) draft.pos++;
-    if (draft.pos > start) draft.edit("other sign for a colon", start, draft.pos, "");
+    const colon = readColon(draft, isQuoted);
+    return colon === "read" ? "value" : colon;
   }
 
   #element(): Step {
@@ -148,46 +118,34 @@ export class JsonRepairer {
     const draft = this.#draft;
     const { text, pos } = draft;
     const code = text.charCodeAt(pos);
-    if (code === 123) return this.#open("{", 1);
-    if (code === 91) return this.#open("[", 1);
+    if (code === 123) return this.#enter("{", 1);
+    if (code === 91) return this.#enter("[", 1);
     const role = this.#role;
     if (passSoundString(draft, role)) return this.#scalar("read");
     if (code === 40) {
       draft.edit("tuple for a list", pos, pos + 1, "[");
-      return this.#open("(", 1);
+      return this.#enter("(", 1);
     }
-    if (this.#stack.at(-1) === "[" && isKeyInList(text, pos)) return this.#endLists();
+    if (this.#open.top === "[" && isKeyInList(text, pos)) return this.#endList();
     if (isQuote(text, pos)) return this.#scalar(readDamagedString(draft, role));
     if (isEllipsis(text, pos)) return this.#skipEllipsis("null", "next");
-    return this.#wrapper(pos, wordEnd(text, pos, pos + LONGEST_NAME)) ?? this.#scalar(readBareValue(draft, role));
+    const wrapper = wrapperLength(text, pos);
+    if (wrapper > 0) {
+      draft.edit("type wrapper", pos, pos + wrapper, "");
+      return this.#enter("call", wrapper);
+    }
+    if (hasStringPrefix(text, pos)) {
+      draft.edit("string prefix", pos, pos + 1, "");
+      draft.pos++;
+      return this.#scalar(readString(draft, role));
+    }
+    return this.#scalar(readBareValue(draft, role));
   }
 
-  /** `NumberLong(5)`, `new Date("…")` and `u"…"` are the value they wrap. */
-  #wrapper(pos: number, word: number): Step | null {
+  #enter(container: Container, length: number): Step {
     const draft = this.#draft;
-    const { text } = draft;
-    if (word === pos) return null;
-    if (text.charCodeAt(word) === 40) {
-      draft.edit("type wrapper", pos, word + 1, "");
-      return this.#open("call", word + 1 - pos);
-    }
-    if (text.startsWith("new ", pos)) {
-      const name = skipSpace(text, word);
-      const end = wordEnd(text, name, name + LONGEST_NAME);
-      return end > name && text.charCodeAt(end) === 40 ? this.#wrapper(pos, end) : null;
-    }
-    const isPrefix = word === pos + 1 && /^[ub]["']/.test(text.slice(pos, pos + 2));
-    if (!isPrefix) return null;
-    draft.edit("string prefix", pos, word, "");
-    draft.pos = word;
-    return this.#scalar(readString(draft, this.#role));
-  }
-
-  #open(container: Container, length: number): Step {
-    const draft = this.#draft;
-    if (this.#stack.length >= MAX_DEPTH) return draft.refuse("nested too deeply");
-    this.#opened[this.#stack.length] = draft.pos;
-    this.#stack.push(container);
+    if (this.#open.depth >= MAX_DEPTH) return draft.refuse("nested too deeply");
+    this.#open.push(container, draft.pos);
     draft.pos += length;
     this.#commaAt = -1;
     if (container === "call") {
@@ -210,12 +168,12 @@ export class JsonRepairer {
     const code = text.charCodeAt(pos);
     if (isCloser(code)) return this.#close(code);
     if (pos === text.length) return "cut";
-    const container = this.#stack.at(-1);
+    const container = this.#open.top;
     if (container === "call") return draft.refuse("a closing parenthesis is expected");
     if (code === 44 || code === 59 || code === 0xff0c) return this.#comma(code);
     if (isEllipsis(text, pos)) return this.#skipEllipsis("", "next");
     this.#commaAt = -1;
-    if (container === "[" && isKeyInList(text, pos)) return this.#endLists();
+    if (container === "[" && isKeyInList(text, pos)) return this.#endList();
     const startsEntry =
       container === "{"
         ? looksLikeKey(text, pos) || (newLine && isQuote(text, pos))
@@ -253,14 +211,13 @@ export class JsonRepairer {
   }
 
   /** In a list, a key with its colon can only belong to the object around it: the list was not closed. */
-  #endLists(): Step {
+  #endList(): Step {
     const draft = this.#draft;
-    const depth = this.#stack.lastIndexOf("{");
-    const lists = this.#stack.splice(depth + 1);
-    if (depth === -1 || lists.length > 1 || lists[0] !== "[" || this.#holdsList(depth + 1)) return draft.refuse("a list is not closed");
+    const bracket = this.#open.closeByGuess(draft.text);
+    if (bracket === null || this.#open.top !== "{") return draft.refuse("a list is not closed");
     const start = this.#commaAt === -1 ? draft.pos : this.#commaAt;
     if (this.#commaAt !== -1) draft.undo(this.#commaEdits);
-    draft.edit("missing closing bracket", start, draft.pos, "], ");
+    draft.edit("missing closing bracket", start, draft.pos, `${bracket}, `);
     return "member";
   }
 
@@ -279,57 +236,34 @@ export class JsonRepairer {
 
   #close(code: number): Step {
     const draft = this.#draft;
-    const closed = this.#stack.at(-1);
-    if (closed === undefined || CLOSERS[closed] !== code) {
+    if (!this.#open.isClosedBy(code)) {
       const unfit = this.#closeUnfit(code);
       if (unfit !== null) return unfit;
     }
-    if (code === 41) draft.replace(draft.pos, draft.pos + 1, this.#stack.at(-1) === "call" ? "" : "]");
-    this.#stack.pop();
+    if (code === 41) draft.replace(draft.pos, draft.pos + 1, this.#open.top === "call" ? "" : "]");
+    this.#open.pop();
     draft.pos++;
     this.#markGood();
-    return this.#stack.length === 0 ? "complete" : "next";
+    return this.#open.depth === 0 ? "complete" : "next";
   }
 
-  /** A closing bracket that does not fit what is open: others are missing before it, or it is one too many. */
+  /** A closing bracket that does not fit what is open: another one is missing before it, or it is one too many. */
   #closeUnfit(code: number): Step | null {
     const draft = this.#draft;
-    const depth = this.#stack.findLastIndex((container) => CLOSERS[container] === code);
-    if (depth === -1) {
+    const missing = this.#open.openInside(code);
+    if (missing === -1) {
       draft.edit("extra closing bracket", draft.pos, draft.pos + 1, "");
       draft.pos++;
       return "next";
     }
-    const missing = this.#stack.splice(depth + 1).toReversed();
-    if (missing.includes("call")) return draft.refuse("a closing parenthesis is expected");
-    if (missing.length > 1 || this.#holdsList(depth + 1)) return draft.refuse("a list is not closed");
-    draft.edit("missing closing bracket", draft.pos, draft.pos, missing.map((each) => WRITTEN[each]).join(""));
+    const bracket = missing > 1 ? null : this.#open.closeByGuess(draft.text);
+    if (bracket === null) return draft.refuse("brackets are missing");
+    draft.edit("missing closing bracket", draft.pos, draft.pos, bracket);
     return null;
-  }
-
-  /** In a list of lists nobody can tell a bracket that is missing from an opening one that is too many. */
-  #holdsList(depth: number): boolean {
-    const { text } = this.#draft;
-    return text.charCodeAt(skipSpace(text, (this.#opened[depth] ?? 0) + 1)) === 91;
   }
 
   #markGood(): void {
     this.#goodEnd = this.#draft.pos;
     this.#goodEdits = this.#draft.edits;
   }
-}
-
-function isEllipsis(text: string, at: number): boolean {
-  const code = text.charCodeAt(at);
-  return code === 0x2026 || (code === 46 && text.startsWith("...", at));
-}
-
-/** `}`, `]` and `)`. */
-function isCloser(code: number): boolean {
-  return code === 125 || code === 93 || code === 41;
-}
-
-/** Whether a key stands where an element of a list should; without quotes, only with a space behind its colon. */
-function isKeyInList(text: string, at: number): boolean {
-  return looksLikeKey(text, at) && (isQuote(text, at) || isSpace(text.charCodeAt(text.indexOf(":", at) + 1)));
 }

@@ -12,7 +12,8 @@ export function isNestedDeeper(value: unknown, text: string, limit: number): boo
 function hasMoreBrackets(text: string, limit: number): boolean {
   let count = 0;
   for (const bracket of ["{", "["]) {
-    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) if (++count > limit) return true;
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1))
+      if (++count > limit) return true;
   }
   return false;
 }

@@ -45,7 +45,8 @@ export class ResponseParser {
     const start = text.indexOf(this.delimiterStart);
     if (start === -1) return { found: false, raw: text };
     const first = this.#firstBlock(text, start);
-    if (first === null) return { found: false, error: MISSING_END, code: "no_end_delimiter", incomplete: true, raw: text };
+    if (first === null)
+      return { found: false, error: MISSING_END, code: "no_end_delimiter", incomplete: true, raw: text };
     const result = resultOf(first.block);
     if (!first.block.ok) return result;
     return { ...result, beforeText: text.slice(0, start).trim(), afterText: text.slice(first.end).trim() };
@@ -98,6 +99,7 @@ function resultOf(block: ScannedBlock): ParseResult {
     const { phase, data, raw, repairs } = block;
     return repairs.length === 0 ? { found: true, phase, data, raw } : { found: true, phase, data, raw, repairs };
   }
-  if (isUnclosed(block)) return { found: false, error: MISSING_END, code: block.code, incomplete: true, raw: block.raw };
+  if (isUnclosed(block))
+    return { found: false, error: MISSING_END, code: block.code, incomplete: true, raw: block.raw };
   return { found: true, error: block.message, code: block.code, raw: block.raw };
 }

@@ -94,7 +94,8 @@ export class StringBody {
 
     const sense = senseOfQuote(text, at + 1, role);
     const paired = this.#innerQuotes % 2 === 0;
-    if (sense === "certain" || (sense === "likely" && paired)) return paired && !this.#opensNextLine(at) ? "end" : "refused";
+    if (sense === "certain" || (sense === "likely" && paired))
+      return paired && !this.#opensNextLine(at) ? "end" : "refused";
     if (role === "key" || ":：".includes(text.charAt(skipSpace(text, at + 1)))) return "refused";
     // At the very beginning of the text it may also be its own opening quote, written twice.
     if (at === this.#start) return "refused";

@@ -61,7 +61,8 @@ function afterComma(text: string, comma: number, role: Role): QuoteSense {
 
 function afterBracket(text: string, at: number): QuoteSense {
   const next = skipSpace(text, at);
-  if (next >= text.length || ",}]);/#`，\\".includes(text.charAt(next)) || hasLineBreak(text, at, next)) return "certain";
+  if (next >= text.length || ",}]);/#`，\\".includes(text.charAt(next)) || hasLineBreak(text, at, next))
+    return "certain";
   return isQuote(text, next) || text.charAt(next) === "{" ? "likely" : "inside";
 }
 

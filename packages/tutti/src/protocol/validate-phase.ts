@@ -25,7 +25,11 @@ export function validatePhase(phase: string, data: unknown): PhaseValidation {
       : explainIssue(issue, normal.data).slice(0, -1),
   );
   const warnings = unexpectedMembers(phase, data).map((name) => `Unexpected field: ${name}`);
-  return { valid: errors.length === 0, errors, warnings: [...warnings, ...normal.warnings, ...planWarnings(phase, data)] };
+  return {
+    valid: errors.length === 0,
+    errors,
+    warnings: [...warnings, ...normal.warnings, ...planWarnings(phase, data)],
+  };
 }
 
 /** Members that the phase does not know, by their path. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { findDriver } from "./agents.ts";
 import { endSession } from "./end-session.ts";
 import { KeptSession } from "./kept-session.ts";
+import { readTranscript } from "./transcript.ts";
 import { sweep } from "./process.ts";
 import { paths, readJson, type KeeperSpec } from "./session-folder.ts";
 import type { Session, SessionHost, SessionSpec } from "./session.ts";
@@ -32,10 +33,11 @@ export function createKeptHost(options: KeptHostOptions): SessionHost {
   const env = { ...process.env, ...agentEnv };
 
   function keeperSpec(spec: SessionSpec, mode: KeeperSpec["mode"], command: string[]): KeeperSpec {
-    const { sessionId, runId, role, taskId, attempt, cwd } = spec;
+    const { sessionId, runId, role, taskId, attempt, agent, cwd } = spec;
     return {
       sessionId,
       runId,
+      agent,
       cwd,
       mode,
       command,
@@ -72,6 +74,8 @@ export function createKeptHost(options: KeptHostOptions): SessionHost {
       const { driver, rest } = findDriver(agent);
       driver.check(rest, cwd);
     },
+
+    transcript: (runId, sessionId) => readTranscript(join(folder, runId, pathName(sessionId))),
 
     end: (runId, sessionId) => endFolder(join(folder, runId, pathName(sessionId))),
 

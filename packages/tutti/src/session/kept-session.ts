@@ -14,6 +14,7 @@ import {
   readEnd,
   readKeeper,
   request,
+  turnName,
   writeJson,
   type KeeperSpec,
 } from "./session-folder.ts";
@@ -113,7 +114,12 @@ export class KeptSession implements Session {
 
   async deliver(turn: Turn): Promise<void> {
     const input = this.#options.driver.encodeTurn(turn);
-    request(this.#options.folder, turnName(turn.number), { type: "turn", number: turn.number, input });
+    request(this.#options.folder, turnName(turn.number), {
+      type: "turn",
+      number: turn.number,
+      text: turn.text,
+      input,
+    });
   }
 
   wasDelivered(turn: number): boolean {
@@ -142,8 +148,6 @@ export class KeptSession implements Session {
     this.#wake.abort();
   }
 }
-
-const turnName = (turn: number): string => `turn-${String(turn).padStart(6, "0")}`;
 
 const END_REASONS = {
   stopped: "it was stopped",

@@ -70,6 +70,7 @@ export class SessionReader {
         return;
       case "sent":
         this.#turns.push(entry.turn);
+        yield { type: "sent", turn: entry.turn };
         return;
       case "unstartable":
         yield { type: "unstartable", error: entry.error };

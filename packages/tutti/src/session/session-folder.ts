@@ -15,6 +15,8 @@ import type { ProcessIdentity } from "./process.ts";
 export interface KeeperSpec {
   sessionId: string;
   runId: string;
+  /** The agent as the person named it; whoever reads the output later must know how to read it. */
+  agent: string;
   cwd: string;
   /** `stream`: one process that takes lines on stdin. `turn`: one process per turn, prompt on stdin until end of file. */
   mode: "stream" | "turn";
@@ -29,7 +31,7 @@ export interface KeeperSpec {
 }
 
 export type KeeperRequest =
-  | { type: "turn"; number: number; input: string }
+  | { type: "turn"; number: number; text: string; input: string }
   | { type: "input"; input: string }
   | { type: "close" }
   | { type: "stop" };
@@ -94,6 +96,9 @@ export function makeSessionFolder(folder: string): void {
 export function request(folder: string, name: string, value: KeeperRequest): void {
   writeJsonOnce(join(paths(folder).requests, `${name}.json`), value);
 }
+
+/** The name of the request for a turn; sorts by number. */
+export const turnName = (turn: number): string => `turn-${String(turn).padStart(6, "0")}`;
 
 export const hasRequest = (folder: string, name: string): boolean =>
   existsSync(join(paths(folder).requests, `${name}.json`));

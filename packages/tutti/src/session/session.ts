@@ -29,6 +29,8 @@ export interface Turn {
 export type SessionSignal =
   /** The session can take a turn. */
   | { type: "ready" }
+  /** A turn went to the agent. */
+  | { type: "sent"; turn: number }
   /** The agent cannot be started at all, e.g. because there is no such program. */
   | { type: "unstartable"; error: string }
   /** The agent said something; `complete` ends one message. */
@@ -63,7 +65,19 @@ export interface Session {
   leave(): void;
 }
 
+/** One thing that was said or done in a session; `n` counts from 1. */
+export type TranscriptEntry = { n: number } & (
+  | { type: "prompt"; turn: number; text: string }
+  | { type: "text"; text: string }
+  | { type: "tool"; name: string; input: unknown }
+  | { type: "usage"; usage: Usage }
+  | { type: "ask"; askId: string; question: string; options?: string[] }
+  | { type: "turnOver"; turn: number; ending: Ending }
+);
+
 export interface SessionHost {
+  /** What was said and done in a session so far, alive or not; empty if there never was one. */
+  transcript(runId: string, sessionId: string): TranscriptEntry[];
   /** Starts the session; or adopts it if it was started before; or tells how it ended. Never starts one id twice. */
   open(spec: SessionSpec): Session;
   /** Ends whatever is left of a run's sessions but those to keep, and waits until it is gone. */

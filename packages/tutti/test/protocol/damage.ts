@@ -54,7 +54,11 @@ function write(value: unknown, indent: string, place: Place, style: Style, rando
     const next = entries[index + 1]?.[1];
     const comma = index === entries.length - 1 ? style.lastComma(inside) : style.comma(inside, random, next);
     const name = style.string(key, "key", random) ?? JSON.stringify(key);
-    return style.space(`\n${deeper}`, random) + (inside === "member" ? name + style.colon(random, member) + entry : entry) + comma;
+    return (
+      style.space(`\n${deeper}`, random) +
+      (inside === "member" ? name + style.colon(random, member) + entry : entry) +
+      comma
+    );
   });
   const end = written.length === 0 ? "" : style.space(`\n${indent}`, random);
   return style.open(inside) + written.join("") + end + style.close(inside);
@@ -64,7 +68,8 @@ const escapedFor = (quote: string, text: string): string =>
   quote + JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll(quote, `\\${quote}`) + quote;
 const isName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(text);
 const isToken = (text: string): boolean =>
-  /^[A-Za-z_][A-Za-z0-9_./-]*(?::[0-9-]+)?$/.test(text) && !/^(?:true|false|null|undefined|nil|[Nn]a?[Nn]|None)$/.test(text);
+  /^[A-Za-z_][A-Za-z0-9_./-]*(?::[0-9-]+)?$/.test(text) &&
+  !/^(?:true|false|null|undefined|nil|[Nn]a?[Nn]|None)$/.test(text);
 const isClean = (text: string): boolean => !/["\\\n\t]/.test(text) && text.trim() === text && text !== "";
 /** Quotes around words only, so that a reader can see which belong together. */
 const hasPairedQuotes = (text: string): boolean => /^[^"\\\n]*(?: "[\w ]+"(?= )[^"\\\n]*)+$/.test(text);
@@ -82,7 +87,11 @@ const between = (name: string, made: (written: string, random: Random) => string
   group: "space",
   style: { space: (written, random) => (sometimes(random) ? made(written, random) : written) },
 });
-const around = (name: string, text: (written: string, random: Random) => string, expect: Damage["expect"] = "message") => ({
+const around = (
+  name: string,
+  text: (written: string, random: Random) => string,
+  expect: Damage["expect"] = "message",
+) => ({
   name,
   expect,
   group: "around",
@@ -91,7 +100,12 @@ const around = (name: string, text: (written: string, random: Random) => string,
 
 export const DAMAGES: readonly Damage[] = [
   { name: "trailing commas", expect: "message", group: "last", style: { lastComma: () => "," } },
-  { name: "trailing commas in objects", expect: "message", group: "last", style: { lastComma: (p) => (p === "member" ? "," : "") } },
+  {
+    name: "trailing commas in objects",
+    expect: "message",
+    group: "last",
+    style: { lastComma: (p) => (p === "member" ? "," : "") },
+  },
   { name: "double trailing commas", expect: "message", group: "last", style: { lastComma: () => ",," } },
   quoted("unquoted keys", (text, place) => (place === "key" && isName(text) ? text : null)),
   quoted("single-quoted keys", (text, place) => (place === "key" ? `'${text}'` : null)),
@@ -103,7 +117,9 @@ export const DAMAGES: readonly Damage[] = [
   quoted("Python strings", (text) => (text.includes("'") && !text.includes('"') ? null : escapedFor("'", text))),
   quoted("unquoted values", (text, place) => (place !== "key" && isToken(text) ? text : null)),
   quoted("unquoted keys and values", (text, place) => (place === "key" ? text : isToken(text) ? text : null)),
-  quoted("typographic quotes", (text, place) => (isClean(text) && !/[“”]/.test(text) ? `“${text}”` : place ? null : null)),
+  quoted("typographic quotes", (text, place) =>
+    isClean(text) && !/[“”]/.test(text) ? `“${text}”` : place ? null : null,
+  ),
   quoted("backticks", (text, place) => (place === "key" ? null : escapedFor("`", text))),
   quoted("triple quotes", (text, place) => (place !== "key" && isClean(text) ? `"""${text}"""` : null)),
   quoted("Python u-strings", (text, place) => (place === "key" ? null : `u${escapedFor("'", text)}`)),
@@ -117,10 +133,16 @@ export const DAMAGES: readonly Damage[] = [
   quoted("backslash and line break in texts", (text) => JSON.stringify(text).replaceAll(/(?<!\\)\\n/g, "\\\n")),
   quoted("joined strings", (text, place) => {
     const half = text.indexOf(" ");
-    return place === "key" || half < 1 ? null : `${JSON.stringify(text.slice(0, half))} + ${JSON.stringify(text.slice(half))}`;
+    return place === "key" || half < 1
+      ? null
+      : `${JSON.stringify(text.slice(0, half))} + ${JSON.stringify(text.slice(half))}`;
   }),
-  quoted("keys without opening quote", (text, place, random) => (place === "key" && sometimes(random) ? `${text}"` : null)),
-  quoted("keys without closing quote", (text, place, random) => (place === "key" && sometimes(random) ? `"${text}` : null)),
+  quoted("keys without opening quote", (text, place, random) =>
+    place === "key" && sometimes(random) ? `${text}"` : null,
+  ),
+  quoted("keys without closing quote", (text, place, random) =>
+    place === "key" && sometimes(random) ? `"${text}` : null,
+  ),
   quoted("values without opening quote", (text, place) => (place === "member" && isToken(text) ? `${text}"` : null)),
   quoted("values without closing quote", (text, place) => (place === "member" && isToken(text) ? `"${text}` : null)),
   between("line comments", (written) => ` // it's a "note": {${written}`),
@@ -130,30 +152,97 @@ export const DAMAGES: readonly Damage[] = [
   between("zero-width characters", (written) => `${written}\u200b`),
   between("terminal colours", (written) => `${written}\u001b[32m`),
   between("escaped line breaks between values", (written) => written.replaceAll("\n", "\\n")),
-  { name: "missing commas at line ends", expect: "message", group: "comma", style: { comma: (_p, random) => (sometimes(random) ? "" : ",") } },
-  { name: "double commas", expect: "message", group: "comma", style: { comma: (_p, random) => (sometimes(random) ? ",," : ",") } },
-  { name: "semicolons for commas", expect: "message", group: "comma", style: { comma: (_p, random) => (sometimes(random) ? ";" : ",") } },
+  {
+    name: "missing commas at line ends",
+    expect: "message",
+    group: "comma",
+    style: { comma: (_p, random) => (sometimes(random) ? "" : ",") },
+  },
+  {
+    name: "double commas",
+    expect: "message",
+    group: "comma",
+    style: { comma: (_p, random) => (sometimes(random) ? ",," : ",") },
+  },
+  {
+    name: "semicolons for commas",
+    expect: "message",
+    group: "comma",
+    style: { comma: (_p, random) => (sometimes(random) ? ";" : ",") },
+  },
   { name: "full-width commas", expect: "message", group: "comma", style: { comma: () => "，" } },
-  { name: "missing colons", expect: "message", group: "colon", style: { colon: (random, value) => (sometimes(random) && (typeof value === "string" || Array.isArray(value)) ? " " : ": ") } },
-  { name: "equals signs for colons", expect: "message", group: "colon", style: { colon: (random) => (sometimes(random) ? " = " : ": ") } },
+  {
+    name: "missing colons",
+    expect: "message",
+    group: "colon",
+    style: {
+      colon: (random, value) => (sometimes(random) && (typeof value === "string" || Array.isArray(value)) ? " " : ": "),
+    },
+  },
+  {
+    name: "equals signs for colons",
+    expect: "message",
+    group: "colon",
+    style: { colon: (random) => (sometimes(random) ? " = " : ": ") },
+  },
   { name: "arrows for colons", expect: "message", group: "colon", style: { colon: () => " => " } },
   { name: "full-width colons", expect: "message", group: "colon", style: { colon: () => "：" } },
   { name: "leading commas", expect: "message", group: "open", style: { open: (p) => (p === "member" ? "{" : "[,") } },
-  { name: "tuples for lists", expect: "message", group: "open", style: { open: (p) => (p === "member" ? "{" : "("), close: (p) => (p === "member" ? "}" : ")") } },
+  {
+    name: "tuples for lists",
+    expect: "message",
+    group: "open",
+    style: { open: (p) => (p === "member" ? "{" : "("), close: (p) => (p === "member" ? "}" : ")") },
+  },
   { name: "lists not closed", expect: "message", group: "open", style: { close: (p) => (p === "member" ? "}" : "") } },
-  { name: "Python literals", expect: "message", group: "scalar", style: { scalar: (w) => ({ true: "True", false: "False", null: "None" })[w] ?? w } },
-  { name: "JavaScript literals", expect: "message", group: "scalar", style: { scalar: (w) => (w === "null" ? "undefined" : w) } },
-  { name: "upper-case literals", expect: "message", group: "scalar", style: { scalar: (w) => (/^[tfn]/.test(w) ? w.toUpperCase() : w) } },
-  { name: "plus signs", expect: "message", group: "scalar", style: { scalar: (w) => (/^[1-9][0-9.]*$/.test(w) ? `+${w}` : w) } },
-  { name: "points at the end", expect: "message", group: "scalar", style: { scalar: (w) => (/^[0-9]+$/.test(w) ? `${w}.` : w) } },
-  { name: "type wrappers", expect: "message", group: "scalar", style: { scalar: (w) => (/^[0-9]+$/.test(w) ? `NumberLong(${w})` : w) } },
+  {
+    name: "Python literals",
+    expect: "message",
+    group: "scalar",
+    style: { scalar: (w) => ({ true: "True", false: "False", null: "None" })[w] ?? w },
+  },
+  {
+    name: "JavaScript literals",
+    expect: "message",
+    group: "scalar",
+    style: { scalar: (w) => (w === "null" ? "undefined" : w) },
+  },
+  {
+    name: "upper-case literals",
+    expect: "message",
+    group: "scalar",
+    style: { scalar: (w) => (/^[tfn]/.test(w) ? w.toUpperCase() : w) },
+  },
+  {
+    name: "plus signs",
+    expect: "message",
+    group: "scalar",
+    style: { scalar: (w) => (/^[1-9][0-9.]*$/.test(w) ? `+${w}` : w) },
+  },
+  {
+    name: "points at the end",
+    expect: "message",
+    group: "scalar",
+    style: { scalar: (w) => (/^[0-9]+$/.test(w) ? `${w}.` : w) },
+  },
+  {
+    name: "type wrappers",
+    expect: "message",
+    group: "scalar",
+    style: { scalar: (w) => (/^[0-9]+$/.test(w) ? `NumberLong(${w})` : w) },
+  },
   { name: "byte-order mark", expect: "message", text: (text) => `\ufeff${text}` },
   around("fence", (text) => `\`\`\`json\n${text}\n\`\`\``),
   around("fence without language", (text) => `\`\`\`\n${text}\n\`\`\`\n`),
   around("fence and talk", (text) => `Here it is:\n\n\`\`\`json\n${text}\n\`\`\`\n\nDone, it's {complete}.`),
   around("talk before", (text) => `Here's the {result} you asked for:\n${text}`),
   around("talk after", (text) => `${text}\nI've used {x} and "y", done.`),
-  around("quoted lines", (text) => text.split("\n").map((line) => `> ${line}`).join("\n")),
+  around("quoted lines", (text) =>
+    text
+      .split("\n")
+      .map((line) => `> ${line}`)
+      .join("\n"),
+  ),
   around("function call", (text) => `callback(${text});`),
   around("assignment", (text) => `const answer = ${text};`),
   around("list of one", (text) => `[${text},]`),

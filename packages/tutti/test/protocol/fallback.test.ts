@@ -30,8 +30,10 @@ describe("the guess from key words", () => {
 
   it("publishes the four patterns of the first document (D0-083..D0-086)", () => {
     const { analysis_complete, tasks_ready, worker_done, worker_error } = NAMED_FALLBACK_PATTERNS;
-    for (const text of ["Exploration done", "ANALYSIS finished", "analysis complete"]) expect(text).toMatch(analysis_complete);
-    for (const text of ["Task list ready", "breakdown created", "task  list complete"]) expect(text).toMatch(tasks_ready);
+    for (const text of ["Exploration done", "ANALYSIS finished", "analysis complete"])
+      expect(text).toMatch(analysis_complete);
+    for (const text of ["Task list ready", "breakdown created", "task  list complete"])
+      expect(text).toMatch(tasks_ready);
     for (const text of ["work done", "Task finished", "task complete"]) expect(text).toMatch(worker_done);
     for (const text of ["An Error", "it failed", "could not read"]) expect(text).toMatch(worker_error);
     expect("analysis pending").not.toMatch(analysis_complete);

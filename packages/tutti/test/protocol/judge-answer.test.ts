@@ -40,7 +40,9 @@ describe("the answer of a turn", () => {
       ignored: [{ phase: "completion", reason: "It repeats a block of the prompt." }],
     });
     const real = block("completion", { task_id: "t1", status: "success", summary: "real" });
-    expect(judge(echo + real + echo, "completion", { prompt, taskId: "t1" }).answer).toMatchObject({ data: { summary: "real" } });
+    expect(judge(echo + real + echo, "completion", { prompt, taskId: "t1" }).answer).toMatchObject({
+      data: { summary: "real" },
+    });
   });
 
   it("is not made impossible by an unreadable sample in the prompt", () => {
@@ -53,7 +55,8 @@ describe("the answer of a turn", () => {
 
   it("is never a block about another task", () => {
     const text =
-      block("completion", { task_id: "t1", status: "partial" }) + block("completion", { task_id: "t2", status: "failed" });
+      block("completion", { task_id: "t1", status: "partial" }) +
+      block("completion", { task_id: "t2", status: "failed" });
     expect(judge(text, "completion", { taskId: "t1" })).toMatchObject({
       answer: { data: { task_id: "t1", status: "partial" } },
       ignored: [{ phase: "completion", reason: "It names task t2, not t1." }],
@@ -85,7 +88,8 @@ describe("the answer of a turn", () => {
   });
 
   it("leaves out progress reports, and records those about another task", () => {
-    const text = block("progress", { task_id: "t1", status: "working" }) + block("progress", { task_id: "t2", status: "working" });
+    const text =
+      block("progress", { task_id: "t1", status: "working" }) + block("progress", { task_id: "t2", status: "working" });
     expect(judge(text, "completion", { taskId: "t1" }).ignored).toEqual([
       { phase: "progress", reason: "It names task t2, not t1." },
     ]);

@@ -35,17 +35,20 @@ function isJson(text: string): boolean {
 }
 
 describe("a message in which one sign is", () => {
-  it.each(Object.entries(CHANGES))("%s is read as it was meant or refused, never as something else", (_name, change) => {
-    for (let seed = 0; seed < 1500; seed++) {
-      const random = randomFrom(seed);
-      const message = randomMessage(random);
-      const text = JSON.stringify(message, null, seed % 2 === 0 ? 2 : 0);
-      const damaged = change(text, pick(random, signs(text)));
-      // What is JSON all the same is another message, and no reader can know better.
-      if (isJson(damaged)) continue;
-      const got = ourReader(damaged);
-      const isRight = got === null || got === "truncated" || isDeepStrictEqual(got, message);
-      expect(isRight, `seed ${seed}\n${damaged}\n${JSON.stringify(got)}`).toBe(true);
-    }
-  });
+  it.each(Object.entries(CHANGES))(
+    "%s is read as it was meant or refused, never as something else",
+    (_name, change) => {
+      for (let seed = 0; seed < 1500; seed++) {
+        const random = randomFrom(seed);
+        const message = randomMessage(random);
+        const text = JSON.stringify(message, null, seed % 2 === 0 ? 2 : 0);
+        const damaged = change(text, pick(random, signs(text)));
+        // What is JSON all the same is another message, and no reader can know better.
+        if (isJson(damaged)) continue;
+        const got = ourReader(damaged);
+        const isRight = got === null || got === "truncated" || isDeepStrictEqual(got, message);
+        expect(isRight, `seed ${seed}\n${damaged}\n${JSON.stringify(got)}`).toBe(true);
+      }
+    },
+  );
 });

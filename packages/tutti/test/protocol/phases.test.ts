@@ -8,8 +8,10 @@ const check = (phase: string, data: unknown) => parser.validatePhase(phase, data
 
 /** Each value must be refused for the member, and each good one accepted. */
 function member(phase: string, base: Record<string, unknown>, name: string, good: unknown[], bad: unknown[]): void {
-  for (const value of good) expect(check(phase, { ...base, [name]: value }), JSON.stringify(value)).toMatchObject({ valid: true });
-  for (const value of bad) expect(check(phase, { ...base, [name]: value }), JSON.stringify(value)).toMatchObject({ valid: false });
+  for (const value of good)
+    expect(check(phase, { ...base, [name]: value }), JSON.stringify(value)).toMatchObject({ valid: true });
+  for (const value of bad)
+    expect(check(phase, { ...base, [name]: value }), JSON.stringify(value)).toMatchObject({ valid: false });
 }
 
 /** The member must be there, and null does not count. */
@@ -105,8 +107,10 @@ describe("task_list", () => {
   const TASK = { id: "task_001", title: "t", description: "d" };
   const BASE = { tasks: [TASK] };
   const task = (name: string, good: unknown[], bad: unknown[]) => {
-    for (const value of good) expect(check("task_list", { tasks: [{ ...TASK, [name]: value }] })).toMatchObject({ valid: true });
-    for (const value of bad) expect(check("task_list", { tasks: [{ ...TASK, [name]: value }] })).toMatchObject({ valid: false });
+    for (const value of good)
+      expect(check("task_list", { tasks: [{ ...TASK, [name]: value }] })).toMatchObject({ valid: true });
+    for (const value of bad)
+      expect(check("task_list", { tasks: [{ ...TASK, [name]: value }] })).toMatchObject({ valid: false });
   };
 
   it("has a list of tasks (D0-020, D0-021, D4-528, D4-546)", () => {
@@ -119,7 +123,9 @@ describe("task_list", () => {
       "Missing required field: tasks[1].description",
     ]);
     expect(check("task_list", { tasks: ["text"] })).toMatchObject({ valid: false });
-    expect(check("task_list", { tasks: [{ ...TASK, colour: 1 }] }).warnings).toEqual(["Unexpected field: tasks[0].colour"]);
+    expect(check("task_list", { tasks: [{ ...TASK, colour: 1 }] }).warnings).toEqual([
+      "Unexpected field: tasks[0].colour",
+    ]);
   });
 
   it("has tasks with an id, a title and a description (D0-025..D0-027)", () => {
@@ -156,7 +162,9 @@ describe("task_list", () => {
         "No such task: c",
       ],
     });
-    expect(check("task_list", { tasks, parallelizable_groups: [["task_001"]] }).warnings).toEqual(["Task in no parallel group: b"]);
+    expect(check("task_list", { tasks, parallelizable_groups: [["task_001"]] }).warnings).toEqual([
+      "Task in no parallel group: b",
+    ]);
   });
 });
 
@@ -174,7 +182,10 @@ describe("progress", () => {
     for (const status of ["in_progress", "blocked", "retrying", "working", "processing"]) {
       expect(check("progress", { ...BASE, status })).toEqual({ valid: true, errors: [], warnings: [] });
     }
-    expect(check("progress", { ...BASE, status: "dreaming" })).toMatchObject({ valid: true, warnings: [expect.any(String)] });
+    expect(check("progress", { ...BASE, status: "dreaming" })).toMatchObject({
+      valid: true,
+      warnings: [expect.any(String)],
+    });
   });
 
   it("has a share between 0 and 100 (D0-039, D4-196, D4-549)", () => {
@@ -239,7 +250,9 @@ describe("aggregation", () => {
     for (const status of ["success", "needs_input", "failed"]) {
       expect(check("aggregation", { status })).toEqual({ valid: true, errors: [], warnings: [] });
     }
-    expect(check("aggregation", { status: "mostly" }).warnings).toEqual(["Unknown aggregation status, read as needs_input: mostly"]);
+    expect(check("aggregation", { status: "mostly" }).warnings).toEqual([
+      "Unknown aggregation status, read as needs_input: mostly",
+    ]);
     member("aggregation", BASE, "status", [], [1, []]);
   });
 
@@ -251,7 +264,13 @@ describe("aggregation", () => {
 
   it("may list conflicts (D0-061, D4-531, D4-553)", () => {
     const conflict = { type: "duplicate", description: "d", resolution: "kept one", options: ["a", "b"] };
-    member("aggregation", BASE, "conflicts", [[], [conflict], [{ type: "naming" }]], [conflict, ["duplicate"], [{ ...conflict, options: "a" }]]);
+    member(
+      "aggregation",
+      BASE,
+      "conflicts",
+      [[], [conflict], [{ type: "naming" }]],
+      [conflict, ["duplicate"], [{ ...conflict, options: "a" }]],
+    );
   });
 });
 
@@ -262,7 +281,13 @@ describe("verification and heartbeat", () => {
     member("verification", base, "status", ["passed", "failed", "passed_with_warnings"], ["ok"]);
     member("verification", base, "summary", ["s"], [1]);
     const issue = { severity: "error", description: "d", location: "a:1", suggested_fix: "f" };
-    member("verification", base, "issues", [[], [issue], [{ description: "d" }]], [issue, [{ ...issue, severity: "bad" }], [{ severity: "info" }]]);
+    member(
+      "verification",
+      base,
+      "issues",
+      [[], [issue], [{ description: "d" }]],
+      [issue, [{ ...issue, severity: "bad" }], [{ severity: "info" }]],
+    );
     member("verification", base, "auto_fixed", [["a"]], ["a"]);
   });
 

@@ -50,7 +50,15 @@ const SENTENCES = [
   "\\n is a newline",
   "```js\nconst a = {b: 1};\n```",
 ];
-const WORDS = ["parser", "src/a.ts", "docs/api-rest.md", "backend/server.js:2400-2520", "task_001", "in_progress", "v1.2.3"];
+const WORDS = [
+  "parser",
+  "src/a.ts",
+  "docs/api-rest.md",
+  "backend/server.js:2400-2520",
+  "task_001",
+  "in_progress",
+  "v1.2.3",
+];
 
 const sentence = (random: Random): string => pick(random, SENTENCES);
 const list = <T>(random: Random, make: (random: Random) => T, most = 3): T[] =>
@@ -115,7 +123,8 @@ const MAKERS: Record<string, (random: Random) => Record<string, unknown>> = {
     status: pick(random, ["success", "needs_input", "failed"]),
     ...some(random, {
       summary: () => sentence(random),
-      conflicts: () => list(random, (each) => ({ type: "duplicate", description: sentence(each), options: list(each, word) })),
+      conflicts: () =>
+        list(random, (each) => ({ type: "duplicate", description: sentence(each), options: list(each, word) })),
       merged_output: () => sentence(random),
       output_files: () => list(random, word),
     }),

@@ -26,7 +26,10 @@ describe("a damaged message", () => {
   );
 
   it("is recovered in 99.5 % of combinations of two and three damages, and never wrongly", () => {
-    for (const [seed, count, messages] of [[2000, 2, 3000], [3000, 3, 2000]] as const) {
+    for (const [seed, count, messages] of [
+      [2000, 2, 3000],
+      [3000, 3, 2000],
+    ] as const) {
       const result = tally(seed, messages, (random) => clear(random, count, true));
       expect(result, result.example).toMatchObject({ wrong: 0, wrongAndValid: 0 });
       expect(result.recovered / result.messages, result.example).toBeGreaterThanOrEqual(0.995);

@@ -28,7 +28,12 @@ export const ourReader: Reader = (text) => {
   return block.code === "truncated" ? "truncated" : null;
 };
 
-export function tally(seed: number, messages: number, choose: (random: Random) => readonly Damage[], read = ourReader): Tally {
+export function tally(
+  seed: number,
+  messages: number,
+  choose: (random: Random) => readonly Damage[],
+  read = ourReader,
+): Tally {
   const result: Tally = { messages, recovered: 0, refused: 0, wrong: 0, wrongAndValid: 0, example: "" };
   for (let index = 0; index < messages; index++) {
     const random = randomFrom(seed * 1_000_003 + index);

@@ -60,7 +60,16 @@ describe("parseOrchestratorResponse", () => {
   });
 
   it("never throws, whatever the response is (D0-004)", () => {
-    for (const text of ["", START, END, START + END, `${END}${START}`, delimited("\\"), delimited('{"phase":{},"data":1}'), delimited("null")]) {
+    for (const text of [
+      "",
+      START,
+      END,
+      START + END,
+      `${END}${START}`,
+      delimited("\\"),
+      delimited('{"phase":{},"data":1}'),
+      delimited("null"),
+    ]) {
       expect(() => parseOrchestratorResponse(text)).not.toThrow();
     }
   });
@@ -85,7 +94,12 @@ describe("ResponseParser.parse", () => {
 
   it("says that the end delimiter is missing and that more may come (D4-176)", () => {
     for (const text of [`${START} {"phase":"p","data":{}}`, `${START} {"phase":"p"`]) {
-      expect(parser.parse(text)).toMatchObject({ found: false, error: "Missing end delimiter", incomplete: true, raw: text });
+      expect(parser.parse(text)).toMatchObject({
+        found: false,
+        error: "Missing end delimiter",
+        incomplete: true,
+        raw: text,
+      });
     }
   });
 
@@ -134,12 +148,19 @@ describe("ResponseParser.parse", () => {
 describe("ResponseParser.parseMultiple", () => {
   it("returns every block, and goes on behind each end delimiter (D4-182, D4-402)", () => {
     const results = parser.parseMultiple(`${block("p", { n: 1 })} x ${delimited("none")} ${block("q", { n: 2 })}`);
-    expect(results).toMatchObject([{ found: true, phase: "p" }, { found: true, code: "not_json" }, { found: true, phase: "q" }]);
+    expect(results).toMatchObject([
+      { found: true, phase: "p" },
+      { found: true, code: "not_json" },
+      { found: true, phase: "q" },
+    ]);
   });
 
   it("ends with an error when the last block is not closed (D4-183)", () => {
     const results = parser.parseMultiple(`${block("p", {})} ${START} {"phase": "q"`);
-    expect(results).toMatchObject([{ found: true }, { found: false, error: "Missing end delimiter", incomplete: true }]);
+    expect(results).toMatchObject([
+      { found: true },
+      { found: false, error: "Missing end delimiter", incomplete: true },
+    ]);
     expect(results).toHaveLength(2);
   });
 });

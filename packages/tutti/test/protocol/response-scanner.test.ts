@@ -27,9 +27,9 @@ describe("the scanner", () => {
   });
 
   it("knows exactly the two delimiters of the document (D0-005, D0-007, D0-008)", () => {
-    expect(scanBlocks('<<<ORCHESTRATOR_RESPONSE>>>{"phase":"p","data":{}}<<<END_ORCHESTRATOR_RESPONSE>>>')).toMatchObject([
-      { ok: true, phase: "p", data: {} },
-    ]);
+    expect(
+      scanBlocks('<<<ORCHESTRATOR_RESPONSE>>>{"phase":"p","data":{}}<<<END_ORCHESTRATOR_RESPONSE>>>'),
+    ).toMatchObject([{ ok: true, phase: "p", data: {} }]);
     expect(scanBlocks('<<<orchestrator_response>>>{"phase":"p","data":{}}<<<END_ORCHESTRATOR_RESPONSE>>>')).toEqual([]);
     expect(scanBlocks('<<ORCHESTRATOR_RESPONSE>>{"phase":"p","data":{}}<<END_ORCHESTRATOR_RESPONSE>>')).toEqual([]);
   });
@@ -88,7 +88,10 @@ describe("a block that cannot be used", () => {
   it("is refused with a reason when it is too large, and the next one is found", () => {
     const large = block("p", { text: "x".repeat(2000) });
     const found = scanCut(`${large} ${block("q", {})}`, [], 1000);
-    expect(found).toMatchObject([{ ok: false, code: "too_large", message: "The block is larger than 1000 bytes" }, { phase: "q" }]);
+    expect(found).toMatchObject([
+      { ok: false, code: "too_large", message: "The block is larger than 1000 bytes" },
+      { phase: "q" },
+    ]);
     expect(found[0]?.raw.length).toBeLessThanOrEqual(1000);
   });
 
@@ -114,11 +117,16 @@ describe("a delimiter inside a block", () => {
 
   it("does not cut the block when there are many of them", () => {
     const data = { ...SUCCESS, summary: `${START} {"phase":"completion","data":{}} ${END} `.repeat(14) };
-    expect(scanBlocks(`${block("completion", data)} ${block("q", {})}`)).toMatchObject([{ ok: true, data }, { phase: "q" }]);
+    expect(scanBlocks(`${block("completion", data)} ${block("q", {})}`)).toMatchObject([
+      { ok: true, data },
+      { phase: "q" },
+    ]);
   });
 
   it("does not cut a damaged block", () => {
-    const text = delimited(`{'phase': 'completion', 'data': {'task_id': 't1', 'status': 'success', 'summary': 'see ${END} here',}}`);
+    const text = delimited(
+      `{'phase': 'completion', 'data': {'task_id': 't1', 'status': 'success', 'summary': 'see ${END} here',}}`,
+    );
     expect(scanBlocks(text)).toMatchObject([{ ok: true, data: { ...SUCCESS, summary: `see ${END} here` } }]);
   });
 
@@ -136,7 +144,10 @@ describe("a delimiter inside a block", () => {
 
   it("begins the block again when the agent did", () => {
     const text = `${START} {"phase": "p", "data": {"a": "bro ${block("p", { a: "whole" })}`;
-    expect(scanBlocks(text)).toMatchObject([{ ok: false, code: "truncated" }, { ok: true, data: { a: "whole" } }]);
+    expect(scanBlocks(text)).toMatchObject([
+      { ok: false, code: "truncated" },
+      { ok: true, data: { a: "whole" } },
+    ]);
   });
 });
 
@@ -149,26 +160,64 @@ describe("chunks", () => {
   it("may be cut anywhere, in text and in bytes", () => {
     expect(WHOLE).toMatchObject([{ ok: true, data: DATA }, { code: "truncated" }, { code: "truncated" }]);
     for (let size = 1; size < 70; size++) {
-      const cuts = (length: number) => Array.from({ length: Math.floor(length / size) }, (_, index) => (index + 1) * size);
+      const cuts = (length: number) =>
+        Array.from({ length: Math.floor(length / size) }, (_, index) => (index + 1) * size);
       expect(scanCut(TEXT, cuts(TEXT.length))).toEqual(WHOLE);
       expect(scanCut(BYTES, cuts(BYTES.length))).toEqual(WHOLE);
     }
   });
 
   it("never change what is found, whatever is in them", () => {
-    const piece = fc.constantFrom(START, END, START.slice(0, 9), END.slice(3), '{"phase":"p","data":{"a":"', '"}}', "{'a':1}", '"', "\\", "é🎉", " x ", "<<<");
-    const law = fc.property(fc.array(piece, { maxLength: 14 }), fc.array(fc.nat(300), { maxLength: 6 }), fc.integer({ min: 20, max: 400 }), (pieces, cuts, max) => {
-      const bytes = new TextEncoder().encode(pieces.join(""));
-      const places = cuts.filter((cut) => cut < bytes.length);
-      expect(scanCut(bytes, places, max)).toEqual(scanCut(bytes, [], max));
-    });
+    const piece = fc.constantFrom(
+      START,
+      END,
+      START.slice(0, 9),
+      END.slice(3),
+      '{"phase":"p","data":{"a":"',
+      '"}}',
+      "{'a':1}",
+      '"',
+      "\\",
+      "é🎉",
+      " x ",
+      "<<<",
+    );
+    const law = fc.property(
+      fc.array(piece, { maxLength: 14 }),
+      fc.array(fc.nat(300), { maxLength: 6 }),
+      fc.integer({ min: 20, max: 400 }),
+      (pieces, cuts, max) => {
+        const bytes = new TextEncoder().encode(pieces.join(""));
+        const places = cuts.filter((cut) => cut < bytes.length);
+        expect(scanCut(bytes, places, max)).toEqual(scanCut(bytes, [], max));
+      },
+    );
     fc.assert(law, { numRuns: 2000, seed: 7 });
   });
 
-  it("are searched in the same way where there is no Buffer", () => {
-    const law = fc.property(fc.array(fc.constantFrom(1, 2, 3), { maxLength: 40 }), fc.array(fc.constantFrom(1, 2), { minLength: 1, maxLength: 4 }), (hay, needle) => {
-      expect(findByFirstByte(Uint8Array.from(hay), Uint8Array.from(needle), 0)).toBe(Buffer.from(hay).indexOf(Buffer.from(needle)));
+  it("may hold any bytes", () => {
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 60 }),
+      fc.constantFrom(START, END).map((text) => new TextEncoder().encode(text)),
+    );
+    const law = fc.property(fc.array(bytes, { maxLength: 12 }), (chunks) => {
+      const scanner = new ResponseScanner({ maxBlockBytes: 200 });
+      for (const chunk of chunks) scanner.push(chunk);
+      for (const found of scanner.end()) expect(found.raw.length).toBeLessThanOrEqual(400);
     });
+    fc.assert(law, { numRuns: 1000, seed: 7 });
+  });
+
+  it("are searched in the same way where there is no Buffer", () => {
+    const law = fc.property(
+      fc.array(fc.constantFrom(1, 2, 3), { maxLength: 40 }),
+      fc.array(fc.constantFrom(1, 2), { minLength: 1, maxLength: 4 }),
+      (hay, needle) => {
+        expect(findByFirstByte(Uint8Array.from(hay), Uint8Array.from(needle), 0)).toBe(
+          Buffer.from(hay).indexOf(Buffer.from(needle)),
+        );
+      },
+    );
     fc.assert(law, { numRuns: 1000, seed: 7 });
   });
 });

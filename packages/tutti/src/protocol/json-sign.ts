@@ -1,0 +1,34 @@
+// What the sign at a place in a damaged text is.
+import { isSpace } from "./json-gap.ts";
+import { isQuote, looksLikeKey, wordEnd } from "./string-end.ts";
+
+const LONGEST_NAME = 40;
+
+export function isEllipsis(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code === 0x2026 || (code === 46 && text.startsWith("...", at));
+}
+
+/** `}`, `]` and `)`. */
+export function isCloser(code: number): boolean {
+  return code === 125 || code === 93 || code === 41;
+}
+
+/** Whether a key stands where an element of a list should; without quotes, only with a space behind its colon. */
+export function isKeyInList(text: string, at: number): boolean {
+  return looksLikeKey(text, at) && (isQuote(text, at) || isSpace(text.charCodeAt(text.indexOf(":", at) + 1)));
+}
+
+/** How long the beginning of a wrapper is: `NumberLong(` or `new Date(`; 0 if there is none. */
+export function wrapperLength(text: string, at: number): number {
+  let end = wordEnd(text, at, at + LONGEST_NAME);
+  if (text.startsWith("new ", at)) end = wordEnd(text, at + 4, at + 4 + LONGEST_NAME);
+  return end > at && text.charCodeAt(end) === 40 ? end + 1 - at : 0;
+}
+
+/** The `u` or `b` of a Python string. */
+export function hasStringPrefix(text: string, at: number): boolean {
+  const sign = text.charAt(at);
+  const quote = text.charAt(at + 1);
+  return (sign === "u" || sign === "b") && (quote === '"' || quote === "'");
+}

@@ -1,0 +1,46 @@
+// What was said and done in a session, as a person reads it: prompts and answers in their order.
+import { join } from "node:path";
+import { findDriver } from "./agents.ts";
+import { SessionReader } from "./read-session.ts";
+import { paths, readJson, turnName, type KeeperRequest, type KeeperSpec } from "./session-folder.ts";
+import type { SessionSignal, TranscriptEntry } from "./session.ts";
+
+export function readTranscript(folder: string): TranscriptEntry[] {
+  const spec = readJson<KeeperSpec>(paths(folder).spec);
+  if (spec === null) return [];
+  const { driver } = findDriver(spec.agent);
+  const entries: TranscriptEntry[] = [];
+  for (const signal of new SessionReader(folder, spec.mode, () => driver.decoder()).read()) {
+    const entry = toEntry(folder, signal);
+    if (entry === null) continue;
+    const last = entries.at(-1);
+    // What an agent says in pieces is one message.
+    if (entry.type === "text" && last?.type === "text" && !entry.begins) last.text += entry.text;
+    else entries.push(number(entry, entries.length + 1));
+  }
+  return entries;
+}
+
+type Entry = TranscriptEntry extends infer E ? (E extends TranscriptEntry ? Omit<E, "n"> & { begins?: boolean } : never) : never;
+
+function number({ begins: _, ...entry }: Entry, n: number): TranscriptEntry {
+  return { ...entry, n } as TranscriptEntry;
+}
+
+function toEntry(folder: string, signal: SessionSignal): Entry | null {
+  switch (signal.type) {
+    case "sent": {
+      const request = readJson<KeeperRequest>(join(paths(folder).requests, `${turnName(signal.turn)}.json`));
+      return request?.type === "turn" ? { type: "prompt", turn: signal.turn, text: request.text } : null;
+    }
+    case "text":
+      return signal.text === "" ? null : { type: "text", text: signal.text, begins: signal.complete };
+    case "tool":
+    case "usage":
+    case "ask":
+    case "turnOver":
+      return signal;
+    default:
+      return null;
+  }
+}
