@@ -1,6 +1,8 @@
 // The public names, one by one.
 export { Engine, type EngineOptions, type Listener, type NewRun } from "./engine/engine.ts";
-export { defaultDataDir, openLocalEngine, readRuns, type LocalEngine, type LocalOptions } from "./main.ts";
+export { openLocalEngine, readRuns, type LocalEngine, type LocalOptions } from "./main.ts";
+export { parseOrchestratorResponse } from "./protocol/parse-orchestrator-response.ts";
+export { ResponseParser } from "./protocol/response-parser.ts";
 export { apply, fold } from "./run/apply.ts";
 export { census, outcome } from "./run/census.ts";
 export { ERRORS, TuttiError, type ErrorCode } from "./schema/error.ts";

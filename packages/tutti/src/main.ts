@@ -1,7 +1,7 @@
 // The composition root: the one file that knows every concrete part.
 import { existsSync, mkdirSync } from "node:fs";
-import { homedir } from "node:os";
-import { isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Engine } from "./engine/engine.ts";
 import { fold } from "./run/apply.ts";
 import { TuttiError } from "./schema/error.ts";
@@ -12,6 +12,8 @@ import { lockFolder } from "./store/folder-lock.ts";
 import { openSqliteReader, openSqliteStore } from "./store/sqlite.ts";
 import { createGitWorkspaces } from "./workspace/git-workspaces.ts";
 import { realWorld } from "./world.ts";
+
+export { exportCommit, makeRepository } from "./workspace/sample.ts";
 
 export interface LocalOptions {
   /** Where everything is kept; made absolute. */
@@ -69,6 +71,68 @@ function makeFolder(folder: string): void {
   }
 }
 
+export interface LocalServerOptions extends LocalOptions {
+  port: number;
+  host: string;
+  version: string;
+  /** The person's own token; otherwise the one kept in the data folder. */
+  token?: string;
+}
+
+export interface LocalServer {
+  engine: Engine;
+  url: string;
+  /** The address that hands the token over to a browser. */
+  openUrl: string;
+  /** Rejects when the engine cannot go on. */
+  halted: Promise<never>;
+  close(options: { leaveRunning: boolean }): Promise<void>;
+}
+
+/** An engine with its server and dashboard; every run of the folder is taken up. */
+export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
+  // Loaded here, because most commands need no server and should not wait for one.
+  const [{ startServer }, { loadToken }] = await Promise.all([
+    import("./server/server.ts"),
+    import("./server/token.ts"),
+  ]);
+  const { engine, close } = openLocalEngine(options);
+  try {
+    const token = loadToken(resolve(options.dataDir), options.token);
+    const { host, port } = options;
+    const explicitToken = options.token !== undefined;
+    const server = await startServer({
+      engine,
+      token,
+      explicitToken,
+      host,
+      port,
+      version: options.version,
+      webRoot: findWebRoot(),
+    });
+    for (const { id, released } of engine.list()) if (!released) await engine.takeUp(id);
+    return {
+      engine,
+      url: server.url,
+      openUrl: `${server.url}/?token=${encodeURIComponent(token)}`,
+      halted: engine.halted,
+      async close(how) {
+        await server.close();
+        await close(how);
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The built dashboard: beside this file when installed, in its own package in a checkout. */
+function findWebRoot(): string | null {
+  const candidates = ["./web", "../../web/dist"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+  return candidates.find((folder) => existsSync(join(folder, "index.html"))) ?? null;
+}
+
 /** The runs of a data folder as they stand in its log, without taking the folder over. */
 export function readRuns(dataDir: string): Run[] {
   const file = join(resolve(dataDir), "tutti.db");
@@ -79,13 +143,4 @@ export function readRuns(dataDir: string): Run[] {
   } finally {
     log.close();
   }
-}
-
-/** Where data goes unless the person says otherwise: the platform's folder for it. */
-export function defaultDataDir(env: NodeJS.ProcessEnv = process.env): string {
-  if (env["TUTTI_DATA_DIR"]) return resolve(env["TUTTI_DATA_DIR"]);
-  if (process.platform === "darwin") return join(homedir(), "Library", "Application Support", "tutti");
-  if (process.platform === "win32") return join(env["LOCALAPPDATA"] ?? homedir(), "tutti");
-  const base = env["XDG_DATA_HOME"];
-  return join(base && isAbsolute(base) ? base : join(homedir(), ".local", "share"), "tutti");
 }

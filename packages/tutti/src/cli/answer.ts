@@ -1,6 +1,7 @@
 // `tutti answer`: what an agent wanted to know.
 import type { AttachFlags } from "./attach.ts";
-import { follow, withEngine } from "./follow.ts";
+import { follow } from "./follow.ts";
+import { withEngine } from "./local-engine.ts";
 import type { Output } from "./output.ts";
 import { readPairs } from "./pairs.ts";
 import { TuttiError } from "../schema/error.ts";

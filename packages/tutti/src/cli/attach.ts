@@ -1,5 +1,6 @@
 // `tutti attach`: go on with a run in this terminal.
-import { follow, withEngine } from "./follow.ts";
+import { follow } from "./follow.ts";
+import { withEngine } from "./local-engine.ts";
 import type { Output } from "./output.ts";
 import { readPairs } from "./pairs.ts";
 

@@ -1,5 +1,5 @@
 // `tutti cancel`: the end of a run by the person's will.
-import { withEngine } from "./follow.ts";
+import { withEngine } from "./local-engine.ts";
 import type { Output } from "./output.ts";
 
 export async function cancel(output: Output, id: string): Promise<number> {

@@ -1,6 +1,7 @@
 // `tutti confirm`: the person's yes to a plan.
 import type { AttachFlags } from "./attach.ts";
-import { follow, withEngine } from "./follow.ts";
+import { follow } from "./follow.ts";
+import { withEngine } from "./local-engine.ts";
 import type { Output } from "./output.ts";
 import { readPairs } from "./pairs.ts";
 

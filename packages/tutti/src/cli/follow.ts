@@ -2,41 +2,14 @@
 import { createInterface } from "node:readline/promises";
 import { describeEvent, describeOutcome, describePlan } from "./describe.ts";
 import type { Output } from "./output.ts";
-import { openLocalEngine } from "../main.ts";
+import type { Engine } from "./local-engine.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import type { InboxItem } from "../schema/inbox.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver } from "../schema/status.ts";
 
-type Engine = ReturnType<typeof openLocalEngine>["engine"];
-
 const INTERRUPTED = 130;
-
-/**
- * An engine for the time of one command. A signal to end is heard at once: agents are ended, the run stays resumable.
- * Work that waits for a person's answer is left alive, because it would have to be done again otherwise.
- */
-export async function withEngine(
-  output: Output,
-  agentEnv: Record<string, string>,
-  work: (engine: Engine, signal: AbortSignal) => Promise<number>,
-): Promise<number> {
-  const local = openLocalEngine({ dataDir: output.dataDir, agentEnv });
-  const interrupt = new AbortController();
-  const onSignal = () => interrupt.abort();
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, onSignal);
-  let leaveRunning = false;
-  try {
-    return await work(local.engine, interrupt.signal);
-  } catch (error) {
-    leaveRunning = error instanceof TuttiError && error.code === "needs_answer";
-    throw error;
-  } finally {
-    await local.close({ leaveRunning });
-    for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.off(name, onSignal);
-  }
-}
 
 export interface FollowOptions {
   engine: Engine;

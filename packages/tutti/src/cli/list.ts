@@ -1,6 +1,6 @@
 // `tutti list`: all runs of the data folder.
 import type { Output } from "./output.ts";
-import { readRuns } from "../main.ts";
+import { readRuns } from "./local-engine.ts";
 
 export async function list(output: Output): Promise<number> {
   const runs = readRuns(output.dataDir);

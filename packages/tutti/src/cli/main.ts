@@ -1,15 +1,14 @@
 // The command line: one short file per command, loaded when it is asked for.
-import { createRequire } from "node:module";
 import { Command, CommanderError } from "commander";
 import { Output, type GlobalFlags } from "./output.ts";
+import { readVersion } from "./version.ts";
 import { asTuttiError } from "../schema/error.ts";
 
 /** Runs one command and returns its exit code. */
 export async function main(argv: string[]): Promise<number> {
-  const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
   const program = new Command("tutti")
     .description("Lets several coding agents work on one request, and proves what happened.")
-    .version(version)
+    .version(readVersion())
     .option("--data-dir <dir>", "where runs are kept (default: $TUTTI_DATA_DIR, else the platform's data folder)")
     .option("--json", "JSON on stdout and nothing else")
     .option("--quiet", "only what is asked for")
@@ -35,7 +34,7 @@ export async function main(argv: string[]): Promise<number> {
     .description("create, start and follow one run in this terminal")
     .option("--template <id>", "the template to use", "_default")
     .option("--cwd <dir>", "the repository to work on (default: the current folder)")
-    .requiredOption("--agent <agent>", "who works: command:PROGRAM…, text:PROGRAM… or script:FILE")
+    .option("--agent <agent>", "who works: local, command:PROGRAM…, text:PROGRAM… or script:FILE", "local")
     .option("--agent-env <K=V>", "a variable for the agents; repeatable", collect, [])
     .option("--var <K=V>", "a variable for the prompts; repeatable", collect, [])
     .option("--max-workers <n>", "workers at the same time")
@@ -46,6 +45,26 @@ export async function main(argv: string[]): Promise<number> {
         (await import("./run.ts")).run(output, request, flags),
       ),
     );
+
+  program
+    .command("serve")
+    .description("server and dashboard, until you end it")
+    .option("--port <n>", "the port; 0 takes any that is free", "4517")
+    .option("--host <address>", "the address to listen on", "127.0.0.1")
+    .option("--token <token>", "the token to ask for (default: $TUTTI_TOKEN, else the one in the data folder)")
+    .option("--max-workers <n>", "workers at the same time over all runs")
+    .option("--agent-env <K=V>", "a variable for the agents; repeatable", collect, [])
+    .option("--leave-running", "leave agents at work when the server is ended")
+    .action(
+      action(async (output, flags: import("./serve.ts").ServeFlags) =>
+        (await import("./serve.ts")).serve(output, flags),
+      ),
+    );
+
+  program
+    .command("demo")
+    .description("document a sample project with the built-in agent, and show it in the dashboard")
+    .action(action(async (output) => (await import("./demo.ts")).demo(output)));
 
   program
     .command("attach")

@@ -1,5 +1,5 @@
 // What the command line prints: words for people, or JSON for programs, never both on stdout.
-import { defaultDataDir } from "../main.ts";
+import { defaultDataDir } from "./data-folder.ts";
 import type { TuttiError } from "../schema/error.ts";
 
 export interface GlobalFlags {

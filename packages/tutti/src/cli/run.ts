@@ -1,6 +1,7 @@
 // `tutti run`: create, start and follow one run in this terminal, without a server.
 import { resolve } from "node:path";
-import { follow, withEngine } from "./follow.ts";
+import { follow } from "./follow.ts";
+import { withEngine } from "./local-engine.ts";
 import type { Output } from "./output.ts";
 import { readPairs } from "./pairs.ts";
 import { TuttiError } from "../schema/error.ts";

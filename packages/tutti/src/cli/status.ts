@@ -1,7 +1,7 @@
 // `tutti status`: how one run stands, from its log.
 import type { Output } from "./output.ts";
 import { describePlan } from "./describe.ts";
-import { readRuns } from "../main.ts";
+import { readRuns } from "./local-engine.ts";
 import { TuttiError } from "../schema/error.ts";
 
 export async function status(output: Output, id: string): Promise<number> {

@@ -4,7 +4,7 @@
 // 1. Only the run writers append, and what is acknowledged to a caller is on disk.
 // 2. Effects (sessions, workspaces, merges) follow from the state on disk, never the other way round.
 // 3. If the store fails, the engine halts: no further effect, every waiting caller is told, a restart continues.
-import { Reconciler } from "./reconcile.ts";
+import { Reconciler, type Slots } from "./reconcile.ts";
 import { RunWriter } from "./run-writer.ts";
 import { fold } from "../run/apply.ts";
 import { outcome } from "../run/census.ts";
@@ -61,7 +61,8 @@ export class Engine {
   /** Folds what is stored. A run rests until it is taken up. */
   static open(options: EngineOptions): Engine {
     const engine = new Engine(options);
-    for (const id of options.store.runs()) engine.#add(id, fold(null, options.store.read({ run: id })));
+    for (const id of options.store.runs())
+      engine.#runs.set(id, engine.#make(id, fold(null, options.store.read({ run: id }))));
     return engine;
   }
 
@@ -72,7 +73,7 @@ export class Engine {
     return writer.run;
   }
 
-  #add(id: string, run: Run | null): Live {
+  #make(id: string, run: Run | null): Live {
     const { store, sessions, workspaces, world } = this.#options;
     const failed = (error: unknown) => this.#fail(error);
     const writer = new RunWriter({
@@ -83,10 +84,8 @@ export class Engine {
       failed,
       published: (events, now) => this.#published(events, now),
     });
-    const reconciler = new Reconciler({ writer, sessions, workspaces, world, freeSlots: () => this.#freeSlots() });
-    const live = { writer, reconciler };
-    this.#runs.set(id, live);
-    return live;
+    const reconciler = new Reconciler({ writer, sessions, workspaces, world, slots: this.#slots });
+    return { writer, reconciler };
   }
 
   #published(events: StoredEvent[], run: Run): void {
@@ -103,14 +102,21 @@ export class Engine {
     }
   }
 
-  #freeSlots(): number {
+  #reserved = 0;
+  readonly #slots: Slots = {
+    free: () => Math.max(0, this.#options.maxWorkers - this.#activeWorkers() - this.#reserved),
+    reserve: (count) => (this.#reserved += count),
+    release: (count) => (this.#reserved -= count),
+  };
+
+  #activeWorkers(): number {
     let active = 0;
     for (const { writer } of this.#runs.values()) {
       for (const worker of Object.values(writer.run.workers)) {
         if (worker.status !== "pending" && !isWorkerOver(worker.status)) active++;
       }
     }
-    return Math.max(0, this.#options.maxWorkers - active);
+    return active;
   }
 
   #fail(error: unknown): void {
@@ -137,25 +143,22 @@ export class Engine {
     const cwd = prefix === "" ? root : `${root}/${prefix}`;
     this.#options.sessions.check(agent, cwd);
     const id = `orch_${this.#options.world.id(12)}`;
-    const live = this.#add(id, null);
+    const live = this.#make(id, null);
     const config = { ...template.config, ...request.config };
-    try {
-      const run = await live.writer.submit({
-        type: "create",
-        id,
-        templateId,
-        template: { ...template, config },
-        cwd,
-        message,
-        customVariables,
-        agent,
-      });
-      await live.reconciler.begin();
-      return run;
-    } catch (error) {
-      this.#runs.delete(id);
-      throw error;
-    }
+    const resolved = { ...template, config };
+    const run = await live.writer.submit({
+      type: "create",
+      id,
+      templateId,
+      template: resolved,
+      cwd,
+      message,
+      customVariables,
+      agent,
+    });
+    this.#runs.set(id, live);
+    await live.reconciler.begin();
+    return run;
   }
 
   async start(id: string): Promise<Run> {
@@ -196,6 +199,11 @@ export class Engine {
         ? await this.#options.workspaces.changedFiles(run.cwd, run.base, run.head)
         : [];
     return outcome(run, files, this.#options.world.now());
+  }
+
+  /** Rejects when the engine cannot go on, or has been closed. */
+  get halted(): Promise<never> {
+    return this.#halt.promise;
   }
 
   /** Events as they are stored; with `run` only that run's. */

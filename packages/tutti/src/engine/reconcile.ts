@@ -15,8 +15,15 @@ export interface ReconcilerOptions {
   sessions: SessionHost;
   workspaces: Workspaces;
   world: World;
-  /** Workers that may still be started on this server. */
-  freeSlots(): number;
+  slots: Slots;
+}
+
+/** Places for workers on this server, shared by all its runs. */
+export interface Slots {
+  free(): number;
+  /** Held between the decision to start workers and the moment when the log shows them. */
+  reserve(count: number): void;
+  release(count: number): void;
 }
 
 export class Reconciler {
@@ -87,14 +94,27 @@ export class Reconciler {
       this.#branchOpen = true;
       await this.#options.workspaces.openBranch(run.cwd, run.id, run.base);
     }
-    const wanted = schedule(run, { freeSlots: this.#options.freeSlots() });
+    const { slots } = this.#options;
+    const wanted = schedule(run, { freeSlots: slots.free() });
     this.#endOthers(new Set([...wanted.sessions, ...wanted.idle]));
     for (const sessionId of wanted.sessions) this.#attend(sessionId);
     for (const attendant of this.#attendants.values()) void attendant.refresh();
     if (wanted.merges.length > 0 && !this.#merging) this.#do("merge", this.#merge());
     this.#setAlarm(wanted.deadlines);
     if (wanted.spawnMain) await this.#writer.submit({ type: "spawnMain" });
-    await Promise.all(wanted.spawn.map((taskId) => this.#writer.submit({ type: "spawn", taskId })));
+    await this.#spawn(wanted.spawn);
+  }
+
+  async #spawn(taskIds: readonly string[]): Promise<void> {
+    const { slots } = this.#options;
+    // Between this look at the free places and the answer of the log, other runs look too.
+    const places = taskIds.slice(0, slots.free());
+    slots.reserve(places.length);
+    try {
+      await Promise.all(places.map((taskId) => this.#writer.submit({ type: "spawn", taskId })));
+    } finally {
+      slots.release(places.length);
+    }
   }
 
   #attend(sessionId: string): void {

@@ -13,9 +13,6 @@ export interface FallbackDetection {
   confidence: number;
 }
 
-/** Below this confidence a guess is not worth mentioning. */
-export const FALLBACK_MENTIONED_FROM = 0.7;
-
 /** The four patterns of document 000, by the names that it gives them. */
 export const NAMED_FALLBACK_PATTERNS = {
   analysis_complete: /(?:analysis|exploration)\s+(?:complete|done|finished)/i,

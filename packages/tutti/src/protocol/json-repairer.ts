@@ -69,8 +69,7 @@ export class JsonRepairer {
   #member(): Step {
     const draft = this.#draft;
     skipGap(draft);
-    this.#passSoundRow(true);
-    const before = this.#beforeEntry();
+    const before = this.#passSoundRow(true) ?? this.#beforeEntry();
     if (before !== null) return before;
     const isQuoted = isQuote(draft.text, draft.pos);
     const key = readKey(draft);
@@ -82,20 +81,24 @@ export class JsonRepairer {
 
   #element(): Step {
     skipGap(this.#draft);
-    this.#passSoundRow(false);
-    return this.#beforeEntry() ?? "value";
+    return this.#passSoundRow(false) ?? this.#beforeEntry() ?? "value";
   }
 
-  #passSoundRow(isObject: boolean): void {
+  /** Passes over what is sound; null if an entry that is not, or none at all, comes first. */
+  #passSoundRow(isObject: boolean): Step | null {
     const draft = this.#draft;
     const row = passSoundRow(draft.text, draft.pos, isObject);
-    if (row.entries === 0) return;
-    if (isObject) this.keys += row.entries;
-    draft.pos = row.valueEnd;
-    this.#markGood();
-    this.#commaAt = draft.text.indexOf(",", draft.pos);
-    this.#commaEdits = draft.edits;
-    draft.pos = row.next;
+    this.keys += row.keys;
+    if (row.valueEnd !== -1) {
+      draft.pos = row.valueEnd;
+      this.#markGood();
+    }
+    if (row.comma !== -1) {
+      this.#commaAt = row.comma;
+      this.#commaEdits = draft.edits;
+    }
+    draft.pos = row.at;
+    return row.then === "entry" ? null : row.then;
   }
 
   /** What may stand where a member or an element is expected and is none; null if there is nothing of that kind. */

@@ -9,7 +9,7 @@ import { GrowingBytes } from "./growing-bytes.ts";
 import { OpenBlock } from "./open-block.ts";
 import type { Closing, Delimiters } from "./open-block.ts";
 
-export type { BlockErrorCode, ScannedBlock } from "./block.ts";
+export type { ScannedBlock } from "./block.ts";
 export type { Delimiters } from "./open-block.ts";
 
 export const DEFAULT_DELIMITERS: Delimiters = {

@@ -49,6 +49,7 @@ export const CompletionAnswer = z.looseObject({
   error: z.string().optional(),
   warnings: z.array(z.string()).optional(),
   metrics: z.record(z.string(), z.unknown()).optional(),
+  partial_progress: z.unknown().optional(),
 });
 
 export const ConflictAnswer = z.looseObject({
@@ -56,6 +57,8 @@ export const ConflictAnswer = z.looseObject({
   description: z.string().optional(),
   resolution: z.string().optional(),
   options: z.array(z.string()).optional(),
+  files: z.array(z.string()).optional(),
+  workers: z.array(z.string()).optional(),
 });
 
 export const AggregationAnswer = z.looseObject({

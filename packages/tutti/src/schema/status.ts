@@ -38,7 +38,6 @@ export const WORKER_STATUS = {
   CANCELLED: "cancelled",
 } as const;
 export type WorkerStatus = (typeof WORKER_STATUS)[keyof typeof WORKER_STATUS];
-export const WORKER_STATUSES = Object.values(WORKER_STATUS);
 
 export const isRunOver = (status: RunStatus): boolean =>
   status === "completed" || status === "error" || status === "cancelled";

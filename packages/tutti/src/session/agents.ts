@@ -1,17 +1,22 @@
 // From the name of an agent to its driver.
 import type { Driver } from "./driver.ts";
 import { commandDriver } from "./drivers/command.ts";
+import { localDriver } from "./drivers/local.ts";
 import { scriptDriver } from "./drivers/script.ts";
 import { textDriver } from "./drivers/text.ts";
 import { TuttiError } from "../schema/error.ts";
 
+/** Agents that are a name alone. */
+const NAMED: Record<string, Driver> = { local: localDriver };
+/** Agents that say what to run: `command:my-agent`. */
 const DRIVERS: Record<string, Driver> = { command: commandDriver, text: textDriver, script: scriptDriver };
 
 export function findDriver(agent: string): { driver: Driver; rest: string } {
+  if (Object.hasOwn(NAMED, agent)) return { driver: NAMED[agent]!, rest: "" };
   const colon = agent.indexOf(":");
   const kind = colon < 0 ? agent : agent.slice(0, colon);
   const driver = Object.hasOwn(DRIVERS, kind) ? DRIVERS[kind] : undefined;
   if (driver && colon >= 0) return { driver, rest: agent.slice(colon + 1).trim() };
-  const known = Object.keys(DRIVERS).map((name) => `${name}:…`);
+  const known = [...Object.keys(NAMED), ...Object.keys(DRIVERS).map((name) => `${name}:…`)];
   throw new TuttiError("agent_unknown", `there is no agent ${JSON.stringify(agent)}; known are ${known.join(", ")}`);
 }

@@ -21,7 +21,11 @@ export function readTranscript(folder: string): TranscriptEntry[] {
   return entries;
 }
 
-type Entry = TranscriptEntry extends infer E ? (E extends TranscriptEntry ? Omit<E, "n"> & { begins?: boolean } : never) : never;
+type Entry = TranscriptEntry extends infer E
+  ? E extends TranscriptEntry
+    ? Omit<E, "n"> & { begins?: boolean }
+    : never
+  : never;
 
 function number({ begins: _, ...entry }: Entry, n: number): TranscriptEntry {
   return { ...entry, n } as TranscriptEntry;

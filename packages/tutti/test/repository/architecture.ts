@@ -34,7 +34,7 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
 };
 
 /** The commands that do their work without a server. All others speak through the client. */
-const commandsThatReachMain = ["cli/serve.ts", "cli/demo.ts", "cli/run.ts", "cli/worker.ts"];
+const commandsThatReachMain = ["cli/serve.ts", "cli/demo.ts", "cli/local-engine.ts", "cli/worker.ts"];
 
 /** Files that import something only known when they run, such as a configuration of the user. */
 const filesThatImportComputed: string[] = [];

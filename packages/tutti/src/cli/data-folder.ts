@@ -1,0 +1,11 @@
+import { homedir } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
+
+/** Where data goes unless the person says otherwise: the platform's folder for it. */
+export function defaultDataDir(env: NodeJS.ProcessEnv = process.env): string {
+  if (env["TUTTI_DATA_DIR"]) return resolve(env["TUTTI_DATA_DIR"]);
+  if (process.platform === "darwin") return join(homedir(), "Library", "Application Support", "tutti");
+  if (process.platform === "win32") return join(env["LOCALAPPDATA"] ?? homedir(), "tutti");
+  const base = env["XDG_DATA_HOME"];
+  return join(base && isAbsolute(base) ? base : join(homedir(), ".local", "share"), "tutti");
+}

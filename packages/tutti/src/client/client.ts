@@ -1,0 +1,69 @@
+// The routes as functions. What fails is a RequestError; nothing that failed has changed any state on the server.
+import type { Frame } from "./frame.ts";
+import { readError, unreachable } from "./request-error.ts";
+import type { RunSummary } from "./run-summary.ts";
+import type { TranscriptEntry } from "./transcript-entry.ts";
+import type { InboxItem } from "../schema/inbox.ts";
+import type { Outcome } from "../schema/outcome.ts";
+import type { Run } from "../schema/run.ts";
+
+export interface ClientOptions {
+  /** Where the server is, such as `http://127.0.0.1:4517`. */
+  baseUrl: string;
+  /** Left out in the server's own page, whose cookie says the same. */
+  token?: string;
+  fetch?: typeof fetch;
+}
+
+export interface Page {
+  /** Only what comes after this number. */
+  after?: number;
+  limit?: number;
+}
+
+export type Client = ReturnType<typeof createClient>;
+
+export function createClient({ baseUrl, token, fetch: send = fetch }: ClientOptions) {
+  const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
+
+  async function request<T>(method: "GET" | "POST", path: string, body?: object, signal?: AbortSignal): Promise<T> {
+    const response = await send(new URL(path, baseUrl), {
+      method,
+      headers: { ...authorization, ...(body && { "content-type": "application/json" }) },
+      ...(body && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    }).catch((error: unknown) => {
+      throw signal?.aborted ? error : unreachable(baseUrl, error);
+    });
+    if (!response.ok) throw await readError(response);
+    return (await response.json()) as T;
+  }
+
+  const get = <T>(path: string, signal?: AbortSignal) => request<T>("GET", path, undefined, signal);
+  const post = <T>(path: string, body: object = {}) => request<T>("POST", path, body);
+  const runPath = (id: string) => `/api/orchestrator/${encodeURIComponent(id)}`;
+
+  return {
+    list: (signal?: AbortSignal) => get<RunSummary[]>("/api/orchestrator", signal),
+    get: (id: string, signal?: AbortSignal) => get<Run>(runPath(id), signal),
+    events: (id: string, page: Page = {}, signal?: AbortSignal) =>
+      get<Frame[]>(`${runPath(id)}/events${query(page)}`, signal),
+    result: (id: string, signal?: AbortSignal) => get<Outcome>(`${runPath(id)}/result`, signal),
+    transcript: (id: string, sessionId: string, page: Page = {}, signal?: AbortSignal) =>
+      get<TranscriptEntry[]>(
+        `${runPath(id)}/workers/${encodeURIComponent(sessionId)}/transcript${query(page)}`,
+        signal,
+      ),
+    start: (id: string) => post(`${runPath(id)}/start`),
+    cancel: (id: string) => post(`${runPath(id)}/cancel`),
+    confirm: (id: string) => post(`${runPath(id)}/confirm-tasks`),
+    inbox: (signal?: AbortSignal) => get<InboxItem[]>("/api/inbox", signal),
+    answer: (itemId: string, answer: { text: string } | { approve: boolean }) =>
+      post(`/api/inbox/${encodeURIComponent(itemId)}`, answer),
+  };
+}
+
+function query(page: Page): string {
+  const pairs = Object.entries(page).filter(([, value]) => value !== undefined);
+  return pairs.length === 0 ? "" : `?${pairs.map(([name, value]) => `${name}=${String(value)}`).join("&")}`;
+}

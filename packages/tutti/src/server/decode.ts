@@ -1,0 +1,65 @@
+// From a request to values: the query and the body, each checked by a schema, with every problem named by its path.
+import type { HttpBindings } from "@hono/node-server";
+import type { Context } from "hono";
+import { z } from "zod";
+import { Refusal } from "./refusal.ts";
+import { TuttiError } from "../schema/error.ts";
+
+export type Bindings = { Bindings: HttpBindings };
+type Asked = Context<Bindings>;
+
+export const MAX_BODY_BYTES = 1024 * 1024;
+const DEFAULT_LIMIT = 1000;
+const MAX_LIMIT = 10_000;
+
+const count = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, "a whole number")
+    .transform(Number)
+    .pipe(z.number().min(least).max(most));
+
+export const limitQuery = count(1, MAX_LIMIT).default(DEFAULT_LIMIT);
+export const afterQuery = count(0, Number.MAX_SAFE_INTEGER);
+/** A list that goes on after a number: events by `seq`, transcripts by `n`. */
+export const PageQuery = z.object({ after: afterQuery.default(0), limit: limitQuery });
+
+export function readQuery<S extends z.ZodType>(c: Asked, schema: S): z.output<S> {
+  return decode(schema, c.req.query(), "the query");
+}
+
+export function decode<S extends z.ZodType>(schema: S, value: unknown, what: string): z.output<S> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const details = parsed.error.issues.map(({ path, message }) => ({ path: path.join("."), message }));
+  const sentence = details.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
+  throw new TuttiError("invalid_input", `${what} is not as expected: ${sentence}`, { details });
+}
+
+/** The body as JSON. An empty one is undefined, for routes that need none. */
+export async function readBody<S extends z.ZodType>(c: Asked, schema: S): Promise<z.output<S>> {
+  const bytes = await readBytes(c);
+  let value: unknown;
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    value = text.trim() === "" ? undefined : JSON.parse(text);
+  } catch (error) {
+    throw new TuttiError("invalid_input", "the body is not JSON", { cause: error });
+  }
+  return decode(schema, value, "the body");
+}
+
+/** Counted while it arrives, because a body sent in chunks does not say its length. */
+async function readBytes(c: Asked): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = (c.req.raw.body as ReadableStream<Uint8Array> | null)?.getReader();
+  for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
+    size += part.value.length;
+    if (size > MAX_BODY_BYTES) throw tooLarge();
+    chunks.push(part.value);
+  }
+  return Buffer.concat(chunks);
+}
+
+export const tooLarge = (): Refusal => new Refusal("payload_too_large", "the body is larger than 1 MiB");

@@ -1,0 +1,109 @@
+// Runs and workers as they leave the server: the fold of the log under the names of document 004, times as ISO strings.
+import { createHash } from "node:crypto";
+import type { InboxItem } from "../schema/inbox.ts";
+import type { Run } from "../schema/run.ts";
+import type { ToolStats, Worker } from "../schema/worker.ts";
+
+const iso = (at: number): string => new Date(at).toISOString();
+const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at));
+
+const times = ({ createdAt, updatedAt, startedAt, completedAt }: Run) => ({
+  createdAt: iso(createdAt),
+  updatedAt: iso(updatedAt),
+  startedAt: isoOrNull(startedAt),
+  completedAt: isoOrNull(completedAt),
+});
+
+export function encodeSummary(run: Run) {
+  const { id, status, currentPhase, templateId, cwd, userRequest, agent } = run;
+  return {
+    id,
+    status,
+    currentPhase,
+    templateId,
+    cwd,
+    userRequest,
+    agent,
+    taskCount: run.tasks.length,
+    completedTasks: Object.values(run.workers).filter((worker) => worker.status === "completed").length,
+    ...times(run),
+  };
+}
+
+/**
+ * OrchestratorState of document 004 and everything else the fold holds, under the fold's own names, but for three:
+ * `workers` is 004's map from task to session, the workers themselves are `workerStates` by task, and `stats` are 004's
+ * counts. What only the rules read (what is owed, how often the main session was lost) stays inside. `runSeq` is the
+ * last event in this state: a client that follows the events live drops frames of the run up to it.
+ */
+export function encodeState(run: Run) {
+  const { owed: _owed, mainLosses: _mainLosses, main, workers, errors, inbox: _inbox, toolStats, ...rest } = run;
+  const each = Object.values(workers);
+  return {
+    ...rest,
+    ...times(run),
+    main: main && encodeSession(main),
+    workers: Object.fromEntries(each.map(({ taskId, sessionId }) => [taskId, sessionId])),
+    workerStates: Object.fromEntries(each.map((worker) => [worker.taskId, encodeWorker(worker)])),
+    stats: encodeStats(toolStats),
+    toolStats,
+    errors: errors.map((error) => ({ ...error, timestamp: iso(error.timestamp) })),
+    inbox: inboxOf(run),
+  };
+}
+
+/** The fold counts all kinds of search as one, so `search` and `web` stand where 004 has finer names. */
+function encodeStats({ total, ...kinds }: ToolStats) {
+  const named = Object.values(kinds).reduce((sum, count) => sum + count, 0);
+  return { totalTools: total, ...kinds, other: total - named };
+}
+
+function encodeSession({ sessionId, attempt, state, turns, turn }: Worker["session"]) {
+  return { sessionId, attempt, state, turns, turn: turn && { ...turn, startedAt: iso(turn.startedAt) } };
+}
+
+/** WorkerState of document 004. Sessions report by themselves, so the last poll is the last time one was heard of. */
+export function encodeWorker(worker: Worker) {
+  const { owed: _owed, losses: _losses, session, ...rest } = worker;
+  return {
+    ...rest,
+    session: encodeSession(session),
+    lastActivityAt: isoOrNull(worker.lastActivityAt),
+    lastPollAt: isoOrNull(worker.lastActivityAt),
+    startedAt: isoOrNull(worker.startedAt),
+    completedAt: isoOrNull(worker.completedAt),
+    pausedAt: null,
+  };
+}
+
+const PLAN_PREFIX = "plan_";
+
+/** The run whose plan an item's id stands for; null for the id of any other item. */
+export const runOfPlan = (itemId: string): string | null =>
+  itemId.startsWith(PLAN_PREFIX) ? itemId.slice(PLAN_PREFIX.length) : null;
+
+/** Everything of a run that waits for a person, the plan to confirm included. */
+export function inboxOf(run: Run) {
+  const items = Object.values(run.inbox).map((item) => encodeItem(item, null));
+  return run.status === "confirming" ? [...items, planItem(run)] : items;
+}
+
+function planItem(run: Run) {
+  const { tasks, parallelGroups, planErrors: errors } = run;
+  const question =
+    errors.length === 0
+      ? `Carry out this plan of ${tasks.length} tasks?`
+      : `This plan cannot be carried out: ${errors.join("; ")}`;
+  // Nothing happens in a run that waits for its plan to be confirmed, so its last change is when it began to wait.
+  const since = { taskId: null, sessionId: null, askId: null, createdAt: run.updatedAt };
+  const item: InboxItem = { id: `${PLAN_PREFIX}${run.id}`, kind: "plan", run: run.id, question, ...since };
+  return encodeItem(item, { tasks, parallelGroups, errors });
+}
+
+/** `hash` stands for what was shown, so that an answer can be held to it. */
+function encodeItem(item: InboxItem, evidence: object | null) {
+  const { createdAt, ...shown } = item;
+  const all = evidence === null ? shown : { ...shown, evidence };
+  const hash = createHash("sha256").update(JSON.stringify(all)).digest("hex");
+  return { ...all, hash, createdAt: iso(createdAt) };
+}

@@ -1,0 +1,181 @@
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { EngineLab, untilOver } from "./engine-lab.ts";
+import { agentOf } from "../lab/lab.ts";
+import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+import { fold } from "../../src/run/apply.ts";
+import { MemoryStore, newMemoryDisk } from "../../src/store/memory.ts";
+
+let lab: EngineLab;
+beforeEach(() => {
+  lab = new EngineLab();
+});
+afterEach(async () => {
+  for (const engine of lab.engines) await engine.close();
+  lab.tearDown();
+});
+
+const twoTasks = () => lab.scenario([...mainSession([{ id: "one" }, { id: "two" }]), goodWorker]);
+
+describe("the engine", () => {
+  it("shows at every event the state that folding the stored log gives", async () => {
+    const store = new MemoryStore();
+    const engine = lab.open(store);
+    const seen: number[] = [];
+    engine.subscribe((event, run) => {
+      seen.push(event.seq);
+      if (event.runSeq === run.runSeq) expect(run).toEqual(fold(null, store.read({ run: run.id })));
+    });
+    const id = await lab.begin(engine, twoTasks());
+    const run = await untilOver(engine, id);
+    expect(run).toMatchObject({ status: "completed", released: true });
+    expect(engine.get(id)).toEqual(fold(null, store.read({ run: id })));
+    expect(seen).toEqual(store.read({}).map(({ seq }) => seq));
+  });
+
+  it("carries several runs at once within the server's cap, and numbers their events without a gap", async () => {
+    const store = new MemoryStore();
+    const plan = { tasks: ["a", "b", "c", "d"].map((id) => ({ id, ms: 150 })) };
+    const ledger = join(lab.folder, "ledger");
+    const engine = lab.open(store, { maxWorkers: 3, agentEnv: { PLAN: JSON.stringify(plan), LEDGER: ledger } });
+    let active = 0;
+    let most = 0;
+    engine.subscribe(({ type }) => {
+      if (type === "worker:spawning") active++;
+      if (type === "worker:completed" || type === "worker:failed") active--;
+      most = Math.max(most, active);
+    });
+    const agent = agentOf("command", "team.ts");
+    const ids = await Promise.all([lab.begin(engine, agent), lab.begin(engine, agent)]);
+    const runs = await Promise.all(ids.map((id) => untilOver(engine, id)));
+    expect(runs.map(({ status }) => status)).toEqual(["completed", "completed"]);
+    expect(most).toBe(3);
+    expect(store.read({}).map(({ seq }) => seq)).toEqual(store.read({}).map((_, i) => i + 1));
+    expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("keeps two tasks of one name in two runs apart (E06)", async () => {
+    const engine = lab.open();
+    const ids = await Promise.all([lab.begin(engine, twoTasks()), lab.begin(engine, twoTasks())]);
+    const runs = await Promise.all(ids.map((id) => untilOver(engine, id)));
+    const [first, second] = runs.map((run) => run.workers["one"]!.sessionId);
+    expect(first).not.toBe(second);
+    expect(runs.map((run) => run.workers["one"]!.status)).toEqual(["completed", "completed"]);
+  });
+
+  it("ends a worker that takes too long, with its whole process tree, and goes on without it", async () => {
+    const engine = lab.open();
+    const agent = lab.scenario([
+      ...mainSession([{ id: "slow" }, { id: "quick" }]),
+      worker("slow", { tools: ["Read"], then: "hang" }),
+      goodWorker,
+    ]);
+    const id = await lab.begin(engine, agent, { config: { workerTimeout: 1500 } });
+    const run = await untilOver(engine, id);
+    expect(run.workers["slow"]).toMatchObject({ status: "timeout", error: "Worker timed out after 1500ms" });
+    expect(await engine.result(id)).toMatchObject({
+      outcome: "degraded",
+      census: { planned: 2, completed: 1, timeout: 1 },
+    });
+    expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("takes what a failed worker left into a ref before its workspace goes", async () => {
+    const engine = lab.open();
+    const agent = lab.scenario([
+      ...mainSession([{ id: "half" }]),
+      worker("*", { write: { "half.txt": "half done\n" }, then: "crash" }),
+    ]);
+    const id = await lab.begin(engine, agent);
+    await untilOver(engine, id);
+    const refs = lab.git("for-each-ref", "--format=%(refname)", `refs/tutti/${id}/half`).split("\n");
+    expect(refs.map((ref) => lab.git("ls-tree", "--name-only", ref)).join()).toContain("half.txt");
+    expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("lets a run rest until it is taken up, and changes nothing of it before", async () => {
+    const disk = newMemoryDisk();
+    const first = lab.open(new MemoryStore(disk));
+    const id = await lab.begin(first, twoTasks());
+    await first.until(id, ({ status }) => status === "confirming");
+    await first.close();
+    const events = disk.events.length;
+    const second = lab.open(new MemoryStore(disk));
+    expect(second.get(id)!.status).toBe("confirming");
+    await second.close();
+    expect(disk.events).toHaveLength(events);
+    const third = lab.open(new MemoryStore(disk));
+    await third.takeUp(id);
+    expect((await untilOver(third, id)).status).toBe("completed");
+  });
+
+  it("refuses an order for a run that does not exist, and one that its state does not allow, without an event", async () => {
+    const store = new MemoryStore();
+    const engine = lab.open(store);
+    await expect(engine.start("orch_missing00000")).rejects.toMatchObject({ code: "run_not_found" });
+    const id = await lab.begin(engine, twoTasks());
+    const before = store.lastSeq();
+    await expect(engine.confirm(id)).rejects.toMatchObject({ code: "wrong_state" });
+    expect(store.read({ after: before }).map(({ type }) => type)).not.toContain("orchestrator:confirmed");
+    await engine.cancel(id);
+    await engine.settled(id);
+  });
+
+  it("makes no run of a request that cannot be carried out", async () => {
+    const store = new MemoryStore();
+    const engine = lab.open(store);
+    const make = (more: object) =>
+      engine.create({ templateId: "_default", cwd: lab.repo, message: "x", agent: twoTasks(), ...more });
+    await expect(make({ templateId: "none" })).rejects.toMatchObject({ code: "template_not_found" });
+    await expect(make({ agent: "nobody" })).rejects.toMatchObject({ code: "agent_unknown" });
+    await expect(make({ message: "  " })).rejects.toMatchObject({ code: "invalid_input" });
+    expect(store.lastSeq()).toBe(0);
+    expect(engine.list()).toEqual([]);
+  });
+});
+
+describe("a store that fails", () => {
+  it.each(["full", "before", "lost"] as const)(
+    "(%s) halts the engine, tells whoever waits, and a restart goes on to the end with nothing lost",
+    async (fault) => {
+      const disk = newMemoryDisk();
+      const store = new MemoryStore(disk);
+      const engine = lab.open(store);
+      const id = await lab.begin(
+        engine,
+        lab.scenario([
+          ...mainSession([{ id: "one" }, { id: "two" }]),
+          worker("*", { delayMs: 300, write: { "docs/{TASK_ID}.md": "x" }, block: done({}) }),
+        ]),
+      );
+      await engine.until(id, ({ status }) => status === "confirming");
+      await engine.confirm(id);
+      const unsubscribe = engine.subscribe(({ type }) => type === "worker:started" && store.failNext(fault));
+      const code = fault === "full" ? "disk_full" : "storage_failed";
+      await expect(engine.until(id, ({ status }) => status === "completed")).rejects.toMatchObject({ code });
+      unsubscribe();
+      expect(() => engine.cancel(id)).toThrow(expect.objectContaining({ code }));
+      await engine.close();
+      expect(lab.leftovers().filter((left) => left.startsWith("process"))).toEqual([]);
+      const next = lab.open(new MemoryStore(disk));
+      await next.takeUp(id);
+      const run = await untilOver(next, id);
+      expect(run).toMatchObject({
+        status: "completed",
+        workers: { one: { status: "completed" }, two: { status: "completed" } },
+      });
+      expect(lab.leftovers()).toEqual([]);
+    },
+  );
+
+  it("refuses a command whose event could not be stored, and has changed nothing", async () => {
+    const store = new MemoryStore();
+    const engine = lab.open(store);
+    store.failNext("full");
+    await expect(
+      engine.create({ templateId: "_default", cwd: lab.repo, message: "x", agent: twoTasks() }),
+    ).rejects.toMatchObject({ code: "disk_full" });
+    expect(engine.list()).toEqual([]);
+    expect(store.lastSeq()).toBe(0);
+  });
+});

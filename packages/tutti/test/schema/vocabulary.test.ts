@@ -1,0 +1,192 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { AggregationAnswer, CompletionAnswer, TaskListAnswer } from "../../src/schema/answer.ts";
+import { asTuttiError, ERRORS, TuttiError } from "../../src/schema/error.ts";
+import { EVENTS } from "../../src/schema/event.ts";
+import { mainSessionId, pathName, RunId, TaskId, workerSessionId } from "../../src/schema/ids.ts";
+import { OrchestratorOptions, SubSessionOptions, WorkerOptions } from "../../src/schema/options.ts";
+import { ORCHESTRATOR_PHASE, ORCHESTRATOR_STATUS, RUN_STATUSES, WORKER_STATUS } from "../../src/schema/status.ts";
+import { TemplateConfig } from "../../src/schema/template.ts";
+
+describe("names", () => {
+  it("of worker sessions are local_, the template's prefix, the run without its orch_, and the task (E03, E04)", () => {
+    expect(workerSessionId("orch_abc123def456", "task_001", 1, "__orch_")).toBe(
+      "local___orch_abc123def456_worker_task_001",
+    );
+    expect(workerSessionId("abc123", "task_001", 1, "__orch_")).toBe("local___orch_abc123_worker_task_001");
+    expect(workerSessionId("orch_abc123def456", "task_001", 3, "mine_")).toBe(
+      "local_mine_abc123def456_worker_task_001_r2",
+    );
+    expect(mainSessionId("orch_abc123def456", 2, "__orch_")).toBe("local___orch_abc123def456_main_r1");
+  });
+
+  it("of tasks may follow any of the protocols (X04)", () => {
+    for (const id of ["task_001", "task-001", "API-SPEC-001", "dev_chat_msg_001"])
+      expect(TaskId.safeParse(id).success).toBe(true);
+    for (const id of ["", ".hidden", "a/b", "a\nb", "x".repeat(101)]) expect(TaskId.safeParse(id).success).toBe(false);
+  });
+
+  it("of runs are orch_ and twelve characters", () => {
+    expect(RunId.safeParse("orch_abc123def456").success).toBe(true);
+    for (const id of ["orch_abc", "abc123def456", "orch_ABC123DEF456", "orch_abc123def4567"])
+      expect(RunId.safeParse(id).success).toBe(false);
+  });
+
+  it("in paths are safe everywhere and never the same for two ids, also where case is not told apart", () => {
+    expect(pathName("task_001")).toBe("task_001");
+    for (const id of ["a.lock", "a..b", "A", "a.", "CON", "x".repeat(100)])
+      expect(pathName(id)).toMatch(/^[a-z0-9_-]+--[a-z0-9]+$/);
+    const id = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,30}$/);
+    fc.assert(
+      fc.property(id, id, (a, b) => {
+        expect(pathName(a)).toMatch(/^[a-z0-9][a-z0-9_-]*$/);
+        if (a !== b) expect(pathName(a)).not.toBe(pathName(b));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe("states", () => {
+  it("of a run include created, and confirming is one of them and no phase (E20, E21)", () => {
+    expect(RUN_STATUSES).toEqual([
+      "created",
+      "analyzing",
+      "planning",
+      "confirming",
+      "spawning",
+      "running",
+      "aggregating",
+      "verifying",
+      "completed",
+      "error",
+      "cancelled",
+      "paused",
+    ]);
+    expect(Object.values(ORCHESTRATOR_PHASE)).toEqual([
+      "analysis",
+      "taskPlanning",
+      "workerExecution",
+      "aggregation",
+      "verification",
+    ]);
+    expect(ORCHESTRATOR_STATUS.CONFIRMING).toBe("confirming");
+    expect(Object.values(WORKER_STATUS)).toEqual([
+      "pending",
+      "spawning",
+      "running",
+      "paused",
+      "completed",
+      "failed",
+      "timeout",
+      "cancelled",
+    ]);
+  });
+});
+
+describe("errors", () => {
+  it("have a status, an exit code and say whether trying again can help, each from one table", () => {
+    for (const [code, kind] of Object.entries(ERRORS)) {
+      expect([400, 401, 403, 404, 409, 413, 422, 429, 500], code).toContain(kind.status);
+      expect([1, 2, 3, 4, 5], code).toContain(kind.exit);
+      expect(typeof kind.retryable).toBe("boolean");
+    }
+  });
+
+  it("show themselves in the one documented shape", () => {
+    expect(new TuttiError("wrong_state", "no", { details: { a: 1 } }).toJSON()).toEqual({
+      error: { code: "wrong_state", message: "no", details: { a: 1 } },
+    });
+    expect(asTuttiError(new Error("boom"))).toMatchObject({ code: "internal", message: "boom" });
+    expect(asTuttiError(Object.assign(new Error("write"), { code: "ENOSPC" }))).toMatchObject({ code: "disk_full" });
+    const own = new TuttiError("usage", "x");
+    expect(asTuttiError(own)).toBe(own);
+  });
+});
+
+describe("the options of the managers", () => {
+  it("of the orchestrators have their documented defaults, and an absolute path (D4-452, E77)", () => {
+    expect(OrchestratorOptions.parse({})).toEqual({
+      persistenceEnabled: true,
+      saveDebounceMs: 1000,
+      pollInterval: 3000,
+    });
+    expect(OrchestratorOptions.safeParse({ persistencePath: "./data" }).success).toBe(false);
+    expect(OrchestratorOptions.parse({ persistencePath: "/var/lib/tutti" }).persistencePath).toBe("/var/lib/tutti");
+  });
+
+  it("of the workers have their documented defaults (D4-453)", () => {
+    expect(WorkerOptions.parse({})).toEqual({
+      maxWorkers: 5,
+      pollInterval: 2000,
+      workerTimeout: 300_000,
+      retryLimit: 2,
+      spawnDelay: 500,
+      progressDetectionInterval: 30_000,
+    });
+  });
+
+  it("of the sub-sessions have their documented defaults (D4-454)", () => {
+    expect(SubSessionOptions.parse({})).toEqual({
+      pollInterval: 5000,
+      inactivityThreshold: 60_000,
+      confirmationDelay: 30_000,
+      resultPrefix: "**[Resultat de sous-tache]**\n\n",
+      resultSuffix: "",
+      maxMessageLength: 50_000,
+      autoArchiveOnReturn: false,
+      detectTaskSpawn: true,
+      taskSpawnWindow: 10_000,
+    });
+  });
+
+  it("of a template have their documented defaults (D4-455)", () => {
+    expect(TemplateConfig.parse({})).toMatchObject({
+      maxWorkers: 5,
+      workerTimeout: 300_000,
+      autoSpawn: false,
+      parallelExecution: true,
+      retryOnError: true,
+      maxRetries: 2,
+      sessionPrefix: "__orch_",
+      pollInterval: 2000,
+      hideWorkersFromList: true,
+    });
+  });
+});
+
+describe("what agents answer", () => {
+  it("keeps its own spelling on the wire, with members we do not know (X18)", () => {
+    const completion = { task_id: "a", status: "success", output_files: ["x"], mood: "good" };
+    expect(CompletionAnswer.parse(completion)).toEqual(completion);
+    expect(TaskListAnswer.safeParse({ tasks: [{ id: "a", title: "t" }] }).success).toBe(false);
+    expect(AggregationAnswer.safeParse({ status: "needs_input" }).success).toBe(true);
+  });
+});
+
+describe("the events of document 004 that a run of the five phases has", () => {
+  it("carry the documented members, then ours", () => {
+    const documented: Record<string, string[]> = {
+      "orchestrator:created": ["id", "templateId", "cwd", "status"],
+      "orchestrator:started": ["id", "mainSessionId", "phase"],
+      "orchestrator:phaseChanged": ["id", "previousPhase", "currentPhase", "status"],
+      "orchestrator:analysisComplete": ["id", "analysis"],
+      "orchestrator:tasksReady": ["id", "taskCount", "parallelGroups", "tasks"],
+      "orchestrator:completed": ["id", "status", "aggregation", "stats"],
+      "orchestrator:error": ["id", "operation", "error", "timestamp"],
+      "orchestrator:cancelled": ["id", "phase"],
+      "orchestrator:progress": ["id", "stats"],
+      "worker:spawning": ["sessionId", "orchestratorId", "taskId"],
+      "worker:spawned": ["sessionId", "orchestratorId", "taskId", "task"],
+      "worker:started": ["sessionId", "orchestratorId", "taskId"],
+      "worker:progress": ["sessionId", "orchestratorId", "taskId", "progress", "status", "currentAction", "toolStats"],
+      "worker:completed": ["sessionId", "orchestratorId", "taskId", "output", "outputFiles"],
+      "worker:failed": ["sessionId", "orchestratorId", "taskId", "error"],
+      "worker:timeout": ["sessionId", "orchestratorId", "taskId"],
+      "worker:cancelled": ["sessionId", "orchestratorId", "taskId"],
+    };
+    for (const [type, members] of Object.entries(documented)) {
+      expect(Object.keys(EVENTS[type as keyof typeof EVENTS].shape).slice(0, members.length), type).toEqual(members);
+    }
+  });
+});

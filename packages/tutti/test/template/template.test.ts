@@ -1,0 +1,62 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { judgeAnswer } from "../../src/protocol/judge-answer.ts";
+import { scanBlocks } from "../../src/protocol/response-scanner.ts";
+import { loadTemplate } from "../../src/template/load.ts";
+import { substituteVariables } from "../../src/template/render.ts";
+
+describe("the built-in templates", () => {
+  it("inherit from _default, and the child wins", () => {
+    const base = loadTemplate("_default");
+    const documentation = loadTemplate("documentation");
+    expect(base.phases.verification.enabled).toBe(false);
+    expect(documentation).toMatchObject({
+      id: "documentation",
+      extends: "_default",
+      phases: { verification: { enabled: true, timeout: 180_000 } },
+    });
+    expect(documentation.prompts).toEqual(base.prompts);
+  });
+
+  it("that do not exist are refused with what is known", () => {
+    expect(() => loadTemplate("none")).toThrow(
+      expect.objectContaining({ code: "template_not_found", message: expect.stringContaining("documentation") }),
+    );
+  });
+
+  it("show in every prompt a block that is never taken for an answer when it is repeated", () => {
+    const { prompts } = loadTemplate("_default");
+    const delimiters = prompts.responseFormat;
+    const variables = {
+      DELIMITER_START: delimiters.delimiterStart,
+      DELIMITER_END: delimiters.delimiterEnd,
+      TASK_ID: "task_001",
+    };
+    const phases = {
+      analysis: "analysis",
+      taskPlanning: "task_list",
+      worker: "completion",
+      aggregation: "aggregation",
+      verification: "verification",
+    } as const;
+    for (const [name, phase] of Object.entries(phases)) {
+      const prompt = substituteVariables(prompts[name as keyof typeof phases].system, variables);
+      const blocks = scanBlocks(prompt, delimiters);
+      expect(blocks.length, name).toBeGreaterThan(0);
+      expect(judgeAnswer({ blocks, prompt, delimiters, phase, taskId: "task_001" }).answer, name).toBeNull();
+    }
+  });
+});
+
+describe("placeholders", () => {
+  it("are replaced in one pass: what a variable brings in is not looked at again", () => {
+    expect(substituteVariables("{A} {B_2} {unknown} {UNKNOWN} {} {1X}", { A: "{B_2}", B_2: "b" })).toBe(
+      "{B_2} b {unknown} {UNKNOWN} {} {1X}",
+    );
+  });
+
+  it("leave everything else as it is, JSON included", () => {
+    fc.assert(fc.property(fc.json(), (text) => substituteVariables(text, {}) === text));
+    expect(substituteVariables("{__PROTO__}{CONSTRUCTOR}", {})).toBe("{__PROTO__}{CONSTRUCTOR}");
+  });
+});

@@ -1,0 +1,13 @@
+import { describeProblem } from "./problem.ts";
+import { Notice } from "./notice.tsx";
+import { AgentText } from "../text/agent-text.tsx";
+
+export function ActionError({ error }: { error: unknown }) {
+  if (error === null) return null;
+  const { title, advice } = describeProblem(error);
+  return (
+    <Notice tone="bad">
+      <AgentText text={`${title}. ${advice}`} max={500} />
+    </Notice>
+  );
+}

@@ -1,0 +1,27 @@
+import { useState } from "react";
+import { Icon } from "./icon.tsx";
+
+/** A command to be taken along. */
+export function CopyLine({ text, label }: { text: string; label: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1500);
+  };
+  return (
+    <div className="copy-line">
+      <code tabIndex={0} role="textbox" aria-readonly="true" aria-label={label}>
+        {text}
+      </code>
+      <button
+        type="button"
+        className="button-icon"
+        aria-label={copied ? "Copied" : `Copy: ${label}`}
+        onClick={() => void copy().catch(() => setCopied(false))}
+      >
+        <Icon name={copied ? "check" : "copy"} />
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,16 @@
+import type { MouseEvent, ReactNode } from "react";
+import { go } from "./route.ts";
+
+/** A link within the page; with a modifier key or another button it stays an ordinary one. */
+export function Link({ to, className, children }: { to: string; className?: string; children: ReactNode }) {
+  const follow = (event: MouseEvent) => {
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    go(to);
+  };
+  return (
+    <a href={to} className={className} onClick={follow}>
+      {children}
+    </a>
+  );
+}

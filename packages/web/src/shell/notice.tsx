@@ -1,0 +1,22 @@
+import type { ReactNode } from "react";
+import { Icon, type IconName } from "./icon.tsx";
+import type { Tone } from "./tone.ts";
+
+const ICONS: Record<Tone, IconName> = {
+  neutral: "clock",
+  running: "spinner",
+  good: "check",
+  warning: "warning",
+  bad: "warning",
+  you: "question",
+};
+
+/** A sentence that stands out; what is wrong is told at once to those who listen instead of looking. */
+export function Notice({ tone, children }: { tone: Tone; children: ReactNode }) {
+  return (
+    <div className={`notice tone-${tone}`} role={tone === "bad" ? "alert" : undefined}>
+      <Icon name={ICONS[tone]} />
+      <div>{children}</div>
+    </div>
+  );
+}

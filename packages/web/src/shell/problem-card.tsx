@@ -1,0 +1,19 @@
+import { describeProblem } from "./problem.ts";
+import { Icon } from "./icon.tsx";
+import { AgentText } from "../text/agent-text.tsx";
+
+export function ProblemCard({ error, retry }: { error: unknown; retry: () => void }) {
+  const { title, advice } = describeProblem(error);
+  return (
+    <section className="card empty" role="alert">
+      <Icon name="warning" size={24} />
+      <h1>
+        <AgentText text={title} max={300} />
+      </h1>
+      {advice && <p>{advice}</p>}
+      <button type="button" className="button" onClick={retry}>
+        Try again
+      </button>
+    </section>
+  );
+}

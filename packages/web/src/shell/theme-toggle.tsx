@@ -1,0 +1,13 @@
+import { Icon } from "./icon.tsx";
+import { useTheme } from "./theme.ts";
+
+export function ThemeToggle() {
+  const [theme, choose] = useTheme();
+  const other = theme === "dark" ? "light" : "dark";
+  const label = `Switch to the ${other} theme`;
+  return (
+    <button type="button" className="button-icon" aria-label={label} title={label} onClick={() => choose(other)}>
+      <Icon name={theme === "dark" ? "sun" : "moon"} />
+    </button>
+  );
+}

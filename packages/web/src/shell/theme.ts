@@ -1,0 +1,25 @@
+// Light, dark, or as the system says. The choice outlives the page; `public/theme.js` reads it before the first paint.
+import { useState } from "react";
+
+export type Theme = "light" | "dark";
+const KEY = "tutti-theme";
+
+export function useTheme(): [Theme, (theme: Theme) => void] {
+  const [theme, setTheme] = useState<Theme>(currentTheme);
+  const choose = (next: Theme) => {
+    document.documentElement.dataset["theme"] = next;
+    try {
+      localStorage.setItem(KEY, next);
+    } catch {
+      // Storage is switched off; the choice holds until the page is left.
+    }
+    setTheme(next);
+  };
+  return [theme, choose];
+}
+
+function currentTheme(): Theme {
+  const chosen = document.documentElement.dataset["theme"];
+  if (chosen === "light" || chosen === "dark") return chosen;
+  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+}

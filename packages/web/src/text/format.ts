@@ -1,0 +1,31 @@
+// Numbers and times as people read them.
+
+const NUMBER = new Intl.NumberFormat("en");
+const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+const MONEY = new Intl.NumberFormat("en", { style: "currency", currency: "USD", minimumFractionDigits: 2 });
+const DAY = new Intl.DateTimeFormat("en", { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+
+export const count = (value: number): string => NUMBER.format(value);
+export const compact = (value: number): string => COMPACT.format(value);
+export const money = (usd: number): string => MONEY.format(usd);
+export const plural = (value: number, noun: string): string => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  if (hours > 0) return `${hours}h ${pad(minutes % 60)}m`;
+  return minutes > 0 ? `${minutes}m ${pad(seconds % 60)}s` : `${seconds}s`;
+}
+
+export function ago(at: number, now: number): string {
+  const minutes = Math.floor((now - at) / 60_000);
+  if (minutes < 1) return "just now";
+  if (minutes < 60) return `${minutes} min ago`;
+  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h ago`;
+  return DAY.format(at);
+}
+
+export const moment = (at: number): string => new Date(at).toLocaleString();
+
+const pad = (value: number): string => String(value).padStart(2, "0");
