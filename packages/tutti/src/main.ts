@@ -93,7 +93,7 @@ export interface LocalServer {
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
   // Loaded here, because most commands need no server and should not wait for one.
   const [{ startServer }, { loadToken }] = await Promise.all([
-    import("./server/server.ts"),
+    import("./server/start-server.ts"),
     import("./server/token.ts"),
   ]);
   const { engine, close } = openLocalEngine(options);

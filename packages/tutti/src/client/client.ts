@@ -1,11 +1,9 @@
 // The routes as functions. What fails is a RequestError; nothing that failed has changed any state on the server.
 import type { Frame } from "./frame.ts";
 import { readError, unreachable } from "./request-error.ts";
-import type { RunSummary } from "./run-summary.ts";
+import type { RunState, RunSummary, WaitingItem } from "./run-summary.ts";
 import type { TranscriptEntry } from "./transcript-entry.ts";
-import type { InboxItem } from "../schema/inbox.ts";
 import type { Outcome } from "../schema/outcome.ts";
-import type { Run } from "../schema/run.ts";
 
 export interface ClientOptions {
   /** Where the server is, such as `http://127.0.0.1:4517`. */
@@ -45,7 +43,7 @@ export function createClient({ baseUrl, token, fetch: send = fetch }: ClientOpti
 
   return {
     list: (signal?: AbortSignal) => get<RunSummary[]>("/api/orchestrator", signal),
-    get: (id: string, signal?: AbortSignal) => get<Run>(runPath(id), signal),
+    get: (id: string, signal?: AbortSignal) => get<RunState>(runPath(id), signal),
     events: (id: string, page: Page = {}, signal?: AbortSignal) =>
       get<Frame[]>(`${runPath(id)}/events${query(page)}`, signal),
     result: (id: string, signal?: AbortSignal) => get<Outcome>(`${runPath(id)}/result`, signal),
@@ -57,7 +55,7 @@ export function createClient({ baseUrl, token, fetch: send = fetch }: ClientOpti
     start: (id: string) => post(`${runPath(id)}/start`),
     cancel: (id: string) => post(`${runPath(id)}/cancel`),
     confirm: (id: string) => post(`${runPath(id)}/confirm-tasks`),
-    inbox: (signal?: AbortSignal) => get<InboxItem[]>("/api/inbox", signal),
+    inbox: (signal?: AbortSignal) => get<WaitingItem[]>("/api/inbox", signal),
     answer: (itemId: string, answer: { text: string } | { approve: boolean }) =>
       post(`/api/inbox/${encodeURIComponent(itemId)}`, answer),
   };

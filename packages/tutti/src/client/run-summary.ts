@@ -1,6 +1,8 @@
-// A run in a list: enough to find it again, and to see whether it needs somebody.
+// Runs as the server tells them. Times are ISO strings on the wire.
+import type { InboxItem } from "../schema/inbox.ts";
 import type { Phase, RunStatus } from "../schema/status.ts";
 
+/** A run in a list: enough to find it again. */
 export interface RunSummary {
   id: string;
   status: RunStatus;
@@ -11,8 +13,14 @@ export interface RunSummary {
   agent: string;
   taskCount: number;
   completedTasks: number;
-  createdAt: number;
-  updatedAt: number;
-  startedAt: number | null;
-  completedAt: number | null;
+  createdAt: string;
+  updatedAt: string;
+  startedAt: string | null;
+  completedAt: string | null;
 }
+
+/** A whole run under the names of document 004; whoever needs more of it than this says how it reads it. */
+export type RunState = Omit<RunSummary, "taskCount" | "completedTasks"> & Record<string, unknown>;
+
+/** Something that waits for a person; `hash` stands for what was shown. */
+export type WaitingItem = Omit<InboxItem, "createdAt"> & { createdAt: string; hash: string; evidence?: unknown };

@@ -8,6 +8,7 @@ import { TurnRecord } from "./turn-record.ts";
 import { readProgress } from "../protocol/judge-answer.ts";
 import type { ProgressAnswer } from "../schema/answer.ts";
 import { asTuttiError } from "../schema/error.ts";
+import type { RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import type { SessionState, Worker } from "../schema/worker.ts";
 import type { Session, SessionHost, SessionSignal } from "../session/session.ts";
@@ -23,6 +24,8 @@ export interface AttendantOptions {
   sessions: SessionHost;
   workspaces: Workspaces;
   world: World;
+  /** Everything that happened in the session before it was opened here has been judged. */
+  onCaughtUp(): void;
 }
 
 /** Progress is told at most this often, unless the agent itself reports some. */
@@ -52,6 +55,11 @@ export class Attendant {
     this.#key = { runId: options.writer.id, name: options.taskId ?? "main", attempt: options.attempt };
     this.#record = new TurnRecord(this.#run.template.prompts.responseFormat);
     this.#attending = this.#attend();
+  }
+
+  /** Until then nobody can say that the session is late: its result may lie there unread. */
+  get caughtUp(): boolean {
+    return this.#caughtUp;
   }
 
   get #run(): Run {
@@ -200,6 +208,7 @@ export class Attendant {
         return this.refresh();
       case "caughtUp":
         this.#caughtUp = true;
+        this.#options.onCaughtUp();
         return;
       case "gone":
         if (this.#state?.state !== "over" && !this.#ending) {
@@ -234,24 +243,36 @@ export class Attendant {
 
   /** Progress for those who watch. An adopted session's past has been told before. */
   async #tell(always: boolean): Promise<void> {
-    const { world, writer } = this.#options;
-    const worker = this.#worker;
+    const { world } = this.#options;
     const due = always || world.mono() - this.#lastTold >= TELL_EVERY_MS;
-    if (!this.#caughtUp || !due || worker?.status !== "running") return;
+    if (!this.#caughtUp || !due || this.#state?.state !== "running") return;
     this.#lastTold = world.mono();
-    const { taskId, sessionId } = worker;
-    const progress = Math.round(this.#progress?.progress_percent ?? worker.progress);
-    const data = {
-      sessionId,
-      orchestratorId: writer.id,
-      taskId,
-      progress,
-      status: this.#progress?.status ?? "in_progress",
-      currentAction: this.#progress?.current_action ?? worker.currentAction,
-      toolStats: this.#record.toolStats,
-      outputPreview: this.#progress?.output_preview ?? this.#record.lastWords,
+    await this.#report({
+      type: "told",
+      event: this.#worker ? this.#workerProgress(this.#worker) : this.#mainProgress(),
+    });
+  }
+
+  #mainProgress(): RunEvent {
+    const { toolStats, lastWords } = this.#record;
+    return { type: "orchestrator:progress", data: { id: this.#run.id, stats: toolStats, currentAction: lastWords } };
+  }
+
+  #workerProgress({ taskId, sessionId, progress, currentAction }: Worker): RunEvent {
+    const told = this.#progress;
+    return {
+      type: "worker:progress",
+      data: {
+        sessionId,
+        orchestratorId: this.#run.id,
+        taskId,
+        progress: Math.round(told?.progress_percent ?? progress),
+        status: told?.status ?? "in_progress",
+        currentAction: told?.current_action ?? currentAction,
+        toolStats: this.#record.toolStats,
+        outputPreview: told?.output_preview ?? this.#record.lastWords,
+      },
     };
-    await this.#report({ type: "told", event: { type: "worker:progress", data } });
   }
 
   async #report(report: Parameters<RunWriter["submit"]>[0]): Promise<void> {

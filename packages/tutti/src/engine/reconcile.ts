@@ -100,7 +100,7 @@ export class Reconciler {
     for (const sessionId of wanted.sessions) this.#attend(sessionId);
     for (const attendant of this.#attendants.values()) void attendant.refresh();
     if (wanted.merges.length > 0 && !this.#merging) this.#do("merge", this.#merge());
-    this.#setAlarm(wanted.deadlines);
+    this.#setAlarm(wanted.deadlines.filter(({ sessionId }) => this.#attendants.get(sessionId)?.caughtUp));
     if (wanted.spawnMain) await this.#writer.submit({ type: "spawnMain" });
     await this.#spawn(wanted.spawn);
   }
@@ -123,7 +123,7 @@ export class Reconciler {
     const worker = Object.values(writer.run.workers).find((each) => each.sessionId === sessionId);
     const attempt = worker?.attempt ?? writer.run.main!.attempt;
     const options = { writer, sessionId, taskId: worker?.taskId ?? null, attempt, sessions, workspaces, world };
-    this.#attendants.set(sessionId, new Attendant(options));
+    this.#attendants.set(sessionId, new Attendant({ ...options, onCaughtUp: () => this.look() }));
   }
 
   /** A session whose result was accepted may finish in peace; any other that is not wanted is stopped. */

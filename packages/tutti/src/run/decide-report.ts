@@ -2,7 +2,7 @@
 import type { Report, TurnOver } from "./command.ts";
 import { decideMainAnswer, MAX_TRIES } from "./decide-main-answer.ts";
 import { fail } from "./follow.ts";
-import { isReady } from "./schedule.ts";
+import { deadlines, isReady } from "./schedule.ts";
 import { withdrawQuestions } from "./withdraw.ts";
 import type { CompletionAnswer } from "../schema/answer.ts";
 import type { RunEvent } from "../schema/event.ts";
@@ -38,17 +38,23 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
         ? [{ type: "workspace:conflict", data: { id: run.id, taskId, commit, conflict } }]
         : [];
     }
-    default: {
-      const worker = Object.values(run.workers).find((each) => each.sessionId === report.sessionId);
-      if (worker && worker.session.state !== "over") return aboutWorker(run, worker, report, at);
-      if (run.main?.sessionId === report.sessionId && run.main.state !== "over")
-        return aboutMain(run, run.main, report, at);
-      return [];
-    }
+    case "expired":
+      // Something may have given the session more time since the clock was set.
+      if (!deadlines(run).some((each) => each.sessionId === report.sessionId && each.at <= at)) return [];
+      return aboutSession(run, report, at);
+    default:
+      return aboutSession(run, report, at);
   }
 }
 
 type SessionReport = Extract<Report, { sessionId: string }>;
+
+function aboutSession(run: Run, report: SessionReport, at: number): RunEvent[] {
+  const worker = Object.values(run.workers).find((each) => each.sessionId === report.sessionId);
+  if (worker && worker.session.state !== "over") return aboutWorker(run, worker, report, at);
+  const main = run.main?.sessionId === report.sessionId && run.main.state !== "over" ? run.main : null;
+  return main ? aboutMain(run, main, report, at) : [];
+}
 
 function spawnMain(run: Run): RunEvent[] {
   if (run.owed === null || (run.main && run.main.state !== "over")) return [];

@@ -78,7 +78,7 @@ export function isReady(run: Run, taskId: string): boolean {
 const PHASE_TIMEOUTS = ["analysis", "taskPlanning", "aggregation", "verification"] as const;
 
 /** A session that waits for a person has no deadline; the time it waited does not count afterwards. */
-function deadlines(run: Run): Deadline[] {
+export function deadlines(run: Run): Deadline[] {
   const waiting = new Set(Object.values(run.inbox).map((item) => item.sessionId));
   const found: Deadline[] = [];
   const phase = PHASE_TIMEOUTS.find((each: Phase) => each === run.main?.turn?.phase);

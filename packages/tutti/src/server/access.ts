@@ -66,8 +66,8 @@ export class Access {
       if (bearer !== undefined && this.isToken(bearer)) return;
       throw new Refusal("unauthorized", "the token is not valid");
     }
-    const value = cookieValue(cookie ?? "", this.#cookieName);
-    if (value === undefined || !timingSafeEqual(digest(value), this.#cookieDigest)) {
+    const values = cookieValues(cookie ?? "", this.#cookieName);
+    if (!values.some((value) => timingSafeEqual(digest(value), this.#cookieDigest))) {
       throw new Refusal("unauthorized", "a token is needed: open the URL that was printed at the start");
     }
     const writes = upgrade || (method !== "GET" && method !== "HEAD");
@@ -108,7 +108,8 @@ function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-function cookieValue(header: string, name: string): string | undefined {
-  const pair = header.split(";").find((each) => each.trim().startsWith(`${name}=`));
-  return pair?.trim().slice(name.length + 1);
+/** All of them: a server on another port of the same host can set a second cookie of the same name. */
+function cookieValues(header: string, name: string): string[] {
+  const pairs = header.split(";").map((pair) => pair.trim());
+  return pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1));
 }

@@ -36,6 +36,14 @@ export function decode<S extends z.ZodType>(schema: S, value: unknown, what: str
   throw new TuttiError("invalid_input", `${what} is not as expected: ${sentence}`, { details });
 }
 
+/** The part of a list that comes after the one named last time. */
+export function itemsAfter<T extends { id: string }>(items: T[], after: string | undefined): T[] {
+  if (after === undefined) return items;
+  const place = items.findIndex(({ id }) => id === after);
+  if (place === -1) throw new TuttiError("invalid_input", `there is no ${after} to go on after`);
+  return items.slice(place + 1);
+}
+
 /** The body as JSON. An empty one is undefined, for routes that need none. */
 export async function readBody<S extends z.ZodType>(c: Asked, schema: S): Promise<z.output<S>> {
   const bytes = await readBytes(c);

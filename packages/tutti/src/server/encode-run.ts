@@ -48,7 +48,7 @@ export function encodeState(run: Run) {
     stats: encodeStats(toolStats),
     toolStats,
     errors: errors.map((error) => ({ ...error, timestamp: iso(error.timestamp) })),
-    inbox: inboxOf(run),
+    inbox: Object.fromEntries(inboxOf(run).map((item) => [item.id, item])),
   };
 }
 

@@ -14,7 +14,8 @@ describe("tutti demo", () => {
     const { code, stdout, stderr } = await lab.tutti(["demo"]);
     expect(code, stderr).toBe(0);
     expect(stdout).toMatch(/dashboard: http:\/\/127\.0\.0\.1:\d+\/\?token=\S+/);
-    for (const phase of ["analysing", "planning", "working", "merging the results", "verifying"]) expect(stdout).toContain(phase);
+    for (const phase of ["analysing", "planning", "working", "merging the results", "verifying"])
+      expect(stdout).toContain(phase);
     expect(stdout).toMatch(/task_001 \d+ %: /);
     const [, result] = /result: (.+)/.exec(stdout)!;
     const page = readFileSync(result!, "utf8");

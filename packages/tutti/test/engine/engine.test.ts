@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
 import { agentOf } from "../lab/lab.ts";
@@ -78,6 +79,25 @@ describe("the engine", () => {
       census: { planned: 2, completed: 1, timeout: 1 },
     });
     expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("reads what was finished while no engine was there before it looks at the clock", async () => {
+    const disk = newMemoryDisk();
+    const first = lab.open(new MemoryStore(disk));
+    const agent = lab.scenario([
+      ...mainSession([{ id: "one" }]),
+      worker("*", { delayMs: 800, write: { "a.md": "a" }, block: done({}) }),
+    ]);
+    const id = await lab.begin(first, agent, { config: { workerTimeout: 2000 } });
+    await first.until(id, ({ status }) => status === "confirming");
+    await first.confirm(id);
+    await first.until(id, (run) => run.workers["one"]?.session.turn != null);
+    await first.close({ leaveRunning: true });
+    await sleep(2500);
+    const second = lab.open(new MemoryStore(disk));
+    await second.takeUp(id);
+    const run = await untilOver(second, id);
+    expect(run.workers["one"]).toMatchObject({ status: "completed", attempt: 1 });
   });
 
   it("takes what a failed worker left into a ref before its workspace goes", async () => {

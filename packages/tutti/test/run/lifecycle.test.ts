@@ -343,7 +343,8 @@ describe("time", () => {
     for (const status of ["analyzing", "error"]) {
       story.do({ type: "spawnMain" });
       story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
-      story.do({ type: "expired", sessionId: story.run.main!.sessionId });
+      expect(story.do({ type: "expired", sessionId: story.run.main!.sessionId }, 100_000)).toEqual([]);
+      story.do({ type: "expired", sessionId: story.run.main!.sessionId }, 20_000);
       expect(story.run.status).toBe(status);
     }
   });

@@ -1,0 +1,50 @@
+// Live events as server-sent events. Written to the response directly: a stream object for each client would cost more
+// than all the rest of the delivery.
+import type { ServerResponse } from "node:http";
+import type { SharedFrame } from "./frame.ts";
+import type { Outlet } from "./outlet.ts";
+
+const RETRY_MS = 2000;
+
+export class EventStream implements Outlet {
+  readonly closed: Promise<void>;
+  readonly #response: ServerResponse;
+  #taken: Promise<void> = Promise.resolve();
+
+  constructor(response: ServerResponse, headers: Record<string, string>) {
+    this.#response = response;
+    this.closed = new Promise((resolve) => {
+      if (response.destroyed) resolve();
+      else response.once("close", resolve);
+    });
+    // A client that goes away while something is written to it is no fault.
+    response.on("error", () => {});
+    response.writeHead(200, { ...headers, "Content-Type": "text/event-stream; charset=utf-8" });
+    response.write(`retry: ${RETRY_MS}\n\n`);
+  }
+
+  send(frames: readonly SharedFrame[]): void {
+    const text = frames.map(({ event, text }) => `id: ${event.seq}\ndata: ${text}\n\n`).join("");
+    this.#taken = new Promise((resolve) => this.#response.write(text, () => resolve()));
+  }
+
+  buffered(): number {
+    return this.#response.writableLength;
+  }
+
+  taken(): Promise<void> {
+    return this.#taken;
+  }
+
+  beat(): void {
+    this.#response.write(":\n\n");
+  }
+
+  end(): void {
+    this.#response.end();
+  }
+
+  cut(): void {
+    this.#response.destroy();
+  }
+}

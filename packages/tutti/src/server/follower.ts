@@ -1,0 +1,120 @@
+// One client on its way through the log: first it reads what is stored, page by page and at its own pace, then it is fed.
+//
+// Invariants
+// 1. `#cursor` is the last `seq` it was shown or that its filters left out; nothing at or before it is sent again.
+// 2. It goes from reading to being fed in the step that finds the log read to its end, so nothing falls in between.
+// 3. It never holds more than one page, or MAX_BUFFERED_BYTES and one hand-out, that its client has not taken. A client
+//    that takes nothing is cut off, and can come back with the last `seq` it saw.
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { SharedFrame } from "./frame.ts";
+import type { Outlet } from "./outlet.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { StoredEvent } from "../schema/event.ts";
+
+export interface Wanted {
+  /** The last `seq` the client has seen; null begins now. */
+  after: number | null;
+  run: string | null;
+  types: ReadonlySet<string> | null;
+}
+
+const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
+const PAGE = 64;
+/** How long a client may take for one page of what is stored. */
+const STALLED_AFTER_MS = 20_000;
+
+export class Follower {
+  readonly #engine: Engine;
+  readonly #feed: { readonly last: number };
+  readonly #outlet: Outlet;
+  readonly #wanted: Wanted;
+  /** The runs that were subscribed to; null as long as no message has narrowed it. */
+  #subscribed: Set<string> | null = null;
+  #cursor: number;
+  #live = false;
+  #gone = false;
+
+  constructor(engine: Engine, feed: { readonly last: number }, outlet: Outlet, wanted: Wanted) {
+    this.#engine = engine;
+    this.#feed = feed;
+    this.#outlet = outlet;
+    this.#wanted = wanted;
+    this.#cursor = wanted.after ?? engine.lastSeq();
+    void outlet.closed.then(() => (this.#gone = true));
+  }
+
+  subscribe(run: string): void {
+    (this.#subscribed ??= new Set()).add(run);
+  }
+
+  unsubscribe(run: string): void {
+    this.#subscribed?.delete(run);
+  }
+
+  async catchUp(): Promise<void> {
+    try {
+      while (!this.#gone && !this.#live) {
+        const page = this.#readPage();
+        this.#send(page.map((event) => new SharedFrame(event)));
+        if (page.length < PAGE) {
+          this.#live = true;
+          this.#cursor = Math.max(this.#cursor, this.#feed.last);
+        } else if (!(await this.#pageTaken())) {
+          this.#outlet.cut();
+        }
+      }
+    } catch {
+      // The log cannot be read, so there is nothing true to say any more.
+      this.#outlet.cut();
+    }
+  }
+
+  /** Takes what has just been stored; while it still reads, it will find that in the log by itself. */
+  offer(frames: readonly SharedFrame[]): void {
+    if (!this.#live || this.#gone) return;
+    if (this.#outlet.buffered() > MAX_BUFFERED_BYTES) {
+      this.#gone = true;
+      this.#outlet.cut();
+    } else {
+      this.#send(frames);
+    }
+  }
+
+  beat(): void {
+    this.#outlet.beat();
+  }
+
+  end(): void {
+    this.#gone = true;
+    this.#outlet.end();
+  }
+
+  #readPage(): StoredEvent[] {
+    const { run } = this.#wanted;
+    return this.#engine.events({ ...(run === null ? {} : { run }), after: this.#cursor, limit: PAGE });
+  }
+
+  #send(frames: readonly SharedFrame[]): void {
+    const due = frames.filter(({ event }) => event.seq > this.#cursor && this.#wants(event));
+    this.#cursor = Math.max(this.#cursor, frames.at(-1)?.event.seq ?? 0);
+    if (due.length > 0) this.#outlet.send(due);
+  }
+
+  #wants({ run, type }: StoredEvent): boolean {
+    const { run: only, types } = this.#wanted;
+    if (only !== null && run !== only) return false;
+    if (types !== null && !types.has(type)) return false;
+    return this.#subscribed === null || (run !== null && this.#subscribed.has(run));
+  }
+
+  /** Also gives way to everybody else between two pages. */
+  async #pageTaken(): Promise<boolean> {
+    const stalled = Promise.withResolvers<false>();
+    const timer = setTimeout(() => stalled.resolve(false), STALLED_AFTER_MS);
+    const taken = this.#outlet.taken().then(() => true);
+    const closed = this.#outlet.closed.then(() => true);
+    const [inTime] = await Promise.all([Promise.race([taken, closed, stalled.promise]), nextTurn()]);
+    clearTimeout(timer);
+    return inTime;
+  }
+}

@@ -1,0 +1,85 @@
+// The server: one port for the API, the live events and the dashboard.
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import { Access, isLoopback } from "./access.ts";
+import { createApp } from "./app.ts";
+import { Feed } from "./feed.ts";
+import { SECURITY_HEADERS } from "./headers.ts";
+import { encodeError } from "./refusal.ts";
+import { Upgrade } from "./upgrade.ts";
+import type { Engine } from "../engine/engine.ts";
+import { TuttiError } from "../schema/error.ts";
+
+export interface ServerOptions {
+  engine: Engine;
+  token: string;
+  /** Whether the person gave the token; a server that others can reach must not open with one that lies in a file. */
+  explicitToken?: boolean;
+  host?: string;
+  /** 0 takes any free one. */
+  port: number;
+  version: string;
+  /** The folder with the built dashboard. */
+  webRoot: string | null;
+}
+
+export interface RunningServer {
+  url: string;
+  port: number;
+  close(): Promise<void>;
+}
+
+/** How long requests that are under way at the end may take. */
+const GRACE_MS = 1000;
+
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { engine, token, host = "127.0.0.1", version, webRoot } = options;
+  if (!isLoopback(host) && options.explicitToken !== true) {
+    throw new TuttiError("usage", `to listen on ${host}, where others can reach it, the server needs a --token`);
+  }
+  const server = createServer({
+    // Programs that offer other protocols, such as HTTP/2, are answered as if they had not.
+    shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === "websocket",
+  });
+  const port = await listen(server, host, options.port);
+  const access = new Access({ token, host, port });
+  const feed = new Feed(engine);
+  const upgrade = new Upgrade({ access, engine, feed });
+  const app = createApp({ engine, feed, access, version, webRoot, onlyNamedAgents: !isLoopback(host) });
+  // The listener leaves the global Request and Response alone, which belong to whoever embeds the server.
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler: answerBadRequest });
+  server.on("request", (request, response) => void listener(request, response));
+  server.on("upgrade", (request, connection, head) => upgrade.take(request, connection, head));
+  let closing: Promise<void> | null = null;
+  const close = async () => {
+    feed.close();
+    const closed = once(server, "close");
+    server.close();
+    server.closeIdleConnections();
+    const late = setTimeout(() => {
+      upgrade.close();
+      server.closeAllConnections();
+    }, GRACE_MS);
+    await closed;
+    clearTimeout(late);
+  };
+  return { url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`, port, close: () => (closing ??= close()) };
+}
+
+async function listen(server: Server, host: string, port: number): Promise<number> {
+  server.listen({ host, port });
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    throw new TuttiError("usage", `cannot listen on ${host}:${port}: ${(error as Error).message}`, { cause: error });
+  }
+  return (server.address() as AddressInfo).port;
+}
+
+/** For requests so broken that no application sees them. */
+function answerBadRequest(error: unknown): Response {
+  const { body } = encodeError(new TuttiError("invalid_input", "the request cannot be understood", { cause: error }));
+  return Response.json(body, { status: 400, headers: { ...SECURITY_HEADERS, "Cache-Control": "no-store" } });
+}

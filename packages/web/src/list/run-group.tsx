@@ -1,0 +1,29 @@
+import { useId } from "react";
+import { RunRow } from "./run-row.tsx";
+import type { RunSummary } from "../../../tutti/src/client/run-summary.ts";
+
+interface Properties {
+  title: string | null;
+  runs: RunSummary[];
+  questions: ReadonlyMap<string, number>;
+  now: number;
+}
+
+export function RunGroup({ title, runs, questions, now }: Properties) {
+  const heading = useId();
+  if (runs.length === 0) return null;
+  return (
+    <section aria-labelledby={title ? heading : undefined}>
+      {title && (
+        <h2 id={heading} className="group-title">
+          {title} <span className="muted">{runs.length}</span>
+        </h2>
+      )}
+      <ul className="run-rows card">
+        {runs.map((run) => (
+          <RunRow key={run.id} run={run} questions={questions.get(run.id) ?? 0} now={now} />
+        ))}
+      </ul>
+    </section>
+  );
+}

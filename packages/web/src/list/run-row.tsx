@@ -1,0 +1,63 @@
+import type { RunSummary } from "../../../tutti/src/client/run-summary.ts";
+import { isRunOver } from "../../../tutti/src/schema/status.ts";
+import { runLook } from "../run/run-look.ts";
+import { Badge } from "../shell/badge.tsx";
+import { Link } from "../shell/link.tsx";
+import { runAddress } from "../shell/route.ts";
+import { Meter } from "../shell/meter.tsx";
+import { AgentText } from "../text/agent-text.tsx";
+import { ago, duration, moment, plural } from "../text/format.ts";
+
+export function RunRow({ run, questions, now }: { run: RunSummary; questions: number; now: number }) {
+  const look = runLook(run.status, questions);
+  return (
+    <li>
+      <Link to={runAddress(run.id)} className={`run-row${look.tone === "you" ? " needs-you" : ""}`}>
+        <span className="run-row-status">
+          <Badge tone={look.tone} icon={look.icon}>
+            {look.word}
+          </Badge>
+        </span>
+        <span className="run-row-what">
+          <span className="run-row-request">
+            <AgentText text={run.userRequest} max={240} />
+          </span>
+          <span className="run-row-facts">
+            <span className="mono">{run.id}</span>
+            <span>{run.templateId}</span>
+            <span className="mono clip">
+              <AgentText text={run.agent} max={80} />
+            </span>
+            <span className="mono clip">
+              <AgentText text={run.cwd} max={120} />
+            </span>
+          </span>
+        </span>
+        <span className="run-row-tasks">{tasks(run, questions)}</span>
+        <span className="run-row-time">
+          <time dateTime={run.createdAt} title={moment(Date.parse(run.createdAt))}>
+            {ago(Date.parse(run.createdAt), now)}
+          </time>
+          {run.startedAt !== null && <span className="muted">{duration(endOf(run, now) - Date.parse(run.startedAt))}</span>}
+        </span>
+      </Link>
+    </li>
+  );
+}
+
+const endOf = ({ status, completedAt }: RunSummary, now: number): number =>
+  isRunOver(status) && completedAt !== null ? Date.parse(completedAt) : now;
+
+function tasks({ status, taskCount, completedTasks }: RunSummary, questions: number) {
+  if (status === "confirming") return `Plan of ${plural(taskCount, "task")} to confirm`;
+  if (questions > 0) return plural(questions, "question");
+  if (taskCount === 0) return <span className="muted">No tasks yet</span>;
+  return (
+    <>
+      <span>
+        {completedTasks} of {taskCount} tasks
+      </span>
+      <Meter value={completedTasks} max={taskCount} tone={status === "error" ? "bad" : "good"} label="Tasks completed" />
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+import { useEffect, useRef } from "react";
+import { PlanCard } from "./plan-card.tsx";
+import { QuestionCard } from "./question-card.tsx";
+import { ResultCard } from "./result-card.tsx";
+import { RunHeader } from "./run-header.tsx";
+import { runLook } from "./run-look.ts";
+import { RunNotes } from "./run-notes.tsx";
+import { TaskSection } from "./task-section.tsx";
+import { verdict } from "../../../tutti/src/run/census.ts";
+import type { Run } from "../../../tutti/src/schema/run.ts";
+import { isRunOver } from "../../../tutti/src/schema/status.ts";
+import { go, runAddress } from "../shell/route.ts";
+import { shown } from "../text/safe-text.ts";
+import { TranscriptPanel } from "../transcript/transcript-panel.tsx";
+import { WorkerPanel } from "../workers/worker-panel.tsx";
+
+export function LiveRun({ run, warnings, opened }: { run: Run; warnings: string[]; opened: string | null }) {
+  const questions = Object.values(run.inbox).filter((item) => item.kind === "question");
+  const look = runLook(run.status, questions.length, verdict(run));
+  const waiting = questions.length + (run.status === "confirming" ? 1 : 0);
+  const opener = useRef<HTMLElement | null>(null);
+
+  useEffect(() => {
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${look.word} · ${shown(run.userRequest, 60)} · Tutti`;
+  }, [look.word, waiting, run.userRequest]);
+
+  const open = (session: string) => {
+    opener.current = document.activeElement as HTMLElement | null;
+    go(runAddress(run.id, session));
+  };
+  const close = () => {
+    go(runAddress(run.id));
+    // Whoever came by keyboard goes on where they were.
+    opener.current?.focus();
+  };
+
+  return (
+    <>
+      <p className="visually-hidden" role="status">
+        {`${look.word}. ${waiting > 0 ? "The run waits for you." : ""}`}
+      </p>
+      <RunHeader run={run} look={look} />
+      <RunNotes run={run} warnings={warnings} />
+      {questions.map((item) => (
+        <QuestionCard key={item.id} item={item} run={run} />
+      ))}
+      {run.status === "confirming" && <PlanCard run={run} />}
+      {isRunOver(run.status) && <ResultCard run={run} />}
+      <div className="run-columns">
+        <TaskSection run={run} opened={opened} onOpen={open} />
+        <WorkerPanel run={run} opened={opened} onOpen={open} />
+      </div>
+      {opened !== null && <TranscriptPanel key={opened} run={run} name={opened} onClose={close} />}
+    </>
+  );
+}

@@ -1,0 +1,32 @@
+import { steps, type StepState } from "./phases.ts";
+import type { Run } from "../../../tutti/src/schema/run.ts";
+import { Icon, type IconName } from "../shell/icon.tsx";
+
+const ICONS: Record<StepState, IconName> = {
+  done: "check",
+  current: "spinner",
+  waiting: "question",
+  ahead: "dot",
+  skipped: "minus",
+  stopped: "cross",
+};
+
+export function PhaseStepper({ run }: { run: Run }) {
+  return (
+    <ol className="stepper" aria-label="Phases">
+      {steps(run).map(({ phase, name, state, note }) => (
+        <li
+          key={phase}
+          className={`step is-${state}`}
+          aria-current={state === "current" || state === "waiting" ? "step" : undefined}
+        >
+          <span className="step-mark">
+            <Icon name={ICONS[state]} size={14} />
+          </span>
+          <span className="step-name">{name}</span>
+          {note && <span className="step-note">{note}</span>}
+        </li>
+      ))}
+    </ol>
+  );
+}

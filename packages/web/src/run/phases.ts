@@ -1,0 +1,58 @@
+// The five phases as steps. A phase that the template leaves out, or that had nothing to do, is said to be skipped
+// rather than done.
+import type { Run } from "../../../tutti/src/schema/run.ts";
+import { isRunOver, PHASES, type Phase } from "../../../tutti/src/schema/status.ts";
+
+export type StepState = "done" | "current" | "waiting" | "ahead" | "skipped" | "stopped";
+export interface Step {
+  phase: Phase;
+  name: string;
+  state: StepState;
+  note: string;
+}
+
+const NAMES: Record<Phase, string> = {
+  analysis: "Analysis",
+  taskPlanning: "Plan",
+  workerExecution: "Work",
+  aggregation: "Merge",
+  verification: "Verify",
+};
+
+const NOTES: Record<StepState, string> = {
+  done: "done",
+  current: "in progress",
+  waiting: "waits for you",
+  ahead: "",
+  skipped: "skipped",
+  stopped: "stopped here",
+};
+
+export function steps(run: Run): Step[] {
+  return PHASES.map((phase) => {
+    const state = stateOf(run, phase);
+    return { phase, name: NAMES[phase], state, note: noteOf(run, phase, state) };
+  });
+}
+
+function stateOf(run: Run, phase: Phase): StepState {
+  const at = run.currentPhase === null ? -1 : PHASES.indexOf(run.currentPhase);
+  const here = PHASES.indexOf(phase);
+  if (wasSkipped(run, phase)) return "skipped";
+  if (run.status === "completed" || here < at) return "done";
+  if (here > at) return "ahead";
+  if (isRunOver(run.status)) return "stopped";
+  return run.status === "confirming" ? "waiting" : "current";
+}
+
+function wasSkipped(run: Run, phase: Phase): boolean {
+  if (phase !== "workerExecution" && !run.template.phases[phase].enabled) return true;
+  if (run.status !== "completed") return phase === "aggregation" && run.tasks.length === 1;
+  return (phase === "aggregation" && !run.aggregation) || (phase === "verification" && !run.verification);
+}
+
+function noteOf(run: Run, phase: Phase, state: StepState): string {
+  if (phase !== "workerExecution" || (state !== "current" && state !== "done")) return NOTES[state];
+  const done = run.tasks.filter((task) => run.workers[task.id]?.status === "completed").length;
+  return `${done} of ${run.tasks.length}`;
+}

@@ -1,0 +1,61 @@
+import type { ReactNode } from "react";
+import type { Run } from "../../../tutti/src/schema/run.ts";
+import { isRunOver } from "../../../tutti/src/schema/status.ts";
+import { Icon, type IconName } from "../shell/icon.tsx";
+import { useNow } from "../shell/use-now.ts";
+import { AgentText } from "../text/agent-text.tsx";
+import { compact, count, duration, money } from "../text/format.ts";
+
+export function RunFacts({ run }: { run: Run }) {
+  const over = isRunOver(run.status);
+  const now = useNow(!over && run.startedAt !== null);
+  const elapsed = run.startedAt === null ? null : (run.completedAt ?? now) - run.startedAt;
+  const { inputTokens, outputTokens, usd } = run.usage;
+  const tokens = inputTokens + outputTokens;
+  return (
+    <dl className="facts">
+      <Fact name={over ? "Took" : "Elapsed"} icon="clock">
+        {elapsed === null ? "not started" : duration(elapsed)}
+      </Fact>
+      <Fact name="Usage" icon="coins" title={`${count(inputTokens)} in, ${count(outputTokens)} out`}>
+        {tokens === 0 ? "no tokens" : `${compact(tokens)} tokens`}
+        {usd > 0 && ` · ${money(usd)}`}
+      </Fact>
+      <Fact name="Template" icon="file">
+        {run.templateId}
+      </Fact>
+      <Fact name="Agent" icon="tool">
+        <AgentText text={run.agent} max={80} />
+      </Fact>
+      {run.head !== null && (
+        <Fact name="Branch" icon="branch">
+          <span className="mono">{`tutti/${run.id}`}</span>
+        </Fact>
+      )}
+      <Fact name="Folder" icon="file">
+        <span className="mono">
+          <AgentText text={run.cwd} max={160} />
+        </span>
+      </Fact>
+    </dl>
+  );
+}
+
+interface FactProperties {
+  name: string;
+  icon: IconName;
+  title?: string;
+  children: ReactNode;
+}
+
+function Fact({ name, icon, title, children }: FactProperties) {
+  return (
+    <div className="fact" title={title ?? name}>
+      <dt>
+        <Icon name={icon} size={14} />
+        <span className="visually-hidden">{name}</span>
+      </dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

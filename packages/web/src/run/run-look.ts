@@ -1,0 +1,39 @@
+// How a run stands, as a word and a colour.
+import type { IconName } from "../shell/icon.tsx";
+import type { Tone } from "../shell/tone.ts";
+import type { Verdict } from "../../../tutti/src/schema/outcome.ts";
+import type { RunStatus } from "../../../tutti/src/schema/status.ts";
+
+export interface Look {
+  word: string;
+  tone: Tone;
+  icon: IconName;
+}
+
+const LOOKS: Record<RunStatus, Look> = {
+  created: { word: "Not started", tone: "neutral", icon: "clock" },
+  analyzing: { word: "Analysing", tone: "running", icon: "spinner" },
+  planning: { word: "Planning", tone: "running", icon: "spinner" },
+  confirming: { word: "Needs you", tone: "you", icon: "question" },
+  spawning: { word: "Starting workers", tone: "running", icon: "spinner" },
+  running: { word: "Working", tone: "running", icon: "spinner" },
+  aggregating: { word: "Merging", tone: "running", icon: "spinner" },
+  verifying: { word: "Verifying", tone: "running", icon: "spinner" },
+  completed: { word: "Completed", tone: "good", icon: "check" },
+  error: { word: "Failed", tone: "bad", icon: "cross" },
+  cancelled: { word: "Cancelled", tone: "neutral", icon: "minus" },
+  paused: { word: "Paused", tone: "warning", icon: "clock" },
+};
+
+export const VERDICTS: Record<Verdict, Look> = {
+  success: { word: "Success", tone: "good", icon: "check" },
+  degraded: { word: "Degraded", tone: "warning", icon: "warning" },
+  failed: { word: "Failed", tone: "bad", icon: "cross" },
+  cancelled: { word: "Cancelled", tone: "neutral", icon: "minus" },
+};
+
+/** A question that waits counts for more than whatever else the run is doing. */
+export function runLook(status: RunStatus, questions: number, verdict: Verdict | null = null): Look {
+  if (questions > 0) return LOOKS.confirming;
+  return status === "completed" && verdict === "degraded" ? VERDICTS.degraded : LOOKS[status];
+}

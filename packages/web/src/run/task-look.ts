@@ -1,0 +1,51 @@
+// How a task stands, as a word and a colour.
+import type { Look } from "./run-look.ts";
+import { taskStanding } from "../../../tutti/src/run/census.ts";
+import type { Run } from "../../../tutti/src/schema/run.ts";
+import { isRunOver } from "../../../tutti/src/schema/status.ts";
+import type { Task } from "../../../tutti/src/schema/task.ts";
+import type { Worker } from "../../../tutti/src/schema/worker.ts";
+
+export function taskLook(run: Run, task: Task): Look {
+  const worker = run.workers[task.id];
+  switch (taskStanding(run, task.id)) {
+    case "completed":
+      return completedLook(worker!);
+    case "failed":
+      return { word: "Failed", tone: "bad", icon: "cross" };
+    case "timeout":
+      return { word: "Timed out", tone: "bad", icon: "clock" };
+    case "cancelled":
+      return { word: "Cancelled", tone: "neutral", icon: "minus" };
+    case "blocked":
+      return { word: "Blocked", tone: "warning", icon: "lock" };
+    case "active":
+      return activeLook(run, worker!);
+    case "neverStarted":
+      return waitingLook(run, task);
+  }
+}
+
+function completedLook(worker: Worker): Look {
+  if (worker.merged === "conflict") return { word: "Conflict", tone: "warning", icon: "warning" };
+  if (worker.partial) return { word: "Partial", tone: "warning", icon: "check" };
+  return { word: "Completed", tone: "good", icon: "check" };
+}
+
+function activeLook(run: Run, worker: Worker): Look {
+  if (asks(run, worker.taskId)) return { word: "Needs you", tone: "you", icon: "question" };
+  if (worker.status === "paused") return { word: "Paused", tone: "warning", icon: "clock" };
+  if (worker.status === "spawning") return { word: "Starting", tone: "running", icon: "spinner" };
+  return { word: "Working", tone: "running", icon: "spinner" };
+}
+
+function waitingLook(run: Run, task: Task): Look {
+  if (isRunOver(run.status)) return { word: "Never started", tone: "neutral", icon: "minus" };
+  if (run.workers[task.id]) return { word: "Starting again", tone: "running", icon: "clock" };
+  if (run.status === "confirming") return { word: "Planned", tone: "neutral", icon: "dot" };
+  const ready = task.dependencies.every((id) => taskStanding(run, id) === "completed");
+  return ready ? { word: "Queued", tone: "neutral", icon: "clock" } : { word: "Waiting", tone: "neutral", icon: "dot" };
+}
+
+export const asks = (run: Run, taskId: string): boolean =>
+  Object.values(run.inbox).some((item) => item.kind === "question" && item.taskId === taskId);

@@ -1,0 +1,53 @@
+import { Icon, type IconName } from "../shell/icon.tsx";
+import { AgentText } from "../text/agent-text.tsx";
+import { duration } from "../text/format.ts";
+import type { Run } from "../../../tutti/src/schema/run.ts";
+import { isRunOver, type RunStatus } from "../../../tutti/src/schema/status.ts";
+
+interface Properties {
+  run: Run;
+  now: number;
+  opened: boolean;
+  onOpen(): void;
+}
+
+const DOING: Partial<Record<RunStatus, string>> = {
+  analyzing: "Reads the repository",
+  planning: "Plans the tasks",
+  confirming: "Has made a plan and waits for you",
+  spawning: "Waits for the workers",
+  running: "Waits for the workers",
+  aggregating: "Merges the results",
+  verifying: "Verifies the result",
+};
+
+/** The session that plans, merges and verifies. */
+export function MainCard({ run, now, opened, onOpen }: Properties) {
+  const { main, owed } = run;
+  if (main === null) return null;
+  const asked = Object.values(run.inbox).some(({ kind, taskId }) => kind === "question" && taskId === null);
+  const busy = main.turn !== null && !isRunOver(run.status);
+  const [icon, tone]: [IconName, string] = asked ? ["question", "you"] : busy ? ["spinner", "running"] : ["prompt", "neutral"];
+  const again = owed && owed.try > 1 ? `Asked again: ${owed.problems.join("; ")}` : null;
+  return (
+    <button
+      type="button"
+      className={`card worker-card${opened ? " is-open" : ""}`}
+      data-worker="main"
+      aria-expanded={opened}
+      onClick={onOpen}
+    >
+      <span className="worker-card-top">
+        <span className={`inline-mark tone-${tone}`}>
+          <Icon name={icon} size={14} />
+        </span>
+        <strong>Main session</strong>
+        {main.attempt > 1 && <span className="chip">attempt {main.attempt}</span>}
+        {busy && <span className="push muted">{duration(now - main.turn!.startedAt)}</span>}
+      </span>
+      <span className="worker-card-action">
+        <AgentText text={asked ? "Has a question for you" : (again ?? DOING[run.status] ?? "Is done")} max={300} />
+      </span>
+    </button>
+  );
+}

@@ -1,0 +1,56 @@
+import { ToolCounts } from "./tool-counts.tsx";
+import { taskLook } from "../run/task-look.ts";
+import { Icon } from "../shell/icon.tsx";
+import { Meter } from "../shell/meter.tsx";
+import { AgentText } from "../text/agent-text.tsx";
+import { duration } from "../text/format.ts";
+import type { Run } from "../../../tutti/src/schema/run.ts";
+import type { Worker } from "../../../tutti/src/schema/worker.ts";
+
+interface Properties {
+  worker: Worker;
+  run: Run;
+  now: number;
+  opened: boolean;
+  onOpen(): void;
+}
+
+export function WorkerCard({ worker, run, now, opened, onOpen }: Properties) {
+  const look = taskLook(run, worker.task);
+  return (
+    <button
+      type="button"
+      className={`card worker-card${opened ? " is-open" : ""}`}
+      data-worker={worker.taskId}
+      aria-expanded={opened}
+      onClick={onOpen}
+    >
+      <span className="worker-card-top">
+        <span className={`inline-mark tone-${look.tone}`}>
+          <Icon name={look.icon} size={14} />
+        </span>
+        <span className="mono">{worker.taskId}</span>
+        {worker.attempt > 1 && <span className="chip">attempt {worker.attempt}</span>}
+        <span className="push muted">{worker.startedAt === null ? look.word : duration(now - worker.startedAt)}</span>
+      </span>
+      <strong className="worker-card-title">
+        <AgentText text={worker.task.title} max={120} />
+      </strong>
+      <span className="worker-card-action">
+        <AgentText text={worker.currentAction ?? doing(worker, look.word)} max={160} />
+        <span className="push mono">{worker.progress} %</span>
+      </span>
+      <Meter value={worker.progress} tone={look.tone} label={`Progress of ${worker.taskId}`} />
+      {worker.outputPreview && (
+        <span className="last-words">
+          <AgentText text={worker.outputPreview} max={280} />
+        </span>
+      )}
+      <ToolCounts stats={worker.toolStats} />
+    </button>
+  );
+}
+
+function doing({ owed }: Worker, word: string): string {
+  return owed && owed.try > 1 ? `Asked again: ${owed.problems.join("; ")}` : `${word} …`;
+}
