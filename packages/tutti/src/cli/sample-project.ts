@@ -6,14 +6,24 @@ export const SAMPLE_PROJECT: Readonly<Record<string, string>> = {
   "version": "1.0.0",
   "description": "The till of a small bookshop: a catalog, prices with discounts, orders and receipts.",
   "type": "module",
-  "scripts": { "start": "node src/till/main.js", "test": "node --test" }
+  "private": true,
+  "workspaces": ["packages/*"],
+  "scripts": { "start": "node packages/till/src/main.js", "test": "node --test" }
 }
+`,
+  "packages/catalog/package.json": `{ "name": "@bookshop/catalog", "version": "1.0.0", "type": "module", "description": "The shop's books and how to find them.", "exports": "./src/books.js" }
+`,
+  "packages/pricing/package.json": `{ "name": "@bookshop/pricing", "version": "1.0.0", "type": "module", "description": "Prices, discounts and how to show them.", "exports": "./src/discounts.js" }
+`,
+  "packages/orders/package.json": `{ "name": "@bookshop/orders", "version": "1.0.0", "type": "module", "description": "What a customer wants to buy, and what it costs.", "exports": "./src/order.js", "dependencies": { "@bookshop/pricing": "1.0.0" } }
+`,
+  "packages/till/package.json": `{ "name": "@bookshop/till", "version": "1.0.0", "type": "module", "description": "The till itself: sells books and prints receipts.", "exports": "./src/receipt.js", "dependencies": { "@bookshop/catalog": "1.0.0", "@bookshop/orders": "1.0.0", "@bookshop/pricing": "1.0.0" } }
 `,
   "README.md": `# Corner Bookshop
 
 The till of a small bookshop. It knows the books, works out prices, takes orders and prints receipts.
 `,
-  "src/catalog/books.js": `/**
+  "packages/catalog/src/books.js": `/**
  * The shop's books and how to find them.
  */
 
@@ -57,7 +67,7 @@ export function rank(books, words) {
   return books.filter((book) => score(book) > 0).sort((a, b) => score(b) - score(a));
 }
 `,
-  "src/catalog/isbn.js": `/** Whether the thirteen digits carry a correct check digit. */
+  "packages/catalog/src/isbn.js": `/** Whether the thirteen digits carry a correct check digit. */
 export function isIsbn(text) {
   const digits = text.replaceAll("-", "");
   if (!/^\\d{13}$/.test(digits)) return false;
@@ -65,7 +75,7 @@ export function isIsbn(text) {
   return sum % 10 === 0;
 }
 `,
-  "src/pricing/discounts.js": `/** Ten percent off from five books on. */
+  "packages/pricing/src/discounts.js": `/** Ten percent off from five books on. */
 export const BULK = { from: 5, percent: 10 };
 
 /**
@@ -83,7 +93,7 @@ export function formatPrice(cents) {
   return (cents / 100).toFixed(2);
 }
 `,
-  "src/orders/order.js": `import { linePrice } from "../pricing/discounts.js";
+  "packages/orders/src/order.js": `import { linePrice } from "@bookshop/pricing";
 
 /**
  * One customer's order: lines of books and counts.
@@ -91,7 +101,7 @@ export function formatPrice(cents) {
 export class Order {
   lines = [];
 
-  /** @param {import("../catalog/books.js").Catalog} catalog where the books come from */
+  /** @param {import("@bookshop/catalog").Catalog} catalog where the books come from */
   constructor(catalog) {
     this.catalog = catalog;
   }
@@ -110,7 +120,7 @@ export class Order {
   }
 }
 `,
-  "src/till/receipt.js": `import { formatPrice, linePrice } from "../pricing/discounts.js";
+  "packages/till/src/receipt.js": `import { formatPrice, linePrice } from "@bookshop/pricing";
 
 /** The receipt of an order, one line per book and the total below. */
 export function receipt(order) {
@@ -118,9 +128,9 @@ export function receipt(order) {
   return [...lines, \`total  \${formatPrice(order.total())}\`].join("\\n");
 }
 `,
-  "src/till/main.js": `// The till itself: sells two books and prints the receipt.
-import { Catalog } from "../catalog/books.js";
-import { Order } from "../orders/order.js";
+  "packages/till/src/main.js": `// The till itself: sells two books and prints the receipt.
+import { Catalog } from "@bookshop/catalog";
+import { Order } from "@bookshop/orders";
 import { receipt } from "./receipt.js";
 
 const catalog = new Catalog()
@@ -129,10 +139,10 @@ const catalog = new Catalog()
 
 console.log(receipt(new Order(catalog).put("9780141439518").put("9780140449136", 5)));
 `,
-  "test/order.test.js": `import assert from "node:assert";
+  "packages/orders/test/order.test.js": `import assert from "node:assert";
 import { test } from "node:test";
-import { Catalog } from "../src/catalog/books.js";
-import { Order } from "../src/orders/order.js";
+import { Catalog } from "@bookshop/catalog";
+import { Order } from "@bookshop/orders";
 
 const catalog = new Catalog().add({ isbn: "9780141439518", title: "Pride and Prejudice", author: "Jane Austen", cents: 900, tags: [] });
 

@@ -1,5 +1,7 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Lab, processesOf } from "../lab/lab.ts";
 
@@ -17,6 +19,7 @@ describe("tutti demo", () => {
     for (const phase of ["analysing", "planning", "working", "merging the results", "verifying"])
       expect(stdout).toContain(phase);
     expect(stdout).toMatch(/task_001 \d+ %: /);
+    expect(stdout).toMatch(/success: 5 planned, 5 completed/);
     const [, result] = /result: (.+)/.exec(stdout)!;
     const page = readFileSync(result!, "utf8");
     expect(page).toContain("Corner Bookshop");
@@ -25,5 +28,26 @@ describe("tutti demo", () => {
     const [, project] = /sample project: (.+)/.exec(stdout)!;
     expect(processesOf(dirname(project!))).toEqual([]);
     rmSync(dirname(project!), { recursive: true });
+  });
+
+  it("on a terminal stays up with its dashboard until Ctrl-C, then ends cleanly", async () => {
+    const launcher = join(import.meta.dirname, "../../bin/tutti.js");
+    const child = spawn("script", ["-qec", `${process.execPath} ${launcher} demo`, "/dev/null"], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    let shown = "";
+    let health: Promise<Response> | undefined;
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      shown += text;
+      if (health || !shown.includes("until you press Ctrl-C")) return;
+      const [, url] = /dashboard: (\S+)\/\?token/.exec(shown)!;
+      health = fetch(`${url}/api/health`).finally(() => child.stdin.write("\u0003"));
+    });
+    const [code] = (await once(child, "close")) as [number];
+    expect(await (await health)!.json()).toMatchObject({ status: "ok" });
+    expect(code).toBe(0);
+    const folder = dirname(/sample project: (.+?)\r?\n/.exec(shown)![1]!);
+    expect(processesOf(folder)).toEqual([]);
+    rmSync(folder, { recursive: true });
   });
 });
