@@ -1,4 +1,4 @@
-// Everything that is not deterministic: the clock, waiting, ids and chance. The engine takes a World instead of calling
+// Everything that is not deterministic: the clock, waiting and ids. The engine takes a World instead of calling
 // the platform, so that a simulation can drive the real engine in virtual time and a failure can be repeated from its seed.
 import { randomInt } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";

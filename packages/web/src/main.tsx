@@ -1,6 +1,7 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
+import { takeAddressFromHash } from "./shell/route.ts";
 import "@xyflow/react/dist/base.css";
 import "./styles/tokens.css";
 import "./styles/base.css";
@@ -12,6 +13,7 @@ import "./styles/workers.css";
 import "./styles/result.css";
 import "./styles/transcript.css";
 
+takeAddressFromHash();
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <App />

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline/promises";
 import { describeEvent, describeOutcome, describePlan } from "./describe.ts";
 import type { Output } from "./output.ts";
 import type { Engine } from "./local-engine.ts";
-import { TuttiError } from "../schema/error.ts";
+import { ERRORS, TuttiError } from "../schema/error.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import type { InboxItem } from "../schema/inbox.ts";
 import type { Run } from "../schema/run.ts";
@@ -67,7 +67,9 @@ async function attend({ engine, output, id, signal, yes, allowDegraded }: Follow
   output.value(outcome);
   for (const line of describeOutcome(outcome)) output.result(line);
   if (outcome.outcome === "success" || (outcome.outcome === "degraded" && allowDegraded)) return 0;
-  return engine.get(id)!.errors.some((error) => error.error.includes("could not be started")) ? 5 : 1;
+  return engine.get(id)!.errors.some(({ code }) => code === "agent_not_startable")
+    ? ERRORS.agent_not_startable.exit
+    : 1;
 }
 
 const isTerminal = (output: Output): boolean => Boolean(process.stdin.isTTY && process.stdout.isTTY) && !output.json;

@@ -97,6 +97,7 @@ export async function main(argv: string[]): Promise<number> {
     .argument("<text>", "the answer")
     .description("answer a question of an agent and follow its run")
     .option("--agent-env <K=V>", "a variable for the agents; repeatable", collect, [])
+    .option("--allow-degraded", "exit with 0 also when a part of the plan did not complete")
     .action(
       action(async (output, item: string, text: string, flags: import("./attach.ts").AttachFlags) =>
         (await import("./answer.ts")).answer(output, item, text, flags),

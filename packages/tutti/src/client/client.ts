@@ -13,21 +13,24 @@ export interface ClientOptions {
   fetch?: typeof fetch;
 }
 
-export interface Page {
-  /** Only what comes after this number. */
-  after?: number;
+/** A part of a list: only what comes after this number, or after the item of this id. */
+export interface Page<After = number> {
+  after?: After;
   limit?: number;
 }
 
 export type Client = ReturnType<typeof createClient>;
 
 export function createClient({ baseUrl, token, fetch: send = fetch }: ClientOptions) {
-  const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const headers = (body: object | undefined): Record<string, string> => ({
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...(body && { "content-type": "application/json" }),
+  });
 
   async function request<T>(method: "GET" | "POST", path: string, body?: object, signal?: AbortSignal): Promise<T> {
     const response = await send(new URL(path, baseUrl), {
       method,
-      headers: { ...authorization, ...(body && { "content-type": "application/json" }) },
+      headers: headers(body),
       ...(body && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
     }).catch((error: unknown) => {
@@ -42,7 +45,8 @@ export function createClient({ baseUrl, token, fetch: send = fetch }: ClientOpti
   const runPath = (id: string) => `/api/orchestrator/${encodeURIComponent(id)}`;
 
   return {
-    list: (signal?: AbortSignal) => get<RunSummary[]>("/api/orchestrator", signal),
+    list: (page: Page<string> = {}, signal?: AbortSignal) =>
+      get<RunSummary[]>(`/api/orchestrator${query(page)}`, signal),
     get: (id: string, signal?: AbortSignal) => get<RunState>(runPath(id), signal),
     events: (id: string, page: Page = {}, signal?: AbortSignal) =>
       get<Frame[]>(`${runPath(id)}/events${query(page)}`, signal),
@@ -55,13 +59,15 @@ export function createClient({ baseUrl, token, fetch: send = fetch }: ClientOpti
     start: (id: string) => post(`${runPath(id)}/start`),
     cancel: (id: string) => post(`${runPath(id)}/cancel`),
     confirm: (id: string) => post(`${runPath(id)}/confirm-tasks`),
-    inbox: (signal?: AbortSignal) => get<WaitingItem[]>("/api/inbox", signal),
+    inbox: (page: Page<string> = {}, signal?: AbortSignal) => get<WaitingItem[]>(`/api/inbox${query(page)}`, signal),
     answer: (itemId: string, answer: { text: string } | { approve: boolean }) =>
       post(`/api/inbox/${encodeURIComponent(itemId)}`, answer),
   };
 }
 
-function query(page: Page): string {
+function query(page: Page<string | number>): string {
   const pairs = Object.entries(page).filter(([, value]) => value !== undefined);
-  return pairs.length === 0 ? "" : `?${pairs.map(([name, value]) => `${name}=${String(value)}`).join("&")}`;
+  return pairs.length === 0
+    ? ""
+    : `?${new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString()}`;
 }

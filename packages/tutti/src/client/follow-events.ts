@@ -8,11 +8,11 @@ import type { Frame } from "./frame.ts";
 
 /** What `followEvents` needs of a WebSocket; browsers and Node have one of their own. */
 export interface EventSocket {
-  onopen: (() => void) | null;
-  onmessage: ((message: { data: unknown }) => void) | null;
-  onclose: (() => void) | null;
-  onerror: (() => void) | null;
-  close(): void;
+  addEventListener: (
+    type: "open" | "message" | "close" | "error",
+    listener: (event: { data?: unknown }) => void,
+  ) => void;
+  close: () => void;
 }
 
 export type Connection = "connecting" | "live" | "waiting";
@@ -24,11 +24,11 @@ export interface FollowOptions {
   run?: string;
   /** Everything after this `seq`; without it everything from now on. */
   after?: number;
-  onFrame(frame: Frame): void;
-  onConnection?(connection: Connection): void;
-  open?(url: string, token: string | undefined): EventSocket;
+  onFrame: (frame: Frame) => void;
+  onConnection?: (connection: Connection) => void;
+  open?: (url: string, token: string | undefined) => EventSocket;
   /** How long to wait before the given try, counted from 1 since the last time it worked. */
-  backOffMs?(tries: number): number;
+  backOffMs?: (tries: number) => number;
 }
 
 /** Begins to follow and returns the way out. */
@@ -44,24 +44,23 @@ export function followEvents(options: FollowOptions): () => void {
     onConnection?.("connecting");
     const current = open(address(baseUrl, run, last), token);
     socket = current;
-    current.onopen = () => {
+    current.addEventListener("open", () => {
       tries = 0;
-      onConnection?.("live");
-    };
-    current.onmessage = ({ data }) => {
+      if (!over) onConnection?.("live");
+    });
+    current.addEventListener("message", ({ data }) => {
       const frame = readFrame(data);
       if (over || socket !== current || frame === null || frame.seq <= (last ?? 0)) return;
       last = frame.seq;
       onFrame(frame);
-    };
-    // An error is always followed by a close; without a listener some implementations would throw it.
-    current.onerror = () => {};
-    current.onclose = () => {
+    });
+    // An error is always followed by a close, which is what matters.
+    current.addEventListener("close", () => {
       if (over || socket !== current) return;
       socket = null;
       onConnection?.("waiting");
       timer = setTimeout(connect, backOffMs(++tries));
-    };
+    });
   }
 
   connect();

@@ -100,8 +100,8 @@ export class Attendant {
     this.#delivered = turn.number;
     if (session.wasDelivered(turn.number)) return;
     const { workspaces } = this.#options;
-    // The main session saw the base until now; what it is to merge and check is the work of all.
-    if (turn.phase === "aggregation" && turn.try === 1)
+    // What the main session is to merge or check is the work of all, whatever its folder held until now.
+    if ((turn.phase === "aggregation" || turn.phase === "verification") && turn.try === 1)
       await workspaces.move(this.#run.cwd, this.#key, this.#run.head!);
     const owed = this.#worker?.owed ?? this.#run.owed;
     const { text, variables } = renderPrompt(this.#run, turn.phase, this.#worker, owed?.problems ?? [], this.#cwd);

@@ -111,7 +111,8 @@ export class Engine {
 
   #activeWorkers(): number {
     let active = 0;
-    for (const { writer } of this.#runs.values()) {
+    for (const { writer, reconciler } of this.#runs.values()) {
+      if (!reconciler.begun) continue;
       for (const worker of Object.values(writer.run.workers)) {
         if (worker.status !== "pending" && !isWorkerOver(worker.status)) active++;
       }

@@ -1,6 +1,6 @@
 // One task's accepted work into the run's branch.
 import type { Report } from "../run/command.ts";
-import { pathName } from "../schema/ids.ts";
+import { attemptRef } from "../schema/ids.ts";
 import type { Run } from "../schema/run.ts";
 import type { Workspaces } from "../workspace/workspace.ts";
 
@@ -20,7 +20,7 @@ export async function mergeWork(run: Run, taskId: string, workspaces: Workspaces
     files: merge.files,
     tasks: parties.map((party) => party.taskId),
     resolution: null,
-    refs: parties.map((party) => `refs/tutti/${run.id}/${pathName(party.taskId)}/${party.attempt}`),
+    refs: parties.map((party) => attemptRef(run.id, party.taskId, party.attempt)),
   };
   return { type: "conflicted", taskId, commit, conflict };
 }

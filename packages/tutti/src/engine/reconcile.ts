@@ -59,6 +59,11 @@ export class Reconciler {
     this.look();
   }
 
+  /** Whether this engine works on the run; a resting run takes no place. */
+  get begun(): boolean {
+    return this.#begun;
+  }
+
   /** Looks now, or once more after the look that is under way. */
   look(): void {
     if (!this.#begun || this.#left) return;
@@ -78,8 +83,8 @@ export class Reconciler {
 
   /** What could not be done for the run as a whole ends it, with the reason. A store that fails halts the engine by itself. */
   async #fault(operation: string, error: unknown): Promise<void> {
-    const { message } = asTuttiError(error);
-    await this.#writer.submit({ type: "fault", operation, error: message }).catch(() => {});
+    const { message, code } = asTuttiError(error);
+    await this.#writer.submit({ type: "fault", operation, error: message, code }).catch(() => {});
   }
 
   async #compare(): Promise<void> {
@@ -168,11 +173,10 @@ export class Reconciler {
   #do(operation: string, work: Promise<unknown>): void {
     const watched: Promise<unknown> = work
       .catch(async (error: unknown) => {
-        const { id, status } = this.#writer.run;
+        const { status } = this.#writer.run;
         if (!isRunOver(status) && operation === "merge") return this.#fault(operation, error);
-        const timestamp = new Date(this.#options.world.now()).toISOString();
-        const data = { id, operation, error: asTuttiError(error).message, timestamp, fatal: false };
-        await this.#writer.submit({ type: "told", event: { type: "orchestrator:error", data } }).catch(() => {});
+        const { message, code } = asTuttiError(error);
+        await this.#writer.submit({ type: "mishap", operation, error: message, code }).catch(() => {});
       })
       .finally(() => this.#work.delete(watched));
     this.#work.add(watched);

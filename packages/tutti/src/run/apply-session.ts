@@ -125,7 +125,8 @@ function endTurn(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data
   const toolStats = addTools(run.toolStats, data.toolStats);
   if (data.taskId === null) {
     const main = withMain(run, data.sessionId, { turn: null });
-    return { ...main, owed: again(run.owed), usage, toolStats };
+    const mainLosses = data.problems.length === 0 ? 0 : run.mainLosses;
+    return { ...main, owed: again(run.owed), mainLosses, usage, toolStats };
   }
   const worker = run.workers[data.taskId];
   if (!worker) return run;

@@ -106,8 +106,9 @@ function change(run: Run, event: RunEvent & Placed): Run {
     case "orchestrator:cancelled":
       return end(run, "cancelled", event.timestamp);
     case "orchestrator:error": {
-      const errors = [...run.errors, { phase: run.currentPhase, error: event.data.error, timestamp: event.timestamp }];
-      return event.data.fatal ? { ...end(run, "error", event.timestamp), errors } : { ...run, errors };
+      const { error, code, fatal } = event.data;
+      const errors = [...run.errors, { phase: run.currentPhase, error, code, timestamp: event.timestamp }];
+      return fatal ? { ...end(run, "error", event.timestamp), errors } : { ...run, errors };
     }
     case "task:blocked":
       return { ...run, blocked: { ...run.blocked, [event.data.taskId]: event.data.because } };

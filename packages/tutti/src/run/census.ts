@@ -1,4 +1,5 @@
 // How a run stands: every planned task counted once, and the verdict that follows.
+import { runBranch } from "../schema/ids.ts";
 import type { Census, Outcome, Verdict } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver } from "../schema/status.ts";
@@ -85,7 +86,7 @@ export function outcome(run: Run, outputFiles: string[], now: number): Outcome {
     outcome: verdict(run),
     census: census(run),
     causes: causes(run),
-    branch: run.head === null ? null : `tutti/${run.id}`,
+    branch: run.head === null ? null : runBranch(run.id),
     commit: run.head,
     outputFiles,
     conflicts: run.conflicts,

@@ -35,7 +35,9 @@ export type Report =
   | { type: "asked"; sessionId: string; askId: string; itemId: string; question: string; options?: string[] }
   | { type: "merged"; taskId: string; commit: string; head: string }
   | { type: "conflicted"; taskId: string; commit: string; conflict: Conflict }
-  | { type: "fault"; operation: string; error: string }
+  | { type: "fault"; operation: string; error: string; code: string }
+  /** Something went wrong beside the run's own work, e.g. tidying up; it is recorded and ends nothing. */
+  | { type: "mishap"; operation: string; error: string; code: string }
   | { type: "told"; event: RunEvent }
   | { type: "released" };
 

@@ -33,11 +33,11 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
   ];
 
   if (answer === null) {
-    if (ending.kind !== "ended") return [...ended([]), fail(run, phase, ending.detail, at)];
+    if (ending.kind !== "ended") return [...ended([]), fail(run, phase, ending.detail, "turn_failed", at)];
     const problems = over.problems.length > 0 ? over.problems : ["the answer holds no block"];
     if (run.owed!.try < MAX_TRIES) return ended(problems);
     const error = `no usable answer after ${MAX_TRIES} tries: ${problems.join("; ")}`;
-    return [...ended([]), fail(run, phase, error, at)];
+    return [...ended([]), fail(run, phase, error, "no_answer", at)];
   }
   switch (answer.phase) {
     case "analysis":
@@ -93,7 +93,7 @@ function aggregated(run: Run, answer: AggregationAnswer, head: string, ended: En
   if (answer.status === "success") return [...taken, ...afterAggregation({ ...run, aggregation: answer })];
   const why = answer.error ?? answer.summary ?? `the main session answered ${answer.status}`;
   const error = answer.status === "needs_input" ? `aggregation needs a person's decision: ${why}` : why;
-  return [...taken, fail(run, "aggregation", error, at)];
+  return [...taken, fail(run, "aggregation", error, "aggregation_failed", at)];
 }
 
 function verified(run: Run, answer: VerificationAnswer, head: string, ended: Ended, at: number): RunEvent[] {
@@ -103,5 +103,8 @@ function verified(run: Run, answer: VerificationAnswer, head: string, ended: End
   ];
   if (answer.status !== "failed") return [...taken, complete(run)];
   const found = (answer.issues ?? []).filter((issue) => issue.severity === "error").map((issue) => issue.description);
-  return [...taken, fail(run, "verification", answer.summary ?? (found.join("; ") || "verification failed"), at)];
+  return [
+    ...taken,
+    fail(run, "verification", answer.summary ?? (found.join("; ") || "verification failed"), "verification_failed", at),
+  ];
 }

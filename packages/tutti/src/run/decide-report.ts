@@ -1,7 +1,7 @@
 // The rules for what the engine reports about sessions and workspaces.
 import type { Report, TurnOver } from "./command.ts";
 import { decideMainAnswer, MAX_TRIES } from "./decide-main-answer.ts";
-import { fail } from "./follow.ts";
+import { fail, mishap } from "./follow.ts";
 import { deadlines, isReady } from "./schedule.ts";
 import { withdrawQuestions } from "./withdraw.ts";
 import type { CompletionAnswer } from "../schema/answer.ts";
@@ -18,6 +18,7 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
   if (report.type === "released")
     return isRunOver(run.status) && !run.released ? [{ type: "workspace:released", data: { id: run.id } }] : [];
   if (report.type === "told") return [report.event];
+  if (report.type === "mishap") return [mishap(run, report.operation, report.error, report.code, at)];
   if (isRunOver(run.status)) return [];
   switch (report.type) {
     case "spawnMain":
@@ -25,7 +26,7 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
     case "spawn":
       return spawn(run, report.taskId);
     case "fault":
-      return [fail(run, report.operation, report.error, at)];
+      return [fail(run, report.operation, report.error, report.code, at)];
     case "merged": {
       const { taskId, commit, head } = report;
       return awaitsMerge(run, taskId, commit)
@@ -81,7 +82,7 @@ function aboutMain(run: Run, main: NonNullable<Run["main"]>, report: SessionRepo
     case "ready":
       return main.state === "spawning" ? [{ type: "main:spawned", data: about }] : [];
     case "unpreparable":
-      return [fail(run, "main session", report.error, at)];
+      return [fail(run, "main session", report.error, report.code, at)];
     case "asked":
       return ask(run, null, report, at);
     case "lost": {
@@ -91,7 +92,16 @@ function aboutMain(run: Run, main: NonNullable<Run["main"]>, report: SessionRepo
       ];
       const tooOften = report.counted && run.mainLosses + 1 >= MAX_LOSSES;
       return tooOften
-        ? [...gone, fail(run, "main session", `the main session was lost ${MAX_LOSSES} times: ${report.reason}`, at)]
+        ? [
+            ...gone,
+            fail(
+              run,
+              "main session",
+              `the main session was lost ${MAX_LOSSES} times: ${report.reason}`,
+              "session_lost",
+              at,
+            ),
+          ]
         : gone;
     }
     case "expired": {
@@ -101,7 +111,9 @@ function aboutMain(run: Run, main: NonNullable<Run["main"]>, report: SessionRepo
         ...withdrawQuestions(run, main.sessionId),
         { type: "main:lost", data: { ...about, reason, counted: true } },
       ];
-      return run.mainLosses >= 1 ? [...gone, fail(run, run.currentPhase ?? "main session", reason, at)] : gone;
+      return run.mainLosses >= 1
+        ? [...gone, fail(run, run.currentPhase ?? "main session", reason, "phase_timeout", at)]
+        : gone;
     }
     case "turnOver":
       if (main.turn?.number !== report.turn) return [];

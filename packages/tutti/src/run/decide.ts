@@ -11,7 +11,7 @@ import type { Command, Order } from "./command.ts";
 import { decideReport } from "./decide-report.ts";
 import { follow } from "./follow.ts";
 import { TuttiError } from "../schema/error.ts";
-import type { RunEvent } from "../schema/event.ts";
+import { onlyTells, type RunEvent } from "../schema/event.ts";
 import { mainSessionId } from "../schema/ids.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver, isWorkerOver } from "../schema/status.ts";
@@ -20,8 +20,7 @@ export function decide(run: Run | null, command: Command, at: number): RunEvent[
   if (command.type === "create") return create(run, command);
   if (run === null) throw new TuttiError("run_not_found", "there is no such run");
   const events = isOrder(command) ? order(run, command, at) : decideReport(run, command, at);
-  if (events.every((event) => event.type === "worker:progress" || event.type === "orchestrator:progress"))
-    return events;
+  if (events.every(({ type }) => onlyTells(type))) return events;
   let state = events.reduce((before, event) => next(before, event, at), run);
   for (let due = follow(state, at); due.length > 0; due = follow(state, at)) {
     events.push(...due);
@@ -68,7 +67,6 @@ function order(run: Run, command: Exclude<Order, { type: "create" }>, at: number
     case "answer": {
       const item = run.inbox[command.itemId];
       if (!item) throw new TuttiError("item_not_found", `nothing waits under ${command.itemId}`);
-      if (item.kind === "plan") throw refused(run, "answered", "a plan is confirmed or cancelled, not answered");
       return [{ type: "inbox:answered", data: { id: run.id, itemId: item.id, text: command.text, withdrawn: false } }];
     }
   }

@@ -64,7 +64,7 @@ function newlyBlocked(run: Run): RunEvent[] {
 
 function afterExecution(run: Run, at: number): RunEvent[] {
   const completed = run.tasks.filter((task) => taskStanding(run, task.id) === "completed").length;
-  if (completed === 0) return [fail(run, "workerExecution", "no task completed", at)];
+  if (completed === 0) return [fail(run, "workerExecution", "no task completed", "nothing_completed", at)];
   // With one worker there is nothing to bring together.
   if (run.template.phases.aggregation.enabled && run.tasks.length > 1)
     return [enter(run, "aggregation", "aggregating")];
@@ -94,7 +94,17 @@ export function complete(run: Run): RunEvent {
   };
 }
 
-export function fail(run: Run, operation: string, error: string, at: number): RunEvent {
+/** The error that ends the run. */
+export function fail(run: Run, operation: string, error: string, code: string, at: number): RunEvent {
+  return errorOf(run, operation, error, code, at, true);
+}
+
+/** An error beside the run's own work, which ends nothing. */
+export function mishap(run: Run, operation: string, error: string, code: string, at: number): RunEvent {
+  return errorOf(run, operation, error, code, at, false);
+}
+
+function errorOf(run: Run, operation: string, error: string, code: string, at: number, fatal: boolean): RunEvent {
   const timestamp = new Date(at).toISOString();
-  return { type: "orchestrator:error", data: { id: run.id, operation, error, timestamp, fatal: true } };
+  return { type: "orchestrator:error", data: { id: run.id, operation, error, timestamp, fatal, code } };
 }

@@ -1,6 +1,6 @@
 // The one error class and its closed list of codes. The table is the only place that maps a code to an HTTP status, an
 // exit code and the question whether trying again can help. Expected endings of a session are not errors but unions
-// (see session.ts); a TuttiError says that a command could not be carried out and that nothing was changed.
+// (`Ending` in event.ts); a TuttiError says that a command could not be carried out and that nothing was changed.
 
 interface ErrorKind {
   /** HTTP status of the answer. */

@@ -82,6 +82,8 @@ export const EVENTS = {
     timestamp: z.string(),
     /** Whether the run ends here; an error that does not end it is only recorded. */
     fatal: z.boolean(),
+    /** What kind of error, for programs. */
+    code: z.string(),
   }),
   "orchestrator:cancelled": z.object({ id: z.string(), phase: Phase.nullable() }),
 

@@ -30,6 +30,13 @@ function attemptSuffix(attempt: number): string {
   return attempt === 1 ? "" : `_r${attempt - 1}`;
 }
 
+/** The branch that holds a run's result. */
+export const runBranch = (runId: string): string => `tutti/${runId}`;
+
+/** Where what one attempt left stays reachable. */
+export const attemptRef = (runId: string, name: string, attempt: number): string =>
+  `refs/tutti/${pathName(runId)}/${pathName(name)}/${attempt}`;
+
 /**
  * A name that is safe as one component of a path or of a git ref, different for different ids, and readable for
  * ordinary ones. Ids are never used raw in paths: git refuses `..`, `.lock` and a dot at the end, and some file systems

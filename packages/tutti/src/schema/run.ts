@@ -32,7 +32,7 @@ export interface Run {
   main: SessionState | null;
   /** What the main session has to answer; outlives a main session that is lost. */
   owed: Owed | null;
-  /** Main sessions that vanished in a row in the middle of a turn. */
+  /** Main sessions that vanished since the last answer of one could be used. */
   mainLosses: number;
   analysis: Analysis | null;
   tasks: Task[];
@@ -52,7 +52,7 @@ export interface Run {
   inbox: Record<string, InboxItem>;
   usage: Usage;
   toolStats: ToolStats;
-  errors: { phase: Phase | null; error: string; timestamp: number }[];
+  errors: { phase: Phase | null; error: string; code: string; timestamp: number }[];
   /** Whether all processes and workspaces of an ended run are known to be gone. */
   released: boolean;
   createdAt: number;

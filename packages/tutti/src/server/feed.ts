@@ -4,16 +4,15 @@
 // 1. What is handed out is exactly the log: each `seq` once, in order, none left out. Events are published run by run, so
 //    one may be heard before its predecessor; then the log itself is asked.
 // 2. A follower costs the others nothing: nobody waits for it, and what it does not take is bounded (see follower.ts).
-import { Follower, type Wanted } from "./follower.ts";
+import { Follower, type EventLog, type Wanted } from "./follower.ts";
 import { SharedFrame } from "./frame.ts";
 import type { Outlet } from "./outlet.ts";
-import type { Engine } from "../engine/engine.ts";
 import type { StoredEvent } from "../schema/event.ts";
 
 const HEARTBEAT_MS = 15_000;
 
 export class Feed {
-  readonly #engine: Engine;
+  readonly #log: EventLog;
   readonly #followers = new Set<Follower>();
   readonly #leave: () => void;
   readonly #heartbeat: NodeJS.Timeout;
@@ -21,10 +20,10 @@ export class Feed {
   #due: NodeJS.Immediate | null = null;
   #last: number;
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
-    this.#last = engine.lastSeq();
-    this.#leave = engine.subscribe((event) => this.#hear(event));
+  constructor(log: EventLog) {
+    this.#log = log;
+    this.#last = log.lastSeq();
+    this.#leave = log.subscribe((event) => this.#hear(event));
     this.#heartbeat = setInterval(() => {
       for (const follower of this.#followers) follower.beat();
     }, HEARTBEAT_MS).unref();
@@ -36,7 +35,7 @@ export class Feed {
   }
 
   follow(outlet: Outlet, wanted: Wanted): Follower {
-    const follower = new Follower(this.#engine, this, outlet, wanted);
+    const follower = new Follower(this.#log, this, outlet, wanted);
     this.#followers.add(follower);
     void outlet.closed.then(() => this.#followers.delete(follower));
     void follower.catchUp();
@@ -76,6 +75,6 @@ export class Feed {
     const heard = this.#heard.filter(({ seq }) => seq > this.#last).sort((a, b) => a.seq - b.seq);
     this.#heard = [];
     const complete = heard.length === 0 || heard.at(-1)!.seq === this.#last + heard.length;
-    return complete ? heard : this.#engine.events({ after: this.#last });
+    return complete ? heard : this.#log.events({ after: this.#last });
   }
 }

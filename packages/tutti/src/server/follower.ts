@@ -11,6 +11,9 @@ import type { Outlet } from "./outlet.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { StoredEvent } from "../schema/event.ts";
 
+/** What of the engine the live events need. */
+export type EventLog = Pick<Engine, "events" | "lastSeq" | "subscribe">;
+
 export interface Wanted {
   /** The last `seq` the client has seen; null begins now. */
   after: number | null;
@@ -24,7 +27,7 @@ const PAGE = 64;
 const STALLED_AFTER_MS = 20_000;
 
 export class Follower {
-  readonly #engine: Engine;
+  readonly #log: EventLog;
   readonly #feed: { readonly last: number };
   readonly #outlet: Outlet;
   readonly #wanted: Wanted;
@@ -34,12 +37,12 @@ export class Follower {
   #live = false;
   #gone = false;
 
-  constructor(engine: Engine, feed: { readonly last: number }, outlet: Outlet, wanted: Wanted) {
-    this.#engine = engine;
+  constructor(log: EventLog, feed: { readonly last: number }, outlet: Outlet, wanted: Wanted) {
+    this.#log = log;
     this.#feed = feed;
     this.#outlet = outlet;
     this.#wanted = wanted;
-    this.#cursor = wanted.after ?? engine.lastSeq();
+    this.#cursor = wanted.after ?? log.lastSeq();
     void outlet.closed.then(() => (this.#gone = true));
   }
 
@@ -91,7 +94,7 @@ export class Follower {
 
   #readPage(): StoredEvent[] {
     const { run } = this.#wanted;
-    return this.#engine.events({ ...(run === null ? {} : { run }), after: this.#cursor, limit: PAGE });
+    return this.#log.events({ ...(run === null ? {} : { run }), after: this.#cursor, limit: PAGE });
   }
 
   #send(frames: readonly SharedFrame[]): void {

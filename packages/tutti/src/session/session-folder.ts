@@ -1,5 +1,5 @@
-// The folder through which engine and keeper of one session speak. Every file appears whole (written beside, then renamed
-// or linked), so either side may die at any moment and the other still reads sense.
+// The folder through which engine and keeper of one session speak. Files of one value appear whole (written beside, then
+// renamed or linked), the others only grow, so either side may die at any moment and the other still reads sense.
 //
 //   spec.json       what to run; written by the engine before the keeper starts
 //   keeper.json     who keeps it (pid, start time, boot id); made once, exclusively: the lock against a second start
@@ -24,7 +24,7 @@ export interface KeeperSpec {
   env: Record<string, string>;
   /** Names to take over from the keeper's own environment, so that values need not stand in a file. */
   passEnv: string[];
-  /** The data folder whose engine.json says whether an engine is there. */
+  /** The file that says which engine works on the data folder. */
   engineFile: string;
   orphanAfterMs: number;
   graceMs: number;
@@ -92,7 +92,7 @@ export function makeSessionFolder(folder: string): void {
   mkdirSync(paths(folder).requests, { recursive: true, mode: 0o700 });
 }
 
-/** Names of requests sort in the order in which they are to be carried out. */
+/** A request of one name is made once; turns sort in their order. */
 export function request(folder: string, name: string, value: KeeperRequest): void {
   writeJsonOnce(join(paths(folder).requests, `${name}.json`), value);
 }

@@ -15,7 +15,7 @@ export function readTranscript(folder: string): TranscriptEntry[] {
     if (entry === null) continue;
     const last = entries.at(-1);
     // What an agent says in pieces is one message.
-    if (entry.type === "text" && last?.type === "text" && !entry.begins) last.text += entry.text;
+    if (entry.type === "text" && last?.type === "text" && !entry.whole) last.text += entry.text;
     else entries.push(number(entry, entries.length + 1));
   }
   return entries;
@@ -23,11 +23,11 @@ export function readTranscript(folder: string): TranscriptEntry[] {
 
 type Entry = TranscriptEntry extends infer E
   ? E extends TranscriptEntry
-    ? Omit<E, "n"> & { begins?: boolean }
+    ? Omit<E, "n"> & { whole?: boolean }
     : never
   : never;
 
-function number({ begins: _, ...entry }: Entry, n: number): TranscriptEntry {
+function number({ whole: _, ...entry }: Entry, n: number): TranscriptEntry {
   return { ...entry, n } as TranscriptEntry;
 }
 
@@ -38,7 +38,7 @@ function toEntry(folder: string, signal: SessionSignal): Entry | null {
       return request?.type === "turn" ? { type: "prompt", turn: signal.turn, text: request.text } : null;
     }
     case "text":
-      return signal.text === "" ? null : { type: "text", text: signal.text, begins: signal.complete };
+      return signal.text === "" ? null : { type: "text", text: signal.text, whole: signal.complete };
     case "tool":
     case "usage":
     case "ask":

@@ -1,6 +1,7 @@
 // Merging on objects alone: no checkout, no index, no hook. A result depends on nothing but its input, date included, so
 // that a repeat after a crash gives the same commit.
 import { TuttiError } from "../schema/error.ts";
+import { runBranch } from "../schema/ids.ts";
 import { items, text } from "./git.ts";
 import { isInside } from "./place.ts";
 import type { RunPlace } from "./place.ts";
@@ -8,7 +9,6 @@ import { readRef, writeRef } from "./refs.ts";
 import { checkoutsOf } from "./registry.ts";
 import { commitOf, commitTree, isAncestor, newestDate, onRepository } from "./repository.ts";
 import type { Repository } from "./repository.ts";
-import { runBranch } from "./workspace.ts";
 import type { Merge } from "./workspace.ts";
 
 /** How often a merge is made anew when the person moves the run's branch at the same moment. */

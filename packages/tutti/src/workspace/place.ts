@@ -1,5 +1,5 @@
 // Where one workspace and everything that belongs to it is found: its folder, its branch, its refs. All names are made
-// here, from ids that have been made safe, so that no text of an agent ever reaches a path or a ref.
+// from ids that have been made safe, so that no text of an agent ever reaches a path or a ref.
 import { lstat, realpath } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
 import { TuttiError } from "../schema/error.ts";

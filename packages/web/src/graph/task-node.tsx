@@ -6,7 +6,7 @@ import { shown } from "../text/safe-text.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import type { Task } from "../../../tutti/src/schema/task.ts";
 
-export type TaskNodeType = Node<{ run: Run; task: Task; opened: boolean; open(): void }, "task">;
+export type TaskNodeType = Node<{ run: Run; task: Task; opened: boolean; open: () => void }, "task">;
 
 export function TaskNode({ data: { run, task, opened, open } }: NodeProps<TaskNodeType>) {
   const look = taskLook(run, task);

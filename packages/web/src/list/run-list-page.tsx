@@ -34,12 +34,7 @@ export function RunListPage() {
             </p>
             {runs.length === 0 && <EmptyList />}
             <RunGroup title="Needs you" runs={needsYou} questions={questions} now={now} />
-            <RunGroup
-              title={needsYou.length > 0 ? "All others" : null}
-              runs={others}
-              questions={questions}
-              now={now}
-            />
+            <RunGroup title={needsYou.length > 0 ? "All others" : null} runs={others} questions={questions} now={now} />
           </>
         )}
       </main>

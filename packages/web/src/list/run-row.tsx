@@ -38,7 +38,9 @@ export function RunRow({ run, questions, now }: { run: RunSummary; questions: nu
           <time dateTime={run.createdAt} title={moment(Date.parse(run.createdAt))}>
             {ago(Date.parse(run.createdAt), now)}
           </time>
-          {run.startedAt !== null && <span className="muted">{duration(endOf(run, now) - Date.parse(run.startedAt))}</span>}
+          {run.startedAt !== null && (
+            <span className="muted">{duration(endOf(run, now) - Date.parse(run.startedAt))}</span>
+          )}
         </span>
       </Link>
     </li>
@@ -57,7 +59,12 @@ function tasks({ status, taskCount, completedTasks }: RunSummary, questions: num
       <span>
         {completedTasks} of {taskCount} tasks
       </span>
-      <Meter value={completedTasks} max={taskCount} tone={status === "error" ? "bad" : "good"} label="Tasks completed" />
+      <Meter
+        value={completedTasks}
+        max={taskCount}
+        tone={status === "error" ? "bad" : "good"}
+        label="Tasks completed"
+      />
     </>
   );
 }

@@ -15,8 +15,22 @@ export interface RunList {
 
 /** A burst of events is one reason to look. */
 const LOOK_AFTER_MS = 200;
+const PAGE = 1000;
 
-export function useRunList(): RunList & { retry(): void } {
+type Read<T> = (page: { after?: string; limit: number }, signal: AbortSignal) => Promise<T[]>;
+
+/** A list comes in parts, the oldest first. */
+async function readAll<T extends { id: string }>(read: Read<T>, signal: AbortSignal): Promise<T[]> {
+  const all: T[] = [];
+  for (;;) {
+    const after = all.at(-1)?.id;
+    const part = await read({ limit: PAGE, ...(after !== undefined && { after }) }, signal);
+    all.push(...part);
+    if (part.length < PAGE) return all;
+  }
+}
+
+export function useRunList(): RunList & { retry: () => void } {
   const [list, setList] = useState<RunList>({ runs: null, inbox: [], connection: "connecting", error: null });
   const [tries, setTries] = useState(0);
 
@@ -26,7 +40,10 @@ export function useRunList(): RunList & { retry(): void } {
     const look = async () => {
       timer = undefined;
       try {
-        const [runs, inbox] = await Promise.all([server.list(over.signal), server.inbox(over.signal)]);
+        const [runs, inbox] = await Promise.all([
+          readAll(server.list, over.signal),
+          readAll(server.inbox, over.signal),
+        ]);
         setList((before) => ({ ...before, runs, inbox, error: null }));
       } catch (error) {
         if (!over.signal.aborted) setList((before) => ({ ...before, error }));

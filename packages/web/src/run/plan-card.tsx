@@ -46,7 +46,6 @@ export function PlanCard({ run }: { run: Run }) {
       <ol className="plan-tasks" tabIndex={0} aria-label="Tasks of the plan">
         {run.tasks.map((task, index) => (
           // An unsound plan may hold the same id twice.
-          // oxlint-disable-next-line react/no-array-index-key
           <PlanTask key={`${index} ${task.id}`} task={task} />
         ))}
       </ol>

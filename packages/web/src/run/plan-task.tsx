@@ -24,7 +24,9 @@ export function PlanTask({ task }: { task: Task }) {
             {task.dependencies.slice(0, MOST).map((id) => (
               <code key={id}>{id}</code>
             ))}
-            {task.dependencies.length > MOST && <span className="muted">and {task.dependencies.length - MOST} more</span>}
+            {task.dependencies.length > MOST && (
+              <span className="muted">and {task.dependencies.length - MOST} more</span>
+            )}
           </>
         )}
       </div>

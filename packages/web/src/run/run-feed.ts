@@ -49,7 +49,7 @@ export class RunFeed {
       for (;;) {
         const frames = await server.events(this.#id, { after: this.#seq, limit: PAGE }, this.#over.signal);
         for (const frame of frames) this.#take(frame);
-        if (frames.length === 0) break;
+        if (frames.length < PAGE) break;
       }
       if (this.#run === null) throw new RequestError("run_not_found", `there is no run ${this.#id}`, { status: 404 });
     } catch (error) {
@@ -94,7 +94,7 @@ export class RunFeed {
 
   /** A refused WebSocket does not say why. A server that is away is worth waiting for; one that refuses us is not. */
   async #askWhy(): Promise<void> {
-    const error: unknown = await server.inbox(this.#over.signal).then(
+    const error: unknown = await server.inbox({ limit: 1 }, this.#over.signal).then(
       () => null,
       (reason: unknown) => reason,
     );

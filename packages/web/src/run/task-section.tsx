@@ -6,7 +6,7 @@ import { plural } from "../text/format.ts";
 interface Properties {
   run: Run;
   opened: string | null;
-  onOpen(session: string): void;
+  onOpen: (session: string) => void;
 }
 
 export function TaskSection({ run, opened, onOpen }: Properties) {

@@ -11,9 +11,7 @@ export function CopyLine({ text, label }: { text: string; label: string }) {
   };
   return (
     <div className="copy-line">
-      <code tabIndex={0} role="textbox" aria-readonly="true" aria-label={label}>
-        {text}
-      </code>
+      <input readOnly className="mono" value={text} aria-label={label} onFocus={(event) => event.target.select()} />
       <button
         type="button"
         className="button-icon"

@@ -11,7 +11,10 @@ export function describeProblem(error: unknown): Problem {
   if (error.code === "unreachable")
     return { title: "The server does not answer", advice: "Start it with tutti serve; this page goes on by itself." };
   if (error.status === 401 || error.status === 403)
-    return { title: "This browser is not signed in", advice: "Open the address that tutti serve printed, with its token." };
+    return {
+      title: "This browser is not signed in",
+      advice: "Open the address that tutti serve printed, with its token.",
+    };
   return { title: sentence(error.message), advice: error.code === "run_not_found" ? "It may have been deleted." : "" };
 }
 

@@ -3,7 +3,9 @@
 import { useSyncExternalStore } from "react";
 
 export type Route =
-  { view: "list" } | { view: "run"; id: string; session: string | null } | { view: "unknown"; path: string };
+  | { view: "list" }
+  | { view: "run"; id: string; session: string | null }
+  | { view: "unknown"; path: string };
 
 export const LIST = "/";
 export const runAddress = (id: string, session: string | null = null): string =>
@@ -14,6 +16,15 @@ export function readRoute(address: string): Route {
   if (pathname === "/" || pathname === "/index.html") return { view: "list" };
   const id = /^\/runs\/([A-Za-z0-9_]+)\/?$/.exec(pathname)?.[1];
   return id ? { view: "run", id, session: searchParams.get("session") } : { view: "unknown", path: pathname };
+}
+
+/**
+ * A printed address may name a run behind the `#`, which outlives the redirect that takes the token away:
+ * `/?token=T#/runs/ID`.
+ */
+export function takeAddressFromHash(): void {
+  const address = location.hash.slice(1);
+  if (readRoute(address).view === "run") history.replaceState(null, "", address);
 }
 
 const listeners = new Set<() => void>();

@@ -3,7 +3,7 @@ import { useState } from "react";
 export interface Action {
   busy: boolean;
   error: unknown;
-  run(): void;
+  run: () => void;
 }
 
 /** An order to the server: one at a time, and what it is refused with. What it changed comes back as events. */

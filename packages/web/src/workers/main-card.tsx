@@ -8,7 +8,7 @@ interface Properties {
   run: Run;
   now: number;
   opened: boolean;
-  onOpen(): void;
+  onOpen: () => void;
 }
 
 const DOING: Partial<Record<RunStatus, string>> = {
@@ -27,7 +27,11 @@ export function MainCard({ run, now, opened, onOpen }: Properties) {
   if (main === null) return null;
   const asked = Object.values(run.inbox).some(({ kind, taskId }) => kind === "question" && taskId === null);
   const busy = main.turn !== null && !isRunOver(run.status);
-  const [icon, tone]: [IconName, string] = asked ? ["question", "you"] : busy ? ["spinner", "running"] : ["prompt", "neutral"];
+  const [icon, tone]: [IconName, string] = asked
+    ? ["question", "you"]
+    : busy
+      ? ["spinner", "running"]
+      : ["prompt", "neutral"];
   const again = owed && owed.try > 1 ? `Asked again: ${owed.problems.join("; ")}` : null;
   return (
     <button

@@ -9,7 +9,7 @@ interface Properties {
   task: Task;
   run: Run;
   opened: boolean;
-  onOpen(): void;
+  onOpen: () => void;
 }
 
 export function TaskLine({ task, run, opened, onOpen }: Properties) {

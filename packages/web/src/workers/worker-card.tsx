@@ -12,7 +12,7 @@ interface Properties {
   run: Run;
   now: number;
   opened: boolean;
-  onOpen(): void;
+  onOpen: () => void;
 }
 
 export function WorkerCard({ worker, run, now, opened, onOpen }: Properties) {

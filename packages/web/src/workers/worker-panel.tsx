@@ -11,7 +11,7 @@ import { useNow } from "../shell/use-now.ts";
 interface Properties {
   run: Run;
   opened: string | null;
-  onOpen(session: string): void;
+  onOpen: (session: string) => void;
 }
 
 export function WorkerPanel({ run, opened, onOpen }: Properties) {

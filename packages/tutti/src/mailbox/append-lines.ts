@@ -1,0 +1,52 @@
+// Files that only grow: the archive, the marks of the readers, the development log.
+import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { asDiskError, syncFolder } from "./replace-file.ts";
+
+/**
+ * Appends whole lines and returns when they are on the disk. A line that a crash cut before is ended first, and if the
+ * disk is full nothing of the new ones stays. The caller holds a lock.
+ */
+export function appendLines(file: string, lines: readonly string[]): void {
+  if (lines.length === 0) return;
+  try {
+    const fd = openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW, 0o644);
+    try {
+      const { size } = fstatSync(fd);
+      appendTo(fd, size, `${endsInLine(fd, size) ? "" : "\n"}${lines.join("\n")}\n`);
+      if (size === 0) syncFolder(dirname(file));
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    throw asDiskError(error, `${file} cannot be written`);
+  }
+}
+
+function appendTo(fd: number, size: number, text: string): void {
+  try {
+    writeFileSync(fd, text);
+    fsyncSync(fd);
+  } catch (error) {
+    ftruncateSync(fd, size);
+    throw error;
+  }
+}
+
+function endsInLine(fd: number, size: number): boolean {
+  if (size === 0) return true;
+  const last = Buffer.alloc(1);
+  readSync(fd, last, 0, 1, size - 1);
+  return last.toString("latin1") === "\n";
+}
+
+/** The values of a file of JSON lines; a line that a crash cut is left out. */
+export function parseLines(text: string): unknown[] {
+  return text.split("\n").flatMap((line) => {
+    try {
+      return line === "" ? [] : [JSON.parse(line) as unknown];
+    } catch {
+      return [];
+    }
+  });
+}

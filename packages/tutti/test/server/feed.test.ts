@@ -1,0 +1,126 @@
+// The law of the live events, on logs and orders that no run would produce by chance.
+import { setImmediate as turn } from "node:timers/promises";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Listener } from "../../src/engine/engine.ts";
+import type { StoredEvent } from "../../src/schema/event.ts";
+import type { Run } from "../../src/schema/run.ts";
+import { Feed } from "../../src/server/feed.ts";
+import type { EventLog } from "../../src/server/follower.ts";
+import type { Outlet } from "../../src/server/outlet.ts";
+
+/** A log whose events can be told in another order than they were stored in, and later. */
+class LateLog implements EventLog {
+  readonly stored: StoredEvent[] = [];
+  #untold: StoredEvent[] = [];
+  #listener: Listener = () => {};
+
+  append(run: string): void {
+    const seq = this.stored.length + 1;
+    const data = { id: run, phase: null };
+    const event: StoredEvent = { seq, run, runSeq: seq, timestamp: seq, type: "orchestrator:cancelled", data };
+    this.stored.push(event);
+    this.#untold.push(event);
+  }
+
+  /** Tells what nobody has heard of, the order turned around within groups of this size. */
+  tell(group: number): void {
+    const untold = this.#untold.splice(0);
+    for (let i = 0; i < untold.length; i += group) {
+      for (const event of untold.slice(i, i + group).toReversed()) this.#listener(event, {} as Run);
+    }
+  }
+
+  events({ run, after = 0, limit = Infinity }: Parameters<EventLog["events"]>[0]): StoredEvent[] {
+    return this.stored.filter((event) => event.seq > after && (run === undefined || event.run === run)).slice(0, limit);
+  }
+
+  lastSeq(): number {
+    return this.stored.length;
+  }
+
+  subscribe(listener: Listener): () => void {
+    this.#listener = listener;
+    return () => (this.#listener = () => {});
+  }
+}
+
+/** A client that takes each page only after some turns of the loop. */
+class SlowOutlet implements Outlet {
+  readonly seqs: number[] = [];
+  readonly #gone = Promise.withResolvers<void>();
+  readonly #turns: number;
+  readonly closed = this.#gone.promise;
+
+  constructor(turns: number) {
+    this.#turns = turns;
+  }
+
+  send(frames: Parameters<Outlet["send"]>[0]): void {
+    this.seqs.push(...frames.map(({ event }) => event.seq));
+  }
+
+  async taken(): Promise<void> {
+    for (let i = 0; i < this.#turns; i++) await turn();
+  }
+
+  buffered = () => 0;
+  beat = () => {};
+  end = () => this.#gone.resolve();
+  cut = () => this.#gone.resolve();
+}
+
+const run = fc.constantFrom("orch_a", "orch_b");
+const step = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ does: fc.constant("append"), runs: fc.array(run, { maxLength: 90 }) }) },
+  { weight: 3, arbitrary: fc.record({ does: fc.constant("tell"), group: fc.integer({ min: 1, max: 5 }) }) },
+  { weight: 2, arbitrary: fc.record({ does: fc.constant("turn") }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      does: fc.constant("follow"),
+      after: fc.option(fc.nat(300)),
+      only: fc.option(run),
+      turns: fc.nat(4),
+    }),
+  },
+);
+type Step = {
+  does: string;
+  runs?: string[];
+  group?: number;
+  after?: number | null;
+  only?: string | null;
+  turns?: number;
+};
+
+describe("the feed", () => {
+  it("gives every follower each event it asked for once and in order, whenever it comes and whatever order it hears them in", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps: Step[]) => {
+        const log = new LateLog();
+        const feed = new Feed(log);
+        const followers: { outlet: SlowOutlet; after: number; only: string | null }[] = [];
+        for (const { does, runs, group, after, only, turns } of steps) {
+          if (does === "append") for (const each of runs!) log.append(each);
+          if (does === "tell") log.tell(group!);
+          if (does === "turn") await turn();
+          if (does === "follow") {
+            const outlet = new SlowOutlet(turns!);
+            followers.push({ outlet, after: after ?? log.lastSeq(), only: only! });
+            feed.follow(outlet, { after: after!, run: only!, types: null });
+          }
+        }
+        log.tell(2);
+        // Enough for the slowest follower to read the longest log in pages.
+        for (let i = 0; i < 250; i++) await turn();
+        for (const { outlet, after, only } of followers) {
+          const due = log.events({ after, ...(only === null ? {} : { run: only }) });
+          expect(outlet.seqs).toEqual(due.map(({ seq }) => seq));
+        }
+        feed.close();
+      }),
+      { numRuns: 150 },
+    );
+  });
+});

@@ -1,0 +1,368 @@
+// Every route with what it answers to a sound request and to an unsound one.
+import { join } from "node:path";
+import { mkdirSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+import { ServerLab, VERSION } from "./server-lab.ts";
+
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const iso = expect.stringMatching(ISO);
+
+let lab: ServerLab;
+let agent: string;
+/** A run that has ended, one whose plan waits, and one that was only created. */
+let ended: string;
+let confirming: string;
+let created: string;
+
+beforeAll(async () => {
+  lab = await ServerLab.open();
+  const plan = mainSession([{ id: "task_001" }, { id: "task_002", dependencies: ["task_001"] }]);
+  // Its first worker is lost with the engine, and the next engine tries again.
+  const lost = { match: { role: "worker", task: "task_001", attempt: 1 }, turns: [{ say: "first try", then: "hang" }] };
+  agent = lab.lab.scenario([...plan, lost, goodWorker]);
+  ended = await lab.create(agent, { autoStart: true, customVariables: { TONE: "dry" }, config: { maxWorkers: 3 } });
+  await lab.until(ended, (run) => run.status === "confirming");
+  await lab.engine.confirm(ended);
+  const { sessionId } = (await lab.until(ended, (run) => run.workers["task_001"]?.session.turn != null)).workers[
+    "task_001"
+  ]!;
+  await vi.waitFor(() => expect(JSON.stringify(lab.engine.transcript(ended, sessionId))).toContain("first try"));
+  await lab.stop();
+  await lab.start();
+  await lab.engine.takeUp(ended);
+  await lab.until(ended, (run) => run.released);
+  confirming = await lab.create(agent, { autoStart: true });
+  await lab.until(confirming, (run) => run.status === "confirming");
+  created = await lab.create(agent);
+});
+afterAll(() => lab.tearDown());
+
+const get = async (path: string) => lab.api(`/api${path}`);
+
+describe("health", () => {
+  it("is told to anyone on this machine", async () => {
+    const { status, json } = await lab.ask("/api/health");
+    expect([status, json]).toEqual([200, { status: "ok", version: VERSION }]);
+  });
+});
+
+describe("creating a run", () => {
+  const post = (body: unknown) => lab.post("/api/orchestrator", body);
+  const sound = () => ({ templateId: "documentation", cwd: lab.lab.repo, message: "write", agent });
+
+  it("answers 201 with its id and status, and starts it only when told to (D4-457)", async () => {
+    const { status, json } = await post({ ...sound(), customVariables: { A: "b" } });
+    expect(status).toBe(201);
+    expect(json).toEqual({ orchestratorId: expect.stringMatching(/^orch_[a-z0-9]{12}$/), status: "created" });
+    const run = lab.engine.get(json.orchestratorId)!;
+    expect([run.customVariables, run.template.config.maxWorkers]).toEqual([{ A: "b" }, 5]);
+    const started = await post({ ...sound(), autoStart: true });
+    expect(started.json.status).toBe("analyzing");
+    for (const { orchestratorId } of [json, started.json]) await lab.post(`/api/orchestrator/${orchestratorId}/cancel`);
+  });
+
+  it.each([
+    ["without a template", { templateId: undefined }, "templateId"],
+    ["without a folder", { cwd: undefined }, "cwd"],
+    ["with a relative folder", { cwd: "repo" }, "cwd"],
+    ["with an empty request", { message: "  " }, "message"],
+    ["without an agent", { agent: undefined }, "agent"],
+    ["with a variable that is no text", { customVariables: { A: 1 } }, "customVariables.A"],
+    ["with no worker at all", { config: { maxWorkers: 0 } }, "config.maxWorkers"],
+    ["with a setting nobody knows", { config: { maxWorker: 1 } }, "config"],
+    ["with a member nobody knows", { budget: { usd: 1 } }, ""],
+    ["with a word for a choice", { autoStart: "yes" }, "autoStart"],
+  ])("is refused with 400 %s, and the path of the problem", async (_, change, path) => {
+    const { status, json } = await post({ ...sound(), ...change });
+    expect(status).toBe(400);
+    expect(json.error.code).toBe("invalid_input");
+    expect(json.error.details.map((detail: { path: string }) => detail.path)).toContain(path);
+  });
+
+  it.each([
+    ["a list", "[]"],
+    ["nothing", ""],
+    ["half an object", '{"templateId":'],
+    ["no UTF-8", Buffer.from([0x7b, 0xff, 0x7d])],
+  ])("is refused with 400 when the body is %s", async (_, body) => {
+    const { status, json } = await post(body);
+    expect([status, json.error.code]).toEqual([400, "invalid_input"]);
+  });
+
+  it.each([
+    ["template", { templateId: "nobody" }, "template_not_found"],
+    ["agent", { agent: "nobody" }, "agent_unknown"],
+    ["folder", { cwd: "/nowhere/at/all" }, "folder_not_found"],
+  ])("is refused with 422 for an unknown %s", async (_, change, code) => {
+    const before = lab.engine.lastSeq();
+    const { status, json } = await post({ ...sound(), ...change });
+    expect([status, json.error.code, lab.engine.lastSeq()]).toEqual([422, code, before]);
+  });
+
+  it("is refused with 422 outside a repository", async () => {
+    const cwd = join(lab.lab.folder, "plain");
+    mkdirSync(cwd);
+    const { status, json } = await post({ ...sound(), cwd });
+    expect([status, json.error.code]).toEqual([422, "not_a_repository"]);
+  });
+
+  it("is refused with 413 when the body is larger than 1 MiB, also when it does not say so", async () => {
+    const body = JSON.stringify({ ...sound(), message: "x".repeat(1024 * 1024) });
+    expect((await post(body)).status).toBe(413);
+    const headers = { "transfer-encoding": "chunked" };
+    const { status, json } = await lab.api("/api/orchestrator", { method: "POST", body, headers });
+    expect([status, json.error.code]).toEqual([413, "payload_too_large"]);
+  });
+});
+
+describe("the list of runs", () => {
+  it("holds summaries, oldest first", async () => {
+    const { status, json } = await get("/orchestrator");
+    expect(status).toBe(200);
+    expect(json.slice(0, 3).map(({ id }: { id: string }) => id)).toEqual([ended, confirming, created]);
+    expect(json[0]).toEqual({
+      id: ended,
+      status: "completed",
+      currentPhase: "verification",
+      templateId: "documentation",
+      cwd: lab.lab.repo,
+      userRequest: "write it down",
+      agent,
+      taskCount: 2,
+      completedTasks: 2,
+      createdAt: iso,
+      updatedAt: iso,
+      startedAt: iso,
+      completedAt: iso,
+    });
+  });
+
+  it("holds whole states when asked for them", async () => {
+    const [{ json: list }, { json: one }] = [
+      await get("/orchestrator?full=1&limit=1"),
+      await get(`/orchestrator/${ended}`),
+    ];
+    expect(list).toEqual([one]);
+  });
+
+  it("is narrowed by status and goes on after a run, page by page", async () => {
+    const ids = async (query: string) => (await get(`/orchestrator?${query}`)).json.map(({ id }: { id: string }) => id);
+    expect(await ids("status=confirming")).toEqual([confirming]);
+    expect(await ids("limit=2")).toEqual([ended, confirming]);
+    expect(await ids(`limit=1&after=${confirming}`)).toEqual([created]);
+    const all = await ids("");
+    expect(await ids(`after=${all.at(-1)}`)).toEqual([]);
+  });
+
+  it.each(["status=happy", "limit=0", "limit=-1", "limit=x", "limit=99999999", "after=orch_nobody", "full=yes"])(
+    "is refused with 400 for %s",
+    async (query) => {
+      const { status, json } = await get(`/orchestrator?${query}`);
+      expect([status, json.error.code]).toEqual([400, "invalid_input"]);
+    },
+  );
+});
+
+describe("one run", () => {
+  it("is its whole state in the words of document 004 (D4-260, D4-262, D4-263, D4-264, D4-265, D4-266, D4-268, D4-269, D4-458)", async () => {
+    const { status, json } = await get(`/orchestrator/${ended}`);
+    const prefix = `local___orch_${ended.slice(5)}`;
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      id: ended,
+      templateId: "documentation",
+      template: { id: "documentation", prompts: expect.anything(), config: { maxWorkers: 3 } },
+      mainSessionId: expect.stringContaining(`${prefix}_main`),
+      cwd: lab.lab.repo,
+      userRequest: "write it down",
+      status: "completed",
+      currentPhase: "verification",
+      analysis: {
+        summary: "a small project",
+        recommendedSplits: 2,
+        keyFiles: [],
+        estimatedComplexity: null,
+        components: [],
+        notes: null,
+        warnings: [],
+      },
+      parallelGroups: [["task_001"], ["task_002"]],
+      workers: { task_001: `${prefix}_worker_task_001_r1`, task_002: `${prefix}_worker_task_002` },
+      customVariables: { TONE: "dry" },
+      errors: [],
+      inbox: {},
+      createdAt: iso,
+      updatedAt: iso,
+      startedAt: iso,
+      completedAt: iso,
+    });
+    expect(json.tasks[1]).toEqual({
+      id: "task_002",
+      title: "Title of task_002",
+      description: "Do task_002",
+      scope: [],
+      priority: 5,
+      dependencies: ["task_001"],
+    });
+    expect(json.stats).toMatchObject({ totalTools: 4, reads: 2, writes: 2, edits: 0, bash: 0, task: 0, other: 0 });
+    expect(json.workerStates.task_002.status).toBe("completed");
+    expect(json.runSeq).toBe(lab.engine.get(ended)!.runSeq);
+    expect(json).not.toHaveProperty("owed");
+  });
+
+  it("tells its log as frames, in pages (D4-458)", async () => {
+    const all = lab.stored().filter(({ run }) => run === ended);
+    expect((await get(`/orchestrator/${ended}/events`)).json).toEqual(all);
+    const middle = all[4]!.seq;
+    const { json } = await get(`/orchestrator/${ended}/events?after=${middle}&limit=3`);
+    expect(json).toEqual(all.slice(5, 8));
+    expect((await get(`/orchestrator/${ended}/events?after=${all.at(-1)!.seq}`)).json).toEqual([]);
+    expect((await get(`/orchestrator/${ended}/events?after=-1`)).status).toBe(400);
+  });
+
+  it("tells its outcome at any time", async () => {
+    const { json } = await get(`/orchestrator/${ended}/result`);
+    expect(json).toMatchObject({ id: ended, outcome: "success", census: { planned: 2, completed: 2 } });
+    expect(json.outputFiles).toEqual(["docs/task_001.md", "docs/task_002.md"]);
+    expect((await get(`/orchestrator/${created}/result`)).json.outcome).toBeNull();
+  });
+});
+
+describe("workers", () => {
+  it("are told with the newest attempt of each task, without the main session (D4-272, D4-273, D4-275, D4-276, D4-472)", async () => {
+    const { json } = await get(`/orchestrator/${ended}/workers`);
+    expect(json.map(({ taskId, attempt }: { taskId: string; attempt: number }) => [taskId, attempt])).toEqual([
+      ["task_001", 2],
+      ["task_002", 1],
+    ]);
+    expect(json[1]).toMatchObject({
+      sessionId: `local___orch_${ended.slice(5)}_worker_task_002`,
+      orchestratorId: ended,
+      taskId: "task_002",
+      task: { id: "task_002" },
+      status: "completed",
+      progress: 100,
+      toolStats: { total: 2, reads: 1, writes: 1, edits: 0, bash: 0, search: 0, web: 0, task: 0 },
+      outputFiles: ["docs/task_002.md"],
+      error: null,
+      retryCount: 0,
+      startedAt: iso,
+      completedAt: iso,
+      lastPollAt: iso,
+      pausedAt: null,
+    });
+    expect(json[1]).toHaveProperty("currentAction");
+    expect(json[1]).toHaveProperty("output");
+    expect(json[1]).toHaveProperty("outputPreview");
+  });
+
+  it("are told one by one by the session's key (D4-473)", async () => {
+    const [first] = (await get(`/orchestrator/${ended}/workers`)).json;
+    expect((await get(`/orchestrator/${ended}/workers/${first.sessionId}`)).json).toEqual(first);
+  });
+
+  it("have transcripts that can be read in pages, as have older attempts and the main session", async () => {
+    const base = `/orchestrator/${ended}/workers/local___orch_${ended.slice(5)}`;
+    const { json } = await get(`${base}_worker_task_002/transcript`);
+    expect(json.map(({ n }: { n: number }) => n)).toEqual(json.map((_: unknown, i: number) => i + 1));
+    expect(json[0]).toMatchObject({ n: 1, type: "prompt", turn: 1 });
+    expect(json.map(({ type }: { type: string }) => type)).toContain("tool");
+    expect((await get(`${base}_worker_task_002/transcript?after=1&limit=2`)).json).toEqual(json.slice(1, 3));
+    expect((await get(`${base}_worker_task_002/transcript?after=${json.length}`)).json).toEqual([]);
+    const old = await get(`${base}_worker_task_001/transcript`);
+    expect(JSON.stringify(old.json)).toContain("first try");
+    const main = await get(`${base}_main/transcript`);
+    expect(JSON.stringify(main.json)).toContain("I looked around.");
+    expect((await get(`${base}_main/transcript?limit=none`)).status).toBe(400);
+  });
+});
+
+describe("what is not there", () => {
+  it.each([
+    ["GET", "/orchestrator/orch_nobody", "run_not_found"],
+    ["POST", "/orchestrator/orch_nobody/start", "run_not_found"],
+    ["POST", "/orchestrator/orch_nobody/cancel", "run_not_found"],
+    ["POST", "/orchestrator/orch_nobody/confirm-tasks", "run_not_found"],
+    ["GET", "/orchestrator/orch_nobody/events", "run_not_found"],
+    ["GET", "/orchestrator/orch_nobody/result", "run_not_found"],
+    ["GET", "/orchestrator/orch_nobody/workers", "run_not_found"],
+    ["GET", "/orchestrator/orch_nobody/workers/x", "run_not_found"],
+    ["GET", "/orchestrator/orch_nobody/workers/x/transcript", "run_not_found"],
+    ["GET", "/orchestrator/ENDED/workers/x", "task_not_found"],
+    ["GET", "/orchestrator/ENDED/workers/..%2f..%2ftoken/transcript", "task_not_found"],
+    ["POST", "/inbox/plan_orch_nobody", "item_not_found"],
+    ["POST", "/inbox/nothing", "item_not_found"],
+    ["GET", "/events?run=orch_nobody", "run_not_found"],
+    ["GET", "/nowhere", "not_found"],
+    ["GET", "", "not_found"],
+    ["PUT", "/orchestrator/ENDED", "not_found"],
+    ["OPTIONS", "/orchestrator", "not_found"],
+    ["POST", "/health", "not_found"],
+  ])("%s /api%s is a 404", async (method, path, code) => {
+    const body = path.includes("plan_") ? { approve: true } : path.startsWith("/inbox") ? { text: "x" } : undefined;
+    const headers = { accept: "text/event-stream" };
+    const { status, json } = await lab.api(`/api${path.replace("ENDED", ended)}`, { method, body, headers });
+    expect([status, json.error.code]).toEqual([404, code]);
+    expect(Object.keys(json.error).filter((key) => key !== "details")).toEqual(["code", "message"]);
+  });
+});
+
+describe("a state that does not allow it", () => {
+  it.each([
+    ["starting a run twice", "ENDED/start"],
+    ["cancelling a run that has ended", "ENDED/cancel"],
+    ["confirming a run without a plan", "CREATED/confirm-tasks"],
+    ["confirming a plan twice", "ENDED/confirm-tasks"],
+  ])("refuses %s with 409", async (_, path) => {
+    const before = lab.engine.lastSeq();
+    const { status, json } = await lab.post(
+      `/api/orchestrator/${path.replace("ENDED", ended).replace("CREATED", created)}`,
+    );
+    expect([status, json.error.code, lab.engine.lastSeq()]).toEqual([409, "wrong_state", before]);
+  });
+
+  it("refuses a plan that cannot be carried out with 422", async () => {
+    const unsound = lab.lab.scenario(
+      [...mainSession([{ id: "a", dependencies: ["nobody"] }]), goodWorker],
+      "unsound.json",
+    );
+    const id = await lab.create(unsound, { autoStart: true });
+    await lab.until(id, (run) => run.status === "confirming");
+    const { status, json } = await lab.post(`/api/orchestrator/${id}/confirm-tasks`);
+    expect([status, json.error.code]).toEqual([422, "invalid_plan"]);
+    expect((await get("/inbox")).json.find((item: { run: string }) => item.run === id).question).toContain("nobody");
+    await lab.post(`/api/orchestrator/${id}/cancel`);
+    await lab.until(id, (run) => run.released);
+  });
+});
+
+describe("steering a run", () => {
+  it("starts, confirms and cancels it (D4-460, D4-463)", async () => {
+    const slow = lab.lab.scenario(
+      [...mainSession([{ id: "a" }, { id: "b" }]), worker("*", { then: "hang" })],
+      "slow.json",
+    );
+    const id = await lab.create(slow);
+    expect((await lab.post(`/api/orchestrator/${id}/start`)).json).toEqual({ success: true });
+    await lab.until(id, (run) => run.status === "confirming");
+    const refused = await lab.post(`/api/orchestrator/${id}/confirm-tasks`, { modifications: { a: { skip: true } } });
+    expect([refused.status, lab.engine.get(id)!.status]).toEqual([400, "confirming"]);
+    const { status, json } = await lab.post(`/api/orchestrator/${id}/confirm-tasks`, { modifications: {} });
+    expect(status).toBe(200);
+    expect(json).toEqual({ workersCreated: expect.any(Number), tasksQueued: expect.any(Number), skipped: [] });
+    expect(json.workersCreated + json.tasksQueued).toBe(2);
+    await lab.until(id, (run) => run.workers["a"]?.status === "running");
+    expect((await lab.post(`/api/orchestrator/${id}/cancel`)).json).toEqual({ success: true });
+    expect(lab.engine.get(id)!.status).toBe("cancelled");
+    await lab.until(id, (run) => run.released);
+  });
+
+  it("answers all who ask while runs are being made", async () => {
+    const body = { templateId: "documentation", cwd: lab.lab.repo, message: "many", agent };
+    const asked = Array.from({ length: 24 }, (_, i) =>
+      i % 2 ? get("/orchestrator") : lab.post("/api/orchestrator", body),
+    );
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map((_, i) => (i % 2 ? 200 : 201)));
+  });
+});

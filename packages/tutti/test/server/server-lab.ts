@@ -1,0 +1,229 @@
+// A laboratory for the server: a real engine on a throw-away data folder, a real server on a port of its own, and clients
+// that can send any header.
+import { once } from "node:events";
+import { request, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { WebSocket } from "ws";
+import { openLocalEngine, type LocalEngine } from "../../src/main.ts";
+import type { Run } from "../../src/schema/run.ts";
+import type { Frame } from "../../src/server/frame.ts";
+import { startServer, type RunningServer } from "../../src/server/start-server.ts";
+import { loadToken } from "../../src/server/token.ts";
+import { Lab } from "../lab/lab.ts";
+
+export interface Asked {
+  method?: string;
+  headers?: OutgoingHttpHeaders;
+  /** Anything but a string or bytes is sent as JSON. */
+  body?: unknown;
+}
+
+export interface Answered {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- what the tests look at is what they check.
+  json: any;
+}
+
+export const VERSION = "1.2.3";
+
+export class ServerLab {
+  readonly lab = new Lab();
+  readonly token = loadToken(this.lab.data);
+  readonly #followers: Follower[] = [];
+  local!: LocalEngine;
+  server!: RunningServer;
+
+  static async open(options: { webRoot?: string; port?: number } = {}): Promise<ServerLab> {
+    const self = new ServerLab();
+    await self.start(options);
+    return self;
+  }
+
+  async start({ webRoot, port = 0 }: { webRoot?: string; port?: number } = {}): Promise<void> {
+    this.local = openLocalEngine({ dataDir: this.lab.data });
+    const { engine } = this.local;
+    this.server = await startServer({ engine, token: this.token, port, version: VERSION, webRoot: webRoot ?? null });
+  }
+
+  async stop(): Promise<void> {
+    await this.server.close();
+    await this.local.close();
+  }
+
+  async tearDown(): Promise<void> {
+    for (const follower of this.#followers) follower.leave();
+    await this.stop();
+    this.lab.tearDown();
+  }
+
+  get engine(): LocalEngine["engine"] {
+    return this.local.engine;
+  }
+
+  get host(): string {
+    return `127.0.0.1:${this.server.port}`;
+  }
+
+  get bearer(): OutgoingHttpHeaders {
+    return { authorization: `Bearer ${this.token}` };
+  }
+
+  /** A request with exactly these headers, and the token only if they hold it. */
+  async ask(path: string, asked: Asked = {}): Promise<Answered> {
+    const response = await this.open(path, asked);
+    const chunks: Buffer[] = [];
+    for await (const chunk of response) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks).toString("utf8");
+    const isJson = response.headers["content-type"]?.startsWith("application/json");
+    return { status: response.statusCode!, headers: response.headers, text, json: isJson ? JSON.parse(text) : null };
+  }
+
+  async open(path: string, { method = "GET", headers = {}, body }: Asked = {}): Promise<IncomingMessage> {
+    // One connection each, so that no idle one is left when the server ends.
+    const asking = request({ host: "127.0.0.1", port: this.server.port, path, method, headers, agent: false });
+    asking.end(body === undefined || typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body));
+    const [response] = (await once(asking, "response")) as [IncomingMessage];
+    return response;
+  }
+
+  /** A request with the bearer token. */
+  async api(path: string, asked: Asked = {}): Promise<Answered> {
+    return this.ask(path, { ...asked, headers: { ...this.bearer, ...asked.headers } });
+  }
+
+  post(path: string, body?: unknown): Promise<Answered> {
+    return this.api(path, { method: "POST", body });
+  }
+
+  /** A run as the API makes it. */
+  async create(agent: string, more: object = {}): Promise<string> {
+    const body = { templateId: "documentation", cwd: this.lab.repo, message: "write it down", agent, ...more };
+    const { status, json } = await this.post("/api/orchestrator", body);
+    expect(status, JSON.stringify(json)).toBe(201);
+    return json.orchestratorId;
+  }
+
+  until(id: string, reached: (run: Run) => boolean): Promise<Run> {
+    return this.engine.until(id, reached);
+  }
+
+  /** The frames of the whole log, as they are stored. */
+  stored(): Frame[] {
+    return this.engine.events({}).map((event) => ({ ...event, timestamp: new Date(event.timestamp).toISOString() }));
+  }
+
+  /** A WebSocket client that is let in. */
+  async socket(query = "", headers: OutgoingHttpHeaders = this.bearer): Promise<SocketFollower> {
+    const follower = new SocketFollower(`ws://${this.host}/api/events${query}`, headers);
+    this.#followers.push(follower);
+    await once(follower.socket, "open");
+    return follower;
+  }
+
+  /** The answer to an upgrade that is refused. */
+  async refusedSocket(path: string, headers: OutgoingHttpHeaders): Promise<{ status: number; text: string }> {
+    const socket = new WebSocket(`ws://${this.host}${path}`, { headers: headers as Record<string, string> });
+    socket.on("error", () => {});
+    const [, response] = (await once(socket, "unexpected-response")) as [unknown, IncomingMessage];
+    const chunks: Buffer[] = [];
+    for await (const chunk of response) chunks.push(chunk as Buffer);
+    return { status: response.statusCode!, text: Buffer.concat(chunks).toString("utf8") };
+  }
+
+  /** A client of the server-sent events. */
+  async stream(query = "", headers: OutgoingHttpHeaders = {}): Promise<StreamFollower> {
+    const asked = { headers: { ...this.bearer, accept: "text/event-stream", ...headers } };
+    const follower = new StreamFollower(await this.open(`/api/events${query}`, asked));
+    this.#followers.push(follower);
+    return follower;
+  }
+
+  webFolder(files: Record<string, string>): string {
+    for (const [name, text] of Object.entries(files)) this.lab.write(join("web", name), text);
+    return join(this.lab.repo, "web");
+  }
+}
+
+abstract class Follower {
+  readonly frames: Frame[] = [];
+  #wake = Promise.withResolvers<void>();
+
+  abstract leave(): void;
+
+  protected take(frame: Frame): void {
+    this.frames.push(frame);
+    this.#wake.resolve();
+    this.#wake = Promise.withResolvers();
+  }
+
+  /** Resolves when the frames so far satisfy a condition; a test that waits for ever fails by its time limit. */
+  async until(reached: (frames: Frame[]) => boolean): Promise<Frame[]> {
+    while (!reached(this.frames)) await this.#wake.promise;
+    return this.frames;
+  }
+
+  seqs(): number[] {
+    return this.frames.map(({ seq }) => seq);
+  }
+
+  reached(seq: number): Promise<Frame[]> {
+    return this.until((frames) => (frames.at(-1)?.seq ?? 0) >= seq);
+  }
+}
+
+export class SocketFollower extends Follower {
+  readonly socket: WebSocket;
+  readonly closed: Promise<number>;
+
+  constructor(url: string, headers: OutgoingHttpHeaders) {
+    super();
+    this.socket = new WebSocket(url, { headers: headers as Record<string, string> });
+    this.socket.on("message", (data: Buffer) => this.take(JSON.parse(data.toString("utf8")) as Frame));
+    this.socket.on("error", () => {});
+    this.closed = new Promise((resolve) => this.socket.once("close", resolve));
+  }
+
+  /** Sends a message and waits until the server has read it: messages and pings are read in order. */
+  async say(message: unknown): Promise<void> {
+    this.socket.send(typeof message === "string" || Buffer.isBuffer(message) ? message : JSON.stringify(message));
+    this.socket.ping();
+    await once(this.socket, "pong");
+  }
+
+  override leave(): void {
+    this.socket.terminate();
+  }
+}
+
+export class StreamFollower extends Follower {
+  readonly response: IncomingMessage;
+  readonly ids: string[] = [];
+  readonly comments: string[] = [];
+  readonly closed: Promise<unknown>;
+  #rest = "";
+
+  constructor(response: IncomingMessage) {
+    super();
+    this.response = response;
+    this.closed = new Promise((resolve) => response.once("close", resolve));
+    response.on("error", () => {});
+    response.setEncoding("utf8").on("data", (text: string) => this.#read(text));
+  }
+
+  #read(text: string): void {
+    const blocks = (this.#rest + text).split("\n\n");
+    this.#rest = blocks.pop()!;
+    for (const line of blocks.flatMap((block) => block.split("\n"))) {
+      if (line.startsWith(":")) this.comments.push(line);
+      if (line.startsWith("id: ")) this.ids.push(line.slice(4));
+      if (line.startsWith("data: ")) this.take(JSON.parse(line.slice(6)) as Frame);
+    }
+  }
+
+  override leave(): void {
+    this.response.destroy();
+  }
+}

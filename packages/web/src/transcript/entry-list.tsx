@@ -1,0 +1,29 @@
+import { useState } from "react";
+import { Entry } from "./entry.tsx";
+import type { BlockFormat } from "./split-blocks.ts";
+import type { TranscriptEntry } from "../../../tutti/src/client/transcript-entry.ts";
+import { count } from "../text/format.ts";
+
+/** As many as a person scrolls through; the page stays quick however long a session talks. */
+const MOST = 300;
+
+export function EntryList({ entries, format }: { entries: TranscriptEntry[]; format: BlockFormat }) {
+  const [most, setMost] = useState(MOST);
+  const hidden = Math.max(0, entries.length - most);
+  return (
+    <>
+      {hidden > 0 && (
+        <button type="button" className="button" onClick={() => setMost(most + MOST)}>
+          Show earlier ({count(hidden)})
+        </button>
+      )}
+      <ol className="entries">
+        {entries.slice(hidden).map((entry) => (
+          <li key={entry.n} className={`entry entry-${entry.type}`}>
+            <Entry entry={entry} format={format} />
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}

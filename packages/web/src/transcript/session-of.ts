@@ -1,0 +1,26 @@
+// Which sessions there are behind a name: `main`, or a task with one session for each attempt.
+import { mainSessionId, workerSessionId } from "../../../tutti/src/schema/ids.ts";
+import type { Run } from "../../../tutti/src/schema/run.ts";
+import { isRunOver, isWorkerOver } from "../../../tutti/src/schema/status.ts";
+
+export interface SessionNames {
+  title: string;
+  /** The session of each attempt, the newest last. */
+  sessions: string[];
+  /** Whether the newest may still have something to say. */
+  alive: boolean;
+}
+
+export function sessionsOf(run: Run, name: string): SessionNames {
+  const prefix = run.template.config.sessionPrefix;
+  if (name === "main") {
+    const sessions = upTo(run.main?.attempt ?? 0).map((attempt) => mainSessionId(run.id, attempt, prefix));
+    return { title: "Main session", sessions, alive: !isRunOver(run.status) };
+  }
+  const worker = run.workers[name];
+  const title = run.tasks.find(({ id }) => id === name)?.title ?? name;
+  const sessions = upTo(worker?.attempt ?? 0).map((attempt) => workerSessionId(run.id, name, attempt, prefix));
+  return { title, sessions, alive: worker ? !isWorkerOver(worker.status) : !isRunOver(run.status) };
+}
+
+const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);

@@ -1,0 +1,25 @@
+// A text apart into words and the delimited reports in it. Only for showing: what counts as a report is the engine's to
+// judge.
+
+export interface BlockFormat {
+  delimiterStart: string;
+  delimiterEnd: string;
+}
+export type Part = { kind: "words"; text: string } | { kind: "report"; phase: string; text: string };
+
+export function splitBlocks(text: string, { delimiterStart, delimiterEnd }: BlockFormat): Part[] {
+  const parts: Part[] = [];
+  let at = 0;
+  for (;;) {
+    const start = text.indexOf(delimiterStart, at);
+    const end = start < 0 ? -1 : text.indexOf(delimiterEnd, start + delimiterStart.length);
+    const words = text.slice(at, end < 0 ? undefined : start).trim();
+    if (words !== "") parts.push({ kind: "words", text: words });
+    if (end < 0) return parts;
+    const body = text.slice(start + delimiterStart.length, end).trim();
+    parts.push({ kind: "report", phase: phaseOf(body), text: body });
+    at = end + delimiterEnd.length;
+  }
+}
+
+const phaseOf = (body: string): string => /"phase"\s*:\s*"([a-z_]+)"/.exec(body)?.[1]?.replaceAll("_", " ") ?? "";
