@@ -5,7 +5,6 @@ import { defineConfig } from "vite";
 // neither scripts nor small pictures.
 export default defineConfig({
   plugins: [react()],
-  resolve: { conditions: ["source", "module", "browser", "production"] },
   build: {
     target: ["chrome123", "edge123", "firefox121", "safari17.5"],
     assetsInlineLimit: 0,

@@ -66,8 +66,6 @@ export function createClient({ baseUrl, token, fetch: send = fetch }: ClientOpti
 }
 
 function query(page: Page<string | number>): string {
-  const pairs = Object.entries(page).filter(([, value]) => value !== undefined);
-  return pairs.length === 0
-    ? ""
-    : `?${new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString()}`;
+  const pairs = Object.entries(page).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
+  return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
 }

@@ -5,16 +5,16 @@ import { asDiskError, syncFolder } from "./replace-file.ts";
 
 /**
  * Appends whole lines and returns when they are on the disk. A line that a crash cut before is ended first, and if the
- * disk is full nothing of the new ones stays. The caller holds a lock.
+ * disk is full nothing of the new ones stays. The caller holds a lock. Without `durable` a power cut can take them back.
  */
-export function appendLines(file: string, lines: readonly string[]): void {
+export function appendLines(file: string, lines: readonly string[], { durable = true } = {}): void {
   if (lines.length === 0) return;
   try {
     const fd = openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW, 0o644);
     try {
       const { size } = fstatSync(fd);
-      appendTo(fd, size, `${endsInLine(fd, size) ? "" : "\n"}${lines.join("\n")}\n`);
-      if (size === 0) syncFolder(dirname(file));
+      appendTo(fd, size, `${endsInLine(fd, size) ? "" : "\n"}${lines.join("\n")}\n`, durable);
+      if (durable && size === 0) syncFolder(dirname(file));
     } finally {
       closeSync(fd);
     }
@@ -23,10 +23,10 @@ export function appendLines(file: string, lines: readonly string[]): void {
   }
 }
 
-function appendTo(fd: number, size: number, text: string): void {
+function appendTo(fd: number, size: number, text: string, durable: boolean): void {
   try {
     writeFileSync(fd, text);
-    fsyncSync(fd);
+    if (durable) fsyncSync(fd);
   } catch (error) {
     ftruncateSync(fd, size);
     throw error;
@@ -38,6 +38,24 @@ function endsInLine(fd: number, size: number): boolean {
   const last = Buffer.alloc(1);
   readSync(fd, last, 0, 1, size - 1);
   return last.toString("latin1") === "\n";
+}
+
+/** The last whole line of a file, if it is not longer than a few thousand bytes. */
+export function lastLine(file: string): string {
+  try {
+    const fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
+    try {
+      const { size } = fstatSync(fd);
+      const tail = Buffer.alloc(Math.min(size, 4096));
+      readSync(fd, tail, 0, tail.length, size - tail.length);
+      return tail.toString("utf8").trimEnd().split("\n").at(-1) ?? "";
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    throw asDiskError(error, `${file} cannot be read`);
+  }
 }
 
 /** The values of a file of JSON lines; a line that a crash cut is left out. */

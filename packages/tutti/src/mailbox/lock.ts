@@ -10,28 +10,30 @@ import { asDiskError } from "./replace-file.ts";
 const PATIENCE_MS = 30_000;
 const LONGEST_PAUSE_MS = 8;
 
-export async function withLock<T>(
-  file: string,
-  world: World,
-  work: () => T | Promise<T>,
-  patienceMs: number = PATIENCE_MS,
-): Promise<T> {
-  const release = await acquire(file, world, patienceMs);
+export async function withLock<T>(file: string, world: World, work: () => T | Promise<T>): Promise<T> {
+  const release = await acquireLock(file, world, PATIENCE_MS);
   try {
     return await work();
   } finally {
-    release();
+    release!();
   }
 }
 
-async function acquire(file: string, world: World, patienceMs: number): Promise<() => void> {
+/** Returns what gives the lock free again; null if the signal fired while it waited. */
+export async function acquireLock(
+  file: string,
+  world: World,
+  patienceMs: number,
+  signal?: AbortSignal,
+): Promise<(() => void) | null> {
   const since = world.mono();
   for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs + 1, LONGEST_PAUSE_MS)) {
+    if (signal?.aborted) return null;
     const release = tryLock(file);
     if (release) return release;
     if (world.mono() - since > patienceMs)
       throw new TuttiError("storage_failed", `another process has held ${file} for ${Math.round(patienceMs / 1000)} s`);
-    await world.sleep(pauseMs);
+    await world.sleep(pauseMs, signal);
   }
 }
 

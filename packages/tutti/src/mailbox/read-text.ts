@@ -19,14 +19,14 @@ export interface FileText {
 
 const NO_FILE: FileText = { text: "", version: "", modifiedMs: 0, bytes: Buffer.alloc(0) };
 
-export function readFileText(path: string): FileText {
+export function readFileText(path: string, maxBytes: number = MAX_BYTES): FileText {
   try {
     // A pipe would wait for a writer, and a link has been resolved before.
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     try {
       const stats = fstatSync(fd, { bigint: true });
       if (!stats.isFile()) throw new TuttiError("wrong_state", `${path} is not a file`);
-      if (stats.size > MAX_BYTES)
+      if (stats.size > maxBytes)
         throw new TuttiError("wrong_state", `${path} is too big to be a mailbox (${stats.size} bytes)`);
       const bytes = readFileSync(fd);
       return { text: decode(bytes), version: versionOf(stats), modifiedMs: Number(stats.mtimeMs), bytes };

@@ -65,7 +65,9 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
     case "turn:ended":
       return endTurn(run, event.data);
     case "worker:progress": {
-      const { progress, currentAction, toolStats, outputPreview } = event.data;
+      const { progress, currentAction, outputPreview } = event.data;
+      const ended = run.workers[event.data.taskId]?.endedTools ?? NO_TOOLS;
+      const toolStats = addTools(ended, event.data.toolStats);
       const shown = { progress, currentAction, toolStats, outputPreview, lastActivityAt: event.timestamp };
       return withWorker(run, event.data.taskId, shown);
     }
@@ -93,7 +95,7 @@ function newWorker(run: Run, taskId: string, attempt: number): Worker {
     progress: 0,
     currentAction: null,
     toolStats: NO_TOOLS,
-    toolCalls: 0,
+    endedTools: NO_TOOLS,
     usage: before?.usage ?? NO_USAGE,
     output: null,
     outputFiles: [],
@@ -136,7 +138,8 @@ function endTurn(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data
     { turn: null },
     {
       owed: again(worker.owed),
-      toolCalls: worker.toolCalls + data.toolStats.total,
+      toolStats: addTools(worker.endedTools, data.toolStats),
+      endedTools: addTools(worker.endedTools, data.toolStats),
       usage: addUsage(worker.usage, data.usage),
     },
   );

@@ -208,7 +208,7 @@ function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver): RunEvent[
   }
   if (report.status === "failed")
     return failed(report.error ?? report.summary ?? "the worker reported a failure", "reported_failure");
-  const worked = over.toolStats.total > 0 || worker.toolCalls > 0 || (over.work?.files.length ?? 0) > 0;
+  const worked = over.toolStats.total > 0 || worker.endedTools.total > 0 || (over.work?.files.length ?? 0) > 0;
   if (!worked && !run.template.config.acceptWithoutWork) {
     return failed("reported success, but called no tool and changed nothing", "no_work");
   }

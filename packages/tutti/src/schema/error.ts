@@ -33,6 +33,12 @@ export const ERRORS = {
   needs_answer: { status: 409, exit: 4, retryable: false },
   data_folder_in_use: { status: 409, exit: 4, retryable: true },
   data_folder_newer: { status: 409, exit: 4, retryable: false },
+  // Who asks, and how.
+  unauthorized: { status: 401, exit: 4, retryable: false },
+  forbidden: { status: 403, exit: 4, retryable: false },
+  not_found: { status: 404, exit: 3, retryable: false },
+  payload_too_large: { status: 413, exit: 2, retryable: false },
+  port_in_use: { status: 409, exit: 4, retryable: true },
   // The outside world.
   agent_not_startable: { status: 422, exit: 5, retryable: false },
   git_failed: { status: 500, exit: 1, retryable: true },

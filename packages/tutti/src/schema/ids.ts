@@ -14,11 +14,11 @@ export const RESERVED_TASK_IDS = new Set(["main"]);
 
 /** What the documents print as `local___orch_abc123_worker_task_001`: `local_`, the template's prefix, the run, the task. */
 export function workerSessionId(runId: string, taskId: string, attempt: number, sessionPrefix: string): string {
-  return `local_${sessionPrefix}${withoutPrefix(runId)}_worker_${taskId}${attemptSuffix(attempt)}`;
+  return `local_${sessionPrefix}${withoutPrefix(runId)}_worker_${taskId}${attemptSuffix(attempt, taskId)}`;
 }
 
 export function mainSessionId(runId: string, attempt: number, sessionPrefix: string): string {
-  return `local_${sessionPrefix}${withoutPrefix(runId)}_main${attemptSuffix(attempt)}`;
+  return `local_${sessionPrefix}${withoutPrefix(runId)}_main${attemptSuffix(attempt, "main")}`;
 }
 
 /** A run id already begins with `orch_`, which the prefix says too. */
@@ -26,8 +26,9 @@ function withoutPrefix(runId: string): string {
   return runId.replace(/^orch_/, "");
 }
 
-function attemptSuffix(attempt: number): string {
-  return attempt === 1 ? "" : `_r${attempt - 1}`;
+/** A first attempt has no suffix, unless the task's own id looks as if it had one: `a_r1` is not the second try of `a`. */
+function attemptSuffix(attempt: number, taskId: string): string {
+  return attempt === 1 && !/_r\d+$/.test(taskId) ? "" : `_r${attempt - 1}`;
 }
 
 /** The branch that holds a run's result. */

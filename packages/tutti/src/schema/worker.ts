@@ -65,7 +65,7 @@ export interface Worker {
   /** Counted live, for showing. */
   toolStats: ToolStats;
   /** Tool calls in turns that have ended: evidence of work. */
-  toolCalls: number;
+  endedTools: ToolStats;
   usage: Usage;
   output: unknown;
   outputFiles: string[];

@@ -8,7 +8,7 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
-import { Refusal } from "./refusal.ts";
+import { TuttiError } from "../schema/error.ts";
 
 /** The head of a request, as far as access depends on it. */
 export interface Asking {
@@ -51,10 +51,10 @@ export class Access {
   /** Throws the refusal of a request that comes by a foreign name or from a foreign page. */
   checkOrigin({ headers }: Asking): void {
     const host = headers.host?.toLowerCase() ?? "";
-    if (!this.#isOwnHost(host)) throw new Refusal("forbidden", "this server does not answer to that Host");
+    if (!this.#isOwnHost(host)) throw new TuttiError("forbidden", "this server does not answer to that Host");
     const { origin } = headers;
     if (origin !== undefined && origin.toLowerCase() !== `http://${host}`) {
-      throw new Refusal("forbidden", "requests from other origins are refused");
+      throw new TuttiError("forbidden", "requests from other origins are refused");
     }
   }
 
@@ -64,19 +64,19 @@ export class Access {
     if (authorization !== undefined) {
       const [, bearer] = /^Bearer +(\S.*)$/i.exec(authorization) ?? [];
       if (bearer !== undefined && this.isToken(bearer)) return;
-      throw new Refusal("unauthorized", "the token is not valid");
+      throw new TuttiError("unauthorized", "the token is not valid");
     }
     const values = cookieValues(cookie ?? "", this.#cookieName);
     if (!values.some((value) => timingSafeEqual(digest(value), this.#cookieDigest))) {
-      throw new Refusal("unauthorized", "a token is needed: open the URL that was printed at the start");
+      throw new TuttiError("unauthorized", "a token is needed: open the URL that was printed at the start");
     }
     const writes = upgrade || (method !== "GET" && method !== "HEAD");
     if (writes && origin === undefined) {
-      throw new Refusal("forbidden", "with a cookie, writes and upgrades need an Origin");
+      throw new TuttiError("forbidden", "with a cookie, writes and upgrades need an Origin");
     }
     const site = headers["sec-fetch-site"];
     if (site !== undefined && site !== "same-origin" && site !== "none") {
-      throw new Refusal("forbidden", "with a cookie, requests made by other sites are refused");
+      throw new TuttiError("forbidden", "with a cookie, requests made by other sites are refused");
     }
   }
 

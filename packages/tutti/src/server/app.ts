@@ -9,7 +9,7 @@ import type { Feed } from "./feed.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
 import { inboxRoutes } from "./inbox-routes.ts";
 import { NOT_BUILT_PAGE, TOKEN_NEEDED_PAGE } from "./pages.ts";
-import { encodeError, Refusal } from "./refusal.ts";
+import { encodeError } from "./encode-error.ts";
 import { runRoutes } from "./run-routes.ts";
 import { findStaticFile } from "./static-files.ts";
 import { readWanted } from "./wanted.ts";
@@ -73,7 +73,7 @@ export function createApp(parts: AppParts): Hono<Bindings> {
 
 const isApi = (path: string): boolean => path === "/api" || path.startsWith("/api/");
 
-const nothingAt = (c: Context): Refusal => new Refusal("not_found", `there is no ${c.req.method} ${c.req.path}`);
+const nothingAt = (c: Context): TuttiError => new TuttiError("not_found", `there is no ${c.req.method} ${c.req.path}`);
 
 /** The printed URL: its token becomes a cookie, and leaves the address bar. */
 function handsOverToken(c: Context, access: Access): boolean {

@@ -2,7 +2,6 @@
 import type { HttpBindings } from "@hono/node-server";
 import type { Context } from "hono";
 import { z } from "zod";
-import { Refusal } from "./refusal.ts";
 import { TuttiError } from "../schema/error.ts";
 
 export type Bindings = { Bindings: HttpBindings };
@@ -70,4 +69,4 @@ async function readBytes(c: Asked): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-export const tooLarge = (): Refusal => new Refusal("payload_too_large", "the body is larger than 1 MiB");
+export const tooLarge = (): TuttiError => new TuttiError("payload_too_large", "the body is larger than 1 MiB");

@@ -18,6 +18,7 @@ export class Feed {
   readonly #heartbeat: NodeJS.Timeout;
   #heard: StoredEvent[] = [];
   #due: NodeJS.Immediate | null = null;
+  /** Everything up to this `seq` has been handed out. */
   #last: number;
 
   constructor(log: EventLog) {
@@ -29,13 +30,8 @@ export class Feed {
     }, HEARTBEAT_MS).unref();
   }
 
-  /** Everything up to this `seq` has been handed out. */
-  get last(): number {
-    return this.#last;
-  }
-
   follow(outlet: Outlet, wanted: Wanted): Follower {
-    const follower = new Follower(this.#log, this, outlet, wanted);
+    const follower = new Follower(this.#log, outlet, wanted);
     this.#followers.add(follower);
     void outlet.closed.then(() => this.#followers.delete(follower));
     void follower.catchUp();

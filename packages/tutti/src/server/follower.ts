@@ -1,7 +1,7 @@
 // One client on its way through the log: first it reads what is stored, page by page and at its own pace, then it is fed.
 //
 // Invariants
-// 1. `#cursor` is the last `seq` it was shown or that its filters left out; nothing at or before it is sent again.
+// 1. `#cursor` is the last `seq` it has looked at; nothing at or before it is sent again.
 // 2. It goes from reading to being fed in the step that finds the log read to its end, so nothing falls in between.
 // 3. It never holds more than one page, or MAX_BUFFERED_BYTES and one hand-out, that its client has not taken. A client
 //    that takes nothing is cut off, and can come back with the last `seq` it saw.
@@ -28,7 +28,6 @@ const STALLED_AFTER_MS = 20_000;
 
 export class Follower {
   readonly #log: EventLog;
-  readonly #feed: { readonly last: number };
   readonly #outlet: Outlet;
   readonly #wanted: Wanted;
   /** The runs that were subscribed to; null as long as no message has narrowed it. */
@@ -37,9 +36,8 @@ export class Follower {
   #live = false;
   #gone = false;
 
-  constructor(log: EventLog, feed: { readonly last: number }, outlet: Outlet, wanted: Wanted) {
+  constructor(log: EventLog, outlet: Outlet, wanted: Wanted) {
     this.#log = log;
-    this.#feed = feed;
     this.#outlet = outlet;
     this.#wanted = wanted;
     this.#cursor = wanted.after ?? log.lastSeq();
@@ -59,28 +57,20 @@ export class Follower {
       while (!this.#gone && !this.#live) {
         const page = this.#readPage();
         this.#send(page.map((event) => new SharedFrame(event)));
-        if (page.length < PAGE) {
-          this.#live = true;
-          this.#cursor = Math.max(this.#cursor, this.#feed.last);
-        } else if (!(await this.#pageTaken())) {
-          this.#outlet.cut();
-        }
+        if (page.length < PAGE) this.#live = true;
+        else if (!(await this.#pageTaken())) this.#cut();
       }
     } catch {
       // The log cannot be read, so there is nothing true to say any more.
-      this.#outlet.cut();
+      this.#cut();
     }
   }
 
   /** Takes what has just been stored; while it still reads, it will find that in the log by itself. */
   offer(frames: readonly SharedFrame[]): void {
     if (!this.#live || this.#gone) return;
-    if (this.#outlet.buffered() > MAX_BUFFERED_BYTES) {
-      this.#gone = true;
-      this.#outlet.cut();
-    } else {
-      this.#send(frames);
-    }
+    if (this.#outlet.buffered() > MAX_BUFFERED_BYTES) this.#cut();
+    else this.#send(frames);
   }
 
   beat(): void {
@@ -90,6 +80,11 @@ export class Follower {
   end(): void {
     this.#gone = true;
     this.#outlet.end();
+  }
+
+  #cut(): void {
+    this.#gone = true;
+    this.#outlet.cut();
   }
 
   #readPage(): StoredEvent[] {

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { itemsAfter, limitQuery, PageQuery, readBody, readQuery, type Bindings } from "./decode.ts";
 import { encodeState, encodeSummary } from "./encode-run.ts";
 import { frameOf } from "./frame.ts";
-import { encodeError, Refusal } from "./refusal.ts";
+import { encodeError } from "./encode-error.ts";
 import type { Engine } from "../engine/engine.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { Run } from "../schema/run.ts";
@@ -53,7 +53,7 @@ export function runRoutes(engine: Engine, onlyNamedAgents: boolean): Hono<Bindin
   routes.post("/", async (c) => {
     const { autoStart, config, ...request } = await readBody(c, NewRunBody);
     if (onlyNamedAgents && request.agent.includes(":")) {
-      throw new Refusal("forbidden", "beyond loopback a request may only name configured agents");
+      throw new TuttiError("forbidden", "beyond loopback a request may only name configured agents");
     }
     const { id, status } = await engine.create({ ...request, config: given(config) });
     if (!autoStart) return c.json({ orchestratorId: id, status }, 201);

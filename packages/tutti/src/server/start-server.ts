@@ -2,12 +2,12 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { getRequestListener } from "@hono/node-server";
+import { getRequestListener, RequestError } from "@hono/node-server";
 import { Access, isLoopback } from "./access.ts";
 import { createApp } from "./app.ts";
 import { Feed } from "./feed.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
-import { encodeError } from "./refusal.ts";
+import { encodeError } from "./encode-error.ts";
 import { Upgrade } from "./upgrade.ts";
 import type { Engine } from "../engine/engine.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -49,7 +49,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const upgrade = new Upgrade({ access, engine, feed });
   const app = createApp({ engine, feed, access, version, webRoot, onlyNamedAgents: !isLoopback(host) });
   // The listener leaves the global Request and Response alone, which belong to whoever embeds the server.
-  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler: answerBadRequest });
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler: answerUnread });
   server.on("request", (request, response) => void listener(request, response));
   server.on("upgrade", (request, connection, head) => upgrade.take(request, connection, head));
   let closing: Promise<void> | null = null;
@@ -73,13 +73,15 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
   try {
     await once(server, "listening");
   } catch (error) {
-    throw new TuttiError("usage", `cannot listen on ${host}:${port}: ${(error as Error).message}`, { cause: error });
+    const code = (error as NodeJS.ErrnoException).code === "EADDRINUSE" ? "port_in_use" : "usage";
+    throw new TuttiError(code, `cannot listen on ${host}:${port}: ${(error as Error).message}`, { cause: error });
   }
   return (server.address() as AddressInfo).port;
 }
 
-/** For requests so broken that no application sees them. */
-function answerBadRequest(error: unknown): Response {
-  const { body } = encodeError(new TuttiError("invalid_input", "the request cannot be understood", { cause: error }));
-  return Response.json(body, { status: 400, headers: { ...SECURITY_HEADERS, "Cache-Control": "no-store" } });
+/** For requests that no application sees. A Host that cannot be part of a URL is none of ours. */
+function answerUnread(error: unknown): Response {
+  const refusal = new TuttiError("forbidden", "this server does not answer to that Host");
+  const { status, body } = encodeError(error instanceof RequestError ? refusal : error);
+  return Response.json(body, { status, headers: { ...SECURITY_HEADERS, "Cache-Control": "no-store" } });
 }

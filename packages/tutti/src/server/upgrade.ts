@@ -7,7 +7,7 @@ import type { Access } from "./access.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
 import type { Feed } from "./feed.ts";
 import type { Follower } from "./follower.ts";
-import { encodeError, Refusal } from "./refusal.ts";
+import { encodeError } from "./encode-error.ts";
 import { SocketOutlet } from "./socket-outlet.ts";
 import { readWanted } from "./wanted.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -46,7 +46,7 @@ export class Upgrade {
       access.checkToken(asking);
       const url = new URL(request.url ?? "/", "http://host");
       if (url.pathname !== "/api/events")
-        throw new Refusal("not_found", `there is nothing to follow at ${url.pathname}`);
+        throw new TuttiError("not_found", `there is nothing to follow at ${url.pathname}`);
       const wanted = readWanted(engine, Object.fromEntries(url.searchParams), request.headers);
       this.#sockets.handleUpgrade(request, connection, head, (socket) => {
         const follower = feed.follow(new SocketOutlet(socket, connection), wanted);

@@ -20,6 +20,18 @@ describe("names", () => {
     expect(mainSessionId("orch_abc123def456", 2, "__orch_")).toBe("local___orch_abc123def456_main_r1");
   });
 
+  it("of sessions are never the same for two attempts, whatever the tasks are called", () => {
+    const task = fc.stringMatching(/^[ab](_r[0-2]){0,2}$/);
+    const one = fc.tuple(task, fc.integer({ min: 1, max: 4 }));
+    fc.assert(
+      fc.property(one, one, ([a, m], [b, n]) => {
+        const same = workerSessionId("orch_x", a, m, "__orch_") === workerSessionId("orch_x", b, n, "__orch_");
+        expect(same).toBe(a === b && m === n);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
   it("of tasks may follow any of the protocols (X04)", () => {
     for (const id of ["task_001", "task-001", "API-SPEC-001", "dev_chat_msg_001"])
       expect(TaskId.safeParse(id).success).toBe(true);

@@ -15,6 +15,8 @@ import { Lab } from "../lab/lab.ts";
 export interface Asked {
   method?: string;
   headers?: OutgoingHttpHeaders;
+  /** Of another server than the laboratory's own. */
+  port?: number;
   /** Anything but a string or bytes is sent as JSON. */
   body?: unknown;
 }
@@ -77,13 +79,16 @@ export class ServerLab {
     const chunks: Buffer[] = [];
     for await (const chunk of response) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString("utf8");
-    const isJson = response.headers["content-type"]?.startsWith("application/json");
+    const isJson = text !== "" && response.headers["content-type"]?.startsWith("application/json");
     return { status: response.statusCode!, headers: response.headers, text, json: isJson ? JSON.parse(text) : null };
   }
 
-  async open(path: string, { method = "GET", headers = {}, body }: Asked = {}): Promise<IncomingMessage> {
+  async open(
+    path: string,
+    { method = "GET", headers = {}, body, port = this.server.port }: Asked = {},
+  ): Promise<IncomingMessage> {
     // One connection each, so that no idle one is left when the server ends.
-    const asking = request({ host: "127.0.0.1", port: this.server.port, path, method, headers, agent: false });
+    const asking = request({ host: "127.0.0.1", port, path, method, headers, agent: false });
     asking.end(body === undefined || typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body));
     const [response] = (await once(asking, "response")) as [IncomingMessage];
     return response;

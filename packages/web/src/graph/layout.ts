@@ -18,8 +18,8 @@ export interface Layout {
   edges: { from: string; to: string; points: Point[] }[];
 }
 
-export const NODE_WIDTH = 216;
-export const NODE_HEIGHT = 72;
+export const NODE_WIDTH = 188;
+export const NODE_HEIGHT = 74;
 
 /** The same for two plans that are drawn alike. */
 export const shapeKey = (tasks: readonly Shape[]): string =>
@@ -27,7 +27,7 @@ export const shapeKey = (tasks: readonly Shape[]): string =>
 
 export function layOut(tasks: readonly Shape[]): Layout {
   const graph = new Graph();
-  graph.setGraph({ rankdir: "LR", nodesep: 16, ranksep: 64, edgesep: 12 });
+  graph.setGraph({ rankdir: "LR", nodesep: 16, ranksep: 40, edgesep: 12 });
   graph.setDefaultEdgeLabel(() => ({}));
   const ids = new Set(tasks.map(({ id }) => id));
   for (const id of ids) graph.setNode(id, { width: NODE_WIDTH, height: NODE_HEIGHT });
@@ -37,9 +37,10 @@ export function layOut(tasks: readonly Shape[]): Layout {
   }
   layout(graph);
   const nodes = new Map([...ids].map((id) => [id, corner(graph.node(id) as Point)]));
+  const columns = [...new Set([...nodes.values()].map(({ x }) => x))];
   const edges = graph.edges().map(({ v: from, w: to }) => {
     const { points = [] } = graph.edge(from, to) as { points?: Point[] };
-    return { from, to, points: throughSides(nodes.get(from)!, nodes.get(to)!, points) };
+    return { from, to, points: route(nodes.get(from)!, nodes.get(to)!, points, columns) };
   });
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
   return { width, height, nodes, edges };
@@ -47,11 +48,24 @@ export function layOut(tasks: readonly Shape[]): Layout {
 
 const corner = ({ x, y }: Point): Point => ({ x: x - NODE_WIDTH / 2, y: y - NODE_HEIGHT / 2 });
 
-/** Out at the middle of the right side, through the bends that keep clear of other tasks, in at the middle of the left. */
-function throughSides(from: Point, to: Point, points: readonly Point[]): Point[] {
+/**
+ * Out at the middle of the right side, in at the middle of the left. Where the edge passes a column of other tasks it
+ * runs level through the gap that the layout found for it; its bends between the columns are not needed.
+ */
+function route(from: Point, to: Point, points: readonly Point[], columns: readonly number[]): Point[] {
   const start = { x: from.x + NODE_WIDTH, y: from.y + NODE_HEIGHT / 2 };
   const end = { x: to.x, y: to.y + NODE_HEIGHT / 2 };
-  return [start, ...points.slice(1, -1).filter(({ x }) => x > start.x && x < end.x), end];
+  const passes = columns.filter((x) => x > start.x && x + NODE_WIDTH < end.x).sort((a, b) => a - b);
+  const through = passes.flatMap((x) => {
+    const bend = points.find((point) => point.x >= x && point.x <= x + NODE_WIDTH);
+    return bend
+      ? [
+          { x, y: bend.y },
+          { x: x + NODE_WIDTH, y: bend.y },
+        ]
+      : [];
+  });
+  return [start, ...through, end];
 }
 
 /** A line through all points, level at each of them. */

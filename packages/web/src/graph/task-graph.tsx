@@ -1,11 +1,10 @@
 // The plan as a picture: tasks from left to right in the order of their dependencies.
 import { ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
-import { useEffect, useMemo, useRef } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { DependencyEdge, type DependencyEdgeType } from "./dependency-edge.tsx";
-import { layOut, NODE_HEIGHT, NODE_WIDTH, shapeKey, type Shape } from "./layout.ts";
+import { layOut, NODE_HEIGHT, NODE_WIDTH, shapeKey, type Layout } from "./layout.ts";
 import { TaskNode, type TaskNodeType } from "./task-node.tsx";
 import type { Run } from "../../../tutti/src/schema/run.ts";
-import type { Task } from "../../../tutti/src/schema/task.ts";
 
 interface Properties {
   run: Run;
@@ -15,7 +14,8 @@ interface Properties {
 
 const NODE_TYPES = { task: TaskNode };
 const EDGE_TYPES = { dependency: DependencyEdge };
-const FIT = { padding: 0.06, maxZoom: 1, minZoom: 0.25 };
+const MARGIN = 24;
+const FIT = { padding: `${MARGIN}px` as const, maxZoom: 1, minZoom: 0.25 };
 
 export function TaskGraph(properties: Properties) {
   return (
@@ -28,12 +28,19 @@ export function TaskGraph(properties: Properties) {
 function Drawing({ run, opened, onOpen }: Properties) {
   // Keyed on the shape: the tasks themselves are new objects with every plan that is read.
   const key = shapeKey(run.tasks);
-  const layout = useMemo(() => layOut((JSON.parse(key) as [string, string[]][]).map(toShape)), [key]);
+  const layout = useMemo(
+    () => layOut((JSON.parse(key) as [string, string[]][]).map(([id, dependencies]) => ({ id, dependencies }))),
+    [key],
+  );
   const frame = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(800);
   const { fitView } = useReactFlow();
 
   useEffect(() => {
-    const observer = new ResizeObserver(() => void fitView(FIT));
+    const observer = new ResizeObserver(([entry]) => {
+      setWidth(entry!.contentRect.width);
+      void fitView(FIT);
+    });
     observer.observe(frame.current!);
     return () => observer.disconnect();
   }, [fitView, layout]);
@@ -56,7 +63,7 @@ function Drawing({ run, opened, onOpen }: Properties) {
   }));
 
   return (
-    <div className="graph" ref={frame} style={{ height: Math.min(560, Math.max(200, layout.height + 56)) }}>
+    <div className="graph" ref={frame} style={{ height: heightFor(layout, width) }}>
       <ReactFlow
         nodes={nodes}
         edges={edges}
@@ -80,4 +87,8 @@ function Drawing({ run, opened, onOpen }: Properties) {
   );
 }
 
-const toShape = ([id, dependencies]: [string, Task["dependencies"]]): Shape => ({ id, dependencies });
+/** As high as the drawing needs at the width that there is, within reason. */
+function heightFor(layout: Layout, width: number): number {
+  const zoom = Math.min(1, (width - 2 * MARGIN) / layout.width);
+  return Math.min(640, Math.max(160, Math.round(layout.height * zoom) + 2 * MARGIN + 8));
+}

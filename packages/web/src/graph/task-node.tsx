@@ -19,12 +19,11 @@ export function TaskNode({ data: { run, task, opened, open } }: NodeProps<TaskNo
       <Handle type="target" position={Position.Left} isConnectable={false} />
       <button
         type="button"
-        className={`task-node tone-${look.tone}${opened ? " is-open" : ""}`}
+        className={`task-node tone-${look.tone}${worker ? "" : " is-idle"}${opened ? " is-open" : ""}`}
         data-task={task.id}
         data-status={look.word}
-        aria-label={`${task.id}: ${title}. ${look.word}${working ? `, ${progress} percent` : ""}. Show what it says`}
+        aria-label={`${task.id}: ${title}. ${look.word}${working ? `, ${progress} percent` : ""}. Show more`}
         title={title}
-        disabled={!worker}
         onClick={open}
       >
         <span className="task-node-top">

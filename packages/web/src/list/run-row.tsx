@@ -6,10 +6,13 @@ import { Link } from "../shell/link.tsx";
 import { runAddress } from "../shell/route.ts";
 import { Meter } from "../shell/meter.tsx";
 import { AgentText } from "../text/agent-text.tsx";
-import { ago, duration, moment, plural } from "../text/format.ts";
+import { agentName, ago, duration, lastPart, moment, plural } from "../text/format.ts";
+import { visible } from "../text/safe-text.ts";
 
 export function RunRow({ run, questions, now }: { run: RunSummary; questions: number; now: number }) {
-  const look = runLook(run.status, questions);
+  // The summary does not tell the verdict; tasks that are missing at the end tell enough of it.
+  const gaps = run.status === "completed" && run.completedTasks < run.taskCount;
+  const look = runLook(run.status, questions, gaps ? "degraded" : null);
   return (
     <li>
       <Link to={runAddress(run.id)} className={`run-row${look.tone === "you" ? " needs-you" : ""}`}>
@@ -23,14 +26,14 @@ export function RunRow({ run, questions, now }: { run: RunSummary; questions: nu
             <AgentText text={run.userRequest} max={240} />
           </span>
           <span className="run-row-facts">
-            <span className="mono">{run.id}</span>
+            <span className="clip" title={visible(run.cwd)}>
+              <AgentText text={lastPart(run.cwd)} max={80} />
+            </span>
             <span>{run.templateId}</span>
-            <span className="mono clip">
-              <AgentText text={run.agent} max={80} />
+            <span className="clip" title={visible(run.agent)}>
+              <AgentText text={agentName(run.agent)} max={80} />
             </span>
-            <span className="mono clip">
-              <AgentText text={run.cwd} max={120} />
-            </span>
+            <span className="mono">{run.id}</span>
           </span>
         </span>
         <span className="run-row-tasks">{tasks(run, questions)}</span>
@@ -62,7 +65,7 @@ function tasks({ status, taskCount, completedTasks }: RunSummary, questions: num
       <Meter
         value={completedTasks}
         max={taskCount}
-        tone={status === "error" ? "bad" : "good"}
+        tone={isRunOver(status) && completedTasks < taskCount ? "warning" : "good"}
         label="Tasks completed"
       />
     </>

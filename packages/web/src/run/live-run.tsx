@@ -1,4 +1,6 @@
 import { useEffect, useRef } from "react";
+import type { Happened } from "./activity.ts";
+import { ActivityCard } from "./activity-card.tsx";
 import { PlanCard } from "./plan-card.tsx";
 import { QuestionCard } from "./question-card.tsx";
 import { ResultCard } from "./result-card.tsx";
@@ -14,7 +16,14 @@ import { shown } from "../text/safe-text.ts";
 import { TranscriptPanel } from "../transcript/transcript-panel.tsx";
 import { WorkerPanel } from "../workers/worker-panel.tsx";
 
-export function LiveRun({ run, warnings, opened }: { run: Run; warnings: string[]; opened: string | null }) {
+interface Properties {
+  run: Run;
+  activity: readonly Happened[];
+  warnings: string[];
+  opened: string | null;
+}
+
+export function LiveRun({ run, activity, warnings, opened }: Properties) {
   const questions = Object.values(run.inbox).filter((item) => item.kind === "question");
   const look = runLook(run.status, questions.length, verdict(run));
   const waiting = questions.length + (run.status === "confirming" ? 1 : 0);
@@ -47,7 +56,10 @@ export function LiveRun({ run, warnings, opened }: { run: Run; warnings: string[
       {run.status === "confirming" && <PlanCard run={run} />}
       {isRunOver(run.status) && <ResultCard run={run} />}
       <div className="run-columns">
-        <TaskSection run={run} opened={opened} onOpen={open} />
+        <div className="run-left">
+          <TaskSection run={run} opened={opened} onOpen={open} />
+          <ActivityCard activity={activity} />
+        </div>
         <WorkerPanel run={run} opened={opened} onOpen={open} />
       </div>
       {opened !== null && <TranscriptPanel key={opened} run={run} name={opened} onClose={close} />}

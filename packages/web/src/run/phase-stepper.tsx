@@ -4,6 +4,7 @@ import { Icon, type IconName } from "../shell/icon.tsx";
 
 const ICONS: Record<StepState, IconName> = {
   done: "check",
+  partly: "warning",
   current: "spinner",
   waiting: "question",
   ahead: "dot",

@@ -3,7 +3,7 @@
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver, PHASES, type Phase } from "../../../tutti/src/schema/status.ts";
 
-export type StepState = "done" | "current" | "waiting" | "ahead" | "skipped" | "stopped";
+export type StepState = "done" | "partly" | "current" | "waiting" | "ahead" | "skipped" | "stopped";
 export interface Step {
   phase: Phase;
   name: string;
@@ -21,6 +21,7 @@ const NAMES: Record<Phase, string> = {
 
 const NOTES: Record<StepState, string> = {
   done: "done",
+  partly: "",
   current: "in progress",
   waiting: "waits for you",
   ahead: "",
@@ -31,7 +32,8 @@ const NOTES: Record<StepState, string> = {
 export function steps(run: Run): Step[] {
   return PHASES.map((phase) => {
     const state = stateOf(run, phase);
-    return { phase, name: NAMES[phase], state, note: noteOf(run, phase, state) };
+    if (phase !== "workerExecution") return { phase, name: NAMES[phase], state, note: NOTES[state] };
+    return workStep(run, state);
   });
 }
 
@@ -51,8 +53,14 @@ function wasSkipped(run: Run, phase: Phase): boolean {
   return (phase === "aggregation" && !run.aggregation) || (phase === "verification" && !run.verification);
 }
 
-function noteOf(run: Run, phase: Phase, state: StepState): string {
-  if (phase !== "workerExecution" || (state !== "current" && state !== "done")) return NOTES[state];
+/** The one phase with a number to show, and the one that can be over without being done. */
+function workStep(run: Run, state: StepState): Step {
   const done = run.tasks.filter((task) => run.workers[task.id]?.status === "completed").length;
-  return `${done} of ${run.tasks.length}`;
+  const counted = state === "current" || state === "done";
+  return {
+    phase: "workerExecution",
+    name: NAMES.workerExecution,
+    state: state === "done" && done < run.tasks.length ? "partly" : state,
+    note: counted ? `${done} of ${run.tasks.length}` : NOTES[state],
+  };
 }

@@ -1,6 +1,8 @@
 import { BranchCommands } from "./branch-commands.tsx";
+import { Causes } from "./causes.tsx";
 import { CensusRow } from "./census-row.tsx";
-import { ResultLists } from "./result-lists.tsx";
+import { ChangedFiles } from "./changed-files.tsx";
+import { Conflicts } from "./conflicts.tsx";
 import { VERDICTS } from "./run-look.ts";
 import { useOutputFiles } from "./use-output-files.ts";
 import { Verification } from "./verification.tsx";
@@ -38,10 +40,12 @@ export function ResultCard({ run }: { run: Run }) {
         {result.error !== null && <LongText text={sentence(result.error)} max={1000} />}
         {run.aggregation?.summary && <LongText text={run.aggregation.summary} max={600} />}
         <Verification answer={run.verification} />
+        <Causes causes={result.causes} tasks={run.tasks} />
+        <Conflicts conflicts={result.conflicts} />
       </div>
       <div className="result-side">
         <BranchCommands run={run} />
-        <ResultLists result={result} filesKnown={files !== null} tasks={run.tasks} />
+        <ChangedFiles files={files} />
       </div>
     </section>
   );

@@ -4,7 +4,8 @@ import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import { Icon, type IconName } from "../shell/icon.tsx";
 import { useNow } from "../shell/use-now.ts";
 import { AgentText } from "../text/agent-text.tsx";
-import { compact, count, duration, money } from "../text/format.ts";
+import { agentName, compact, count, duration, lastPart, money } from "../text/format.ts";
+import { visible } from "../text/safe-text.ts";
 
 export function RunFacts({ run }: { run: Run }) {
   const over = isRunOver(run.status);
@@ -24,18 +25,16 @@ export function RunFacts({ run }: { run: Run }) {
       <Fact name="Template" icon="file">
         {run.templateId}
       </Fact>
-      <Fact name="Agent" icon="tool">
-        <AgentText text={run.agent} max={80} />
+      <Fact name="Agent" icon="tool" title={visible(run.agent)}>
+        <AgentText text={agentName(run.agent)} max={80} />
       </Fact>
       {run.head !== null && (
         <Fact name="Branch" icon="branch">
           <span className="mono">{`tutti/${run.id}`}</span>
         </Fact>
       )}
-      <Fact name="Folder" icon="file">
-        <span className="mono">
-          <AgentText text={run.cwd} max={160} />
-        </span>
+      <Fact name="Folder" icon="folder" title={visible(run.cwd)}>
+        <AgentText text={lastPart(run.cwd)} max={80} />
       </Fact>
     </dl>
   );

@@ -4,6 +4,7 @@
 // Invariants
 // 1. The log is folded in order, each event once; after a lost connection it goes on after the last event folded.
 // 2. Listeners hear of a burst of events once.
+import { describe, type Happened } from "./activity.ts";
 import { baseUrl, server } from "../shell/server.ts";
 import { followEvents, type Connection } from "../../../tutti/src/client/follow-events.ts";
 import { toStoredEvent, type Frame } from "../../../tutti/src/client/frame.ts";
@@ -13,6 +14,8 @@ import type { Run } from "../../../tutti/src/schema/run.ts";
 
 export interface Feed {
   run: Run | null;
+  /** The newest of what has happened, in sentences. */
+  activity: readonly Happened[];
   /** What the run was warned of when it started; told once and not part of the fold. */
   warnings: string[];
   connection: Connection;
@@ -20,18 +23,20 @@ export interface Feed {
 }
 
 const PAGE = 1000;
+const ACTIVITY = 200;
 const TELL_AFTER_MS = 40;
 
 export class RunFeed {
   readonly #id: string;
   readonly #listeners = new Set<() => void>();
   readonly #over = new AbortController();
-  #feed: Feed = { run: null, warnings: [], connection: "connecting", error: null };
+  #feed: Feed = { run: null, activity: [], warnings: [], connection: "connecting", error: null };
   #seq = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #leave: (() => void) | null = null;
   /** The fold as far as it has come; listeners get to see it together with the rest. */
   #run: Run | null = null;
+  #activity: Happened[] = [];
 
   constructor(id: string) {
     this.#id = id;
@@ -56,7 +61,7 @@ export class RunFeed {
       if (!this.#over.signal.aborted) this.#show({ error });
       return;
     }
-    this.#show({ run: this.#run });
+    this.#show({ run: this.#run, activity: this.#activity });
     this.#leave = followEvents({
       baseUrl,
       run: this.#id,
@@ -76,11 +81,15 @@ export class RunFeed {
   }
 
   #take(frame: Frame): void {
-    this.#run = apply(this.#run, toStoredEvent(frame));
+    const event = toStoredEvent(frame);
+    this.#run = apply(this.#run, event);
+    const happened = describe(event);
+    if (happened) this.#activity = [...this.#activity, happened].slice(-ACTIVITY);
     this.#seq = frame.seq;
     if (frame.type === "orchestrator:started") this.#feed = { ...this.#feed, warnings: frame.data.warnings };
     // Until the whole log is there, half of it would only flicker.
-    if (this.#leave) this.#timer ??= setTimeout(() => this.#show({ run: this.#run }), TELL_AFTER_MS);
+    if (this.#leave)
+      this.#timer ??= setTimeout(() => this.#show({ run: this.#run, activity: this.#activity }), TELL_AFTER_MS);
   }
 
   #show(part: Partial<Feed>): void {

@@ -6,7 +6,7 @@ import { TopBar } from "../shell/top-bar.tsx";
 
 /** One run, from its log to the screen. `opened` is the task, or `main`, whose transcript is open. */
 export function RunPage({ id, opened }: { id: string; opened: string | null }) {
-  const { run, warnings, connection, error, retry } = useRunFeed(id);
+  const { run, activity, warnings, connection, error, retry } = useRunFeed(id);
   useEffect(() => {
     if (!run) document.title = `${id} · Tutti`;
   }, [id, run]);
@@ -23,7 +23,7 @@ export function RunPage({ id, opened }: { id: string; opened: string | null }) {
       <main className="page page-run">
         {error !== null && <ProblemCard error={error} retry={retry} />}
         {run === null && error === null && <p className="loading">Loading the run …</p>}
-        {run !== null && <LiveRun run={run} warnings={warnings} opened={opened} />}
+        {run !== null && <LiveRun run={run} activity={activity} warnings={warnings} opened={opened} />}
       </main>
     </>
   );

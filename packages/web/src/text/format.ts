@@ -4,6 +4,7 @@ const NUMBER = new Intl.NumberFormat("en");
 const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 const MONEY = new Intl.NumberFormat("en", { style: "currency", currency: "USD", minimumFractionDigits: 2 });
 const DAY = new Intl.DateTimeFormat("en", { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
 export const count = (value: number): string => NUMBER.format(value);
 export const compact = (value: number): string => COMPACT.format(value);
@@ -11,6 +12,7 @@ export const money = (usd: number): string => MONEY.format(usd);
 export const plural = (value: number, noun: string): string => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
 
 export function duration(ms: number): string {
+  if (ms > 0 && ms < 1000) return "<1s";
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const minutes = Math.floor(seconds / 60);
   const hours = Math.floor(minutes / 60);
@@ -26,6 +28,16 @@ export function ago(at: number, now: number): string {
   return DAY.format(at);
 }
 
+export const clock = (at: number): string => CLOCK.format(at);
 export const moment = (at: number): string => new Date(at).toLocaleString();
+
+/** The last part of a path: enough to tell folders apart at a glance. */
+export const lastPart = (path: string): string => path.split("/").findLast((part) => part !== "") ?? path;
+
+/** An agent by its kind and its program, without where that lies and how it is called. */
+export function agentName(agent: string): string {
+  const [, kind, rest] = /^([a-z]+):(\S+)/.exec(agent) ?? [];
+  return kind && rest ? `${kind}:${rest.includes("//") ? rest : lastPart(rest)}` : agent;
+}
 
 const pad = (value: number): string => String(value).padStart(2, "0");

@@ -22,4 +22,10 @@ export function splitBlocks(text: string, { delimiterStart, delimiterEnd }: Bloc
   }
 }
 
+/** The words alone, for a short look; a report that is cut off counts as one. */
+export function wordsOf(text: string, format: BlockFormat): string {
+  const words = splitBlocks(text, format).flatMap((part) => (part.kind === "words" ? [part.text] : []));
+  return words.join(" ").split(format.delimiterStart)[0]!.trim();
+}
+
 const phaseOf = (body: string): string => /"phase"\s*:\s*"([a-z_]+)"/.exec(body)?.[1]?.replaceAll("_", " ") ?? "";

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import { EntryList } from "./entry-list.tsx";
 import { sessionsOf } from "./session-of.ts";
+import { TaskDetails } from "./task-details.tsx";
 import { useTranscript } from "./use-transcript.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { ActionError } from "../shell/action-error.tsx";
@@ -18,6 +19,7 @@ interface Properties {
 /** Beside the run, not over it: what happens in the meantime stays in sight. */
 export function TranscriptPanel({ run, name, onClose }: Properties) {
   const { title, sessions, alive } = sessionsOf(run, name);
+  const task = run.tasks.find(({ id }) => id === name);
   const [chosen, setChosen] = useState<number | null>(null);
   const attempt = chosen ?? sessions.length;
   const newest = attempt === sessions.length;
@@ -62,6 +64,7 @@ export function TranscriptPanel({ run, name, onClose }: Properties) {
         </button>
       </header>
       <div className="transcript-body" ref={box} tabIndex={0} role="region" aria-label="Transcript">
+        {task && <TaskDetails run={run} task={task} />}
         <ActionError error={error} />
         {sessions.length === 0 && <p className="nothing-yet">It has not started yet.</p>}
         {entries?.length === 0 && <p className="nothing-yet">Nothing was said yet.</p>}

@@ -14,39 +14,29 @@ interface Properties {
 
 export function TaskLine({ task, run, opened, onOpen }: Properties) {
   const look = taskLook(run, task);
-  const worker = run.workers[task.id];
-  const inside = (
-    <>
-      <span className={`inline-mark tone-${look.tone}`} title={look.word}>
-        <Icon name={look.icon} size={14} />
-        <span className="visually-hidden">{look.word}</span>
-      </span>
-      <span className="task-line-what">
-        <span className="clip">
-          <AgentText text={task.title} max={120} />
-        </span>
-        <span className="muted clip">
-          <AgentText text={detail(run, task)} max={200} />
-        </span>
-      </span>
-    </>
-  );
   return (
     <li>
-      {worker ? (
-        <button
-          type="button"
-          className={`task-line${opened ? " is-open" : ""}`}
-          data-worker={task.id}
-          aria-expanded={opened}
-          onClick={onOpen}
-        >
-          {inside}
-          <Icon name="chevron" size={12} />
-        </button>
-      ) : (
-        <span className="task-line">{inside}</span>
-      )}
+      <button
+        type="button"
+        className={`task-line${opened ? " is-open" : ""}`}
+        data-worker={task.id}
+        aria-expanded={opened}
+        onClick={onOpen}
+      >
+        <span className={`inline-mark tone-${look.tone}`} title={look.word}>
+          <Icon name={look.icon} size={14} />
+          <span className="visually-hidden">{look.word}</span>
+        </span>
+        <span className="task-line-what">
+          <span className="clip">
+            <AgentText text={task.title} max={120} />
+          </span>
+          <span className="muted clip">
+            <AgentText text={detail(run, task)} max={200} />
+          </span>
+        </span>
+        <Icon name="chevron" size={12} />
+      </button>
     </li>
   );
 }
@@ -55,7 +45,7 @@ function detail(run: Run, task: Task): string {
   const worker = run.workers[task.id];
   if (worker?.status === "completed") {
     const took = worker.startedAt === null ? "" : ` in ${duration(worker.completedAt! - worker.startedAt)}`;
-    return `${plural(worker.outputFiles.length, "file")}${took}, ${plural(worker.toolCalls, "tool call")}`;
+    return `${plural(worker.outputFiles.length, "file")}${took}, ${plural(worker.toolStats.total, "tool call")}`;
   }
   if (worker?.error) return worker.error;
   const blocked = run.blocked[task.id];

@@ -4,6 +4,7 @@ import { Icon } from "../shell/icon.tsx";
 import { Meter } from "../shell/meter.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 import { duration } from "../text/format.ts";
+import { wordsOf } from "../transcript/split-blocks.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import type { Worker } from "../../../tutti/src/schema/worker.ts";
 
@@ -17,6 +18,7 @@ interface Properties {
 
 export function WorkerCard({ worker, run, now, opened, onOpen }: Properties) {
   const look = taskLook(run, worker.task);
+  const words = wordsOf(worker.outputPreview ?? "", run.template.prompts.responseFormat);
   return (
     <button
       type="button"
@@ -41,9 +43,9 @@ export function WorkerCard({ worker, run, now, opened, onOpen }: Properties) {
         <span className="push mono">{worker.progress} %</span>
       </span>
       <Meter value={worker.progress} tone={look.tone} label={`Progress of ${worker.taskId}`} />
-      {worker.outputPreview && (
+      {words !== "" && (
         <span className="last-words">
-          <AgentText text={worker.outputPreview} max={280} />
+          <AgentText text={words} max={280} />
         </span>
       )}
       <ToolCounts stats={worker.toolStats} />

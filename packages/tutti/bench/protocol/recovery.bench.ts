@@ -1,5 +1,5 @@
 // How many damaged messages are read as they were meant, alone and combined, and how many are read as something else.
-// Run: node packages/tutti/bench/protocol/recovery.ts [folder in which jsonrepair is installed]
+// Run: npm run bench -- recovery
 import { createRequire } from "node:module";
 import { combination, DAMAGES, isUnclear } from "../../test/protocol/damage.ts";
 import type { Damage } from "../../test/protocol/damage.ts";

@@ -1,6 +1,6 @@
 // How fast damaged text is read, as a share of what JSON.parse needs for the same text undamaged. All figures are per
 // CPU second, the candidates take turns, and the ratios are taken inside a round, so that a busy machine does not matter.
-// Run: node --no-flush-bytecode packages/tutti/bench/protocol/repair-speed.ts [folder in which jsonrepair is installed]
+// Run: npm run bench -- repair-speed
 import { createRequire } from "node:module";
 import { readTolerantly } from "../../src/protocol/tolerant-json.ts";
 import { DAMAGES, damaged } from "../../test/protocol/damage.ts";

@@ -1,6 +1,6 @@
 // How fast the scanner passes over talk and finds blocks, as a share of one Buffer.indexOf over the same bytes, and
 // whether that stays the same from 1 MB to 100 MB.
-// Run: node --no-flush-bytecode packages/tutti/bench/protocol/scanner-speed.ts
+// Run: npm run bench -- scanner-speed
 import { DEFAULT_DELIMITERS, ResponseScanner } from "../../src/protocol/response-scanner.ts";
 import { randomFrom, randomMessage } from "../../test/protocol/random-message.ts";
 import { compare } from "./compare.ts";

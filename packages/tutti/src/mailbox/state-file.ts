@@ -1,0 +1,91 @@
+// queue.json, status.json and config.json: one object each, shared with other programs. What those wrote and we do not
+// know stays as it is; an empty file is one to which nothing has happened yet.
+import { dirname } from "node:path";
+import { isRecord } from "../protocol/json-value.ts";
+import type { Problem, Reading, ReadOptions } from "../protocol/profile.ts";
+import { readTolerantly } from "../protocol/tolerant-json.ts";
+import { TuttiError } from "../schema/error.ts";
+import type { MailboxFolder } from "./folder.ts";
+import type { MailboxPaths } from "./layout.ts";
+import { makeFolder } from "./replace-file.ts";
+import { readSettled, rewrite } from "./rewrite.ts";
+import type { Content, FileProblem } from "./rewrite.ts";
+
+export interface StateReading<T> {
+  file: string;
+  value: T;
+  /** What is unusual in the values. */
+  problems: Problem[];
+  /** What is wrong with the file as a whole. */
+  damage: FileProblem[];
+}
+
+interface StateContent extends Content {
+  /** Undefined if the file is empty, or holds nothing that could be read. */
+  raw: Record<string, unknown> | undefined;
+}
+
+export class StateFile<T extends object> {
+  readonly #folder: MailboxFolder;
+  readonly #name: keyof MailboxPaths;
+  readonly #read: (value: unknown, options: ReadOptions) => Reading<T>;
+
+  constructor(
+    folder: MailboxFolder,
+    name: keyof MailboxPaths,
+    read: (value: unknown, options: ReadOptions) => Reading<T>,
+  ) {
+    this.#folder = folder;
+    this.#name = name;
+    this.#read = read;
+  }
+
+  /** Needs no lock. What cannot be read at all counts as empty, and is said. */
+  async read(): Promise<StateReading<T>> {
+    const file = this.#file();
+    const { content } = await readSettled(file, this.#folder.world, readStateContent);
+    const damage = content.problem === null ? [] : [{ file, sentence: content.problem }];
+    return { file, ...this.#interpret(content.raw), damage };
+  }
+
+  /** Sets members of the file; all others stay as whoever wrote them left them. */
+  async update(change: (value: T) => Partial<T>): Promise<StateReading<T>> {
+    return this.#folder.locked(async () => {
+      const file = this.#file();
+      makeFolder(dirname(file));
+      let after = this.#interpret(undefined);
+      const damage = await rewrite(file, this.#folder.world, readStateContent, ({ raw }) => {
+        const { value } = this.#interpret(raw);
+        const next = { ...(raw ?? value), ...change(value) };
+        after = this.#interpret(next);
+        return `${JSON.stringify(next, null, 2)}\n`;
+      });
+      return { file, ...after, damage };
+    });
+  }
+
+  #file(): string {
+    return this.#folder.inside(this.#folder.paths()[this.#name]);
+  }
+
+  #interpret(raw: Record<string, unknown> | undefined): { value: T; problems: Problem[] } {
+    const options = { profile: "lenient", receivedAt: this.#folder.now() } as const;
+    const { message, problems } = this.#read(raw, options);
+    if (message !== null) return { value: message, problems };
+    const sentences = problems.filter(({ severity }) => severity === "error").map(({ sentence }) => sentence);
+    throw new TuttiError("invalid_input", `${this.#name}.json cannot be used: ${sentences.join(" ")}`, {
+      details: problems,
+    });
+  }
+}
+
+function readStateContent(text: string | null): StateContent {
+  if (text === null) return { raw: undefined, problem: "It is not text in UTF-8." };
+  if (text.trim() === "") return { raw: undefined, problem: null };
+  const reading = readTolerantly(text);
+  if (!reading.ok) return { raw: undefined, problem: `It is not JSON. ${reading.reason}.` };
+  if (reading.truncated || reading.guessed) return { raw: undefined, problem: "It is not whole." };
+  if (!isRecord(reading.value)) return { raw: undefined, problem: "It holds a list where an object belongs." };
+  const problem = reading.repairs.length === 0 ? null : `It was read with repairs: ${reading.repairs.join(", ")}.`;
+  return { raw: reading.value, problem };
+}

@@ -1,0 +1,128 @@
+// The delegation protocol (document 002) and the canonical model.
+import { ISSUE_TYPES } from "../delegation/delegation-schema.ts";
+import { delegationKind, RESULTS_OF_OTHER_KINDS } from "../delegation/delegation-message.ts";
+import { agentNamed } from "./agent-role.ts";
+import type { CanonicalMessage, CanonicalOutcome } from "./canonical-message.ts";
+import type { Mapping, Member } from "./mapping.ts";
+import { agent, claimsSuccess, priority, recordsIn, same, sentences, timestamp } from "./member-kinds.ts";
+import type { Bag } from "./member-path.ts";
+
+const BLOCKING: Record<string, string> = { clarification_needed: "needs_clarification", conflict_detected: "conflict" };
+const RESULT_OF: Record<string, string> = { needs_clarification: "clarification_needed", conflict: "conflict_detected" };
+
+/** Artefacts as they are; only a file of which the message knows no more than its path gets a type. */
+function artifacts(wire: string, name: string, leaveOut: readonly string[]): Member {
+  return {
+    wire,
+    name,
+    write: (value) =>
+      recordsIn(value).map((file) => {
+        const members = Object.entries(file).filter(([member]) => !leaveOut.includes(member));
+        return { type: "document", path: "", ...Object.fromEntries(members) };
+      }),
+  };
+}
+
+const issues: Member = {
+  wire: "issues_encountered",
+  name: "issues",
+  write: (value) =>
+    recordsIn(value).map(({ type, description, suggestedResolution, detail, severity, location, ...rest }) => ({
+      ...rest,
+      type: (ISSUE_TYPES as readonly unknown[]).includes(type) ? type : "other",
+      description: description ?? "",
+      ...(suggestedResolution === undefined ? {} : { suggestedResolution }),
+    })),
+};
+
+const assignment: Mapping = {
+  kind: "assignment",
+  matches: (message) => delegationKind(message) === "new_task",
+  fixed: {},
+  implied: { from: agentNamed("orchestrator") },
+  members: [
+    same("taskId", "taskId"),
+    same("parentTaskId", "parentTaskId"),
+    agent("delegation", "delegatedToMode", "to", "code"),
+    same("objective", "title", ""),
+    sentences("context", "requirements"),
+    artifacts("inputs", "inputs", ["change"]),
+    artifacts("expectedOutputs", "outputs", ["change", "version"]),
+    same("constraintsAndRules", "constraints"),
+    same("acceptanceCriteria", "acceptanceCriteria"),
+    priority("delegation", "priority"),
+    same("deadlineHint", "deadline"),
+    timestamp("timestamp"),
+  ],
+};
+
+const isResult = (test: (result: string) => boolean) => (message: Bag) =>
+  delegationKind(message) === "attempt_completion" && test(String(message.result));
+
+const report: Mapping = {
+  kind: "report",
+  matches: isResult((result) => !Object.hasOwn(BLOCKING, result) && !Object.hasOwn(RESULTS_OF_OTHER_KINDS, result)),
+  fixed: {},
+  members: [
+    same("taskId", "taskId"),
+    {
+      wire: "result",
+      name: "outcome",
+      // A word that nobody knows is not a success.
+      read: (value) => (value === "success" ? "success" : "failure"),
+      write: (value, canonical) => (claimsSuccess(value as CanonicalOutcome, canonical) ? "success" : "failure"),
+    },
+    same("summary", "summary", (canonical: { error?: string }) => canonical.error ?? ""),
+    artifacts("outputArtifacts", "files", ["change"]),
+    issues,
+    timestamp("timestamp"),
+  ],
+};
+
+const blocker: Mapping = {
+  kind: "blocker",
+  matches: isResult((result) => Object.hasOwn(BLOCKING, result)),
+  fixed: {},
+  members: [
+    same("taskId", "taskId"),
+    {
+      wire: "result",
+      name: "outcome",
+      read: (value) => BLOCKING[String(value)],
+      write: (value) => RESULT_OF[String(value)],
+    },
+    same("summary", "context", firstDescription),
+    artifacts("outputArtifacts", "files", ["change"]),
+    issues,
+    timestamp("timestamp"),
+  ],
+};
+
+/** Words of later messages of the set-up behind the document. We read them, and write only what the document lists. */
+const progress: Mapping = {
+  kind: "progress",
+  matches: isResult((result) => result === "in_progress"),
+  fixed: {},
+  members: [
+    same("taskId", "taskId"),
+    same("result", "status"),
+    same("summary", "currentAction"),
+    timestamp("timestamp"),
+  ],
+  refuses: () => "The delegation protocol has no message for it.",
+};
+
+const answer: Mapping = {
+  kind: "answer",
+  matches: isResult((result) => result === "clarification_provided"),
+  fixed: { result: "clarification_provided" },
+  implied: { topic: "clarification" },
+  members: [same("taskId", "taskId"), same("summary", "summary"), timestamp("timestamp")],
+  refuses: () => "The delegation protocol has no message for it.",
+};
+
+function firstDescription(canonical: CanonicalMessage): string {
+  return (canonical.kind === "blocker" ? canonical.issues?.[0]?.description : undefined) ?? "";
+}
+
+export const DELEGATION_MAPPINGS: readonly Mapping[] = [assignment, blocker, progress, answer, report];

@@ -1,0 +1,84 @@
+// Members that several protocols have in the same form.
+import { isRecord } from "../json-value.ts";
+import { agentName, agentNamed } from "./agent-role.ts";
+import type { AgentReference } from "./agent-role.ts";
+import type { CanonicalMessage, CanonicalOutcome } from "./canonical-message.ts";
+import type { Member } from "./mapping.ts";
+import { priorityOf, standardPriority } from "./priority.ts";
+import type { CanonicalPriority } from "./priority.ts";
+import type { Protocol } from "./protocol-name.ts";
+import { listOf, textOf } from "./text-list.ts";
+
+type Fill = Member["fill"];
+
+/** A member that both sides have as it is. */
+export function same(wire: string, name: string, fill?: unknown): Member {
+  return fill === undefined ? { wire, name } : { wire, name, fill: typeof fill === "function" ? (fill as Fill) : () => fill };
+}
+
+export function timestamp(wire: string): Member {
+  return { wire, name: "timestamp", fill: (_canonical, at) => at };
+}
+
+export function agent(protocol: Protocol, wire: string, name: "from" | "to", fill?: string): Member {
+  return {
+    wire,
+    name,
+    read: (value) => (typeof value === "string" ? agentNamed(value) : undefined),
+    write: (value, canonical) => {
+      const reference = value as AgentReference;
+      return canonical.protocol === protocol ? reference.name : agentName(protocol, reference);
+    },
+    fill: () => fill,
+  };
+}
+
+export function priority(protocol: Protocol, wire: string): Member {
+  return {
+    wire,
+    name: "priority",
+    read: priorityOf,
+    write: (value, canonical) => {
+      const { level, original } = value as CanonicalPriority;
+      const own = canonical.protocol === protocol;
+      const sayable = protocol === "response" || original === "high" || original === "medium" || original === "low";
+      return own && sayable ? original : standardPriority(protocol, level);
+    },
+  };
+}
+
+/** A text that stands for a list of sentences. */
+export function sentences(wire: string, name: string, fill?: string): Member {
+  return {
+    wire,
+    name,
+    read: (value) => (typeof value === "string" ? listOf(value) : undefined),
+    write: (value) => textOf(value as string[]),
+    fill: () => fill,
+  };
+}
+
+/** A list of paths that stands for a list of files. */
+export function paths(wire: string, name: string): Member {
+  return {
+    wire,
+    name,
+    read: (value) => listIn(value).map((path) => ({ path })),
+    write: (value) => (value as { path?: string }[]).flatMap(({ path }) => (path === undefined ? [] : [path])),
+  };
+}
+
+export function listIn(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function recordsIn(value: unknown): Record<string, unknown>[] {
+  return listIn(value).filter(isRecord);
+}
+
+/** Whether what a report claims is a success, where the protocol can only say yes or no. */
+export function claimsSuccess(outcome: CanonicalOutcome, canonical: CanonicalMessage): boolean {
+  if (outcome !== "awaiting_review") return outcome === "success";
+  const build = canonical.kind === "report" ? canonical.build?.status : undefined;
+  return build === "success" || build === "not_applicable";
+}

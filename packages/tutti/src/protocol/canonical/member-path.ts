@@ -1,0 +1,48 @@
+// Members of nested values by their path. A segment that is a number is a place in a list.
+import { isRecord } from "../json-value.ts";
+
+export type Bag = Record<string, unknown>;
+
+export function segmentsOf(path: string): string[] {
+  return path.split(".");
+}
+
+export function valueAt(root: unknown, segments: readonly string[]): unknown {
+  let value = root;
+  for (const segment of segments) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, segment)) return undefined;
+    value = Reflect.get(value, segment);
+  }
+  return value;
+}
+
+/** Puts the value in its place and makes the objects and lists on the way. */
+export function putAt(root: Bag, segments: readonly string[], value: unknown): void {
+  // No message of ours has such a member, and assigning it would change a prototype.
+  if (segments.includes("__proto__")) return;
+  let holder: object = root;
+  for (const [index, segment] of segments.slice(0, -1).entries()) {
+    const existing: unknown = Object.hasOwn(holder, segment) ? Reflect.get(holder, segment) : undefined;
+    const next = typeof existing === "object" && existing !== null ? existing : emptyFor(segments[index + 1]);
+    Reflect.set(holder, segment, next);
+    holder = next;
+  }
+  Reflect.set(holder, segments.at(-1) ?? "", value);
+}
+
+/** The members of a value that none of the known paths reaches, outermost first. */
+export function unknownAt(value: unknown, known: readonly (readonly string[])[]): { path: string[]; value: unknown }[] {
+  if (!isRecord(value) && !Array.isArray(value)) return [];
+  return Object.entries(value).flatMap(([name, member]: [string, unknown]) => {
+    const below = known.filter(([first]) => first === name).map((path) => path.slice(1));
+    if (member === undefined || below.some((path) => path.length === 0)) return [];
+    if (below.length > 0 && typeof member === "object" && member !== null) {
+      return unknownAt(member, below).map((each) => ({ ...each, path: [name, ...each.path] }));
+    }
+    return [{ path: [name], value: member }];
+  });
+}
+
+function emptyFor(segment: string | undefined): object {
+  return segment !== undefined && /^\d+$/.test(segment) ? [] : {};
+}

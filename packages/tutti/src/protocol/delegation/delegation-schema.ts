@@ -1,0 +1,78 @@
+// The messages of document 002, each in two forms: as we write it, and as we accept it from others. The document marks
+// nothing as required and has no timestamp; without these a delegation can be neither addressed nor traced.
+import { z } from "zod";
+import { Timestamp } from "../timestamp.ts";
+
+export const RESULTS = ["success", "failure", "clarification_needed", "conflict_detected"] as const;
+export const ISSUE_TYPES = ["clarification_needed", "technical_issue", "conflict", "other"] as const;
+export const PRIORITIES = ["high", "medium", "low"] as const;
+
+/** What kinds of artefact there are is open: document, code, and so on. */
+export const Artifact = z.looseObject({
+  type: z.string(),
+  path: z.string(),
+  version: z.string().optional(),
+  description: z.string().optional(),
+});
+const ReadArtifact = Artifact.partial();
+
+export const ExpectedOutput = z.looseObject({
+  type: z.string(),
+  path: z.string(),
+  description: z.string().optional(),
+});
+const ReadExpectedOutput = ExpectedOutput.partial();
+
+export const IssueEncountered = z.looseObject({
+  type: z.enum(ISSUE_TYPES),
+  description: z.string(),
+  suggestedResolution: z.string().optional(),
+});
+const ReadIssueEncountered = IssueEncountered.partial().extend({ type: z.string().optional() });
+
+export const WrittenNewTask = z.looseObject({
+  taskId: z.string().min(1),
+  parentTaskId: z.string().optional(),
+  delegatedToMode: z.string().min(1),
+  objective: z.string(),
+  context: z.string().optional(),
+  inputs: z.array(Artifact).optional(),
+  expectedOutputs: z.array(ExpectedOutput).optional(),
+  constraintsAndRules: z.array(z.string()).optional(),
+  acceptanceCriteria: z.array(z.string()).optional(),
+  priority: z.enum(PRIORITIES).optional(),
+  deadlineHint: z.string().optional(),
+  timestamp: Timestamp,
+});
+
+export const ReadNewTask = WrittenNewTask.extend({
+  inputs: z.array(ReadArtifact).optional(),
+  expectedOutputs: z.array(ReadExpectedOutput).optional(),
+  priority: z.union([z.string(), z.number()]).optional(),
+  timestamp: z.string().optional(),
+});
+
+export const WrittenAttemptCompletion = z.looseObject({
+  taskId: z.string().min(1),
+  result: z.enum(RESULTS),
+  summary: z.string(),
+  outputArtifacts: z.array(Artifact).optional(),
+  issues_encountered: z.array(IssueEncountered).optional(),
+  timestamp: Timestamp,
+});
+
+export const ReadAttemptCompletion = WrittenAttemptCompletion.extend({
+  result: z.string().min(1),
+  outputArtifacts: z.array(ReadArtifact).optional(),
+  issues_encountered: z.array(ReadIssueEncountered).optional(),
+  timestamp: z.string().optional(),
+});
+
+/** The message as we send it. */
+export type WrittenDelegationMessage = z.infer<typeof WrittenNewTask | typeof WrittenAttemptCompletion>;
+
+type Stamped<M> = M & { timestamp: string };
+export type NewTask = Stamped<z.infer<typeof ReadNewTask>>;
+export type AttemptCompletion = Stamped<z.infer<typeof ReadAttemptCompletion>>;
+/** A message as it was read. Document 002 has no member for the kind; ask `delegationKind`. */
+export type DelegationMessage = NewTask | AttemptCompletion;

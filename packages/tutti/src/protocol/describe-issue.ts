@@ -1,0 +1,28 @@
+// Turns what a schema found wrong with a message into a problem with a path and a sentence.
+import type { z } from "zod";
+import { explainIssue, isMissing, pathText } from "./explain-issues.ts";
+import type { Problem, ProblemCode } from "./profile.ts";
+
+type Issue = z.core.$ZodIssue;
+
+export function describeIssue(issue: Issue, value: unknown, severity: Problem["severity"]): Problem {
+  const path = pathText(issue.path);
+  return { path, severity, code: codeOf(issue, value), sentence: sentenceOf(issue, value, path) };
+}
+
+function codeOf(issue: Issue, value: unknown): ProblemCode {
+  if (isMissing(issue, value)) return "missing";
+  if (issue.code === "invalid_value") return "off_list";
+  if (issue.code === "invalid_format") return "bad_format";
+  if (issue.code === "too_small") return "empty";
+  return "wrong_type";
+}
+
+function sentenceOf(issue: Issue, value: unknown, path: string): string {
+  if (!isMissing(issue, value)) {
+    if (issue.code === "invalid_format") return `"${path}" must be a time such as 2024-01-01T00:00:00.000Z.`;
+    if (issue.code === "too_small" && issue.minimum === 1) return `"${path}" must not be empty.`;
+  }
+  // The shared sentences speak of the data of a phase, which a message of the other protocols does not have.
+  return explainIssue(issue, value).replace(/^"data\.?/, '"');
+}

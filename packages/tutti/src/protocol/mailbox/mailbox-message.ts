@@ -1,0 +1,80 @@
+// Reading and writing one message of the mailbox (document 001).
+import { problem } from "../profile.ts";
+import type { Problem, Profile, Reading, ReadOptions } from "../profile.ts";
+import { fold, memberNamed, readWithProfile, whyUnreadable } from "../read-with-profile.ts";
+import type { SchemaPair } from "../read-with-profile.ts";
+import {
+  OtherMailboxMessage,
+  ReadMailboxAssignment,
+  ReadMailboxReport,
+  WrittenMailboxAssignment,
+  WrittenMailboxReport,
+} from "./mailbox-schema.ts";
+import type { MailboxAssignment, MailboxMessage, MailboxReport, WrittenMailboxMessage } from "./mailbox-schema.ts";
+
+export { readConfigFile, readMessageFile, readQueueFile, readStatusFile } from "./mailbox-file.ts";
+export type { MailboxMessage } from "./mailbox-schema.ts";
+
+const KINDS: Record<string, SchemaPair<unknown>> = {
+  task_assignment: { strict: WrittenMailboxAssignment, lenient: ReadMailboxAssignment, timestamp: "timestamp" },
+  completion_report: { strict: WrittenMailboxReport, lenient: ReadMailboxReport, timestamp: "timestamp" },
+};
+const OTHER: SchemaPair<unknown> = {
+  strict: OtherMailboxMessage,
+  lenient: OtherMailboxMessage,
+  timestamp: "timestamp",
+};
+
+/**
+ * Looks at one entry of a message file. Under `lenient`, a message of an unknown type is kept with a warning, because
+ * a mailbox is shared with programs that have more to say than document 001.
+ */
+export function readMailboxMessage(value: unknown, options: ReadOptions): Reading<MailboxMessage> {
+  const refusal = whyUnreadable(value);
+  if (refusal) return { message: null, problems: [refusal] };
+  const schemas = schemasFor(memberNamed(value, "type", options.profile), options.profile);
+  if (schemas) return readWithProfile(value, schemas, options) as Reading<MailboxMessage>;
+  const unknown = unknownType(value, options.profile === "strict" ? "error" : "warning");
+  if (unknown.severity === "error") return { message: null, problems: [unknown] };
+  const { message, problems } = readWithProfile(value, OTHER, options);
+  return { message: message as MailboxMessage | null, problems: [unknown, ...problems] };
+}
+
+/** The message as it goes to the file, if it is one that document 001 allows; otherwise what is wrong with it. */
+export function writeMailboxMessage(message: unknown): Reading<WrittenMailboxMessage> {
+  const reading = readMailboxMessage(message, { profile: "strict", receivedAt: "" });
+  return reading as Reading<WrittenMailboxMessage>;
+}
+
+export function isMailboxAssignment(message: MailboxMessage): message is MailboxAssignment {
+  return message.type === "task_assignment";
+}
+
+export function isMailboxReport(message: MailboxMessage): message is MailboxReport {
+  return message.type === "completion_report";
+}
+
+function schemasFor(type: unknown, profile: Profile): SchemaPair<unknown> | undefined {
+  const known = Object.keys(KINDS).find((each) =>
+    profile === "strict" ? each === type : typeof type === "string" && fold(each) === fold(type),
+  );
+  return known === undefined ? undefined : KINDS[known];
+}
+
+function unknownType(value: unknown, severity: Problem["severity"]): Problem {
+  const { type } = value as { type?: unknown };
+  if (typeof type !== "string" || type === "") {
+    return problem(
+      "error",
+      "missing",
+      "type",
+      `"type" is missing; it must be one of ${Object.keys(KINDS).join(", ")}.`,
+    );
+  }
+  return problem(
+    severity,
+    "unknown_kind",
+    "type",
+    `"type" is ${JSON.stringify(type)}, which document 001 does not know.`,
+  );
+}

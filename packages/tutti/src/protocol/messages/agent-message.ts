@@ -1,0 +1,76 @@
+// Reading and writing one message between agents (document 003).
+import { problem } from "../profile.ts";
+import type { Problem, Reading, ReadOptions } from "../profile.ts";
+import { fold, memberNamed, readWithProfile, whyUnreadable } from "../read-with-profile.ts";
+import type { SchemaPair } from "../read-with-profile.ts";
+import { READ_MESSAGES } from "./message-reading.ts";
+import type { AgentMessage, BlockerEscalation } from "./message-reading.ts";
+import { WRITTEN_MESSAGES } from "./message-schema.ts";
+import type { MessageType, WrittenAgentMessage } from "./message-schema.ts";
+
+const TYPES = Object.keys(WRITTEN_MESSAGES) as MessageType[];
+/** Only the orchestrator assigns and rejects, so it is the sender of an assignment that names none. */
+const DEFAULTS: Partial<Record<MessageType, Record<string, unknown>>> = {
+  TASK_ASSIGNMENT: { from_agent: "ORCHESTRATOR" },
+  TASK_REJECTION: { from_agent: "ORCHESTRATOR" },
+};
+
+export function readAgentMessage(value: unknown, options: ReadOptions): Reading<AgentMessage> {
+  const refusal = whyUnreadable(value);
+  if (refusal) return { message: null, problems: [refusal] };
+  const type = messageType(value, options);
+  if (!type) return { message: null, problems: [unknownType(value)] };
+  const schemas: SchemaPair<unknown> = {
+    strict: WRITTEN_MESSAGES[type],
+    lenient: READ_MESSAGES[type],
+    timestamp: "timestamp",
+    aliases: { message_type: { TASK_ACKNOWLEDGEMENT: "TASK_ACKNOWLEDGMENT" } },
+    ...(DEFAULTS[type] ? { defaults: DEFAULTS[type] } : {}),
+  };
+  const { message, problems } = readWithProfile(value, schemas, options);
+  const read = message as AgentMessage | null;
+  return { message: read, problems: [...problems, ...(read ? mismatches(read) : [])] };
+}
+
+/** The message as it is sent, if it is one that document 003 allows; otherwise what is wrong with it. */
+export function writeAgentMessage(message: unknown): Reading<WrittenAgentMessage> {
+  return readAgentMessage(message, { profile: "strict", receivedAt: "" }) as Reading<WrittenAgentMessage>;
+}
+
+/**
+ * Who has to answer a blocker. Where the message does not say, business decisions, scope changes and critical issues
+ * go to a person, and technical decisions to the orchestrator.
+ */
+export function escalationTarget(
+  blocker: Pick<BlockerEscalation, "escalate_to" | "blocker_type" | "severity">,
+): string {
+  if (blocker.escalate_to !== undefined) return blocker.escalate_to;
+  return blocker.blocker_type === "scope_change" || blocker.severity === "critical" ? "human" : "ORCHESTRATOR";
+}
+
+/** The type that the message names, under `lenient` also in another spelling. */
+function messageType(value: unknown, { profile }: ReadOptions): MessageType | undefined {
+  const named = memberNamed(value, "message_type", profile);
+  if (typeof named !== "string") return undefined;
+  if (profile === "strict") return TYPES.find((type) => type === named);
+  const folded = fold(named).replace("acknowledgement", "acknowledgment");
+  return TYPES.find((type) => fold(type) === folded);
+}
+
+function unknownType(value: unknown): Problem {
+  const { message_type: named } = value as { message_type?: unknown };
+  const wanted = `it must be one of ${TYPES.join(", ")}`;
+  if (typeof named !== "string") {
+    return problem("error", "missing", "message_type", `"message_type" is missing; ${wanted}.`);
+  }
+  return problem("error", "unknown_kind", "message_type", `"message_type" is ${JSON.stringify(named)}; ${wanted}.`);
+}
+
+/** A completion that contradicts itself can be read, but nobody should trust its sum. */
+function mismatches(message: AgentMessage): Problem[] {
+  if (message.message_type !== "TASK_COMPLETION") return [];
+  const { acceptance_criteria_met: met, all_passed: passed } = message.validation ?? {};
+  if (passed !== true || !met?.includes(false)) return [];
+  const sentence = '"validation.all_passed" is true, but a criterion in "acceptance_criteria_met" is not met.';
+  return [problem("warning", "mismatch", "validation.all_passed", sentence)];
+}

@@ -1,0 +1,36 @@
+// Whether the orchestrator may approve a completion (document 003). In doubt it may not.
+import type { TaskAssignment, TaskCompletion } from "./message-reading.ts";
+
+export interface CompletionVerdict {
+  approved: boolean;
+  /** Why not, as sentences that can go into a rejection. Empty if approved. */
+  reasons: string[];
+}
+
+/**
+ * A completion is approved only if it says that everything passed, gives one answer for each criterion of its
+ * assignment, and contradicts itself nowhere. An auditor's completion needs its approval as well.
+ */
+export function judgeCompletion(
+  completion: Pick<TaskCompletion, "task_id" | "validation" | "approval_status" | "output">,
+  assignment: Pick<TaskAssignment, "task_id" | "acceptance_criteria">,
+): CompletionVerdict {
+  const { acceptance_criteria_met: met, all_passed: passed } = completion.validation ?? {};
+  const approval = completion.approval_status;
+  const wanted = assignment.acceptance_criteria;
+  const reasons: string[] = [];
+  if (completion.task_id !== assignment.task_id) {
+    reasons.push(`It is about task ${completion.task_id}, not ${assignment.task_id}.`);
+  }
+  if (passed !== true) reasons.push('"validation.all_passed" is not true.');
+  if (met && met.length !== wanted.length) {
+    reasons.push(`"acceptance_criteria_met" has ${met.length} answers for ${wanted.length} criteria.`);
+  } else if (met) {
+    for (const [index, each] of met.entries()) if (!each) reasons.push(`Criterion not met: ${wanted[index]}`);
+  } else if (approval === undefined) {
+    reasons.push('"acceptance_criteria_met" is missing.');
+  }
+  if (approval !== undefined && approval !== "APPROVED") reasons.push(`The auditor's decision is ${approval}.`);
+  if (completion.output?.blocking_deployment === true) reasons.push('"output.blocking_deployment" is true.');
+  return { approved: reasons.length === 0, reasons };
+}

@@ -1,0 +1,86 @@
+// The messages of document 003 as we accept them from others. The document's own examples leave out what its rules
+// demand, so only that is required which nobody could guess: for an assignment the document's list of required members,
+// for everything else the kind of the message.
+import { z } from "zod";
+import {
+  AssignmentContext,
+  BlockerEscalation,
+  BlockerResolution,
+  CompletionValidation,
+  TaskAcknowledgment,
+  TaskAssignment,
+  TaskCompletion,
+  TaskRejection,
+} from "./message-schema.ts";
+
+const time = { timestamp: z.string().optional() };
+
+export const ReadTaskAssignment = TaskAssignment.extend({
+  ...time,
+  priority: z.union([z.string(), z.number()]).optional(),
+  context: z.union([AssignmentContext, z.string()]).optional(),
+  blocked_by: z.union([z.string(), z.array(z.string())]).nullish(),
+});
+
+export const ReadTaskAcknowledgment = TaskAcknowledgment.partial().extend({
+  ...time,
+  message_type: z.literal("TASK_ACKNOWLEDGMENT"),
+  task_id: z.string().min(1),
+  status: z.string().optional(),
+});
+
+export const ReadTaskCompletion = TaskCompletion.partial().extend({
+  ...time,
+  message_type: z.literal("TASK_COMPLETION"),
+  task_id: z.string().min(1),
+  status: z.string().optional(),
+  approval_status: z.string().optional(),
+  validation: CompletionValidation.partial().optional(),
+});
+
+export const ReadTaskRejection = TaskRejection.partial().extend({
+  ...time,
+  message_type: z.literal("TASK_REJECTION"),
+  task_id: z.string().min(1),
+  issues: z.array(z.union([z.string(), z.looseObject({})])).optional(),
+});
+
+export const ReadBlockerEscalation = BlockerEscalation.partial().extend({
+  ...time,
+  message_type: z.literal("BLOCKER_ESCALATION"),
+  blocker_type: z.string().optional(),
+  severity: z.string().optional(),
+  escalate_to: z.string().optional(),
+});
+
+export const ReadBlockerResolution = BlockerResolution.partial().extend({
+  ...time,
+  message_type: z.literal("BLOCKER_RESOLUTION"),
+  task_id: z.string().min(1),
+});
+
+/** The schema of what we read, by the name that the message gives itself. */
+export const READ_MESSAGES = {
+  TASK_ASSIGNMENT: ReadTaskAssignment,
+  TASK_ACKNOWLEDGMENT: ReadTaskAcknowledgment,
+  TASK_COMPLETION: ReadTaskCompletion,
+  TASK_REJECTION: ReadTaskRejection,
+  BLOCKER_ESCALATION: ReadBlockerEscalation,
+  BLOCKER_RESOLUTION: ReadBlockerResolution,
+} as const;
+
+type Stamped<M> = M & { timestamp: string };
+export type TaskAssignment = Stamped<z.infer<typeof ReadTaskAssignment>>;
+export type TaskAcknowledgment = Stamped<z.infer<typeof ReadTaskAcknowledgment>>;
+export type TaskCompletion = Stamped<z.infer<typeof ReadTaskCompletion>>;
+export type TaskRejection = Stamped<z.infer<typeof ReadTaskRejection>>;
+export type BlockerEscalation = Stamped<z.infer<typeof ReadBlockerEscalation>>;
+export type BlockerResolution = Stamped<z.infer<typeof ReadBlockerResolution>>;
+/** A message as it was read, told apart by `message_type`. */
+export type AgentMessage =
+  | TaskAssignment
+  | TaskAcknowledgment
+  | TaskCompletion
+  | TaskRejection
+  | BlockerEscalation
+  | BlockerResolution;

@@ -1,0 +1,174 @@
+// What one box does with what it is given, and with what others have put into its file.
+import { existsSync, readdirSync, readFileSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { appendToBox } from "../../src/mailbox/box.ts";
+import { readBoxContent } from "../../src/mailbox/box-content.ts";
+import { rewrite } from "../../src/mailbox/rewrite.ts";
+import { realWorld } from "../../src/world.ts";
+import { assignment, MailboxLab, report } from "./mailbox-lab.ts";
+
+const FILE = "tasks/messages/to-developer.json";
+
+let lab: MailboxLab;
+beforeEach(() => {
+  lab = new MailboxLab();
+});
+afterEach(() => lab.tearDown());
+
+/** A file that was written a while ago, so that nobody waits for its writer to finish. */
+function writeOld(name: string, content: string | Uint8Array): string {
+  const file = lab.write(name, content);
+  utimesSync(file, new Date(0), new Date(0));
+  return file;
+}
+
+describe("a message that is sent", () => {
+  it("stands in the document's place and envelope, after what was there (D1-002, D1-003, D1-004, D1-032, D1-053)", async () => {
+    const mailbox = lab.mailbox();
+    const sent = await mailbox.send("developer", assignment("task-001"));
+    await mailbox.send("to-developer.json", assignment("task-002"));
+    expect(sent.file).toBe(lab.path(FILE));
+    expect(lab.json(FILE)).toEqual({ messages: [assignment("task-001"), assignment("task-002")], lastRead: null });
+    expect(lab.text(FILE)).toContain('\n  "messages": [');
+  });
+
+  it("to the team lead goes into the same kind of file (D1-003, D1-014)", async () => {
+    await lab.mailbox().send("team-lead", report("task-001"));
+    expect(lab.json("tasks/messages/to-team-lead.json")).toEqual({ messages: [report("task-001")], lastRead: null });
+  });
+
+  it("without a time gets one, and its own time stays (D1-055)", async () => {
+    const { timestamp: _, ...without } = assignment("task-001");
+    const { message } = await lab.mailbox().send("developer", without);
+    expect(Math.abs(Date.parse(String(message["timestamp"])) - Date.now())).toBeLessThan(5000);
+    expect(message["timestamp"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  });
+
+  it("is checked first: what is wrong is listed by its path, and nothing is written (D1-056, D1-060)", async () => {
+    const wrong = { ...assignment("task-001"), platform: "desktop", title: 7 };
+    await expect(lab.mailbox().send("developer", wrong)).rejects.toMatchObject({
+      code: "invalid_input",
+      details: [{ path: "platform" }, { path: "title" }],
+    });
+    expect(existsSync(lab.path())).toBe(false);
+    await expect(lab.mailbox().send("developer", { type: "gossip", taskId: "x" })).rejects.toThrow(/gossip/);
+  });
+
+  it("keeps members that the document does not know, in the message and in the file (D1-032)", async () => {
+    writeOld(
+      FILE,
+      JSON.stringify({ version: 3, messages: [{ type: "design", x: [null] }], lastRead: null, note: "n" }),
+    );
+    await lab.mailbox().send("developer", assignment("task-001", { filesToModify: ["a.ts"] }));
+    expect(lab.json(FILE)).toEqual({
+      version: 3,
+      messages: [{ type: "design", x: [null] }, assignment("task-001", { filesToModify: ["a.ts"] })],
+      lastRead: null,
+      note: "n",
+    });
+  });
+
+  it("is logged (D1-059)", async () => {
+    await lab.mailbox().send("developer", assignment("task-001"));
+    expect(lab.text("logs/log.md")).toMatch(/^\[.*Z\] \[INFO\] task_assignment for task-001 sent to developer\n$/);
+  });
+
+  it.each(["../x", "a/b", "", ".", "to-", "x".repeat(80), "a\0b"])("to a box named %j is refused", async (name) => {
+    await expect(lab.mailbox().send(name, assignment("t"))).rejects.toMatchObject({ code: "usage" });
+  });
+});
+
+describe("a file that is", () => {
+  const one = assignment("task-000");
+  it.each<[string, string | Uint8Array | null]>([
+    ["missing", null],
+    ["empty", ""],
+    ["blank", " \r\n\t"],
+    ["with a byte-order mark", `\ufeff${JSON.stringify({ messages: [one], lastRead: null })}`],
+    ["with the line ends of Windows", JSON.stringify({ messages: [one] }, null, 2).replaceAll("\n", "\r\n")],
+    ["in UTF-16", Buffer.from(`\ufeff${JSON.stringify({ messages: [one] })}`, "utf16le")],
+  ])("%s is read, added to, and not set aside (D1-057)", async (_, content) => {
+    if (content !== null) writeOld(FILE, content);
+    const before = content !== null && content.length > 10 ? [one] : [];
+    const { messages, problems } = await lab.mailbox().peek("developer");
+    expect(messages.map(({ value }) => value)).toEqual(before);
+    expect(problems).toEqual([]);
+    await lab.mailbox().send("developer", assignment("task-001"));
+    expect(lab.json(FILE)["messages"]).toEqual([...before, assignment("task-001")]);
+    expect(readdirSync(lab.path("tasks/messages"))).toEqual(["to-developer.json"]);
+  });
+
+  const whole = JSON.stringify({ messages: [one, assignment("cut")], lastRead: null });
+  it.each<[string, string | Uint8Array, number]>([
+    ["cut in the second message", whole.slice(0, -60), 1],
+    ["cut in the first message", whole.slice(0, 60), 0],
+    ["no JSON", "The developer should start with the search field.", 0],
+    ["no text", Buffer.from([0x7b, 0xff, 0xfe, 0x80]), 0],
+    ["a list", JSON.stringify([one]), 1],
+    ["a single message", JSON.stringify(one), 1],
+    ["an object of another kind", '{"messages": {"a": 1}}', 0],
+    ["a number", "42", 0],
+    ["with a trailing comma", `{"messages": [${JSON.stringify(one)},], "lastRead": null}`, 1],
+    ["nested without end", "[".repeat(50_000) + "]".repeat(50_000), 0],
+  ])(
+    "%s is reported with its path, and kept under a name of its own before it is replaced",
+    async (_, content, kept) => {
+      const file = writeOld(FILE, content);
+      const { messages, problems } = await lab.mailbox().peek("developer");
+      expect(messages.map(({ value }) => value)).toEqual(kept === 1 ? [one] : []);
+      expect(problems).toMatchObject([{ file, sentence: expect.stringMatching(/\.$/) }]);
+      expect(readFileSync(file)).toEqual(Buffer.from(content as string));
+
+      const sent = await lab.mailbox().send("developer", assignment("task-001"));
+      expect(lab.json(FILE)["messages"]).toEqual([...(kept === 1 ? [one] : []), assignment("task-001")]);
+      const keptAs = sent.problems[0]!.keptAs!;
+      expect(keptAs).toMatch(/to-developer\.json\.damaged-[0-9a-f]{12}$/);
+      expect(readFileSync(keptAs)).toEqual(Buffer.from(content as string));
+      expect(lab.text("logs/log.md")).toContain("[WARN]");
+    },
+  );
+
+  it("damaged twice in different ways is kept twice", async () => {
+    for (const text of ["{", "["]) {
+      writeOld(FILE, text);
+      await lab.mailbox().send("developer", one);
+    }
+    const kept = readdirSync(lab.path("tasks/messages")).filter((name) => name.includes("damaged"));
+    expect(kept.map((name) => readFileSync(join(lab.path("tasks/messages"), name), "utf8")).toSorted()).toEqual([
+      "[",
+      "{",
+    ]);
+  });
+
+  it("just being written by another program is waited for", async () => {
+    lab.write(FILE, '{"messages": [');
+    setTimeout(() => lab.write(FILE, JSON.stringify({ messages: [one], lastRead: null })), 60);
+    const { problems } = await lab.mailbox().send("developer", assignment("task-001"));
+    expect(problems).toEqual([]);
+    expect(lab.json(FILE)["messages"]).toEqual([one, assignment("task-001")]);
+  });
+
+  it("changed by another program between our reading and our writing is read again (D1-032)", async () => {
+    const { folder } = lab.mailbox();
+    await appendToBox(folder, "developer", [one]);
+    let times = 0;
+    await rewrite(lab.path(FILE), realWorld, readBoxContent, ({ messages }) => {
+      if (++times === 1) lab.write(FILE, JSON.stringify({ messages: [...messages, "theirs"] }));
+      return JSON.stringify({ messages: [...messages, "ours"] });
+    });
+    expect(times).toBe(2);
+    expect(lab.json(FILE)["messages"]).toEqual([one, "theirs", "ours"]);
+  });
+});
+
+it("an entry that is no message is shown with its problems and left where it is (D1-057)", async () => {
+  writeOld(FILE, JSON.stringify({ messages: ["hello", null, { type: "task_assignment" }, assignment("t")] }));
+  const { messages } = await lab.mailbox().peek("developer");
+  expect(messages.map(({ message }) => message?.taskId ?? null)).toEqual([null, null, null, "t"]);
+  expect(messages.slice(0, 3).every(({ problems }) => problems.some(({ severity }) => severity === "error"))).toBe(
+    true,
+  );
+  await lab.mailbox().send("developer", assignment("u"));
+  expect((lab.json(FILE)["messages"] as unknown[]).slice(0, 2)).toEqual(["hello", null]);
+});

@@ -1,0 +1,79 @@
+// Several processes on one box, some of them killed.
+import { readdirSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ended, MailboxLab } from "./mailbox-lab.ts";
+
+const FILE = "tasks/messages/to-developer.json";
+/** `npm run reliability` asks for more. */
+const KILLS = Number(process.env["TUTTI_TEST_KILLS"] ?? 16);
+
+let lab: MailboxLab;
+beforeEach(() => {
+  lab = new MailboxLab();
+});
+afterEach(() => lab.tearDown());
+
+const taskIds = (): string[] => (lab.json(FILE)["messages"] as { taskId: string }[]).map(({ taskId }) => taskId);
+
+describe("many writers", () => {
+  it("8 processes with 500 messages each: all are there once, each process's in order, and readers see whole messages only (D1-032, D1-001)", async () => {
+    const writers = Array.from({ length: 8 }, (_, index) => lab.startWriter(`w${index}`, 500, 50));
+    const codes = Promise.all(writers.map(ended));
+    let isDone = false;
+    void codes.then(() => (isDone = true));
+    // A reader without a lock, all the time.
+    const lengths: number[] = [];
+    while (!isDone) {
+      const { messages, problems } = await lab.mailbox().peek("developer");
+      expect(problems).toEqual([]);
+      expect(messages.every(({ message, problems }) => message !== null && problems.length === 0)).toBe(true);
+      lengths.push(messages.length);
+      await sleep(150);
+    }
+    expect(await codes).toEqual(Array.from({ length: 8 }, () => 0));
+    const ids = taskIds();
+    expect(ids).toHaveLength(4000);
+    for (let index = 0; index < 8; index++) {
+      const own = ids.filter((id) => id.startsWith(`w${index}-`));
+      expect(own).toEqual(Array.from({ length: 500 }, (_, number) => `w${index}-${number}`));
+    }
+    expect(lengths).toEqual(lengths.toSorted((a, b) => a - b));
+    expect(new Set(lengths).size).toBeGreaterThan(3);
+    expect(readdirSync(lab.path("tasks/messages"))).toEqual(["to-developer.json"]);
+  });
+
+  it(`a writer killed at any moment, ${KILLS} times while others write, leaves a readable file and no lost or double acknowledged message (D1-032)`, async () => {
+    const steady = lab.startWriter("steady", 100_000, 1);
+    const killed: string[] = [];
+    const writeAndDie = async (number: number) => {
+      const writer = lab.startWriter(`k${number}`, 100_000, 1 + (number % 3));
+      const end = ended(writer);
+      while (writer.acknowledged.length === 0) await sleep(2);
+      await sleep((number * 7.3) % 60);
+      writer.kill("SIGKILL");
+      await end;
+      killed.push(...writer.acknowledged);
+      // The file is whole.
+      expect(lab.json(FILE)).toHaveProperty("messages");
+    };
+    for (let round = 0; round < KILLS; round += 4) {
+      await Promise.all([0, 1, 2, 3].map((index) => writeAndDie(round + index)));
+      // Nobody waits for a lock of the dead.
+      const before = steady.acknowledged.length;
+      while (steady.acknowledged.length === before) await sleep(2);
+    }
+    const end = ended(steady);
+    steady.kill("SIGKILL");
+    await end;
+    const ids = taskIds();
+    expect(new Set(ids).size).toBe(ids.length);
+    const there = new Set(ids);
+    expect([...killed, ...steady.acknowledged].filter((id) => !there.has(id))).toEqual([]);
+    expect(killed.length).toBeGreaterThanOrEqual(KILLS);
+    // What a killed writer left beside the file is gone after the next write.
+    await lab.mailbox().clear("developer");
+    expect(readdirSync(lab.path("tasks/messages"))).toEqual(["to-developer.json"]);
+    expect(lab.mailbox().archived("developer")).toMatchObject([{ messages: { length: ids.length } }]);
+  });
+});

@@ -1,0 +1,232 @@
+// Reading, marking, clearing and watching a box.
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Mailbox } from "../../src/mailbox/mailbox.ts";
+import { assignment, ended, MailboxLab, report } from "./mailbox-lab.ts";
+
+const FILE = "tasks/messages/to-developer.json";
+
+let lab: MailboxLab;
+beforeEach(() => {
+  lab = new MailboxLab();
+});
+afterEach(() => lab.tearDown());
+
+const ids = (messages: { message: { taskId?: string } | null }[]) => messages.map(({ message }) => message?.taskId);
+const fresh = async (mailbox: Mailbox, options: { consumer?: string; taskId?: string } = {}) =>
+  ids((await mailbox.read("developer", options)).messages.filter(({ readAt }) => readAt === null));
+
+describe("reading", () => {
+  it("returns the messages, sets lastRead, and marks each message for its reader only (D1-004, D1-033)", async () => {
+    const mailbox = lab.mailbox();
+    await mailbox.send("developer", assignment("a"));
+    expect(await fresh(mailbox)).toEqual(["a"]);
+    const { lastRead } = lab.json(FILE);
+    expect(Math.abs(Date.parse(lastRead as string) - Date.now())).toBeLessThan(5000);
+    await mailbox.send("developer", assignment("b"));
+    expect(lab.json(FILE)["lastRead"]).toBe(lastRead);
+    expect(await fresh(lab.mailbox())).toEqual(["b"]);
+    expect(await fresh(mailbox)).toEqual([]);
+    expect(await fresh(mailbox, { consumer: "auditor" })).toEqual(["a", "b"]);
+    expect(lab.json(FILE)["lastRead"]! >= lastRead!).toBe(true);
+  });
+
+  it("for a task returns and marks only what matches it (D1-033)", async () => {
+    const mailbox = lab.mailbox();
+    for (const id of ["a", "b", "a"]) await mailbox.send("developer", assignment(id));
+    expect(await fresh(mailbox, { taskId: "a" })).toEqual(["a", "a"]);
+    expect(await fresh(mailbox)).toEqual(["b"]);
+  });
+
+  it("tells equal messages apart by their number, also when others rewrite the file", async () => {
+    const mailbox = lab.mailbox();
+    await mailbox.send("developer", assignment("a"));
+    expect(await fresh(mailbox)).toEqual(["a"]);
+    const { messages } = lab.json(FILE) as { messages: object[] };
+    writeFileSync(lab.path(FILE), JSON.stringify({ lastRead: null, messages: [...messages, ...messages] }));
+    expect(await fresh(mailbox)).toEqual(["a"]);
+    expect(await fresh(mailbox)).toEqual([]);
+  });
+
+  it("with peek changes nothing on the disk (D1-033)", async () => {
+    const mailbox = lab.mailbox();
+    await mailbox.send("developer", assignment("a"));
+    const before = lab.text(FILE);
+    for (let time = 0; time < 2; time++)
+      expect((await mailbox.peek("developer")).messages).toMatchObject([{ readAt: null }]);
+    expect(lab.text(FILE)).toBe(before);
+  });
+
+  it("a box that nobody wrote to is empty and makes no files (D1-057)", async () => {
+    expect(await lab.mailbox().read("developer")).toEqual({
+      box: "developer",
+      lastRead: null,
+      messages: [],
+      problems: [],
+    });
+    expect(existsSync(lab.path())).toBe(false);
+  });
+
+  it("what others wrote is read leniently, with every deviation named (D1-033, D1-060)", async () => {
+    lab.write(
+      "tasks/messages/to-team-lead.json",
+      JSON.stringify({ messages: [{ ...report("a"), platform: "desktop" }] }),
+    );
+    const { messages } = await lab.mailbox().read("team-lead");
+    expect(messages).toMatchObject([
+      { message: { taskId: "a" }, problems: [{ path: "platform", severity: "warning" }] },
+    ]);
+  });
+});
+
+describe("clearing", () => {
+  it("archives every message with who read it, then leaves an empty box with lastRead (D1-034, D1-058)", async () => {
+    const mailbox = lab.mailbox();
+    await mailbox.send("developer", assignment("a"));
+    await fresh(mailbox);
+    await mailbox.send("developer", assignment("b"));
+    expect(await mailbox.clear("developer")).toMatchObject({ cleared: 2, problems: [] });
+    const { lastRead, ...rest } = lab.json(FILE);
+    expect(rest).toEqual({ messages: [] });
+    expect(Number.isNaN(Date.parse(lastRead as string))).toBe(false);
+    const [clearing] = mailbox.archived("developer");
+    expect(clearing!.messages.map(({ message }) => message)).toEqual([assignment("a"), assignment("b")]);
+    expect(Object.keys(clearing!.messages[0]!.readBy)).toEqual(["developer"]);
+    expect(clearing!.messages[1]!.readBy).toEqual({});
+  });
+
+  it("again and again only adds to the archive, and an equal message afterwards is a new one (D1-034)", async () => {
+    const mailbox = lab.mailbox();
+    for (let time = 0; time < 3; time++) {
+      await mailbox.send("developer", assignment("a"));
+      expect(await fresh(mailbox)).toEqual(["a"]);
+      await mailbox.clear("developer");
+    }
+    await mailbox.clear("developer");
+    expect(mailbox.archived("developer")).toHaveLength(3);
+  });
+
+  it("that was interrupted after the archive archives nothing twice", async () => {
+    const mailbox = lab.mailbox();
+    await mailbox.send("developer", assignment("a"));
+    const before = lab.text(FILE);
+    await mailbox.clear("developer");
+    // As it is when the process dies between the two steps: the archive is written, the box is not.
+    writeFileSync(lab.path(FILE), before);
+    const archive = lab.path(".tutti/archive/developer.jsonl");
+    writeFileSync(archive, readFileSync(archive, "utf8").split("\n").slice(0, 2).join("\n") + "\n");
+    expect(await mailbox.clear("developer")).toMatchObject({ cleared: 1 });
+    expect(mailbox.archived("developer")).toHaveLength(1);
+    expect(lab.json(FILE)["messages"]).toEqual([]);
+  });
+
+  it("keeps a damaged file under a name of its own (D1-057)", async () => {
+    lab.write(FILE, "{ broken");
+    await lab.mailbox().clear("developer");
+    const kept = readdirSync(lab.path("tasks/messages")).find((name) => name.includes("damaged"))!;
+    expect(lab.text(`tasks/messages/${kept}`)).toBe("{ broken");
+  });
+});
+
+describe("watching", () => {
+  const take = async (mailbox: Mailbox, count: number, consumer?: string): Promise<(string | undefined)[]> => {
+    const signal = AbortSignal.timeout(20_000);
+    const found: (string | undefined)[] = [];
+    const options = consumer === undefined ? { signal } : { signal, consumer };
+    for await (const { message } of mailbox.watch("developer", options)) {
+      found.push(message?.taskId);
+      if (found.length === count) break;
+    }
+    return found;
+  };
+
+  it("hands out each message once, as it comes, also when the box is made later (D1-001, D1-033)", async () => {
+    const mailbox = lab.mailbox();
+    const found = take(mailbox, 5);
+    for (const id of ["a", "b", "c", "d", "e"]) {
+      await sleep(id === "c" ? 120 : 5);
+      await lab.mailbox().send("developer", assignment(id));
+    }
+    expect(await found).toEqual(["a", "b", "c", "d", "e"]);
+    expect(lab.json(FILE)["lastRead"]).not.toBe(null);
+  });
+
+  it("goes on after a restart where it stopped, for each reader by itself, also when the box was cleared", async () => {
+    for (const id of ["a", "b", "c"]) await lab.mailbox().send("developer", assignment(id));
+    expect(await take(lab.mailbox(), 2)).toEqual(["a", "b"]);
+    expect(await take(lab.mailbox(), 1)).toEqual(["c"]);
+    expect(await take(lab.mailbox(), 3, "auditor")).toEqual(["a", "b", "c"]);
+    const next = take(lab.mailbox(), 1);
+    await lab.mailbox().clear("developer");
+    await lab.mailbox().send("developer", assignment("a"));
+    expect(await next).toEqual(["a"]);
+  });
+
+  it("misses nothing and repeats nothing while several write, and two under one name share the messages", async () => {
+    const writers = [lab.startWriter("x", 60, 3), lab.startWriter("y", 60, 1)];
+    const stop = new AbortController();
+    const found: string[] = [];
+    const watchers = [1, 2].map(async () => {
+      for await (const { message } of lab.mailbox().watch("developer", { signal: stop.signal, pollMs: 50 })) {
+        found.push(message!.taskId!);
+        if (found.length === 120) stop.abort();
+      }
+    });
+    await Promise.all([...writers.map(ended), ...watchers]);
+    const all = writers.flatMap(({ acknowledged }) => acknowledged);
+    expect(found.toSorted()).toEqual(all.toSorted());
+  });
+
+  it("a watcher that is killed and started again has every message at least once, and none twice but the one in hand", async () => {
+    const watcher = fileURLToPath(new URL("./watcher-process.ts", import.meta.url));
+    const written = ended(lab.startWriter("w", 80, 1));
+    const runs: string[][] = [];
+    const start = async (killAfter: number) => {
+      const child = spawn(process.execPath, [watcher, lab.project, "80"], { stdio: ["ignore", "pipe", "inherit"] });
+      const end = ended(child);
+      let text = "";
+      child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+        text += chunk;
+        if (text.split("\n").length > killAfter) child.kill("SIGKILL");
+      });
+      // One run may have taken so much that nothing is left for the next.
+      const timer = setTimeout(() => child.kill("SIGKILL"), 2000);
+      await end;
+      clearTimeout(timer);
+      runs.push(text.split("\n").filter((line) => line !== ""));
+    };
+    for (const killAfter of [10, 15]) await start(killAfter);
+    await written;
+    const left = (await lab.mailbox().read("developer")).messages.filter(({ readAt }) => readAt === null);
+    runs.push(left.map(({ message }) => message!.taskId!));
+    const all = runs.flat();
+    expect(new Set(all).size).toBe(80);
+    expect(all.length - 80).toBeLessThanOrEqual(2);
+  });
+
+  it("tells once about a damaged file and goes on when it is whole again", async () => {
+    lab.write(FILE, "{ broken");
+    const problems: string[] = [];
+    const stop = new AbortController();
+    const found: unknown[] = [];
+    const done = (async () => {
+      const options = {
+        signal: stop.signal,
+        pollMs: 20,
+        onProblem: ({ sentence }: { sentence: string }) => void problems.push(sentence),
+      };
+      for await (const { message } of lab.mailbox().watch("developer", options)) {
+        found.push(message?.taskId);
+        stop.abort();
+      }
+    })();
+    await sleep(500);
+    expect(problems).toHaveLength(1);
+    lab.write(FILE, JSON.stringify({ messages: [assignment("a")] }));
+    await done;
+    expect(found).toEqual(["a"]);
+  });
+});

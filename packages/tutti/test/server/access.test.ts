@@ -1,0 +1,278 @@
+// Who is let in: contract section 7, route by route and header by header.
+import type { OutgoingHttpHeaders } from "node:http";
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { TuttiError } from "../../src/schema/error.ts";
+import { Access } from "../../src/server/access.ts";
+import { createApp } from "../../src/server/app.ts";
+import { Feed } from "../../src/server/feed.ts";
+import { startServer } from "../../src/server/start-server.ts";
+import { ServerLab } from "./server-lab.ts";
+
+/** Every route, with a path that leads to it. */
+const ROUTES: [method: string, pattern: string, path: string][] = [
+  ["GET", "/api/events", "/api/events"],
+  ["POST", "/api/orchestrator", "/api/orchestrator"],
+  ["GET", "/api/orchestrator", "/api/orchestrator"],
+  ["GET", "/api/orchestrator/:id", "/api/orchestrator/x"],
+  ["POST", "/api/orchestrator/:id/start", "/api/orchestrator/x/start"],
+  ["POST", "/api/orchestrator/:id/cancel", "/api/orchestrator/x/cancel"],
+  ["POST", "/api/orchestrator/:id/confirm-tasks", "/api/orchestrator/x/confirm-tasks"],
+  ["GET", "/api/orchestrator/:id/events", "/api/orchestrator/x/events"],
+  ["GET", "/api/orchestrator/:id/result", "/api/orchestrator/x/result"],
+  ["GET", "/api/orchestrator/:id/workers", "/api/orchestrator/x/workers"],
+  ["GET", "/api/orchestrator/:id/workers/:key", "/api/orchestrator/x/workers/y"],
+  ["GET", "/api/orchestrator/:id/workers/:key/transcript", "/api/orchestrator/x/workers/y/transcript"],
+  ["GET", "/api/inbox", "/api/inbox"],
+  ["POST", "/api/inbox/:itemId", "/api/inbox/x"],
+  ["GET", "/*", "/some/page"],
+];
+const OPEN: [string, string, string] = ["GET", "/api/health", "/api/health"];
+
+let lab: ServerLab;
+let cookie: string;
+beforeAll(async () => {
+  lab = await ServerLab.open();
+  const { headers } = await lab.ask(`/?token=${lab.token}`);
+  [cookie] = headers["set-cookie"]![0]!.split(";") as [string];
+});
+afterAll(() => lab.tearDown());
+
+const origin = (host = lab.host) => `http://${host}`;
+const status = async (path: string, headers: OutgoingHttpHeaders, method = "GET") =>
+  (await lab.ask(path, { method, headers })).status;
+
+describe("the token", () => {
+  it("is asked for on every route there is", () => {
+    const { engine } = lab;
+    const access = new Access({ token: "t", host: "127.0.0.1", port: 1 });
+    const feed = new Feed(engine);
+    const app = createApp({ engine, feed, access, version: "1", webRoot: null, onlyNamedAgents: false });
+    feed.close();
+    const routes = app.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`);
+    expect(routes.toSorted()).toEqual([OPEN, ...ROUTES].map(([method, path]) => `${method} ${path}`).toSorted());
+  });
+
+  it.each(ROUTES)("%s %s is refused with 401 without it and with a wrong one", async (method, _, path) => {
+    const wrong = [
+      {},
+      { authorization: "Bearer wrong" },
+      { authorization: `Bearer ${lab.token}x` },
+      { authorization: "Bearer " },
+      { authorization: `Basic ${lab.token}` },
+      { authorization: lab.token },
+      { cookie: `tutti_${lab.server.port}=${lab.token}` },
+      { cookie: cookie.replace(/=.*/, "=") },
+      // The cookie of a server on another port of this machine.
+      { cookie: cookie.replace(/^tutti_\d+/, "tutti_1") },
+      { cookie, authorization: "Bearer wrong" },
+    ];
+    for (const headers of wrong) {
+      const { status, json, headers: answered } = await lab.ask(path, { method, headers });
+      expect([status, headers]).toEqual([401, headers]);
+      if (path.startsWith("/api")) expect(json.error.code).toBe("unauthorized");
+      expect(answered).not.toHaveProperty("access-control-allow-origin");
+    }
+    const accepted = await lab.ask(path, { method, headers: { ...lab.bearer } });
+    expect([401, 403]).not.toContain(accepted.status);
+  });
+
+  it("is handed over by the printed URL, which leaves the address bar, and only there", async () => {
+    const { status: redirect, headers } = await lab.ask(`/?token=${lab.token}`);
+    expect([redirect, headers.location]).toEqual([303, "/"]);
+    expect(headers["set-cookie"]).toEqual([`${cookie}; Path=/; HttpOnly; SameSite=Strict`]);
+    expect(cookie).toMatch(new RegExp(`^tutti_${lab.server.port}=`));
+    expect(cookie).not.toContain(lab.token);
+    expect(await status("/", { cookie })).toBe(200);
+    for (const path of [
+      "/?token=wrong",
+      "/?token=",
+      `/other?token=${lab.token}`,
+      `/api/orchestrator?token=${lab.token}`,
+    ]) {
+      const answer = await lab.ask(path);
+      expect([answer.status, answer.headers["set-cookie"]]).toEqual([401, undefined]);
+    }
+  });
+
+  it("is asked for with a page that says what to do", async () => {
+    const { status, text, headers } = await lab.ask("/");
+    expect([status, headers["content-type"]]).toEqual([401, "text/html; charset=UTF-8"]);
+    expect(text).toContain("use the URL with the token that was printed");
+  });
+});
+
+describe("a foreign Host", () => {
+  it.each([OPEN, ...ROUTES])("is refused with 403 on %s %s, with the token too", async (method, _, path) => {
+    const { port } = lab.server;
+    const foreign = [
+      "evil.example",
+      `evil.example:${port}`,
+      "127.0.0.1",
+      "127.0.0.1:1",
+      `127.0.0.1.evil.example:${port}`,
+    ];
+    for (const host of [...foreign, `10.0.0.1:${port}`, `localhost.:${port}`, `[::2]:${port}`, `localhost:${port}0`]) {
+      const answer = await lab.ask(path, { method, headers: { ...lab.bearer, host } });
+      expect([answer.status, host]).toEqual([403, host]);
+      expect(answer.json.error.code).toBe("forbidden");
+    }
+  });
+
+  it("is not one of the names of this machine", async () => {
+    for (const name of ["127.0.0.1", "localhost", "LocalHost", "[::1]"]) {
+      const host = `${name}:${lab.server.port}`;
+      expect(await status("/api/orchestrator", { ...lab.bearer, host })).toBe(200);
+      expect(await status("/api/orchestrator", { ...lab.bearer, host, origin: origin(host) })).toBe(200);
+    }
+  });
+
+  it("is refused in every form that a request can have", async () => {
+    const raw = async (text: string) => {
+      const connection = connect(lab.server.port, "127.0.0.1").setEncoding("utf8");
+      connection.end(text);
+      let answer = "";
+      for await (const chunk of connection) answer += chunk as string;
+      return answer.slice(9, 12);
+    };
+    const end = `Authorization: Bearer ${lab.token}\r\nConnection: close\r\n\r\n`;
+    expect(await raw(`GET /api/inbox HTTP/1.1\r\n${end}`)).toBe("400");
+    expect(await raw(`GET /api/inbox HTTP/1.0\r\n${end}`)).toMatch(/40[03]/);
+    expect(await raw(`GET /api/inbox HTTP/1.1\r\nHost: a b\r\n${end}`)).toMatch(/40[03]/);
+    expect(await raw(`GET http://${lab.host}/api/inbox HTTP/1.1\r\nHost: evil.example\r\n${end}`)).toBe("403");
+    expect(await raw(`GET /api/inbox HTTP/1.1\r\nHost: evil.example\r\nHost: ${lab.host}\r\n${end}`)).toMatch(/40[03]/);
+    expect(await raw(`TRACE /api/inbox HTTP/1.1\r\nHost: ${lab.host}\r\n${end}`)).toMatch(/40[0-9]/);
+    expect(await raw(`GET /api/inbox HTTP/1.1\r\nHost: ${lab.host}\r\n${end}`)).toBe("200");
+  });
+});
+
+describe("a foreign Origin", () => {
+  it.each([OPEN, ...ROUTES])("is refused with 403 on %s %s, with the token too", async (method, _, path) => {
+    const other = ["null", "", "http://evil.example", "http://127.0.0.1", "http://127.0.0.1:1", `https://${lab.host}`];
+    for (const foreign of [
+      ...other,
+      `http://localhost:${lab.server.port}`,
+      `${origin()}.evil.example`,
+      `${origin()}/`,
+    ]) {
+      const answer = await lab.ask(path, { method, headers: { ...lab.bearer, origin: foreign } });
+      expect([answer.status, foreign]).toEqual([403, foreign]);
+    }
+  });
+});
+
+describe("the cookie", () => {
+  it("opens reads where the browser says nothing against it", async () => {
+    for (const site of ["same-origin", "none"]) {
+      expect(await status("/api/orchestrator", { cookie, "sec-fetch-site": site })).toBe(200);
+    }
+    expect(await status("/api/orchestrator", { cookie })).toBe(200);
+    expect(await status("/api/orchestrator", { cookie: `a=b; ${cookie}; c=d`, origin: origin() })).toBe(200);
+    // A server on another port can set a cookie of the same name, which must not shut the person out.
+    expect(await status("/api/orchestrator", { cookie: `${cookie.replace(/=.*/, "=junk")}; ${cookie}` })).toBe(200);
+  });
+
+  it("opens nothing to what another site makes the browser ask for, be it a form, an image or a page", async () => {
+    for (const site of ["cross-site", "same-site", "nonsense"]) {
+      for (const path of ["/", "/api/orchestrator", "/assets/x.js"]) {
+        expect(await status(path, { cookie, "sec-fetch-site": site })).toBe(403);
+      }
+      expect(await status("/api/orchestrator", { cookie, origin: origin(), "sec-fetch-site": site }, "POST")).toBe(403);
+    }
+    const form = { cookie, origin: "null", "content-type": "text/plain", "sec-fetch-site": "cross-site" };
+    expect(await status("/api/orchestrator", form, "POST")).toBe(403);
+  });
+
+  it("opens writes and upgrades only with the Origin of our own page", async () => {
+    for (const method of ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
+      expect(await status("/api/orchestrator/x/start", { cookie }, method)).toBe(403);
+    }
+    expect(await status("/api/orchestrator/x/start", { cookie, origin: origin() }, "POST")).toBe(404);
+    expect((await lab.refusedSocket("/api/events", { cookie })).status).toBe(403);
+    const follower = await lab.socket("", { cookie, origin: origin() });
+    follower.leave();
+  });
+});
+
+describe("an upgrade", () => {
+  const refused = async (headers: OutgoingHttpHeaders, path = "/api/events") => {
+    const { status, text } = await lab.refusedSocket(path, headers);
+    return [status, JSON.parse(text).error.code];
+  };
+
+  it("is judged like any other request", async () => {
+    expect(await refused({})).toEqual([401, "unauthorized"]);
+    expect(await refused({ authorization: "Bearer wrong" })).toEqual([401, "unauthorized"]);
+    expect(await refused({ ...lab.bearer, host: "evil.example" })).toEqual([403, "forbidden"]);
+    for (const foreign of ["null", "http://evil.example", "http://127.0.0.1:1"]) {
+      expect(await refused({ ...lab.bearer, origin: foreign })).toEqual([403, "forbidden"]);
+      expect(await refused({ cookie, origin: foreign })).toEqual([403, "forbidden"]);
+    }
+    expect(await refused({ cookie, origin: origin(), "sec-fetch-site": "same-site" })).toEqual([403, "forbidden"]);
+    expect(await refused({ ...lab.bearer, origin: origin() }, "/api/orchestrator")).toEqual([404, "not_found"]);
+    expect(await refused({ ...lab.bearer }, "/api/events?after=x")).toEqual([400, "invalid_input"]);
+    expect(await refused({ ...lab.bearer }, "/api/events?run=orch_nobody")).toEqual([404, "run_not_found"]);
+  });
+
+  it("to anything but a WebSocket is answered as if it had not been asked for", async () => {
+    const headers = { ...lab.bearer, connection: "Upgrade, HTTP2-Settings", upgrade: "h2c", "http2-settings": "" };
+    expect(await status("/api/orchestrator", headers)).toBe(200);
+  });
+
+  it("with a broken handshake is refused with 400", async () => {
+    const headers = { ...lab.bearer, connection: "Upgrade", upgrade: "websocket" };
+    const { status, json } = await lab.ask("/api/events", { headers });
+    expect([status, json.error.code]).toEqual([400, "invalid_input"]);
+  });
+});
+
+describe("every answer", () => {
+  it("forbids what a page of ours does not need, and allows other origins nothing", async () => {
+    for (const path of ["/", "/api/health", "/api/orchestrator", "/api/nowhere", "/api/events"]) {
+      for (const headers of [{}, lab.bearer, { ...lab.bearer, accept: "text/event-stream" }]) {
+        const response = await lab.open(path, { headers });
+        const { headers: answered } = response;
+        response.destroy();
+        expect(answered["content-security-policy"]).toContain("default-src 'self'");
+        expect(answered["content-security-policy"]).toContain("frame-ancestors 'none'");
+        expect(answered["x-content-type-options"]).toBe("nosniff");
+        expect(answered["referrer-policy"]).toBe("no-referrer");
+        if (path.startsWith("/api")) expect(answered["cache-control"]).toBe("no-store");
+        expect(Object.keys(answered).filter((name) => name.startsWith("access-control"))).toEqual([]);
+      }
+    }
+  });
+});
+
+describe("beyond loopback", () => {
+  const start = (host: string, explicitToken: boolean) =>
+    startServer({ engine: lab.engine, token: lab.token, explicitToken, host, port: 0, version: "1", webRoot: null });
+
+  it("nothing is opened without a token of the person's own", async () => {
+    for (const host of ["0.0.0.0", "::", "192.0.2.1", "example.org"]) {
+      await expect(start(host, false)).rejects.toMatchObject({ code: "usage" });
+    }
+  });
+
+  it("requests may come by any address but no foreign name, and may not say which program to run", async () => {
+    const server = await start("0.0.0.0", true);
+    const ask = async (host: string, path = "/api/health", body?: object) => {
+      const asked = { method: body ? "POST" : "GET", headers: { ...lab.bearer, host }, body };
+      return lab.ask(path, { ...asked, port: server.port });
+    };
+    expect((await ask(`192.0.2.7:${server.port}`)).status).toBe(200);
+    expect((await ask(`evil.example:${server.port}`)).status).toBe(403);
+    const run = { templateId: "documentation", cwd: lab.lab.repo, message: "x", agent: "command:rm -rf /" };
+    const { status, json } = await ask(`127.0.0.1:${server.port}`, "/api/orchestrator", run);
+    expect([status, json.error.code]).toEqual([403, "forbidden"]);
+    await server.close();
+  });
+
+  it("a port that is taken is a mistake with a sentence", async () => {
+    const { engine, token } = lab;
+    const { port } = lab.server;
+    const second = startServer({ engine, token, port, version: "1", webRoot: null });
+    await expect(second).rejects.toThrow(TuttiError);
+    await expect(second).rejects.toThrow(`cannot listen on 127.0.0.1:${port}`);
+  });
+});

@@ -1,0 +1,91 @@
+// Creating a run over the API: what is accepted, and what is refused with which status.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { goodWorker, mainSession } from "../lab/scenarios.ts";
+import { ServerLab } from "./server-lab.ts";
+
+let lab: ServerLab;
+let agent: string;
+beforeAll(async () => {
+  lab = await ServerLab.open();
+  agent = lab.lab.scenario([...mainSession([{ id: "a" }]), goodWorker]);
+});
+afterAll(() => lab.tearDown());
+
+describe("creating a run", () => {
+  const post = (body: unknown) => lab.post("/api/orchestrator", body);
+  const sound = () => ({ templateId: "documentation", cwd: lab.lab.repo, message: "write", agent });
+
+  it("answers 201 with its id and status, and starts it only when told to (D4-457)", async () => {
+    const { status, json } = await post({ ...sound(), customVariables: { A: "b" } });
+    expect(status).toBe(201);
+    expect(json).toEqual({ orchestratorId: expect.stringMatching(/^orch_[a-z0-9]{12}$/), status: "created" });
+    const run = lab.engine.get(json.orchestratorId)!;
+    expect([run.customVariables, run.template.config.maxWorkers]).toEqual([{ A: "b" }, 5]);
+    const started = await post({ ...sound(), autoStart: true });
+    expect(started.json.status).toBe("analyzing");
+    for (const { orchestratorId } of [json, started.json]) {
+      await lab.post(`/api/orchestrator/${orchestratorId}/cancel`);
+      await lab.until(orchestratorId, ({ released }) => released);
+    }
+  });
+
+  it.each([
+    ["without a template", { templateId: undefined }, "templateId"],
+    ["without a folder", { cwd: undefined }, "cwd"],
+    ["with a relative folder", { cwd: "repo" }, "cwd"],
+    ["with an empty request", { message: "  " }, "message"],
+    ["without an agent", { agent: undefined }, "agent"],
+    ["with a variable that is no text", { customVariables: { A: 1 } }, "customVariables.A"],
+    ["with no worker at all", { config: { maxWorkers: 0 } }, "config.maxWorkers"],
+    ["with a setting nobody knows", { config: { maxWorker: 1 } }, "config"],
+    ["with a member nobody knows", { budget: { usd: 1 } }, ""],
+    ["with a word for a choice", { autoStart: "yes" }, "autoStart"],
+  ])("is refused with 400 %s, and the path of the problem", async (_, change, path) => {
+    const { status, json } = await post({ ...sound(), ...change });
+    expect(status).toBe(400);
+    expect(json.error.code).toBe("invalid_input");
+    expect(json.error.details.map((detail: { path: string }) => detail.path)).toContain(path);
+  });
+
+  it.each([
+    ["a list", "[]"],
+    ["nothing", ""],
+    ["half an object", '{"templateId":'],
+    ["no UTF-8", Buffer.from([0x7b, 0xff, 0x7d])],
+  ])("is refused with 400 when the body is %s", async (_, body) => {
+    const { status, json } = await post(body);
+    expect([status, json.error.code]).toEqual([400, "invalid_input"]);
+  });
+
+  it.each([
+    ["template", { templateId: "nobody" }, "template_not_found"],
+    ["agent", { agent: "nobody" }, "agent_unknown"],
+    ["folder", { cwd: "/nowhere/at/all" }, "folder_not_found"],
+  ])("is refused with 422 for an unknown %s", async (_, change, code) => {
+    const before = lab.engine.lastSeq();
+    const { status, json } = await post({ ...sound(), ...change });
+    expect([status, json.error.code, lab.engine.lastSeq()]).toEqual([422, code, before]);
+  });
+
+  it("is refused with 422 outside a repository", async () => {
+    const cwd = join(lab.lab.folder, "plain");
+    mkdirSync(cwd);
+    const { status, json } = await post({ ...sound(), cwd });
+    expect([status, json.error.code]).toEqual([422, "not_a_repository"]);
+  });
+
+  it("is refused with 413 when the body is larger than 1 MiB, also when it does not say so", async () => {
+    const body = JSON.stringify({ ...sound(), message: "x".repeat(1024 * 1024) });
+    expect((await post(body)).status).toBe(413);
+    const headers = { "transfer-encoding": "chunked" };
+    const { status, json } = await lab.api("/api/orchestrator", { method: "POST", body, headers });
+    expect([status, json.error.code]).toEqual([413, "payload_too_large"]);
+  });
+
+  it("answers all who ask while runs are being made", async () => {
+    const asked = Array.from({ length: 24 }, (_, i) => (i % 2 ? lab.api("/api/orchestrator") : post(sound())));
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map((_, i) => (i % 2 ? 200 : 201)));
+  });
+});

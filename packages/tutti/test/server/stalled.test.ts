@@ -1,0 +1,80 @@
+// Clients that do not read: each is cut off, and nobody else notices.
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { goodWorker, mainSession } from "../lab/scenarios.ts";
+import { ServerLab } from "./server-lab.ts";
+
+let lab: ServerLab;
+let agent: string;
+beforeEach(async () => {
+  lab = await ServerLab.open();
+  agent = lab.lab.scenario([...mainSession([{ id: "a" }]), goodWorker]);
+});
+afterEach(() => lab.tearDown());
+
+const LARGE = "x".repeat(900 * 1024);
+
+/** Events of nearly 1 MiB each. */
+async function flood(events: number): Promise<number> {
+  for (let i = 0; i < events; i++) {
+    await lab.engine.create({ templateId: "documentation", cwd: lab.lab.repo, message: LARGE, agent });
+  }
+  return lab.engine.lastSeq();
+}
+
+describe("a client that does not read", () => {
+  it("is cut off while another gets everything in time, and can come back for the rest", async () => {
+    const [stalled, stalledStream, other] = [await lab.socket(), await lab.stream(), await lab.socket()];
+    stalled.socket.pause();
+    stalledStream.response.pause();
+    const last = await flood(30);
+    await other.reached(last);
+    expect(other.frames).toHaveLength(last);
+    stalled.socket.resume();
+    stalledStream.response.resume();
+    await Promise.all([stalled.closed, stalledStream.closed]);
+    for (const follower of [stalled, stalledStream]) {
+      const seen = follower.seqs();
+      expect(seen.length).toBeLessThan(last);
+      expect(seen).toEqual(seen.map((_, i) => i + 1));
+      const back = await lab.socket(`?after=${seen.length}`);
+      await back.reached(last);
+      expect([...seen, ...back.seqs()]).toEqual(other.seqs());
+    }
+  });
+
+  it("is not given more of what is stored than one page, and is cut off after 20 seconds", async () => {
+    const last = await flood(80);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const [stalled, stalledStream, other] = [
+        await lab.socket("?after=0"),
+        await lab.stream("?after=0"),
+        await lab.socket("?after=0"),
+      ];
+      stalled.socket.pause();
+      stalledStream.response.pause();
+      await other.reached(last);
+      expect(other.frames).toHaveLength(80);
+      vi.advanceTimersByTime(20_000);
+      stalled.socket.resume();
+      stalledStream.response.resume();
+      await Promise.all([stalled.closed, stalledStream.closed]);
+      for (const follower of [stalled, stalledStream]) {
+        expect(follower.seqs()).toEqual(follower.seqs().map((_, i) => i + 1));
+        expect(follower.frames.length).toBeLessThanOrEqual(64);
+      }
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("does not keep the server from ending", async () => {
+    const [stalled, stalledStream] = [await lab.socket(), await lab.stream()];
+    stalled.socket.pause();
+    stalledStream.response.pause();
+    await flood(10);
+    const started = performance.now();
+    await lab.server.close();
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+});

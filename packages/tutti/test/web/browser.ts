@@ -1,0 +1,54 @@
+// A real browser for the tests: the one on this machine, or Debian's where packages can be installed. Without one the
+// tests are skipped and say why; where everything must be there (CI), that is a failure.
+import { spawnSync } from "node:child_process";
+import { accessSync, constants, existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { chromium, type Browser } from "playwright-core";
+
+const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge"];
+
+/** It talks to nobody but the page it is told to open. */
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+export const NO_BROWSER =
+  "no browser: set CHROME_PATH, or install Chromium, Chrome or Edge so that it is found on PATH";
+
+export function findBrowser(): string | null {
+  const named = process.env["CHROME_PATH"];
+  if (named) return named;
+  return onPath() ?? (installChromium() ? onPath() : null);
+}
+
+export function launch(executablePath: string): Promise<Browser> {
+  return chromium.launch({ executablePath, headless: true, args: FLAGS });
+}
+
+function onPath(): string | null {
+  const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
+  const files = NAMES.flatMap((name) => folders.map((folder) => join(folder, name)));
+  return files.find(isExecutable) ?? null;
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function installChromium(): boolean {
+  if (process.getuid?.() !== 0 || !existsSync("/etc/debian_version")) return false;
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  const apt = (...args: string[]) => spawnSync("apt-get", args, { env, stdio: "ignore" }).status === 0;
+  return apt("update") && apt("install", "-y", "--no-install-recommends", "chromium");
+}

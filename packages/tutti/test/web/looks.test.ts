@@ -1,0 +1,108 @@
+// How it looks: both themes, wide and narrow, and what axe-core has to say about it. With TUTTI_SCREENSHOTS set to a
+// folder, every view is kept there; with TUTTI_UPDATE_PICTURES=1 the picture of the README is made anew.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { violations } from "./axe.ts";
+import { DEGRADED, FINISHED, HALFWAY, REQUEST } from "./showcase.ts";
+import type { Stage } from "./stage.ts";
+import { withBrowser } from "./with-browser.ts";
+import { mainSession, worker } from "../lab/scenarios.ts";
+import type { Run } from "../../src/schema/run.ts";
+
+const PICTURE = join(import.meta.dirname, "../../../../docs/images/dashboard.png");
+const kept = process.env["TUTTI_SCREENSHOTS"];
+
+async function keep(page: Page, name: string): Promise<Buffer> {
+  if (kept) mkdirSync(kept, { recursive: true });
+  return page.screenshot({ animations: "disabled", ...(kept ? { path: join(kept, `${name}.png`) } : {}) });
+}
+
+async function confirmed(stage: Stage, sessions: object[], reached: (run: Run) => boolean): Promise<Run> {
+  const { id } = await stage.begin(sessions, REQUEST, { folder: "billing-service" });
+  await stage.until(id, "confirming");
+  await stage.engine.confirm(id);
+  return stage.engine.until(id, reached);
+}
+
+const isHalfway = (run: Run): boolean =>
+  Object.values(run.workers).filter(({ currentAction }) => currentAction !== null).length === 3;
+
+/** One run in each state that looks different, and the address of its view. */
+async function views(stage: Stage): Promise<[string, string][]> {
+  const plan = await stage.begin(FINISHED, REQUEST);
+  await stage.until(plan.id, "confirming");
+  const finished = await confirmed(stage, FINISHED, ({ status }) => status === "completed");
+  const degraded = await confirmed(stage, DEGRADED, ({ status }) => status === "completed");
+  const asking = await confirmed(
+    stage,
+    [...mainSession([{ id: "a" }]), worker("a", { then: "ask:PostgreSQL or SQLite?" })],
+    ({ inbox }) => Object.keys(inbox).length > 0,
+  );
+  const halfway = await confirmed(stage, HALFWAY, isHalfway);
+  return [
+    ["list", "/"],
+    ["plan", `/runs/${plan.id}`],
+    ["question", `/runs/${asking.id}`],
+    ["working", `/runs/${halfway.id}`],
+    ["transcript", `/runs/${halfway.id}?session=invoices`],
+    ["finished", `/runs/${finished.id}`],
+    ["degraded", `/runs/${degraded.id}`],
+  ];
+}
+
+const onStage = withBrowser();
+
+test(
+  "hold in both themes, wide and narrow, with nothing for axe-core to say",
+  onStage(async (stage) => {
+    const empty = await stage.page();
+    await empty.getByText("No run yet").waitFor();
+    expect(await violations(empty)).toEqual([]);
+    await keep(empty, "empty");
+    for (const [name, path] of await views(stage)) {
+      const pictures: Buffer[] = [];
+      for (const colorScheme of ["light", "dark"] as const) {
+        const page = await stage.page(path, { colorScheme, reducedMotion: "reduce" });
+        await page.getByText("Live", { exact: true }).waitFor();
+        if (name === "transcript") await page.getByText("Prompt 1").waitFor();
+        pictures.push(await keep(page, `${name}-${colorScheme}`));
+        expect(await violations(page), `${name} ${colorScheme}`).toEqual([]);
+        await page.setViewportSize({ width: 800, height: 800 });
+        expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name).toBe(true);
+        await keep(page, `${name}-${colorScheme}-narrow`);
+        await page.context().close();
+      }
+      expect(pictures[0]!.equals(pictures[1]!)).toBe(false);
+    }
+  }),
+);
+
+test(
+  "keep the theme that was chosen, over a reload",
+  onStage(async (stage) => {
+    const page = await stage.page("/", { colorScheme: "light" });
+    const background = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
+    const light = await background();
+    await page.getByRole("button", { name: "Switch to the dark theme" }).click();
+    const dark = await background();
+    expect(dark).not.toBe(light);
+    await page.reload();
+    await page.getByRole("button", { name: "Switch to the light theme" }).waitFor();
+    expect(await background()).toBe(dark);
+  }),
+);
+
+if (process.env["TUTTI_UPDATE_PICTURES"] === "1") {
+  test(
+    "make the picture of the README",
+    onStage(async (stage) => {
+      const run = await confirmed(stage, HALFWAY, isHalfway);
+      const page = await stage.page(`/runs/${run.id}`, { colorScheme: "light", reducedMotion: "reduce" });
+      await page.getByText("Live", { exact: true }).waitFor();
+      await page.getByText("Reading src/webhooks/deliver.ts").waitFor();
+      await page.screenshot({ path: PICTURE, animations: "disabled" });
+    }),
+  );
+}

@@ -1,0 +1,100 @@
+// A stage for the dashboard: a laboratory, a real engine with its server, and pages in a real browser. Whatever a page
+// complains about, and every request that would leave this machine, is written down.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { webRoot } from "./build-web.ts";
+import { Lab } from "../lab/lab.ts";
+import { openLocalEngine, type LocalEngine } from "../../src/main.ts";
+import type { Run } from "../../src/schema/run.ts";
+import { startServer, type RunningServer } from "../../src/server/start-server.ts";
+
+const TOKEN = "token-of-the-tests";
+
+export class Stage {
+  readonly lab: Lab;
+  readonly troubles: string[] = [];
+  readonly #browser: Browser;
+  #local: LocalEngine;
+  #server: RunningServer;
+
+  private constructor(browser: Browser, lab: Lab, local: LocalEngine, server: RunningServer) {
+    this.#browser = browser;
+    this.lab = lab;
+    this.#local = local;
+    this.#server = server;
+  }
+
+  static async open(browser: Browser, lab = new Lab()): Promise<Stage> {
+    const local = openLocalEngine({ dataDir: lab.data });
+    return new Stage(browser, lab, local, await serve(local, 0));
+  }
+
+  get engine() {
+    return this.#local.engine;
+  }
+
+  get url(): string {
+    return this.#server.url;
+  }
+
+  get openUrl(): string {
+    return `${this.url}/?token=${TOKEN}`;
+  }
+
+  /** A run that has been started, or only created; in a clone of the repository if a name for one is given. */
+  async begin(sessions: object[], message: string, { start = true, folder = "" } = {}): Promise<Run> {
+    const cwd = folder === "" ? this.lab.repo : join(this.lab.folder, folder);
+    if (!existsSync(cwd)) this.lab.git("clone", "-q", ".", cwd);
+    const agent = this.lab.scenario(sessions, `scenario-${this.engine.list().length}.json`);
+    const run = await this.engine.create({ templateId: "documentation", cwd, message, agent });
+    return start ? this.engine.start(run.id) : run;
+  }
+
+  async until(id: string, status: Run["status"]): Promise<Run> {
+    return this.engine.until(id, (run) => run.status === status);
+  }
+
+  /** A page of a person who has opened the printed address, on the list or on a run. */
+  async page(path = "/", options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await this.#browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    context.setDefaultTimeout(15_000);
+    const page = await context.newPage();
+    page.on("console", (message) => {
+      if (message.type() === "error" || message.type() === "warning") this.troubles.push(message.text());
+    });
+    page.on("pageerror", (error) => this.troubles.push(`uncaught: ${error.message}`));
+    page.on("dialog", (dialog) => this.troubles.push(`dialog: ${dialog.message()}`));
+    page.on("request", (request) => {
+      if (!request.url().startsWith(this.url)) this.troubles.push(`request to ${request.url()}`);
+    });
+    page.on("websocket", (socket) => {
+      if (!socket.url().startsWith(this.url.replace("http", "ws"))) this.troubles.push(`socket to ${socket.url()}`);
+    });
+    await page.goto(path === "/" ? this.openUrl : `${this.openUrl}#${path}`);
+    return page;
+  }
+
+  /** The server goes, its agents stay with their keepers. */
+  async stopServer(): Promise<void> {
+    await this.#server.close();
+    await this.#local.close({ leaveRunning: true });
+  }
+
+  async startServer(): Promise<void> {
+    this.#local = openLocalEngine({ dataDir: this.lab.data });
+    this.#server = await serve(this.#local, this.#server.port);
+    for (const { id, released } of this.engine.list()) if (!released) await this.engine.takeUp(id);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#browser.contexts().map((context) => context.close()));
+    await this.#server.close();
+    await this.#local.close();
+    this.lab.tearDown();
+  }
+}
+
+function serve({ engine }: LocalEngine, port: number): Promise<RunningServer> {
+  return startServer({ engine, token: TOKEN, port, version: "0.0.0", webRoot });
+}

@@ -1,0 +1,44 @@
+// Browser tests of one file: one browser, and for each test a stage that must be left without a complaint.
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, type TestContext } from "vitest";
+import { findBrowser, launch, NO_BROWSER } from "./browser.ts";
+import { buildWeb } from "./build-web.ts";
+import { Stage } from "./stage.ts";
+
+type OnStage = (act: (stage: Stage) => Promise<void>, expected?: RegExp) => (context: TestContext) => Promise<void>;
+
+/**
+ * Called once in a file. What it returns makes the body of a test in which nothing may go wrong in any page, but for
+ * the complaints it expects. Without a browser the test is skipped and says why; where everything must be there, it
+ * fails.
+ */
+export function withBrowser(): OnStage {
+  let browser: Browser | null = null;
+  beforeAll(async () => {
+    const executable = findBrowser();
+    if (executable === null) return;
+    await buildWeb();
+    browser = await launch(executable);
+  }, 180_000);
+  afterAll(() => browser?.close());
+
+  return (act, expected) => async (context) => {
+    if (browser === null && process.env["CI"] === "true") throw new Error(NO_BROWSER);
+    if (browser === null) return context.skip(NO_BROWSER);
+    const stage = await Stage.open(browser);
+    try {
+      await act(stage);
+      expect(stage.troubles.filter((trouble) => !expected?.test(trouble))).toEqual([]);
+    } finally {
+      await stage.close();
+    }
+  };
+}
+
+/** How the graph shows a task at this moment. */
+export const statusOf = (page: Page, taskId: string): Promise<string | null> =>
+  page.locator(`.task-node[data-task="${taskId}"]`).getAttribute("data-status");
+
+export async function untilStatus(page: Page, taskId: string, status: string): Promise<void> {
+  await page.locator(`.task-node[data-task="${taskId}"][data-status="${status}"]`).waitFor();
+}

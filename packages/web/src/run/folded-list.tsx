@@ -1,0 +1,20 @@
+import type { ReactNode } from "react";
+
+interface Properties {
+  title: string;
+  open: boolean;
+  /** In as many columns as there is room for. */
+  wide?: boolean;
+  children: ReactNode;
+}
+
+export function FoldedList({ title, open, wide = false, children }: Properties) {
+  return (
+    <details className="folded" open={open}>
+      <summary>{title}</summary>
+      <ul className={`plain-list${wide ? " is-wide" : ""}`} tabIndex={0} aria-label={title}>
+        {children}
+      </ul>
+    </details>
+  );
+}

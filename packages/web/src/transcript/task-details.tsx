@@ -1,0 +1,36 @@
+import { taskLook } from "../run/task-look.ts";
+import type { Run } from "../../../tutti/src/schema/run.ts";
+import type { Task } from "../../../tutti/src/schema/task.ts";
+import { Badge } from "../shell/badge.tsx";
+import { Notice } from "../shell/notice.tsx";
+import { sentence } from "../shell/problem.ts";
+import { AgentText } from "../text/agent-text.tsx";
+import { LongText } from "../text/long-text.tsx";
+
+/** What a task is to do and how it stands, above what its session says. */
+export function TaskDetails({ run, task }: { run: Run; task: Task }) {
+  const look = taskLook(run, task);
+  const worker = run.workers[task.id];
+  const blocked = run.blocked[task.id];
+  return (
+    <div className="task-details">
+      <p className="task-details-line">
+        <Badge tone={look.tone} icon={look.icon}>
+          {look.word}
+        </Badge>
+        {task.dependencies.length > 0 && (
+          <span className="muted">
+            after <AgentText text={task.dependencies.join(", ")} max={200} />
+          </span>
+        )}
+      </p>
+      <LongText text={task.description} max={600} />
+      {worker?.error && (
+        <Notice tone="bad">
+          <AgentText text={sentence(worker.error)} max={1000} />
+        </Notice>
+      )}
+      {blocked && <Notice tone="warning">{`It cannot start, because it needs ${blocked.join(", ")}.`}</Notice>}
+    </div>
+  );
+}

@@ -1,0 +1,24 @@
+// Runs every benchmark in packages/tutti/bench, one after the other, each in a process of its own so that none warms up
+// another. Figures are ratios taken within one run; a machine's own speed is nobody's merit. Arguments choose by name.
+import { spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const folder = join(root, "packages/tutti/bench");
+const wanted = process.argv.slice(2);
+
+const benchmarks = readdirSync(folder, { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".bench.ts"))
+  .filter((name) => wanted.length === 0 || wanted.some((word) => name.includes(word)))
+  .toSorted();
+
+let failed = 0;
+for (const name of benchmarks) {
+  const file = join(folder, name);
+  console.log(`\n== ${relative(root, file)}`);
+  if (spawnSync(process.execPath, ["--expose-gc", file], { stdio: "inherit" }).status !== 0) failed++;
+}
+console.log(`\n${benchmarks.length - failed} of ${benchmarks.length} benchmarks ran`);
+process.exitCode = benchmarks.length === 0 || failed > 0 ? 1 : 0;
