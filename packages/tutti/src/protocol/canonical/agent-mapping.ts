@@ -4,9 +4,9 @@ import type { CanonicalMessage, CanonicalOutcome } from "./canonical-message.ts"
 import type { Mapping, Member } from "./mapping.ts";
 import { agent, claimsSuccess, listIn, paths, priority, recordsIn, same, timestamp } from "./member-kinds.ts";
 
-const typed = (type: string) => ({
+const typed = (type: string, status?: string) => ({
   matches: (message: Record<string, unknown>) => message.message_type === type,
-  fixed: { message_type: type },
+  fixed: { message_type: type, ...(status === undefined ? {} : { status }) },
 });
 const orchestrator = "ORCHESTRATOR";
 /** Stands where the other protocol does not say who speaks. */
@@ -47,7 +47,7 @@ const assignment: Mapping = {
 
 const acknowledgement: Mapping = {
   kind: "acknowledgement",
-  ...typed("TASK_ACKNOWLEDGMENT"),
+  ...typed("TASK_ACKNOWLEDGMENT", "acknowledged"),
   members: [
     ...traced,
     agent("messages", "from_agent", "from", somebody),
@@ -57,7 +57,6 @@ const acknowledgement: Mapping = {
     same("clarifications_needed", "clarificationsNeeded"),
   ],
 };
-acknowledgement.fixed.status = "acknowledged";
 
 /** Issues are sentences in the document and objects in practice. */
 function issues(wire: string): Member {
@@ -76,7 +75,8 @@ function describedBy(detail: Record<string, unknown>): { description: string; de
 
 const report: Mapping = {
   kind: "report",
-  ...typed("TASK_COMPLETION"),
+  ...typed("TASK_COMPLETION", "completed"),
+  objects: ["output", "validation"],
   // Without a word about its validation, a completion is only a claim that somebody has to look at.
   implied: { outcome: "awaiting_review" },
   members: [
@@ -108,7 +108,6 @@ const report: Mapping = {
     same("validation.scalability_passed", "approval.scalabilityPassed"),
   ],
 };
-report.fixed.status = "completed";
 
 const review: Mapping = {
   kind: "review",
@@ -149,7 +148,8 @@ const blocker: Mapping = {
       wire: "blocker_type",
       name: "issues.0.type",
       read: (value) => (value === "technical_blocker" ? "technical_issue" : value),
-      write: (value) => (OWN_BLOCKERS.includes(String(value)) ? value : (BLOCKER_WORDS[String(value)] ?? "technical_blocker")),
+      write: (value) =>
+        OWN_BLOCKERS.includes(String(value)) ? value : (BLOCKER_WORDS[String(value)] ?? "technical_blocker"),
       fill: (canonical) => (isConflict(canonical) ? "technical_blocker" : "clarification_needed"),
     },
     same("severity", "severity"),
@@ -179,11 +179,4 @@ const resolution: Mapping = {
   ],
 };
 
-export const AGENT_MAPPINGS: readonly Mapping[] = [
-  assignment,
-  acknowledgement,
-  report,
-  review,
-  blocker,
-  resolution,
-];
+export const AGENT_MAPPINGS: readonly Mapping[] = [assignment, acknowledgement, report, review, blocker, resolution];

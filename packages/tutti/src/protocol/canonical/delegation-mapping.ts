@@ -8,32 +8,40 @@ import { agent, claimsSuccess, priority, recordsIn, same, sentences, timestamp }
 import type { Bag } from "./member-path.ts";
 
 const BLOCKING: Record<string, string> = { clarification_needed: "needs_clarification", conflict_detected: "conflict" };
-const RESULT_OF: Record<string, string> = { needs_clarification: "clarification_needed", conflict: "conflict_detected" };
+const RESULT_OF: Record<string, string> = {
+  needs_clarification: "clarification_needed",
+  conflict: "conflict_detected",
+};
+
+/** Members that only other protocols' files and issues have. */
+const FOREIGN_TO_FILES = ["change"];
+const FOREIGN_TO_ISSUES = ["detail", "severity", "location"];
 
 /** Artefacts as they are; only a file of which the message knows no more than its path gets a type. */
-function artifacts(wire: string, name: string, leaveOut: readonly string[]): Member {
+function artifacts(wire: string, name: string): Member {
   return {
     wire,
     name,
-    write: (value) =>
-      recordsIn(value).map((file) => {
-        const members = Object.entries(file).filter(([member]) => !leaveOut.includes(member));
-        return { type: "document", path: "", ...Object.fromEntries(members) };
-      }),
+    write: (value, canonical) =>
+      recordsIn(value).map((file) => ({ type: "document", path: "", ...without(file, FOREIGN_TO_FILES, canonical) })),
   };
 }
 
 const issues: Member = {
   wire: "issues_encountered",
   name: "issues",
-  write: (value) =>
-    recordsIn(value).map(({ type, description, suggestedResolution, detail, severity, location, ...rest }) => ({
-      ...rest,
-      type: (ISSUE_TYPES as readonly unknown[]).includes(type) ? type : "other",
-      description: description ?? "",
-      ...(suggestedResolution === undefined ? {} : { suggestedResolution }),
+  write: (value, canonical) =>
+    recordsIn(value).map((issue) => ({
+      description: "",
+      ...without(issue, FOREIGN_TO_ISSUES, canonical),
+      type: (ISSUE_TYPES as readonly unknown[]).includes(issue.type) ? issue.type : "other",
     })),
 };
+
+function without(value: Bag, names: readonly string[], { protocol }: CanonicalMessage): Bag {
+  if (protocol === "delegation") return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
+}
 
 const assignment: Mapping = {
   kind: "assignment",
@@ -46,8 +54,8 @@ const assignment: Mapping = {
     agent("delegation", "delegatedToMode", "to", "code"),
     same("objective", "title", ""),
     sentences("context", "requirements"),
-    artifacts("inputs", "inputs", ["change"]),
-    artifacts("expectedOutputs", "outputs", ["change", "version"]),
+    artifacts("inputs", "inputs"),
+    artifacts("expectedOutputs", "outputs"),
     same("constraintsAndRules", "constraints"),
     same("acceptanceCriteria", "acceptanceCriteria"),
     priority("delegation", "priority"),
@@ -73,7 +81,7 @@ const report: Mapping = {
       write: (value, canonical) => (claimsSuccess(value as CanonicalOutcome, canonical) ? "success" : "failure"),
     },
     same("summary", "summary", (canonical: { error?: string }) => canonical.error ?? ""),
-    artifacts("outputArtifacts", "files", ["change"]),
+    artifacts("outputArtifacts", "files"),
     issues,
     timestamp("timestamp"),
   ],
@@ -92,7 +100,7 @@ const blocker: Mapping = {
       write: (value) => RESULT_OF[String(value)],
     },
     same("summary", "context", firstDescription),
-    artifacts("outputArtifacts", "files", ["change"]),
+    artifacts("outputArtifacts", "files"),
     issues,
     timestamp("timestamp"),
   ],

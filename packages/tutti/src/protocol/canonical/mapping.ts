@@ -1,5 +1,6 @@
 // How one kind of message of one protocol corresponds to the canonical model: a table of members, read in both
 // directions by the two functions below, so that what is read can never drift from what is written.
+import { isRecord } from "../json-value.ts";
 import type { CanonicalKind, CanonicalMessage } from "./canonical-message.ts";
 import { putAt, segmentsOf, unknownAt, valueAt } from "./member-path.ts";
 import type { Bag } from "./member-path.ts";
@@ -25,6 +26,8 @@ export interface Mapping {
   matches(message: Bag): boolean;
   /** What makes it this kind on the wire, by path. */
   fixed: Record<string, unknown>;
+  /** Objects that must be there even if they hold nothing. */
+  objects?: readonly string[];
   /** What the kind says without words, by canonical member. */
   implied?: Bag;
   members: readonly Member[];
@@ -40,13 +43,15 @@ export function readMapped(protocol: Protocol, mapping: Mapping, message: Bag): 
     if (meaning !== undefined) putAt(canonical, segmentsOf(name), meaning);
   }
   const known = [...mapping.members.map(({ wire }) => wire), ...Object.keys(mapping.fixed)].map(segmentsOf);
-  return { ...canonical, extra: unknownAt(message, known), raw: message } as unknown as CanonicalMessage;
+  const extra = unknownAt(message, known).filter(({ path, value }) => !isEmptyObject(mapping, path, value));
+  return { ...canonical, extra, raw: message } as unknown as CanonicalMessage;
 }
 
 /** The message, not yet checked. Members of the protocol's own that the model does not know go back where they were. */
 export function writeMapped(protocol: Protocol, mapping: Mapping, canonical: CanonicalMessage, at?: string): Bag {
   const message: Bag = {};
   for (const [wire, value] of Object.entries(mapping.fixed)) putAt(message, segmentsOf(wire), structuredClone(value));
+  for (const object of mapping.objects ?? []) putAt(message, segmentsOf(object), {});
   for (const { wire, name, write, fill } of mapping.members) {
     const meaning = valueAt(canonical, segmentsOf(name));
     const value = meaning === undefined || !write ? meaning : write(meaning, canonical);
@@ -57,4 +62,9 @@ export function writeMapped(protocol: Protocol, mapping: Mapping, canonical: Can
     for (const { path, value } of canonical.extra) putAt(message, path, value);
   }
   return structuredClone(message);
+}
+
+/** An object that is written anyway says nothing by being there. */
+function isEmptyObject({ objects = [] }: Mapping, path: readonly string[], value: unknown): boolean {
+  return objects.includes(path.join(".")) && isRecord(value) && Object.keys(value).length === 0;
 }

@@ -13,7 +13,9 @@ type Fill = Member["fill"];
 
 /** A member that both sides have as it is. */
 export function same(wire: string, name: string, fill?: unknown): Member {
-  return fill === undefined ? { wire, name } : { wire, name, fill: typeof fill === "function" ? (fill as Fill) : () => fill };
+  return fill === undefined
+    ? { wire, name }
+    : { wire, name, fill: typeof fill === "function" ? (fill as Fill) : () => fill };
 }
 
 export function timestamp(wire: string): Member {

@@ -30,13 +30,13 @@ export function putAt(root: Bag, segments: readonly string[], value: unknown): v
   Reflect.set(holder, segments.at(-1) ?? "", value);
 }
 
-/** The members of a value that none of the known paths reaches, outermost first. */
+/** The members of a value that none of the known paths reaches, and objects that hold nothing, outermost first. */
 export function unknownAt(value: unknown, known: readonly (readonly string[])[]): { path: string[]; value: unknown }[] {
   if (!isRecord(value) && !Array.isArray(value)) return [];
   return Object.entries(value).flatMap(([name, member]: [string, unknown]) => {
     const below = known.filter(([first]) => first === name).map((path) => path.slice(1));
     if (member === undefined || below.some((path) => path.length === 0)) return [];
-    if (below.length > 0 && typeof member === "object" && member !== null) {
+    if (below.length > 0 && typeof member === "object" && member !== null && Object.keys(member).length > 0) {
       return unknownAt(member, below).map((each) => ({ ...each, path: [name, ...each.path] }));
     }
     return [{ path: [name], value: member }];

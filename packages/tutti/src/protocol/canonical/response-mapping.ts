@@ -100,7 +100,7 @@ const review: Mapping = {
           ...(fix === undefined ? {} : { suggestedResolution: fix }),
         })),
       write: (value) =>
-        recordsIn(value).map(({ suggestedResolution, detail: _detail, type: _type, ...rest }) => ({
+        recordsIn(value).map(({ suggestedResolution, detail: _detail, ...rest }) => ({
           description: "",
           ...rest,
           ...(suggestedResolution === undefined ? {} : { suggested_fix: suggestedResolution }),
@@ -132,4 +132,3 @@ export function splitPlan(message: Bag): { messages: Bag[]; lost: string[] } {
     lost: Object.keys(rest).map((name) => `data.${name}`),
   };
 }
-

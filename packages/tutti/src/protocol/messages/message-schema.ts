@@ -40,7 +40,10 @@ export const TaskAssignment = z.looseObject({
   requirements: texts,
   acceptance_criteria: texts,
   context: AssignmentContext.optional(),
-  blocked_by: z.union([z.string(), texts.min(2)]).nullable().optional(),
+  blocked_by: z
+    .union([z.string(), texts.min(2)])
+    .nullable()
+    .optional(),
   related_tasks: texts.optional(),
   files_to_review: texts.optional(),
 });

@@ -1,0 +1,31 @@
+// Which protocol a message speaks. Three of the four name their kind in a member; document 002 is told by its members.
+import { delegationKind } from "../delegation/delegation-message.ts";
+import { isRecord } from "../json-value.ts";
+import { WRITTEN_MESSAGES } from "../messages/message-schema.ts";
+import { fold, memberNamed } from "../read-with-profile.ts";
+import type { Protocol } from "./protocol-name.ts";
+
+/** A message of any protocol, tagged with what it is. */
+export interface Envelope {
+  protocol: Protocol;
+  /** What the message calls itself: a phase, a type, or the name of the delegation. */
+  kind: string;
+  raw: Record<string, unknown>;
+}
+
+const AGENT_TYPES = new Map(Object.keys(WRITTEN_MESSAGES).map((type) => [fold(type), type]));
+
+export function detectProtocol(value: unknown): Envelope | null {
+  if (!isRecord(value)) return null;
+  const type = memberNamed(value, "message_type", "lenient");
+  if (typeof type === "string") {
+    const folded = fold(type).replace("acknowledgement", "acknowledgment");
+    return { protocol: "messages", kind: AGENT_TYPES.get(folded) ?? type, raw: value };
+  }
+  if (typeof value.phase === "string" && isRecord(value.data)) {
+    return { protocol: "response", kind: value.phase, raw: value };
+  }
+  const delegation = delegationKind(value);
+  if (typeof value.type === "string" && !delegation) return { protocol: "mailbox", kind: value.type, raw: value };
+  return delegation ? { protocol: "delegation", kind: delegation, raw: value } : null;
+}

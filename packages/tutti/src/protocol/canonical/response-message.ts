@@ -1,0 +1,72 @@
+// Reading and writing one message of the delimited response (document 000) in the same form as those of the other
+// protocols. Blocks in an agent's text are found by the scanner; this looks at the object inside one.
+import { ANSWERS } from "../../schema/answer.ts";
+import type { BlockPhase } from "../../schema/answer.ts";
+import { describeIssue } from "../describe-issue.ts";
+import { isRecord } from "../json-value.ts";
+import { normaliseAnswer } from "../normalise-answer.ts";
+import { isBlockPhase } from "../phase-schemas.ts";
+import { planWarnings } from "../plan-warnings.ts";
+import { problem } from "../profile.ts";
+import type { Problem, Reading, ReadOptions } from "../profile.ts";
+import { whyUnreadable } from "../read-with-profile.ts";
+import { unexpectedMembers } from "../validate-phase.ts";
+
+export interface ResponseMessage {
+  phase: BlockPhase;
+  data: Record<string, unknown>;
+}
+
+export function readResponseMessage(value: unknown, options: ReadOptions): Reading<ResponseMessage> {
+  const refusal = whyUnreadable(value);
+  if (refusal) return { message: null, problems: [refusal] };
+  const { phase, data } = value as { phase?: unknown; data?: unknown };
+  if (typeof phase !== "string" || !isBlockPhase(phase)) {
+    const names = Object.keys(ANSWERS).join(", ");
+    const code = phase === undefined ? "missing" : "unknown_kind";
+    return { message: null, problems: [problem("error", code, "phase", `"phase" must be one of ${names}.`)] };
+  }
+  if (!isRecord(data)) {
+    return { message: null, problems: [problem("error", "wrong_type", "data", '"data" must be an object.')] };
+  }
+  return options.profile === "strict" ? readStrict(phase, data) : readLenient(phase, data, options.receivedAt);
+}
+
+/** The message as it goes into a block, if it is one that document 000 allows; otherwise what is wrong with it. */
+export function writeResponseMessage(message: unknown): Reading<ResponseMessage> {
+  return readResponseMessage(message, { profile: "strict", receivedAt: "" });
+}
+
+function readStrict(phase: BlockPhase, data: Record<string, unknown>): Reading<ResponseMessage> {
+  const problems = [...schemaProblems(phase, data), ...oddities(phase, data)];
+  return { message: problems.some(({ severity }) => severity === "error") ? null : { phase, data }, problems };
+}
+
+function readLenient(phase: BlockPhase, data: Record<string, unknown>, receivedAt: string): Reading<ResponseMessage> {
+  const normal = normaliseAnswer(phase, structuredClone(data));
+  const problems: Problem[] = normal.warnings.map((text) => problem("warning", "off_list", "data.status", `${text}.`));
+  if (normal.data.timestamp === undefined) {
+    normal.data.timestamp = receivedAt;
+    const sentence = `"data.timestamp" is missing; the time of arrival was taken, ${receivedAt}.`;
+    problems.push(problem("warning", "stamped", "data.timestamp", sentence));
+  }
+  problems.push(...schemaProblems(phase, normal.data), ...oddities(phase, data));
+  const refused = problems.some(({ severity }) => severity === "error");
+  return { message: refused ? null : { phase, data: normal.data }, problems };
+}
+
+function schemaProblems(phase: BlockPhase, data: Record<string, unknown>): Problem[] {
+  const issues = ANSWERS[phase].safeParse(data).error?.issues ?? [];
+  return issues.map((issue) => describeIssue({ ...issue, path: ["data", ...issue.path] }, { data }, "error"));
+}
+
+/** What can be used as it is, although it is unusual. */
+function oddities(phase: BlockPhase, data: Record<string, unknown>): Problem[] {
+  const members = unexpectedMembers(phase, data).filter((name) => name !== "timestamp");
+  return [
+    ...members.map((name) =>
+      problem("warning", "unknown_member", `data.${name}`, `"data.${name}" is not a member that this message has.`),
+    ),
+    ...planWarnings(phase, data).map((text) => problem("warning", "mismatch", "data", `${text}.`)),
+  ];
+}
