@@ -10,7 +10,8 @@ export async function answer(output: Output, itemId: string, text: string, flags
   return withEngine(output, readPairs("--agent-env", flags.agentEnv), async (engine, signal) => {
     const run = engine.list().find((each) => Object.hasOwn(each.inbox, itemId));
     if (!run) throw new TuttiError("item_not_found", `nothing waits under ${itemId}`);
-    await engine.answer(itemId, text);
+    if (run.inbox[itemId]!.kind === "data") await engine.supply(itemId, readJson(text));
+    else await engine.answer(itemId, text);
     await engine.takeUp(run.id);
     return follow({
       engine,
@@ -22,4 +23,12 @@ export async function answer(output: Output, itemId: string, text: string, flags
       start: false,
     });
   });
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new TuttiError("invalid_input", `what is wanted is data in JSON: ${(error as Error).message}`);
+  }
 }

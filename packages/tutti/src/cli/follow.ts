@@ -66,6 +66,8 @@ async function attend({ engine, output, id, signal, yes, allowDegraded }: Follow
   const outcome = await engine.result(id);
   output.value(outcome);
   for (const line of describeOutcome(outcome)) output.result(line);
+  for (const item of Object.values(engine.get(id)!.inbox))
+    output.result(`${item.question}\n  tutti answer ${item.id} '{ … }'`);
   if (outcome.outcome === "success" || (outcome.outcome === "degraded" && allowDegraded)) return 0;
   return engine.get(id)!.errors.some(({ code }) => code === "agent_not_startable")
     ? ERRORS.agent_not_startable.exit

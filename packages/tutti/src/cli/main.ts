@@ -1,5 +1,6 @@
 // The command line: one short file per command, loaded when it is asked for.
 import { Command, CommanderError } from "commander";
+import { addMessageCommands } from "./message-commands.ts";
 import { Output, type GlobalFlags } from "./output.ts";
 import { readVersion } from "./version.ts";
 import { asTuttiError } from "../schema/error.ts";
@@ -120,6 +121,8 @@ export async function main(argv: string[]): Promise<number> {
     .argument("<id>", "the run")
     .description("how a run stands")
     .action(action(async (output, id: string) => (await import("./status.ts")).status(output, id)));
+
+  addMessageCommands(program, action);
 
   try {
     await program.parseAsync(argv, { from: "user" });

@@ -199,7 +199,7 @@ export class Attendant {
         return this.#record.spend(signal.usage);
       case "ask": {
         const { askId, question, options } = signal;
-        const itemId = `item_${this.#options.world.id(10)}`;
+        const itemId = this.#newItemId();
         await this.#report({ type: "asked", sessionId, askId, itemId, question, ...(options ? { options } : {}) });
         return this.refresh();
       }
@@ -233,6 +233,7 @@ export class Attendant {
       ending,
       workspaces,
       cwd: this.#cwd,
+      itemId: this.#newItemId(),
     });
     for (const { phase, reason } of judged.ignored) {
       const data = { id: writer.id, sessionId: this.sessionId, taskId: this.taskId, phase, reason };
@@ -273,6 +274,10 @@ export class Attendant {
         outputPreview: told?.output_preview ?? this.#record.lastWords,
       },
     };
+  }
+
+  #newItemId(): string {
+    return `item_${this.#options.world.id(10)}`;
   }
 
   async #report(report: Parameters<RunWriter["submit"]>[0]): Promise<void> {

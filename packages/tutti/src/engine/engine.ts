@@ -7,12 +7,13 @@
 import { Reconciler, type Slots } from "./reconcile.ts";
 import { RunWriter } from "./run-writer.ts";
 import { fold } from "../run/apply.ts";
+import { readAnswer } from "../protocol/read-answer.ts";
 import { outcome } from "../run/census.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
 import { onlyTells, type StoredEvent } from "../schema/event.ts";
 import type { Outcome } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
-import { isRunOver, isWorkerOver } from "../schema/status.ts";
+import { ANSWER_PHASE, isRunOver, isWorkerOver } from "../schema/status.ts";
 import type { SessionHost, TranscriptEntry } from "../session/session.ts";
 import type { ReadOptions, Store } from "../store/store.ts";
 import { loadTemplate } from "../template/load.ts";
@@ -180,9 +181,22 @@ export class Engine {
   }
 
   answer(itemId: string, text: string): Promise<Run> {
+    return this.#waitingFor(itemId).writer.submit({ type: "answer", itemId, text });
+  }
+
+  /** Data of a phase that no session could give; checked like an agent's own answer. */
+  supply(itemId: string, data: unknown): Promise<Run> {
+    const live = this.#waitingFor(itemId);
+    const { phase } = live.writer.run.inbox[itemId]!;
+    const answer = phase && readAnswer(ANSWER_PHASE[phase], data);
+    if (!answer) throw new TuttiError("wrong_state", `${itemId} does not wait for data`);
+    return live.writer.submit({ type: "supply", itemId, answer });
+  }
+
+  #waitingFor(itemId: string): Live {
     const live = [...this.#runs.values()].find(({ writer }) => Object.hasOwn(writer.run.inbox, itemId));
     if (!live) throw new TuttiError("item_not_found", `nothing waits under ${itemId}`);
-    return live.writer.submit({ type: "answer", itemId, text });
+    return live;
   }
 
   get(id: string): Run | null {

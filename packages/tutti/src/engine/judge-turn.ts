@@ -2,6 +2,7 @@
 // from it is for the rules to say.
 import { renderPrompt } from "./prompt.ts";
 import type { TurnRecord } from "./turn-record.ts";
+import { detectFallback } from "../protocol/fallback.ts";
 import { judgeAnswer } from "../protocol/judge-answer.ts";
 import type { TurnOver } from "../run/command.ts";
 import type { Answer } from "../schema/answer.ts";
@@ -21,6 +22,8 @@ export interface TurnToJudge {
   ending: Ending;
   workspaces: Workspaces;
   cwd: string;
+  /** A fresh name for an inbox item. */
+  itemId: string;
 }
 
 export async function judgeTurn(
@@ -41,8 +44,13 @@ export async function judgeTurn(
   const counts = ending.kind === "ended" || (ending.kind === "exited" && answer?.phase === "completion");
   const counted = counts ? answer : null;
   const work = counted && (await takeWork(turn, counted));
-  const { toolStats, usage } = record;
-  return { over: { ending, answer: counted, problems, toolStats, usage, work }, ignored };
+  const { toolStats, usage, said } = record;
+  const { detected, probablePhase, confidence } = detectFallback(said);
+  const guess = detected && probablePhase !== null ? { phase: probablePhase, confidence } : null;
+  return {
+    over: { ending, answer: counted, problems, said, guess, itemId: turn.itemId, toolStats, usage, work },
+    ignored,
+  };
 }
 
 /** Commits what the workspace holds. The main session's changes count in aggregation and verification, if it succeeded. */

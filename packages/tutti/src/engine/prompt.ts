@@ -1,8 +1,9 @@
 // What a session is told: the template's words for the phase, filled with what the run knows.
 import { basename } from "node:path";
+import { PHASE_SCHEMAS } from "../protocol/phase-schemas.ts";
 import { substituteVariables } from "../template/render.ts";
 import type { Run } from "../schema/run.ts";
-import type { Phase } from "../schema/status.ts";
+import { ANSWER_PHASE, type Phase } from "../schema/status.ts";
 import type { Prompt } from "../schema/template.ts";
 import type { Worker } from "../schema/worker.ts";
 
@@ -30,13 +31,16 @@ export function renderPrompt(
   const variables = { ...promptVariables(run, cwd), ...(worker ? workerVariables(worker) : {}) };
   const prompt: Prompt = run.template.prompts[PROMPT_OF[phase]];
   const parts = [prompt.system, prompt.user ?? ""].map((part) => substituteVariables(part, variables).trim());
-  const again = problems.length > 0 ? [complaint(problems)] : [];
+  const again = problems.length > 0 ? [complaint(problems, phase)] : [];
   return { text: [...again, ...parts].filter((part) => part !== "").join("\n\n"), variables };
 }
 
-function complaint(problems: readonly string[]): string {
+/** Stricter than the first asking: what was wrong, and exactly what the block must hold. */
+function complaint(problems: readonly string[], phase: Phase): string {
   const list = problems.map((problem) => `- ${problem}`).join("\n");
-  return `Your last answer could not be used:\n${list}\n\nPlease answer again, with exactly one block in the form described here.`;
+  const { required, optional } = PHASE_SCHEMAS[ANSWER_PHASE[phase]];
+  const members = `its phase is "${ANSWER_PHASE[phase]}", its data must hold ${required.join(", ")} and may hold ${optional.join(", ")}`;
+  return `Your last answer could not be used:\n${list}\n\nPlease answer again, with exactly one block: ${members}.`;
 }
 
 /** Built-in names win over the person's, which win over the template's. */

@@ -167,6 +167,8 @@ export class Reconciler {
     await this.#options.sessions.reap(run.id, []);
     if (run.base !== null) await this.#options.workspaces.release(run.cwd, run.id);
     await this.#writer.submit({ type: "released" });
+    // A run that a person reopens ends once more.
+    this.#releasing = false;
   }
 
   /** Work beside the loop. Of a run that is over a fault changes nothing any more; it is told, and tried again at the next start. */

@@ -4,14 +4,15 @@ import { ResponseScanner, type Delimiters, type ScannedBlock } from "../protocol
 import { NO_USAGE, type Usage } from "../schema/outcome.ts";
 import { NO_TOOLS, type ToolStats } from "../schema/worker.ts";
 
-/** Enough to show a person what the agent said last. */
+/** Enough to show a person what the agent said last, and what it said instead of an answer. */
 const LAST_WORDS = 400;
+const SAID = 4000;
 
 export class TurnRecord {
   readonly blocks: ScannedBlock[] = [];
   toolStats: ToolStats = NO_TOOLS;
   usage: Usage = NO_USAGE;
-  lastWords = "";
+  said = "";
   readonly #delimiters: Delimiters;
   #scanner: ResponseScanner;
 
@@ -28,8 +29,12 @@ export class TurnRecord {
       this.#scanner = new ResponseScanner(this.#delimiters);
     }
     this.blocks.push(...found);
-    if (text.trim() !== "") this.lastWords = (this.lastWords + text).slice(-LAST_WORDS);
+    this.said = (this.said + text).slice(-SAID);
     return found;
+  }
+
+  get lastWords(): string {
+    return this.said.slice(-LAST_WORDS);
   }
 
   tool(name: string): void {

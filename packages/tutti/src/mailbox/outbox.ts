@@ -25,6 +25,9 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
+/** To whom the document sends what. Teams with other roles may do otherwise. */
+const RECIPIENTS: Record<string, string> = { task_assignment: "developer", completion_report: "team-lead" };
+
 export class Outbox {
   readonly #folder: MailboxFolder;
   readonly #waiting = new Map<string, Waiting[]>();
@@ -34,7 +37,7 @@ export class Outbox {
   }
 
   async send(box: string, value: Record<string, unknown>): Promise<Sent> {
-    const { message, warnings } = this.#check(value);
+    const { message, warnings } = this.#check(box, value);
     const written = await new Promise<{ file: string; problems: FileProblem[] }>((resolve, reject) => {
       const queue = this.#waiting.get(box);
       const entry = { message, resolve, reject };
@@ -49,11 +52,11 @@ export class Outbox {
   }
 
   /** Only what document 001 allows is written. A message without a time gets the time of sending. */
-  #check(value: Record<string, unknown>): { message: Record<string, unknown>; warnings: Problem[] } {
+  #check(box: string, value: Record<string, unknown>): { message: Record<string, unknown>; warnings: Problem[] } {
     const now = this.#folder.now();
     const stamped = "timestamp" in value ? value : { ...value, timestamp: now };
     const { message, problems } = readMailboxMessage(stamped, { profile: "strict", receivedAt: now });
-    if (message !== null) return { message, warnings: problems };
+    if (message !== null) return { message, warnings: [...problems, ...wrongBox(box, message.type)] };
     const errors = problems.filter(({ severity }) => severity === "error");
     throw new TuttiError(
       "invalid_input",
@@ -108,4 +111,11 @@ export class Outbox {
       ];
     }
   }
+}
+
+function wrongBox(box: string, type: string): Problem[] {
+  const usual = RECIPIENTS[type];
+  if (usual === undefined || usual === box) return [];
+  const sentence = `A ${type} usually goes to ${usual}; this one went to ${box}.`;
+  return [{ path: "type", severity: "warning", code: "mismatch", sentence }];
 }

@@ -101,6 +101,10 @@ function change(run: Run, event: RunEvent & Placed): Run {
       return { ...run, aggregation: event.data.aggregation, head: event.data.head, owed: null };
     case "orchestrator:verified":
       return { ...run, verification: event.data.verification, head: event.data.head, owed: null };
+    case "orchestrator:reopened": {
+      const { phase, status } = event.data;
+      return { ...run, status, currentPhase: phase, owed: firstAsking(phase), completedAt: null, released: false };
+    }
     case "orchestrator:completed":
       return end(run, "completed", event.timestamp);
     case "orchestrator:cancelled":

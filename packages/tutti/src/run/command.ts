@@ -21,7 +21,9 @@ export type Order =
   | { type: "start"; base: string; warnings: string[] }
   | { type: "confirm" }
   | { type: "cancel" }
-  | { type: "answer"; itemId: string; text: string };
+  | { type: "answer"; itemId: string; text: string }
+  /** What a main session failed to answer, given by a person. */
+  | { type: "supply"; itemId: string; answer: Answer };
 
 /** From the engine, about what it saw or did. A report about a session that no longer counts has no effect. */
 export type Report =
@@ -49,6 +51,10 @@ export interface TurnOver {
   /** The block that counts, or null when there is none. */
   answer: Answer | null;
   problems: string[];
+  said: string | null;
+  guess: { phase: string; confidence: number } | null;
+  /** A name for the inbox item, should one be needed. */
+  itemId: string;
   toolStats: ToolStats;
   usage: Usage;
   /** What the workspace holds. `head` is where the run's branch points after main-session work was taken into it. */

@@ -4,9 +4,16 @@ import { afterAggregation, complete, enter, fail } from "./follow.ts";
 import { parallelGroups } from "./graph.ts";
 import { readPlan } from "./plan.ts";
 import { withdrawQuestions } from "./withdraw.ts";
-import type { AggregationAnswer, AnalysisAnswer, TaskListAnswer, VerificationAnswer } from "../schema/answer.ts";
+import type {
+  AggregationAnswer,
+  AnalysisAnswer,
+  Answer,
+  TaskListAnswer,
+  VerificationAnswer,
+} from "../schema/answer.ts";
 import type { RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
+import type { Phase } from "../schema/status.ts";
 import type { SessionState } from "../schema/worker.ts";
 
 /** A turn without a usable answer is asked again until it has been asked this often. */
@@ -26,6 +33,8 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
         turn: main.turn!.number,
         ending,
         problems,
+        said: problems.length > 0 ? over.said : null,
+        guess: problems.length > 0 ? over.guess : null,
         toolStats: over.toolStats,
         usage: over.usage,
       },
@@ -37,17 +46,34 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
     const problems = over.problems.length > 0 ? over.problems : ["the answer holds no block"];
     if (run.owed!.try < MAX_TRIES) return ended(problems);
     const error = `no usable answer after ${MAX_TRIES} tries: ${problems.join("; ")}`;
-    return [...ended([]), fail(run, phase, error, "no_answer", at)];
+    return [
+      ...ended(problems),
+      askForData(run, phase, error, over.itemId, at),
+      fail(run, phase, error, "no_answer", at),
+    ];
   }
+  return takeAnswer(run, answer, over.work?.head ?? run.head!, ended, at);
+}
+
+/** The person may know what the agent could not say. */
+function askForData(run: Run, phase: Phase, error: string, itemId: string, at: number): RunEvent {
+  const question = `The ${phase} phase got ${error}. Its data can be supplied by hand.`;
+  const of = { run: run.id, taskId: null, sessionId: null, askId: null };
+  const item = { id: itemId, kind: "data" as const, ...of, question, phase, createdAt: at };
+  return { type: "inbox:added", data: { id: run.id, item } };
+}
+
+/** What follows from an answer, whoever gave it. */
+export function takeAnswer(run: Run, answer: Answer, head: string, ended: Ended, at: number): RunEvent[] {
   switch (answer.phase) {
     case "analysis":
       return [...ended([]), analysed(run, answer.data), enter(run, "taskPlanning", "planning")];
     case "task_list":
       return planned(run, answer.data, ended);
     case "aggregation":
-      return aggregated(run, answer.data, over.work?.head ?? run.head!, ended, at);
+      return aggregated(run, answer.data, head, ended, at);
     case "verification":
-      return verified(run, answer.data, over.work?.head ?? run.head!, ended, at);
+      return verified(run, answer.data, head, ended, at);
     case "completion":
       return ended(["a completion is a worker's answer"]);
   }

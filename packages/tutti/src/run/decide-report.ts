@@ -183,6 +183,8 @@ function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver): RunEvent[
       turn: worker.session.turn!.number,
       ending: over.ending,
       problems,
+      said: problems.length > 0 ? over.said : null,
+      guess: problems.length > 0 ? over.guess : null,
       toolStats: over.toolStats,
       usage: over.usage,
     },

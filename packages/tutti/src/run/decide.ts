@@ -10,6 +10,7 @@ import { apply } from "./apply.ts";
 import type { Command, Order } from "./command.ts";
 import { decideReport } from "./decide-report.ts";
 import { follow } from "./follow.ts";
+import { supply } from "./supply.ts";
 import { TuttiError } from "../schema/error.ts";
 import { onlyTells, type RunEvent } from "../schema/event.ts";
 import { mainSessionId } from "../schema/ids.ts";
@@ -32,7 +33,7 @@ export function decide(run: Run | null, command: Command, at: number): RunEvent[
 const next = (run: Run, event: RunEvent, timestamp: number): Run =>
   apply(run, { ...event, runSeq: run.runSeq + 1, timestamp });
 
-const ORDERS = new Set<Command["type"]>(["start", "confirm", "cancel", "answer"]);
+const ORDERS = new Set<Command["type"]>(["start", "confirm", "cancel", "answer", "supply"]);
 const isOrder = (command: Command): command is Exclude<Order, { type: "create" }> => ORDERS.has(command.type);
 
 function create(run: Run | null, command: Extract<Order, { type: "create" }>): RunEvent[] {
@@ -67,8 +68,11 @@ function order(run: Run, command: Exclude<Order, { type: "create" }>, at: number
     case "answer": {
       const item = run.inbox[command.itemId];
       if (!item) throw new TuttiError("item_not_found", `nothing waits under ${command.itemId}`);
+      if (item.kind !== "question") throw refused(run, "answered", `${item.id} waits for data, not for words`);
       return [{ type: "inbox:answered", data: { id: run.id, itemId: item.id, text: command.text, withdrawn: false } }];
     }
+    case "supply":
+      return supply(run, command.itemId, command.answer, at);
   }
   return unreachable(command, at);
 }

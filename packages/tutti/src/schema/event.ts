@@ -85,6 +85,8 @@ export const EVENTS = {
     /** What kind of error, for programs. */
     code: z.string(),
   }),
+  /** A person supplied what no session could; the run goes on where it had failed. */
+  "orchestrator:reopened": z.object({ id: z.string(), phase: Phase, status: RunStatus }),
   "orchestrator:cancelled": z.object({ id: z.string(), phase: Phase.nullable() }),
 
   "main:spawning": z.object({ ...session, attempt: z.number(), start: z.string() }),
@@ -115,6 +117,9 @@ export const EVENTS = {
     ending: Ending,
     /** Why the answer could not be used; empty when it was. */
     problems: z.array(z.string()),
+    /** What the agent said instead, cut to its end, and what its words seem to mean; only for people to read. */
+    said: z.string().nullable(),
+    guess: z.object({ phase: z.string(), confidence: z.number() }).nullable(),
     toolStats: ToolStats,
     usage: Usage,
   }),

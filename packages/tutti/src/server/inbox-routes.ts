@@ -6,7 +6,11 @@ import { inboxOf, runOfPlan } from "./encode-run.ts";
 import type { Engine } from "../engine/engine.ts";
 import { TuttiError } from "../schema/error.ts";
 
-const Answer = z.union([z.strictObject({ text: z.string() }), z.strictObject({ approve: z.boolean() })]);
+const Answer = z.union([
+  z.strictObject({ text: z.string() }),
+  z.strictObject({ approve: z.boolean() }),
+  z.strictObject({ data: z.record(z.string(), z.unknown()) }),
+]);
 const InboxQuery = z.object({ after: z.string().min(1).optional(), limit: limitQuery });
 
 export function inboxRoutes(engine: Engine): Hono<Bindings> {
@@ -27,6 +31,7 @@ export function inboxRoutes(engine: Engine): Hono<Bindings> {
     const planned = runOfPlan(itemId);
     if (planned !== null) await settlePlan(engine, planned, answer);
     else if ("text" in answer) await engine.answer(itemId, answer.text);
+    else if ("data" in answer) await engine.supply(itemId, answer.data);
     else throw new TuttiError("invalid_input", "a question is answered with text");
     return c.json({ success: true });
   });

@@ -233,14 +233,47 @@ describe("work that goes wrong", () => {
     expect((ended!.data as { problems: string[] }).problems[0]).toContain("<<<ORCHESTRATOR_RESPONSE>>>");
   });
 
-  it("without a block three times in the analysis ends the run with the reason", async () => {
-    const { code, last } = await run(lab.scenario([{ turns: [{ say: "Hello." }] }]), "--yes");
+  it("without a block three times in the analysis ends the run with the reason, and what was said and seemed to be meant is on record (D0-072, D0-073, D0-074, D0-075, D0-078, D0-082/E71)", async () => {
+    const { code, last, lines } = await run(lab.scenario([{ turns: [{ say: "The analysis is complete." }] }]), "--yes");
     expect(code).toBe(1);
+    const ended = lines.filter(({ type }) => type === "turn:ended").map(({ data }) => data);
+    expect(ended).toHaveLength(3);
+    for (const each of ended)
+      expect(each).toMatchObject({
+        said: "The analysis is complete.",
+        guess: { phase: "analysis", confidence: expect.any(Number) },
+      });
+    const [main] = lines.flatMap((line) =>
+      line.type === "main:spawning" ? [(line.data as { sessionId: string }).sessionId] : [],
+    );
+    const prompt = (turn: number) =>
+      readFileSync(join(lab.data, "sessions", last.id!, main!, "requests", `turn-00000${turn}.json`), "utf8");
+    expect(prompt(1)).not.toContain("could not be used");
+    expect(prompt(2)).toContain("data must hold summary, recommended_splits");
     expect(last).toMatchObject({
       status: "error",
       outcome: "failed",
       error: expect.stringContaining("no usable answer after 3 tries"),
     });
+    expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("in the analysis can be put right by hand: the person supplies the data and the run goes on", async () => {
+    const main = mainSession([{ id: "one" }]).slice(1);
+    const sessions = [{ match: { role: "main", phase: "analysis" }, turns: [{ say: "Hm." }] }, ...main, goodWorker];
+    const { last } = await run(lab.scenario(sessions), "--yes");
+    expect(last.status).toBe("error");
+    const { stdout } = await lab.json(["status", last.id!]);
+    const [item] = Object.keys((JSON.parse(stdout) as { inbox: object }).inbox);
+    const wrong = await lab.json(["answer", item!, '{"summary":"no number"}']);
+    expect(wrong).toMatchObject({
+      code: 2,
+      last: { error: { code: "invalid_input", message: expect.stringContaining("recommended_splits") } },
+    });
+    const right = await lab.json(["answer", item!, '{"summary":"by hand","recommended_splits":1}']);
+    expect(right).toMatchObject({ code: 4, last: { error: { code: "needs_confirmation" } } });
+    const { code, last: end } = await lab.json(["confirm", last.id!]);
+    expect([code, end.outcome]).toEqual([0, "success"]);
     expect(lab.leftovers()).toEqual([]);
   });
 

@@ -33,8 +33,17 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   index: everything,
 };
 
-/** The commands that do their work without a server. All others speak through the client. */
-const commandsThatReachMain = ["cli/serve.ts", "cli/demo.ts", "cli/local-engine.ts", "cli/worker.ts"];
+/**
+ * The commands that do their work without a server. All others speak through the client. `local-messages` is the door of
+ * the commands on files of messages (mailbox, validate, translate), which need no engine at all.
+ */
+const commandsThatReachMain = [
+  "cli/serve.ts",
+  "cli/demo.ts",
+  "cli/local-engine.ts",
+  "cli/local-messages.ts",
+  "cli/worker.ts",
+];
 
 /** Files that import something only known when they run, such as a configuration of the user. */
 const filesThatImportComputed: string[] = [];

@@ -24,7 +24,8 @@ const RUN_MOVES: Record<RunStatus, RunStatus[]> = {
   aggregating: ["verifying", "completed", "error", "cancelled"],
   verifying: ["completed", "error", "cancelled"],
   completed: [],
-  error: [],
+  // Only by data that a person supplied, and then straight on.
+  error: ["analyzing", "planning", "aggregating", "verifying"],
   cancelled: [],
   paused: [],
 };
@@ -103,6 +104,11 @@ function commands(run: Run, tasks: PlannedTask[], trouble: boolean): Command[] {
     })),
     { type: "merged", taskId: "t0", commit: "some other", head: "x" },
     { type: "answer", itemId: Object.keys(run.inbox)[0] ?? "none", text: "yes" },
+    ...Object.values(run.inbox).flatMap((item) =>
+      answers(null, tasks, false).flatMap((answer) =>
+        answer ? [{ type: "supply" as const, itemId: item.id, answer }] : [],
+      ),
+    ),
     { type: "released" },
     { type: "ready", sessionId: "nobody", start: "base" },
   ];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { makeTemplate, Story, taskList } from "./make-run.ts";
+import { makeTemplate, Story, taskList, turnOver } from "./make-run.ts";
 import { census, outcome } from "../../src/run/census.ts";
 import { schedule } from "../../src/run/schedule.ts";
 
@@ -176,6 +176,52 @@ describe("an answer that cannot be used", () => {
   });
 });
 
+describe("data that no session could give", () => {
+  const failedAnalysis = () => {
+    const story = new Story();
+    story.do({ type: "start", base: "base", warnings: [] });
+    story.do({ type: "spawnMain" });
+    story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
+    for (let i = 0; i < 3; i++)
+      story.answerMain(null, { problems: ["no block"], said: "The analysis is complete.", itemId: "item_1" });
+    return story;
+  };
+
+  it("can be supplied by the person, and the run goes on where it had failed (D0-081)", () => {
+    const story = failedAnalysis();
+    expect(story.run).toMatchObject({ status: "error", inbox: { item_1: { kind: "data", phase: "analysis" } } });
+    story.do({
+      type: "supply",
+      itemId: "item_1",
+      answer: { phase: "analysis", data: { summary: "by hand", recommended_splits: 1 } },
+    });
+    expect(story.run).toMatchObject({
+      status: "planning",
+      currentPhase: "taskPlanning",
+      analysis: { summary: "by hand" },
+      inbox: {},
+      completedAt: null,
+    });
+    expect(schedule(story.run, { freeSlots: 1 }).spawnMain).toBe(true);
+  });
+
+  it("is not taken for another phase, twice, or as words", () => {
+    const story = failedAnalysis();
+    const refusal = expect.objectContaining({ code: "wrong_state" });
+    expect(() =>
+      story.do({ type: "supply", itemId: "item_1", answer: { phase: "verification", data: { status: "passed" } } }),
+    ).toThrow(refusal);
+    expect(() => story.do({ type: "answer", itemId: "item_1", text: "fine" })).toThrow(refusal);
+    const supply = {
+      type: "supply",
+      itemId: "item_1",
+      answer: { phase: "analysis", data: { summary: "s", recommended_splits: 1 } },
+    } as const;
+    story.do(supply);
+    expect(() => story.do(supply)).toThrow(expect.objectContaining({ code: "item_not_found" }));
+  });
+});
+
 describe("a report is a claim", () => {
   it("a success without a tool call and without a change is a failure, unless the template accepts it", () => {
     const claim = { phase: "completion", data: { task_id: "a", status: "success" } } as const;
@@ -234,14 +280,8 @@ describe("a report is a claim", () => {
     story.spawn("a");
     expect(story.run.workers["a"]).toMatchObject({ attempt: 2, retryCount: 0 });
     const before = story.run;
-    const late = {
-      ending: { kind: "ended" as const, detail: "" },
-      answer: { phase: "completion" as const, data: { task_id: "a", status: "success" as const } },
-      problems: [],
-      toolStats: before.toolStats,
-      usage: before.usage,
-      work: { commit: "c", files: ["x"], head: null },
-    };
+    const answer = { phase: "completion" as const, data: { task_id: "a", status: "success" as const } };
+    const late = turnOver(answer, { work: { commit: "c", files: ["x"], head: null } });
     expect(story.do({ type: "turnOver", sessionId: old, turn: 1, over: late })).toEqual([]);
     expect(story.run).toBe(before);
   });
@@ -251,14 +291,7 @@ describe("a report is a claim", () => {
     story.spawn("a");
     const { sessionId } = story.run.workers["a"]!;
     story.succeed("a");
-    const again = {
-      ending: { kind: "ended" as const, detail: "" },
-      answer: { phase: "completion" as const, data: { task_id: "a", status: "failed" as const } },
-      problems: [],
-      toolStats: story.run.toolStats,
-      usage: story.run.usage,
-      work: null,
-    };
+    const again = turnOver({ phase: "completion", data: { task_id: "a", status: "failed" } });
     expect(story.do({ type: "turnOver", sessionId, turn: 1, over: again })).toEqual([]);
     expect(story.run.workers["a"]!.status).toBe("completed");
   });

@@ -22,7 +22,7 @@ describe("the SQLite file", () => {
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
   });
 
-  it("is written in WAL mode with every commit synchronous", async () => {
+  it("is kept in WAL mode, so that readers do not wait for the writer", async () => {
     const file = newFile();
     const store = openSqliteStore(file);
     const db = new DatabaseSync(file);

@@ -1,5 +1,5 @@
 // The dashboard in a real browser, against a real server with real sessions.
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { statusOf, untilStatus, withBrowser } from "./with-browser.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 
@@ -18,225 +18,229 @@ const slowly = (ms: number) => [
   goodWorker,
 ];
 
-const onStage = withBrowser();
+describe("the dashboard", () => {
+  const onStage = withBrowser();
 
-test(
-  "opens by the printed address, whose token leaves the address bar",
-  onStage(async (stage) => {
-    const page = await stage.page();
-    await page.getByRole("heading", { name: "No run yet" }).waitFor();
-    expect(page.url()).toBe(`${stage.url}/`);
-    expect(await page.getByRole("textbox", { name: "Command that starts a run" }).inputValue()).toMatch(/^tutti run /);
-  }),
-);
+  test(
+    "opens by the printed address, whose token leaves the address bar",
+    onStage(async (stage) => {
+      const page = await stage.page();
+      await page.getByRole("heading", { name: "No run yet" }).waitFor();
+      expect(page.url()).toBe(`${stage.url}/`);
+      expect(await page.getByRole("textbox", { name: "Command that starts a run" }).inputValue()).toMatch(
+        /^tutti run /,
+      );
+    }),
+  );
 
-test(
-  "lists runs, what needs the person first and the rest by age",
-  onStage(async (stage) => {
-    const finished = await stage.begin([...mainSession([{ id: "a" }]), goodWorker], "The first request");
-    await stage.until(finished.id, "confirming");
-    await stage.engine.confirm(finished.id);
-    await stage.until(finished.id, "completed");
-    const waiting = await stage.begin(mainSession(PLAN), "The second request");
-    await stage.until(waiting.id, "confirming");
+  test(
+    "lists runs, what needs the person first and the rest by age",
+    onStage(async (stage) => {
+      const finished = await stage.begin([...mainSession([{ id: "a" }]), goodWorker], "The first request");
+      await stage.until(finished.id, "confirming");
+      await stage.engine.confirm(finished.id);
+      await stage.until(finished.id, "completed");
+      const waiting = await stage.begin(mainSession(PLAN), "The second request");
+      await stage.until(waiting.id, "confirming");
 
-    const page = await stage.page();
-    const rows = page.locator(".run-row");
-    await rows.nth(1).waitFor();
-    const [second, first] = await rows.allInnerTexts();
-    expect(second).toMatch(/Needs you[\s\S]*The second request[\s\S]*Plan of 3 tasks to confirm/);
-    expect(first).toMatch(/Completed[\s\S]*The first request[\s\S]*1 of 1 tasks/);
-    expect(await page.title()).toMatch(/^\(1\)/);
+      const page = await stage.page();
+      const rows = page.locator(".run-row");
+      await rows.nth(1).waitFor();
+      const [second, first] = await rows.allInnerTexts();
+      expect(second).toMatch(/Needs you[\s\S]*The second request[\s\S]*Plan of 3 tasks to confirm/);
+      expect(first).toMatch(/Completed[\s\S]*The first request[\s\S]*1 of 1 tasks/);
+      expect(await page.title()).toMatch(/^\(1\)/);
 
-    // A run that is made while the page is open appears by itself.
-    await stage.begin(mainSession(PLAN), "The third request", { start: false });
-    await page.getByText("The third request").waitFor();
-    expect(await rows.nth(1).innerText()).toMatch(/Not started[\s\S]*The third request/);
-  }),
-);
+      // A run that is made while the page is open appears by itself.
+      await stage.begin(mainSession(PLAN), "The third request", { start: false });
+      await page.getByText("The third request").waitFor();
+      expect(await rows.nth(1).innerText()).toMatch(/Not started[\s\S]*The third request/);
+    }),
+  );
 
-test(
-  "follows a run from its start over the confirmed plan to the result",
-  onStage(async (stage) => {
-    const run = await stage.begin(slowly(1500), "Write three pages", { start: false });
-    const page = await stage.page(`/runs/${run.id}`);
-    await page.getByRole("button", { name: "Start" }).click();
-    await page.getByRole("heading", { name: "Carry out this plan of 3 tasks?" }).waitFor();
-    expect(await page.locator(".plan-task").allInnerTexts()).toEqual([
-      expect.stringMatching(/first[\s\S]*Title of first[\s\S]*Do first[\s\S]*starts at once/),
-      expect.stringMatching(/slow[\s\S]*starts at once/),
-      expect.stringMatching(/last[\s\S]*after[\s\S]*first[\s\S]*slow/),
-    ]);
-    expect(await statusOf(page, "first")).toBe("Planned");
-    const box = await page.locator('.task-node[data-task="last"]').boundingBox();
+  test(
+    "follows a run from its start over the confirmed plan to the result",
+    onStage(async (stage) => {
+      const run = await stage.begin(slowly(1500), "Write three pages", { start: false });
+      const page = await stage.page(`/runs/${run.id}`);
+      await page.getByRole("button", { name: "Start" }).click();
+      await page.getByRole("heading", { name: "Carry out this plan of 3 tasks?" }).waitFor();
+      expect(await page.locator(".plan-task").allInnerTexts()).toEqual([
+        expect.stringMatching(/first[\s\S]*Title of first[\s\S]*Do first[\s\S]*starts at once/),
+        expect.stringMatching(/slow[\s\S]*starts at once/),
+        expect.stringMatching(/last[\s\S]*after[\s\S]*first[\s\S]*slow/),
+      ]);
+      expect(await statusOf(page, "first")).toBe("Planned");
+      const box = await page.locator('.task-node[data-task="last"]').boundingBox();
 
-    await page.getByRole("button", { name: "Confirm plan" }).click();
-    await untilStatus(page, "first", "Completed");
-    expect(await statusOf(page, "slow")).toMatch(/Starting|Working/);
-    expect(await statusOf(page, "last")).toBe("Waiting");
-    await untilStatus(page, "slow", "Completed");
+      await page.getByRole("button", { name: "Confirm plan" }).click();
+      await untilStatus(page, "first", "Completed");
+      expect(await statusOf(page, "slow")).toMatch(/Starting|Working/);
+      expect(await statusOf(page, "last")).toBe("Waiting");
+      await untilStatus(page, "slow", "Completed");
 
-    await page.getByRole("heading", { name: "Success" }).waitFor();
-    expect(await page.locator(".census").innerText()).toMatch(/3 planned\s*=\s*3 completed/);
-    const result = await stage.engine.result(run.id);
-    expect(await page.getByRole("textbox", { name: "Command that shows the changes" }).inputValue()).toContain(
-      `..${result.branch}`,
-    );
-    for (const file of result.outputFiles) await page.getByText(file, { exact: true }).waitFor();
-    expect(await page.locator(".stepper").innerText()).toMatch(
-      /Analysis[\s\S]*Plan[\s\S]*Work[\s\S]*3 of 3[\s\S]*Merge/,
-    );
-    // Nothing that happened to a task has moved it beside the others.
-    const after = await page.locator('.task-node[data-task="last"]').boundingBox();
-    expect([after!.x, after!.width]).toEqual([box!.x, box!.width]);
-  }),
-);
+      await page.getByRole("heading", { name: "Success" }).waitFor();
+      expect(await page.locator(".census").innerText()).toMatch(/3 planned\s*=\s*3 completed/);
+      const result = await stage.engine.result(run.id);
+      expect(await page.getByRole("textbox", { name: "Command that shows the changes" }).inputValue()).toContain(
+        `..${result.branch}`,
+      );
+      for (const file of result.outputFiles) await page.getByText(file, { exact: true }).waitFor();
+      expect(await page.locator(".stepper").innerText()).toMatch(
+        /Analysis[\s\S]*Plan[\s\S]*Work[\s\S]*3 of 3[\s\S]*Merge/,
+      );
+      // Nothing that happened to a task has moved it beside the others.
+      const after = await page.locator('.task-node[data-task="last"]').boundingBox();
+      expect([after!.x, after!.width]).toEqual([box!.x, box!.width]);
+    }),
+  );
 
-test(
-  "opens what a worker says, by mouse and by keyboard",
-  onStage(async (stage) => {
-    const run = await stage.begin(
-      [
-        ...mainSession([{ id: "a" }]),
-        worker("a", { say: "These are my words.", tools: ["Grep"], write: write("a"), block: done({}) }),
-      ],
-      "Write a page",
-    );
-    await stage.until(run.id, "confirming");
-    await stage.engine.confirm(run.id);
-    await stage.until(run.id, "completed");
-    const page = await stage.page(`/runs/${run.id}`);
-    const node = page.locator('.task-node[data-task="a"]');
-    await node.click();
-    const transcript = page.getByRole("region", { name: "Transcript" });
-    await transcript.getByText("These are my words.").waitFor();
-    await transcript.getByText("Grep").waitFor();
-    expect(await transcript.getByText("Prompt 1").count()).toBe(1);
-    expect(await transcript.locator(".entry-prompt .long-text").isVisible()).toBe(false);
-    await transcript.getByText("Prompt 1").click();
-    expect(await transcript.locator(".entry-prompt .long-text").innerText()).toContain("Do a");
+  test(
+    "opens what a worker says, by mouse and by keyboard",
+    onStage(async (stage) => {
+      const run = await stage.begin(
+        [
+          ...mainSession([{ id: "a" }]),
+          worker("a", { say: "These are my words.", tools: ["Grep"], write: write("a"), block: done({}) }),
+        ],
+        "Write a page",
+      );
+      await stage.until(run.id, "confirming");
+      await stage.engine.confirm(run.id);
+      await stage.until(run.id, "completed");
+      const page = await stage.page(`/runs/${run.id}`);
+      const node = page.locator('.task-node[data-task="a"]');
+      await node.click();
+      const transcript = page.getByRole("region", { name: "Transcript" });
+      await transcript.getByText("These are my words.").waitFor();
+      await transcript.getByText("Grep").waitFor();
+      expect(await transcript.getByText("Prompt 1").count()).toBe(1);
+      expect(await transcript.locator(".entry-prompt .long-text").isVisible()).toBe(false);
+      await transcript.getByText("Prompt 1").click();
+      expect(await transcript.locator(".entry-prompt .long-text").innerText()).toContain("Do a");
 
-    await page.keyboard.press("Escape");
-    await transcript.waitFor({ state: "detached" });
-    await node.focus();
-    await page.keyboard.press("Enter");
-    await transcript.getByText("These are my words.").waitFor();
-    // The address names it, so that a reload and a link show the same.
-    await page.reload();
-    await transcript.getByText("These are my words.").waitFor();
-    await page.getByRole("button", { name: "Close the transcript" }).click();
-    expect(page.url()).toBe(`${stage.url}/runs/${run.id}`);
-  }),
-);
+      await page.keyboard.press("Escape");
+      await transcript.waitFor({ state: "detached" });
+      await node.focus();
+      await page.keyboard.press("Enter");
+      await transcript.getByText("These are my words.").waitFor();
+      // The address names it, so that a reload and a link show the same.
+      await page.reload();
+      await transcript.getByText("These are my words.").waitFor();
+      await page.getByRole("button", { name: "Close the transcript" }).click();
+      expect(page.url()).toBe(`${stage.url}/runs/${run.id}`);
+    }),
+  );
 
-test(
-  "shows the same after a reload in the middle of a run",
-  onStage(async (stage) => {
-    const run = await stage.begin(slowly(60_000), "Write three pages");
-    await stage.until(run.id, "confirming");
-    await stage.engine.confirm(run.id);
-    const page = await stage.page(`/runs/${run.id}`);
-    await untilStatus(page, "first", "Completed");
-    await untilStatus(page, "slow", "Working");
-    const look = async () => [
-      await page.locator(".stepper").innerText(),
-      ...(await page.locator(".task-node").allInnerTexts()),
-      await page.locator(".activity").innerText(),
-    ];
-    const before = await look();
-    await page.reload();
-    await untilStatus(page, "slow", "Working");
-    await page.getByText("Live", { exact: true }).waitFor();
-    expect(await look()).toEqual(before);
+  test(
+    "shows the same after a reload in the middle of a run",
+    onStage(async (stage) => {
+      const run = await stage.begin(slowly(60_000), "Write three pages");
+      await stage.until(run.id, "confirming");
+      await stage.engine.confirm(run.id);
+      const page = await stage.page(`/runs/${run.id}`);
+      await untilStatus(page, "first", "Completed");
+      await untilStatus(page, "slow", "Working");
+      const look = async () => [
+        await page.locator(".stepper").innerText(),
+        ...(await page.locator(".task-node").allInnerTexts()),
+        await page.locator(".activity").innerText(),
+      ];
+      const before = await look();
+      await page.reload();
+      await untilStatus(page, "slow", "Working");
+      await page.getByText("Live", { exact: true }).waitFor();
+      expect(await look()).toEqual(before);
 
-    // And it can be cancelled from here, after a second thought.
-    await page.getByRole("button", { name: "Cancel run" }).click();
-    await page.getByRole("button", { name: "No", exact: true }).click();
-    await page.getByRole("button", { name: "Cancel run" }).click();
-    await page.getByRole("button", { name: "Yes, cancel" }).click();
-    await page.getByRole("heading", { name: "Cancelled" }).waitFor();
-    expect(await page.locator(".census").innerText()).toMatch(
-      /3 planned\s*=\s*1 completed\s*\+\s*1 cancelled\s*\+\s*1 never/,
-    );
-  }),
-);
+      // And it can be cancelled from here, after a second thought.
+      await page.getByRole("button", { name: "Cancel run" }).click();
+      await page.getByRole("button", { name: "No", exact: true }).click();
+      await page.getByRole("button", { name: "Cancel run" }).click();
+      await page.getByRole("button", { name: "Yes, cancel" }).click();
+      await page.getByRole("heading", { name: "Cancelled" }).waitFor();
+      expect(await page.locator(".census").innerText()).toMatch(
+        /3 planned\s*=\s*1 completed\s*\+\s*1 cancelled\s*\+\s*1 never/,
+      );
+    }),
+  );
 
-test(
-  "goes on by itself when the server is gone for a while",
-  onStage(async (stage) => {
-    const run = await stage.begin(slowly(4000), "Write three pages");
-    await stage.until(run.id, "confirming");
-    await stage.engine.confirm(run.id);
-    const page = await stage.page(`/runs/${run.id}`);
-    await untilStatus(page, "slow", "Working");
-    await stage.stopServer();
-    await page.getByText("Reconnecting").waitFor();
-    expect(await statusOf(page, "slow")).toBe("Working");
-    await stage.startServer();
-    await page.getByText("Live", { exact: true }).waitFor();
-    await page.getByRole("heading", { name: "Success" }).waitFor();
-    // Each event was taken once: a page that reads the whole log anew tells the same.
-    expect(await page.locator(".activity li", { hasText: "slow completed" }).count()).toBe(1);
-    const live = await page.locator("main").innerText();
-    await page.reload();
-    await page.getByText("docs/slow.md").waitFor();
-    expect(await page.locator("main").innerText()).toBe(live);
-  }, /ERR_CONNECTION|WebSocket connection/),
-);
+  test(
+    "goes on by itself when the server is gone for a while",
+    onStage(async (stage) => {
+      const run = await stage.begin(slowly(4000), "Write three pages");
+      await stage.until(run.id, "confirming");
+      await stage.engine.confirm(run.id);
+      const page = await stage.page(`/runs/${run.id}`);
+      await untilStatus(page, "slow", "Working");
+      await stage.stopServer();
+      await page.getByText("Reconnecting").waitFor();
+      expect(await statusOf(page, "slow")).toBe("Working");
+      await stage.startServer();
+      await page.getByText("Live", { exact: true }).waitFor();
+      await page.getByRole("heading", { name: "Success" }).waitFor();
+      // Each event was taken once: a page that reads the whole log anew tells the same.
+      expect(await page.locator(".activity li", { hasText: "slow completed" }).count()).toBe(1);
+      const live = await page.locator("main").innerText();
+      await page.reload();
+      await page.getByText("docs/slow.md").waitFor();
+      expect(await page.locator("main").innerText()).toBe(live);
+    }, /ERR_CONNECTION|WebSocket connection/),
+  );
 
-test(
-  "takes the answer to a question",
-  onStage(async (stage) => {
-    const run = await stage.begin(
-      [
-        ...mainSession([{ id: "a" }]),
-        worker("a", { then: "ask:Which colour?" }, { tools: ["Write"], write: write("a"), block: done({}) }),
-      ],
-      "Paint the page",
-    );
-    await stage.until(run.id, "confirming");
-    await stage.engine.confirm(run.id);
-    const page = await stage.page(`/runs/${run.id}`);
-    const question = page.getByRole("region", { name: "A question" });
-    await question.getByText("Which colour?").waitFor();
-    expect(await statusOf(page, "a")).toBe("Needs you");
-    expect(await question.getByRole("button", { name: "Answer" }).isDisabled()).toBe(true);
-    await question.getByLabel("Your answer").fill("Green");
-    await question.getByRole("button", { name: "Answer" }).click();
-    await question.waitFor({ state: "detached" });
-    await page.getByRole("heading", { name: "Success" }).waitFor();
-  }),
-);
+  test(
+    "takes the answer to a question",
+    onStage(async (stage) => {
+      const run = await stage.begin(
+        [
+          ...mainSession([{ id: "a" }]),
+          worker("a", { then: "ask:Which colour?" }, { tools: ["Write"], write: write("a"), block: done({}) }),
+        ],
+        "Paint the page",
+      );
+      await stage.until(run.id, "confirming");
+      await stage.engine.confirm(run.id);
+      const page = await stage.page(`/runs/${run.id}`);
+      const question = page.getByRole("region", { name: "A question" });
+      await question.getByText("Which colour?").waitFor();
+      expect(await statusOf(page, "a")).toBe("Needs you");
+      expect(await question.getByRole("button", { name: "Answer" }).isDisabled()).toBe(true);
+      await question.getByLabel("Your answer").fill("Green");
+      await question.getByRole("button", { name: "Answer" }).click();
+      await question.waitFor({ state: "detached" });
+      await page.getByRole("heading", { name: "Success" }).waitFor();
+    }),
+  );
 
-test(
-  "says why a plan cannot be carried out, and offers no confirmation",
-  onStage(async (stage) => {
-    const run = await stage.begin(
-      mainSession([
-        { id: "a", dependencies: ["b"] },
-        { id: "b", dependencies: ["a"] },
-      ]),
-      "Go round in circles",
-    );
-    await stage.until(run.id, "confirming");
-    const page = await stage.page(`/runs/${run.id}`);
-    await page.getByRole("heading", { name: "This plan cannot be carried out" }).waitFor();
-    expect(await page.getByRole("alert").innerText()).toMatch(/cycle/);
-    expect(await page.getByRole("button", { name: "Confirm plan" }).count()).toBe(0);
-  }),
-);
+  test(
+    "says why a plan cannot be carried out, and offers no confirmation",
+    onStage(async (stage) => {
+      const run = await stage.begin(
+        mainSession([
+          { id: "a", dependencies: ["b"] },
+          { id: "b", dependencies: ["a"] },
+        ]),
+        "Go round in circles",
+      );
+      await stage.until(run.id, "confirming");
+      const page = await stage.page(`/runs/${run.id}`);
+      await page.getByRole("heading", { name: "This plan cannot be carried out" }).waitFor();
+      expect(await page.getByRole("alert").innerText()).toMatch(/cycle/);
+      expect(await page.getByRole("button", { name: "Confirm plan" }).count()).toBe(0);
+    }),
+  );
 
-test(
-  "says in words what is not there and who is not let in",
-  onStage(async (stage) => {
-    const page = await stage.page("/runs/orch_aaaaaaaaaaaa");
-    await page.getByRole("heading", { name: "There is no run orch_aaaaaaaaaaaa" }).waitFor();
-    await page.goto(`${stage.url}/somewhere`);
-    await page.getByRole("heading", { name: "There is nothing at this address" }).waitFor();
-    await page.getByRole("link", { name: "Go to the list of runs" }).click();
-    await page.getByRole("heading", { name: "No run yet" }).waitFor();
-    await page.context().clearCookies();
-    await stage.begin(mainSession(PLAN), "Wakes the list up", { start: false });
-    await page.getByRole("heading", { name: "This browser is not signed in" }).waitFor();
-  }, /status of 40[14]/),
-);
+  test(
+    "says in words what is not there and who is not let in",
+    onStage(async (stage) => {
+      const page = await stage.page("/runs/orch_aaaaaaaaaaaa");
+      await page.getByRole("heading", { name: "There is no run orch_aaaaaaaaaaaa" }).waitFor();
+      await page.goto(`${stage.url}/somewhere`);
+      await page.getByRole("heading", { name: "There is nothing at this address" }).waitFor();
+      await page.getByRole("link", { name: "Go to the list of runs" }).click();
+      await page.getByRole("heading", { name: "No run yet" }).waitFor();
+      await page.context().clearCookies();
+      await stage.begin(mainSession(PLAN), "Wakes the list up", { start: false });
+      await page.getByRole("heading", { name: "This browser is not signed in" }).waitFor();
+    }, /status of 40[14]/),
+  );
+});

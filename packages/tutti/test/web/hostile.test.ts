@@ -1,6 +1,6 @@
 // Whatever agents, files and requests are called, the page shows it as text and stays usable.
 import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { untilStatus, withBrowser } from "./with-browser.ts";
 import { done, worker } from "../lab/scenarios.ts";
 
@@ -60,42 +60,43 @@ async function expectHarmless(page: Page): Promise<void> {
   ).toBe(false);
 }
 
-const onStage = withBrowser();
+describe("hostile text", () => {
+  const onStage = withBrowser();
 
-test(
-  "does no harm in a plan, a question, a transcript or a result",
-  onStage(async (stage) => {
-    const run = await stage.begin(SESSIONS, `${IMAGE} ${TURNED} ${LONG}`);
-    await stage.until(run.id, "confirming");
-    const list = await stage.page();
-    await list.locator(".run-row").waitFor();
-    await expectHarmless(list);
+  test(
+    "does no harm in a plan, a question, a transcript or a result",
+    onStage(async (stage) => {
+      const run = await stage.begin(SESSIONS, `${IMAGE} ${TURNED} ${LONG}`);
+      await stage.until(run.id, "confirming");
+      const list = await stage.page();
+      await list.locator(".run-row").waitFor();
+      await expectHarmless(list);
 
-    const page = await stage.page(`/runs/${run.id}`);
-    await page.getByRole("button", { name: "Confirm plan" }).waitFor();
-    await expectHarmless(page);
-    expect(await page.locator(".plan-task").nth(2).innerText()).toContain(String.raw`invoice\u202efdp.exe`);
-    expect(await page.locator(".plan-task").nth(0).innerText()).toContain(IMAGE);
-    await page.getByRole("button", { name: "Confirm plan" }).click();
+      const page = await stage.page(`/runs/${run.id}`);
+      await page.getByRole("button", { name: "Confirm plan" }).waitFor();
+      await expectHarmless(page);
+      expect(await page.locator(".plan-task").nth(2).innerText()).toContain(String.raw`invoice\u202efdp.exe`);
+      expect(await page.locator(".plan-task").nth(0).innerText()).toContain(IMAGE);
+      await page.getByRole("button", { name: "Confirm plan" }).click();
 
-    await page.getByLabel("Your answer").fill("no");
-    await expectHarmless(page);
-    await page.getByRole("button", { name: "Answer" }).click();
-    await untilStatus(page, "markup", "Completed");
-    await page.getByRole("heading", { name: "Degraded" }).waitFor();
-    await page.getByText("docs/<img src=x onerror=alert(1)>.md").waitFor();
-    await expectHarmless(page);
+      await page.getByLabel("Your answer").fill("no");
+      await expectHarmless(page);
+      await page.getByRole("button", { name: "Answer" }).click();
+      await untilStatus(page, "markup", "Completed");
+      await page.getByRole("heading", { name: "Degraded" }).waitFor();
+      await page.getByText("docs/<img src=x onerror=alert(1)>.md").waitFor();
+      await expectHarmless(page);
 
-    await page.locator('.task-node[data-task="markup"]').click();
-    const transcript = page.getByRole("region", { name: "Transcript" });
-    await transcript.getByText(SCRIPT).waitFor();
-    // A report for another task is part of what was said, no more.
-    expect(await transcript.getByText("Report").count()).toBeGreaterThan(0);
-    await transcript
-      .getByRole("button", { name: /Show all/ })
-      .first()
-      .click();
-    await expectHarmless(page);
-    expect(await page.evaluate<number>("document.body.innerText.length")).toBeLessThan(400_000);
-  }),
-);
+      await page.locator('.task-node[data-task="markup"]').click();
+      const transcript = page.getByRole("region", { name: "Transcript" });
+      // A report for another task is part of what was said, no more.
+      await transcript.locator(".entry-text summary").first().waitFor();
+      await transcript
+        .getByRole("button", { name: /Show all/ })
+        .first()
+        .click();
+      await expectHarmless(page);
+      expect(await page.evaluate<number>("document.body.innerText.length")).toBeLessThan(400_000);
+    }),
+  );
+});

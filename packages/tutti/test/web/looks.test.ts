@@ -3,7 +3,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { violations } from "./axe.ts";
 import { DEGRADED, FINISHED, HALFWAY, REQUEST } from "./showcase.ts";
 import type { Stage } from "./stage.ts";
@@ -52,57 +52,60 @@ async function views(stage: Stage): Promise<[string, string][]> {
   ];
 }
 
-const onStage = withBrowser();
+describe("the page", () => {
+  const onStage = withBrowser();
 
-test(
-  "hold in both themes, wide and narrow, with nothing for axe-core to say",
-  onStage(async (stage) => {
-    const empty = await stage.page();
-    await empty.getByText("No run yet").waitFor();
-    expect(await violations(empty)).toEqual([]);
-    await keep(empty, "empty");
-    for (const [name, path] of await views(stage)) {
-      const pictures: Buffer[] = [];
-      for (const colorScheme of ["light", "dark"] as const) {
-        const page = await stage.page(path, { colorScheme, reducedMotion: "reduce" });
-        await page.getByText("Live", { exact: true }).waitFor();
-        if (name === "transcript") await page.getByText("Prompt 1").waitFor();
-        pictures.push(await keep(page, `${name}-${colorScheme}`));
-        expect(await violations(page), `${name} ${colorScheme}`).toEqual([]);
-        await page.setViewportSize({ width: 800, height: 800 });
-        expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name).toBe(true);
-        await keep(page, `${name}-${colorScheme}-narrow`);
-        await page.context().close();
-      }
-      expect(pictures[0]!.equals(pictures[1]!)).toBe(false);
-    }
-  }),
-);
-
-test(
-  "keep the theme that was chosen, over a reload",
-  onStage(async (stage) => {
-    const page = await stage.page("/", { colorScheme: "light" });
-    const background = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
-    const light = await background();
-    await page.getByRole("button", { name: "Switch to the dark theme" }).click();
-    const dark = await background();
-    expect(dark).not.toBe(light);
-    await page.reload();
-    await page.getByRole("button", { name: "Switch to the light theme" }).waitFor();
-    expect(await background()).toBe(dark);
-  }),
-);
-
-if (process.env["TUTTI_UPDATE_PICTURES"] === "1") {
   test(
-    "make the picture of the README",
+    "holds in both themes, wide and narrow, with nothing for axe-core to say",
     onStage(async (stage) => {
-      const run = await confirmed(stage, HALFWAY, isHalfway);
-      const page = await stage.page(`/runs/${run.id}`, { colorScheme: "light", reducedMotion: "reduce" });
-      await page.getByText("Live", { exact: true }).waitFor();
-      await page.getByText("Reading src/webhooks/deliver.ts").waitFor();
-      await page.screenshot({ path: PICTURE, animations: "disabled" });
+      const empty = await stage.page();
+      await empty.getByText("No run yet").waitFor();
+      expect(await violations(empty)).toEqual([]);
+      await keep(empty, "empty");
+      for (const [name, path] of await views(stage)) {
+        const pictures: Buffer[] = [];
+        for (const colorScheme of ["light", "dark"] as const) {
+          const page = await stage.page(path, { colorScheme, reducedMotion: "reduce" });
+          await page.getByText("Live", { exact: true }).waitFor();
+          if (name === "transcript") await page.getByText("Prompt 1").waitFor();
+          pictures.push(await keep(page, `${name}-${colorScheme}`));
+          expect(await violations(page), `${name} ${colorScheme}`).toEqual([]);
+          await page.setViewportSize({ width: 800, height: 800 });
+          expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name).toBe(true);
+          await keep(page, `${name}-${colorScheme}-narrow`);
+          await page.context().close();
+        }
+        expect(pictures[0]!.equals(pictures[1]!)).toBe(false);
+      }
+    }),
+    300_000,
+  );
+
+  test(
+    "keeps the theme that was chosen, over a reload",
+    onStage(async (stage) => {
+      const page = await stage.page("/", { colorScheme: "light" });
+      const background = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
+      const light = await background();
+      await page.getByRole("button", { name: "Switch to the dark theme" }).click();
+      const dark = await background();
+      expect(dark).not.toBe(light);
+      await page.reload();
+      await page.getByRole("button", { name: "Switch to the light theme" }).waitFor();
+      expect(await background()).toBe(dark);
     }),
   );
-}
+
+  if (process.env["TUTTI_UPDATE_PICTURES"] === "1") {
+    test(
+      "is the picture of the README",
+      onStage(async (stage) => {
+        const run = await confirmed(stage, HALFWAY, isHalfway);
+        const page = await stage.page(`/runs/${run.id}`, { colorScheme: "light", reducedMotion: "reduce" });
+        await page.getByText("Live", { exact: true }).waitFor();
+        await page.getByText("Reading src/webhooks/deliver.ts").waitFor();
+        await page.screenshot({ path: PICTURE, animations: "disabled" });
+      }),
+    );
+  }
+});

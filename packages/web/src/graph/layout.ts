@@ -38,7 +38,7 @@ export function layOut(tasks: readonly Shape[]): Layout {
   layout(graph);
   const nodes = new Map([...ids].map((id) => [id, corner(graph.node(id) as Point)]));
   const columns = [...new Set([...nodes.values()].map(({ x }) => x))];
-  const edges = graph.edges().map(({ v: from, w: to }) => {
+  const edges = graph.edges().map(({ v: from, w: to }: { v: string; w: string }) => {
     const { points = [] } = graph.edge(from, to) as { points?: Point[] };
     return { from, to, points: route(nodes.get(from)!, nodes.get(to)!, points, columns) };
   });

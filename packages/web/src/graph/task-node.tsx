@@ -12,7 +12,6 @@ export function TaskNode({ data: { run, task, opened, open } }: NodeProps<TaskNo
   const look = taskLook(run, task);
   const worker = run.workers[task.id];
   const progress = worker?.progress ?? 0;
-  const title = shown(task.title, 120);
   const working = look.tone === "running" && progress > 0;
   return (
     <>
@@ -22,8 +21,7 @@ export function TaskNode({ data: { run, task, opened, open } }: NodeProps<TaskNo
         className={`task-node tone-${look.tone}${worker ? "" : " is-idle"}${opened ? " is-open" : ""}`}
         data-task={task.id}
         data-status={look.word}
-        aria-label={`${task.id}: ${title}. ${look.word}${working ? `, ${progress} percent` : ""}. Show more`}
-        title={title}
+        title={shown(task.title, 300)}
         onClick={open}
       >
         <span className="task-node-top">

@@ -129,7 +129,7 @@ const review: Mapping = {
   ],
   refuses: (canonical) =>
     canonical.kind === "review" && canonical.verdict !== "rejected"
-      ? "The agent messages have no message for an approval."
+      ? "The agent message protocol has no message for an approval."
       : undefined,
 };
 

@@ -31,10 +31,10 @@ const issues: Member = {
   wire: "issues_encountered",
   name: "issues",
   write: (value, canonical) =>
-    recordsIn(value).map((issue) => ({
+    recordsIn(value).map(({ type, ...issue }) => ({
+      type: (ISSUE_TYPES as readonly unknown[]).includes(type) ? type : "other",
       description: "",
       ...without(issue, FOREIGN_TO_ISSUES, canonical),
-      type: (ISSUE_TYPES as readonly unknown[]).includes(issue.type) ? issue.type : "other",
     })),
 };
 

@@ -13,17 +13,17 @@ export interface Member {
   /** The path in the canonical message, with dots. */
   name: string;
   /** From the message's value; undefined leaves the canonical member out. `soFar` is what was read before it. */
-  read?(value: unknown, soFar: Bag): unknown;
+  read?: (value: unknown, soFar: Bag) => unknown;
   /** From the canonical value; undefined leaves the message's member out. */
-  write?(value: unknown, canonical: CanonicalMessage): unknown;
+  write?: (value: unknown, canonical: CanonicalMessage) => unknown;
   /** What to write where the canonical message says nothing, but the message must say something. */
-  fill?(canonical: CanonicalMessage, at: string | undefined): unknown;
+  fill?: (canonical: CanonicalMessage, at: string | undefined) => unknown;
 }
 
 export interface Mapping {
   kind: CanonicalKind;
   /** Whether a message of the protocol is of this kind. */
-  matches(message: Bag): boolean;
+  matches: (message: Bag) => boolean;
   /** What makes it this kind on the wire, by path. */
   fixed: Record<string, unknown>;
   /** Objects that must be there even if they hold nothing. */
@@ -32,7 +32,7 @@ export interface Mapping {
   implied?: Bag;
   members: readonly Member[];
   /** Why a canonical message of this kind cannot be written, if so. */
-  refuses?(canonical: CanonicalMessage): string | undefined;
+  refuses?: (canonical: CanonicalMessage) => string | undefined;
 }
 
 export function readMapped(protocol: Protocol, mapping: Mapping, message: Bag): CanonicalMessage {

@@ -129,6 +129,6 @@ export function splitPlan(message: Bag): { messages: Bag[]; lost: string[] } {
   const stamped = time === undefined ? {} : { timestamp: time };
   return {
     messages: tasks.map((task) => ({ ...message, data: { tasks: [task], ...stamped } })),
-    lost: Object.keys(rest).map((name) => `data.${name}`),
+    lost: Object.keys(rest).map((name) => `raw.data.${name}`),
   };
 }

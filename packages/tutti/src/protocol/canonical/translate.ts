@@ -26,7 +26,7 @@ const MAPPINGS: Record<Protocol, readonly Mapping[]> = {
 };
 
 export interface Loss {
-  /** In the canonical message; for a member that only its own protocol has, in the message it came from. */
+  /** In the canonical message; under `raw` for a member that only the message's own protocol has. */
   path: string;
   reason: string;
 }
@@ -107,7 +107,7 @@ function fillingOf({ path, after }: Difference, title: string): Loss {
 function foreignMembers(protocol: Protocol, canonical: CanonicalMessage): Loss[] {
   if (canonical.protocol === protocol) return [];
   const reason = `Only the ${PROTOCOL_TITLES[canonical.protocol]} protocol's message had it.`;
-  return canonical.extra.map(({ path }) => ({ path: path.join("."), reason }));
+  return canonical.extra.map(({ path }) => ({ path: ["raw", ...path].join("."), reason }));
 }
 
 function shortText(value: unknown): string {

@@ -1,0 +1,188 @@
+// The client against a real server with a real engine behind it.
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createClient } from "../../src/client/client.ts";
+import { followEvents, type Connection } from "../../src/client/follow-events.ts";
+import { toStoredEvent, type Frame } from "../../src/client/frame.ts";
+import { RequestError } from "../../src/client/request-error.ts";
+import { openLocalEngine, type LocalEngine } from "../../src/main.ts";
+import { fold } from "../../src/run/apply.ts";
+import { startServer, type RunningServer } from "../../src/server/start-server.ts";
+import { Lab } from "../lab/lab.ts";
+import { goodWorker, mainSession } from "../lab/scenarios.ts";
+
+const token = "secret";
+let lab: Lab;
+let local: LocalEngine;
+let server: RunningServer;
+
+async function serve(port = 0): Promise<void> {
+  server = await startServer({ engine: local.engine, token, port, version: "0.0.0", webRoot: null });
+}
+
+beforeEach(async () => {
+  lab = new Lab();
+  local = openLocalEngine({ dataDir: lab.data });
+  await serve();
+});
+
+afterEach(async () => {
+  await server.close();
+  await local.close();
+  lab.tearDown();
+});
+
+async function begin(): Promise<string> {
+  const agent = lab.scenario([...mainSession([{ id: "a" }, { id: "b", dependencies: ["a"] }]), goodWorker]);
+  const run = await local.engine.create({ templateId: "documentation", cwd: lab.repo, message: "do it", agent });
+  return run.id;
+}
+
+async function until(reached: () => boolean): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!reached()) {
+    if (Date.now() > deadline) throw new Error("it did not happen");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+describe("the client", () => {
+  test("starts, confirms and follows a run to its result", async () => {
+    const client = createClient({ baseUrl: server.url, token });
+    expect(await client.list()).toEqual([]);
+    const id = await begin();
+    await client.start(id);
+    await local.engine.until(id, ({ status }) => status === "confirming");
+    expect((await client.inbox()).map(({ kind, run }) => [kind, run])).toEqual([["plan", id]]);
+    await client.confirm(id);
+    await local.engine.until(id, ({ status }) => status === "completed");
+
+    expect(await client.list()).toMatchObject([{ id, status: "completed", taskCount: 2, completedTasks: 2 }]);
+    expect(await client.get(id)).toMatchObject({ id, status: "completed" });
+    expect(await client.result(id)).toMatchObject({ outcome: "success", census: { planned: 2, completed: 2 } });
+    const frames = await client.events(id);
+    expect(fold(null, frames.map(toStoredEvent))).toEqual(local.engine.get(id));
+    const seq = frames[4]!.seq;
+    expect(await client.events(id, { after: seq, limit: 2 })).toEqual(frames.slice(5, 7));
+    const transcript = await client.transcript(id, local.engine.get(id)!.workers["a"]!.sessionId);
+    expect(transcript.map(({ type }) => type)).toEqual(["prompt", "tool", "tool", "text", "usage", "turnOver"]);
+  });
+
+  test("approves a plan and cancels a run", async () => {
+    const client = createClient({ baseUrl: server.url, token });
+    const id = await begin();
+    await client.start(id);
+    await local.engine.until(id, ({ status }) => status === "confirming");
+    const [item] = await client.inbox();
+    await client.answer(item!.id, { approve: true });
+    expect(local.engine.get(id)!.status).not.toBe("confirming");
+    const other = await begin();
+    await client.cancel(other);
+    expect((await client.result(other)).outcome).toBe("cancelled");
+  });
+
+  test("turns every failure into one kind of error, with the server's code and sentence", async () => {
+    const client = createClient({ baseUrl: server.url, token });
+    const failure = async (doing: Promise<unknown>) =>
+      doing.then(
+        () => null,
+        (error: unknown) => error,
+      );
+    expect(await failure(client.get("orch_000000000000"))).toMatchObject({
+      name: "RequestError",
+      code: "run_not_found",
+      status: 404,
+      message: "there is no run orch_000000000000",
+    });
+    const id = await begin();
+    expect(await failure(client.confirm(id))).toMatchObject({ code: "wrong_state", status: 409 });
+    const stranger = createClient({ baseUrl: server.url, token: "wrong" });
+    expect(await failure(stranger.list())).toMatchObject({ code: "unauthorized", status: 401 });
+    const nobody = createClient({ baseUrl: "http://127.0.0.1:9" });
+    const unreachable = await failure(nobody.list());
+    expect(unreachable).toBeInstanceOf(RequestError);
+    expect(unreachable).toMatchObject({ code: "unreachable", status: 0 });
+    const odd = createClient({
+      baseUrl: server.url,
+      fetch: async () => new Response("<h1>Bad gateway</h1>", { status: 502 }),
+    });
+    expect(await failure(odd.list())).toMatchObject({ code: "internal", status: 502 });
+  });
+});
+
+describe("following events", () => {
+  test("hands on every event once and in order, however often the server goes away", async () => {
+    const frames: Frame[] = [];
+    const connections: Connection[] = [];
+    const leave = followEvents({
+      baseUrl: server.url,
+      token,
+      after: 0,
+      onFrame: (frame) => frames.push(frame),
+      onConnection: (connection) => connections.push(connection),
+      backOffMs: () => 20,
+    });
+    const ids = [await begin(), await begin()];
+    for (const id of ids) await local.engine.start(id);
+    for (let i = 0; i < 4; i++) {
+      const { port } = server;
+      await server.close();
+      await serve(port);
+      const id = ids[i % 2]!;
+      await local.engine.until(id, ({ status }) => status === "confirming" || status === "completed");
+      if (local.engine.get(id)!.status === "confirming") await local.engine.confirm(id);
+    }
+    for (const id of ids) await local.engine.until(id, ({ released }) => released);
+    const stored = local.engine.events({ after: 0, limit: 10_000 });
+    await until(() => frames.length >= stored.length);
+    leave();
+    expect(frames.map(toStoredEvent)).toEqual(stored);
+    expect(connections.filter((connection) => connection === "live").length).toBeGreaterThan(1);
+  });
+
+  test("tells only what is new without `after`, and only one run's with `run`", async () => {
+    const before = await begin();
+    const all: Frame[] = [];
+    const one: Frame[] = [];
+    let live = 0;
+    const onConnection = (connection: Connection) => void (connection === "live" && live++);
+    const leaveAll = followEvents({ baseUrl: server.url, token, onFrame: (frame) => all.push(frame), onConnection });
+    const leaveOne = followEvents({
+      baseUrl: server.url,
+      token,
+      run: before,
+      after: 0,
+      onFrame: (frame) => one.push(frame),
+      onConnection,
+    });
+    await until(() => live === 2);
+    const after = await begin();
+    await local.engine.cancel(before);
+    await until(() => one.some(({ type }) => type === "orchestrator:cancelled") && all.length >= 2);
+    leaveAll();
+    leaveOne();
+    expect(all[0]).toMatchObject({ type: "orchestrator:created", run: after });
+    expect(new Set(one.map(({ run }) => run))).toEqual(new Set([before]));
+    expect(one[0]).toMatchObject({ type: "orchestrator:created", runSeq: 1 });
+  });
+
+  test("tries again while there is no server, counting its tries, and ends when told", async () => {
+    const waits: number[] = [];
+    const connections: Connection[] = [];
+    const leave = followEvents({
+      baseUrl: "http://127.0.0.1:9",
+      onFrame: () => {},
+      onConnection: (connection) => connections.push(connection),
+      backOffMs: (tries) => {
+        waits.push(tries);
+        return 10;
+      },
+    });
+    await until(() => waits.length >= 3);
+    leave();
+    const count = connections.length;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(waits.slice(0, 3)).toEqual([1, 2, 3]);
+    expect(connections.length).toBe(count);
+    expect(connections).not.toContain("live");
+  });
+});
