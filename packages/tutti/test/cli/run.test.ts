@@ -233,6 +233,30 @@ describe("work that goes wrong", () => {
     expect((ended!.data as { problems: string[] }).problems[0]).toContain("<<<ORCHESTRATOR_RESPONSE>>>");
   });
 
+  it.each([
+    [
+      "cannot be read even with repairs",
+      "<<<ORCHESTRATOR_RESPONSE>>> no object here <<<END_ORCHESTRATOR_RESPONSE>>>",
+      "could not be used",
+    ],
+    [
+      "lacks a required member",
+      '<<<ORCHESTRATOR_RESPONSE>>>{"phase":"completion","data":{"task_id":"one"}}<<<END_ORCHESTRATOR_RESPONSE>>>',
+      '"data.status" is missing',
+    ],
+  ])("whose block %s is asked for again with that reason (D0-077, D0-080)", async (_, say, reason) => {
+    const sessions = [
+      ...mainSession([{ id: "one" }]),
+      worker("*", { say }, { write: { "a.md": "a" }, block: done({}) }),
+    ];
+    const { lines, last } = await run(lab.scenario(sessions), "--yes");
+    expect(last.outcome).toBe("success");
+    const problems = lines.flatMap((line) =>
+      line.type === "turn:ended" ? (line.data as { problems: string[] }).problems : [],
+    );
+    expect(problems.join("\n")).toContain(reason);
+  });
+
   it("without a block three times in the analysis ends the run with the reason, and what was said and seemed to be meant is on record (D0-072, D0-073, D0-074, D0-075, D0-078, D0-082/E71)", async () => {
     const { code, last, lines } = await run(lab.scenario([{ turns: [{ say: "The analysis is complete." }] }]), "--yes");
     expect(code).toBe(1);
