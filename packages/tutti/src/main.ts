@@ -96,7 +96,8 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
     import("./server/start-server.ts"),
     import("./server/token.ts"),
   ]);
-  const { engine, close } = openLocalEngine(options);
+  const local = openLocalEngine(options);
+  const { engine } = local;
   try {
     const token = loadToken(resolve(options.dataDir), options.token);
     const { host, port } = options;
@@ -118,11 +119,11 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
       halted: engine.halted,
       async close(how) {
         await server.close();
-        await close(how);
+        await local.close(how);
       },
     };
   } catch (error) {
-    await close();
+    await local.close();
     throw error;
   }
 }

@@ -74,7 +74,7 @@ async function attend({ engine, output, id, signal, yes, allowDegraded }: Follow
     : 1;
 }
 
-const isTerminal = (output: Output): boolean => Boolean(process.stdin.isTTY && process.stdout.isTTY) && !output.json;
+const isTerminal = (output: Output): boolean => process.stdin.isTTY && process.stdout.isTTY && !output.json;
 
 /** With a terminal a question is put at once; without one only when nothing else can go on. */
 function questionNow(run: Run): InboxItem | null {

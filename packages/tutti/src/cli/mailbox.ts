@@ -79,6 +79,7 @@ export async function watch(output: Output, box: string, flags: ReadFlags): Prom
   const onSignal = () => stop.abort();
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   for (const name of signals) process.on(name, onSignal);
+  process.stdout.on("error", onSignal);
   try {
     const options = {
       signal: stop.signal,
@@ -88,11 +89,20 @@ export async function watch(output: Output, box: string, flags: ReadFlags): Prom
     for await (const message of openMailbox(flags.dir).watch(box, options)) {
       output.value(asLine(message));
       showMessage(output, message);
+      if (await isHeard()) continue;
+      message.putBack();
+      break;
     }
     return 0;
   } finally {
+    process.stdout.off("error", onSignal);
     for (const name of signals) process.off(name, onSignal);
   }
+}
+
+/** Whether what was written has reached somebody: the program that read our output may have ended. */
+async function isHeard(): Promise<boolean> {
+  return new Promise((resolve) => process.stdout.write("", (error) => resolve(!error)));
 }
 
 function readWhole(name: string): string {

@@ -19,7 +19,7 @@ export class Output {
     this.json = flags.json ?? false;
     this.dataDir = flags.dataDir ?? defaultDataDir();
     this.#quiet = flags.quiet ?? false;
-    this.#color = flags.color !== false && !process.env["NO_COLOR"] && Boolean(process.stdout.isTTY);
+    this.#color = flags.color !== false && !process.env["NO_COLOR"] && process.stdout.isTTY;
   }
 
   /** A line that tells how things go. */

@@ -33,7 +33,8 @@ export async function translate(output: Output, name: string, flags: TranslateFl
   for (const { path, reason } of lost) output.warn(`not carried over${at(path)}: ${reason}`);
   for (const { path, reason } of filled) output.warn(`filled in${at(path)}: ${reason}`);
   const complete = results.length > 0 && results.every((each) => each.messages.length > 0);
-  if (!complete) output.warn("the message could not be translated");
+  if (results.length === 0) output.warn(`there is no message in ${name}`);
+  else if (!complete) output.warn("a message could not be translated");
   return complete && !problems.some(({ severity }) => severity === "error") ? 0 : 1;
 }
 

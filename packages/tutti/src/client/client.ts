@@ -19,8 +19,6 @@ export interface Page<After = number> {
   limit?: number;
 }
 
-export type Client = ReturnType<typeof createClient>;
-
 export function createClient({ baseUrl, token, fetch: send = fetch }: ClientOptions) {
   const headers = (body: object | undefined): Record<string, string> => ({
     ...(token !== undefined && { authorization: `Bearer ${token}` }),

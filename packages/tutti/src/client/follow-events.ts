@@ -42,7 +42,7 @@ export function followEvents(options: FollowOptions): () => void {
 
   function connect(): void {
     onConnection?.("connecting");
-    const current = open(address(baseUrl, run, options.after === undefined ? undefined : last === options.after ? last : undefined), token);
+    const current = open(address(baseUrl, run, last), token);
     socket = current;
     current.addEventListener("open", () => {
       tries = 0;

@@ -3,6 +3,7 @@
 import { isNestedDeeper, isRecord } from "../protocol/json-value.ts";
 import { readMessageFile } from "../protocol/mailbox/mailbox-file.ts";
 import { readTolerantly } from "../protocol/tolerant-json.ts";
+import { parseExactly } from "./exact-json.ts";
 
 /** Deeper than any message; a rewrite of more could exhaust the stack. */
 const MAX_DEPTH = 200;
@@ -15,12 +16,15 @@ export interface BoxContent {
   problem: string | null;
 }
 
-export function readBoxContent(text: string | null): BoxContent {
+/** The same, to be written again: numbers that are too long for a number stay as they are. */
+export const readBoxToRewrite = (text: string | null): BoxContent => readBoxContent(text, parseExactly);
+
+export function readBoxContent(text: string | null, parseWhole: (text: string) => unknown = JSON.parse): BoxContent {
   if (text === null) return damaged("It is not text in UTF-8.");
   if (text.trim() === "") return { messages: [], rest: {}, problem: null };
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseWhole(text);
   } catch {
     return readDamaged(text);
   }

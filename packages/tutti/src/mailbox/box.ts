@@ -6,7 +6,7 @@
 // 3. Nothing leaves a box before it is in the archive, on the disk.
 import { dirname } from "node:path";
 import { archiveMessages, closeClearing } from "./archive.ts";
-import { boxText, readBoxContent } from "./box-content.ts";
+import { boxText, readBoxContent, readBoxToRewrite } from "./box-content.ts";
 import type { MailboxFolder } from "./folder.ts";
 import { dropMarks, marksOfAll, messageKeys } from "./read-marks.ts";
 import { fileVersion } from "./read-text.ts";
@@ -58,7 +58,7 @@ export async function appendToBox(
 ): Promise<{ file: string; problems: FileProblem[] }> {
   return folder.locked(async () => {
     const file = folder.boxToWrite(box);
-    const problems = await rewrite(file, folder.world, readBoxContent, (content) =>
+    const problems = await rewrite(file, folder.world, readBoxToRewrite, (content) =>
       boxText([...content.messages, ...messages], content.rest),
     );
     return { file, problems };
@@ -69,7 +69,7 @@ export async function appendToBox(
 export async function stampLastRead(folder: MailboxFolder, box: string, readAt: string): Promise<void> {
   await folder.locked(async () => {
     for (const file of presentFiles(folder, box)) {
-      await rewrite(file, folder.world, readBoxContent, ({ messages, rest, problem }) => {
+      await rewrite(file, folder.world, readBoxToRewrite, ({ messages, rest, problem }) => {
         const { lastRead } = rest;
         // A damaged file is left for whoever has something to write; a stamp is not worth replacing it.
         if (problem !== null || (typeof lastRead === "string" && lastRead >= readAt)) return null;
@@ -94,9 +94,9 @@ export async function clearBox(
     for (const file of files.length === 0 ? [folder.boxToWrite(box)] : files) {
       const readBy = marksOfAll(marks);
       let count = 0;
-      const found = await rewrite(file, folder.world, readBoxContent, ({ messages, rest }) => {
+      const found = await rewrite(file, folder.world, readBoxToRewrite, ({ messages, rest }) => {
         count = messages.length;
-        const keys = messageKeys(messages);
+        const keys = messageKeys(JSON.parse(JSON.stringify(messages)) as unknown[]);
         const entries = messages.map((message, index) => ({ file, message, readBy: readBy.get(keys[index]!) ?? {} }));
         if (count > 0) archiveMessages(archive, folder.now(), box, entries);
         return boxText([], { ...rest, lastRead: folder.now() });

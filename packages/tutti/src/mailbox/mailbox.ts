@@ -25,7 +25,7 @@ import { addMarks, readMarks } from "./read-marks.ts";
 import type { FileProblem } from "./rewrite.ts";
 import { StateFile } from "./state-file.ts";
 import { readerLock, watchBox } from "./watch-box.ts";
-import type { WatchOptions } from "./watch-box.ts";
+import type { WatchedEntry, WatchOptions } from "./watch-box.ts";
 
 export interface ReceivedMessage extends BoxEntry {
   /** What the message says; null if it cannot be used. */
@@ -129,10 +129,11 @@ export class Mailbox {
   async *watch(
     box: string,
     options: Omit<WatchOptions, "consumer"> & { consumer?: string },
-  ): AsyncGenerator<ReceivedMessage> {
+  ): AsyncGenerator<ReceivedMessage & WatchedEntry> {
     const name = boxName(box);
     const consumer = readerOf(name, options);
-    for await (const entry of watchBox(this.folder, name, { ...options, consumer })) yield this.#receive(entry, null);
+    for await (const entry of watchBox(this.folder, name, { ...options, consumer }))
+      yield { ...entry, ...this.#receive(entry, null) };
   }
 
   /** Adds lines to the development log. */

@@ -5,6 +5,7 @@ import { isRecord } from "../protocol/json-value.ts";
 import type { Problem, Reading, ReadOptions } from "../protocol/profile.ts";
 import { readTolerantly } from "../protocol/tolerant-json.ts";
 import { TuttiError } from "../schema/error.ts";
+import { parseExactly } from "./exact-json.ts";
 import type { MailboxFolder } from "./folder.ts";
 import type { MailboxPaths } from "./layout.ts";
 import { makeFolder } from "./replace-file.ts";
@@ -22,7 +23,9 @@ export interface StateReading<T> {
 
 interface StateContent extends Content {
   /** Undefined if the file is empty, or holds nothing that could be read. */
-  raw: Record<string, unknown> | undefined;
+  raw?: Record<string, unknown>;
+  /** The same, to be written again. */
+  exact?: Record<string, unknown>;
 }
 
 export class StateFile<T extends object> {
@@ -54,11 +57,12 @@ export class StateFile<T extends object> {
       const file = this.#file();
       makeFolder(dirname(file));
       let after = this.#interpret(undefined);
-      const damage = await rewrite(file, this.#folder.world, readStateContent, ({ raw }) => {
+      const damage = await rewrite(file, this.#folder.world, readStateContent, ({ raw, exact }) => {
         const { value } = this.#interpret(raw);
-        const next = { ...(raw ?? value), ...change(value) };
-        after = this.#interpret(next);
-        return `${JSON.stringify(next, null, 2)}\n`;
+        const next = { ...(exact ?? value), ...change(value) };
+        const text = `${JSON.stringify(next, null, 2)}\n`;
+        after = this.#interpret(JSON.parse(text) as Record<string, unknown>);
+        return text;
       });
       return { file, ...after, damage };
     });
@@ -80,12 +84,12 @@ export class StateFile<T extends object> {
 }
 
 function readStateContent(text: string | null): StateContent {
-  if (text === null) return { raw: undefined, problem: "It is not text in UTF-8." };
-  if (text.trim() === "") return { raw: undefined, problem: null };
+  if (text === null) return { problem: "It is not text in UTF-8." };
+  if (text.trim() === "") return { problem: null };
   const reading = readTolerantly(text);
-  if (!reading.ok) return { raw: undefined, problem: `It is not JSON. ${reading.reason}.` };
-  if (reading.truncated || reading.guessed) return { raw: undefined, problem: "It is not whole." };
-  if (!isRecord(reading.value)) return { raw: undefined, problem: "It holds a list where an object belongs." };
+  if (!reading.ok) return { problem: `It is not JSON. ${reading.reason}.` };
+  if (reading.truncated || reading.guessed) return { problem: "It is not whole." };
+  if (!isRecord(reading.value)) return { problem: "It holds a list where an object belongs." };
   const problem = reading.repairs.length === 0 ? null : `It was read with repairs: ${reading.repairs.join(", ")}.`;
-  return { raw: reading.value, problem };
+  return { raw: reading.value, exact: parseExactly(reading.text) as Record<string, unknown>, problem };
 }

@@ -1,7 +1,7 @@
 // Hands out each message of a box once to each reader, also over restarts: what a reader has had stands in its marks.
 //
-// A message is marked when the reader comes back for the next one. A process that is killed while it works on a message
-// gets that one again; none is left out.
+// A message is marked when the reader comes back for the next one, or has enough. A process that is killed while it works
+// on a message gets that one again, and so does a reader that puts it back; none is left out.
 import { watch } from "node:fs";
 import type { FSWatcher } from "node:fs";
 import { boxVersion, lookAtBox, stampLastRead } from "./box.ts";
@@ -22,7 +22,16 @@ export interface WatchOptions {
   onProblem?: (problem: FileProblem) => void;
 }
 
-export async function* watchBox(folder: MailboxFolder, box: string, options: WatchOptions): AsyncGenerator<BoxEntry> {
+export interface WatchedEntry extends BoxEntry {
+  /** Says that the reader could do nothing with it: it stays unread. */
+  putBack: () => void;
+}
+
+export async function* watchBox(
+  folder: MailboxFolder,
+  box: string,
+  options: WatchOptions,
+): AsyncGenerator<WatchedEntry> {
   const { signal, consumer } = options;
   const bell = new Bell(folder);
   const told = new Set<string>();
@@ -54,7 +63,7 @@ async function* deliver(
   consumer: string,
   signal: AbortSignal,
   onProblem: (problem: FileProblem) => void,
-): AsyncGenerator<BoxEntry> {
+): AsyncGenerator<WatchedEntry> {
   const release = await acquireLock(folder.lockFile(readerLock(box, consumer)), folder.world, Infinity, signal);
   if (release === null) return;
   const readAt = folder.now();
@@ -67,11 +76,17 @@ async function* deliver(
     for (const entry of look.entries) {
       if (signal.aborted) break;
       if (marks.has(entry.key)) continue;
+      let isTaken = true;
+      const putBack = () => {
+        isTaken = false;
+      };
       try {
-        yield entry;
+        yield { ...entry, putBack };
       } finally {
-        addMarks(marksFolder, consumer, [entry.key], folder.now());
-        count++;
+        if (isTaken) {
+          addMarks(marksFolder, consumer, [entry.key], folder.now());
+          count++;
+        }
       }
     }
   } finally {

@@ -15,21 +15,13 @@ export function readTranscript(folder: string): TranscriptEntry[] {
     if (entry === null) continue;
     const last = entries.at(-1);
     // What an agent says in pieces is one message.
-    if (entry.type === "text" && last?.type === "text" && !entry.whole) last.text += entry.text;
-    else entries.push(number(entry, entries.length + 1));
+    if (signal.type === "text" && !signal.complete && last?.type === "text") last.text += signal.text;
+    else entries.push({ ...entry, n: entries.length + 1 });
   }
   return entries;
 }
 
-type Entry = TranscriptEntry extends infer E
-  ? E extends TranscriptEntry
-    ? Omit<E, "n"> & { whole?: boolean }
-    : never
-  : never;
-
-function number({ whole: _, ...entry }: Entry, n: number): TranscriptEntry {
-  return { ...entry, n } as TranscriptEntry;
-}
+type Entry = TranscriptEntry extends infer E ? (E extends TranscriptEntry ? Omit<E, "n"> : never) : never;
 
 function toEntry(folder: string, signal: SessionSignal): Entry | null {
   switch (signal.type) {
@@ -38,7 +30,7 @@ function toEntry(folder: string, signal: SessionSignal): Entry | null {
       return request?.type === "turn" ? { type: "prompt", turn: signal.turn, text: request.text } : null;
     }
     case "text":
-      return signal.text === "" ? null : { type: "text", text: signal.text, whole: signal.complete };
+      return signal.text === "" ? null : { type: "text", text: signal.text };
     case "tool":
     case "usage":
     case "ask":

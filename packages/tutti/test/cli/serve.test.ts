@@ -11,7 +11,7 @@ interface Running {
   child: ChildProcess;
   end: Promise<Finished>;
   port: string;
-  call(method: string, path: string, body?: object): Promise<{ status: number; json: Record<string, unknown> }>;
+  call: (method: string, path: string, body?: object) => Promise<{ status: number; json: Record<string, unknown> }>;
 }
 
 describe("tutti serve", () => {

@@ -69,6 +69,18 @@ describe("a message that is sent", () => {
     });
   });
 
+  it("leaves long numbers of others as they are, also in the archive", async () => {
+    writeOld(FILE, '{"messages": [{"type": "note", "id": 12345678901234567890}], "epoch": 98765432109876543210}');
+    const mailbox = lab.mailbox();
+    await mailbox.read("developer");
+    await mailbox.send("developer", assignment("task-001"));
+    expect(lab.text(FILE)).toContain('"id": 12345678901234567890');
+    expect(lab.text(FILE)).toContain('"epoch": 98765432109876543210');
+    await mailbox.clear("developer");
+    expect(lab.text(".tutti/archive/developer.jsonl")).toContain('"id":12345678901234567890');
+    expect(Object.keys(mailbox.archived("developer")[0]!.messages[0]!.readBy)).toEqual(["developer"]);
+  });
+
   it("is logged (D1-059)", async () => {
     await lab.mailbox().send("developer", assignment("task-001"));
     expect(lab.text("logs/log.md")).toMatch(/^\[.*Z\] \[INFO\] task_assignment for task-001 sent to developer\n$/);
@@ -76,6 +88,68 @@ describe("a message that is sent", () => {
 
   it.each(["../x", "a/b", "", ".", "to-", "x".repeat(80), "a\0b"])("to a box named %j is refused", async (name) => {
     await expect(lab.mailbox().send(name, assignment("t"))).rejects.toMatchObject({ code: "usage" });
+  });
+});
+
+describe("what may be written", () => {
+  /** Whether each of these members is missed, by its own path, when it is not there. */
+  const missed = async (to: string, message: Record<string, unknown>, names: string[]) => {
+    const found: string[] = [];
+    for (const name of names) {
+      const { [name]: _, ...rest } = message;
+      const error = await lab
+        .mailbox()
+        .send(to, rest)
+        .then(
+          () => null,
+          (reason: unknown) => reason as { details: { path: string }[] },
+        );
+      found.push(...(error?.details ?? []).map(({ path }) => path));
+    }
+    return found;
+  };
+
+  it("as an assignment has every required member; endpoints may be there (D1-005..D1-011, D1-013)", async () => {
+    const required = ["type", "taskId", "platform", "title", "instructions", "filesToCreate", "architecture"];
+    expect(await missed("developer", assignment("a"), required)).toEqual(required);
+    const { warnings } = await lab.mailbox().send("developer", assignment("a", { apiEndpoints: ["GET /api/books"] }));
+    expect(warnings).toEqual([]);
+  });
+
+  it("as a report has every required member and no other status (D1-015..D1-022)", async () => {
+    const required = [
+      "type",
+      "taskId",
+      "platform",
+      "status",
+      "summary",
+      "filesCreated",
+      "filesModified",
+      "buildResult",
+    ];
+    expect(await missed("team-lead", report("a"), required)).toEqual(required);
+    const done = lab.mailbox().send("team-lead", report("a", { status: "completed" }));
+    await expect(done).rejects.toMatchObject({ details: [{ path: "status" }] });
+  });
+
+  it("has a time in ISO 8601 (D1-012, D1-023)", async () => {
+    for (const timestamp of ["yesterday", 1_700_000_000, null]) {
+      const sent = lab.mailbox().send("team-lead", report("a", { timestamp }));
+      await expect(sent).rejects.toMatchObject({ details: [{ path: "timestamp" }] });
+    }
+  });
+
+  it("as a build result has one of four statuses, a command and a number of errors (D1-024..D1-031)", async () => {
+    const mailbox = lab.mailbox();
+    for (const status of ["success", "failed", "not_applicable", "not_verified"]) {
+      const buildResult = { status, command: "npm run build", errors: 2, output: "two errors" };
+      await mailbox.send("team-lead", report(status, { buildResult }));
+    }
+    expect((await mailbox.read("team-lead")).messages.map(({ message }) => message?.taskId)).toHaveLength(4);
+    const wrong = mailbox.send("team-lead", report("a", { buildResult: { status: "green", output: 1 } }));
+    await expect(wrong).rejects.toMatchObject({
+      details: ["status", "command", "errors", "output"].map((name) => ({ path: `buildResult.${name}` })),
+    });
   });
 });
 

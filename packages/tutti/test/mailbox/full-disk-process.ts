@@ -19,6 +19,10 @@ const codeOf = async (work: () => Promise<unknown>): Promise<unknown> => {
   }
 };
 
+// Room to be given free in the end, when the box is as big as it can be.
+const room = join(project, "room");
+writeFileSync(room, "x".repeat(64 * 1024));
+
 let code: unknown = "sent";
 let before = "";
 for (let number = 0; code === "sent"; number++) {
@@ -33,6 +37,7 @@ const markCode = await codeOf(async () => mailbox.read("developer"));
 const clearCode = await codeOf(async () => mailbox.clear("developer"));
 const files = readdirSync(folder);
 rmSync(filler);
+rmSync(room);
 JSON.parse(readFileSync(file, "utf8"));
 const afterwards = await codeOf(async () => mailbox.send("developer", assignment("small")));
 process.stdout.write(JSON.stringify({ code, kept, files, markCode, clearCode, afterwards }));

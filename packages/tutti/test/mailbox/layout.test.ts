@@ -120,7 +120,7 @@ describe("what leads out of the mailbox", () => {
 
   it("a pipe or a folder in place of the box is refused at once", async () => {
     mkdirSync(lab.path("tasks/messages"), { recursive: true });
-    spawnSync("mkfifo", [lab.path(DOCUMENT)]);
+    spawnSync("sh", ["-c", 'mkfifo "$0"', lab.path(DOCUMENT)]);
     await expect(lab.mailbox().send("developer", assignment("a"))).rejects.toThrow(/is not a file/);
     mkdirSync(lab.path("tasks/messages/to-team-lead.json"));
     await expect(lab.mailbox().peek("team-lead")).rejects.toThrow(/is not a file/);

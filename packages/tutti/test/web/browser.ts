@@ -7,6 +7,8 @@ import { chromium, type Browser } from "playwright-core";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge"];
 
+const APT = "/usr/bin/apt-get";
+
 /** It talks to nobody but the page it is told to open. */
 const FLAGS = [
   "--no-sandbox",
@@ -47,8 +49,8 @@ function isExecutable(file: string): boolean {
 }
 
 function installChromium(): boolean {
-  if (process.getuid?.() !== 0 || !existsSync("/etc/debian_version")) return false;
+  if (process.getuid?.() !== 0 || !existsSync(APT)) return false;
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const apt = (...args: string[]) => spawnSync("apt-get", args, { env, stdio: "ignore" }).status === 0;
+  const apt = (...args: string[]) => spawnSync(APT, args, { env, stdio: "ignore" }).status === 0;
   return apt("update") && apt("install", "-y", "--no-install-recommends", "chromium");
 }

@@ -180,6 +180,7 @@ describe("the dashboard", () => {
       await page.getByRole("heading", { name: "Success" }).waitFor();
       // Each event was taken once: a page that reads the whole log anew tells the same.
       expect(await page.locator(".activity li", { hasText: "slow completed" }).count()).toBe(1);
+      await page.getByText("docs/slow.md").waitFor();
       const live = await page.locator("main").innerText();
       await page.reload();
       await page.getByText("docs/slow.md").waitFor();

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { webRoot } from "./build-web.ts";
-import { Lab } from "../lab/lab.ts";
+import { Lab, processesOf } from "../lab/lab.ts";
 import { openLocalEngine, type LocalEngine } from "../../src/main.ts";
 import type { Run } from "../../src/schema/run.ts";
 import { startServer, type RunningServer } from "../../src/server/start-server.ts";
@@ -91,7 +91,9 @@ export class Stage {
     await Promise.all(this.#browser.contexts().map((context) => context.close()));
     await this.#server.close();
     await this.#local.close();
+    const left = processesOf(this.lab.folder);
     this.lab.tearDown();
+    if (left.length > 0) throw new Error(`left behind: ${left.join(", ")}`);
   }
 }
 

@@ -33,7 +33,10 @@ export function readMailboxMessage(value: unknown, options: ReadOptions): Readin
   const refusal = whyUnreadable(value);
   if (refusal) return { message: null, problems: [refusal] };
   const schemas = schemasFor(memberNamed(value, "type", options.profile), options.profile);
-  if (schemas) return readWithProfile(value, schemas, options) as Reading<MailboxMessage>;
+  if (schemas) {
+    const { message, problems } = readWithProfile(value, schemas, options) as Reading<MailboxMessage>;
+    return { message, problems: [...problems, ...(message ? mismatches(message) : [])] };
+  }
   const unknown = unknownType(value, options.profile === "strict" ? "error" : "warning");
   if (unknown.severity === "error") return { message: null, problems: [unknown] };
   const { message, problems } = readWithProfile(value, OTHER, options);
@@ -77,4 +80,14 @@ function unknownType(value: unknown, severity: Problem["severity"]): Problem {
     "type",
     `"type" is ${JSON.stringify(type)}, which document 001 does not know.`,
   );
+}
+
+/** A build that succeeded has no errors, and one that failed has some. Who says otherwise has miscounted or worse. */
+function mismatches(message: MailboxMessage): Problem[] {
+  if (!isMailboxReport(message)) return [];
+  const { status, errors } = message.buildResult ?? {};
+  const isOdd = errors !== undefined && ((status === "success" && errors > 0) || (status === "failed" && errors === 0));
+  if (!isOdd) return [];
+  const sentence = `"buildResult.status" is "${status}", but "buildResult.errors" is ${errors}.`;
+  return [problem("warning", "mismatch", "buildResult.errors", sentence)];
 }

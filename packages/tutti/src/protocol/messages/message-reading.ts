@@ -17,6 +17,8 @@ const time = { timestamp: z.string().optional() };
 
 export const ReadTaskAssignment = TaskAssignment.extend({
   ...time,
+  // Only the orchestrator assigns, so a missing sender is no riddle.
+  from_agent: z.string().min(1).optional(),
   priority: z.union([z.string(), z.number()]).optional(),
   context: z.union([AssignmentContext, z.string()]).optional(),
   blocked_by: z.union([z.string(), z.array(z.string())]).nullish(),

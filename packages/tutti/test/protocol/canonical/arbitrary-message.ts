@@ -20,8 +20,9 @@ const flag = fc.boolean();
 const count = fc.integer({ min: 0, max: 99 });
 const word = fc.constantFrom("high", "medium", "low");
 const agent = fc.constantFrom(
-  ...["ORCHESTRATOR", "ARCHITECT", "DEVELOPER", "SECURITY_AUDITOR", "SECURITY-and-PRODUCTION-READINESS"],
-  ...["developer", "human", "Business Owner", "TESTING", "__proto__"],
+  ..."ORCHESTRATOR ARCHITECT DEVELOPER SECURITY_AUDITOR SECURITY-and-PRODUCTION-READINESS TESTING".split(" "),
+  ..."developer human __proto__".split(" "),
+  "Business Owner",
 );
 const mode = fc.constantFrom("spec-pseudocode", "architect", "code", "tdd", "security-review", "mediator", "My Mode");
 const issue = fc.oneof(text, fc.record({ severity: text, file: text, issue: text }, { requiredKeys: [] }));
@@ -32,7 +33,7 @@ const anything = fc.oneof(text, count, flag, texts, fc.constant(null), fc.record
 function message(
   fixed: Message,
   required: Record<string, fc.Arbitrary<unknown>>,
-  optional = {},
+  optional: Record<string, fc.Arbitrary<unknown>> = {},
 ): fc.Arbitrary<Message> {
   const known = fc.record({ ...required, ...optional }, { requiredKeys: Object.keys(required) });
   const foreign = fc.oneof(

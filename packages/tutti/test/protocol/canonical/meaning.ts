@@ -104,36 +104,37 @@ export const MEANING: Record<Protocol, Record<string, string | Record<string, st
   },
 };
 
+const words = (text: string) => text.split(" ");
+
 /** What each protocol can say at all, and the canonical members that it must then carry without any loss. */
 export const CARRIES: Record<Protocol, Record<string, readonly string[]>> = {
   response: {
-    assignment: ["taskId", "title", "requirements", "scope", "dependencies", "estimatedTokens", "timestamp"],
-    progress: ["taskId", "status", "percent", "currentAction", "filesProcessed", "filesTotal", "outputPreview"],
-    report: ["taskId", "summary", "output", "error", "warnings", "metrics", "partialProgress", "timestamp"],
-    review: ["verdict", "summary", "autoFixed", "timestamp"],
-    answer: ["topic", "data"],
+    assignment: words("taskId title requirements scope dependencies estimatedTokens timestamp"),
+    progress: words("taskId status percent currentAction filesProcessed filesTotal outputPreview timestamp"),
+    report: words("taskId summary output error warnings metrics partialProgress timestamp"),
+    review: words("verdict summary autoFixed timestamp"),
+    answer: words("topic data"),
   },
   mailbox: {
-    assignment: ["taskId", "title", "requirements", "platform", "architecture", "apiEndpoints", "timestamp"],
-    report: ["taskId", "summary", "platform", "build", "timestamp"],
+    assignment: words("taskId title requirements platform architecture apiEndpoints timestamp"),
+    report: words("taskId summary platform build timestamp"),
   },
   delegation: {
-    assignment: [
-      ...["taskId", "parentTaskId", "title", "requirements", "acceptanceCriteria", "constraints"],
-      ...["deadline", "inputs", "outputs", "timestamp"],
-    ],
-    report: ["taskId", "summary", "timestamp"],
-    blocker: ["taskId", "outcome", "context", "files", "timestamp"],
+    assignment: words(
+      "taskId parentTaskId title requirements acceptanceCriteria constraints deadline inputs outputs timestamp",
+    ),
+    report: words("taskId summary timestamp"),
+    blocker: words("taskId outcome context files timestamp"),
   },
   messages: {
-    assignment: [
-      ...["taskId", "from", "title", "requirements", "acceptanceCriteria", "constraints", "deadline", "dependencies"],
-      ...["relatedTasks", "scope", "project", "phase", "techStack", "timestamp"],
-    ],
-    acknowledgement: ["taskId", "from", "estimatedCompletion", "understood", "clarificationsNeeded", "timestamp"],
-    report: [...["taskId", "summary", "deliverables", "criteriaMet", "nextSteps", "approval", "timestamp"]],
-    review: ["taskId", "verdict", "summary", "actionRequired", "deadline", "nextReview", "timestamp"],
-    blocker: ["taskId", "severity", "options", "context", "escalateTo", "timestamp"],
-    resolution: ["taskId", "decision", "rationale", "modifiedRequirements", "resumeTask", "timestamp"],
+    assignment: words(
+      "taskId from title requirements acceptanceCriteria constraints deadline dependencies relatedTasks scope " +
+        "project phase techStack timestamp",
+    ),
+    acknowledgement: words("taskId from estimatedCompletion understood clarificationsNeeded timestamp"),
+    report: words("taskId summary deliverables criteriaMet nextSteps approval timestamp"),
+    review: words("taskId verdict summary actionRequired deadline nextReview timestamp"),
+    blocker: words("taskId severity options context escalateTo timestamp"),
+    resolution: words("taskId decision rationale modifiedRequirements resumeTask timestamp"),
   },
 };

@@ -23,9 +23,11 @@ function leaves(value: unknown, path: string[] = []): Map<string, string> {
   return new Map([[path.join("."), JSON.stringify(value)]]);
 }
 
+/** An object that lost all its members is not a change besides theirs. */
 function changedLeaves(before: unknown, after: unknown): string[] {
   const [left, right] = [leaves(before), leaves(after)];
-  return [...new Set([...left.keys(), ...right.keys()])].filter((path) => left.get(path) !== right.get(path));
+  const changed = [...new Set([...left.keys(), ...right.keys()])].filter((path) => left.get(path) !== right.get(path));
+  return changed.filter((path) => !changed.some((other) => other.startsWith(`${path}.`)));
 }
 
 /** Whether something that was listed explains that the member at this path is not as it was. */

@@ -1,0 +1,70 @@
+// The JSON Schemas that we publish: one for every message of the four protocols and every file of the mailbox, made
+// from the schemas that the readers use. `strict` describes what we write; `lenient`, what we also accept. The
+// delimited response has one form for both.
+import { z } from "zod";
+import { ANSWERS } from "../schema/answer.ts";
+import {
+  ReadAttemptCompletion,
+  ReadNewTask,
+  WrittenAttemptCompletion,
+  WrittenNewTask,
+} from "./delegation/delegation-schema.ts";
+import {
+  ConfigFile,
+  MessageFile,
+  QueueFile,
+  ReadConfigFile,
+  ReadMessageFile,
+  ReadQueueFile,
+  ReadStatusFile,
+  StatusFile,
+} from "./mailbox/mailbox-file.ts";
+import {
+  ReadMailboxAssignment,
+  ReadMailboxReport,
+  WrittenMailboxAssignment,
+  WrittenMailboxReport,
+} from "./mailbox/mailbox-schema.ts";
+import { READ_MESSAGES } from "./messages/message-reading.ts";
+import { WRITTEN_MESSAGES } from "./messages/message-schema.ts";
+import type { Profile } from "./profile.ts";
+
+export const DRAFTS = ["draft-07", "2020-12"] as const;
+export type Draft = (typeof DRAFTS)[number];
+const TARGETS = { "draft-07": "draft-7", "2020-12": "draft-2020-12" } as const;
+
+type Forms = Partial<Record<Profile, z.ZodType>>;
+
+const kebab = (name: string) => name.toLowerCase().replaceAll("_", "-");
+
+/** By protocol and message: `mailbox/task-assignment`. */
+export const PUBLISHED_SCHEMAS: Record<string, Forms> = {
+  ...Object.fromEntries(
+    Object.entries(ANSWERS).map(([phase, data]) => [
+      `response/${kebab(phase)}`,
+      { strict: z.looseObject({ phase: z.literal(phase), data }) },
+    ]),
+  ),
+  "mailbox/task-assignment": { strict: WrittenMailboxAssignment, lenient: ReadMailboxAssignment },
+  "mailbox/completion-report": { strict: WrittenMailboxReport, lenient: ReadMailboxReport },
+  "mailbox/message-file": { strict: MessageFile, lenient: ReadMessageFile },
+  "mailbox/queue-file": { strict: QueueFile, lenient: ReadQueueFile },
+  "mailbox/status-file": { strict: StatusFile, lenient: ReadStatusFile },
+  "mailbox/config-file": { strict: ConfigFile, lenient: ReadConfigFile },
+  "delegation/new-task": { strict: WrittenNewTask, lenient: ReadNewTask },
+  "delegation/attempt-completion": { strict: WrittenAttemptCompletion, lenient: ReadAttemptCompletion },
+  ...Object.fromEntries(
+    Object.entries(WRITTEN_MESSAGES).map(([type, strict]) => [
+      `messages/${kebab(type)}`,
+      { strict, lenient: READ_MESSAGES[type as keyof typeof READ_MESSAGES] },
+    ]),
+  ),
+};
+
+/** The JSON Schema of one message, or undefined if there is none of that name and profile. */
+export function jsonSchema(name: string, profile: Profile, draft: Draft): Record<string, unknown> | undefined {
+  const schema = Object.hasOwn(PUBLISHED_SCHEMAS, name) ? PUBLISHED_SCHEMAS[name]?.[profile] : undefined;
+  if (!schema) return undefined;
+  const { $schema, ...body } = z.toJSONSchema(schema, { target: TARGETS[draft], io: "input" });
+  return { $schema, $id: `urn:tutti:${name.replace("/", ":")}:${profile}`, title: `${name} (${profile})`, ...body };
+}

@@ -1,0 +1,273 @@
+// The commands on files of messages, as real processes.
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { main } from "../../src/cli/main.ts";
+import { assignment, ended, report } from "../mailbox/mailbox-lab.ts";
+
+const LAUNCHER = fileURLToPath(new URL("../../bin/tutti.js", import.meta.url));
+const BOX = ".claude-orchestrator/tasks/messages/to-developer.json";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tutti-messages-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** A command in this process, because most of the time of a real one is spent on starting it. */
+async function tutti(args: string[]): Promise<Ended> {
+  const result: Ended = { code: null, stdout: "", stderr: "" };
+  const streams = (["stdout", "stderr"] as const).map((name) =>
+    vi.spyOn(process[name], "write").mockImplementation((text) => {
+      result[name] += String(text);
+      return true;
+    }),
+  );
+  const before = process.cwd();
+  process.chdir(folder);
+  try {
+    result.code = await main(args);
+  } finally {
+    process.chdir(before);
+    for (const stream of streams) stream.mockRestore();
+  }
+  return result;
+}
+
+/** A command as a real process, with something on its standard input. */
+function pipe(args: string[], input: string): Ended {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [LAUNCHER, ...args], {
+    cwd: folder,
+    input,
+    encoding: "utf8",
+  });
+  return { code: status, stdout, stderr };
+}
+
+async function json(args: string[], input?: string): Promise<{ code: number | null; value: Record<string, unknown> }> {
+  const all = ["--json", ...args];
+  const { code, stdout, stderr } = input === undefined ? await tutti(all) : pipe(all, input);
+  expect(stderr).toBe("");
+  return { code, value: JSON.parse(stdout) as Record<string, unknown> };
+}
+
+function write(name: string, content: unknown): string {
+  const file = join(folder, name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
+  return name;
+}
+
+const block = (value: object) =>
+  `Done.\n<<<ORCHESTRATOR_RESPONSE>>>\n${JSON.stringify(value)}\n<<<END_ORCHESTRATOR_RESPONSE>>>\n`;
+
+describe("tutti mailbox", async () => {
+  it("makes, fills, shows and clears a mailbox (D1-001, D1-002, D1-032, D1-033, D1-034, D1-058)", async () => {
+    expect((await tutti(["mailbox", "init"])).stdout).toContain("tasks/queue.json");
+    write("message.json", assignment("task-001"));
+    expect(await tutti(["mailbox", "send", "developer", "--file", "message.json"])).toMatchObject({
+      code: 0,
+      stderr: "",
+    });
+    const second = await tutti(["mailbox", "send", "developer", "--json", JSON.stringify(assignment("task-002"))]);
+    expect(JSON.parse(second.stdout)).toMatchObject({ box: "developer", message: { taskId: "task-002" } });
+
+    const tasks = async (...flags: string[]) => {
+      const { value } = await json(["mailbox", "read", "developer", ...flags]);
+      return (value["messages"] as { message: { taskId: string } }[]).map(({ message }) => message.taskId);
+    };
+    expect(await tasks("--peek")).toEqual(["task-001", "task-002"]);
+    expect(await tasks("--task", "task-002")).toEqual(["task-002"]);
+    expect(await tasks()).toEqual(["task-001"]);
+    expect(await tasks()).toEqual([]);
+    expect(await tasks("--all")).toEqual(["task-001", "task-002"]);
+    expect(await tasks("--as", "auditor")).toEqual(["task-001", "task-002"]);
+
+    const { code, value } = await json(["mailbox", "clear", "developer"]);
+    expect([code, value["cleared"]]).toEqual([0, 2]);
+    expect(JSON.parse(readFileSync(join(folder, BOX), "utf8"))).toMatchObject({ messages: [] });
+    expect(readFileSync(value["archive"] as string, "utf8")).toContain("task-001");
+  });
+
+  it("refuses a message that is wrong and lists every problem, with exit 2 (D1-056)", async () => {
+    const text = JSON.stringify({ ...assignment("task-001"), platform: "desktop", filesToCreate: "a.ts" });
+    const { code, value } = await json(["mailbox", "send", "developer", text]);
+    expect(code).toBe(2);
+    expect(value).toMatchObject({
+      error: { code: "invalid_input", details: [{ path: "platform" }, { path: "filesToCreate" }] },
+    });
+    expect(existsSync(join(folder, ".claude-orchestrator"))).toBe(false);
+    expect((await tutti(["mailbox", "send", "developer"])).code).toBe(2);
+    expect((await tutti(["mailbox", "send", "developer", "--file", "nowhere.json"])).code).toBe(3);
+    expect((await tutti(["mailbox", "read", "developer", "--dir", "nowhere"])).code).toBe(3);
+  });
+
+  it("makes the layout of real projects when asked, and refuses a second one with exit 4", async () => {
+    expect((await json(["mailbox", "init", "app", "--layout", "root"])).value).toMatchObject({ layout: "root" });
+    expect(existsSync(join(folder, "app/.claude-orchestrator/messages/to-team-lead.json"))).toBe(true);
+    expect(await json(["mailbox", "init", "app", "--layout", "document"])).toMatchObject({ code: 4 });
+  });
+
+  it("watch prints each message once, also over a restart, until it is ended (D1-033)", async () => {
+    write(BOX, { messages: [assignment("task-001")], lastRead: null });
+    const watch = async (until: string, meanwhile: () => void) => {
+      const args = [LAUNCHER, "--json", "mailbox", "watch", "developer"];
+      const child = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
+      const end = ended(child);
+      let text = "";
+      child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+        if (text === "") meanwhile();
+        text += chunk;
+        if (text.includes(until)) child.kill("SIGINT");
+      });
+      expect(await end).toBe(0);
+      const lines = text.trim().split("\n");
+      return lines.map((line) => (JSON.parse(line) as { message: { taskId: string } }).message.taskId);
+    };
+    const send = async (id: string) => tutti(["mailbox", "send", "developer", JSON.stringify(assignment(id))]);
+    expect(await watch("task-002", () => void send("task-002"))).toEqual(["task-001", "task-002"]);
+    await send("task-003");
+    expect(await watch("task-003", () => {})).toEqual(["task-003"]);
+  });
+
+  it("watch ends when nobody reads its output any more, and what was not heard stays unread", async () => {
+    write(BOX, { messages: [assignment("task-001")], lastRead: null });
+    const args = [LAUNCHER, "--json", "mailbox", "watch", "developer"];
+    const child = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
+    const end = ended(child);
+    await once(child.stdout, "data");
+    child.stdout.destroy();
+    await tutti(["mailbox", "send", "developer", JSON.stringify(assignment("task-002"))]);
+    expect(await end).toBe(0);
+    const { value } = await json(["mailbox", "read", "developer"]);
+    expect(value["messages"]).toMatchObject([{ message: { taskId: "task-002" } }]);
+  });
+});
+
+describe("tutti validate", async () => {
+  it("finds out the protocol of every file, and exits with 0 if all are valid", async () => {
+    const files = [
+      write("box.json", { messages: [assignment("a"), report("b")], lastRead: null }),
+      write("one.json", `\ufeff${JSON.stringify(report("a"))}`),
+      write("answer.txt", block({ phase: "progress", data: { task_id: "a", status: "running" } })),
+      write("delegation.json", {
+        taskId: "a",
+        delegatedToMode: "code",
+        objective: "Add a search field",
+        timestamp: "2026-03-01T10:00:00Z",
+      }),
+    ];
+    const { code, value } = await json(["validate", ...files, "--lenient"]);
+    expect(
+      (value["files"] as { protocol: string; valid: boolean }[]).map(({ protocol, valid }) => [protocol, valid]),
+    ).toEqual([
+      ["mailbox", true],
+      ["mailbox", true],
+      ["response", true],
+      ["delegation", true],
+    ]);
+    expect(code).toBe(0);
+    expect(await tutti(["validate", "box.json"])).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("reports every problem of every message with its path, with exit 1 (D1-007, D1-010, D1-018, D1-024, D1-026)", async () => {
+    const { platform: _, ...withoutPlatform } = assignment("a");
+    const buildResult = { status: "maybe", command: "make", errors: "none" };
+    write("box.json", {
+      messages: [
+        { ...withoutPlatform, filesToCreate: "x" },
+        { ...report("b"), status: "done", buildResult },
+      ],
+      lastRead: 7,
+    });
+    const { code, value } = await json(["validate", "box.json"]);
+    expect(code).toBe(1);
+    const [file] = value["files"] as { problems: { path: string; sentence: string }[] }[];
+    expect(file!.problems.map(({ path }) => path).toSorted()).toEqual([
+      "lastRead",
+      "messages[0].filesToCreate",
+      "messages[0].platform",
+      "messages[1].buildResult.errors",
+      "messages[1].buildResult.status",
+      "messages[1].status",
+    ]);
+    const inWords = await tutti(["validate", "box.json"]);
+    expect(inWords.stdout).toContain("box.json: not valid (mailbox, 2 messages)");
+    expect(inWords.stdout).toContain("error at messages[1].status: ");
+  });
+
+  it("reads folders and the standard input, and does not take other files for messages (D1-051, D1-052)", async () => {
+    expect((await tutti(["mailbox", "init"])).code).toBe(0);
+    write("package.json", { name: "app", version: "1.0.0" });
+    write("README.md", "# App\n");
+    write("answers/1.md", block({ phase: "progress", data: {} }));
+    write("answers/cut.json", JSON.stringify(assignment("a")).slice(0, 80));
+    const { code, value } = await json(["validate", "."]);
+    expect(code).toBe(1);
+    const files = value["files"] as { file: string; valid: boolean }[];
+    expect(files.filter(({ valid }) => !valid).map(({ file }) => file)).toEqual(["answers/1.md", "answers/cut.json"]);
+    expect(files.map(({ file }) => file)).toContain(".claude-orchestrator/tasks/queue.json");
+    expect(value["skipped"]).toEqual([".claude-orchestrator/logs/log.md", "README.md", "package.json"]);
+
+    expect(await json(["validate", "-"], JSON.stringify(report("a")))).toMatchObject({
+      code: 0,
+      value: { valid: true },
+    });
+    expect((await json(["validate", "-"], "hello")).code).toBe(1);
+    expect((await json(["validate", "-", "--protocol", "messages"], JSON.stringify(report("a")))).code).toBe(1);
+  });
+
+  it("exits with 3 for a file that is not there and with 2 for wrong usage, before it reads anything", async () => {
+    write("good.json", report("a"));
+    const { code, value } = await json(["validate", "good.json", "nowhere.json"]);
+    expect([code, value["error"]]).toMatchObject([3, { code: "item_not_found" }]);
+    expect((await tutti(["validate"])).code).toBe(2);
+    expect((await tutti(["validate", "good.json", "--protocol", "morse"])).code).toBe(2);
+  });
+});
+
+describe("tutti translate", async () => {
+  it("prints the message in the other protocol, and on stderr what could not be carried over", async () => {
+    write("report.json", report("task-001"));
+    const { code, stdout, stderr } = await tutti([
+      "translate",
+      "report.json",
+      "--from",
+      "mailbox",
+      "--to",
+      "delegation",
+    ]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ taskId: "task-001", summary: "The search field is there." });
+    expect(stderr).toMatch(/not carried over \(platform\)/);
+    const asJson = await json(["translate", "report.json", "--to", "delegation"]);
+    expect(asJson.value).toMatchObject({ from: "mailbox", to: "delegation", messages: [JSON.parse(stdout)] });
+    expect((asJson.value["lost"] as { path: string }[]).map(({ path }) => path)).toContain("platform");
+  });
+
+  it("writes a delimited answer as a block that validates", async () => {
+    const { code, stdout } = pipe(["translate", "-", "--to", "response"], JSON.stringify(report("task-001")));
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^<<<ORCHESTRATOR_RESPONSE>>>\n/);
+    expect(await json(["validate", "-"], stdout)).toMatchObject({
+      code: 0,
+      value: { files: [{ protocol: "response", messages: 1 }] },
+    });
+  });
+
+  it("exits with 1 for what is no message, with 2 for wrong usage and with 3 for a missing file", async () => {
+    expect((await json(["translate", "-", "--to", "messages"], '{"a": 1}')).code).toBe(1);
+    expect((await tutti(["translate", "-", "--from", "mailbox"])).code).toBe(2);
+    expect((await tutti(["translate", "nowhere.json", "--to", "messages"])).code).toBe(3);
+  });
+});

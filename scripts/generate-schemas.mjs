@@ -1,0 +1,54 @@
+// Writes the published JSON Schemas into packages/tutti/schemas. With --check it writes nothing and fails if a file is
+// missing, superfluous or different. A test asks for the same texts, so a forgotten run does not go unnoticed.
+
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { DRAFTS, jsonSchema, PUBLISHED_SCHEMAS } from "../packages/tutti/src/protocol/published-schemas.ts";
+
+export const schemasFolder = fileURLToPath(new URL("../packages/tutti/schemas", import.meta.url));
+
+/**
+ * The text of every schema file by its path under the folder.
+ *
+ * @returns {Map<string, string>}
+ */
+export function renderSchemas() {
+  const files = new Map();
+  for (const draft of DRAFTS) {
+    for (const name of Object.keys(PUBLISHED_SCHEMAS)) {
+      for (const profile of /** @type {const} */ (["strict", "lenient"])) {
+        const schema = jsonSchema(name, profile, draft);
+        if (schema) files.set(`${draft}/${name}.${profile}.json`, `${JSON.stringify(schema, null, 2)}\n`);
+      }
+    }
+  }
+  return files;
+}
+
+/** What stands in the folder now, in the same form. */
+export function storedSchemas() {
+  const paths = globSync("**/*.json", { cwd: schemasFolder }).map((path) => path.split(sep).join("/"));
+  return new Map(paths.map((path) => [path, readFileSync(join(schemasFolder, path), "utf8")]));
+}
+
+/** @param {boolean} checkOnly */
+function main(checkOnly) {
+  const wanted = renderSchemas();
+  const stored = storedSchemas();
+  const changed = [...wanted].filter(([path, text]) => stored.get(path) !== text);
+  const superfluous = [...stored.keys()].filter((path) => !wanted.has(path));
+  if (checkOnly) {
+    for (const path of [...changed.map(([path]) => path), ...superfluous]) console.error(`Not up to date: ${path}`);
+    process.exitCode = changed.length + superfluous.length > 0 ? 1 : 0;
+    return;
+  }
+  for (const path of superfluous) rmSync(join(schemasFolder, path));
+  for (const [path, text] of changed) {
+    const folder = dirname(join(schemasFolder, path));
+    if (!existsSync(folder)) mkdirSync(folder, { recursive: true });
+    writeFileSync(join(schemasFolder, path), text);
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) main(process.argv.includes("--check"));
