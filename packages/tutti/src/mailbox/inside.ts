@@ -1,6 +1,6 @@
 // Agents work in the project folder and can put links there. Nothing is read or written through one that leads out of
 // the mailbox.
-import { lstatSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { TuttiError } from "../schema/error.ts";
 import { MAILBOX_FOLDER } from "./layout.ts";
@@ -27,9 +27,12 @@ function realPath(path: string): string {
     return realpathSync(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw notUsable(path, error);
+    const stats = lstatSync(path, { throwIfNoEntry: false });
     // A link to nothing would be followed when the file is made.
-    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined)
+    if (stats?.isSymbolicLink() && !existsSync(path))
       throw new TuttiError("wrong_state", `${path} is a link to something that is not there`, { cause: error });
+    // Another process has made it in the meantime.
+    if (stats !== undefined) return realPath(path);
     const parent = dirname(path);
     return parent === path ? path : join(realPath(parent), basename(path));
   }

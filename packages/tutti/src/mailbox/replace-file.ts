@@ -3,11 +3,8 @@
 // killed writer left is nobody's and is overwritten.
 import {
   closeSync,
-  constants,
-  copyFileSync,
   fchmodSync,
   fsyncSync,
-  linkSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -19,11 +16,11 @@ import { basename, dirname, join } from "node:path";
 import { TuttiError } from "../schema/error.ts";
 
 /** `before` is asked at the last moment; if it says no, nothing is replaced. */
-export function replaceFile(file: string, text: string, before: () => boolean = () => true): boolean {
+export function replaceFile(file: string, content: string | Uint8Array, before: () => boolean = () => true): boolean {
   const beside = join(dirname(file), `.${basename(file)}.tutti-new`);
   try {
     rmSync(beside, { force: true });
-    writeDurably(beside, text, statSync(file, { throwIfNoEntry: false })?.mode);
+    writeDurably(beside, content, statSync(file, { throwIfNoEntry: false })?.mode);
     if (!before()) {
       rmSync(beside, { force: true });
       return false;
@@ -37,31 +34,16 @@ export function replaceFile(file: string, text: string, before: () => boolean = 
   }
 }
 
-function writeDurably(file: string, text: string, mode: number | undefined): void {
+function writeDurably(file: string, content: string | Uint8Array, mode: number | undefined): void {
   const fd = openSync(file, "wx", 0o644);
   try {
     // The file belongs to the project; who may read it is not ours to change.
     if (mode !== undefined) fchmodSync(fd, mode & 0o777);
-    writeFileSync(fd, text);
+    writeFileSync(fd, content);
     fsyncSync(fd);
   } finally {
     closeSync(fd);
   }
-}
-
-/** A second name for the content of a file, which stays when the file is replaced. */
-export function keepAs(file: string, name: string): void {
-  try {
-    linkSync(file, name);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST") return;
-    // Some file systems have no second names.
-    if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP")
-      throw asDiskError(error, `${name} cannot be made`);
-    copyFileSync(file, name, constants.COPYFILE_EXCL);
-  }
-  syncFolder(dirname(name));
 }
 
 export function makeFolder(folder: string): void {

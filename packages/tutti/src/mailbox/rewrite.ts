@@ -5,7 +5,7 @@ import { TuttiError } from "../schema/error.ts";
 import type { World } from "../world.ts";
 import { fileVersion, readFileText } from "./read-text.ts";
 import type { FileText } from "./read-text.ts";
-import { keepAs, replaceFile } from "./replace-file.ts";
+import { replaceFile } from "./replace-file.ts";
 
 /** A file that is not sound may be one that another program is just writing; it gets this long to finish. */
 const SETTLE_MS = 250;
@@ -68,6 +68,6 @@ export async function readSettled<C extends Content>(
 function setAside(file: string, { bytes }: FileText, sentence: string): FileProblem {
   const digest = createHash("sha256").update(bytes).digest("hex").slice(0, 12);
   const keptAs = join(dirname(file), `${basename(file)}.damaged-${digest}`);
-  keepAs(file, keptAs);
+  if (fileVersion(keptAs) === "") replaceFile(keptAs, bytes);
   return { file, sentence, keptAs };
 }

@@ -89,10 +89,8 @@ function foldValues<L>(copy: Record<string, unknown>, { strict, aliases }: Schem
     if (value === null) {
       delete holder[name];
     } else if (issue.code === "invalid_value" && typeof value === "string") {
-      const alias = aliases?.[path];
-      const word =
-        (alias && Object.hasOwn(alias, value) ? alias[value] : undefined) ??
-        issue.values.find((each) => typeof each === "string" && fold(each) === fold(value));
+      const known = Object.entries(aliases?.[path] ?? {}).find(([alias]) => fold(alias) === fold(value))?.[1];
+      const word = known ?? issue.values.find((each) => typeof each === "string" && fold(each) === fold(value));
       if (typeof word !== "string") continue;
       holder[name] = word;
       problems.push(problem("warning", "alias", path, `"${path}": ${JSON.stringify(value)} was read as "${word}".`));

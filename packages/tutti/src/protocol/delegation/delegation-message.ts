@@ -28,8 +28,8 @@ export function delegationKind(value: unknown): DelegationKind | undefined {
   if (!isRecord(value)) return undefined;
   const names = new Set(Object.keys(value).map((name) => name.toLowerCase().replaceAll(/[_-]/g, "")));
   if (names.has("delegatedtomode") || names.has("objective")) return "new_task";
-  if (names.has("result") && (names.has("taskid") || names.has("summary"))) return "attempt_completion";
-  return undefined;
+  if (names.has("outputartifacts") || names.has("issuesencountered")) return "attempt_completion";
+  return names.has("result") && (names.has("taskid") || names.has("summary")) ? "attempt_completion" : undefined;
 }
 
 export function readDelegationMessage(value: unknown, options: ReadOptions): Reading<DelegationMessage> {
