@@ -2,7 +2,7 @@
 import type { Frame } from "./frame.ts";
 import { readError, unreachable } from "./request-error.ts";
 import type { RunState, RunSummary, WaitingItem } from "./run-summary.ts";
-import type { TranscriptEntry } from "./transcript-entry.ts";
+import type { TranscriptEntry } from "../schema/transcript.ts";
 import type { Outcome } from "../schema/outcome.ts";
 
 export interface ClientOptions {

@@ -1,5 +1,6 @@
 // Runs as the server tells them. Times are ISO strings on the wire.
 import type { InboxItem } from "../schema/inbox.ts";
+import type { Verdict } from "../schema/outcome.ts";
 import type { Phase, RunStatus } from "../schema/status.ts";
 
 /** A run in a list: enough to find it again. */
@@ -11,6 +12,7 @@ export interface RunSummary {
   cwd: string;
   userRequest: string;
   agent: string;
+  outcome: Verdict | null;
   taskCount: number;
   completedTasks: number;
   createdAt: string;

@@ -8,7 +8,7 @@
 import { applyToSession } from "./apply-session.ts";
 import { withWorker } from "./with-worker.ts";
 import type { Placed, RunEvent } from "../schema/event.ts";
-import { NO_USAGE } from "../schema/outcome.ts";
+import { NO_USAGE, type Verdict } from "../schema/outcome.ts";
 import type { InboxItem } from "../schema/inbox.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
@@ -39,6 +39,7 @@ function born(data: Created, { runSeq, timestamp }: Placed): Run {
     customVariables: data.customVariables,
     agent: data.agent,
     status: "created",
+    outcome: null,
     currentPhase: null,
     mainSessionId: null,
     main: null,
@@ -103,16 +104,24 @@ function change(run: Run, event: RunEvent & Placed): Run {
       return { ...run, verification: event.data.verification, head: event.data.head, owed: null };
     case "orchestrator:reopened": {
       const { phase, status } = event.data;
-      return { ...run, status, currentPhase: phase, owed: firstAsking(phase), completedAt: null, released: false };
+      return {
+        ...run,
+        status,
+        currentPhase: phase,
+        owed: firstAsking(phase),
+        outcome: null,
+        completedAt: null,
+        released: false,
+      };
     }
     case "orchestrator:completed":
-      return end(run, "completed", event.timestamp);
+      return end(run, "completed", event.data.outcome, event.timestamp);
     case "orchestrator:cancelled":
-      return end(run, "cancelled", event.timestamp);
+      return end(run, "cancelled", "cancelled", event.timestamp);
     case "orchestrator:error": {
       const { error, code, fatal } = event.data;
       const errors = [...run.errors, { phase: run.currentPhase, error, code, timestamp: event.timestamp }];
-      return fatal ? { ...end(run, "error", event.timestamp), errors } : { ...run, errors };
+      return fatal ? { ...end(run, "error", "failed", event.timestamp), errors } : { ...run, errors };
     }
     case "task:blocked":
       return { ...run, blocked: { ...run.blocked, [event.data.taskId]: event.data.because } };
@@ -157,10 +166,10 @@ function enterPhase(run: Run, phase: Phase, status: RunStatus): Run {
   return { ...run, status, currentPhase: phase, owed: PHASES_OF_MAIN.has(phase) ? firstAsking(phase) : null };
 }
 
-function end(run: Run, status: RunStatus, at: number): Run {
+function end(run: Run, status: RunStatus, outcome: Verdict, at: number): Run {
   if (isRunOver(run.status)) return run;
   const main = run.main && { ...run.main, state: "over" as const, turn: null };
-  return { ...run, status, main, owed: null, completedAt: at };
+  return { ...run, status, outcome, main, owed: null, completedAt: at };
 }
 
 /** The session that asked remembers its question; the time it waited for the answer does not count against it. */

@@ -71,19 +71,12 @@ export function completedVerdict(run: Run): Verdict {
   return clean ? "success" : "degraded";
 }
 
-export function verdict(run: Run): Verdict | null {
-  if (run.status === "completed") return completedVerdict(run);
-  if (run.status === "error") return "failed";
-  if (run.status === "cancelled") return "cancelled";
-  return null;
-}
-
 /** Everything of the outcome that the log alone can tell; the files of the branch are git's to say. */
 export function outcome(run: Run, outputFiles: string[], now: number): Outcome {
   return {
     id: run.id,
     status: run.status,
-    outcome: verdict(run),
+    outcome: run.outcome,
     census: census(run),
     causes: causes(run),
     branch: run.head === null ? null : runBranch(run.id),

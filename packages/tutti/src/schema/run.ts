@@ -1,7 +1,7 @@
 // A run: what document 004 calls an orchestrator. This is the fold of its log; nothing here is stored by itself.
 import type { AggregationAnswer, VerificationAnswer } from "./answer.ts";
 import type { InboxItem } from "./inbox.ts";
-import type { Conflict, Usage } from "./outcome.ts";
+import type { Conflict, Usage, Verdict } from "./outcome.ts";
 import type { Phase, RunStatus } from "./status.ts";
 import type { Task } from "./task.ts";
 import type { Template } from "./template.ts";
@@ -27,6 +27,8 @@ export interface Run {
   /** The agent of all its sessions, as the person named it. */
   agent: string;
   status: RunStatus;
+  /** Null until the run has ended. */
+  outcome: Verdict | null;
   currentPhase: Phase | null;
   mainSessionId: string | null;
   main: SessionState | null;

@@ -24,6 +24,7 @@ export function encodeSummary(run: Run) {
     cwd,
     userRequest,
     agent,
+    outcome: run.outcome,
     taskCount: run.tasks.length,
     completedTasks: Object.values(run.workers).filter((worker) => worker.status === "completed").length,
     ...times(run),

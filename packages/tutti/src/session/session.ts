@@ -4,6 +4,7 @@
 import type { Ending } from "../schema/event.ts";
 import type { Usage } from "../schema/outcome.ts";
 import type { Phase } from "../schema/status.ts";
+import type { TranscriptEntry } from "../schema/transcript.ts";
 
 export interface SessionSpec {
   sessionId: string;
@@ -64,16 +65,6 @@ export interface Session {
   /** Stops listening; the session itself goes on under its keeper. */
   leave(): void;
 }
-
-/** One thing that was said or done in a session; `n` counts from 1. */
-export type TranscriptEntry = { n: number } & (
-  | { type: "prompt"; turn: number; text: string }
-  | { type: "text"; text: string }
-  | { type: "tool"; name: string; input: unknown }
-  | { type: "usage"; usage: Usage }
-  | { type: "ask"; askId: string; question: string; options?: string[] }
-  | { type: "turnOver"; turn: number; ending: Ending }
-);
 
 export interface SessionHost {
   /** What was said and done in a session so far, alive or not; empty if there never was one. */

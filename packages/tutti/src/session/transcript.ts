@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { findDriver } from "./agents.ts";
 import { SessionReader } from "./read-session.ts";
 import { paths, readJson, turnName, type KeeperRequest, type KeeperSpec } from "./session-folder.ts";
-import type { SessionSignal, TranscriptEntry } from "./session.ts";
+import type { SessionSignal } from "./session.ts";
+import type { TranscriptEntry } from "../schema/transcript.ts";
 
 export function readTranscript(folder: string): TranscriptEntry[] {
   const spec = readJson<KeeperSpec>(paths(folder).spec);

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { main } from "../../src/cli/main.ts";
@@ -146,6 +147,8 @@ describe("tutti mailbox", async () => {
     const child = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
     const end = ended(child);
     await once(child.stdout, "data");
+    // The first message counts as read now; the second will find nobody.
+    while (readFileSync(join(folder, BOX), "utf8").includes('"lastRead":null')) await sleep(5);
     child.stdout.destroy();
     await tutti(["mailbox", "send", "developer", JSON.stringify(assignment("task-002"))]);
     expect(await end).toBe(0);

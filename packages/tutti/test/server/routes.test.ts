@@ -58,6 +58,7 @@ describe("the list of runs", () => {
       cwd: lab.lab.repo,
       userRequest: "write it down",
       agent,
+      outcome: "success",
       taskCount: 2,
       completedTasks: 2,
       createdAt: iso,

@@ -10,9 +10,7 @@ import { agentName, ago, duration, lastPart, moment, plural } from "../text/form
 import { visible } from "../text/safe-text.ts";
 
 export function RunRow({ run, questions, now }: { run: RunSummary; questions: number; now: number }) {
-  // The summary does not tell the verdict; tasks that are missing at the end tell enough of it.
-  const gaps = run.status === "completed" && run.completedTasks < run.taskCount;
-  const look = runLook(run.status, questions, gaps ? "degraded" : null);
+  const look = runLook(run.status, questions, run.outcome);
   return (
     <li>
       <Link to={runAddress(run.id)} className={`run-row${look.tone === "you" ? " needs-you" : ""}`}>

@@ -8,7 +8,6 @@ import { RunHeader } from "./run-header.tsx";
 import { runLook } from "./run-look.ts";
 import { RunNotes } from "./run-notes.tsx";
 import { TaskSection } from "./task-section.tsx";
-import { verdict } from "../../../tutti/src/run/census.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import { go, runAddress } from "../shell/route.ts";
@@ -25,7 +24,7 @@ interface Properties {
 
 export function LiveRun({ run, activity, warnings, opened }: Properties) {
   const questions = Object.values(run.inbox).filter((item) => item.kind === "question");
-  const look = runLook(run.status, questions.length, verdict(run));
+  const look = runLook(run.status, questions.length, run.outcome);
   const waiting = questions.length + (run.status === "confirming" ? 1 : 0);
   const opener = useRef<HTMLElement | null>(null);
 

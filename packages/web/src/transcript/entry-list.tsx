@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { Entry } from "./entry.tsx";
 import type { BlockFormat } from "./split-blocks.ts";
-import type { TranscriptEntry } from "../../../tutti/src/client/transcript-entry.ts";
+import type { TranscriptEntry } from "../../../tutti/src/schema/transcript.ts";
 import { count } from "../text/format.ts";
 
 /** As many as a person scrolls through; the page stays quick however long a session talks. */

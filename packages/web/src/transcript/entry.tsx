@@ -1,7 +1,7 @@
 import { Said } from "./said.tsx";
 import type { BlockFormat } from "./split-blocks.ts";
 import { toolTarget } from "./tool-target.ts";
-import type { TranscriptEntry } from "../../../tutti/src/client/transcript-entry.ts";
+import type { TranscriptEntry } from "../../../tutti/src/schema/transcript.ts";
 import { Icon } from "../shell/icon.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 import { count, money } from "../text/format.ts";

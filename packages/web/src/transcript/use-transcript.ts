@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import type { TranscriptEntry } from "../../../tutti/src/client/transcript-entry.ts";
+import type { TranscriptEntry } from "../../../tutti/src/schema/transcript.ts";
 import { server } from "../shell/server.ts";
 
 export interface Transcript {

@@ -1,5 +1,6 @@
 // The messages between agents (document 003) and the canonical model.
 import { isRecord } from "../json-value.ts";
+import { Timestamp } from "../timestamp.ts";
 import type { CanonicalMessage, CanonicalOutcome } from "./canonical-message.ts";
 import type { Mapping, Member } from "./mapping.ts";
 import { agent, claimsSuccess, listIn, paths, priority, recordsIn, same, timestamp } from "./member-kinds.ts";
@@ -12,6 +13,13 @@ const orchestrator = "ORCHESTRATOR";
 /** Stands where the other protocol does not say who speaks. */
 const somebody = "AGENT";
 
+/** A deadline is a moment here; in other words it cannot be said. */
+const deadline: Member = {
+  wire: "deadline",
+  name: "deadline",
+  write: (value) => (Timestamp.safeParse(value).success ? value : undefined),
+};
+
 const traced: readonly Member[] = [same("task_id", "taskId"), timestamp("timestamp")];
 
 const assignment: Mapping = {
@@ -23,7 +31,7 @@ const assignment: Mapping = {
     agent("messages", "to_agent", "to", somebody),
     same("task_name", "title", ""),
     priority("messages", "priority"),
-    same("deadline", "deadline"),
+    deadline,
     { ...same("requirements", "requirements"), fill: () => [] },
     { ...same("acceptance_criteria", "acceptanceCriteria"), fill: () => [] },
     same("context.project", "project"),
@@ -124,7 +132,7 @@ const review: Mapping = {
       fill: () => [],
     },
     same("action_required", "actionRequired"),
-    same("deadline", "deadline"),
+    deadline,
     same("next_review", "nextReview"),
   ],
   refuses: (canonical) =>

@@ -12,7 +12,6 @@ import {
 } from "./mailbox-schema.ts";
 import type { MailboxAssignment, MailboxMessage, MailboxReport, WrittenMailboxMessage } from "./mailbox-schema.ts";
 
-export { readConfigFile, readMessageFile, readQueueFile, readStatusFile } from "./mailbox-file.ts";
 export type { MailboxMessage } from "./mailbox-schema.ts";
 
 const KINDS: Record<string, SchemaPair<unknown>> = {

@@ -20,6 +20,7 @@ export const ReadTaskAssignment = TaskAssignment.extend({
   // Only the orchestrator assigns, so a missing sender is no riddle.
   from_agent: z.string().min(1).optional(),
   priority: z.union([z.string(), z.number()]).optional(),
+  deadline: z.string().optional(),
   context: z.union([AssignmentContext, z.string()]).optional(),
   blocked_by: z.union([z.string(), z.array(z.string())]).nullish(),
 });
@@ -45,6 +46,7 @@ export const ReadTaskRejection = TaskRejection.partial().extend({
   message_type: z.literal("TASK_REJECTION"),
   task_id: z.string().min(1),
   issues: z.array(z.union([z.string(), z.looseObject({})])).optional(),
+  deadline: z.string().optional(),
 });
 
 export const ReadBlockerEscalation = BlockerEscalation.partial().extend({

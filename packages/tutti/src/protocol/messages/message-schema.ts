@@ -36,7 +36,7 @@ export const TaskAssignment = z.looseObject({
   to_agent: z.string().min(1),
   task_name: z.string(),
   priority: z.enum(PRIORITIES).optional(),
-  deadline: z.string().optional(),
+  deadline: Timestamp.optional(),
   requirements: texts,
   acceptance_criteria: texts,
   context: AssignmentContext.optional(),
@@ -98,7 +98,7 @@ export const TaskRejection = z.looseObject({
   reason: z.string(),
   issues: texts,
   action_required: z.string().optional(),
-  deadline: z.string().optional(),
+  deadline: Timestamp.optional(),
   next_review: z.string().optional(),
 });
 

@@ -191,7 +191,7 @@ const MESSAGES = [
     { ...traced, to_agent: agent, task_name: text, requirements: texts, acceptance_criteria: texts },
     {
       priority: word,
-      deadline: when,
+      deadline: time,
       context: part({ project: text, phase: text, reference_docs: texts, tech_stack: text, key_constraints: texts }),
       blocked_by: fc.oneof(fc.constant(null), text, fc.array(text, { minLength: 2, maxLength: 3 })),
       related_tasks: texts,
@@ -238,7 +238,7 @@ const MESSAGES = [
   message(
     { message_type: "TASK_REJECTION" },
     { ...traced, to_agent: agent, reason: text, issues: texts },
-    { action_required: text, deadline: when, next_review: text },
+    { action_required: text, deadline: time, next_review: text },
   ),
   message(
     { message_type: "BLOCKER_ESCALATION" },

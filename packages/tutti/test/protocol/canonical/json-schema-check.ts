@@ -22,7 +22,7 @@ const KEYWORDS: Record<string, (rule: unknown, value: unknown, schema: Schema) =
   const: (rule, value) => rule === value,
   enum: (rule, value) => (rule as unknown[]).includes(value),
   anyOf: (rule, value) => (rule as Schema[]).some((each) => fits(each, value)),
-  minLength: (rule, value) => typeof value !== "string" || [...value].length >= Number(rule),
+  minLength: (rule, value) => typeof value !== "string" || Array.from(value).length >= Number(rule),
   pattern: (rule, value) => typeof value !== "string" || new RegExp(String(rule), "u").test(value),
   minimum: (rule, value) => typeof value !== "number" || value >= Number(rule),
   maximum: (rule, value) => typeof value !== "number" || value <= Number(rule),

@@ -128,12 +128,12 @@ export const CARRIES: Record<Protocol, Record<string, readonly string[]>> = {
   },
   messages: {
     assignment: words(
-      "taskId from title requirements acceptanceCriteria constraints deadline dependencies relatedTasks scope " +
+      "taskId from title requirements acceptanceCriteria constraints dependencies relatedTasks scope " +
         "project phase techStack timestamp",
     ),
     acknowledgement: words("taskId from estimatedCompletion understood clarificationsNeeded timestamp"),
     report: words("taskId summary deliverables criteriaMet nextSteps approval timestamp"),
-    review: words("taskId verdict summary actionRequired deadline nextReview timestamp"),
+    review: words("taskId verdict summary actionRequired nextReview timestamp"),
     blocker: words("taskId severity options context escalateTo timestamp"),
     resolution: words("taskId decision rationale modifiedRequirements resumeTask timestamp"),
   },

@@ -30,14 +30,20 @@ const schemaOf = (name: string, profile: Profile, draft: (typeof DRAFTS)[number]
 
 describe("the published schemas", () => {
   it("are what the generator makes of the sources", () => {
-    expect([...storedSchemas()].toSorted()).toEqual([...renderSchemas()].toSorted());
+    expect(Object.fromEntries(storedSchemas())).toEqual(Object.fromEntries(renderSchemas()));
   });
 
   it("describe every message of the four protocols, in both drafts (D3-113)", () => {
     const wanted = [
       ...Object.keys(ANSWERS).map((phase) => `response/${kebab(phase)}`),
-      ...["mailbox/task-assignment", "mailbox/completion-report", "mailbox/message-file", "mailbox/queue-file"],
-      ...["mailbox/status-file", "mailbox/config-file", "delegation/new-task", "delegation/attempt-completion"],
+      "mailbox/task-assignment",
+      "mailbox/completion-report",
+      "mailbox/message-file",
+      "mailbox/queue-file",
+      "mailbox/status-file",
+      "mailbox/config-file",
+      "delegation/new-task",
+      "delegation/attempt-completion",
       ...Object.keys(WRITTEN_MESSAGES).map((type) => `messages/${kebab(type)}`),
     ];
     expect(Object.keys(PUBLISHED_SCHEMAS)).toEqual(wanted);

@@ -48,7 +48,7 @@ describe("the canonical model", () => {
     const canonical = canonicalOf(protocol, value);
     expect(CanonicalMessage.parse(canonical)).toMatchObject({
       protocol,
-      raw: expect.objectContaining(value as object),
+      raw: value,
     });
   });
 
@@ -67,7 +67,7 @@ describe("the canonical model", () => {
     expect(level(undefined)).toBeUndefined();
   });
 
-  it("has one word for each outcome", () => {
+  it("has one word for each outcome (D2-023..D2-026)", () => {
     const outcome = (protocol: Protocol, value: unknown) => {
       const canonical = canonicalOf(protocol, value);
       return [canonical.kind, "outcome" in canonical ? canonical.outcome : undefined];
@@ -121,13 +121,11 @@ describe("translating", () => {
     const { messages: there, lost } = translate(messages.chatAssignment, "messages", "mailbox", receivedAt);
     expect(there).toEqual([
       {
-        ...{
-          type: "task_assignment",
-          taskId: "dev_chat_msg_001",
-          platform: "custom",
-          filesToCreate: [],
-          architecture: "",
-        },
+        type: "task_assignment",
+        taskId: "dev_chat_msg_001",
+        platform: "custom",
+        filesToCreate: [],
+        architecture: "",
         title: "Implement ChatMessage component",
         instructions:
           "1. Implement ChatMessage component from DESIGNER spec\n2. Support markdown rendering\n" +
@@ -138,6 +136,16 @@ describe("translating", () => {
     expect(lost).toEqual([{ path: "acceptanceCriteria", reason: "The mailbox protocol has no place for it." }]);
     const back = translate(there[0], "mailbox", "messages", receivedAt).messages[0];
     expect(back).toMatchObject({ to_agent: "DEVELOPER", requirements: messages.chatAssignment.requirements });
+  });
+
+  it("drops a deadline in words where only a moment can be said", () => {
+    const { messages: there, lost } = translate(delegation.apiSpecTask, "delegation", "messages", receivedAt);
+    expect(there[0]).not.toHaveProperty("deadline");
+    expect(lost.map(({ path }) => path)).toContain("deadline");
+    const dated = { ...delegation.apiSpecTask, deadlineHint: "2025-05-01T12:00:00Z" };
+    expect(translate(dated, "delegation", "messages", receivedAt).messages[0]).toMatchObject({
+      deadline: "2025-05-01T12:00:00Z",
+    });
   });
 
   it("asks the same question in the other words", () => {

@@ -66,7 +66,7 @@ describe("a delegation that we write", () => {
 });
 
 describe("a report that we write", () => {
-  it("gives the task, one of four results, and a summary (D2-022..D2-027)", () => {
+  it("gives the task, one of four results, and a summary (D2-022, D2-027)", () => {
     expect(strictly("delegation", success)).toEqual({ message: success, problems: [] });
     required("delegation", success, "taskId", ["API-SPEC-001"], ["", ...noText]);
     const results = ["success", "failure", "clarification_needed", "conflict_detected"];
@@ -117,8 +117,11 @@ describe("reading leniently", () => {
     expect(message).toEqual({ ...apiSpecTask, timestamp: receivedAt });
     expect(problems.map(({ code }) => code)).toEqual(["stamped"]);
     expect(message).toMatchObject({
-      ...{ taskId: "API-SPEC-001", parentTaskId: "FEATURE-AUTH-001", delegatedToMode: "spec-pseudocode" },
-      ...{ priority: "high", deadlineHint: "2 days" },
+      taskId: "API-SPEC-001",
+      parentTaskId: "FEATURE-AUTH-001",
+      delegatedToMode: "spec-pseudocode",
+      priority: "high",
+      deadlineHint: "2 days",
     });
     for (const [name, count] of [
       ["inputs", 1],

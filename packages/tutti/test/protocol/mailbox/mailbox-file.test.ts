@@ -105,8 +105,13 @@ describe("the status", () => {
 
 describe("the configuration", () => {
   const config = {
-    ...{ project: { name: "shop", path: "/srv/shop" }, scope: "all", goals: ["Ship"], platform: "web", maxTasks: 10 },
-    ...{ continuous: false, initialized: true },
+    project: { name: "shop", path: "/srv/shop" },
+    scope: "all",
+    goals: ["Ship"],
+    platform: "web",
+    maxTasks: 10,
+    continuous: false,
+    initialized: true,
   };
 
   it("describes the project and its goals", () => {

@@ -20,11 +20,14 @@ const assignment = { ...examples.assignment, priority: "high" };
 const { acknowledgment, completion, rejection, resolution } = examples;
 const escalation = {
   ...examples.escalation,
-  ...{ blocker_type: "clarification_needed", severity: "critical", escalate_to: "human" },
+  blocker_type: "clarification_needed",
+  severity: "critical",
+  escalate_to: "human",
 };
 const security = {
   ...examples.securityCompletion,
-  ...{ approval_status: "APPROVED", timestamp: "2025-11-10T02:00:00Z" },
+  approval_status: "APPROVED",
+  timestamp: "2025-11-10T02:00:00Z",
 };
 const all = { assignment, acknowledgment, completion, rejection, escalation, resolution, security };
 
@@ -57,7 +60,7 @@ describe("an assignment", () => {
 
   it("has a priority, a deadline, requirements and criteria (D3-012..D3-015)", () => {
     optional("messages", assignment, "priority", ["high", "medium", "low"], ["critical", "HIGH", 2]);
-    optional("messages", assignment, "deadline", ["2025-11-10T08:00:00Z"], noText);
+    optional("messages", assignment, "deadline", moments, noMoment);
     required("messages", assignment, "requirements", [[], ["Support markdown"]], noTexts);
     required("messages", assignment, "acceptance_criteria", [[], ["✓ Types are correct"]], noTexts);
   });
@@ -144,9 +147,8 @@ describe("a rejection", () => {
     required("messages", rejection, "to_agent", ["DEVELOPER"], ["", ...noText]);
     required("messages", rejection, "reason", ["Too slow"], noText);
     required("messages", rejection, "issues", [[], ["Issue 1: a.ts"]], noTexts);
-    for (const name of ["action_required", "deadline", "next_review"]) {
-      optional("messages", rejection, name, ["Text"], noText);
-    }
+    optional("messages", rejection, "deadline", moments, noMoment);
+    for (const name of ["action_required", "next_review"]) optional("messages", rejection, name, ["Text"], noText);
   });
 });
 
@@ -214,19 +216,34 @@ describe("reading leniently", () => {
 
   it("understands other spellings, and keeps words and members of later prompts with a warning", () => {
     const { message, problems } = leniently("messages", {
-      ...{ messageType: "task-acknowledgement", taskId: "t", fromAgent: "DEVELOPER", status: "Acknowledged" },
-      ...{ mood: "good", timestamp: moments[0] },
+      messageType: "task-acknowledgement",
+      taskId: "t",
+      fromAgent: "DEVELOPER",
+      status: "Acknowledged",
+      mood: "good",
+      timestamp: moments[0],
     });
     expect(message).toEqual({
-      ...{ message_type: "TASK_ACKNOWLEDGMENT", task_id: "t", from_agent: "DEVELOPER", status: "acknowledged" },
-      ...{ mood: "good", timestamp: moments[0] },
+      message_type: "TASK_ACKNOWLEDGMENT",
+      task_id: "t",
+      from_agent: "DEVELOPER",
+      status: "acknowledged",
+      mood: "good",
+      timestamp: moments[0],
     });
     expect(problems.every(({ code }) => code === "alias")).toBe(true);
-    const odd = { ...assignment, priority: "critical", context: "A text", code_to_review: { files: ["a.ts"] } };
+    const odd = {
+      ...assignment,
+      priority: "critical",
+      deadline: "IMMEDIATE - 1 hour",
+      context: "A text",
+      code_to_review: { files: ["a.ts"] },
+    };
     const reading = leniently("messages", odd);
     expect(reading.message).toEqual(odd);
     expect(reading.problems.map(({ path, severity }) => [path, severity])).toEqual([
       ["priority", "warning"],
+      ["deadline", "warning"],
       ["context", "warning"],
     ]);
   });

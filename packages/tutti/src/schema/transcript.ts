@@ -1,7 +1,6 @@
-// What was said and done in one session, as the server tells it. Here and not taken from `session/`, because a client
-// runs where there are no sessions.
-import type { Ending } from "../schema/event.ts";
-import type { Usage } from "../schema/outcome.ts";
+// What was said and done in one session, as a person reads it.
+import type { Ending } from "./event.ts";
+import type { Usage } from "./outcome.ts";
 
 /** `n` counts from 1. The newest text may still grow; everything before it stays as it is. */
 export type TranscriptEntry = { n: number } & (
