@@ -42,7 +42,7 @@ export interface Reading<M> {
   problems: Problem[];
 }
 
-/** The same sentence form for all problems that are not found by a schema. */
+/** A problem that no schema finds. */
 export function problem(severity: Problem["severity"], code: ProblemCode, path: string, sentence: string): Problem {
   return { path, severity, code, sentence };
 }

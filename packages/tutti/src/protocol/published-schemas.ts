@@ -1,6 +1,6 @@
 // The JSON Schemas that we publish: one for every message of the four protocols and every file of the mailbox, made
-// from the schemas that the readers use. `strict` describes what we write; `lenient`, what we also accept. The
-// delimited response has one form for both.
+// from the schemas that the readers use. `strict` describes what we write; `lenient`, what we also accept
+// once other spellings have been read. The delimited response has one form for both.
 import { z } from "zod";
 import { ANSWERS } from "../schema/answer.ts";
 import {

@@ -32,10 +32,12 @@ export function openSqliteStore(file: string, options: SqliteOptions = {}): Stor
   return new SqliteStore(file, options);
 }
 
-/** Only looks: takes no epoch and keeps nobody from writing. */
+/** Only looks: takes no epoch and keeps nobody from writing. A file whose writer died before its first event is empty. */
 export function openSqliteReader(file: string): LogReader & { close(): void } {
-  const db = attempt(`open ${file}`, () => new DatabaseSync(file, { readOnly: true }));
-  return { ...readerOf(db), close: () => db.close() };
+  const db = attempt(`open ${file}`, () => new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS }));
+  const begun = (db.prepare("PRAGMA user_version").get()!["user_version"] as number) > 0;
+  const reader = begun ? readerOf(db) : { read: () => [], runs: () => [], lastSeq: () => 0 };
+  return { ...reader, close: () => db.close() };
 }
 
 class SqliteStore implements Store {
@@ -53,7 +55,7 @@ class SqliteStore implements Store {
     this.#db = attempt(`open ${file}`, () => new DatabaseSync(file));
     this.epoch = attempt(`open ${file}`, () => {
       // FULL makes each commit reach the disk; WAL lets readers read meanwhile.
-      this.#db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;");
+      this.#db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = ${BUSY_MS};`);
       if (maxBytes !== undefined) this.#db.exec(`PRAGMA max_page_count = ${Math.ceil(maxBytes / PAGE_BYTES)}`);
       migrate(this.#db, file);
       this.#db.exec("BEGIN IMMEDIATE; UPDATE writer SET epoch = epoch + 1; COMMIT;");
@@ -182,6 +184,8 @@ function toEvent(row: Row): StoredEvent {
 }
 
 const PAGE_BYTES = 4096;
+/** How long to wait for another process that is just opening, closing or tidying the file. */
+const BUSY_MS = 5000;
 /** SQLite's result code for a disk, or a file, that is full. */
 const SQLITE_FULL = 13;
 

@@ -47,12 +47,9 @@ describe("a run that cannot be", () => {
     expect(stderr).toContain('error (agent_unknown): there is no agent "nobody"');
   });
 
-  it.each([[["run"]], [["run", "x"]], [["no-such-command"]], [["list", "--no-such-flag"]]])(
-    "wrong usage %j: exit 2",
-    async (args) => {
-      expect((await lab.tutti(args)).code).toBe(2);
-    },
-  );
+  it.each([[["run"]], [["no-such-command"]], [["list", "--no-such-flag"]]])("wrong usage %j: exit 2", async (args) => {
+    expect((await lab.tutti(args)).code).toBe(2);
+  });
 
   it("of an id that does not exist: exit 3", async () => {
     for (const command of ["status", "attach", "confirm", "cancel"]) {

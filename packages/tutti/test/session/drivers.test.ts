@@ -67,6 +67,7 @@ describe("a command: agent", () => {
       ({ type }) => type !== "ready" && type !== "caughtUp",
     );
     expect(heard).toEqual([
+      { type: "sent", turn: 1 },
       { type: "partial", text: "par" },
       { type: "text", text: "whole", complete: true },
       { type: "tool", name: "Read", input: { path: "a" } },

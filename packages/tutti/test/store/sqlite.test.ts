@@ -63,6 +63,14 @@ describe("the SQLite file", () => {
     );
   });
 
+  it("that was made and never written to is read as empty", () => {
+    const file = newFile();
+    new DatabaseSync(file).exec("PRAGMA journal_mode = WAL");
+    const reader = openSqliteReader(file);
+    expect([reader.runs(), reader.read({}), reader.lastSeq()]).toEqual([[], [], 0]);
+    reader.close();
+  });
+
   it("can be read by others without taking the writer's place", async () => {
     const file = newFile();
     const store = openSqliteStore(file);

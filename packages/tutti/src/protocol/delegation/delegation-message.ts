@@ -5,7 +5,7 @@ import type { Problem, Reading, ReadOptions } from "../profile.ts";
 import { readWithProfile, whyUnreadable } from "../read-with-profile.ts";
 import type { SchemaPair } from "../read-with-profile.ts";
 import { ReadAttemptCompletion, ReadNewTask, WrittenAttemptCompletion, WrittenNewTask } from "./delegation-schema.ts";
-import type { AttemptCompletion, DelegationMessage, WrittenDelegationMessage } from "./delegation-schema.ts";
+import type { AttemptCompletion, DelegationMessage, NewTask, WrittenDelegationMessage } from "./delegation-schema.ts";
 
 export type DelegationKind = "new_task" | "attempt_completion";
 
@@ -53,6 +53,13 @@ export function writeDelegationMessage(message: unknown): Reading<WrittenDelegat
 
 export function isAttemptCompletion(message: DelegationMessage): message is AttemptCompletion {
   return delegationKind(message) === "attempt_completion";
+}
+
+/** Why a report is not an answer to this delegation; empty if it is. */
+export function mismatchesTask(report: Pick<AttemptCompletion, "taskId">, task: Pick<NewTask, "taskId">): Problem[] {
+  if (report.taskId === task.taskId) return [];
+  const sentence = `"taskId" is ${JSON.stringify(report.taskId)}, but the delegated task is ${JSON.stringify(task.taskId)}.`;
+  return [problem("error", "mismatch", "taskId", sentence)];
 }
 
 /** A result that its issues do not explain. The two lists of words are separate, so this is odd, not wrong. */

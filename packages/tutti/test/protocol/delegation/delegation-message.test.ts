@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { delegationKind, writeDelegationMessage } from "../../../src/protocol/delegation/delegation-message.ts";
+import {
+  delegationKind,
+  mismatchesTask,
+  writeDelegationMessage,
+} from "../../../src/protocol/delegation/delegation-message.ts";
 import { readTimeframe } from "../../../src/protocol/timestamp.ts";
 import {
   having,
@@ -188,6 +192,13 @@ describe("reading leniently", () => {
     });
     expect(message).toMatchObject({ taskId: "A-1", result: "success", issues_encountered: [] });
   });
+});
+
+it("a report answers only the task that was delegated (D2-021)", () => {
+  expect(mismatchesTask(apiSpecSuccess, apiSpecTask)).toEqual([]);
+  const sentence = '"taskId" is "API-SPEC-002", but the delegated task is "API-SPEC-001".';
+  const other = { ...apiSpecSuccess, taskId: "API-SPEC-002" };
+  expect(mismatchesTask(other, apiSpecTask)).toMatchObject([{ path: "taskId", severity: "error", sentence }]);
 });
 
 it("the kind of a message is told by its members (D2-001, D2-020)", () => {

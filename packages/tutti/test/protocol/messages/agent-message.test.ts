@@ -80,6 +80,13 @@ describe("an assignment", () => {
     optional("messages", assignment, "related_tasks", [[], ["task_1"]], noTexts);
   });
 
+  it("of a review lists the files to look at (D3-084)", () => {
+    optional("messages", assignment, "files_to_review", [[], ["components/*.tsx", "package.json"]], noTexts);
+    expect(leniently("messages", examples.securityAssignment).message).toMatchObject({
+      files_to_review: ["components/*.tsx", "api/*.ts", "services/*.ts", "package.json"],
+    });
+  });
+
   it("is refused even leniently without what the document requires, but for the sender (D3-005, D3-023/W01)", () => {
     const must = ["message_type", "task_id", "to_agent", "task_name", "requirements", "acceptance_criteria"];
     for (const name of must) {
@@ -133,8 +140,16 @@ describe("a completion", () => {
     expect(problems).toMatchObject([{ path: "validation.all_passed", code: "mismatch", severity: "warning" }]);
   });
 
-  it("of an auditor carries the findings and the decision", () => {
+  it("of an auditor carries the findings and the decision (D3-087..D3-089)", () => {
     expect(strictly("messages", security)).toEqual({ message: security, problems: [] });
+    for (const name of ["critical", "high", "medium", "low"]) {
+      optional("messages", security, `output.${name}_issues`, [[], ["A hole"], [{ file: "a.ts" }]], ["a", {}, [1]]);
+    }
+    optional("messages", security, "output.recommendations", [[], ["Rotate keys"]], ["a", {}, [1]]);
+    for (const name of ["security", "production_readiness", "scalability"]) {
+      optional("messages", security, `validation.${name}_passed`, [true, false], ["yes", 1]);
+    }
+    required("messages", security, "validation.all_passed", [true, false], ["yes", 1]);
     const words = ["APPROVED", "CONDITIONAL", "REJECTED"];
     optional("messages", security, "approval_status", words, ["approved", "YES", true]);
     optional("messages", security, "output.blocking_deployment", [true, false], ["no"]);
