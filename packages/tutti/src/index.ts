@@ -1,6 +1,10 @@
 // The public names, one by one.
 export { Engine, type EngineOptions, type Listener, type NewRun } from "./engine/engine.ts";
 export { openLocalEngine, readRuns, type LocalEngine, type LocalOptions } from "./main.ts";
+export { Mailbox } from "./mailbox/mailbox.ts";
+export { detectProtocol } from "./protocol/canonical/detect-protocol.ts";
+export { readMessage, writeMessage } from "./protocol/canonical/read-message.ts";
+export { fromCanonical, toCanonical, translate } from "./protocol/canonical/translate.ts";
 export { parseOrchestratorResponse } from "./protocol/parse-orchestrator-response.ts";
 export { ResponseParser } from "./protocol/response-parser.ts";
 export { apply, fold } from "./run/apply.ts";

@@ -77,8 +77,10 @@ describe("a session under its keeper", () => {
     const all = await listen(adopted, (signal) => signal.type === "turnOver" && signal.turn === 2);
     expect(all.map(({ type }) => type).filter((type) => type !== "caughtUp")).toEqual([
       "ready",
+      "sent",
       "text",
       "turnOver",
+      "sent",
       "text",
       "turnOver",
     ]);
