@@ -39,6 +39,7 @@ async function check(argv) {
     else total.failed += 1;
   }
   if (!staticOnly) {
+    await provide();
     const tests = await vitest(argv);
     total.passed += tests.passed;
     total.failed += tests.failed;
@@ -58,6 +59,12 @@ async function staticStep(name) {
   console.log(`${code === 0 ? "ok  " : "FAIL"} ${name} (${seconds} s)`);
   if (code !== 0) console.log(output.trimEnd());
   return code === 0;
+}
+
+/** What the tests need from the system is found or installed once, before they run side by side. */
+async function provide() {
+  const { output } = await run(process.execPath, ["packages/tutti/test/web/provide-browser.ts"], "pipe");
+  console.log(`browser: ${output.trim()}`);
 }
 
 /** @param {string[]} argv */

@@ -52,5 +52,5 @@ function installChromium(): boolean {
   if (process.getuid?.() !== 0 || !existsSync(APT)) return false;
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const apt = (...args: string[]) => spawnSync(APT, args, { env, stdio: "ignore" }).status === 0;
-  return apt("update") && apt("install", "-y", "--no-install-recommends", "chromium");
+  return apt("update") && apt("install", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300", "chromium");
 }
