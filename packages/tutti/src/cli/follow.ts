@@ -33,7 +33,7 @@ export async function follow(options: FollowOptions): Promise<number> {
     if (options.start) await engine.start(id);
     const end = await Promise.race([attend(options), interrupted]);
     if (end !== "interrupted") return end;
-    output.line(`\nstopped; go on with: tutti attach ${id}`);
+    output.line(`stopped; go on with: tutti attach ${id}`);
     return INTERRUPTED;
   } finally {
     leave();
@@ -55,10 +55,10 @@ async function attend({ engine, output, id, signal, yes, allowDegraded }: Follow
   for (;;) {
     const run = await engine.until(
       id,
-      (each) => isRunOver(each.status) || each.status === "confirming" || questionNow(each) !== null,
+      (each) => isRunOver(each.status) || each.status === "confirming" || questionNow(each, engine, output) !== null,
     );
     if (isRunOver(run.status)) break;
-    const question = questionNow(run);
+    const question = questionNow(run, engine, output);
     if (question) await askQuestion(engine, output, run, question, signal);
     else await settlePlan(engine, output, run, yes, signal);
   }
@@ -67,7 +67,7 @@ async function attend({ engine, output, id, signal, yes, allowDegraded }: Follow
   output.value(outcome);
   for (const line of describeOutcome(outcome)) output.result(line);
   for (const item of Object.values(engine.get(id)!.inbox))
-    output.result(`${item.question}\n  tutti answer ${item.id} '{ … }'`);
+    output.result(`${item.question} — tutti answer ${item.id} '{ … }'`);
   if (outcome.outcome === "success" || (outcome.outcome === "degraded" && allowDegraded)) return 0;
   return engine.get(id)!.errors.some(({ code }) => code === "agent_not_startable")
     ? ERRORS.agent_not_startable.exit
@@ -77,15 +77,9 @@ async function attend({ engine, output, id, signal, yes, allowDegraded }: Follow
 const isTerminal = (output: Output): boolean => process.stdin.isTTY && process.stdout.isTTY && !output.json;
 
 /** With a terminal a question is put at once; without one only when nothing else can go on. */
-function questionNow(run: Run): InboxItem | null {
-  const questions = Object.values(run.inbox).filter((item) => item.kind === "question");
-  if (questions.length === 0) return null;
-  if (process.stdin.isTTY) return questions[0]!;
-  const waiting = new Set(questions.map((item) => item.sessionId));
-  const busy = [...(run.main ? [run.main] : []), ...Object.values(run.workers).map((worker) => worker.session)].filter(
-    (session) => session.turn !== null || session.state === "spawning",
-  );
-  return busy.every((session) => waiting.has(session.sessionId)) ? questions[0]! : null;
+function questionNow(run: Run, engine: Engine, output: Output): InboxItem | null {
+  const [first] = Object.values(run.inbox).filter((item) => item.kind === "question");
+  return first && (isTerminal(output) || engine.waitsForPerson(run)) ? first : null;
 }
 
 async function settlePlan(engine: Engine, output: Output, run: Run, yes: boolean, signal: AbortSignal): Promise<void> {
@@ -135,6 +129,10 @@ async function prompt(question: string, signal: AbortSignal): Promise<string> {
   terminal.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
   try {
     return await terminal.question(question, { signal });
+  } catch (error) {
+    // End of input is no answer; an interrupt is dealt with by whoever waits for it.
+    if ((error as Error).name === "AbortError") throw new TuttiError("needs_confirmation", "nobody answered");
+    throw error;
   } finally {
     terminal.close();
   }

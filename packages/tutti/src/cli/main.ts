@@ -1,12 +1,13 @@
 // The command line: one short file per command, loaded when it is asked for.
 import { Command, CommanderError } from "commander";
 import { addMessageCommands } from "./message-commands.ts";
-import { Output, type GlobalFlags } from "./output.ts";
+import { endWhenUnread, Output, type GlobalFlags } from "./output.ts";
 import { readVersion } from "./version.ts";
 import { asTuttiError } from "../schema/error.ts";
 
 /** Runs one command and returns its exit code. */
 export async function main(argv: string[]): Promise<number> {
+  endWhenUnread();
   const program = new Command("tutti")
     .description("Lets several coding agents work on one request, and proves what happened.")
     .version(readVersion())

@@ -24,12 +24,12 @@ export class Output {
 
   /** A line that tells how things go. */
   line(text: string): void {
-    if (!this.json && !this.#quiet) process.stdout.write(`${text}\n`);
+    if (!this.json && !this.#quiet) process.stdout.write(`${plain(text)}\n`);
   }
 
   /** A line that was asked for. */
   result(text: string): void {
-    if (!this.json) process.stdout.write(`${text}\n`);
+    if (!this.json) process.stdout.write(`${plain(text)}\n`);
   }
 
   value(value: unknown): void {
@@ -37,13 +37,13 @@ export class Output {
   }
 
   warn(text: string): void {
-    if (!this.json) process.stderr.write(`${this.paint("33", "warning")}: ${text}\n`);
+    if (!this.json) process.stderr.write(`${this.paint("33", "warning")}: ${plain(text)}\n`);
   }
 
   /** Prints the error in the one documented shape and returns its exit code. */
   error(error: TuttiError): number {
     if (this.json) this.value(error.toJSON());
-    else process.stderr.write(`${this.paint("31", "error")} (${error.code}): ${error.message}\n`);
+    else process.stderr.write(`${this.paint("31", "error")} (${error.code}): ${plain(error.message)}\n`);
     return error.kind.exit;
   }
 
@@ -57,5 +57,22 @@ export class Output {
 
   paint(code: string, text: string): string {
     return this.#color ? `\u001b[${code}m${text}\u001b[0m` : text;
+  }
+}
+
+/** Much of what is shown was written by agents; on a terminal it may only be read, not move the cursor or forge lines. */
+// oxlint-disable-next-line no-control-regex
+export const plain = (text: string): string =>
+  text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]+/g, " ");
+
+/** Somebody who no longer reads (`| head`) ends the command in order, as if told to end. */
+export function endWhenUnread(): void {
+  let told = false;
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+      if (!told) process.kill(process.pid, "SIGTERM");
+      told = true;
+    });
   }
 }

@@ -28,8 +28,12 @@ export interface AttendantOptions {
   onCaughtUp(): void;
 }
 
-/** Progress is told at most this often, unless the agent itself reports some. */
+/** Progress is told at most this often; a little more often if the agent itself reports some. */
 const TELL_EVERY_MS = 1000;
+const TELL_REPORTS_EVERY_MS = 100;
+/** What is told of an agent's words, and how many blocks without effect are recorded one by one. */
+const TOLD_CHARACTERS = 400;
+const TOLD_IGNORED = 20;
 
 export class Attendant {
   readonly sessionId: string;
@@ -43,7 +47,7 @@ export class Attendant {
   #delivered = 0;
   #answered = new Set<string>();
   #caughtUp = false;
-  #lastTold = 0;
+  #lastTold = Number.NEGATIVE_INFINITY;
   /** Null while the session is wanted; then how it is to end. */
   #ending: "close" | "stop" | "leave" | null = null;
   readonly #attending: Promise<void>;
@@ -183,12 +187,13 @@ export class Attendant {
         const error = `the agent ${this.#run.agent} could not be started: ${signal.error}`;
         return this.#report({ type: "unpreparable", sessionId, code: "agent_not_startable", error });
       }
-      case "text":
+      case "text": {
+        const before = this.#progress;
         for (const block of this.#record.text(signal.text, signal.complete)) {
           this.#progress = readProgress(block, this.taskId ?? undefined) ?? this.#progress;
-          if (block.ok && block.phase === "progress") await this.#tell(true);
         }
-        return this.#tell(false);
+        return this.#tell(this.#progress !== before);
+      }
       case "partial":
       case "sent":
         return;
@@ -235,17 +240,23 @@ export class Attendant {
       cwd: this.#cwd,
       itemId: this.#newItemId(),
     });
-    for (const { phase, reason } of judged.ignored) {
-      const data = { id: writer.id, sessionId: this.sessionId, taskId: this.taskId, phase, reason };
+    for (const { phase, reason } of judged.ignored.slice(0, TOLD_IGNORED)) {
+      const data = {
+        id: writer.id,
+        sessionId: this.sessionId,
+        taskId: this.taskId,
+        phase: phase.slice(0, 100),
+        reason: reason.slice(0, TOLD_CHARACTERS),
+      };
       await this.#report({ type: "told", event: { type: "protocol:ignored", data } });
     }
     await this.#report({ type: "turnOver", sessionId: this.sessionId, turn, over: judged.over });
   }
 
   /** Progress for those who watch. An adopted session's past has been told before. */
-  async #tell(always: boolean): Promise<void> {
+  async #tell(reported: boolean): Promise<void> {
     const { world } = this.#options;
-    const due = always || world.mono() - this.#lastTold >= TELL_EVERY_MS;
+    const due = world.mono() - this.#lastTold >= (reported ? TELL_REPORTS_EVERY_MS : TELL_EVERY_MS);
     if (!this.#caughtUp || !due || this.#state?.state !== "running") return;
     this.#lastTold = world.mono();
     await this.#report({
@@ -268,10 +279,10 @@ export class Attendant {
         orchestratorId: this.#run.id,
         taskId,
         progress: Math.round(told?.progress_percent ?? progress),
-        status: told?.status ?? "in_progress",
-        currentAction: told?.current_action ?? currentAction,
+        status: (told?.status ?? "in_progress").slice(0, TOLD_CHARACTERS),
+        currentAction: told?.current_action?.slice(0, TOLD_CHARACTERS) ?? currentAction,
         toolStats: this.#record.toolStats,
-        outputPreview: told?.output_preview ?? this.#record.lastWords,
+        outputPreview: (told?.output_preview ?? this.#record.lastWords).slice(-TOLD_CHARACTERS),
       },
     };
   }

@@ -9,6 +9,7 @@ import { RunWriter } from "./run-writer.ts";
 import { fold } from "../run/apply.ts";
 import { readAnswer } from "../protocol/read-answer.ts";
 import { outcome } from "../run/census.ts";
+import { schedule } from "../run/schedule.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
 import { onlyTells, type StoredEvent } from "../schema/event.ts";
 import type { Outcome } from "../schema/outcome.ts";
@@ -235,6 +236,17 @@ export class Engine {
   transcript(id: string, sessionId: string): TranscriptEntry[] {
     this.#live(id);
     return this.#options.sessions.transcript(id, sessionId);
+  }
+
+  /** Whether nothing can go on in the run until a person answers. */
+  waitsForPerson(run: Run): boolean {
+    const { spawnMain, spawn, merges } = schedule(run, { freeSlots: Number.POSITIVE_INFINITY });
+    if (spawnMain || spawn.length > 0 || merges.length > 0) return false;
+    const waiting = new Set(Object.values(run.inbox).map((item) => item.sessionId));
+    const sessions = [...(run.main ? [run.main] : []), ...Object.values(run.workers).map((worker) => worker.session)];
+    return sessions
+      .filter((session) => session.turn !== null || session.state === "spawning")
+      .every((session) => waiting.has(session.sessionId));
   }
 
   /** Every event from now on, in order. Returns the way out. */

@@ -41,7 +41,8 @@ export async function judgeTurn(
     ...(worker ? { taskId: worker.taskId } : {}),
   });
   // A turn that broke off counts only if its very last word was a worker's completion.
-  const counts = ending.kind === "ended" || (ending.kind === "exited" && answer?.phase === "completion");
+  const lastWord = record.lastBlock?.ok === true && record.lastBlock.phase === "completion";
+  const counts = ending.kind === "ended" || (ending.kind === "exited" && answer?.phase === "completion" && lastWord);
   const counted = counts ? answer : null;
   const work = counted && (await takeWork(turn, counted));
   const { toolStats, usage, said } = record;

@@ -95,6 +95,8 @@ export class Reconciler {
       if (!run.released && !this.#releasing) this.#do("release", this.#release());
       return;
     }
+    // A run that was reopened begins anew when its old end has been tidied up.
+    if (this.#releasing) return;
     if (run.base !== null && !this.#branchOpen) {
       this.#branchOpen = true;
       await this.#options.workspaces.openBranch(run.cwd, run.id, run.base);
@@ -163,12 +165,18 @@ export class Reconciler {
   async #release(): Promise<void> {
     this.#releasing = true;
     const { run } = this.#writer;
-    await Promise.allSettled(this.#work);
-    await this.#options.sessions.reap(run.id, []);
-    if (run.base !== null) await this.#options.workspaces.release(run.cwd, run.id);
-    await this.#writer.submit({ type: "released" });
-    // A run that a person reopens ends once more.
-    this.#releasing = false;
+    try {
+      await Promise.allSettled(this.#work);
+      await this.#options.sessions.reap(run.id, []);
+      if (run.base !== null) await this.#options.workspaces.release(run.cwd, run.id);
+      await this.#writer.submit({ type: "released" });
+    } finally {
+      const reopened = !isRunOver(this.#writer.run.status);
+      // What could not be tidied up is tried again at the next start, not over and over.
+      this.#releasing = !reopened && !this.#writer.run.released;
+      this.#branchOpen = false;
+      if (reopened) this.look();
+    }
   }
 
   /** Work beside the loop. Of a run that is over a fault changes nothing any more; it is told, and tried again at the next start. */

@@ -26,6 +26,7 @@ const KINDS: Record<string, Exclude<keyof ToolStats, "total">> = {
 };
 
 export function countTool(stats: ToolStats, name: string): ToolStats {
-  const kind = KINDS[name.toLowerCase().replaceAll(/[^a-z]/g, "")];
+  const key = name.toLowerCase().replaceAll(/[^a-z]/g, "");
+  const kind = Object.hasOwn(KINDS, key) ? KINDS[key] : undefined;
   return { ...stats, total: stats.total + 1, ...(kind ? { [kind]: stats[kind] + 1 } : {}) };
 }

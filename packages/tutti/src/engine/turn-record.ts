@@ -7,9 +7,12 @@ import { NO_TOOLS, type ToolStats } from "../schema/worker.ts";
 /** Enough to show a person what the agent said last, and what it said instead of an answer. */
 const LAST_WORDS = 400;
 const SAID = 4000;
+const ACTS_AT_ONCE = new Set(["progress", "heartbeat"]);
 
 export class TurnRecord {
+  /** Blocks that may be the answer; what acts as it arrives is not kept. */
   readonly blocks: ScannedBlock[] = [];
+  lastBlock: ScannedBlock | null = null;
   toolStats: ToolStats = NO_TOOLS;
   usage: Usage = NO_USAGE;
   said = "";
@@ -28,7 +31,8 @@ export class TurnRecord {
       found.push(...this.#scanner.end());
       this.#scanner = new ResponseScanner(this.#delimiters);
     }
-    this.blocks.push(...found);
+    this.blocks.push(...found.filter((block) => !block.ok || !ACTS_AT_ONCE.has(block.phase)));
+    this.lastBlock = found.at(-1) ?? this.lastBlock;
     this.said = (this.said + text).slice(-SAID);
     return found;
   }

@@ -20,7 +20,10 @@ import { isRunOver, isWorkerOver } from "../schema/status.ts";
 export function decide(run: Run | null, command: Command, at: number): RunEvent[] {
   if (command.type === "create") return create(run, command);
   if (run === null) throw new TuttiError("run_not_found", "there is no such run");
-  const events = isOrder(command) ? order(run, command, at) : decideReport(run, command, at);
+  const decided = isOrder(command) ? order(run, command, at) : decideReport(run, command, at);
+  // What ends the run ends its sessions too, and what they asked.
+  const fatal = decided.some((event) => event.type === "orchestrator:error" && event.data.fatal);
+  const events = fatal ? [...stopWorkers(run), ...withdrawAll(run), ...decided] : decided;
   if (events.every(({ type }) => onlyTells(type))) return events;
   let state = events.reduce((before, event) => next(before, event, at), run);
   for (let due = follow(state, at); due.length > 0; due = follow(state, at)) {

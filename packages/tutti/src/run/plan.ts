@@ -8,7 +8,8 @@ import { DEFAULT_PRIORITY, PRIORITY_WORDS, type Task } from "../schema/task.ts";
 export function readPlan(answer: TaskListAnswer): { tasks: Task[]; errors: string[] } {
   const errors: string[] = [];
   const tasks = answer.tasks.map((task): Task => {
-    if (!TaskId.safeParse(task.id).success || RESERVED_TASK_IDS.has(task.id)) {
+    // The names that every object has would be found where no task of that name is.
+    if (!TaskId.safeParse(task.id).success || RESERVED_TASK_IDS.has(task.id) || task.id in Object.prototype) {
       errors.push(`${JSON.stringify(task.id.slice(0, 120))} cannot be used as a task id`);
     }
     if (task.title.trim() === "") errors.push(`task ${task.id} has an empty title`);

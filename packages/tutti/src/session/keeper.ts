@@ -49,16 +49,20 @@ class Keeper {
   }
 
   run(): void {
-    if (this.#spec.mode === "stream") this.#start(null);
-    else this.#note({ type: "started" });
-    watch(this.#at.requests, () => this.#look());
-    setInterval(() => this.#look(), POLL_MS);
-    setInterval(() => this.#checkEngine(), ENGINE_CHECK_MS);
     // A keeper that cannot go on (a full disk, say) takes its agent with it rather than leave it unattended.
     process.on("uncaughtException", () => {
       if (this.#agent?.pid) signalGroup(this.#agent.pid, "SIGKILL");
       process.exit(1);
     });
+    if (this.#spec.mode === "stream") this.#start(null);
+    else this.#note({ type: "started" });
+    setInterval(() => this.#look(), POLL_MS);
+    setInterval(() => this.#checkEngine(), ENGINE_CHECK_MS);
+    try {
+      watch(this.#at.requests, () => this.#look());
+    } catch {
+      // Without notifications (there is a limit to them) it looks now and then.
+    }
     this.#look();
   }
 
@@ -153,6 +157,11 @@ class Keeper {
   end(reason: "stopped" | "orphaned"): void {
     if (this.#ending === "stopped" || this.#ending === "orphaned") return;
     this.#ending = reason;
+    try {
+      this.#note({ type: "stopping" });
+    } catch {
+      // On a full disk the end matters more than the note about it.
+    }
     if (this.#agent) void this.#kill();
     else void this.#finish(reason);
   }

@@ -5,7 +5,7 @@ import type { Driver, Launch } from "./driver.ts";
 import { endSession } from "./end-session.ts";
 import { identify, isAlive, sweep } from "./process.ts";
 import { ownProgram } from "./program.ts";
-import { SessionReader } from "./read-session.ts";
+import { SessionReader, wireName } from "./read-session.ts";
 import {
   endUnstarted,
   hasRequest,
@@ -69,7 +69,7 @@ export class KeptSession implements Session {
         await world.sleep(POLL_MS, this.#wake.signal);
       }
     } finally {
-      watcher.close();
+      watcher?.close();
     }
   }
 
@@ -94,10 +94,15 @@ export class KeptSession implements Session {
     launcher.unref();
   }
 
-  #watch(): FSWatcher {
-    const watcher = watch(this.#options.folder, () => this.#wake.abort());
-    watcher.on("error", () => {});
-    return watcher;
+  /** Without notifications, of which a system has only so many, the folder is still looked at now and then. */
+  #watch(): FSWatcher | null {
+    try {
+      const watcher = watch(this.#options.folder, () => this.#wake.abort());
+      watcher.on("error", () => {});
+      return watcher;
+    } catch {
+      return null;
+    }
   }
 
   #findEnd(waitedMs: number): { reason: string; deliberate: boolean } | null {
@@ -127,7 +132,7 @@ export class KeptSession implements Session {
   }
 
   async answer(askId: string, text: string): Promise<void> {
-    const input = this.#options.driver.encodeAnswer(askId, text);
+    const input = this.#options.driver.encodeAnswer(wireName(askId), text);
     if (input !== null) request(this.#options.folder, `answer-${pathName(askId)}`, { type: "input", input });
   }
 

@@ -8,6 +8,12 @@ import type { Decoded, Decoder } from "./driver.ts";
 import { paths, type JournalEntry } from "./session-folder.ts";
 import type { SessionSignal } from "./session.ts";
 
+/** Stands between a question's own name and its number where that name was used before. */
+const REPEAT = "\u001f";
+
+/** The name by which the agent knows its question. */
+export const wireName = (askId: string): string => askId.split(REPEAT)[0]!;
+
 const CHUNK_BYTES = 256 * 1024;
 
 export class SessionReader {
@@ -19,6 +25,8 @@ export class SessionReader {
   #outputOffset = 0;
   /** Turns that were sent and not answered, the oldest first: an agent answers in order. */
   readonly #turns: number[] = [];
+  readonly #asks = new Map<string, number>();
+  #stopped = false;
 
   constructor(folder: string, mode: "stream" | "turn", newDecoder: () => Decoder) {
     this.#at = paths(folder);
@@ -57,7 +65,9 @@ export class SessionReader {
 
   *#mean(decoded: Decoded[]): Generator<SessionSignal> {
     for (const each of decoded) {
-      if (each.type !== "turnEnd") yield each;
+      if (this.#stopped) return;
+      if (each.type === "ask") yield { ...each, askId: this.#ownName(each.askId) };
+      else if (each.type !== "turnEnd") yield each;
       else if (each.error === null) yield* this.#endTurn("ended", "the turn ended");
       else yield* this.#endTurn("error", each.error);
     }
@@ -71,6 +81,9 @@ export class SessionReader {
       case "sent":
         this.#turns.push(entry.turn);
         yield { type: "sent", turn: entry.turn };
+        return;
+      case "stopping":
+        this.#stopped = true;
         return;
       case "unstartable":
         yield { type: "unstartable", error: entry.error };
@@ -86,6 +99,13 @@ export class SessionReader {
           : this.#endTurn("exited", `the agent ${how} in the middle of its turn`);
       }
     }
+  }
+
+  /** An agent may use one name for several questions; here each has a name of its own, the same whenever it is read. */
+  #ownName(askId: string): string {
+    const count = (this.#asks.get(askId) ?? 0) + 1;
+    this.#asks.set(askId, count);
+    return count === 1 ? askId : `${askId}${REPEAT}${count}`;
   }
 
   /** An end without an open turn is one too many and means nothing. */

@@ -40,6 +40,8 @@ export type KeeperRequest =
 export type JournalEntry =
   | { type: "started"; offset: number }
   | { type: "sent"; turn: number; offset: number }
+  /** We are ending the agent; what it still says belongs to no turn. */
+  | { type: "stopping"; offset: number }
   | { type: "unstartable"; turn: number | null; error: string; offset: number }
   | { type: "exited"; code: number | null; signal: string | null; deliberate: boolean; offset: number };
 

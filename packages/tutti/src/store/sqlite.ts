@@ -1,5 +1,6 @@
 // The log in one SQLite file. Appends that arrive in the same turn of the event loop share one commit, so durability
 // costs one fsync however many runs are busy.
+import { chmodSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { migrate } from "./migrate.ts";
 import { outOfPlace, type LogReader, type NewEvent, type ReadOptions, type Store } from "./store.ts";
@@ -54,6 +55,8 @@ class SqliteStore implements Store {
   constructor(file: string, { maxBytes }: SqliteOptions) {
     this.#db = attempt(`open ${file}`, () => new DatabaseSync(file));
     this.epoch = attempt(`open ${file}`, () => {
+      // Prompts and answers are nobody else's business, whatever the folder allows.
+      chmodSync(file, 0o600);
       // FULL makes each commit reach the disk; WAL lets readers read meanwhile.
       this.#db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = ${BUSY_MS};`);
       if (maxBytes !== undefined) this.#db.exec(`PRAGMA max_page_count = ${Math.ceil(maxBytes / PAGE_BYTES)}`);

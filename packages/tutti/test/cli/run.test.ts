@@ -209,6 +209,42 @@ describe("work that goes wrong", () => {
     });
   });
 
+  it("that dies after it had claimed to be done, and had gone on, has failed", async () => {
+    const block = (phase: string, data: object) =>
+      `<<<ORCHESTRATOR_RESPONSE>>>${JSON.stringify({ phase, data })}<<<END_ORCHESTRATOR_RESPONSE>>>`;
+    const claim = block("completion", { task_id: "one", status: "success" });
+    const more = block("progress", { task_id: "one", status: "in_progress", progress_percent: 10 });
+    const dies = (say: string) =>
+      lab.scenario([...mainSession([{ id: "one" }]), worker("*", { tools: ["Edit"], say, then: "crash" })]);
+    expect((await run(dies(claim + more), "--yes")).last).toMatchObject({ outcome: "failed", census: { failed: 1 } });
+    expect((await run(dies(more + claim), "--yes")).last).toMatchObject({
+      outcome: "success",
+      census: { completed: 1 },
+    });
+  });
+
+  it("of an agent that prints its block as plain lines is understood", async () => {
+    const file = join(lab.folder, "plain.mjs");
+    const good = lab.scenario([...mainSession([{ id: "one" }]), goodWorker]).slice("script:".length);
+    writeFileSync(
+      file,
+      `import { createInterface } from "node:readline";
+       import { writeFileSync } from "node:fs";
+       const id = process.env.TUTTI_TASK_ID;
+       const data = { analysis: { summary: "s", recommended_splits: 1 }, taskPlanning: { tasks: [{ id: "one", title: "t", description: "d" }] }, workerExecution: { task_id: id, status: "success" } };
+       const names = { analysis: "analysis", taskPlanning: "task_list", workerExecution: "completion" };
+       for await (const line of createInterface({ input: process.stdin })) {
+         const { phase } = JSON.parse(line);
+         if (id) writeFileSync("a.md", "a");
+         console.log("<<<ORCHESTRATOR_RESPONSE>>>\\n" + JSON.stringify({ phase: names[phase], data: data[phase] }) + "\\n<<<END_ORCHESTRATOR_RESPONSE>>>");
+         console.log(JSON.stringify({ type: "turn_end" }));
+       }`.replaceAll("\\\\n", "\\n"),
+    );
+    expect(good).toContain("scenario");
+    const { last } = await run(`command:${process.execPath} ${file}`, "--yes");
+    expect(last).toMatchObject({ outcome: "success", outputFiles: ["a.md"] });
+  });
+
   it("that only claims to be done has failed", async () => {
     const sessions = [
       ...mainSession([{ id: "one" }]),
@@ -410,6 +446,59 @@ describe("the person", () => {
     expect(lab.leftovers()).toEqual([]);
     const again = await lab.json(["answer", item!, "tabs"]);
     expect(again).toMatchObject({ code: 3, last: { error: { code: "item_not_found" } } });
+  });
+
+  it("is only left alone with a question when nothing else can go on", async () => {
+    const sessions = [
+      ...mainSession([{ id: "asks" }, { id: "first" }, { id: "second", dependencies: ["first"] }]),
+      worker("asks", { write: { "a.md": "a" }, then: "ask:Which?" }, { block: done({}) }),
+      worker("*", { delayMs: 300, write: { "{TASK_ID}.md": "x" }, block: done({}) }),
+    ];
+    const { code, lines } = await run(lab.scenario(sessions), "--yes");
+    expect(code).toBe(4);
+    const completed = lines.flatMap((line) =>
+      line.type === "worker:completed" ? [(line.data as { taskId: string }).taskId] : [],
+    );
+    expect(completed).toEqual(["first", "second"]);
+    await lab.json(["cancel", lab.events()[0]!.run!]);
+  });
+
+  it("who stops reading ends the command in order", async () => {
+    const launcher = join(import.meta.dirname, "../../bin/tutti.js");
+    const agent = lab.scenario([...mainSession([{ id: "one" }]), worker("*", { delayMs: 1500, then: "hang" })]);
+    const command = [
+      process.execPath,
+      launcher,
+      "--data-dir",
+      lab.data,
+      "run",
+      "x",
+      "--yes",
+      "--cwd",
+      lab.repo,
+      "--agent",
+      agent,
+    ].join(" ");
+    spawnSync("sh", ["-c", `${command} | head -n 2`], { encoding: "utf8", timeout: 30_000 });
+    for (let i = 0; i < 100 && lab.leftovers().some((left) => left.startsWith("process")); i++) await sleep(100);
+    expect(lab.leftovers().filter((left) => left.startsWith("process"))).toEqual([]);
+    await lab.json(["cancel", lab.events()[0]!.run!]);
+  });
+
+  it("sees an agent's words as words, not as commands to the terminal", async () => {
+    const [analysis, , aggregation] = mainSession([]) as object[];
+    const title = "nice\u001b]0;PWNED\u0007\u001b[1A\u001b[2Kspoof\nerror: fake";
+    const tasks = { phase: "task_list", data: { tasks: [{ id: "one", title, description: "d" }] } };
+    const agent = lab.scenario([
+      analysis!,
+      { match: { role: "main", phase: "task_list" }, turns: [{ block: tasks }] },
+      aggregation!,
+      goodWorker,
+    ]);
+    const { stdout } = await lab.tutti(["run", "x", "--cwd", lab.repo, "--agent", agent, "--yes"]);
+    // oxlint-disable-next-line no-control-regex
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+    expect(stdout).not.toMatch(/^error: fake/m);
   });
 
   it("interrupts: agents are ended, exit 130, and the run goes on later where it was", async () => {

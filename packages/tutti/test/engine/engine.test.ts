@@ -100,6 +100,21 @@ describe("the engine", () => {
     expect(run.workers["one"]).toMatchObject({ status: "completed", attempt: 1 });
   });
 
+  it("goes on with a run that is reopened while its end is still being tidied up", async () => {
+    const engine = lab.open();
+    const main = mainSession([{ id: "one" }]).slice(1);
+    const agent = lab.scenario([
+      { match: { role: "main", phase: "analysis" }, turns: [{ say: "Hm." }] },
+      ...main,
+      goodWorker,
+    ]);
+    const id = await lab.begin(engine, agent);
+    const failed = await engine.until(id, ({ status }) => status === "error");
+    await engine.supply(Object.keys(failed.inbox)[0]!, { summary: "by hand", recommended_splits: 1 });
+    expect((await untilOver(engine, id)).status).toBe("completed");
+    expect(lab.leftovers()).toEqual([]);
+  });
+
   it("takes what a failed worker left into a ref before its workspace goes", async () => {
     const engine = lab.open();
     const agent = lab.scenario([

@@ -64,7 +64,19 @@ describe("a plan", () => {
   it("takes task ids of any protocol and refuses what could not be shown or stored", () => {
     const plan = (id: string) => readPlan({ tasks: [{ id, title: "t", description: "d" }] }).errors;
     for (const id of ["task_001", "task-001", "API-SPEC-001", "dev_chat_msg_001", "a.b"]) expect(plan(id)).toEqual([]);
-    for (const id of ["", "a b", "../x", "a/b", "x".repeat(101), "ä", "main", "-a"])
+    for (const id of [
+      "",
+      "a b",
+      "../x",
+      "a/b",
+      "x".repeat(101),
+      "ä",
+      "main",
+      "-a",
+      "toString",
+      "constructor",
+      "valueOf",
+    ])
       expect(plan(id), id).not.toEqual([]);
   });
 

@@ -73,8 +73,9 @@ describe("a command: agent", () => {
       { type: "tool", name: "Read", input: { path: "a" } },
       { type: "usage", usage: { inputTokens: 5, outputTokens: 2, usd: 0.5 } },
       { type: "usage", usage: { inputTokens: 0, outputTokens: 0, usd: 0 } },
-      { type: "text", text: "plain words", complete: true },
-      { type: "text", text: "[1,2]", complete: true },
+      { type: "text", text: "plain words\n", complete: false },
+      { type: "text", text: "[1,2]\n", complete: false },
+      { type: "text", text: "", complete: true },
       { type: "turnOver", turn: 1, ending: { kind: "ended", detail: "the turn ended" } },
     ]);
   });
@@ -113,6 +114,53 @@ describe("a command: agent", () => {
     expect(heard).toContainEqual({ type: "ask", askId: "q1", question: "Which?", options: ["a", "b"] });
     expect(texts(heard)).toBe("q1=b");
     await session.stop();
+  });
+
+  it("may use one name for several questions", async () => {
+    const agent = lab.program(
+      "command",
+      `import { createInterface } from "node:readline";
+       let answers = 0;
+       const ask = (question) => console.log(JSON.stringify({ type: "ask", id: "1", question }));
+       for await (const line of createInterface({ input: process.stdin })) {
+         const message = JSON.parse(line);
+         if (message.type === "user") ask("first?");
+         if (message.type === "answer") { console.log(JSON.stringify({ type: "assistant", text: message.id + "=" + message.text + ";" })); if (++answers === 1) ask("second?"); else console.log(JSON.stringify({ type: "turn_end" })); }
+       }`,
+    );
+    const session = lab.host.open(lab.spec(agent));
+    const heard = await listen(
+      session,
+      ({ type }) => type === "turnOver",
+      async (signal) => {
+        if (signal.type === "ready") await session.deliver(turn(1));
+        if (signal.type === "ask") await session.answer(signal.askId, signal.question);
+      },
+    );
+    expect(texts(heard)).toBe("1=first?;1=second?;");
+    const names = heard.flatMap((signal) => (signal.type === "ask" ? [signal.askId] : []));
+    expect(new Set(names).size).toBe(2);
+    await session.stop();
+  });
+
+  it("that says goodbye when we stop it has not ended its turn", async () => {
+    const agent = lab.program(
+      "command",
+      `process.stdin.once("data", () => console.log(JSON.stringify({ type: "assistant", text: "at work" })));
+       process.on("SIGTERM", () => { console.log(JSON.stringify({ type: "turn_end", error: "terminated" })); process.exit(143); });
+       setInterval(() => {}, 1000);`,
+    );
+    const session = lab.host.open(lab.spec(agent));
+    const heard = await listen(
+      session,
+      ({ type }) => type === "gone",
+      async ({ type }) => {
+        if (type === "ready") await session.deliver(turn(1));
+        if (type === "text") void session.stop();
+      },
+    );
+    expect(heard.map(({ type }) => type)).not.toContain("turnOver");
+    expect(heard.at(-1)).toMatchObject({ type: "gone", deliberate: true });
   });
 
   it("gets its whole prompt as one line", async () => {

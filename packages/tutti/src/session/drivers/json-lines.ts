@@ -15,6 +15,7 @@ export class JsonLinesDecoder implements Decoder {
   readonly #utf8 = new StringDecoder("utf8");
   #line = "";
   #dropping = false;
+  #plainOpen = false;
 
   push(bytes: Uint8Array): Decoded[] {
     const decoded: Decoded[] = [];
@@ -28,7 +29,8 @@ export class JsonLinesDecoder implements Decoder {
 
   flush(): Decoded[] {
     this.#extend(this.#utf8.end());
-    return this.#endLine();
+    const rest = this.#line === "" ? [] : this.#endLine();
+    return [...rest, ...this.#endPlain()];
   }
 
   #extend(part: string): void {
@@ -43,20 +45,35 @@ export class JsonLinesDecoder implements Decoder {
     this.#line = "";
     this.#dropping = false;
     if (dropped) return [{ type: "partial", text: `[a line of more than ${MAX_LINE_BYTES} bytes was dropped]` }];
-    return line.trim() === "" ? [] : decodeLine(line);
+    return line.trim() === "" && !this.#plainOpen ? [] : this.#decodeLine(line);
+  }
+
+  /** Lines that are no messages form one text together, until a message or the end. */
+  #decodeLine(line: string): Decoded[] {
+    const message = readMessage(line);
+    if (message === null) {
+      this.#plainOpen = true;
+      return [{ type: "text", text: `${line}\n`, complete: false }];
+    }
+    return [...this.#endPlain(), ...decodeMessage(message)];
+  }
+
+  #endPlain(): Decoded[] {
+    if (!this.#plainOpen) return [];
+    this.#plainOpen = false;
+    return [{ type: "text", text: "", complete: true }];
   }
 }
 
-function decodeLine(line: string): Decoded[] {
-  let value: unknown;
+/** A message is an object with a type; everything else is text. */
+function readMessage(line: string): Record<string, unknown> | null {
   try {
-    value = JSON.parse(line);
+    const value: unknown = JSON.parse(line);
+    const isMessage = typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
+    return isMessage ? (value as Record<string, unknown>) : null;
   } catch {
-    return [{ type: "text", text: line, complete: true }];
+    return null;
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    return [{ type: "text", text: line, complete: true }];
-  return decodeMessage(value as Record<string, unknown>);
 }
 
 /** Unknown types, and known ones without their members, stay in the transcript and mean nothing. */
@@ -90,4 +107,6 @@ function decodeMessage(message: Record<string, unknown>): Decoded[] {
 
 /** Numbers from outside: anything that is not a finite count is nothing. */
 const count = (value: unknown): number =>
-  typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
+  typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.min(value, MAX_COUNT) : 0;
+/** Sums of these stay numbers. */
+const MAX_COUNT = 1e12;
