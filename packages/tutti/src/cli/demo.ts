@@ -26,6 +26,7 @@ export async function demo(output: Output): Promise<number> {
     () => {},
   );
   try {
+    output.value({ dashboard: server.openUrl, project: repository });
     output.result(`dashboard: ${server.openUrl}`);
     output.line(`sample project: ${repository}`);
     const { engine } = server;
@@ -43,6 +44,7 @@ export async function demo(output: Output): Promise<number> {
     if (code !== 0) return code;
     const result = join(folder, "result");
     await exportCommit(repository, engine.get(id)!.head!, result);
+    output.value({ result: join(result, "docs", "README.md") });
     output.result(`result: ${join(result, "docs", "README.md")}`);
     if (!process.stdin.isTTY || !process.stdout.isTTY) return 0;
     output.line("The dashboard stays up until you press Ctrl-C.");

@@ -1,7 +1,9 @@
 // Events and states in words.
 import type { RunEvent } from "../schema/event.ts";
+import type { InboxItem } from "../schema/inbox.ts";
 import type { Outcome } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
+import { isRunOver, isWorkerOver } from "../schema/status.ts";
 
 const PHASES = {
   analysis: "analysing",
@@ -40,9 +42,11 @@ export function describeEvent(event: RunEvent, run: Run): string | null {
     case "main:lost":
       return `the main session is started again: ${event.data.reason}`;
     case "turn:ended":
-      return event.data.problems.length > 0
-        ? `${event.data.taskId ?? "main session"} is asked again: ${event.data.problems.join("; ")}`
+      return event.data.problems.length > 0 && !isOver(run, event.data.taskId)
+        ? `${event.data.taskId ?? "main session"} is asked again: ${event.data.problems.join(" ")}`
         : null;
+    case "inbox:added":
+      return describeItem(event.data.item);
     case "task:blocked":
       return `${event.data.taskId} cannot start: it needs ${event.data.because.join(", ")}`;
     case "workspace:conflict":
@@ -58,10 +62,23 @@ export function describeEvent(event: RunEvent, run: Run): string | null {
   }
 }
 
+/** Whether the task, or the run where there is none, has come to its end. */
+function isOver(run: Run, taskId: string | null): boolean {
+  const worker = taskId === null ? undefined : run.workers[taskId];
+  return isRunOver(run.status) || (worker !== undefined && isWorkerOver(worker.status));
+}
+
+/** Something that waits for a person, with what to type. */
+export function describeItem(item: InboxItem): string {
+  const answer = item.kind === "data" ? "'JSON'" : '"TEXT"';
+  return `${item.taskId ?? "the main session"} asks: ${item.question} (tutti answer ${item.id} ${answer})`;
+}
+
 export function describePlan(run: Run): string[] {
   return run.tasks.map((task) => {
     const after = task.dependencies.length > 0 ? `  (after ${task.dependencies.join(", ")})` : "";
-    const status = run.workers[task.id]?.status;
+    const because = run.blocked[task.id];
+    const status = because ? `blocked: needs ${because.join(", ")}` : run.workers[task.id]?.status;
     return `  ${task.id}  ${task.title}${after}${status ? `  ${status}` : ""}`;
   });
 }
@@ -80,4 +97,4 @@ export function describeOutcome(outcome: Outcome): string[] {
   ];
 }
 
-const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -1,6 +1,6 @@
 // Following a run in this terminal until it ends, asks for something nobody here can give, or is interrupted.
 import { createInterface } from "node:readline/promises";
-import { describeEvent, describeOutcome, describePlan } from "./describe.ts";
+import { describeEvent, describeItem, describeOutcome, describePlan, plural } from "./describe.ts";
 import type { Output } from "./output.ts";
 import type { Engine } from "./local-engine.ts";
 import { ERRORS, TuttiError } from "../schema/error.ts";
@@ -27,7 +27,7 @@ export async function follow(options: FollowOptions): Promise<number> {
     if (signal.aborted) resolve("interrupted");
     signal.addEventListener("abort", () => resolve("interrupted"), { once: true });
   });
-  if (options.start) output.line(describeCreation(engine.get(id)!));
+  if (options.start) for (const event of engine.events({ run: id })) show(output, event, engine.get(id)!);
   const leave = engine.subscribe((event, run) => run.id === id && show(output, event, run));
   try {
     if (options.start) await engine.start(id);
@@ -39,8 +39,6 @@ export async function follow(options: FollowOptions): Promise<number> {
     leave();
   }
 }
-
-const describeCreation = (run: Run): string => `run ${run.id} with template ${run.templateId} on ${run.cwd}`;
 
 function show(output: Output, event: StoredEvent, run: Run): void {
   const { seq, run: runId, runSeq, type, data, timestamp } = event;
@@ -66,8 +64,7 @@ async function attend({ engine, output, id, signal, yes, allowDegraded }: Follow
   const outcome = await engine.result(id);
   output.value(outcome);
   for (const line of describeOutcome(outcome)) output.result(line);
-  for (const item of Object.values(engine.get(id)!.inbox))
-    output.result(`${item.question} — tutti answer ${item.id} '{ … }'`);
+  for (const item of Object.values(engine.get(id)!.inbox)) output.result(describeItem(item));
   if (outcome.outcome === "success" || (outcome.outcome === "degraded" && allowDegraded)) return 0;
   return engine.get(id)!.errors.some(({ code }) => code === "agent_not_startable")
     ? ERRORS.agent_not_startable.exit
@@ -83,7 +80,7 @@ function questionNow(run: Run, engine: Engine, output: Output): InboxItem | null
 }
 
 async function settlePlan(engine: Engine, output: Output, run: Run, yes: boolean, signal: AbortSignal): Promise<void> {
-  output.line(`plan of ${run.tasks.length} tasks:`);
+  output.line(`plan of ${plural(run.tasks.length, "task")}:`);
   for (const line of describePlan(run)) output.line(line);
   if (run.planErrors.length > 0) {
     throw new TuttiError("invalid_plan", `the plan of ${run.id} cannot be carried out: ${run.planErrors.join("; ")}`, {
@@ -96,10 +93,20 @@ async function settlePlan(engine: Engine, output: Output, run: Run, yes: boolean
     throw new TuttiError("needs_confirmation", `the plan of ${run.id} waits to be confirmed: tutti confirm ${run.id}`, {
       details: { id: run.id },
     });
-  } else if (/^y(es)?$/i.test((await prompt("Carry out this plan? [y/N] ", signal)).trim())) {
-    await engine.confirm(run.id);
   } else {
-    await engine.cancel(run.id);
+    await askToConfirm(engine, run, signal);
+  }
+}
+
+/** Only a clear yes confirms, and a no loses nothing: the plan waits. */
+async function askToConfirm(engine: Engine, run: Run, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const typed = (await prompt("Carry out this plan? [y/n] ", signal)).trim().toLowerCase();
+    if (typed === "y" || typed === "yes") return void (await engine.confirm(run.id));
+    if (typed === "n" || typed === "no") {
+      const next = `tutti confirm ${run.id}, or tutti cancel ${run.id}`;
+      throw new TuttiError("needs_confirmation", `the plan of ${run.id} waits: ${next}`, { details: { id: run.id } });
+    }
   }
 }
 

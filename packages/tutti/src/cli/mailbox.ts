@@ -129,7 +129,7 @@ function asLine({ key, file, index, value, problems, readAt }: Received): object
 }
 
 function showMessage(output: Output, { value, problems }: Received): void {
-  output.result(JSON.stringify(value, null, 2));
+  output.document(JSON.stringify(value, null, 2));
   for (const { sentence } of problems) output.warn(sentence);
 }
 

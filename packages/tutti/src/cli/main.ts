@@ -34,7 +34,7 @@ export async function main(argv: string[]): Promise<number> {
     .command("run")
     .argument("<request>", "what is to be done, in words")
     .description("create, start and follow one run in this terminal")
-    .option("--template <id>", "the template to use", "_default")
+    .option("--template <id>", "the template to use (default: documentation for local, else _default)")
     .option("--cwd <dir>", "the repository to work on (default: the current folder)")
     .option("--agent <agent>", "who works: local, command:PROGRAM…, text:PROGRAM… or script:FILE", "local")
     .option("--agent-env <K=V>", "a variable for the agents; repeatable", collect, [])

@@ -32,38 +32,33 @@ export class Output {
     if (!this.json) process.stdout.write(`${plain(text)}\n`);
   }
 
+  /** A text of several lines that was asked for, such as a message. */
+  document(text: string): void {
+    if (!this.json) process.stdout.write(`${text.split("\n").map(plain).join("\n")}\n`);
+  }
+
   value(value: unknown): void {
     if (this.json) process.stdout.write(`${JSON.stringify(value)}\n`);
   }
 
   warn(text: string): void {
-    if (!this.json) process.stderr.write(`${this.paint("33", "warning")}: ${plain(text)}\n`);
+    if (!this.json) process.stderr.write(`${this.#paint("33", "warning")}: ${plain(text)}\n`);
   }
 
   /** Prints the error in the one documented shape and returns its exit code. */
   error(error: TuttiError): number {
     if (this.json) this.value(error.toJSON());
-    else process.stderr.write(`${this.paint("31", "error")} (${error.code}): ${plain(error.message)}\n`);
+    else process.stderr.write(`${this.#paint("31", "error")} (${error.code}): ${plain(error.message)}\n`);
     return error.kind.exit;
   }
 
-  bold(text: string): string {
-    return this.paint("1", text);
-  }
-
-  dim(text: string): string {
-    return this.paint("2", text);
-  }
-
-  paint(code: string, text: string): string {
+  #paint(code: string, text: string): string {
     return this.#color ? `\u001b[${code}m${text}\u001b[0m` : text;
   }
 }
 
 /** Much of what is shown was written by agents; on a terminal it may only be read, not move the cursor or forge lines. */
-// oxlint-disable-next-line no-control-regex
-export const plain = (text: string): string =>
-  text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]+/g, " ");
+export const plain = (text: string): string => text.replaceAll(/[\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu, " ");
 
 /** Somebody who no longer reads (`| head`) ends the command in order, as if told to end. */
 export function endWhenUnread(): void {

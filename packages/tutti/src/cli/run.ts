@@ -7,7 +7,7 @@ import { readPairs } from "./pairs.ts";
 import { TuttiError } from "../schema/error.ts";
 
 export interface RunFlags {
-  template: string;
+  template?: string;
   cwd?: string;
   agent: string;
   agentEnv: string[];
@@ -24,7 +24,7 @@ export async function run(output: Output, request: string, flags: RunFlags): Pro
   return withEngine(output, agentEnv, async (engine, signal) => {
     const cwd = resolve(flags.cwd ?? ".");
     const { id } = await engine.create({
-      templateId: flags.template,
+      templateId: flags.template ?? (flags.agent === "local" ? "documentation" : "_default"),
       cwd,
       message: request,
       agent: fromHere(flags.agent),

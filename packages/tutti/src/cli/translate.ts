@@ -28,7 +28,7 @@ export async function translate(output: Output, name: string, flags: TranslateFl
   const lost = results.flatMap((each) => each.lost);
   const filled = results.flatMap((each) => each.filled);
   output.value({ from: found.protocol, to: flags.to, messages: translated, lost, filled, problems });
-  if (translated.length > 0) output.result(wireText(flags.to, translated));
+  if (translated.length > 0) output.document(wireText(flags.to, translated));
   for (const { path, severity, sentence } of problems) output.warn(`${severity}${at(path)}: ${sentence}`);
   for (const { path, reason } of lost) output.warn(`not carried over${at(path)}: ${reason}`);
   for (const { path, reason } of filled) output.warn(`filled in${at(path)}: ${reason}`);

@@ -72,7 +72,7 @@ function joinPath(before: string, path: string): string {
 
 function show(output: Output, { file, valid, protocol, messages: count, problems }: CheckedFile): void {
   const what = protocol === null ? "" : ` (${protocol}, ${count === 1 ? "1 message" : `${count} messages`})`;
-  output.result(`${file}: ${valid ? "valid" : output.bold("not valid")}${what}`);
+  output.result(`${file}: ${valid ? "valid" : "not valid"}${what}`);
   for (const { path, severity, sentence } of problems) {
     output.result(`  ${severity}${path === "" ? "" : ` at ${path}`}: ${sentence}`);
   }

@@ -40,6 +40,7 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
         outputFiles: event.data.outputFiles,
         commit: event.data.commit,
         partial: event.data.partial,
+        error: event.data.partial ? (event.data.report.error ?? null) : null,
       });
     case "worker:failed":
       return over(run, event.data.taskId, event.timestamp, { status: "failed", error: event.data.error });

@@ -49,7 +49,9 @@ export function causes(run: Run): Outcome["causes"] {
     const standing = taskStanding(run, task.id);
     const worker = run.workers[task.id];
     if (standing === "completed") {
-      return worker?.partial ? [{ taskId: task.id, status: "partial", reason: partialReason(worker.output) }] : [];
+      return worker?.partial
+        ? [{ taskId: task.id, status: "partial", reason: worker.error ?? partialReason(worker.output) }]
+        : [];
     }
     if (standing === "blocked") {
       return [{ taskId: task.id, status: standing, reason: `needs ${run.blocked[task.id]!.join(", ")}` }];

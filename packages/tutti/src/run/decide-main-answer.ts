@@ -57,7 +57,7 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
 
 /** The person may know what the agent could not say. */
 function askForData(run: Run, phase: Phase, error: string, itemId: string, at: number): RunEvent {
-  const question = `The ${phase} phase got ${error}. Its data can be supplied by hand.`;
+  const question = `The ${phase} phase got ${error.replace(/\.+$/, "")}. Its data can be supplied by hand.`;
   const of = { run: run.id, taskId: null, sessionId: null, askId: null };
   const item = { id: itemId, kind: "data" as const, ...of, question, phase, createdAt: at };
   return { type: "inbox:added", data: { id: run.id, item } };

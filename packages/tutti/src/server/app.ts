@@ -83,7 +83,8 @@ function handsOverToken(c: Context, access: Access): boolean {
 
 function streamEvents(c: Context<Bindings>, { engine, feed }: AppParts): Response {
   const { incoming, outgoing } = c.env;
-  if (incoming.method !== "GET" || !(c.req.header("accept") ?? "").includes("text/event-stream")) {
+  const accepted = c.req.header("accept") ?? "";
+  if (incoming.method !== "GET" || !/text\/event-stream|\*\/\*/.test(accepted)) {
     throw new TuttiError(
       "invalid_input",
       "events come over a WebSocket or, with Accept: text/event-stream, as a stream",

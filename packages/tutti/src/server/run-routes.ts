@@ -17,7 +17,7 @@ const NewRunBody = z.strictObject({
   templateId: z.string().min(1),
   cwd: z.string().refine(isAbsolute, "an absolute path"),
   message: z.string().refine((text) => text.trim() !== "", "a request in words"),
-  agent: z.string().min(1),
+  agent: z.string().min(1).default("local"),
   customVariables: z.record(z.string(), z.string()).default({}),
   autoStart: z.boolean().default(false),
   // Without the defaults of the schema, which would override the template's own settings.

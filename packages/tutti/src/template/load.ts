@@ -19,7 +19,7 @@ export function loadTemplate(id: string): Template {
 function inherit(id: string, chain: readonly string[]): Raw {
   const raw = BUILT_IN.get(id);
   if (!raw) {
-    const known = [...BUILT_IN.keys()].filter((name) => !name.startsWith("_")).join(", ");
+    const known = [...BUILT_IN.keys()].join(", ");
     throw new TuttiError("template_not_found", `there is no template ${JSON.stringify(id)}; known are ${known}`);
   }
   const path = [...chain, id];

@@ -31,12 +31,18 @@ describe("creating a run", () => {
     }
   });
 
+  it("without an agent takes the built-in one", async () => {
+    const { status, json } = await post({ ...sound(), agent: undefined });
+    expect(status).toBe(201);
+    expect(lab.engine.get(json.orchestratorId)!.agent).toBe("local");
+  });
+
   it.each([
     ["without a template", { templateId: undefined }, "templateId"],
     ["without a folder", { cwd: undefined }, "cwd"],
     ["with a relative folder", { cwd: "repo" }, "cwd"],
     ["with an empty request", { message: "  " }, "message"],
-    ["without an agent", { agent: undefined }, "agent"],
+    ["with an empty agent", { agent: "" }, "agent"],
     ["with a variable that is no text", { customVariables: { A: 1 } }, "customVariables.A"],
     ["with no worker at all", { config: { maxWorkers: 0 } }, "config.maxWorkers"],
     ["with a setting nobody knows", { config: { maxWorker: 1 } }, "config"],

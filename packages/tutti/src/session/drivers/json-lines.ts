@@ -69,8 +69,8 @@ export class JsonLinesDecoder implements Decoder {
 function readMessage(line: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(line);
-    const isMessage = typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
-    return isMessage ? (value as Record<string, unknown>) : null;
+    const typed = typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
+    return typed ? { ...value } : null;
   } catch {
     return null;
   }

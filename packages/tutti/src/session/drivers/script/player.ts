@@ -37,7 +37,7 @@ function fill<T>(value: T, variables: Record<string, string>): T {
   return value;
 }
 
-function nextTurn(phase: string): ScenarioTurn {
+function nextTurn(phase: string): ScenarioTurn & { fault?: string } {
   const where = {
     role: process.env["TUTTI_ROLE"] ?? "",
     task: process.env["TUTTI_TASK_ID"] ?? null,
@@ -45,7 +45,7 @@ function nextTurn(phase: string): ScenarioTurn {
     phase,
   };
   const index = matchSession(scenario, where);
-  if (index < 0) return { say: `The scenario has no session for ${JSON.stringify(where)}.` };
+  if (index < 0) return { fault: `the scenario has no session for ${JSON.stringify(where)}` };
   const turns = scenario.sessions[index]!.turns;
   const count = used.get(index) ?? 0;
   used.set(index, count + 1);
@@ -54,6 +54,7 @@ function nextTurn(phase: string): ScenarioTurn {
 
 async function play({ phase = "", variables = {} }: UserLine): Promise<void> {
   const turn = fill(nextTurn(phase), variables);
+  if (turn.fault !== undefined) return send({ type: "turn_end", error: turn.fault });
   if (turn.delayMs) await sleep(turn.delayMs);
   for (const name of turn.tools ?? []) send({ type: "tool", name, input: {} });
   for (const [file, content] of Object.entries(turn.write ?? {})) writeInWorkspace(file, content);

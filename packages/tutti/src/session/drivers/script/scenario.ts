@@ -1,6 +1,23 @@
 // The shape of a scenario file.
 import { z } from "zod";
 
+/** Phases by the names of the prompts, and by those of the blocks and of everyday speech. */
+const PHASE_NAMES: Record<string, string> = {
+  task_list: "taskPlanning",
+  planning: "taskPlanning",
+  completion: "workerExecution",
+  worker: "workerExecution",
+  work: "workerExecution",
+};
+const SCENARIO_PHASES = [
+  "analysis",
+  "taskPlanning",
+  "workerExecution",
+  "aggregation",
+  "verification",
+  ...Object.keys(PHASE_NAMES),
+];
+
 const THEN = /^(?:end|crash|hang|exit:\d{1,3}|ask:.+)$/s;
 
 export const ScenarioTurn = z.strictObject({
@@ -30,7 +47,7 @@ export const Scenario = z.strictObject({
             role: z.string().optional(),
             task: z.string().optional(),
             attempt: z.number().int().optional(),
-            phase: z.string().optional(),
+            phase: z.enum(SCENARIO_PHASES).optional(),
           })
           .default({}),
         turns: z.array(ScenarioTurn).min(1),
@@ -40,12 +57,6 @@ export const Scenario = z.strictObject({
 });
 export type Scenario = z.infer<typeof Scenario>;
 
-/** Phases by the names of the states and by those of the blocks. */
-const PHASE_NAMES: Record<string, string> = {
-  task_list: "taskPlanning",
-  completion: "workerExecution",
-  worker: "workerExecution",
-};
 const plain = (phase: string): string => PHASE_NAMES[phase] ?? phase;
 
 export interface Where {
