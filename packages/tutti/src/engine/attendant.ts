@@ -48,6 +48,7 @@ export class Attendant {
   #answered = new Set<string>();
   #caughtUp = false;
   #lastTold = Number.NEGATIVE_INFINITY;
+  #telling = false;
   /** Null while the session is wanted; then how it is to end. */
   #ending: "close" | "stop" | "leave" | null = null;
   readonly #attending: Promise<void>;
@@ -253,15 +254,24 @@ export class Attendant {
     await this.#report({ type: "turnOver", sessionId: this.sessionId, turn, over: judged.over });
   }
 
-  /** Progress for those who watch. An adopted session's past has been told before. */
+  /** Progress for those who watch, not too often, but never without the last of it. An adopted session's past was told before. */
   async #tell(reported: boolean): Promise<void> {
     const { world } = this.#options;
-    const due = world.mono() - this.#lastTold >= (reported ? TELL_REPORTS_EVERY_MS : TELL_EVERY_MS);
-    if (!this.#caughtUp || !due || this.#state?.state !== "running") return;
+    if (!this.#caughtUp || this.#ending || this.#state?.state !== "running") return;
+    const waitMs = this.#lastTold + (reported ? TELL_REPORTS_EVERY_MS : TELL_EVERY_MS) - world.mono();
+    if (waitMs > 0) return this.#tellLater(reported, waitMs);
     this.#lastTold = world.mono();
-    await this.#report({
-      type: "told",
-      event: this.#worker ? this.#workerProgress(this.#worker) : this.#mainProgress(),
+    const event = this.#worker ? this.#workerProgress(this.#worker) : this.#mainProgress();
+    await this.#report({ type: "told", event });
+  }
+
+  #tellLater(reported: boolean, waitMs: number): void {
+    if (this.#telling) return;
+    this.#telling = true;
+    void this.#options.world.sleep(waitMs).then(async () => {
+      this.#telling = false;
+      // A store that failed meanwhile has been heard of elsewhere.
+      await this.#tell(reported).catch(() => {});
     });
   }
 

@@ -57,6 +57,7 @@ function born(data: Created, { runSeq, timestamp }: Placed): Run {
     aggregation: null,
     verification: null,
     inbox: {},
+    answers: {},
     usage: NO_USAGE,
     toolStats: NO_TOOLS,
     errors: [],
@@ -172,9 +173,15 @@ function end(run: Run, status: RunStatus, outcome: Verdict, at: number): Run {
   return { ...run, status, outcome, main, owed: null, completedAt: at };
 }
 
+/** Who asks what. */
+export const asking = (taskId: string | null, question: string): string => `${taskId ?? "main"}: ${question}`;
+
 /** The session that asked remembers its question; the time it waited for the answer does not count against it. */
-function noteAsk(run: Run, { taskId, sessionId, askId }: InboxItem, answer: string | null, waited: number): Run {
-  if (askId === null) return run;
+function noteAsk(before: Run, item: InboxItem, answer: string | null, waited: number): Run {
+  const { taskId, sessionId, askId, question } = item;
+  if (askId === null) return before;
+  const answers = answer === null ? before.answers : { ...before.answers, [asking(taskId, question)]: answer };
+  const run = { ...before, answers };
   const noted = (session: SessionState): SessionState => ({
     ...session,
     asks: { ...session.asks, [askId]: answer },

@@ -1,4 +1,5 @@
 // The rules for what the engine reports about sessions and workspaces.
+import { asking } from "./apply.ts";
 import type { Report, TurnOver } from "./command.ts";
 import { decideMainAnswer, MAX_TRIES } from "./decide-main-answer.ts";
 import { fail, mishap } from "./follow.ts";
@@ -168,7 +169,14 @@ function ask(run: Run, taskId: string | null, report: Extract<Report, { type: "a
     question,
     createdAt: at,
   };
-  return [{ type: "inbox:added", data: { id: run.id, item: { ...item, ...(options ? { options } : {}) } } }];
+  const asked: RunEvent = {
+    type: "inbox:added",
+    data: { id: run.id, item: { ...item, ...(options ? { options } : {}) } },
+  };
+  const known = asking(taskId, question);
+  if (!Object.hasOwn(run.answers, known)) return [asked];
+  // The person has answered this to a session that did not live to use it.
+  return [asked, { type: "inbox:answered", data: { id: run.id, itemId, text: run.answers[known]!, withdrawn: false } }];
 }
 
 /** A report is a claim: it counts when it comes from the task's own session, says so explicitly, and work can be seen. */

@@ -52,6 +52,8 @@ export interface Run {
   aggregation: AggregationAnswer | null;
   verification: VerificationAnswer | null;
   inbox: Record<string, InboxItem>;
+  /** What a person answered, by who asked what: a session that takes over is not made to ask again. */
+  answers: Record<string, string>;
   usage: Usage;
   toolStats: ToolStats;
   errors: { phase: Phase | null; error: string; code: string; timestamp: number }[];

@@ -51,6 +51,10 @@ export function runRoutes(engine: Engine, onlyNamedAgents: boolean): Hono<Bindin
   const routes = new Hono<Bindings>();
 
   routes.post("/", async (c) => {
+    // Ignoring it would make a second run of a repeated request, which is what it is sent to prevent.
+    if (c.req.header("idempotency-key") !== undefined) {
+      throw new TuttiError("invalid_input", "this version does not know Idempotency-Key; send the request without it");
+    }
     const { autoStart, config, ...request } = await readBody(c, NewRunBody);
     if (onlyNamedAgents && request.agent.includes(":")) {
       throw new TuttiError("forbidden", "beyond loopback a request may only name configured agents");

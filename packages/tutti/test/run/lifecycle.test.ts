@@ -370,6 +370,22 @@ describe("time", () => {
     expect(story.do({ type: "asked", sessionId, askId: "q", itemId: "item_2", question: "Which one?" })).toEqual([]);
   });
 
+  it("an answer that came too late for its session is given to the next one that asks the same", () => {
+    const story = new Story().execute([{ id: "a" }]);
+    story.spawn("a");
+    const first = story.run.workers["a"]!.sessionId;
+    story.do({ type: "asked", sessionId: first, askId: "q", itemId: "item_1", question: "Which one?" });
+    story.do({ type: "answer", itemId: "item_1", text: "this" });
+    story.do({ type: "lost", sessionId: first, reason: "it was stopped", counted: false });
+    story.spawn("a");
+    const second = story.run.workers["a"]!.sessionId;
+    story.do({ type: "asked", sessionId: second, askId: "q", itemId: "item_2", question: "Which one?" });
+    expect(story.run.inbox).toEqual({});
+    expect(story.run.workers["a"]!.session.asks).toEqual({ q: "this" });
+    story.do({ type: "asked", sessionId: second, askId: "r", itemId: "item_3", question: "And this?" });
+    expect(Object.keys(story.run.inbox)).toEqual(["item_3"]);
+  });
+
   it("gives a phase that takes too long one more session, then the run has failed", () => {
     const story = new Story();
     story.do({ type: "start", base: "base", warnings: [] });
