@@ -1,7 +1,7 @@
 // The end of a session by our own will: through its keeper if there is one, without it otherwise.
 import { rmSync } from "node:fs";
 import { identify, isAlive, signalProcess, sweep } from "./process.ts";
-import { endUnstarted, paths, readEnd, readKeeper, request } from "./session-folder.ts";
+import { endUnstarted, paths, readEnd, readKeeper, removeUnfinished, request } from "./session-folder.ts";
 import type { World } from "../world.ts";
 
 /** Resolves when nothing of the session is left and it can never start again. */
@@ -18,6 +18,7 @@ export async function endSession(folder: string, sessionId: string, world: World
     }
   }
   await sweep("TUTTI_SESSION_KEY", sessionId, (ms) => world.sleep(ms));
+  removeUnfinished(folder);
 }
 
 /** On a full disk a request cannot be written; a signal says the same. */

@@ -90,6 +90,14 @@ export function writeJsonOnce(file: string, value: unknown): boolean {
   }
 }
 
+/** Removes what a process that died in the middle of writing has left. Nobody may be writing any more. */
+export function removeUnfinished(folder: string): void {
+  for (const place of [folder, paths(folder).requests]) {
+    if (!existsSync(place)) continue;
+    for (const name of readdirSync(place)) if (name.endsWith(".new")) rmSync(join(place, name), { force: true });
+  }
+}
+
 export function makeSessionFolder(folder: string): void {
   mkdirSync(paths(folder).requests, { recursive: true, mode: 0o700 });
 }

@@ -242,6 +242,15 @@ describe("a session under its keeper", () => {
     );
   });
 
+  it("is rid of what a process left that died while it wrote", async () => {
+    const spec = lab.spec(lab.program("command", ECHO));
+    await oneTurn(lab.host.open(spec));
+    const half = join(lab.folder, "sessions", spec.runId, spec.sessionId, "requests", "close.json.123.new");
+    writeFileSync(half, "{");
+    await lab.host.reap(spec.runId, []);
+    expect(existsSync(half)).toBe(false);
+  });
+
   it("is reaped with its run, but for those to keep", async () => {
     const agent = lab.program("command", ECHO);
     const one = lab.spec(agent, { runId: "run_reaped" });
