@@ -1,9 +1,9 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Lab, processesOf } from "../lab/lab.ts";
+import { onTerminal } from "../lab/terminal.ts";
 
 describe("tutti demo", () => {
   let lab: Lab;
@@ -31,13 +31,10 @@ describe("tutti demo", () => {
   });
 
   it("on a terminal stays up with its dashboard until Ctrl-C, then ends cleanly", async () => {
-    const launcher = join(import.meta.dirname, "../../bin/tutti.js");
-    const child = spawn("script", ["-qec", `${process.execPath} ${launcher} demo`, "/dev/null"], {
-      stdio: ["pipe", "pipe", "inherit"],
-    });
+    const child = onTerminal(["demo"]);
     let shown = "";
     let health: Promise<Response> | undefined;
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    child.stdout.on("data", (text: string) => {
       shown += text;
       if (health || !shown.includes("until you press Ctrl-C")) return;
       const [, url] = /dashboard: (\S+)\/\?token/.exec(shown)!;

@@ -1,5 +1,5 @@
 // `tutti run` as a real process on a real repository: one request through all phases.
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { agentOf, finished, Lab } from "../lab/lab.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+import { onTerminal } from "../lab/terminal.ts";
 
 let lab: Lab;
 beforeEach(() => {
@@ -403,23 +404,9 @@ describe("the person", () => {
       ["y", "success: 2 planned", 0],
       ["n", "waits: tutti confirm", 4],
     ] as const) {
-      const launcher = join(import.meta.dirname, "../../bin/tutti.js");
-      const command = [
-        process.execPath,
-        launcher,
-        "--data-dir",
-        lab.data,
-        "run",
-        "x",
-        "--cwd",
-        lab.repo,
-        "--agent",
-        tasks(),
-      ].join(" ");
-      // `script` gives the command a terminal of its own.
-      const child = spawn("script", ["-qec", command, "/dev/null"], { stdio: ["pipe", "pipe", "inherit"] });
+      const child = onTerminal(["--data-dir", lab.data, "run", "x", "--cwd", lab.repo, "--agent", tasks()]);
       let shown = "";
-      child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      child.stdout.on("data", (text: string) => {
         shown += text;
         if (text.includes("[y/n]")) child.stdin.write(`${answer}\n`);
       });
