@@ -29,7 +29,7 @@ export function renderPrompt(
   cwd: string,
 ): RenderedPrompt {
   const variables = { ...promptVariables(run, cwd), ...(worker ? workerVariables(worker) : {}) };
-  const prompt: Prompt = run.template.prompts[PROMPT_OF[phase]];
+  const prompt: Prompt = run.template.prompts[PROMPT_OF[phase]]!;
   const parts = [prompt.system, prompt.user ?? ""].map((part) => substituteVariables(part, variables).trim());
   const again = problems.length > 0 ? [complaint(problems, phase)] : [];
   return { text: [...again, ...parts].filter((part) => part !== "").join("\n\n"), variables };

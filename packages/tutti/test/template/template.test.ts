@@ -40,7 +40,7 @@ describe("the built-in templates", () => {
       verification: "verification",
     } as const;
     for (const [name, phase] of Object.entries(phases)) {
-      const prompt = substituteVariables(prompts[name as keyof typeof phases].system, variables);
+      const prompt = substituteVariables(prompts[name as keyof typeof phases]!.system, variables);
       const blocks = scanBlocks(prompt, delimiters);
       expect(blocks.length, name).toBeGreaterThan(0);
       expect(judgeAnswer({ blocks, prompt, delimiters, phase, taskId: "task_001" }).answer, name).toBeNull();
