@@ -1,10 +1,12 @@
-// Writes the published JSON Schemas into packages/tutti/schemas. With --check it writes nothing and fails if a file is
-// missing, superfluous or different. A test asks for the same texts, so a forgotten run does not go unnoticed.
+// Writes the published JSON Schemas into packages/tutti/schemas, and the code that is made from them. With --check it
+// writes nothing and fails if a file is missing, superfluous or different. A test asks for the same texts, so a
+// forgotten run does not go unnoticed.
 
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DRAFTS, jsonSchema, PUBLISHED_SCHEMAS } from "../packages/tutti/src/protocol/published-schemas.ts";
+import { checksFile, renderChecks } from "./generate-checks.mjs";
 
 export const schemasFolder = fileURLToPath(new URL("../packages/tutti/schemas", import.meta.url));
 
@@ -33,14 +35,17 @@ export function storedSchemas() {
 }
 
 /** @param {boolean} checkOnly */
-function main(checkOnly) {
+async function main(checkOnly) {
   const wanted = renderSchemas();
   const stored = storedSchemas();
   const changed = [...wanted].filter(([path, text]) => stored.get(path) !== text);
   const superfluous = [...stored.keys()].filter((path) => !wanted.has(path));
+  const checks = await renderChecks();
+  const checksChanged = !existsSync(checksFile) || readFileSync(checksFile, "utf8") !== checks;
   if (checkOnly) {
-    for (const path of [...changed.map(([path]) => path), ...superfluous]) console.error(`Not up to date: ${path}`);
-    process.exitCode = changed.length + superfluous.length > 0 ? 1 : 0;
+    const paths = [...changed.map(([path]) => path), ...superfluous, ...(checksChanged ? [checksFile] : [])];
+    for (const path of paths) console.error(`Not up to date: ${path}`);
+    process.exitCode = paths.length > 0 ? 1 : 0;
     return;
   }
   for (const path of superfluous) rmSync(join(schemasFolder, path));
@@ -49,6 +54,7 @@ function main(checkOnly) {
     if (!existsSync(folder)) mkdirSync(folder, { recursive: true });
     writeFileSync(join(schemasFolder, path), text);
   }
+  if (checksChanged) writeFileSync(checksFile, checks);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) main(process.argv.includes("--check"));
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main(process.argv.includes("--check"));

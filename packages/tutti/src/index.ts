@@ -2,6 +2,7 @@
 export { Engine, type EngineOptions, type Listener, type NewRun } from "./engine/engine.ts";
 export { openLocalEngine, readRuns, type LocalEngine, type LocalOptions } from "./main.ts";
 export { Mailbox } from "./mailbox/mailbox.ts";
+export { TemplateManager } from "./module/template-manager.ts";
 export { detectProtocol } from "./protocol/canonical/detect-protocol.ts";
 export { readMessage, writeMessage } from "./protocol/canonical/read-message.ts";
 export { fromCanonical, toCanonical, translate } from "./protocol/canonical/translate.ts";
@@ -18,3 +19,5 @@ export { ORCHESTRATOR_PHASE, ORCHESTRATOR_STATUS, WORKER_STATUS } from "./schema
 export type { Task } from "./schema/task.ts";
 export type { Template } from "./schema/template.ts";
 export type { Worker } from "./schema/worker.ts";
+export { TemplateLibrary, type Destination, type LibraryOptions, type ResolvedTemplate } from "./template/library.ts";
+export { BUILT_IN_VARIABLES } from "./template/variables.ts";

@@ -3,16 +3,24 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Engine } from "./engine/engine.ts";
+import type { CommandRunner, HookFunction } from "./engine/hooks.ts";
 import { fold } from "./run/apply.ts";
 import { TuttiError } from "./schema/error.ts";
 import type { Run } from "./schema/run.ts";
+import type { Template } from "./schema/template.ts";
 import { createKeptHost } from "./session/kept-host.ts";
 import { identify } from "./session/process.ts";
+import { runCommand } from "./session/run-command.ts";
+import { playOnly } from "./session/scripted-host.ts";
+import type { SessionHost } from "./session/session.ts";
 import { lockFolder } from "./store/folder-lock.ts";
 import { openSqliteReader, openSqliteStore } from "./store/sqlite.ts";
+import { TemplateLibrary } from "./template/library.ts";
+import { TrustedPrograms } from "./template/trusted.ts";
 import { createGitWorkspaces } from "./workspace/git-workspaces.ts";
 import { realWorld } from "./world.ts";
 
+export { rehearsalScenario, rehearsedTemplate } from "./session/drivers/script/rehearsal.ts";
 export { exportCommit, makeRepository } from "./workspace/sample.ts";
 
 export interface LocalOptions {
@@ -22,44 +30,80 @@ export interface LocalOptions {
   agentEnv?: Record<string, string>;
   /** How long keepers wait for an engine before they end their agent. */
   orphanAfterMs?: number;
+  /** A scenario file that every session plays, whatever agent was named: for rehearsals. */
+  scenario?: string;
+  /** Functions that templates can name as hooks. */
+  hooks?: Readonly<Record<string, HookFunction>>;
+  /** Workers at the same time for one agent, e.g. `{ claude: 3 }`. */
+  perAgent?: Readonly<Record<string, number>>;
 }
 
 export interface LocalEngine {
   engine: Engine;
+  templates: TemplateLibrary;
+  trusted: TrustedPrograms;
   close(options?: { leaveRunning?: boolean }): Promise<void>;
 }
 
 const MAX_WORKERS = 20;
+/** What a coding agent needs beside its model, as seen with real ones. */
+const MEMORY_PER_WORKER = 300 * 1024 * 1024;
 
 /** An engine on this machine. Fails with data_folder_in_use if there is one on the folder already. */
 export function openLocalEngine(options: LocalOptions): LocalEngine {
   const dataDir = resolve(options.dataDir);
   makeFolder(dataDir);
   const lock = lockFolder(dataDir, identify(process.pid)!);
+  const templates = openTemplates(dataDir);
+  const trusted = new TrustedPrograms(join(dataDir, "trusted.json"));
   try {
     const engine = Engine.open({
       store: openSqliteStore(join(dataDir, "tutti.db")),
-      sessions: createKeptHost({
-        folder: join(dataDir, "sessions"),
-        engineFile: join(dataDir, "engine.json"),
-        world: realWorld,
-        agentEnv: options.agentEnv ?? {},
-        ...(options.orphanAfterMs === undefined ? {} : { orphanAfterMs: options.orphanAfterMs }),
-      }),
+      sessions: openHost(dataDir, options),
       workspaces: createGitWorkspaces({ folder: join(dataDir, "worktrees") }),
       world: realWorld,
       maxWorkers: options.maxWorkers ?? MAX_WORKERS,
+      templates,
+      isTrusted: (hash) => trusted.has(hash),
+      hooks: options.hooks ?? {},
+      runCommand: runHook,
+      memoryPerWorker: MEMORY_PER_WORKER,
+      freeMemory: () => process.availableMemory(),
+      ...(options.perAgent ? { perAgent: options.perAgent } : {}),
     });
     const close = async (how: { leaveRunning?: boolean } = {}) => {
       await engine.close(how);
       lock.release();
     };
-    return { engine, close };
+    return { engine, templates, trusted, close };
   } catch (error) {
     lock.release();
     throw error;
   }
 }
+
+function openHost(dataDir: string, options: LocalOptions): SessionHost {
+  const host = createKeptHost({
+    folder: join(dataDir, "sessions"),
+    engineFile: join(dataDir, "engine.json"),
+    world: realWorld,
+    agentEnv: options.agentEnv ?? {},
+    ...(options.orphanAfterMs === undefined ? {} : { orphanAfterMs: options.orphanAfterMs }),
+  });
+  return options.scenario === undefined ? host : playOnly(host, options.scenario);
+}
+
+/** The templates of a data folder: those that come with Tutti and the person's own. */
+export const openTemplates = (dataDir: string): TemplateLibrary =>
+  new TemplateLibrary({ userFolder: join(resolve(dataDir), "templates") });
+
+const runHook: CommandRunner = (command, { runId, ...options }) => {
+  const given = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"].flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value]];
+  });
+  return runCommand(command, { ...options, env: { ...Object.fromEntries(given), TUTTI_RUN_ID: runId } });
+};
 
 function makeFolder(folder: string): void {
   try {
@@ -144,6 +188,11 @@ export function readRuns(dataDir: string): Run[] {
   } finally {
     log.close();
   }
+}
+
+/** The template that the id means in a project, for commands that only look. */
+export function findTemplate(dataDir: string, id: string, project: string): Template {
+  return new TemplateLibrary({ userFolder: join(resolve(dataDir), "templates") }).resolve(id, project).template;
 }
 
 // What the commands on files of messages need; they work without an engine.

@@ -1,5 +1,8 @@
 // Measures functions against the first of them, per CPU second, in turns.
 
+/** Each function runs at least this long before it is measured, so that it has been compiled. */
+const WARM_UP_MS = 250;
+
 /** The speed of each function as a share of the first one's: the median over the rounds. */
 export function compare(
   candidates: Record<string, () => unknown>,
@@ -8,17 +11,23 @@ export function compare(
 ): Record<string, number> {
   const names = Object.keys(candidates);
   const shares: Record<string, number[]> = Object.fromEntries(names.map((name) => [name, []]));
-  for (let round = 0; round < rounds + 2; round++) {
+  for (const name of names) warmUp(candidates[name]!);
+  for (let round = 0; round < rounds; round++) {
     const order = round % 2 === 0 ? names : names.toReversed();
     const cost: Record<string, number> = {};
     for (const name of order) cost[name] = cpuTime(candidates[name]!, repeats);
-    // The first two rounds warm up.
-    if (round > 1) for (const name of names) shares[name]!.push(cost[names[0]!]! / cost[name]!);
+    for (const name of names) shares[name]!.push(cost[names[0]!]! / cost[name]!);
   }
   return Object.fromEntries(names.map((name) => [name, median(shares[name]!)]));
 }
 
-function cpuTime(run: () => unknown, repeats: number): number {
+function warmUp(run: () => unknown): void {
+  let spent = 0;
+  for (let runs = 0; runs < 2 || spent < 1000 * WARM_UP_MS; runs++) spent += cpuTime(run, 1);
+}
+
+/** The CPU time of so many runs in microseconds, all threads together. */
+export function cpuTime(run: () => unknown, repeats: number): number {
   const before = process.cpuUsage();
   for (let index = 0; index < repeats; index++) run();
   const spent = process.cpuUsage(before);

@@ -1,12 +1,19 @@
 // How fast the scanner passes over talk and finds blocks, as a share of one Buffer.indexOf over the same bytes, and
 // whether that stays the same from 1 MB to 100 MB.
+//
+// Finding a block means more than finding its delimiters: it is decoded and read. So the same is shown for a program
+// that has all bytes at once and does nothing but the unavoidable: search for both delimiters, decode, JSON.parse.
 // Run: npm run bench -- scanner-speed
 import { DEFAULT_DELIMITERS, ResponseScanner } from "../../src/protocol/response-scanner.ts";
 import { randomFrom, randomMessage } from "../../test/protocol/random-message.ts";
-import { compare } from "./compare.ts";
+import { compare, cpuTime, median } from "./compare.ts";
 
 const { delimiterStart, delimiterEnd } = DEFAULT_DELIMITERS;
 const TALK = "The agent reads files, edits <b>some</b> of them, runs `npm test` and says what it does. Größe 10 KB. ";
+/** Full of the signs of the delimiters: the scanner cannot skip anything by looking for a rare one. */
+const SHOUTING = "for (const CHAR_SET of <Array<Map<SPAN, T>>>HEAP_ROOTS) EACH_PART >>= 1; // SEE ALSO <<< THE CHARTS_OF_ROPES ";
+const MEGABYTE = 1_000_000;
+const LARGEST = 100 * MEGABYTE;
 
 /** Talk with a block of about 600 bytes in every 20 KB. */
 function transcript(size: number): Buffer {
@@ -29,11 +36,24 @@ function scan(chunks: Buffer[]): number {
   return blocks + scanner.end().length;
 }
 
-/** The whole text searched once for the next start delimiter: the fastest there is. */
+/** The whole text searched once for the next start delimiter. */
 function searchOnce(bytes: Buffer): number {
   let found = 0;
   for (let at = bytes.indexOf(delimiterStart); at !== -1; at = bytes.indexOf(delimiterStart, at + 1)) found++;
   return found;
+}
+
+/** Both delimiters searched for in the whole text, and what stands between them decoded and, if wanted, parsed. */
+function searchAndDecode(bytes: Buffer, alsoParse: boolean): number {
+  let length = 0;
+  for (let at = bytes.indexOf(delimiterStart); at !== -1; at = bytes.indexOf(delimiterStart, at)) {
+    const end = bytes.indexOf(delimiterEnd, at);
+    const text = bytes.toString("utf8", at + delimiterStart.length, end);
+    length += text.length;
+    if (alsoParse) JSON.parse(text);
+    at = end;
+  }
+  return length;
 }
 
 function cut(bytes: Buffer, size: number): Buffer[] {
@@ -42,40 +62,63 @@ function cut(bytes: Buffer, size: number): Buffer[] {
   return chunks;
 }
 
-const quiet = Buffer.from(TALK.repeat(Math.ceil(1_000_000 / TALK.length)));
-for (const [name, size] of [
-  ["1 MB", 1_000_000],
-  ["100 MB", 100_000_000],
-] as const) {
-  const bytes = transcript(size);
+const share = (value: number | undefined): string => (value ?? Number.NaN).toFixed(2);
+
+function showWithBlocks(name: string, bytes: Buffer): void {
   const small = cut(bytes, 4096);
   const large = cut(bytes, 65536);
-  const candidates = { once: () => searchOnce(bytes), small: () => scan(small), large: () => scan(large) };
-  const rates = compare(candidates, Math.max(1, Math.round(20_000_000 / size)), 7);
+  const rates = compare(
+    {
+      once: () => searchOnce(bytes),
+      decoded: () => searchAndDecode(bytes, false),
+      parsed: () => searchAndDecode(bytes, true),
+      small: () => scan(small),
+      large: () => scan(large),
+    },
+    Math.max(1, Math.round((20 * MEGABYTE) / bytes.length)),
+  );
   console.log(
-    `${name} with a block every 20 KB: ${rates.small?.toFixed(2)} of Buffer.indexOf in 4 KB chunks, ${rates.large?.toFixed(2)} in 64 KB chunks`,
+    `${name} with a block every 20 KB: ${share(rates.small)} of Buffer.indexOf in 4 KB chunks, ${share(rates.large)} in 64 KB chunks`,
+  );
+  console.log(
+    `  all at once by Buffer.indexOf: ${share(rates.decoded)} with both delimiters and decoding, ${share(rates.parsed)} with JSON.parse too`,
   );
 }
-const rates = compare(
-  { once: () => searchOnce(quiet), small: () => scan(cut(quiet, 4096)), large: () => scan(cut(quiet, 65536)) },
-  20,
-  7,
-);
-console.log(
-  `1 MB of talk without a block: ${rates.small?.toFixed(2)} in 4 KB chunks, ${rates.large?.toFixed(2)} in 64 KB chunks`,
-);
 
-const perMegabyte = [1_000_000, 10_000_000, 100_000_000].map((size) => {
-  const chunks = cut(transcript(size), 4096);
-  const seconds = [0, 1, 2, 3, 4].map(() => {
-    const before = process.cpuUsage();
-    for (let index = 0; index < 100_000_000 / size; index++) scan(chunks);
-    const spent = process.cpuUsage(before);
-    return (spent.user + spent.system) / 1e6;
-  });
-  return seconds.toSorted((a, b) => a - b)[2] ?? Number.NaN;
-});
-const [one = 1, ten = 1, hundred = 1] = perMegabyte;
-console.log(
-  `speed at 10 MB and 100 MB as a share of that at 1 MB: ${(one / ten).toFixed(2)}, ${(one / hundred).toFixed(2)}`,
-);
+function showWithoutBlocks(name: string, talk: string): void {
+  const bytes = Buffer.from(talk.repeat(Math.ceil(MEGABYTE / talk.length)));
+  const small = cut(bytes, 4096);
+  const large = cut(bytes, 65536);
+  const rates = compare({ once: () => searchOnce(bytes), small: () => scan(small), large: () => scan(large) }, 20);
+  console.log(`1 MB of ${name}: ${share(rates.small)} in 4 KB chunks, ${share(rates.large)} in 64 KB chunks`);
+}
+
+/**
+ * The speed at each size as a share of that at 1 MB. The same 100 MB are read every time, by one scanner or by one for
+ * each part of that size, so that the memory they come from makes no difference.
+ */
+function showFlatness(bytes: Buffer): void {
+  const sizes = [MEGABYTE, 10 * MEGABYTE, LARGEST];
+  const parts = sizes.map((size) => cut(bytes.subarray(0, LARGEST), size));
+  const chunks = parts.map((each) => each.map((part) => cut(part, 4096)));
+  const candidates: Record<string, (index: number) => void> = {
+    "the scanner": (index) => chunks[index]?.forEach(scan),
+    "Buffer.indexOf": (index) => parts[index]?.forEach(searchOnce),
+  };
+  for (const [name, run] of Object.entries(candidates)) {
+    const costs = sizes.map((): number[] => []);
+    for (let round = 0; round < 8; round++)
+      sizes.forEach((_size, index) => costs[index]?.push(cpuTime(() => run(index), 1)));
+    const [one = 1, ten = 1, hundred = 1] = costs.map((each) => median(each.slice(1)));
+    console.log(
+      `${name}: speed at 10 MB and 100 MB as a share of that at 1 MB: ${share(one / ten)}, ${share(one / hundred)}`,
+    );
+  }
+}
+
+const largest = transcript(LARGEST);
+showWithBlocks("1 MB", transcript(MEGABYTE));
+showWithBlocks("100 MB", largest);
+showWithoutBlocks("talk without a block", TALK);
+showWithoutBlocks("text full of the signs of the delimiters", SHOUTING);
+showFlatness(largest);

@@ -5,13 +5,25 @@ import { withEngine } from "./local-engine.ts";
 import type { Output } from "./output.ts";
 import { readPairs } from "./pairs.ts";
 import { TuttiError } from "../schema/error.ts";
+import type { PersonAnswer } from "../schema/inbox.ts";
 
-export async function answer(output: Output, itemId: string, text: string, flags: AttachFlags): Promise<number> {
+export interface AnswerFlags extends AttachFlags {
+  option?: string;
+  approve?: boolean;
+  reject?: boolean;
+}
+
+export async function answer(
+  output: Output,
+  itemId: string,
+  text: string | undefined,
+  flags: AnswerFlags,
+): Promise<number> {
   return withEngine(output, readPairs("--agent-env", flags.agentEnv), async (engine, signal) => {
     const run = engine.list().find((each) => Object.hasOwn(each.inbox, itemId));
     if (!run) throw new TuttiError("item_not_found", `nothing waits under ${itemId}`);
-    if (run.inbox[itemId]!.kind === "data") await engine.supply(itemId, readJson(text));
-    else await engine.answer(itemId, text);
+    if (run.inbox[itemId]!.kind === "data") await engine.supply(itemId, readJson(text ?? ""));
+    else await engine.answer(itemId, answerFrom(run.inbox[itemId]!.kind, text, flags));
     await engine.takeUp(run.id);
     return follow({
       engine,
@@ -23,6 +35,21 @@ export async function answer(output: Output, itemId: string, text: string, flags
       start: false,
     });
   });
+}
+
+/** One of: words, the number of an option, yes, no, or no with words. A budget is given in JSON. */
+function answerFrom(kind: string, text: string | undefined, flags: AnswerFlags): PersonAnswer {
+  const given = [flags.option, flags.approve, flags.reject].filter((flag) => flag !== undefined);
+  if (given.length > 1) throw new TuttiError("usage", "one of --option, --approve and --reject, not several");
+  if (flags.option !== undefined) {
+    if (!/^\d+$/.test(flags.option)) throw new TuttiError("usage", `--option takes a number, not ${flags.option}`);
+    return { option: Number(flags.option) };
+  }
+  if (flags.approve) return { approve: true };
+  if (flags.reject) return { approve: false, ...(text === undefined ? {} : { text }) };
+  if (text === undefined) throw new TuttiError("usage", "say the answer, or use --option, --approve or --reject");
+  if (kind === "budget") return { data: readJson(text) as Record<string, unknown> };
+  return { text };
 }
 
 function readJson(text: string): unknown {

@@ -73,9 +73,12 @@ async function attend({ engine, output, id, signal, yes, allowDegraded }: Follow
 
 const isTerminal = (output: Output): boolean => process.stdin.isTTY && process.stdout.isTTY && !output.json;
 
+/** What keeps a run, or a part of it, from going on. A plan is asked for in its own way; a failed task holds nobody up. */
+const WAITED_FOR: ReadonlySet<InboxItem["kind"]> = new Set(["question", "decision", "budget"]);
+
 /** With a terminal a question is put at once; without one only when nothing else can go on. */
 function questionNow(run: Run, engine: Engine, output: Output): InboxItem | null {
-  const [first] = Object.values(run.inbox).filter((item) => item.kind === "question");
+  const [first] = Object.values(run.inbox).filter((item) => WAITED_FOR.has(item.kind));
   return first && (isTerminal(output) || engine.waitsForPerson(run)) ? first : null;
 }
 
@@ -110,6 +113,9 @@ async function askToConfirm(engine: Engine, run: Run, signal: AbortSignal): Prom
   }
 }
 
+const asker = ({ taskId, kind }: InboxItem): string =>
+  kind === "budget" ? "the budget" : (taskId ?? "the main session");
+
 async function askQuestion(
   engine: Engine,
   output: Output,
@@ -120,17 +126,20 @@ async function askQuestion(
   if (!isTerminal(output)) {
     throw new TuttiError(
       "needs_answer",
-      `${item.taskId ?? "the main session"} of ${run.id} asks: ${item.question} — tutti answer ${item.id} "TEXT"`,
+      `${asker(item)} of ${run.id} asks: ${item.question} — tutti answer ${item.id} ${item.options ? "--option N" : '"TEXT"'}`,
       { details: item },
     );
   }
-  output.line(`${item.taskId ?? "the main session"} asks: ${item.question}`);
+  output.line(`${asker(item)} asks: ${item.question}`);
   for (const [i, option] of (item.options ?? []).entries()) output.line(`  ${i + 1}. ${option}`);
   const typed = (await prompt("> ", signal)).trim();
-  await engine.answer(item.id, item.options?.[Number(typed) - 1] ?? typed);
+  const option = Number(typed) - 1;
+  if (item.options?.[option] !== undefined) await engine.answer(item.id, { option });
+  else if (item.kind === "budget") output.line("please type the number of a choice");
+  else await engine.answer(item.id, { text: typed });
 }
 
-async function prompt(question: string, signal: AbortSignal): Promise<string> {
+export async function prompt(question: string, signal: AbortSignal): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   // The terminal gives Ctrl-C to whoever reads from it.
   terminal.on("SIGINT", () => process.kill(process.pid, "SIGINT"));

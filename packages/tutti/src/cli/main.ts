@@ -36,10 +36,12 @@ export async function main(argv: string[]): Promise<number> {
     .description("create, start and follow one run in this terminal")
     .option("--template <id>", "the template to use (default: documentation for local, else _default)")
     .option("--cwd <dir>", "the repository to work on (default: the current folder)")
-    .option("--agent <agent>", "who works: local, command:PROGRAM…, text:PROGRAM… or script:FILE", "local")
+    .option("--agent <agent>", "who works: local, command:PROGRAM…, text:PROGRAM… or script:FILE (default: local)")
     .option("--agent-env <K=V>", "a variable for the agents; repeatable", collect, [])
     .option("--var <K=V>", "a variable for the prompts; repeatable", collect, [])
     .option("--max-workers <n>", "workers at the same time")
+    .option("--max-usd <amount>", "what the run may cost before it asks for more")
+    .option("--trust <hash>", "agree to the programs that the project's own template would run")
     .option("--yes", "confirm the plan without asking")
     .option("--allow-degraded", "exit with 0 also when a part of the plan did not complete")
     .action(
@@ -69,6 +71,21 @@ export async function main(argv: string[]): Promise<number> {
     .action(action(async (output) => (await import("./demo.ts")).demo(output)));
 
   program
+    .command("rehearse")
+    .argument("<template>", "the template to try")
+    .description("run a template with scripted agents on a sample project, to see what it would do")
+    .option("--cwd <dir>", "the project whose templates are looked at too (default: the current folder)")
+    .option("--request <text>", "the request to rehearse with")
+    .option("--tasks <n>", "how many tasks the rehearsed plan has")
+    .option("--var <K=V>", "a variable for the prompts; repeatable", collect, [])
+    .option("--prompts", "show every prompt as a whole")
+    .action(
+      action(async (output, template: string, flags: import("./rehearse.ts").RehearseFlags) =>
+        (await import("./rehearse.ts")).rehearse(output, template, flags),
+      ),
+    );
+
+  program
     .command("attach")
     .argument("<id>", "the run")
     .description("go on with a run and follow it in this terminal")
@@ -96,12 +113,15 @@ export async function main(argv: string[]): Promise<number> {
   program
     .command("answer")
     .argument("<item>", "what waits for an answer")
-    .argument("<text>", "the answer")
-    .description("answer a question of an agent and follow its run")
+    .argument("[text]", "the answer")
+    .description("answer something that waits for a person, and follow its run")
+    .option("--option <n>", "take an option by its number, from 0")
+    .option("--approve", "yes")
+    .option("--reject", "no; with words for a plan: what should be different")
     .option("--agent-env <K=V>", "a variable for the agents; repeatable", collect, [])
     .option("--allow-degraded", "exit with 0 also when a part of the plan did not complete")
     .action(
-      action(async (output, item: string, text: string, flags: import("./attach.ts").AttachFlags) =>
+      action(async (output, item: string, text: string | undefined, flags: import("./answer.ts").AnswerFlags) =>
         (await import("./answer.ts")).answer(output, item, text, flags),
       ),
     );

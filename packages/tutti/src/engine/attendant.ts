@@ -6,9 +6,11 @@ import { renderPrompt } from "./prompt.ts";
 import type { RunWriter } from "./run-writer.ts";
 import { TurnRecord } from "./turn-record.ts";
 import { readProgress } from "../protocol/judge-answer.ts";
+import type { History } from "../run/command.ts";
 import type { ProgressAnswer } from "../schema/answer.ts";
 import { asTuttiError } from "../schema/error.ts";
 import type { RunEvent } from "../schema/event.ts";
+import type { Usage } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 import type { SessionState, Worker } from "../schema/worker.ts";
 import type { Session, SessionHost, SessionSignal } from "../session/session.ts";
@@ -26,6 +28,10 @@ export interface AttendantOptions {
   world: World;
   /** Everything that happened in the session before it was opened here has been judged. */
   onCaughtUp(): void;
+  /** Its open turn has used more. */
+  onSpent(): void;
+  /** What such tasks took before. */
+  history(run: Run): History;
 }
 
 /** Progress is told at most this often; a little more often if the agent itself reports some. */
@@ -49,12 +55,14 @@ export class Attendant {
   #caughtUp = false;
   #lastTold = Number.NEGATIVE_INFINITY;
   #telling = false;
+  #heardAt: number;
   /** Null while the session is wanted; then how it is to end. */
   #ending: "close" | "stop" | "leave" | null = null;
   readonly #attending: Promise<void>;
 
   constructor(options: AttendantOptions) {
     this.#options = options;
+    this.#heardAt = options.world.mono();
     this.sessionId = options.sessionId;
     this.taskId = options.taskId;
     this.#key = { runId: options.writer.id, name: options.taskId ?? "main", attempt: options.attempt };
@@ -65,6 +73,16 @@ export class Attendant {
   /** Until then nobody can say that the session is late: its result may lie there unread. */
   get caughtUp(): boolean {
     return this.#caughtUp;
+  }
+
+  /** What the open turn has used so far. */
+  get spent(): Usage {
+    return this.#record.usage;
+  }
+
+  /** For how long nothing has been heard of it. */
+  get silentMs(): number {
+    return this.#options.world.mono() - this.#heardAt;
   }
 
   get #run(): Run {
@@ -101,15 +119,17 @@ export class Attendant {
       await session.answer(askId, text);
     }
     const turn = state.turn;
+    if (turn && state.pausedAt !== null) return session.interrupt(turn.number);
     if (!turn || turn.number <= this.#delivered) return;
     this.#delivered = turn.number;
     if (session.wasDelivered(turn.number)) return;
     const { workspaces } = this.#options;
     // What the main session is to merge or check is the work of all, whatever its folder held until now.
-    if ((turn.phase === "aggregation" || turn.phase === "verification") && turn.try === 1)
+    const owed = this.#worker ? this.#worker.owed : this.#run.owed;
+    const anew = turn.try === 1 && !owed?.interrupted;
+    if ((turn.phase === "aggregation" || turn.phase === "verification") && anew)
       await workspaces.move(this.#run.cwd, this.#key, this.#run.head!);
-    const owed = this.#worker?.owed ?? this.#run.owed;
-    const { text, variables } = renderPrompt(this.#run, turn.phase, this.#worker, owed?.problems ?? [], this.#cwd);
+    const { text, variables } = renderPrompt(this.#run, turn.phase, this.#worker, owed, this.#cwd);
     await session.deliver({ number: turn.number, phase: turn.phase, text, variables });
   }
 
@@ -134,15 +154,15 @@ export class Attendant {
       const start = await this.#prepare();
       if (start === null || this.#ending) return;
       const { sessions } = this.#options;
-      const role = this.taskId === null ? ("main" as const) : ("worker" as const);
       const { taskId, sessionId } = this;
+      const { agent, role } = this.#state!;
       this.#session = sessions.open({
         sessionId,
         runId: this.#run.id,
         role,
         taskId,
         attempt: this.#key.attempt,
-        agent: this.#run.agent,
+        agent,
         cwd: this.#cwd,
       });
       for await (const signal of this.#session.signals()) await this.#hear(signal, start);
@@ -164,7 +184,11 @@ export class Attendant {
     const run = this.#run;
     let start = this.#state?.start ?? null;
     if (start === null) {
-      const needs = this.#worker!.task.dependencies.map((id) => run.workers[id]!.commit!);
+      // A dependency that was left out, or that failed and may be missing, has nothing to build on.
+      const needs = this.#worker!.task.dependencies.flatMap((id) => {
+        const worker = run.workers[id];
+        return worker?.status === "completed" ? [worker.commit!] : [];
+      });
       const merge = await workspaces.combine(run.cwd, run.base!, needs, `What ${this.taskId} of ${run.id} builds on`);
       if (!merge.ok) {
         const error = `the work of its dependencies collides in ${merge.files.join(", ")}`;
@@ -180,12 +204,13 @@ export class Attendant {
 
   async #hear(signal: SessionSignal, start: string): Promise<void> {
     const { sessionId } = this;
+    this.#heardAt = this.#options.world.mono();
     switch (signal.type) {
       case "ready":
         await this.#report({ type: "ready", sessionId, start });
         return this.refresh();
       case "unstartable": {
-        const error = `the agent ${this.#run.agent} could not be started: ${signal.error}`;
+        const error = `the agent ${this.#state?.agent ?? this.#run.agent} could not be started: ${signal.error}`;
         return this.#report({ type: "unpreparable", sessionId, code: "agent_not_startable", error });
       }
       case "text": {
@@ -197,12 +222,14 @@ export class Attendant {
       }
       case "partial":
       case "sent":
+      case "interrupted":
         return;
       case "tool":
         this.#record.tool(signal.name);
         return this.#tell(false);
       case "usage":
-        return this.#record.spend(signal.usage);
+        this.#record.spend(signal.usage);
+        return this.#options.onSpent();
       case "ask": {
         const { askId, question, options } = signal;
         const itemId = this.#newItemId();
@@ -240,6 +267,7 @@ export class Attendant {
       workspaces,
       cwd: this.#cwd,
       itemId: this.#newItemId(),
+      history: state.turn.phase === "taskPlanning" ? this.#options.history(this.#run) : null,
     });
     for (const { phase, reason } of judged.ignored.slice(0, TOLD_IGNORED)) {
       const data = {

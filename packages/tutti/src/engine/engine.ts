@@ -4,42 +4,67 @@
 // 1. Only the run writers append, and what is acknowledged to a caller is on disk.
 // 2. Effects (sessions, workspaces, merges) follow from the state on disk, never the other way round.
 // 3. If the store fails, the engine halts: no further effect, every waiting caller is told, a restart continues.
-import { Reconciler, type Slots } from "./reconcile.ts";
+import type { z } from "zod";
+import { ClockWatch } from "./clock-watch.ts";
+import { historyOf } from "./history.ts";
+import { Hooks, unknownHooks, type CommandRunner, type HookFunction } from "./hooks.ts";
+import { Reconciler } from "./reconcile.ts";
 import { RunWriter } from "./run-writer.ts";
+import { Slots, type SlotLimits } from "./slots.ts";
 import { fold } from "../run/apply.ts";
+import type { Command, PlanChanges } from "../run/command.ts";
 import { readAnswer } from "../protocol/read-answer.ts";
 import { outcome } from "../run/census.ts";
 import { schedule } from "../run/schedule.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
 import { onlyTells, type StoredEvent } from "../schema/event.ts";
+import type { Budget } from "../schema/budget.ts";
+import type { PersonAnswer } from "../schema/inbox.ts";
 import type { Outcome } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 import { ANSWER_PHASE, isRunOver, isWorkerOver } from "../schema/status.ts";
 import type { TranscriptEntry } from "../schema/transcript.ts";
 import type { SessionHost } from "../session/session.ts";
 import type { ReadOptions, Store } from "../store/store.ts";
-import { loadTemplate } from "../template/load.ts";
-import type { TemplateConfig } from "../schema/template.ts";
+import { TemplateConfig, type Template } from "../schema/template.ts";
+import { trustHash } from "../template/trust.ts";
 import type { Workspaces } from "../workspace/workspace.ts";
 import type { World } from "../world.ts";
 
-export interface EngineOptions {
+export interface EngineOptions extends SlotLimits {
   store: Store;
   sessions: SessionHost;
   workspaces: Workspaces;
   world: World;
-  /** Workers at the same time over all runs. */
-  maxWorkers: number;
+  templates: Templates;
+  /** Whether the person has agreed before to what a project's template would run. */
+  isTrusted?: (hash: string) => boolean;
+  /** What templates can name as hooks. */
+  hooks?: Readonly<Record<string, HookFunction>>;
+  /** Runs commands that templates name as hooks; without it there are none. */
+  runCommand?: CommandRunner;
+}
+
+/** Where templates come from; the project is the run's repository. */
+export interface Templates {
+  resolve(id: string, project?: string): { template: Template; programs: string[]; warnings: string[] };
 }
 
 export interface NewRun {
   templateId: string;
   cwd: string;
   message: string;
-  agent: string;
-  customVariables?: Record<string, string>;
-  config?: Partial<Pick<TemplateConfig, "maxWorkers" | "workerTimeout" | "acceptWithoutWork">>;
+  /** Who works; the template's own agent if it names one, else the built-in one. */
+  agent?: string | undefined;
+  customVariables?: Record<string, unknown>;
+  /** Settings that override the template's. */
+  config?: Partial<TemplateConfig>;
+  budget?: Budget;
+  /** The hash of what the person agreed to let a project's template run. */
+  trust?: string | undefined;
 }
+
+const DEFAULT_AGENT = "local";
 
 interface Live {
   writer: RunWriter;
@@ -55,8 +80,17 @@ export class Engine {
   readonly #halt = Promise.withResolvers<never>();
   #halted: TuttiError | null = null;
 
+  readonly #slots: Slots;
+  readonly #hooks: Hooks;
+  readonly #clock: ClockWatch;
+
   private constructor(options: EngineOptions) {
     this.#options = options;
+    this.#slots = new Slots(options, () => this.#activeAgents());
+    const { world, hooks: functions = {} } = options;
+    const none: CommandRunner = () => Promise.resolve({ ok: false, detail: "commands are not run here" });
+    this.#hooks = new Hooks({ functions, runCommand: options.runCommand ?? none, world });
+    this.#clock = new ClockWatch(world, (byMs) => this.#jumped(byMs));
     // Whoever waits for the halt hears of it; if nobody does, that is no fault of its own.
     this.#halt.promise.catch(() => {});
   }
@@ -72,8 +106,20 @@ export class Engine {
   /** Goes on with a run where it was: adopts its living sessions, reads what has finished, starts only what is missing. */
   async takeUp(id: string): Promise<Run> {
     const { writer, reconciler } = this.#live(id);
-    if (!writer.run.released) await reconciler.begin();
+    if (!writer.run.released && !reconciler.begun) {
+      await this.#hooks.takeUp(writer.run, this.#options.store.read({ run: id }), writer);
+      await reconciler.begin();
+    }
     return writer.run;
+  }
+
+  /** The machine slept, or its clock was set: nobody is to be late because of it. */
+  #jumped(byMs: number): void {
+    for (const { writer, reconciler } of this.#runs.values()) {
+      if (reconciler.begun && !isRunOver(writer.run.status)) {
+        writer.submit({ type: "clockJumped", byMs }).catch(() => {});
+      }
+    }
   }
 
   #make(id: string, run: Run | null): Live {
@@ -87,7 +133,15 @@ export class Engine {
       failed,
       published: (events, now) => this.#published(events, now),
     });
-    const reconciler = new Reconciler({ writer, sessions, workspaces, world, slots: this.#slots });
+    const reconciler = new Reconciler({
+      writer,
+      sessions,
+      workspaces,
+      world,
+      slots: this.#slots,
+      lookAtClock: () => this.#clock.look(),
+      history: (each) => historyOf(each, this.list()),
+    });
     return { writer, reconciler };
   }
 
@@ -96,7 +150,9 @@ export class Engine {
       for (const listener of this.#listeners) listener(event, run);
     }
     if (events.every(({ type }) => onlyTells(type))) return;
-    this.#runs.get(run.id)?.reconciler.look();
+    const live = this.#runs.get(run.id);
+    if (live) this.#hooks.heard(events, run, live.writer);
+    live?.reconciler.look();
     // A slot that one run gives up may be what another waits for.
     if (events.some(({ type }) => FREES_A_SLOT.has(type))) {
       for (const { writer, reconciler } of this.#runs.values()) {
@@ -105,19 +161,12 @@ export class Engine {
     }
   }
 
-  #reserved = 0;
-  readonly #slots: Slots = {
-    free: () => Math.max(0, this.#options.maxWorkers - this.#activeWorkers() - this.#reserved),
-    reserve: (count) => (this.#reserved += count),
-    release: (count) => (this.#reserved -= count),
-  };
-
-  #activeWorkers(): number {
-    let active = 0;
+  #activeAgents(): string[] {
+    const active: string[] = [];
     for (const { writer, reconciler } of this.#runs.values()) {
-      if (!reconciler.begun) continue;
-      for (const worker of Object.values(writer.run.workers)) {
-        if (worker.status !== "pending" && !isWorkerOver(worker.status)) active++;
+      if (!reconciler.begun || isRunOver(writer.run.status)) continue;
+      for (const { status, session } of Object.values(writer.run.workers)) {
+        if (status !== "pending" && !isWorkerOver(status)) active.push(session.agent);
       }
     }
     return active;
@@ -140,21 +189,21 @@ export class Engine {
   /** Everything that can be refused is refused here, before a run exists. */
   async create(request: NewRun): Promise<Run> {
     if (this.#halted !== null) throw this.#halted;
-    const { templateId, message, agent, customVariables = {} } = request;
+    const { templateId, message, customVariables = {} } = request;
     if (message.trim() === "") throw new TuttiError("invalid_input", "a run needs a request in words");
-    const template = loadTemplate(templateId);
     const { root, prefix } = await this.#options.workspaces.inspect(request.cwd);
     const cwd = prefix === "" ? root : `${root}/${prefix}`;
-    this.#options.sessions.check(agent, cwd);
+    const template = this.#template(request, root);
+    const agent = request.agent ?? template.config.agent ?? DEFAULT_AGENT;
+    const agents = [agent, ...Object.values(template.phases).flatMap((phase) => phase.agent ?? [])];
+    for (const each of new Set(agents)) this.#options.sessions.check(each, cwd);
     const id = `orch_${this.#options.world.id(12)}`;
     const live = this.#make(id, null);
-    const config = { ...template.config, ...request.config };
-    const resolved = { ...template, config };
     const run = await live.writer.submit({
       type: "create",
       id,
       templateId,
-      template: resolved,
+      template,
       cwd,
       message,
       customVariables,
@@ -163,6 +212,22 @@ export class Engine {
     this.#runs.set(id, live);
     await live.reconciler.begin();
     return run;
+  }
+
+  /** The template as this run will use it: resolved, agreed to, and with what the person set for this run. */
+  #template({ templateId, config = {}, budget = {}, trust }: NewRun, project: string): Template {
+    const { template, programs } = this.#options.templates.resolve(templateId, project);
+    if (programs.length > 0) {
+      const hash = trustHash(programs);
+      if (hash !== trust && !this.#options.isTrusted?.(hash)) {
+        const message = `the template ${templateId} of this project would run ${programs.join("; ")}`;
+        throw new TuttiError("needs_trust", message, { details: { programs, hash } });
+      }
+    }
+    const missing = unknownHooks(template, this.#options.hooks ?? {});
+    if (missing.length > 0) throw new TuttiError("invalid_template", `template ${templateId}: ${missing.join("; ")}`);
+    const settings = { ...config, budget: { ...template.config.budget, ...config.budget, ...budget } };
+    return { ...template, config: { ...template.config, ...checkSettings(settings) } };
   }
 
   async start(id: string): Promise<Run> {
@@ -174,16 +239,104 @@ export class Engine {
     return writer.submit({ type: "start", base: head, warnings });
   }
 
-  confirm(id: string): Promise<Run> {
-    return this.#live(id).writer.submit({ type: "confirm" });
+  /** Carries the plan out, with the person's changes; `hash` is that of the plan the person was shown. */
+  confirm(id: string, changes: PlanChanges = {}, hash?: string): Promise<Run> {
+    const { writer } = this.#live(id);
+    return writer.submit({ type: "confirm", changes, ...(hash === undefined ? {} : { hash }) });
+  }
+
+  /** Sends the plan back to the main session. */
+  requestChanges(id: string, text: string): Promise<Run> {
+    return this.#live(id).writer.submit({ type: "requestChanges", text });
+  }
+
+  pause(id: string): Promise<Run> {
+    return this.#live(id).writer.submit({ type: "pause" });
+  }
+
+  resume(id: string): Promise<Run> {
+    return this.#live(id).writer.submit({ type: "resume" });
   }
 
   cancel(id: string): Promise<Run> {
     return this.#live(id).writer.submit({ type: "cancel" });
   }
 
-  answer(itemId: string, text: string): Promise<Run> {
-    return this.#waitingFor(itemId).writer.submit({ type: "answer", itemId, text });
+  pauseWorker(id: string, sessionId: string): Promise<Run> {
+    return this.#live(id).writer.submit({ type: "pauseWorker", sessionId });
+  }
+
+  resumeWorker(id: string, sessionId: string): Promise<Run> {
+    return this.#live(id).writer.submit({ type: "resumeWorker", sessionId });
+  }
+
+  cancelWorker(id: string, sessionId: string): Promise<Run> {
+    return this.#live(id).writer.submit({ type: "cancelWorker", sessionId });
+  }
+
+  /** Tries a task again that did not complete; a run that is over goes on for it. */
+  retry(id: string, taskId: string): Promise<Run> {
+    return this.#live(id).writer.submit({ type: "retry", taskId });
+  }
+
+  /** A person's answer to something in the inbox. */
+  answer(itemId: string, answer: PersonAnswer): Promise<Run> {
+    const { writer } = this.#waitingFor(itemId);
+    const { kind } = writer.run.inbox[itemId]!;
+    if (kind === "data" && "data" in answer) return this.supply(itemId, answer.data);
+    return writer.submit({ type: "answer", itemId, answer });
+  }
+
+  /** What the person decided where merging needs it, by the places of the decisions. */
+  decide(id: string, decisions: Extract<Command, { type: "decide" }>["decisions"]): Promise<Run> {
+    return this.#live(id).writer.submit({ type: "decide", decisions });
+  }
+
+  /**
+   * Tidies up after a run: it is cancelled if it is not over, its sessions are packed or removed, and it leaves the lists
+   * if its state is to go. Its branch and refs stay.
+   */
+  async cleanup(id: string, options: CleanupOptions = {}): Promise<CleanupResult> {
+    const { archiveWorkers = true, deleteWorkers = false, removeState = true } = options;
+    const { writer, reconciler } = this.#live(id);
+    if (!isRunOver(writer.run.status)) await writer.submit({ type: "cancel" });
+    await reconciler.begin();
+    await reconciler.settled();
+    const { run } = writer;
+    const sessions = Object.values(run.workers).map(({ sessionId }) => sessionId);
+    const { archived, errors } = archiveWorkers ? await this.#archive(run.id, sessions) : { archived: 0, errors: [] };
+    if (archiveWorkers) {
+      const data = { orchestratorId: id, count: archived, errors };
+      await writer.submit({ type: "told", event: { type: "workers:archived", data } });
+    }
+    if (deleteWorkers) {
+      await this.#options.sessions.forget(id);
+      const data = { orchestratorId: id, count: sessions.length };
+      await writer.submit({ type: "told", event: { type: "workers:deleted", data } });
+    }
+    const deleted = deleteWorkers ? sessions.length : 0;
+    const data = { id, archived, deleted, removed: removeState };
+    await writer.submit({ type: "told", event: { type: "orchestrator:cleanup", data } });
+    if (removeState) await this.#remove(id);
+    return { archived, deleted, removed: removeState, errors };
+  }
+
+  async #archive(id: string, sessions: readonly string[]): Promise<Pick<CleanupResult, "archived" | "errors">> {
+    const errors: CleanupResult["errors"] = [];
+    for (const sessionId of sessions) {
+      await this.#options.sessions.archive(id, sessionId).catch((error: unknown) => {
+        errors.push({ sessionId, error: asTuttiError(error).message });
+      });
+    }
+    return { archived: sessions.length - errors.length, errors };
+  }
+
+  /** The events stay in their places in the sequence, without content. */
+  async #remove(id: string): Promise<void> {
+    const { store, world } = this.#options;
+    await this.#hooks.settled();
+    await store.remove(id, { timestamp: world.now() });
+    this.#runs.delete(id);
   }
 
   /** Data of a phase that no session could give; checked like an agent's own answer. */
@@ -240,7 +393,8 @@ export class Engine {
 
   /** Whether nothing can go on in the run until a person answers. */
   waitsForPerson(run: Run): boolean {
-    const { spawnMain, spawn, merges } = schedule(run, { freeSlots: Number.POSITIVE_INFINITY });
+    const now = this.#options.world.now();
+    const { spawnMain, spawn, merges } = schedule(run, { freeSlots: Number.POSITIVE_INFINITY }, now);
     if (spawnMain || spawn.length > 0 || merges.length > 0) return false;
     const waiting = new Set(Object.values(run.inbox).map((item) => item.sessionId));
     const sessions = [...(run.main ? [run.main] : []), ...Object.values(run.workers).map((worker) => worker.session)];
@@ -273,15 +427,42 @@ export class Engine {
   /** Resolves when no process, workspace or merge of the run is being dealt with. */
   async settled(id: string): Promise<void> {
     await this.#live(id).reconciler.settled();
+    await this.#hooks.settled();
   }
 
   /** Ends the engine. Runs that are not over can be taken up again by the next one. */
   async close({ leaveRunning = false } = {}): Promise<void> {
+    this.#clock.stop();
     await Promise.all([...this.#runs.values()].map(({ reconciler }) => reconciler.leave(!leaveRunning)));
     this.#fail(new TuttiError("engine_stopped", "the engine has been stopped"));
     await Promise.all([...this.#runs.values()].map(({ writer }) => writer.idle()));
     await this.#options.store.close();
   }
+}
+
+/** Settings for one run are held to the same bounds as those of a template. */
+function checkSettings(settings: Partial<TemplateConfig>): Partial<TemplateConfig> {
+  const known = TemplateConfig.shape as Record<string, z.ZodType>;
+  const checked = Object.entries(settings).map(([name, value]) => {
+    const parsed = Object.hasOwn(known, name) ? known[name]!.safeParse(value) : null;
+    if (parsed?.success) return [name, parsed.data];
+    const why = parsed ? parsed.error.issues.map(({ message }) => message).join("; ") : "there is no such setting";
+    throw new TuttiError("invalid_input", `config.${name}: ${why}`);
+  });
+  return Object.fromEntries(checked) as Partial<TemplateConfig>;
+}
+
+export interface CleanupOptions {
+  archiveWorkers?: boolean;
+  deleteWorkers?: boolean;
+  removeState?: boolean;
+}
+
+export interface CleanupResult {
+  archived: number;
+  deleted: number;
+  removed: boolean;
+  errors: { sessionId: string; error: string }[];
 }
 
 const FREES_A_SLOT = new Set<StoredEvent["type"]>([

@@ -1,15 +1,15 @@
 // The end of a turn, judged as far as facts go: which block counts, and what the workspace really holds. What follows
 // from it is for the rules to say.
-import { renderPrompt } from "./prompt.ts";
+import { PROMPT_OF, renderPrompt } from "./prompt.ts";
 import type { TurnRecord } from "./turn-record.ts";
 import { detectFallback } from "../protocol/fallback.ts";
 import { judgeAnswer } from "../protocol/judge-answer.ts";
-import type { TurnOver } from "../run/command.ts";
+import type { History, TurnOver } from "../run/command.ts";
 import type { Answer } from "../schema/answer.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { Ending } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
-import { ANSWER_PHASE } from "../schema/status.ts";
+import { ANSWER_PHASE, type Phase } from "../schema/status.ts";
 import type { SessionState, Worker } from "../schema/worker.ts";
 import type { WorkspaceKey, Workspaces } from "../workspace/workspace.ts";
 
@@ -24,6 +24,45 @@ export interface TurnToJudge {
   cwd: string;
   /** A fresh name for an inbox item. */
   itemId: string;
+  /** For a plan: what such tasks took before. */
+  history: History | null;
+}
+
+interface Judged {
+  answer: Answer | null;
+  problems: string[];
+}
+
+/** Where the template agrees on a last line that stands for a completion block, that line is as good as the block. */
+function byMarker({ run, worker, record, ending }: TurnToJudge, judged: Judged): Judged {
+  if (judged.answer !== null || !worker || ending.kind !== "ended") return judged;
+  const lines = record.said.trimEnd().split("\n");
+  const last = lines.pop()!.trim();
+  const at = run.template.phases.workerExecution.completionMarkers.indexOf(last);
+  if (at === -1) return judged;
+  const words = lines.join("\n").trim().slice(-SUMMARY);
+  const status = at === 0 ? ("success" as const) : ("failed" as const);
+  const data = { task_id: worker.taskId, status, ...(status === "failed" ? { error: words } : { summary: words }) };
+  return { answer: { phase: "completion", data }, problems: [] };
+}
+
+const SUMMARY = 400;
+
+/** What the template demands of an answer beyond its phase's own schema. */
+function demand(run: Run, phase: Phase, judged: Judged): Judged {
+  const { answer } = judged;
+  const format = run.template.prompts[PROMPT_OF[phase]]?.format;
+  if (answer === null || !format) return judged;
+  const problems = format.requiredFields
+    .filter((field) => (answer.data as Record<string, unknown>)[field] === undefined)
+    .map((field) => `data.${field} is missing.`);
+  if (answer.phase === "task_list") {
+    for (const [i, task] of answer.data.tasks.entries()) {
+      const missing = format.taskSchema.required.filter((field) => task[field] === undefined);
+      problems.push(...missing.map((field) => `data.tasks[${i}].${field} is missing.`));
+    }
+  }
+  return problems.length === 0 ? judged : { answer: null, problems };
 }
 
 export async function judgeTurn(
@@ -31,15 +70,17 @@ export async function judgeTurn(
 ): Promise<{ over: TurnOver; ignored: { phase: string; reason: string }[] }> {
   const { run, worker, state, record, ending } = turn;
   const { phase } = state.turn!;
-  const owed = worker?.owed ?? run.owed;
-  const prompt = renderPrompt(run, phase, worker, owed?.problems ?? [], turn.cwd).text;
-  const { answer, problems, ignored } = judgeAnswer({
+  const owed = worker ? worker.owed : run.owed;
+  const prompt = renderPrompt(run, phase, worker, owed, turn.cwd).text;
+  const judged = judgeAnswer({
     blocks: record.blocks,
     prompt,
     delimiters: run.template.prompts.responseFormat,
     phase: ANSWER_PHASE[phase],
     ...(worker ? { taskId: worker.taskId } : {}),
   });
+  const { ignored } = judged;
+  const { answer, problems } = demand(run, phase, byMarker(turn, judged));
   // A turn that broke off counts only if its very last word was a worker's completion.
   const lastWord = record.lastBlock?.ok === true && record.lastBlock.phase === "completion";
   const counts = ending.kind === "ended" || (ending.kind === "exited" && answer?.phase === "completion" && lastWord);
@@ -49,7 +90,18 @@ export async function judgeTurn(
   const { detected, probablePhase, confidence } = detectFallback(said);
   const guess = detected && probablePhase !== null ? { phase: probablePhase, confidence } : null;
   return {
-    over: { ending, answer: counted, problems, said, guess, itemId: turn.itemId, toolStats, usage, work },
+    over: {
+      ending,
+      answer: counted,
+      problems,
+      said,
+      guess,
+      itemId: turn.itemId,
+      toolStats,
+      usage,
+      work,
+      ...(turn.history ? { history: turn.history } : {}),
+    },
     ignored,
   };
 }

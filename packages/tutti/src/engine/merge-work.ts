@@ -1,26 +1,44 @@
 // One task's accepted work into the run's branch.
 import type { Report } from "../run/command.ts";
 import { attemptRef } from "../schema/ids.ts";
+import type { Conflict } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
-import type { Workspaces } from "../workspace/workspace.ts";
+import type { Worker } from "../schema/worker.ts";
+import type { Favour, Workspaces } from "../workspace/workspace.ts";
 
 /** A repeat after a crash finds the commit already merged and gives the same answer. */
 export async function mergeWork(run: Run, taskId: string, workspaces: Workspaces): Promise<Report> {
   const worker = run.workers[taskId]!;
   const commit = worker.commit!;
-  const merge = await workspaces.integrate(run.cwd, run.id, commit, `Merge ${taskId}: ${worker.task.title}`);
-  if (merge.ok) return { type: "merged", taskId, commit, head: merge.commit };
-  const files = new Set(merge.files);
+  const message = `Merge ${taskId}: ${worker.task.title}`;
+  const { conflictResolution } = run.template.phases.aggregation;
+  const favour = FAVOURED[conflictResolution];
+  const merge = await workspaces.integrate(run.cwd, run.id, commit, message, favour);
+  const merged = (head: string) => ({ type: "merged" as const, taskId, commit, head });
+  if (merge.ok && merge.settled.length === 0) return merged(merge.commit);
+  const conflict = conflictIn(
+    run,
+    worker,
+    merge.ok ? merge.settled : merge.files,
+    merge.ok ? conflictResolution : null,
+  );
+  return merge.ok ? { ...merged(merge.commit), conflict } : { type: "conflicted", taskId, commit, conflict };
+}
+
+const FAVOURED: Partial<Record<string, Favour>> = { "first-wins": "first", "last-wins": "last" };
+
+/** Who collided where, with the places where every party's work stays reachable. */
+function conflictIn(run: Run, worker: Worker, paths: string[], resolution: string | null): Conflict {
+  const files = new Set(paths);
   const others = Object.values(run.workers).filter(
     (other) => other.merged === "merged" && other.outputFiles.some((file) => files.has(file)),
   );
   const parties = [...others, worker];
-  const conflict = {
+  return {
     type: "file_conflict",
-    files: merge.files,
+    files: paths,
     tasks: parties.map((party) => party.taskId),
-    resolution: null,
+    resolution,
     refs: parties.map((party) => attemptRef(run.id, party.taskId, party.attempt)),
   };
-  return { type: "conflicted", taskId, commit, conflict };
 }

@@ -2,17 +2,21 @@
 import { basename } from "node:path";
 import { PHASE_SCHEMAS } from "../protocol/phase-schemas.ts";
 import { substituteVariables } from "../template/render.ts";
+import { promptVariables } from "../template/variables.ts";
 import type { Run } from "../schema/run.ts";
 import { ANSWER_PHASE, type Phase } from "../schema/status.ts";
 import type { Prompt } from "../schema/template.ts";
-import type { Worker } from "../schema/worker.ts";
+import type { Owed, Worker } from "../schema/worker.ts";
 
 export interface RenderedPrompt {
   text: string;
   variables: Record<string, string>;
 }
 
-const PROMPT_OF: Record<Phase, "analysis" | "taskPlanning" | "worker" | "aggregation" | "verification"> = {
+/** What goes before the template's words: why this is asked again, and what has happened since. */
+export type Asking = Pick<Owed, "problems" | "note" | "interrupted">;
+
+export const PROMPT_OF: Record<Phase, "analysis" | "taskPlanning" | "worker" | "aggregation" | "verification"> = {
   analysis: "analysis",
   taskPlanning: "taskPlanning",
   workerExecution: "worker",
@@ -25,34 +29,70 @@ export function renderPrompt(
   run: Run,
   phase: Phase,
   worker: Worker | null,
-  problems: readonly string[],
+  asking: Asking | null,
   cwd: string,
 ): RenderedPrompt {
-  const variables = { ...promptVariables(run, cwd), ...(worker ? workerVariables(worker) : {}) };
+  const builtIn = { ...builtInVariables(run, cwd), ...(worker ? workerVariables(worker) : {}) };
+  const variables = promptVariables(run.template.variables, run.customVariables, builtIn);
   const prompt: Prompt = run.template.prompts[PROMPT_OF[phase]]!;
   const parts = [prompt.system, prompt.user ?? ""].map((part) => substituteVariables(part, variables).trim());
-  const again = problems.length > 0 ? [complaint(problems, phase)] : [];
-  return { text: [...again, ...parts].filter((part) => part !== "").join("\n\n"), variables };
+  const first = asking ? before(asking, phase, prompt) : [];
+  const text = [...first, ...parts, wishes(run, phase)].filter((part) => part !== "").join("\n\n");
+  return { text, variables: Object.fromEntries(Object.keys(variables).map((name) => [name, textOf(variables, name)])) };
 }
 
+/** A variable as it stands in a prompt. */
+const textOf = (variables: Record<string, unknown>, name: string): string =>
+  substituteVariables(`{${name}}`, variables);
+
+const PAUSED = "You were paused in the middle of this. What you had done is still in the folder; go on with it.";
+
+function before(asking: Asking, phase: Phase, prompt: Prompt): string[] {
+  return [
+    ...(asking.problems.length > 0 ? [complaint(asking.problems, phase, prompt)] : []),
+    ...(asking.interrupted ? [PAUSED] : []),
+    ...(asking.note === null ? [] : [asking.note]),
+  ];
+}
+
+/** What the template's settings say to the agent: tools, how conflicts are settled, how often to report. */
+function wishes(run: Run, phase: Phase): string {
+  const { phases } = run.template;
+  const { tools } = phases[phase];
+  const lines: string[] = [];
+  if (tools && tools.required.length > 0) lines.push(`Use these tools: ${tools.required.join(", ")}.`);
+  if (tools?.subagentType !== undefined) lines.push(`For sub-agents use the type ${tools.subagentType}.`);
+  if (phase === "workerExecution") {
+    const { progressReporting, progressInterval } = phases.workerExecution;
+    const seconds = Math.round(progressInterval / 1000);
+    lines.push(
+      progressReporting ? `Report progress about every ${seconds} seconds.` : "Report no progress in between.",
+    );
+  }
+  if (phase === "aggregation") lines.push(STRATEGIES[phases.aggregation.conflictResolution]);
+  return lines.join(" ");
+}
+
+const STRATEGIES = {
+  ask: "Settle no conflict by yourself: list each with its options, and answer needs_input.",
+  "first-wins": "Where two results cannot both stand, the one of the earlier task wins.",
+  "last-wins": "Where two results cannot both stand, the one of the later task wins.",
+  smart: "Where two results cannot both stand, decide by what serves the request best.",
+} as const;
+
 /** Stricter than the first asking: what was wrong, and exactly what the block must hold. */
-function complaint(problems: readonly string[], phase: Phase): string {
+function complaint(problems: readonly string[], phase: Phase, { format }: Prompt): string {
   const list = problems.map((problem) => `- ${problem}`).join("\n");
-  const { required, optional } = PHASE_SCHEMAS[ANSWER_PHASE[phase]];
+  const known = PHASE_SCHEMAS[ANSWER_PHASE[phase]];
+  const required = [...new Set([...known.required, ...(format?.requiredFields ?? [])])];
+  const optional = [...new Set([...known.optional, ...(format?.optionalFields ?? [])])];
   const members = `its phase is "${ANSWER_PHASE[phase]}", its data must hold ${required.join(", ")} and may hold ${optional.join(", ")}`;
   return `Your last answer could not be used:\n${list}\n\nPlease answer again, with exactly one block: ${members}.`;
 }
 
-/** Built-in names win over the person's, which win over the template's. */
-function promptVariables(run: Run, cwd: string): Record<string, string> {
-  const ofTemplate = Object.fromEntries(
-    Object.entries(run.template.variables).map(([name, value]) => [name, String(value)]),
-  );
+function builtInVariables(run: Run, cwd: string): Record<string, unknown> {
   const { delimiterStart, delimiterEnd } = run.template.prompts.responseFormat;
   return {
-    CUSTOM_INSTRUCTIONS: "",
-    ...ofTemplate,
-    ...run.customVariables,
     USER_REQUEST: run.userRequest,
     ORIGINAL_REQUEST: run.userRequest,
     CWD: cwd,
@@ -63,9 +103,9 @@ function promptVariables(run: Run, cwd: string): Record<string, string> {
     DELIMITER_END: delimiterEnd,
     ANALYSIS_SUMMARY: run.analysis?.summary ?? "",
     ANALYSIS_JSON: run.analysis ? JSON.stringify(run.analysis) : "",
-    RECOMMENDED_SPLITS: run.analysis ? String(run.analysis.recommendedSplits) : "",
-    KEY_FILES: (run.analysis?.keyFiles ?? []).join(", "),
-    TASK_COUNT: String(run.tasks.length),
+    RECOMMENDED_SPLITS: run.analysis?.recommendedSplits,
+    KEY_FILES: run.analysis?.keyFiles ?? [],
+    TASK_COUNT: run.tasks.length,
     TASKS_JSON: JSON.stringify(run.tasks),
     WORKER_OUTPUTS: JSON.stringify(collectOutputs(run), null, 2),
     CONFLICTS: run.conflicts.length === 0 ? "none" : JSON.stringify(run.conflicts, null, 2),
@@ -81,6 +121,7 @@ function workerVariables({ task, attempt }: Worker): Record<string, string> {
     TASK_SCOPE: JSON.stringify(task.scope),
     TASK_PRIORITY: String(task.priority),
     TASK_ATTEMPT: String(attempt),
+    TASK_TYPE: "general",
   };
 }
 

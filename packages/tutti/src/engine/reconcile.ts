@@ -1,10 +1,15 @@
 // Compares what should exist with what is there, for one run, and acts on the difference. It looks at the state only, so
 // it can be called at any moment and any number of times, and a restart is just the first call.
-import { Attendant } from "./attendant.ts";
+import { Attendant, type AttendantOptions } from "./attendant.ts";
 import { mergeWork } from "./merge-work.ts";
 import type { RunWriter } from "./run-writer.ts";
+import type { Slots } from "./slots.ts";
+import { castOf } from "../run/cast.ts";
+import { reached } from "../run/budget.ts";
 import { schedule, type Deadline } from "../run/schedule.ts";
 import { asTuttiError } from "../schema/error.ts";
+import { NO_USAGE, type Usage } from "../schema/outcome.ts";
+import type { Run } from "../schema/run.ts";
 import { isRunOver } from "../schema/status.ts";
 import type { SessionHost } from "../session/session.ts";
 import type { Workspaces } from "../workspace/workspace.ts";
@@ -16,14 +21,9 @@ export interface ReconcilerOptions {
   workspaces: Workspaces;
   world: World;
   slots: Slots;
-}
-
-/** Places for workers on this server, shared by all its runs. */
-export interface Slots {
-  free(): number;
-  /** Held between the decision to start workers and the moment when the log shows them. */
-  reserve(count: number): void;
-  release(count: number): void;
+  /** To be called before a deadline is acted on. */
+  lookAtClock(): void;
+  history: AttendantOptions["history"];
 }
 
 export class Reconciler {
@@ -54,7 +54,7 @@ export class Reconciler {
     if (this.#begun) return;
     this.#begun = true;
     const { run } = this.#writer;
-    const { sessions, idle } = schedule(run, { freeSlots: 0 });
+    const { sessions, idle } = schedule(run, { freeSlots: 0 }, this.#options.world.now());
     if (run.base !== null) await this.#options.sessions.reap(run.id, [...sessions, ...idle]);
     this.look();
   }
@@ -101,13 +101,16 @@ export class Reconciler {
       this.#branchOpen = true;
       await this.#options.workspaces.openBranch(run.cwd, run.id, run.base);
     }
-    const { slots } = this.#options;
-    const wanted = schedule(run, { freeSlots: slots.free() });
+    const { slots, world } = this.#options;
+    const wanted = schedule(run, { freeSlots: slots.free(workerAgent(run)) }, world.now());
     this.#endOthers(new Set([...wanted.sessions, ...wanted.idle]));
     for (const sessionId of wanted.sessions) this.#attend(sessionId);
     for (const attendant of this.#attendants.values()) void attendant.refresh();
     if (wanted.merges.length > 0 && !this.#merging) this.#do("merge", this.#merge());
-    this.#setAlarm(wanted.deadlines.filter(({ sessionId }) => this.#attendants.get(sessionId)?.caughtUp));
+    this.#setAlarm(
+      wanted.deadlines.filter(({ sessionId }) => this.#attendants.get(sessionId)?.caughtUp),
+      wanted.lookAt,
+    );
     if (wanted.spawnMain) await this.#writer.submit({ type: "spawnMain" });
     await this.#spawn(wanted.spawn);
   }
@@ -115,22 +118,41 @@ export class Reconciler {
   async #spawn(taskIds: readonly string[]): Promise<void> {
     const { slots } = this.#options;
     // Between this look at the free places and the answer of the log, other runs look too.
-    const places = taskIds.slice(0, slots.free());
-    slots.reserve(places.length);
+    const agent = workerAgent(this.#writer.run);
+    const places = taskIds.slice(0, slots.free(agent));
+    slots.reserve(agent, places.length);
     try {
       await Promise.all(places.map((taskId) => this.#writer.submit({ type: "spawn", taskId })));
     } finally {
-      slots.release(places.length);
+      slots.release(agent, places.length);
     }
   }
 
   #attend(sessionId: string): void {
     if (this.#attendants.has(sessionId)) return;
-    const { writer, sessions, workspaces, world } = this.#options;
+    const { writer, sessions, workspaces, world, history } = this.#options;
     const worker = Object.values(writer.run.workers).find((each) => each.sessionId === sessionId);
     const attempt = worker?.attempt ?? writer.run.main!.attempt;
-    const options = { writer, sessionId, taskId: worker?.taskId ?? null, attempt, sessions, workspaces, world };
-    this.#attendants.set(sessionId, new Attendant({ ...options, onCaughtUp: () => this.look() }));
+    const options = {
+      writer,
+      sessionId,
+      taskId: worker?.taskId ?? null,
+      attempt,
+      sessions,
+      workspaces,
+      world,
+      history,
+    };
+    const attendant = new Attendant({ ...options, onCaughtUp: () => this.look(), onSpent: () => this.#spent() });
+    this.#attendants.set(sessionId, attendant);
+  }
+
+  /** Open turns cost while they go on; a budget that they use up stops the run at once, not at their end. */
+  #spent(): void {
+    const { run } = this.#writer;
+    const usage = [...this.#attendants.values()].map(({ spent }) => spent).reduce(addUsage, NO_USAGE);
+    if (reached(run, this.#options.world.now(), { turn: false, session: false }, usage) === null) return;
+    this.#writer.submit({ type: "spending", usage }).catch(() => {});
   }
 
   /** A session whose result was accepted may finish in peace; any other that is not wanted is stopped. */
@@ -142,7 +164,7 @@ export class Reconciler {
       const worker = attendant.taskId === null ? null : run.workers[attendant.taskId];
       const inPeace = worker
         ? worker.sessionId === sessionId && worker.status === "completed"
-        : run.status === "completed";
+        : run.status === "completed" || run.main?.sessionId !== sessionId || run.main.state === "over";
       this.#do("end of a session", attendant.end(inPeace ? "close" : "stop"));
     }
   }
@@ -152,7 +174,7 @@ export class Reconciler {
     try {
       for (;;) {
         const { run } = this.#writer;
-        const [taskId] = schedule(run, { freeSlots: 0 }).merges;
+        const [taskId] = schedule(run, { freeSlots: 0 }, this.#options.world.now()).merges;
         if (taskId === undefined || this.#left) return;
         await this.#writer.submit(await mergeWork(run, taskId, this.#options.workspaces));
       }
@@ -200,21 +222,39 @@ export class Reconciler {
     } while (this.#looking || this.#work.size > 0);
   }
 
-  /** Wakes up when the first deadline has passed, and lets the rules say what that means. */
-  #setAlarm(deadlines: readonly Deadline[]): void {
+  /** Wakes up when the first moment has come, and lets the rules say what that means. */
+  #setAlarm(deadlines: readonly Deadline[], lookAt: number | null): void {
     this.#alarm.abort();
-    if (deadlines.length === 0) return;
+    const { world } = this.#options;
+    const moments = [...deadlines.map((deadline) => deadline.at), ...(lookAt === null ? [] : [lookAt])];
+    const idleAt = this.#idleAt();
+    if (idleAt !== null) moments.push(idleAt);
+    if (moments.length === 0) return;
     const alarm = new AbortController();
     this.#alarm = alarm;
-    const { world } = this.#options;
-    const first = Math.min(...deadlines.map((deadline) => deadline.at));
+    const first = Math.min(...moments);
     void world.sleep(Math.min(Math.max(0, first - world.now()) + 1, 0x7fffffff), alarm.signal).then(() => {
       if (alarm.signal.aborted) return;
+      this.#options.lookAtClock();
       for (const { sessionId, at } of deadlines) {
         if (at < world.now()) this.#writer.submit({ type: "expired", sessionId }).catch(() => {});
       }
+      for (const { sessionId, silentMs, taskId } of this.#attendants.values()) {
+        if (taskId !== null) this.#writer.submit({ type: "idle", sessionId, forMs: silentMs }).catch(() => {});
+      }
+      this.#writer.submit({ type: "tick" }).catch(() => {});
       this.look();
     });
+  }
+
+  /** When the worker that has been silent for longest will have been so for too long. */
+  #idleAt(): number | null {
+    const { idleTimeout } = this.#writer.run.template.config;
+    const silent = [...this.#attendants.values()].filter(({ taskId }) => taskId !== null);
+    if (idleTimeout === undefined || silent.length === 0) return null;
+    const left = Math.min(...silent.map(({ silentMs }) => idleTimeout - silentMs));
+    // One that was not ended when its time had come is paused or waits; it is looked at again later.
+    return this.#options.world.now() + (left > 0 ? left : idleTimeout);
   }
 
   /** Lets go of everything. With `stop`, the sessions are ended; the run can be taken up again in either case. */
@@ -229,3 +269,11 @@ export class Reconciler {
     await Promise.allSettled(this.#work);
   }
 }
+
+const workerAgent = (run: Run): string => castOf(run, "workerExecution").agent;
+
+const addUsage = (a: Usage, b: Usage): Usage => ({
+  inputTokens: a.inputTokens + b.inputTokens,
+  outputTokens: a.outputTokens + b.outputTokens,
+  usd: a.usd + b.usd,
+});

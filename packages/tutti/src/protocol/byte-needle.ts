@@ -1,4 +1,8 @@
 // Finds a short sequence of bytes in a stream of chunks, wherever the chunks are cut.
+//
+// One byte is found many times faster than several. So one byte of the needle is looked for, and the rest is compared
+// where it stands; if the text has too many of it, another one is tried. When all are frequent, the needle is looked for
+// as a whole, which costs about as much as if nothing had been tried.
 
 type Find = (bytes: Uint8Array, needle: Uint8Array, from: number) => number;
 
@@ -8,13 +12,25 @@ const find: Find =
     ? findByFirstByte
     : (bytes, needle, from) => Buffer.prototype.indexOf.call(bytes, needle, from);
 
+/** How often a byte may be found in vain: a few times, and then so often per bytes searched. */
+const FREE_MISSES = 4;
+const BYTES_PER_MISS = 512;
+/** How many searches are made for the whole needle before single bytes are tried again. */
+const WHOLE_SEARCHES = 256;
+
 export class ByteNeedle {
   readonly #needle: Uint8Array;
+  /** Where in the needle each of its bytes stands first, and the one that is looked for. */
+  readonly #places: number[];
+  #chosen = 0;
+  #failures = 0;
+  #wholeSearches = 0;
   /** How many bytes at the end of what has been searched may be the beginning of the needle. */
   #begun = 0;
 
   constructor(needle: Uint8Array) {
     this.#needle = needle;
+    this.#places = [...new Set(needle)].map((byte) => needle.indexOf(byte));
   }
 
   get length(): number {
@@ -28,7 +44,7 @@ export class ByteNeedle {
       if (end !== -1) return end;
       if (this.#begun > 0) return -1;
     }
-    const at = find(chunk, this.#needle, from);
+    const at = this.#find(chunk, from);
     if (at !== -1) return at + this.#needle.length;
     this.#begun = this.#beginningAtEnd(chunk, Math.max(from, chunk.length - this.#needle.length + 1));
     return -1;
@@ -37,6 +53,36 @@ export class ByteNeedle {
   /** Forgets what has begun; the next search starts afresh. */
   reset(): void {
     this.#begun = 0;
+  }
+
+  #find(chunk: Uint8Array, from: number): number {
+    const needle = this.#needle;
+    if (this.#wholeSearches > 0) {
+      this.#wholeSearches--;
+      return find(chunk, needle, from);
+    }
+    const place = this.#places[this.#chosen] ?? 0;
+    const byte = needle[place] ?? 0;
+    let misses = 0;
+    for (let at = chunk.indexOf(byte, from + place); at !== -1; at = chunk.indexOf(byte, at + 1)) {
+      if (isAt(chunk, at - place, needle)) return at - place;
+      misses++;
+      if (misses > FREE_MISSES + (at - from) / BYTES_PER_MISS) {
+        this.#chooseNext();
+        return find(chunk, needle, at - place + 1);
+      }
+    }
+    this.#failures = 0;
+    return -1;
+  }
+
+  /** The byte that was chosen is too frequent here. */
+  #chooseNext(): void {
+    this.#chosen = (this.#chosen + 1) % this.#places.length;
+    this.#failures++;
+    if (this.#failures < this.#places.length) return;
+    this.#failures = 0;
+    this.#wholeSearches = WHOLE_SEARCHES;
   }
 
   /** A needle that began in an earlier chunk: only as much of this one is looked at as it could take. */
@@ -67,6 +113,11 @@ export class ByteNeedle {
   }
 }
 
+function isAt(bytes: Uint8Array, at: number, needle: Uint8Array): boolean {
+  for (let index = 0; index < needle.length; index++) if (bytes[at + index] !== needle[index]) return false;
+  return true;
+}
+
 /** Whether the bytes from `at` to their end are the beginning of the needle. */
 function isBeginning(bytes: Uint8Array, at: number, needle: Uint8Array): boolean {
   for (let index = at; index < bytes.length; index++) if (bytes[index] !== needle[index - at]) return false;
@@ -80,9 +131,7 @@ export function findByFirstByte(bytes: Uint8Array, needle: Uint8Array, from: num
     at !== -1 && at <= last;
     at = bytes.indexOf(needle[0] ?? 0, at + 1)
   ) {
-    let length = 1;
-    while (length < needle.length && bytes[at + length] === needle[length]) length++;
-    if (length === needle.length) return at;
+    if (isAt(bytes, at, needle)) return at;
   }
   return -1;
 }

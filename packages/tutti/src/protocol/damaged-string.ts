@@ -1,37 +1,47 @@
 // Reads a string that JSON would refuse, or that something unusual follows.
 import { peekToken, skipSpace } from "./json-gap.ts";
+import { Mark } from "./repair-draft.ts";
 import type { Reading, RepairDraft } from "./repair-draft.ts";
 import { StringBody } from "./string-body.ts";
 import { isQuote, looksLikeKey } from "./string-end.ts";
 import type { Role } from "./string-end.ts";
 
 export function readDamagedString(draft: RepairDraft, role: Role): Reading {
-  const start = draft.pos;
-  let written = "";
-  let changed = false;
-  let next = start;
-  // Strings joined with a plus sign are one value.
-  for (;;) {
-    const body = new StringBody(draft, next);
-    const reading = body.read(role);
-    if (reading !== "read" && next === start && closeAtLineEnd(draft, role)) return "read";
-    if (reading === "refused") return draft.refuse(body.reason);
-    for (const repair of body.repairs) draft.note(repair);
-    written += body.written;
-    changed ||= body.repairs.length > 0;
-    draft.pos = body.end;
-    if (reading === "cut") {
-      draft.openQuote = draft.text.charAt(next);
-      draft.replace(start, draft.pos, `"${written}"`);
-      return "cut";
-    }
-    next = joinedString(draft.text, body.end, role);
-    if (next === -1) break;
-    draft.note("joined strings");
-    changed = true;
-  }
-  if (changed) draft.replace(start, draft.pos, `"${written}"`);
+  const before = new Mark();
+  before.set(draft, draft.pos);
+  const notes = draft.repairs.length;
+  const body = new StringBody(draft, draft.pos);
+  if (!body.isUsual) draft.replace(draft.pos, body.start, '"');
+  const reading = body.read(role);
+  const lineEnd = reading === "read" ? -1 : missingQuoteAt(draft, role);
+  if (lineEnd === -1) return finish(draft, role, body, reading);
+  draft.undo(before, notes);
+  draft.edit("missing quote", before.at, lineEnd, JSON.stringify(draft.text.slice(before.at + 1, lineEnd)));
+  draft.pos = lineEnd;
   return "read";
+}
+
+/** Ends the string, or goes on with the one that is joined to it: strings joined with a plus sign are one value. */
+function finish(draft: RepairDraft, role: Role, body: StringBody, reading: Reading): Reading {
+  const { text } = draft;
+  while (reading === "read") {
+    draft.pos = body.end + body.quoteLength;
+    const next = joinedString(text, draft.pos, role);
+    if (next === -1) {
+      if (!body.isUsual) draft.replace(body.end, draft.pos, '"');
+      return "read";
+    }
+    draft.note("joined strings");
+    const joined = new StringBody(draft, next);
+    draft.replace(body.end, joined.start, "");
+    body = joined;
+    reading = body.read(role);
+  }
+  if (reading === "refused") return draft.refuse(body.reason);
+  draft.openQuote = text.charAt(body.start - 1);
+  draft.pos = body.end;
+  draft.replace(draft.pos, draft.pos, '"');
+  return "cut";
 }
 
 function joinedString(text: string, end: number, role: Role): number {
@@ -41,26 +51,23 @@ function joinedString(text: string, end: number, role: Role): number {
 }
 
 /**
- * Ends a string whose closing quote is missing at the end of its first line, if that line has no further quote and the
- * next one begins as if the string had been closed.
+ * Where the closing quote of a string is missing: at the end of its first line, if that line has no further quote and
+ * the next one begins as if the string had been closed; -1 if not.
  */
-function closeAtLineEnd(draft: RepairDraft, role: Role): boolean {
+function missingQuoteAt(draft: RepairDraft, role: Role): number {
   const { text, pos } = draft;
-  if (role === "key" || text.charCodeAt(pos) !== 34) return false;
+  if (role === "key" || text.charCodeAt(pos) !== 34) return -1;
   let at = pos + 1;
   while (at < text.length && !isLineStop(text.charCodeAt(at))) at++;
-  if (text.charCodeAt(at) !== 10) return false;
+  if (text.charCodeAt(at) !== 10) return -1;
   const next = peekToken(text, at);
   const sign = text.charAt(next);
   const goesOn = role === "member" ? sign === "}" || looksLikeKey(text, next) : sign === "]" || sign === '"';
-  if (!goesOn) return false;
+  if (!goesOn) return -1;
   let end = text.charCodeAt(at - 1) === 13 ? at - 1 : at;
   while (end > pos + 1 && ",，;".includes(text.charAt(end - 1))) end--;
   // A space or a quote of another kind may belong to the text, or stand where the closing quote should.
-  if (text.charCodeAt(end - 1) === 32 || isQuote(text, end - 1)) return false;
-  draft.edit("missing quote", pos, end, JSON.stringify(text.slice(pos + 1, end)));
-  draft.pos = end;
-  return true;
+  return text.charCodeAt(end - 1) === 32 || isQuote(text, end - 1) ? -1 : end;
 }
 
 /** Where the search for the end of the line stops: a line break, a quote or a backslash. */

@@ -18,6 +18,12 @@ export function skipSpace(text: string, at: number): number {
   }
 }
 
+/** Where the white space of JSON that ends before `at` begins. */
+export function blankStart(text: string, at: number): number {
+  while (isSpace(text.charCodeAt(at - 1))) at--;
+  return at;
+}
+
 /** What a gap held, as bits: a line break; something that JSON does not allow there. */
 export const NEWLINE = 1;
 export const ODD = 2;
@@ -45,7 +51,9 @@ export function skipOdd(draft: Peeked): number {
     else {
       const end = oddEnd(draft, at, code);
       if (end === at) break;
-      held |= text.slice(at, end).includes("\n") ? ODD | NEWLINE : ODD;
+      // A line comment ends before its line break.
+      const isLine = code === 35 || (code === 47 && text.charCodeAt(at + 1) === 47);
+      held |= !isLine && text.slice(at, end).includes("\n") ? ODD | NEWLINE : ODD;
       at = end;
     }
   }

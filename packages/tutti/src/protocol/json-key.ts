@@ -28,7 +28,8 @@ function readBareKey(draft: RepairDraft): Reading {
   if (end === text.length) return "cut";
   // A quote behind the word is all that is left of its quotes.
   const closed = isQuote(text, end);
-  draft.edit(closed ? "missing quote" : "unquoted key", pos, closed ? end + 1 : end, `"${text.slice(pos, end)}"`);
+  if (closed) draft.edit("missing quote", pos, end + 1, `"${text.slice(pos, end)}"`);
+  else draft.quote("unquoted key", pos, end, 0);
   draft.pos = closed ? end + 1 : end;
   return "read";
 }

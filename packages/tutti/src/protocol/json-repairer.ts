@@ -8,8 +8,9 @@ import { ODD, skipGap, skipOdd, skipSpace } from "./json-gap.ts";
 import { hasStringPrefix, isCloser, isEllipsis, isKeyInList, wrapperLength } from "./json-sign.ts";
 import { readColon, readKey } from "./json-key.ts";
 import { passSoundString, readString } from "./json-string.ts";
+import { Mark } from "./repair-draft.ts";
 import type { Reading, RepairDraft } from "./repair-draft.ts";
-import { passSoundRow } from "./sound-row.ts";
+import { SoundRow } from "./sound-row.ts";
 import { isQuote, looksLikeKey } from "./string-end.ts";
 
 export const MAX_DEPTH = 200;
@@ -17,21 +18,17 @@ export const MAX_DEPTH = 200;
 type Step = "member" | "element" | "value" | "next" | "complete" | "cut" | "refused";
 
 export class JsonRepairer {
-  /** Keys met, to notice when two of one object have the same name. */
-  keys = 0;
   /** Something was left out with `...`. */
   leftOut = false;
   readonly #draft: RepairDraft;
+  readonly #row: SoundRow;
   readonly #open = new ContainerStack();
-  /** Up to here the text is sound and can be shown even if the rest is missing. */
-  #goodEnd = 0;
-  #goodEdits = 0;
-  /** The comma before the entry that is being read, and the edits made before it; -1 if there is none. */
-  #commaAt = -1;
-  #commaEdits = 0;
+  /** The comma before the entry that is being read. */
+  readonly #lastComma = new Mark();
 
   constructor(draft: RepairDraft) {
     this.#draft = draft;
+    this.#row = new SoundRow(draft, this.#lastComma);
   }
 
   run(): "complete" | "cut" | "refused" {
@@ -56,9 +53,9 @@ export class JsonRepairer {
     }
   }
 
-  /** The repaired text from `from` on, closed where it was cut. */
-  render(from: number): string {
-    return this.#draft.render(from, this.#goodEnd, this.#goodEdits) + this.#open.closing();
+  /** The repaired text, closed where it was cut. */
+  render(): string {
+    return this.#draft.render(this.#open.closing());
   }
 
   /** What a string or a word stands in. */
@@ -69,36 +66,26 @@ export class JsonRepairer {
   #member(): Step {
     const draft = this.#draft;
     skipGap(draft);
-    const before = this.#passSoundRow(true) ?? this.#beforeEntry();
+    const before = this.#passRow(true) ?? this.#beforeEntry();
     if (before !== null) return before;
     const isQuoted = isQuote(draft.text, draft.pos);
     const key = readKey(draft);
     if (key !== "read") return key;
-    this.keys++;
+    draft.keys++;
     const colon = readColon(draft, isQuoted);
     return colon === "read" ? "value" : colon;
   }
 
   #element(): Step {
     skipGap(this.#draft);
-    return this.#passSoundRow(false) ?? this.#beforeEntry() ?? "value";
+    return this.#passRow(false) ?? this.#beforeEntry() ?? "value";
   }
 
-  /** Passes over what is sound; null if an entry that is not, or none at all, comes first. */
-  #passSoundRow(isObject: boolean): Step | null {
-    const draft = this.#draft;
-    const row = passSoundRow(draft.text, draft.pos, isObject);
-    this.keys += row.keys;
-    if (row.valueEnd !== -1) {
-      draft.pos = row.valueEnd;
-      this.#markGood();
-    }
-    if (row.comma !== -1) {
-      this.#commaAt = row.comma;
-      this.#commaEdits = draft.edits;
-    }
-    draft.pos = row.at;
-    return row.then === "entry" ? null : row.then;
+  /** Passes over what is easy; null if an entry that is not, or none at all, comes first. */
+  #passRow(isObject: boolean): Step | null {
+    const then = this.#row.pass(isObject);
+    if (then === "damaged string") return this.#scalar(readDamagedString(this.#draft, "member"));
+    return then === "entry" ? null : then;
   }
 
   /** What may stand where a member or an element is expected and is none; null if there is nothing of that kind. */
@@ -150,17 +137,17 @@ export class JsonRepairer {
     if (this.#open.depth >= MAX_DEPTH) return draft.refuse("nested too deeply");
     this.#open.push(container, draft.pos);
     draft.pos += length;
-    this.#commaAt = -1;
+    this.#lastComma.at = -1;
     if (container === "call") {
       skipGap(draft);
       return draft.pos === draft.text.length ? "cut" : "value";
     }
-    this.#markGood();
+    this.#draft.settle(this.#draft.pos);
     return this.#role;
   }
 
   #scalar(reading: Reading): Step {
-    if (reading === "read" || (reading === "cut" && this.#draft.openQuote !== "")) this.#markGood();
+    if (reading === "read" || (reading === "cut" && this.#draft.openQuote !== "")) this.#draft.settle(this.#draft.pos);
     return reading === "read" ? "next" : reading;
   }
 
@@ -175,7 +162,7 @@ export class JsonRepairer {
     if (container === "call") return draft.refuse("a closing parenthesis is expected");
     if (code === 44 || code === 59 || code === 0xff0c) return this.#comma(code);
     if (isEllipsis(text, pos)) return this.#skipEllipsis("", "next");
-    this.#commaAt = -1;
+    this.#lastComma.at = -1;
     if (container === "[" && isKeyInList(text, pos)) return this.#endList();
     const startsEntry =
       container === "{"
@@ -189,8 +176,7 @@ export class JsonRepairer {
   #comma(sign: number): Step {
     const draft = this.#draft;
     const { text, pos } = draft;
-    this.#commaAt = pos;
-    this.#commaEdits = draft.edits;
+    this.#lastComma.set(draft, pos);
     let commas = 0;
     let odd = false;
     do {
@@ -201,6 +187,10 @@ export class JsonRepairer {
     const next = text.charCodeAt(draft.pos);
     const isPlain = sign === 44 && commas === 1 && !odd;
     if (isPlain && (next === 34 || next === 123)) return this.#role;
+    if (isPlain && isCloser(next)) {
+      draft.edit("trailing comma", pos, pos + 1, "");
+      return this.#role;
+    }
     const gap = odd || commas > 1 ? " " : text.slice(pos + 1, draft.pos);
     if (isEllipsis(text, draft.pos)) {
       draft.replace(pos, draft.pos, gap);
@@ -218,8 +208,9 @@ export class JsonRepairer {
     const draft = this.#draft;
     const bracket = this.#open.closeByGuess(draft.text);
     if (bracket === null || this.#open.top !== "{") return draft.refuse("a list is not closed");
-    const start = this.#commaAt === -1 ? draft.pos : this.#commaAt;
-    if (this.#commaAt !== -1) draft.undo(this.#commaEdits);
+    const comma = this.#lastComma;
+    const start = comma.at === -1 ? draft.pos : comma.at;
+    if (comma.at !== -1) draft.undo(comma);
     draft.edit("missing closing bracket", start, draft.pos, `${bracket}, `);
     return "member";
   }
@@ -246,7 +237,7 @@ export class JsonRepairer {
     if (code === 41) draft.replace(draft.pos, draft.pos + 1, this.#open.top === "call" ? "" : "]");
     this.#open.pop();
     draft.pos++;
-    this.#markGood();
+    this.#draft.settle(this.#draft.pos);
     return this.#open.depth === 0 ? "complete" : "next";
   }
 
@@ -263,10 +254,5 @@ export class JsonRepairer {
     if (bracket === null) return draft.refuse("brackets are missing");
     draft.edit("missing closing bracket", draft.pos, draft.pos, bracket);
     return null;
-  }
-
-  #markGood(): void {
-    this.#goodEnd = this.#draft.pos;
-    this.#goodEdits = this.#draft.edits;
   }
 }

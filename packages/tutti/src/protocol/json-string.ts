@@ -17,7 +17,7 @@ export function passSoundString(draft: RepairDraft, role: Role): boolean {
   if (quote !== 34 && quote !== 39) return false;
   const end = quote === 34 ? soundEnd(text, pos + 1) : plainEnd(text, pos + 1);
   if (end === -1 || !isFollowedAsUsual(text, end, role)) return false;
-  if (quote === 39) draft.edit("single quotes", pos, end, `"${text.slice(pos + 1, end - 1)}"`);
+  if (quote === 39) draft.quote("single quotes", pos, end, 1);
   draft.pos = end;
   return true;
 }
@@ -33,7 +33,7 @@ function plainEnd(text: string, at: number): number {
 }
 
 /** The position behind the closing quote of a string without any fault of its own; -1 if it has one. */
-export function soundEnd(text: string, at: number): number {
+function soundEnd(text: string, at: number): number {
   for (;;) {
     const code = text.charCodeAt(at);
     if (code === 34) return at + 1;

@@ -1,12 +1,12 @@
 // Which block of a finished turn is the answer, and what to tell the agent when none is.
-import { ANSWERS, HeartbeatAnswer, ProgressAnswer } from "../schema/answer.ts";
-import type { Answer } from "../schema/answer.ts";
+import type { Answer, ProgressAnswer } from "../schema/answer.ts";
 import type { AnswerPhase } from "../schema/status.ts";
+import { answerIssues } from "./check-answer.ts";
 import { explainIssue } from "./explain-issues.ts";
 import { normaliseAnswer } from "./normalise-answer.ts";
 import { scanBlocks } from "./response-scanner.ts";
 import type { Delimiters, ScannedBlock } from "./response-scanner.ts";
-import { canonicalJson } from "./canonical-json.ts";
+import { isSameJson } from "./same-json.ts";
 
 export interface Judgement {
   answer: Answer | null;
@@ -29,13 +29,13 @@ export function judgeAnswer(input: {
   taskId?: string;
 }): Judgement {
   const { phase, taskId, delimiters } = input;
-  const echoes = new Set(scanBlocks(input.prompt, delimiters).map(blockIdentity));
+  const samples = scanBlocks(input.prompt, delimiters);
   const judgement: Judgement = { answer: null, problems: [], warnings: [], ignored: [] };
   const ignore = (block: ScannedBlock, reason: string) =>
     judgement.ignored.push({ phase: block.ok ? block.phase : "", reason });
 
   for (const block of input.blocks) {
-    if (echoes.has(blockIdentity(block))) {
+    if (samples.some((sample) => isSameBlock(sample, block))) {
       ignore(block, "It repeats a block of the prompt.");
     } else if (!block.ok) {
       judgement.problems.push(`A block could not be used: ${block.message}.`);
@@ -47,12 +47,12 @@ export function judgeAnswer(input: {
       ignore(block, `It names task ${nameOf(block)}, not ${taskId}.`);
     } else {
       const { data, warnings } = normaliseAnswer(phase, block.data);
-      const checked = ANSWERS[phase].safeParse(data);
-      if (checked.success) {
-        judgement.answer = { phase, data: checked.data } as Answer;
+      const issues = answerIssues(phase, data);
+      if (issues.length === 0) {
+        judgement.answer = { phase, data } as Answer;
         judgement.warnings = warnings;
       } else {
-        judgement.problems.push(...checked.error.issues.map((issue) => explainIssue(issue, data)));
+        judgement.problems.push(...issues.map((issue) => explainIssue(issue, data)));
       }
     }
   }
@@ -64,16 +64,17 @@ export function judgeAnswer(input: {
 /** Validates a progress block as it arrives; null if it is none, is not valid, or is about another task. */
 export function readProgress(block: ScannedBlock, taskId: string | undefined): ProgressAnswer | null {
   if (!block.ok || block.phase !== "progress") return null;
-  const checked = ProgressAnswer.safeParse(normaliseAnswer("progress", block.data).data);
-  if (!checked.success || checked.data.task_id !== taskId) return null;
-  return checked.data;
+  const { data } = normaliseAnswer("progress", block.data);
+  if (data.task_id !== taskId || answerIssues("progress", data).length > 0) return null;
+  return data as ProgressAnswer;
 }
 
 /** Validates a sign of life as it arrives; null if it is none. */
 export function readHeartbeat(block: ScannedBlock): { timestamp: string; alive: boolean } | null {
   if (!block.ok || block.phase !== "heartbeat") return null;
-  const checked = HeartbeatAnswer.safeParse(block.data);
-  return checked.success ? { timestamp: checked.data.timestamp, alive: checked.data.alive } : null;
+  if (answerIssues("heartbeat", block.data).length > 0) return null;
+  const { timestamp, alive } = block.data as { timestamp: string; alive: boolean };
+  return { timestamp, alive };
 }
 
 function whatIsMissing(
@@ -88,8 +89,9 @@ function whatIsMissing(
     : `The answer holds no block that can be used: ${wanted} is missing.`;
 }
 
-function blockIdentity(block: ScannedBlock): string {
-  return block.ok ? canonicalJson([block.phase, block.data]) : `unreadable ${block.raw.trim()}`;
+function isSameBlock(one: ScannedBlock, other: ScannedBlock): boolean {
+  if (!one.ok || !other.ok) return one.ok === other.ok && one.raw.trim() === other.raw.trim();
+  return one.phase === other.phase && isSameJson(one.data, other.data);
 }
 
 function namesAnotherTask(block: ScannedBlock & { ok: true }, taskId: string | undefined): boolean {

@@ -1,11 +1,14 @@
 // What we read leniently in an answer before its schema is asked. Every change that could matter is named in a warning.
 import type { BlockPhase } from "../schema/answer.ts";
 import { isRecord } from "./json-value.ts";
-import { LISTS_OF_ENTRIES, PHASE_SCHEMAS } from "./phase-schemas.ts";
+import { ENTRIES, PHASE_SCHEMAS } from "./phase-schemas.ts";
 import type { MemberList } from "./phase-schemas.ts";
 
 /** The documents use several words for work in progress. */
-const PROGRESS_WORDS: Record<string, string> = { working: "in_progress", processing: "in_progress" };
+const PROGRESS_WORDS = new Map([
+  ["working", "in_progress"],
+  ["processing", "in_progress"],
+]);
 const KNOWN_PROGRESS = new Set(["in_progress", "blocked", "retrying"]);
 const KNOWN_AGGREGATION = new Set(["success", "needs_input", "failed"]);
 
@@ -15,18 +18,17 @@ export function normaliseAnswer(
   data: Record<string, unknown>,
 ): { data: Record<string, unknown>; warnings: string[] } {
   const warnings: string[] = [];
-  const known = withoutEmptyMembers(data, PHASE_SCHEMAS[phase]);
-  for (const [name, kind] of LISTS_OF_ENTRIES) {
-    const members = PHASE_SCHEMAS[phase][kind];
-    const entries = known[name];
-    if (!members || !Array.isArray(entries)) continue;
-    known[name] = entries.map((entry: unknown) => (isRecord(entry) ? withoutEmptyMembers(entry, members) : entry));
+  const known = { ...withoutEmptyMembers(data, PHASE_SCHEMAS[phase]) };
+  const { list, members } = ENTRIES[phase] ?? {};
+  const entries = list === undefined ? undefined : known[list];
+  if (list !== undefined && members && Array.isArray(entries)) {
+    known[list] = entries.map((entry: unknown) => (isRecord(entry) ? withoutEmptyMembers(entry, members) : entry));
   }
   const { status } = known;
-  if (phase === "progress" && typeof status === "string") {
-    const word = (Object.hasOwn(PROGRESS_WORDS, status) ? PROGRESS_WORDS[status] : undefined) ?? status;
-    known.status = word;
-    if (!KNOWN_PROGRESS.has(word)) warnings.push(`Unknown progress status: ${status}`);
+  if (phase === "progress" && typeof status === "string" && !KNOWN_PROGRESS.has(status)) {
+    const word = PROGRESS_WORDS.get(status);
+    if (word === undefined) warnings.push(`Unknown progress status: ${status}`);
+    else known.status = word;
   }
   if (phase === "aggregation" && typeof status === "string" && !KNOWN_AGGREGATION.has(status)) {
     known.status = "needs_input";
@@ -35,9 +37,15 @@ export function normaliseAnswer(
   return { data: known, warnings };
 }
 
-/** An agent that writes `"error": null` means that there is none. */
+/** An agent that writes `"error": null` means that there is none. Most write no null at all, and need no copy. */
 function withoutEmptyMembers(data: Record<string, unknown>, members: MemberList): Record<string, unknown> {
+  if (!hasNull(data)) return data;
   const copy = { ...data };
   for (const name of [...members.required, ...members.optional]) if (copy[name] === null) delete copy[name];
   return copy;
+}
+
+function hasNull(data: Record<string, unknown>): boolean {
+  for (const name in data) if (data[name] === null) return true;
+  return false;
 }

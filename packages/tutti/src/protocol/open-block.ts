@@ -24,7 +24,7 @@ export class OpenBlock {
   #text = "";
   /** What the first end delimiter made of the block, while we wait for a better one. */
   #first: ScannedBlock | null = null;
-  #string = new OpenString("");
+  #string: OpenString | null = null;
   #ends = 0;
   #readings = 0;
 
@@ -45,15 +45,16 @@ export class OpenBlock {
   /** The text has ended; `segment` is what came after the last delimiter. */
   finish(segment: string): Closing {
     if (this.#first !== null) return { isOpen: false, blocks: [this.#first], gaveUp: true };
-    return decided(unclosed(this.#withoutMentions(segment)));
+    return decided([unclosed(this.#withoutMentions(segment))]);
   }
 
   #closeFirst(segment: string): Closing {
-    const text = this.#withoutMentions(segment);
-    const restarted = this.#restarted(text);
-    if (restarted !== null) return decided(...restarted);
+    const hasStart = segment.includes(this.#delimiters.delimiterStart);
+    const text = hasStart ? this.#withoutMentions(segment) : segment;
+    const restarted = hasStart ? this.#restarted(text) : null;
+    if (restarted !== null) return decided(restarted);
     const { block, openQuote } = readBlock(text);
-    if (openQuote === "") return decided(block);
+    if (openQuote === "") return decided([block]);
     this.#text = text;
     this.#first = block;
     this.#string = new OpenString(openQuote);
@@ -63,12 +64,12 @@ export class OpenBlock {
   #closeLater(segment: string, first: ScannedBlock): Closing {
     const gaveUp: Closing = { isOpen: false, blocks: [first], gaveUp: true };
     this.#text += this.#delimiters.delimiterEnd + segment;
-    this.#string.read(segment);
+    this.#string?.read(segment);
     this.#ends++;
     if (this.#isStrictBlock(this.#afterLastStart(segment))) return gaveUp;
-    if (!this.#string.isOpen) {
+    if (this.#string?.isOpen === false) {
       const { block } = readBlock(this.#text);
-      if (block.ok) return decided(block);
+      if (block.ok) return decided([block]);
       this.#readings++;
     }
     return this.#ends >= MOST_ENDS || this.#readings >= MOST_READINGS ? gaveUp : { isOpen: true };
@@ -125,7 +126,7 @@ class OpenString {
   }
 }
 
-function decided(...blocks: ScannedBlock[]): Closing {
+function decided(blocks: ScannedBlock[]): Closing {
   return { isOpen: false, blocks, gaveUp: false };
 }
 

@@ -51,12 +51,12 @@ export const PHASE_SCHEMAS: Record<BlockPhase, PhaseSchema> = {
   heartbeat: { required: ["timestamp", "alive"], optional: [] },
 };
 
-/** The lists whose entries have members of their own, and the part of the schema that names them. */
-export const LISTS_OF_ENTRIES = [
-  ["tasks", "taskSchema"],
-  ["conflicts", "conflictSchema"],
-  ["issues", "issueSchema"],
-] as const;
+/** The list of each phase whose entries have members of their own, and those members. */
+export const ENTRIES: Partial<Record<BlockPhase, { list: string; members: MemberList }>> = {
+  task_list: { list: "tasks", members: PHASE_SCHEMAS.task_list.taskSchema! },
+  aggregation: { list: "conflicts", members: PHASE_SCHEMAS.aggregation.conflictSchema! },
+  verification: { list: "issues", members: PHASE_SCHEMAS.verification.issueSchema! },
+};
 
 export function isBlockPhase(phase: string): phase is BlockPhase {
   return Object.hasOwn(PHASE_SCHEMAS, phase);

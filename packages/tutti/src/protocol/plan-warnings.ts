@@ -35,9 +35,9 @@ function taskWarnings(task: Record<string, unknown>, groups: string[][]): string
   if (typeof priority === "number" && (priority < 1 || priority > 10)) {
     warnings.push(`Priority of ${id} is not between 1 and 10: ${priority}`);
   }
-  const group = groups.find((each) => each.includes(id)) ?? [];
-  for (const other of textsOf(task.dependencies)) {
-    if (group.includes(other)) warnings.push(`${id} depends on ${other}, which stands in the same parallel group`);
+  const group = groups.find((each) => each.includes(id));
+  for (const other of group ? textsOf(task.dependencies) : []) {
+    if (group?.includes(other)) warnings.push(`${id} depends on ${other}, which stands in the same parallel group`);
   }
   return warnings;
 }
@@ -48,11 +48,15 @@ function textsOf(value: unknown): string[] {
 
 /** The texts that occur more than once. */
 function repeated(texts: string[]): string[] {
-  return [...new Set(texts.filter((text, index) => texts.indexOf(text) !== index))];
+  const seen = new Set<string>();
+  const twice = new Set<string>();
+  for (const text of texts) (seen.has(text) ? twice : seen).add(text);
+  return [...twice];
 }
 
 /** The texts that are not among the known ones. */
 function unlike(texts: string[], known: string[]): string[] {
+  if (texts.length === 0) return [];
   const names = new Set(known);
   return [...new Set(texts)].filter((text) => !names.has(text));
 }

@@ -42,6 +42,13 @@ export interface Reading<M> {
   problems: Problem[];
 }
 
+/** Whether finished work is accepted. */
+export interface Approval {
+  approved: boolean;
+  /** Why not, as sentences that can go into a rejection. Empty if approved. */
+  reasons: string[];
+}
+
 /** A problem that no schema finds. */
 export function problem(severity: Problem["severity"], code: ProblemCode, path: string, sentence: string): Problem {
   return { path, severity, code, sentence };

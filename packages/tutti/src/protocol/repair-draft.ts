@@ -1,5 +1,6 @@
-// The work sheet of one repair: the damaged text, a cursor, and the edits that turn it into JSON. Edits are made from
-// left to right and never overlap, so writing the result is one pass, and what no edit touches is copied as it stands.
+// The work sheet of one repair: the damaged text, a cursor, and the JSON written so far. Edits are made from left to
+// right and never overlap; what no edit touches is copied as it stands. Both texts are kept as numbers, because reading
+// and writing numbers costs a fraction of what pieces of strings cost.
 
 /**
  * Everything a repair may do. A guess is a repair after which the text could also have meant something else, for example
@@ -52,31 +53,79 @@ export type Repair = keyof typeof REPAIRS;
 /** How reading a token ended. `cut`: the text ended within it. `refused`: it can be read in several ways. */
 export type Reading = "read" | "cut" | "refused";
 
+/** Node copies a string as it is stored; where there is no Buffer, or numbers are stored otherwise, a loop does it. */
+const hasFastCopy = typeof Buffer !== "undefined" && new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
+/** A loop copies a few signs faster than a call does. */
+const FEW_SIGNS = 100;
+/** A piece of the text as long as this is not copied sign by sign but taken as it is. */
+const PIECE = 65536;
+const LARGEST_CALL = 8192;
+/** Memory for texts up to this size is kept for the next one: getting it anew costs as much as reading them. */
+const KEPT_SIGNS = 262_144;
+const QUOTE = 34;
+
+/** There is never more than one repair at work, because a repair waits for nothing. */
+let keptText = new Uint16Array();
+let keptResult = new Uint16Array();
+
+/** A place in the text, and how much had been written when the cursor was there. */
+export class Mark {
+  /** -1 if there is no such place. */
+  at = -1;
+  written = 0;
+  copied = 0;
+
+  set(draft: RepairDraft, at: number): void {
+    this.at = at;
+    this.written = draft.written;
+    this.copied = draft.copied;
+  }
+}
+
 export class RepairDraft {
   readonly text: string;
-  pos = 0;
+  /** The text as numbers, with a zero behind its end. */
+  readonly signs: Uint16Array;
+  pos: number;
+  /** How many signs have been written and not put away, and up to where the text has been dealt with. */
+  written = 0;
+  copied: number;
   /** Why the text cannot be repaired; the first reason stays. */
   refusal = "";
   /** The quote of the string in which the text ended, if it did: what follows the text may belong to that string. */
   openQuote = "";
-  guessed = false;
-  readonly repairs = new Set<Repair>();
-  readonly #starts: number[] = [];
-  readonly #ends: number[] = [];
-  readonly #texts: string[] = [];
+  /** Keys met, to notice when two of one object have the same name. */
+  keys = 0;
+  /** Up to here the text is sound and can be shown even if the rest is missing. */
+  readonly good = new Mark();
+  readonly #repairs: Repair[] = [];
+  /** What was written and will not be taken back. */
+  #settled = "";
+  /** What was written since then. */
+  #recent = keptResult;
+  #lastNote: Repair | "" = "";
 
-  constructor(text: string) {
+  /** A repair of what begins at `start`. */
+  constructor(text: string, start: number) {
     this.text = text;
+    this.signs = signsOf(text);
+    this.pos = start;
+    this.copied = start;
   }
 
-  get edits(): number {
-    return this.#starts.length;
+  /** Every kind of repair that was noted, in the order in which they were first met. */
+  get repairs(): readonly Repair[] {
+    return this.#repairs;
+  }
+
+  get guessed(): boolean {
+    return this.#repairs.some((repair) => REPAIRS[repair].guess);
   }
 
   note(repair: Repair): void {
-    if (this.repairs.has(repair)) return;
-    this.repairs.add(repair);
-    if (REPAIRS[repair].guess) this.guessed = true;
+    if (repair === this.#lastNote) return;
+    this.#lastNote = repair;
+    if (!this.#repairs.includes(repair)) this.#repairs.push(repair);
   }
 
   edit(repair: Repair, start: number, end: number, replacement: string): void {
@@ -86,16 +135,39 @@ export class RepairDraft {
 
   /** An edit whose reasons have been noted already. */
   replace(start: number, end: number, replacement: string): void {
-    this.#starts.push(start);
-    this.#ends.push(end);
-    this.#texts.push(replacement);
+    this.#copy(start, replacement.length);
+    const recent = this.#recent;
+    for (let at = 0; at < replacement.length; at++) recent[this.written++] = replacement.charCodeAt(at);
+    this.copied = end;
   }
 
-  /** Takes back all edits but the first ones. */
-  undo(edits: number): void {
-    this.#starts.length = edits;
-    this.#ends.length = edits;
-    this.#texts.length = edits;
+  /** Puts double quotes around what stands there, in place of `inset` signs at either side. */
+  quote(repair: Repair, start: number, end: number, inset: 0 | 1): void {
+    this.note(repair);
+    this.#copy(start, 1);
+    this.#recent[this.written++] = QUOTE;
+    this.copied = start + inset;
+    this.#copy(end - inset, 1);
+    this.#recent[this.written++] = QUOTE;
+    this.copied = end;
+  }
+
+  /** Says that everything up to `at` is sound. No mark that was set before is returned to from here on. */
+  settle(at: number): void {
+    if (at - this.copied > PIECE) {
+      this.#settled += textOf(this.#recent, this.written) + this.text.slice(this.copied, at);
+      this.written = 0;
+      this.copied = at;
+    }
+    this.good.set(this, at);
+  }
+
+  /** Takes back all edits since the mark, and all notes but the first ones. */
+  undo(mark: Mark, notes: number = this.#repairs.length): void {
+    this.written = mark.written;
+    this.copied = mark.copied;
+    this.#repairs.length = notes;
+    this.#lastNote = "";
   }
 
   refuse(reason: string): "refused" {
@@ -103,15 +175,52 @@ export class RepairDraft {
     return "refused";
   }
 
-  /** The text from `from` to `to` with the first `edits` edits made. */
-  render(from: number, to: number, edits: number): string {
-    const pieces: string[] = [];
-    let copied = from;
-    for (let index = 0; index < edits; index++) {
-      pieces.push(this.text.slice(copied, this.#starts[index]), this.#texts[index] ?? "");
-      copied = this.#ends[index] ?? copied;
-    }
-    pieces.push(this.text.slice(copied, to));
-    return pieces.join("");
+  /** The text as far as it is sound, with all edits made, and the brackets that close it. */
+  render(closing: string): string {
+    this.undo(this.good);
+    this.replace(this.good.at, this.good.at, closing);
+    return this.#settled + textOf(this.#recent, this.written);
   }
+
+  /** Writes the text up to `end` as it stands, and makes room for as many signs more. */
+  #copy(end: number, more: number): void {
+    const { signs, copied } = this;
+    const count = end - copied;
+    if (this.written + count + more > this.#recent.length) this.#grow(count + more);
+    const recent = this.#recent;
+    if (count > FEW_SIGNS) {
+      recent.set(signs.subarray(copied, end), this.written);
+      this.written += count;
+      return;
+    }
+    let to = this.written;
+    for (let at = copied; at < end; at++) recent[to++] = signs[at]!;
+    this.written = to;
+  }
+
+  /** Makes room for as many signs; the first time for the whole rest of the text, and some more. */
+  #grow(more: number): void {
+    const rest = this.text.length - this.copied;
+    const grown = new Uint16Array(this.written + (this.written >> 1) + more + rest + (rest >> 3) + FEW_SIGNS);
+    grown.set(this.#recent.subarray(0, this.written));
+    this.#recent = grown;
+    if (grown.length <= KEPT_SIGNS) keptResult = grown;
+  }
+}
+
+function signsOf(text: string): Uint16Array {
+  const signs = text.length < keptText.length ? keptText : new Uint16Array(text.length + 1);
+  if (signs.length <= KEPT_SIGNS) keptText = signs;
+  if (hasFastCopy) Buffer.from(signs.buffer).write(text, "utf16le");
+  else for (let at = 0; at < text.length; at++) signs[at] = text.charCodeAt(at);
+  signs[text.length] = 0;
+  return signs;
+}
+
+function textOf(signs: Uint16Array, length: number): string {
+  if (hasFastCopy) return Buffer.from(signs.buffer, 0, 2 * length).toString("utf16le");
+  let text = "";
+  for (let at = 0; at < length; at += LARGEST_CALL)
+    text += String.fromCharCode(...signs.subarray(at, Math.min(length, at + LARGEST_CALL)));
+  return text;
 }

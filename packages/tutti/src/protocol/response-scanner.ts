@@ -83,11 +83,27 @@ export class ResponseScanner {
 
   #readInside(chunk: Uint8Array, from: number, blocks: ScannedBlock[]): number {
     const end = this.#end.next(chunk, from);
+    const isWhole = end !== -1 && this.#content.length === 0 && end - from - this.#end.length <= this.#maxBlockBytes;
+    if (isWhole) {
+      this.#closeWhole(chunk, from, end, blocks);
+      return end;
+    }
     this.#content.append(chunk.subarray(from, end === -1 ? chunk.length : end));
     const length = this.#content.length - this.#end.length;
     if (length > this.#maxBlockBytes || (end === -1 && length === this.#maxBlockBytes)) this.#giveUpBlock(blocks);
     else if (end !== -1) this.#closeBlock(decoder.decode(this.#content.view(this.#segment, length)), blocks);
     return end;
+  }
+
+  /** A block that lies in one chunk is read where it is; it is kept only if it has to wait for a later end. */
+  #closeWhole(chunk: Uint8Array, from: number, end: number, blocks: ScannedBlock[]): void {
+    const closing = this.#block.close(decode(chunk, from, end - this.#end.length));
+    if (closing.isOpen) {
+      this.#content.append(chunk.subarray(from, end));
+      this.#firstEnd = this.#content.length;
+      this.#segment = this.#content.length;
+    }
+    this.#settle(closing, blocks);
   }
 
   #closeBlock(segment: string, blocks: ScannedBlock[]): void {
@@ -102,10 +118,10 @@ export class ResponseScanner {
 
   #settle(closing: Closing, blocks: ScannedBlock[]): void {
     if (closing.isOpen) return;
-    blocks.push(...closing.blocks);
-    const rest = closing.gaveUp ? this.#content.view(this.#firstEnd).slice() : new Uint8Array();
+    for (const block of closing.blocks) blocks.push(block);
+    const rest = closing.gaveUp ? this.#content.view(this.#firstEnd).slice() : null;
     this.#leave();
-    this.#read(rest, blocks);
+    if (rest !== null) this.#read(rest, blocks);
   }
 
   /** The block is too large, or has been waiting for the end of a string for too long. */
@@ -158,6 +174,12 @@ export class ResponseScanner {
     this.#halfCharacter = isHalf ? text.slice(-1) : "";
     return encoder.encode(isHalf ? text.slice(0, -1) : text);
   }
+}
+
+/** Node decodes a part of its own buffers without a view of it. */
+function decode(bytes: Uint8Array, start: number, end: number): string {
+  const isBuffer = typeof Buffer !== "undefined" && bytes instanceof Buffer;
+  return isBuffer ? bytes.toString("utf8", start, end) : decoder.decode(bytes.subarray(start, end));
 }
 
 /** All blocks of a whole text. */

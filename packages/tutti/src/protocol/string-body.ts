@@ -12,6 +12,7 @@ import { senseOfQuote } from "./string-end.ts";
 import type { Role } from "./string-end.ts";
 
 const CLOSING: Record<string, string> = { "“": "”", "„": "“", "‘": "’", "«": "»" };
+const APOSTROPHES = "'‘";
 const KINDS: Record<string, Repair> = {
   '"': "unescaped quotes in a string",
   "'": "single quotes",
@@ -20,61 +21,68 @@ const KINDS: Record<string, Repair> = {
 
 export class StringBody {
   reason = "a string can be read in several ways";
-  /** The position behind the string, once it has been read. */
+  /** Where the content begins, and where it ends once it has been read. */
+  readonly start: number;
   end = 0;
-  /** The content as JSON writes it, without the quotes around it. */
-  written = "";
-  readonly repairs: Repair[] = [];
+  /** How long the quotes are that close it. */
+  readonly quoteLength: 1 | 3;
+  readonly #draft: RepairDraft;
   readonly #text: string;
-  readonly #start: number;
   readonly #quote: string;
   readonly #kind: Repair;
-  readonly #triple: boolean;
-  #copied: number;
+  #hasLineBreak = false;
   #innerQuotes = 0;
   #literalBackslashes = 0;
   #otherBackslashes = 0;
 
   constructor(draft: RepairDraft, start: number) {
+    this.#draft = draft;
     this.#text = draft.text;
     this.#quote = draft.text.charAt(start);
-    this.#triple = isTriple(draft.text, start);
-    this.#kind = this.#triple ? "triple quotes" : (KINDS[this.#quote] ?? "typographic quotes");
-    this.#start = start + (this.#triple ? 3 : 1);
-    this.#copied = this.#start;
-    if (this.#kind !== "unescaped quotes in a string") this.repairs.push(this.#kind);
+    this.quoteLength = isTriple(draft.text, start) ? 3 : 1;
+    this.#kind = this.quoteLength === 3 ? "triple quotes" : (KINDS[this.#quote] ?? "typographic quotes");
+    this.start = start + this.quoteLength;
   }
 
+  /** Whether its own quotes are those of JSON. */
+  get isUsual(): boolean {
+    return this.#kind === "unescaped quotes in a string";
+  }
+
+  /** Reads up to the closing quote and writes the content, but not the quotes, as JSON does. */
   read(role: Role): Reading {
-    const text = this.#text;
-    const closing = CLOSING[this.#quote] ?? this.#quote;
-    let at = this.#start;
-    while (at < text.length) {
-      const code = text.charCodeAt(at);
+    const { signs } = this.#draft;
+    const { length } = this.#text;
+    const closing = (CLOSING[this.#quote] ?? this.#quote).charCodeAt(0);
+    if (!this.isUsual) this.#draft.note(this.#kind);
+    let at = this.start;
+    while (at < length) {
+      const code = signs[at]!;
       if (code === 92) {
         const length = this.#escape(at);
         if (length === 0) return "refused";
         at += length;
-      } else if (text.charAt(at) === closing) {
+      } else if (code === closing) {
         const verdict = this.#quoteAt(at, role);
         if (verdict === "refused") return "refused";
         if (verdict === "end") return this.#finish(at);
         at++;
       } else {
-        if (code === 34 && role === "key") return "refused";
-        if (code === 34) this.#put(at, 1, '\\"', this.#kind);
-        else if (code < 32) this.#put(at, 1, escapedControl(code), lineBreakOr(code));
+        if (code === 34 || code < 32) {
+          if (code === 34 && role === "key") return "refused";
+          if (code === 34) this.#put(at, 1, '\\"', this.#kind);
+          else this.#putControl(at, code);
+        }
         at++;
       }
     }
-    this.#put(text.length, 0, "", "unfinished end");
-    this.end = text.length;
+    this.#draft.note("unfinished end");
+    this.end = length;
     return "cut";
   }
 
   #finish(at: number): Reading {
-    this.written += this.#text.slice(this.#copied, at);
-    this.end = at + (this.#triple ? 3 : 1);
+    this.end = at;
     if (this.#literalBackslashes === 0 || this.#otherBackslashes === 0) return "read";
     this.reason = "the backslashes of a string can be read in several ways";
     return "refused";
@@ -82,14 +90,14 @@ export class StringBody {
 
   #quoteAt(at: number, role: Role): "end" | "inside" | "refused" {
     const text = this.#text;
-    if (this.#triple) {
+    if (this.quoteLength === 3) {
       if (text.startsWith('"""', at)) return "end";
       this.#put(at, 1, '\\"', this.#kind);
       return "inside";
     }
     const before = text.charCodeAt(at - 1);
     const after = text.charCodeAt(at + 1);
-    const isApostrophe = (this.#quote === "'" || this.#quote === "‘") && isLetter(before) && isLetter(after);
+    const isApostrophe = APOSTROPHES.includes(this.#quote) && isLetter(before) && isLetter(after);
     if (isApostrophe) return "inside";
 
     const sense = senseOfQuote(text, at + 1, role);
@@ -98,7 +106,7 @@ export class StringBody {
       return paired && !this.#opensNextLine(at) ? "end" : "refused";
     if (role === "key" || ":：".includes(text.charAt(skipSpace(text, at + 1)))) return "refused";
     // At the very beginning of the text it may also be its own opening quote, written twice.
-    if (at === this.#start) return "refused";
+    if (at === this.start) return "refused";
     const fits = paired ? opensWord(before, after) : closesWord(before, after);
     if (!fits) return "refused";
     this.#innerQuotes++;
@@ -109,7 +117,7 @@ export class StringBody {
 
   /** A quote that is the first thing on its line more likely opens a string than it closes the one of the line before. */
   #opensNextLine(at: number): boolean {
-    if (!this.repairs.includes("line break in a string")) return false;
+    if (!this.#hasLineBreak) return false;
     let before = at - 1;
     while (this.#text.charCodeAt(before) === 32 || this.#text.charCodeAt(before) === 9) before--;
     return this.#text.charCodeAt(before) === 10;
@@ -147,10 +155,15 @@ export class StringBody {
     return 1;
   }
 
+  #putControl(at: number, code: number): void {
+    const isLineBreak = code === 10 || code === 13;
+    this.#hasLineBreak ||= isLineBreak;
+    const written = code === 10 ? "\\n" : escapedControl(code);
+    this.#put(at, 1, written, isLineBreak ? "line break in a string" : "control character in a string");
+  }
+
   #put(at: number, length: number, written: string, repair: Repair): void {
-    this.written += this.#text.slice(this.#copied, at) + written;
-    this.#copied = at + length;
-    if (!this.repairs.includes(repair)) this.repairs.push(repair);
+    this.#draft.edit(repair, at, at + length, written);
   }
 }
 
@@ -177,8 +190,4 @@ function isLetter(code: number): boolean {
     (code >= 0xc0 && code <= 0x24f) ||
     (code >= 0x370 && code <= 0x52f)
   );
-}
-
-function lineBreakOr(code: number): Repair {
-  return code === 10 || code === 13 ? "line break in a string" : "control character in a string";
 }

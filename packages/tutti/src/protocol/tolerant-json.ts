@@ -6,7 +6,7 @@
 // 3. What stands inside a string is never changed.
 // 4. A text that was cut is marked as truncated: it may be shown, but nobody may act on it.
 // 5. A text without an object or a list, or with several, is refused.
-import { peekToken, skipSpace } from "./json-gap.ts";
+import { blankStart, peekToken, skipSpace } from "./json-gap.ts";
 import { JsonRepairer, MAX_DEPTH } from "./json-repairer.ts";
 import { RepairDraft } from "./repair-draft.ts";
 import type { Repair } from "./repair-draft.ts";
@@ -34,7 +34,7 @@ export type TolerantReading =
   | { ok: false; reason: string };
 
 export function readTolerantly(text: string): TolerantReading {
-  const strict = parse(text);
+  const strict = endsLikeJson(text) ? parse(text) : undefined;
   if (typeof strict === "string") return readInner(strict);
   if (strict !== undefined) return finished(strict, text, []);
   const quoted = withoutQuoteMarks(text);
@@ -44,18 +44,17 @@ export function readTolerantly(text: string): TolerantReading {
 }
 
 function readDamaged(text: string): TolerantReading {
-  const draft = new RepairDraft(text);
   const start = rootStart(text);
   if (start === -1) return { ok: false, reason: "There is no object" };
   if (isEscaped(text, start) || hasOnlyEscapedQuotes(text, start)) return readEscaped(text, start);
-  draft.pos = start;
+  const draft = new RepairDraft(text, start);
   const repairer = new JsonRepairer(draft);
   const ending = repairer.run();
   if (ending === "refused" || hasRivalReading(draft)) return { ok: false, reason: sentence(draft.refusal) };
   noteAround(draft, text.slice(0, start), "before");
   if (ending === "cut") draft.note("unfinished end");
   else if (!checkRest(draft)) return { ok: false, reason: sentence(draft.refusal) };
-  const repaired = repairer.render(start);
+  const repaired = repairer.render();
   const value = parse(repaired);
   if (value === undefined) return { ok: false, reason: "The text is not JSON" };
   if (typeof value !== "object" || value === null) return { ok: false, reason: "There is no object" };
@@ -63,14 +62,14 @@ function readDamaged(text: string): TolerantReading {
   reading.guessed = draft.guessed;
   reading.truncated = ending === "cut" || repairer.leftOut;
   reading.openQuote = ending === "cut" ? draft.openQuote : "";
-  reading.keys = repairer.keys;
+  reading.keys = draft.keys;
   return reading;
 }
 
 /** Repairs that are clear by themselves but can together be read in another way. */
 function hasRivalReading(draft: RepairDraft): boolean {
   const { repairs, text } = draft;
-  const has = (repair: Repair): boolean => repairs.has(repair);
+  const has = (repair: Repair): boolean => repairs.includes(repair);
   // In a list that was not closed, a key that is damaged too looks like one more element.
   if (has("missing closing bracket") && HIDES_KEYS.some(has)) {
     draft.refuse("a list is not closed, and something else is missing");
@@ -108,6 +107,18 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Whether the text can be JSON with an object, a list or a string in it, judged by its end alone: behind the last comma
+ * stands more than closing brackets, and the last sign is one of the three. Only a text that can is worth parsing.
+ */
+function endsLikeJson(text: string): boolean {
+  let at = blankStart(text, text.length);
+  if (text.charCodeAt(at - 1) === 34) return true;
+  let brackets = 0;
+  for (; text.charCodeAt(at - 1) === 125 || text.charCodeAt(at - 1) === 93; at = blankStart(text, at - 1)) brackets++;
+  return brackets > 0 && text.charCodeAt(at - 1) !== 44;
 }
 
 /** Where the object begins: at the start of the text, or at the first bracket in it that opens an object. */

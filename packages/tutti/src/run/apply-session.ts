@@ -1,7 +1,7 @@
 // The part of the fold that concerns sessions: the main session and the workers.
+import { taskOf } from "./lookup.ts";
 import { withSession, withWorker } from "./with-worker.ts";
 import type { Placed, RunEvent } from "../schema/event.ts";
-import { workerSessionId } from "../schema/ids.ts";
 import { NO_USAGE, type Usage } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 import { NO_TOOLS, type Owed, type SessionState, type ToolStats, type Worker } from "../schema/worker.ts";
@@ -14,9 +14,11 @@ type SessionEvent = Extract<
 export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
   switch (event.type) {
     case "main:spawning": {
-      const main = newSession(event.data.sessionId, event.data.attempt, event.data.start);
-      return { ...run, mainSessionId: event.data.sessionId, main };
+      const main = newSession(event.data, event.data.start);
+      return { ...run, mainSessionId: event.data.sessionId, main, sessions: run.sessions + 1 };
     }
+    case "main:relieved":
+      return withMain(run, event.data.sessionId, { state: "over", turn: null });
     case "main:spawned":
       return withMain(run, event.data.sessionId, { state: "running" });
     case "main:lost": {
@@ -26,7 +28,9 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
     case "worker:spawning":
       return {
         ...run,
-        workers: { ...run.workers, [event.data.taskId]: newWorker(run, event.data.taskId, event.data.attempt) },
+        workers: { ...run.workers, [event.data.taskId]: newWorker(run, event.data) },
+        sessions: run.sessions + 1,
+        lastSpawnAt: event.timestamp,
       };
     case "worker:spawned":
       return withSession(run, event.data.taskId, { state: "running", start: event.data.start }, { status: "running" });
@@ -43,25 +47,65 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
         error: event.data.partial ? (event.data.report.error ?? null) : null,
       });
     case "worker:failed":
-      return over(run, event.data.taskId, event.timestamp, { status: "failed", error: event.data.error });
+      return over(run, event.data.taskId, event.timestamp, {
+        status: "failed",
+        error: event.data.error,
+        errorCode: event.data.code,
+      });
     case "worker:timeout":
-      return over(run, event.data.taskId, event.timestamp, { status: "timeout", error: event.data.error });
+      return over(run, event.data.taskId, event.timestamp, {
+        status: "timeout",
+        error: event.data.error,
+        errorCode: event.data.code,
+      });
     case "worker:cancelled":
       return over(run, event.data.taskId, event.timestamp, { status: "cancelled", error: "cancelled" });
+    case "worker:paused":
+      return withSession(
+        run,
+        event.data.taskId,
+        { pausedAt: event.timestamp },
+        { status: "paused", pausedBy: event.data.by },
+      );
+    case "worker:resumed": {
+      const worker = run.workers[event.data.taskId];
+      if (!worker) return run;
+      const session = goOn(worker.session, event.timestamp);
+      return withWorker(run, event.data.taskId, { status: "running", pausedBy: null, session });
+    }
+    case "worker:retrying":
+      return unblock(
+        withWorker(run, event.data.taskId, {
+          status: "pending",
+          progress: 0,
+          currentAction: "Retrying...",
+          error: null,
+          errorCode: null,
+          output: null,
+          outputFiles: [],
+          completedAt: null,
+          startedAt: null,
+          losses: 0,
+          retryCount: event.data.retryCount,
+          notBefore: event.data.notBefore,
+        }),
+        event.data.taskId,
+      );
     case "worker:lost": {
       const losses = (run.workers[event.data.taskId]?.losses ?? 0) + (event.data.counted ? 1 : 0);
       return withSession(
         run,
         event.data.taskId,
         { state: "over", turn: null },
-        { status: "pending", losses, owed: null },
+        { status: "pending", losses, owed: null, pausedBy: null },
       );
     }
     case "turn:started": {
       const { turn: number, phase, try: tries } = event.data;
       const turn = { number, phase, try: tries, startedAt: event.timestamp };
-      if (event.data.taskId !== null) return withSession(run, event.data.taskId, { turn, turns: number });
-      return withMain(run, event.data.sessionId, { turn, turns: number, waitedMs: 0 });
+      const counted = { ...run, turns: run.turns + 1 };
+      if (event.data.taskId !== null) return withSession(counted, event.data.taskId, { turn, turns: number });
+      return withMain(counted, event.data.sessionId, { turn, turns: number, waitedMs: 0 });
     }
     case "turn:ended":
       return endTurn(run, event.data);
@@ -77,22 +121,48 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
   }
 }
 
-function newSession(sessionId: string, attempt: number, start: string | null): SessionState {
-  return { sessionId, attempt, state: "spawning", turns: 0, turn: null, start, waitedMs: 0, asks: {} };
+interface Spawned {
+  sessionId: string;
+  attempt: number;
+  agent: string;
+  role: string;
 }
 
-function newWorker(run: Run, taskId: string, attempt: number): Worker {
+function newSession({ sessionId, attempt, agent, role }: Spawned, start: string | null): SessionState {
+  const fresh = { state: "spawning" as const, turns: 0, turn: null, waitedMs: 0, pausedAt: null, asks: {} };
+  return { sessionId, attempt, agent, role, start, ...fresh };
+}
+
+/** A session that was paused goes on; the time in between counts against nobody. */
+export function goOn(session: SessionState, at: number): SessionState {
+  if (session.pausedAt === null) return session;
+  return { ...session, pausedAt: null, waitedMs: session.waitedMs + at - session.pausedAt };
+}
+
+/** What depends on a task that will be tried again, directly or not, may start after all. */
+function unblock(run: Run, taskId: string): Run {
+  const freed = new Set([taskId]);
+  // A task comes after what it needs in no particular order, so this goes on until nothing more is found.
+  for (let before = 0; before < freed.size;) {
+    before = freed.size;
+    for (const task of run.tasks) if (task.dependencies.some((id) => freed.has(id))) freed.add(task.id);
+  }
+  const blocked = Object.fromEntries(Object.entries(run.blocked).filter(([id]) => !freed.has(id)));
+  return { ...run, blocked };
+}
+
+function newWorker(run: Run, spawned: Spawned & { taskId: string }): Worker {
+  const { sessionId, taskId, attempt } = spawned;
   const before = run.workers[taskId];
-  const sessionId = workerSessionId(run.id, taskId, attempt, run.template.config.sessionPrefix);
   return {
     sessionId,
     orchestratorId: run.id,
     taskId,
-    task: run.tasks.find((task) => task.id === taskId)!,
+    task: taskOf(run, taskId)!,
     status: "spawning",
     attempt,
-    session: newSession(sessionId, attempt, null),
-    owed: { phase: "workerExecution", try: 1, problems: [] },
+    session: newSession(spawned, null),
+    owed: { phase: "workerExecution", try: 1, problems: [], note: null, interrupted: false },
     progress: 0,
     currentAction: null,
     toolStats: NO_TOOLS,
@@ -102,8 +172,11 @@ function newWorker(run: Run, taskId: string, attempt: number): Worker {
     outputFiles: [],
     outputPreview: null,
     error: null,
+    errorCode: null,
     partial: false,
     retryCount: before?.retryCount ?? 0,
+    notBefore: null,
+    pausedBy: null,
     losses: before?.losses ?? 0,
     commit: null,
     merged: "not yet",
@@ -122,8 +195,11 @@ function over(run: Run, taskId: string, at: number, patch: Partial<Worker>): Run
 }
 
 function endTurn(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data"]): Run {
-  const again = (owed: Owed | null): Owed | null =>
-    owed && data.problems.length > 0 ? { ...owed, try: owed.try + 1, problems: data.problems } : owed;
+  const again = (owed: Owed | null): Owed | null => {
+    if (!owed) return null;
+    if (data.ending.kind === "interrupted") return { ...owed, interrupted: true };
+    return data.problems.length > 0 ? { ...owed, try: owed.try + 1, problems: data.problems } : owed;
+  };
   const usage = addUsage(run.usage, data.usage);
   const toolStats = addTools(run.toolStats, data.toolStats);
   if (data.taskId === null) {

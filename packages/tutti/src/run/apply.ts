@@ -5,7 +5,8 @@
 // 1. It never refuses and never looks at a clock: what stands in the log has happened.
 // 2. It does not change its argument; what an event does not touch is shared between the two states.
 // 3. Events that only tell change what is shown (progress, tool counts), never what `decide` or `schedule` read.
-import { applyToSession } from "./apply-session.ts";
+import { applyToSession, goOn } from "./apply-session.ts";
+import { soundOrder } from "./plan.ts";
 import { withWorker } from "./with-worker.ts";
 import type { Placed, RunEvent } from "../schema/event.ts";
 import { NO_USAGE, type Verdict } from "../schema/outcome.ts";
@@ -40,6 +41,7 @@ function born(data: Created, { runSeq, timestamp }: Placed): Run {
     agent: data.agent,
     status: "created",
     outcome: null,
+    pausedFrom: null,
     currentPhase: null,
     mainSessionId: null,
     main: null,
@@ -49,6 +51,9 @@ function born(data: Created, { runSeq, timestamp }: Placed): Run {
     tasks: [],
     parallelGroups: [],
     planErrors: [],
+    planWarnings: [],
+    executionOrder: null,
+    skipped: {},
     workers: {},
     blocked: {},
     base: null,
@@ -58,6 +63,15 @@ function born(data: Created, { runSeq, timestamp }: Placed): Run {
     verification: null,
     inbox: {},
     answers: {},
+    decisions: [],
+    budget: data.template.config.budget,
+    turns: 0,
+    sessions: 0,
+    idleMs: 0,
+    idleSince: null,
+    lastSpawnAt: null,
+    phaseSince: null,
+    hooks: {},
     usage: NO_USAGE,
     toolStats: NO_TOOLS,
     errors: [],
@@ -75,8 +89,9 @@ function change(run: Run, event: RunEvent & Placed): Run {
     case "orchestrator:started":
       return {
         ...run,
-        status: "analyzing",
+        status: event.data.phase === "analysis" ? "analyzing" : "planning",
         currentPhase: event.data.phase,
+        phaseSince: event.timestamp,
         mainSessionId: event.data.mainSessionId,
         owed: firstAsking(event.data.phase),
         base: event.data.base,
@@ -84,23 +99,74 @@ function change(run: Run, event: RunEvent & Placed): Run {
         startedAt: event.timestamp,
       };
     case "orchestrator:phaseChanged":
-      return enterPhase(run, event.data.currentPhase, event.data.status);
+      return enterPhase(run, event.data.currentPhase, event.data.status, event.timestamp);
     case "orchestrator:analysisComplete":
       return { ...run, analysis: event.data.analysis, owed: null };
     case "orchestrator:tasksReady":
       return {
-        ...run,
-        status: "confirming",
+        ...withStatus(beIdle(run, event.timestamp), "confirming", run.currentPhase),
         owed: null,
         tasks: event.data.tasks,
         parallelGroups: event.data.parallelGroups,
         planErrors: event.data.errors,
+        planWarnings: event.data.warnings,
+        executionOrder: event.data.executionOrder,
+        // A plan that nobody is to carry out is left out as a whole.
+        skipped: run.template.phases.workerExecution.enabled
+          ? {}
+          : Object.fromEntries(event.data.tasks.map(({ id }) => [id, { satisfied: true }])),
       };
     case "orchestrator:created":
-    case "orchestrator:confirmed":
+    case "log:removed":
+    case "orchestrator:cleanup":
+    case "workers:archived":
+    case "workers:deleted":
+    case "orchestrator:budgetReached":
       return run;
-    case "orchestrator:aggregated":
-      return { ...run, aggregation: event.data.aggregation, head: event.data.head, owed: null };
+    case "orchestrator:confirmed": {
+      const { tasks, parallelGroups, skipped, budget } = event.data;
+      const order = soundOrder(tasks, run.executionOrder);
+      const confirmed = { tasks, parallelGroups, skipped, budget, executionOrder: order, planErrors: [] };
+      return { ...beBusy(run, event.timestamp), ...confirmed };
+    }
+    case "orchestrator:changesRequested": {
+      const note = `The person has seen your plan and wants it changed: ${event.data.text}`;
+      return {
+        ...beBusy(run, event.timestamp),
+        status: "planning",
+        owed: { ...firstAsking("taskPlanning"), note },
+        tasks: [],
+        parallelGroups: [],
+        planErrors: [],
+        planWarnings: [],
+      };
+    }
+    case "orchestrator:paused": {
+      const { previousStatus: status, previousPhase: phase, reason } = event.data;
+      const main = run.main && run.main.state !== "over" ? { ...run.main, pausedAt: event.timestamp } : run.main;
+      const pausedFrom = { status, phase, at: event.timestamp, reason };
+      return { ...beIdle(run, event.timestamp), status: "paused", pausedFrom, main };
+    }
+    case "orchestrator:resumed":
+      return resume(run, event.data.status, event.timestamp);
+    case "orchestrator:decided": {
+      const decisions = [...run.decisions, ...event.data.decisions];
+      const note = `The person has decided:\n${decisions.map(({ question, answer }) => `- ${question}\n  ${answer}`).join("\n")}`;
+      return { ...run, decisions, owed: { ...firstAsking("aggregation"), note } };
+    }
+    case "orchestrator:budgetChanged":
+      return { ...run, budget: event.data.budget };
+    case "orchestrator:clockJumped":
+      return shiftClocks(run, event.data.byMs);
+    case "hook:started":
+      return { ...run, hooks: { ...run.hooks, [hookKey(event.data.hook, event.data.cause)]: "running" } };
+    case "hook:ended":
+      return { ...run, hooks: { ...run.hooks, [hookKey(event.data.hook, event.data.cause)]: "ended" } };
+    case "orchestrator:aggregated": {
+      const { aggregation, head } = event.data;
+      const conflicts = aggregation.status === "success" ? settleConflicts(run) : run.conflicts;
+      return { ...run, aggregation, head, owed: null, conflicts };
+    }
     case "orchestrator:verified":
       return { ...run, verification: event.data.verification, head: event.data.head, owed: null };
     case "orchestrator:reopened": {
@@ -109,10 +175,15 @@ function change(run: Run, event: RunEvent & Placed): Run {
         ...run,
         status,
         currentPhase: phase,
-        owed: firstAsking(phase),
+        phaseSince: event.timestamp,
+        owed: PHASES_OF_MAIN.has(phase) ? firstAsking(phase) : null,
         outcome: null,
         completedAt: null,
         released: false,
+        // What was merged and checked before the reopened phase will be merged and checked again.
+        aggregation: phase === "verification" ? run.aggregation : null,
+        verification: null,
+        decisions: [],
       };
     }
     case "orchestrator:completed":
@@ -127,8 +198,9 @@ function change(run: Run, event: RunEvent & Placed): Run {
     case "task:blocked":
       return { ...run, blocked: { ...run.blocked, [event.data.taskId]: event.data.because } };
     case "workspace:merged": {
-      const merged = withWorker(run, event.data.taskId, { merged: "merged" });
-      return { ...merged, head: event.data.head };
+      const { taskId, head, settled } = event.data;
+      const merged = withWorker(run, taskId, { merged: "merged" });
+      return { ...merged, head, conflicts: settled ? [...run.conflicts, settled] : run.conflicts };
     }
     case "workspace:conflict": {
       const conflicted = withWorker(run, event.data.taskId, { merged: "conflict" });
@@ -157,20 +229,72 @@ function change(run: Run, event: RunEvent & Placed): Run {
   }
 }
 
-export const firstAsking = (phase: Phase): Owed => ({ phase, try: 1, problems: [] });
+export const firstAsking = (phase: Phase): Owed => ({
+  phase,
+  try: 1,
+  problems: [],
+  note: null,
+  interrupted: false,
+});
+
+export const hookKey = (hook: string, cause: number): string => `${hook} ${cause}`;
+
+/** A conflict on which the person has decided is settled once the main session has merged with the decision. */
+export function settleConflicts(run: Run): Run["conflicts"] {
+  if (run.decisions.length === 0) return run.conflicts;
+  const resolution = run.decisions.map(({ question, answer }) => `${question}: ${answer}`).join("; ");
+  return run.conflicts.map((conflict) => (conflict.resolution === null ? { ...conflict, resolution } : conflict));
+}
+
+/** While a run is paused, what it does in the meantime changes where it will go on. */
+function withStatus(run: Run, status: RunStatus, phase: Phase | null): Run {
+  if (run.status !== "paused" || !run.pausedFrom) return { ...run, status, currentPhase: phase };
+  return { ...run, currentPhase: phase, pausedFrom: { ...run.pausedFrom, status, phase } };
+}
+
+/** From now on time does not count against the run: it waits for a person. */
+const beIdle = (run: Run, at: number): Run => (run.idleSince === null ? { ...run, idleSince: at } : run);
+
+const beBusy = (run: Run, at: number): Run =>
+  run.idleSince === null ? run : { ...run, idleSince: null, idleMs: run.idleMs + at - run.idleSince };
+
+function resume(run: Run, status: RunStatus, at: number): Run {
+  const away = run.pausedFrom === null ? 0 : at - run.pausedFrom.at;
+  const main = run.main && goOn(run.main, at);
+  const resumed: Run = { ...run, status, pausedFrom: null, main, phaseSince: (run.phaseSince ?? at) + away };
+  // A plan that waits to be confirmed still waits.
+  return status === "confirming" ? resumed : beBusy(resumed, at);
+}
+
+/** Time that passed without anybody being able to use it. */
+function shiftClocks(run: Run, byMs: number): Run {
+  const shift = (session: SessionState): SessionState =>
+    session.state === "over" ? session : { ...session, waitedMs: session.waitedMs + byMs };
+  const workers = Object.fromEntries(
+    Object.entries(run.workers).map(([id, worker]) => [id, { ...worker, session: shift(worker.session) }]),
+  );
+  return {
+    ...run,
+    workers,
+    main: run.main && shift(run.main),
+    phaseSince: run.phaseSince === null ? null : run.phaseSince + byMs,
+    idleMs: run.idleMs + byMs,
+  };
+}
 
 const PHASES_OF_MAIN: ReadonlySet<Phase> = new Set(["analysis", "taskPlanning", "aggregation", "verification"]);
 
 /** A change of status within a phase leaves what is owed as it is. */
-function enterPhase(run: Run, phase: Phase, status: RunStatus): Run {
-  if (phase === run.currentPhase) return { ...run, status };
-  return { ...run, status, currentPhase: phase, owed: PHASES_OF_MAIN.has(phase) ? firstAsking(phase) : null };
+function enterPhase(run: Run, phase: Phase, status: RunStatus, at: number): Run {
+  const entered = withStatus(run, status, phase);
+  if (phase === run.currentPhase) return entered;
+  return { ...entered, phaseSince: at, owed: PHASES_OF_MAIN.has(phase) ? firstAsking(phase) : null };
 }
 
 function end(run: Run, status: RunStatus, outcome: Verdict, at: number): Run {
   if (isRunOver(run.status)) return run;
   const main = run.main && { ...run.main, state: "over" as const, turn: null };
-  return { ...run, status, outcome, main, owed: null, completedAt: at };
+  return { ...beBusy(run, at), status, outcome, main, owed: null, pausedFrom: null, completedAt: at };
 }
 
 /** Who asks what. */

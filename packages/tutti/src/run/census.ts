@@ -1,14 +1,24 @@
 // How a run stands: every planned task counted once, and the verdict that follows.
+import { workerOf } from "./lookup.ts";
 import { runBranch } from "../schema/ids.ts";
 import type { Census, Outcome, Verdict } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver } from "../schema/status.ts";
 
-export type TaskStanding = "completed" | "failed" | "timeout" | "cancelled" | "blocked" | "neverStarted" | "active";
+export type TaskStanding =
+  | "completed"
+  | "failed"
+  | "timeout"
+  | "cancelled"
+  | "skipped"
+  | "blocked"
+  | "neverStarted"
+  | "active";
 
 /** Where one task stands. `neverStarted` is also the answer for a task that still waits for its turn. */
 export function taskStanding(run: Run, taskId: string): TaskStanding {
-  const worker = run.workers[taskId];
+  if (Object.hasOwn(run.skipped, taskId)) return "skipped";
+  const worker = workerOf(run, taskId);
   switch (worker?.status) {
     case "completed":
     case "failed":
@@ -20,7 +30,7 @@ export function taskStanding(run: Run, taskId: string): TaskStanding {
     case "paused":
       return "active";
     default:
-      return run.blocked[taskId] ? "blocked" : "neverStarted";
+      return Object.hasOwn(run.blocked, taskId) ? "blocked" : "neverStarted";
   }
 }
 
@@ -47,14 +57,16 @@ export function census(run: Run): Census {
 export function causes(run: Run): Outcome["causes"] {
   return run.tasks.flatMap((task) => {
     const standing = taskStanding(run, task.id);
-    const worker = run.workers[task.id];
+    const worker = workerOf(run, task.id);
+    // What the person left out is as the person wants it.
+    if (standing === "skipped") return [];
     if (standing === "completed") {
       return worker?.partial
         ? [{ taskId: task.id, status: "partial", reason: worker.error ?? partialReason(worker.output) }]
         : [];
     }
     if (standing === "blocked") {
-      return [{ taskId: task.id, status: standing, reason: `needs ${run.blocked[task.id]!.join(", ")}` }];
+      return [{ taskId: task.id, status: standing, reason: blockedReason(run.blocked[task.id]!) }];
     }
     if (standing === "active" || standing === "neverStarted") {
       return isRunOver(run.status) ? [{ taskId: task.id, status: "neverStarted", reason: "the run ended first" }] : [];
@@ -62,6 +74,9 @@ export function causes(run: Run): Outcome["causes"] {
     return [{ taskId: task.id, status: standing, reason: worker?.error ?? standing }];
   });
 }
+
+export const blockedReason = (because: readonly string[]): string =>
+  because.length > 0 ? `needs ${because.join(", ")}` : "the time of the phase was over before it could start";
 
 function partialReason(output: unknown): string {
   return typeof output === "string" && output !== "" ? output : "the worker called its result partial";

@@ -1,10 +1,27 @@
 // What can be asked of a run. Some commands come from people, the others are reports of the engine about sessions and
 // workspaces; all of them are judged by `decide`, and none of them is stored: the log holds only what followed.
 import type { Answer } from "../schema/answer.ts";
+import type { Budget } from "../schema/budget.ts";
 import type { Ending, RunEvent } from "../schema/event.ts";
+import type { PersonAnswer } from "../schema/inbox.ts";
 import type { Conflict, Usage } from "../schema/outcome.ts";
+import type { Task } from "../schema/task.ts";
 import type { Template } from "../schema/template.ts";
 import type { ToolStats } from "../schema/worker.ts";
+
+/** What a person changes in a plan before it is carried out. */
+export interface PlanChanges {
+  /** By task id. A task that is left out is either taken as done (`satisfied`) or blocks what depends on it. */
+  tasks?: Record<string, TaskChange>;
+  added?: Task[];
+  removed?: string[];
+  budget?: Budget;
+}
+
+export interface TaskChange extends Partial<Omit<Task, "id">> {
+  skip?: boolean;
+  satisfied?: boolean;
+}
 
 /** From a person. */
 export type Order =
@@ -15,13 +32,21 @@ export type Order =
       template: Template;
       cwd: string;
       message: string;
-      customVariables: Record<string, string>;
+      customVariables: Record<string, unknown>;
       agent: string;
     }
   | { type: "start"; base: string; warnings: string[] }
-  | { type: "confirm" }
+  | { type: "confirm"; changes?: PlanChanges; hash?: string }
+  | { type: "requestChanges"; text: string }
+  | { type: "pause" }
+  | { type: "resume" }
   | { type: "cancel" }
-  | { type: "answer"; itemId: string; text: string }
+  | { type: "pauseWorker"; sessionId: string }
+  | { type: "resumeWorker"; sessionId: string }
+  | { type: "cancelWorker"; sessionId: string }
+  | { type: "retry"; taskId: string }
+  | { type: "answer"; itemId: string; answer: PersonAnswer }
+  | { type: "decide"; decisions: { index: number; option?: number | undefined; text?: string | undefined }[] }
   /** What a main session failed to answer, given by a person. */
   | { type: "supply"; itemId: string; answer: Answer };
 
@@ -34,14 +59,30 @@ export type Report =
   | { type: "turnOver"; sessionId: string; turn: number; over: TurnOver }
   | { type: "lost"; sessionId: string; reason: string; counted: boolean }
   | { type: "expired"; sessionId: string }
+  /** It has said and done nothing for this long. */
+  | { type: "idle"; sessionId: string; forMs: number }
   | { type: "asked"; sessionId: string; askId: string; itemId: string; question: string; options?: string[] }
-  | { type: "merged"; taskId: string; commit: string; head: string }
+  | { type: "merged"; taskId: string; commit: string; head: string; conflict?: Conflict }
   | { type: "conflicted"; taskId: string; commit: string; conflict: Conflict }
+  /** What turns that are still open have used so far. */
+  | { type: "spending"; usage: Usage }
+  /** Time has passed; something may be due. */
+  | { type: "tick" }
+  | { type: "clockJumped"; byMs: number }
   | { type: "fault"; operation: string; error: string; code: string }
   /** Something went wrong beside the run's own work, e.g. tidying up; it is recorded and ends nothing. */
   | { type: "mishap"; operation: string; error: string; code: string }
+  | { type: "hookStarted"; hook: HookReport }
+  | { type: "hookEnded"; hook: HookReport; ok: boolean; detail: string; durationMs: number; pause: boolean }
+  /** Something that the engine did for a person, to be recorded as it is. */
   | { type: "told"; event: RunEvent }
   | { type: "released" };
+
+export interface HookReport {
+  name: Extract<RunEvent, { type: "hook:started" }>["data"]["hook"];
+  cause: number;
+  run: string;
+}
 
 export type Command = Order | Report;
 
@@ -59,4 +100,16 @@ export interface TurnOver {
   usage: Usage;
   /** What the workspace holds. `head` is where the run's branch points after main-session work was taken into it. */
   work: { commit: string; files: string[]; head: string | null } | null;
+  /** What tasks of this kind have taken before, for the estimate of a plan. */
+  history?: History;
+}
+
+/** Averages over the tasks that completed before, with as many as there were. */
+export interface History {
+  samples: number;
+  msPerTask: number;
+  usdPerTask: number;
+  tokensPerTask: number;
+  /** What tasks of the same title took in the same repository. */
+  msByTitle: Record<string, number>;
 }

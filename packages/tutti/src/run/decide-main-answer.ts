@@ -1,9 +1,12 @@
 // The rules for what the main session answers: each phase's answer moves the run on, or is asked for again.
-import type { TurnOver } from "./command.ts";
+import { settleConflicts } from "./apply.ts";
+import type { History, TurnOver } from "./command.ts";
+import { estimatePlan } from "./estimate.ts";
 import { afterAggregation, complete, enter, fail } from "./follow.ts";
 import { parallelGroups } from "./graph.ts";
-import { readPlan } from "./plan.ts";
-import { withdrawQuestions } from "./withdraw.ts";
+import { addItem, withdrawQuestions } from "./inbox.ts";
+import { pause } from "./lifecycle.ts";
+import { readPlan, type Plan } from "./plan.ts";
 import type {
   AggregationAnswer,
   AnalysisAnswer,
@@ -42,6 +45,8 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
   ];
 
   if (answer === null) {
+    // Paused in the middle: the same question is put again when it goes on.
+    if (ending.kind === "interrupted" || main.pausedAt !== null) return ended([]);
     if (ending.kind !== "ended") return [...ended([]), fail(run, phase, ending.detail, "turn_failed", at)];
     const problems = over.problems.length > 0 ? over.problems : ["the answer holds no block"];
     if (run.owed!.try < MAX_TRIES) return ended(problems);
@@ -52,31 +57,55 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
       fail(run, phase, error, "no_answer", at),
     ];
   }
-  return takeAnswer(run, answer, over.work?.head ?? run.head!, ended, at);
+  return takeAnswer(run, answer, { head: over.work?.head ?? run.head!, history: over.history }, ended, at);
 }
 
 /** The person may know what the agent could not say. */
 function askForData(run: Run, phase: Phase, error: string, itemId: string, at: number): RunEvent {
   const question = `The ${phase} phase got ${error.replace(/\.+$/, "")}. Its data can be supplied by hand.`;
-  const of = { run: run.id, taskId: null, sessionId: null, askId: null };
-  const item = { id: itemId, kind: "data" as const, ...of, question, phase, createdAt: at };
-  return { type: "inbox:added", data: { id: run.id, item } };
+  return addItem(run, { id: itemId, kind: "data", question, phase }, at);
+}
+
+/** What goes with an answer: where the run's branch points after it, and what such tasks took before. */
+export interface Circumstances {
+  head: string;
+  history?: History | undefined;
 }
 
 /** What follows from an answer, whoever gave it. */
-export function takeAnswer(run: Run, answer: Answer, head: string, ended: Ended, at: number): RunEvent[] {
+export function takeAnswer(run: Run, answer: Answer, about: Circumstances, ended: Ended, at: number): RunEvent[] {
   switch (answer.phase) {
     case "analysis":
-      return [...ended([]), analysed(run, answer.data), enter(run, "taskPlanning", "planning")];
+      return [...ended([]), analysed(run, answer.data), ...afterAnalysis(run, at)];
     case "task_list":
-      return planned(run, answer.data, ended);
+      return planned(run, answer.data, about.history, ended, at);
     case "aggregation":
-      return aggregated(run, answer.data, head, ended, at);
+      return aggregated(run, answer.data, about.head, ended, at);
     case "verification":
-      return verified(run, answer.data, head, ended, at);
+      return verified(run, answer.data, about.head, ended, at);
     case "completion":
       return ended(["a completion is a worker's answer"]);
   }
+}
+
+/** Planning, if the template wants it; else the request itself is the one task, if there are to be workers at all. */
+export function afterAnalysis(run: Run, at: number): RunEvent[] {
+  const { taskPlanning, workerExecution } = run.template.phases;
+  if (taskPlanning.enabled) return [enter(run, "taskPlanning", "planning")];
+  if (!workerExecution.enabled) return [complete(run)];
+  return [enter(run, "taskPlanning", "planning"), ...planWithoutAsking(run, at)];
+}
+
+export function planWithoutAsking(run: Run, at: number): RunEvent[] {
+  return run.template.phases.workerExecution.enabled
+    ? planReady(run, planOfRequest(run), undefined, at)
+    : [complete(run)];
+}
+
+function planOfRequest(run: Run): Plan {
+  const [title = "The request"] = run.userRequest.trim().split("\n");
+  const task = { id: "task_001", title: title.slice(0, 100), description: run.userRequest, scope: [], priority: 1 };
+  return { tasks: [{ ...task, dependencies: [] }], errors: [], warnings: [], executionOrder: null };
 }
 
 type Ended = (problems: string[]) => RunEvent[];
@@ -100,15 +129,38 @@ function analysed(run: Run, answer: AnalysisAnswer): RunEvent {
 }
 
 /** A plan that cannot be carried out is an unusable answer; after the last try it is shown with its errors. */
-function planned(run: Run, answer: TaskListAnswer, ended: Ended): RunEvent[] {
-  const { tasks, errors } = readPlan(answer);
-  if (errors.length > 0 && run.owed!.try < MAX_TRIES) return ended(errors);
+function planned(run: Run, answer: TaskListAnswer, history: History | undefined, ended: Ended, at: number): RunEvent[] {
+  const plan = readPlan(answer, run.template, history?.msByTitle);
+  if (plan.errors.length > 0 && run.owed!.try < MAX_TRIES) return ended(plan.errors);
+  return [...ended([]), ...planReady(run, plan, history, at)];
+}
+
+/** The plan, and the question to the person whether it is to be carried out, with what it will probably take. */
+function planReady(run: Run, plan: Plan, history: History | undefined, at: number): RunEvent[] {
+  const { tasks, errors, warnings, executionOrder } = plan;
   const groups = errors.length > 0 ? [] : parallelGroups(tasks);
-  const ready: RunEvent = {
-    type: "orchestrator:tasksReady",
-    data: { id: run.id, taskCount: tasks.length, parallelGroups: groups, tasks, errors },
-  };
-  return [...ended([]), ready];
+  const data = { taskCount: tasks.length, parallelGroups: groups, tasks, errors, warnings, executionOrder };
+  const ready: RunEvent = { type: "orchestrator:tasksReady", data: { id: run.id, ...data } };
+  // Without workers the plan is the result, and nobody is asked.
+  if (!run.template.phases.workerExecution.enabled && errors.length === 0) {
+    const skipped = Object.fromEntries(tasks.map(({ id }) => [id, { satisfied: true }]));
+    return [ready, complete({ ...run, tasks, skipped })];
+  }
+  return [ready, askToConfirm(run, plan, history, at)];
+}
+
+function askToConfirm(run: Run, { tasks, errors }: Plan, history: History | undefined, at: number): RunEvent {
+  const { maxWorkers, parallelExecution } = run.template.config;
+  const sound = errors.length === 0;
+  const estimate = sound ? estimatePlan(tasks, parallelExecution ? maxWorkers : 1, history) : null;
+  const question = sound
+    ? `Carry out this plan of ${tasks.length} ${tasks.length === 1 ? "task" : "tasks"}?`
+    : `The plan cannot be carried out as it stands: ${errors.join("; ")}`;
+  return addItem(
+    run,
+    { kind: "plan", question, evidence: { tasks, errors, estimate, budget: run.budget }, risk: "medium" },
+    at,
+  );
 }
 
 function aggregated(run: Run, answer: AggregationAnswer, head: string, ended: Ended, at: number): RunEvent[] {
@@ -116,11 +168,50 @@ function aggregated(run: Run, answer: AggregationAnswer, head: string, ended: En
     ...ended([]),
     { type: "orchestrator:aggregated", data: { id: run.id, aggregation: answer, head } },
   ];
-  if (answer.status === "success") return [...taken, ...afterAggregation({ ...run, aggregation: answer })];
-  const why = answer.error ?? answer.summary ?? `the main session answered ${answer.status}`;
-  const error = answer.status === "needs_input" ? `aggregation needs a person's decision: ${why}` : why;
-  return [...taken, fail(run, "aggregation", error, "aggregation_failed", at)];
+  if (answer.status === "failed") {
+    const error = answer.error ?? answer.summary ?? "the main session answered failed";
+    return [...taken, fail(run, "aggregation", error, "aggregation_failed", at)];
+  }
+  const questions = openDecisions(run, answer, at);
+  if (questions.length === 0) return [...taken, ...afterAggregation(settle({ ...run, aggregation: answer }))];
+  const why = answer.summary ?? "merging needs a decision";
+  return [...taken, ...questions, ...(run.status === "paused" ? [] : pause(run, "needs_input", why))];
 }
+
+/**
+ * What only the person can decide: everything the main session asks, and, where the template wants the person to decide
+ * conflicts, every conflict that was found. What has been decided is not asked again.
+ */
+function openDecisions(run: Run, answer: AggregationAnswer, at: number): RunEvent[] {
+  const { mergeStrategy, conflictResolution } = run.template.phases.aggregation;
+  const asks = answer.status === "needs_input";
+  const byPerson = mergeStrategy === "manual" || conflictResolution === "ask";
+  if (!asks && (!byPerson || run.decisions.length > 0)) return [];
+  const ofAgent = (answer.conflicts ?? []).map((conflict) => ({
+    question: conflict.description ?? `${conflict.type} in ${conflict.files?.join(", ") ?? "the result"}`,
+    options: conflict.options,
+    evidence: conflict,
+  }));
+  const ofGit = run.conflicts
+    .filter(({ resolution }) => resolution === null)
+    .map((conflict) => ({
+      question: `${conflict.tasks.join(" and ")} changed ${conflict.files.join(", ")} in ways that collide`,
+      options: conflict.tasks.map((task) => `take the version of ${task}`),
+      evidence: conflict,
+    }));
+  const found = byPerson ? [...ofAgent, ...ofGit] : ofAgent;
+  const whole = {
+    question: answer.summary ?? "The main session needs a decision",
+    options: undefined,
+    evidence: answer,
+  };
+  return (asks && found.length === 0 ? [whole] : found).map(({ question, options, evidence }, index) =>
+    addItem(run, { kind: "decision", question, ...(options ? { options } : {}), evidence, index, risk: "medium" }, at),
+  );
+}
+
+/** A conflict on which the person has decided is settled when the main session has merged with that decision. */
+const settle = (run: Run): Run => (run.decisions.length > 0 ? { ...run, conflicts: settleConflicts(run) } : run);
 
 function verified(run: Run, answer: VerificationAnswer, head: string, ended: Ended, at: number): RunEvent[] {
   const taken: RunEvent[] = [

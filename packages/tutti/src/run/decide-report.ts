@@ -1,13 +1,19 @@
 // The rules for what the engine reports about sessions and workspaces.
-import { asking } from "./apply.ts";
-import type { Report, TurnOver } from "./command.ts";
-import { decideMainAnswer, MAX_TRIES } from "./decide-main-answer.ts";
+import { asking, hookKey } from "./apply.ts";
+import type { Report } from "./command.ts";
+import { decideMainAnswer } from "./decide-main-answer.ts";
+import { decideWorkerAnswer } from "./decide-worker-answer.ts";
+import { castOf } from "./cast.ts";
+import { askForMore, reached } from "./budget.ts";
 import { fail, mishap } from "./follow.ts";
+import { addItem, answered, withdrawQuestions } from "./inbox.ts";
+import { pause } from "./lifecycle.ts";
+import { workerOf, workerOfSession } from "./lookup.ts";
 import { deadlines, isReady } from "./schedule.ts";
-import { withdrawQuestions } from "./withdraw.ts";
-import type { CompletionAnswer } from "../schema/answer.ts";
+import { PAUSABLE } from "./transitions.ts";
 import type { RunEvent } from "../schema/event.ts";
 import { mainSessionId, workerSessionId } from "../schema/ids.ts";
+import type { Usage } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver } from "../schema/status.ts";
 import type { Worker } from "../schema/worker.ts";
@@ -20,19 +26,20 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
     return isRunOver(run.status) && !run.released ? [{ type: "workspace:released", data: { id: run.id } }] : [];
   if (report.type === "told") return [report.event];
   if (report.type === "mishap") return [mishap(run, report.operation, report.error, report.code, at)];
+  if (report.type === "hookStarted" || report.type === "hookEnded") return aboutHook(run, report);
   if (isRunOver(run.status)) return [];
   switch (report.type) {
     case "spawnMain":
       return spawnMain(run);
     case "spawn":
-      return spawn(run, report.taskId);
+      return spawn(run, report.taskId, at);
     case "fault":
       return [fail(run, report.operation, report.error, report.code, at)];
     case "merged": {
-      const { taskId, commit, head } = report;
-      return awaitsMerge(run, taskId, commit)
-        ? [{ type: "workspace:merged", data: { id: run.id, taskId, commit, head } }]
-        : [];
+      const { taskId, commit, head, conflict } = report;
+      if (!awaitsMerge(run, taskId, commit)) return [];
+      const settled = conflict ? { settled: conflict } : {};
+      return [{ type: "workspace:merged", data: { id: run.id, taskId, commit, head, ...settled } }];
     }
     case "conflicted": {
       const { taskId, commit, conflict } = report;
@@ -40,6 +47,14 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
         ? [{ type: "workspace:conflict", data: { id: run.id, taskId, commit, conflict } }]
         : [];
     }
+    case "tick":
+      return [];
+    case "spending":
+      return spending(run, report.usage, at);
+    case "clockJumped":
+      return run.startedAt === null
+        ? []
+        : [{ type: "orchestrator:clockJumped", data: { id: run.id, byMs: report.byMs } }];
     case "expired":
       // Something may have given the session more time since the clock was set.
       if (!deadlines(run).some((each) => each.sessionId === report.sessionId && each.at <= at)) return [];
@@ -52,28 +67,38 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
 type SessionReport = Extract<Report, { sessionId: string }>;
 
 function aboutSession(run: Run, report: SessionReport, at: number): RunEvent[] {
-  const worker = Object.values(run.workers).find((each) => each.sessionId === report.sessionId);
+  const worker = workerOfSession(run, report.sessionId);
   if (worker && worker.session.state !== "over") return aboutWorker(run, worker, report, at);
   const main = run.main?.sessionId === report.sessionId && run.main.state !== "over" ? run.main : null;
   return main ? aboutMain(run, main, report, at) : [];
 }
 
 function spawnMain(run: Run): RunEvent[] {
-  if (run.owed === null || (run.main && run.main.state !== "over")) return [];
+  if (run.owed === null || run.status === "paused" || (run.main && run.main.state !== "over")) return [];
   const attempt = (run.main?.attempt ?? 0) + 1;
   const sessionId = mainSessionId(run.id, attempt, run.template.config.sessionPrefix);
-  return [{ type: "main:spawning", data: { id: run.id, sessionId, taskId: null, attempt, start: run.head! } }];
+  return [
+    {
+      type: "main:spawning",
+      data: { id: run.id, sessionId, taskId: null, attempt, start: run.head!, ...castOf(run, run.owed.phase) },
+    },
+  ];
 }
 
-function spawn(run: Run, taskId: string): RunEvent[] {
-  if (!isReady(run, taskId)) return [];
-  const attempt = (run.workers[taskId]?.attempt ?? 0) + 1;
+function spawn(run: Run, taskId: string, at: number): RunEvent[] {
+  if (!isReady(run, taskId, at)) return [];
+  const attempt = (workerOf(run, taskId)?.attempt ?? 0) + 1;
   const sessionId = workerSessionId(run.id, taskId, attempt, run.template.config.sessionPrefix);
-  return [{ type: "worker:spawning", data: { sessionId, orchestratorId: run.id, taskId, attempt } }];
+  return [
+    {
+      type: "worker:spawning",
+      data: { sessionId, orchestratorId: run.id, taskId, attempt, ...castOf(run, "workerExecution") },
+    },
+  ];
 }
 
 function awaitsMerge(run: Run, taskId: string, commit: string): boolean {
-  const worker = run.workers[taskId];
+  const worker = workerOf(run, taskId);
   return worker?.status === "completed" && worker.commit === commit && worker.merged === "not yet";
 }
 
@@ -116,6 +141,8 @@ function aboutMain(run: Run, main: NonNullable<Run["main"]>, report: SessionRepo
         ? [...gone, fail(run, run.currentPhase ?? "main session", reason, "phase_timeout", at)]
         : gone;
     }
+    case "idle":
+      return [];
     case "turnOver":
       if (main.turn?.number !== report.turn) return [];
       return decideMainAnswer(run, main, report.over, at);
@@ -146,7 +173,14 @@ function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number
     }
     case "expired": {
       const error = `Worker timed out after ${run.template.config.workerTimeout}ms`;
-      return [...withdrawn, { type: "worker:timeout", data: { ...about, error } }];
+      return [...withdrawn, { type: "worker:timeout", data: { ...about, error, code: "worker_timeout" } }];
+    }
+    case "idle": {
+      const { idleTimeout } = run.template.config;
+      const waits = worker.status !== "running" || withdrawn.length > 0;
+      if (idleTimeout === undefined || report.forMs < idleTimeout || waits) return [];
+      const error = `Worker said and did nothing for ${idleTimeout}ms`;
+      return [{ type: "worker:timeout", data: { ...about, error, code: "worker_idle" } }];
     }
     case "turnOver":
       if (worker.session.turn?.number !== report.turn) return [];
@@ -157,79 +191,44 @@ function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number
 function ask(run: Run, taskId: string | null, report: Extract<Report, { type: "asked" }>, at: number): RunEvent[] {
   const { itemId, sessionId, askId, question, options } = report;
   // An adopted session tells its story again, with questions that have been put to the person before.
-  const session = taskId === null ? run.main : run.workers[taskId]?.session;
+  const session = taskId === null ? run.main : workerOf(run, taskId)?.session;
   if (session && Object.hasOwn(session.asks, askId)) return [];
+  const { answerTimeout } = run.template.config;
   const item = {
     id: itemId,
     kind: "question" as const,
-    run: run.id,
     taskId,
     sessionId,
     askId,
     question,
-    createdAt: at,
+    ...(options ? { options } : {}),
+    ...(answerTimeout === undefined ? {} : { expiresAt: at + answerTimeout, default: options?.[0] ?? NO_ANSWER }),
   };
-  const asked: RunEvent = {
-    type: "inbox:added",
-    data: { id: run.id, item: { ...item, ...(options ? { options } : {}) } },
-  };
+  const asked = addItem(run, item, at);
   const known = asking(taskId, question);
-  if (!Object.hasOwn(run.answers, known)) return [asked];
+  if (asked.type !== "inbox:added" || !Object.hasOwn(run.answers, known)) return [asked];
   // The person has answered this to a session that did not live to use it.
-  return [asked, { type: "inbox:answered", data: { id: run.id, itemId, text: run.answers[known]!, withdrawn: false } }];
+  return [asked, answered(run, asked.data.item, run.answers[known]!)];
 }
 
-/** A report is a claim: it counts when it comes from the task's own session, says so explicitly, and work can be seen. */
-function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver): RunEvent[] {
-  const about = { sessionId: worker.sessionId, orchestratorId: run.id, taskId: worker.taskId };
-  const ended = (problems: string[]): RunEvent => ({
-    type: "turn:ended",
-    data: {
-      id: run.id,
-      sessionId: worker.sessionId,
-      taskId: worker.taskId,
-      turn: worker.session.turn!.number,
-      ending: over.ending,
-      problems,
-      said: problems.length > 0 ? over.said : null,
-      guess: problems.length > 0 ? over.guess : null,
-      toolStats: over.toolStats,
-      usage: over.usage,
-    },
-  });
-  const failed = (error: string, code: string): RunEvent[] => [
-    ended([]),
-    { type: "worker:failed", data: { ...about, error, code } },
-  ];
+const NO_ANSWER = "Nobody answered in time. Decide by yourself what is safest, and say what you assumed.";
 
-  const report = over.answer?.phase === "completion" ? over.answer.data : null;
-  if (report === null) {
-    if (over.ending.kind !== "ended") return failed(over.ending.detail, "turn_failed");
-    const problems = over.problems.length > 0 ? over.problems : ["the answer holds no block"];
-    if (worker.owed!.try >= MAX_TRIES)
-      return failed(`no usable answer after ${MAX_TRIES} tries: ${problems.join("; ")}`, "no_answer");
-    return [ended(problems)];
-  }
-  if (report.status === "timeout") {
-    return [
-      ended([]),
-      { type: "worker:timeout", data: { ...about, error: report.error ?? "the worker reported a timeout" } },
-    ];
-  }
-  if (report.status === "failed")
-    return failed(report.error ?? report.summary ?? "the worker reported a failure", "reported_failure");
-  const worked = over.toolStats.total > 0 || worker.endedTools.total > 0 || (over.work?.files.length ?? 0) > 0;
-  if (!worked && !run.template.config.acceptWithoutWork) {
-    return failed("reported success, but called no tool and changed nothing", "no_work");
-  }
-  if (over.work === null) return failed("its workspace could not be read", "no_workspace");
-  return [
-    ended([]),
-    { type: "worker:completed", data: { ...about, ...completion(report, over.work, report.status === "partial") } },
-  ];
+/** What open turns use counts while they use it. */
+function spending(run: Run, usage: Usage, at: number): RunEvent[] {
+  const kind = PAUSABLE.has(run.status) ? reached(run, at, { turn: false, session: false }, usage) : null;
+  return kind === null ? [] : askForMore(run, kind, at, usage);
 }
 
-function completion(report: CompletionAnswer, work: NonNullable<TurnOver["work"]>, partial: boolean) {
-  const output = report.output ?? report.summary ?? null;
-  return { output, outputFiles: work.files, report, commit: work.commit, partial };
+/** A hook runs at most once for what caused it, whatever becomes of the engine meanwhile. */
+function aboutHook(run: Run, report: Extract<Report, { type: "hookStarted" | "hookEnded" }>): RunEvent[] {
+  const { name: hook, cause } = report.hook;
+  const before = run.hooks[hookKey(hook, cause)];
+  if (report.type === "hookStarted") {
+    return before ? [] : [{ type: "hook:started", data: { id: run.id, hook, cause, run: report.hook.run } }];
+  }
+  if (before !== "running") return [];
+  const { ok, detail, durationMs } = report;
+  const ended: RunEvent = { type: "hook:ended", data: { id: run.id, hook, cause, ok, detail, durationMs } };
+  const stops = !ok && report.pause && PAUSABLE.has(run.status);
+  return stops ? [ended, ...pause(run, "hook", `${hook} failed: ${detail}`)] : [ended];
 }

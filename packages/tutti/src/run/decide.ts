@@ -6,37 +6,107 @@
 // 3. A task is completed by the one session that holds its current attempt, at most once.
 // 4. After the events of a command, everything that follows by itself is decided in the same step, so a log never
 //    stops between a cause and its consequence.
+// 5. No state follows another that is not in the tables of transitions.ts.
+import { answerItem, decideByIndex, FAILURE_OPTIONS } from "./answer-item.ts";
 import { apply } from "./apply.ts";
+import { start } from "./begin.ts";
 import type { Command, Order } from "./command.ts";
+import { confirm, requestChanges } from "./confirm.ts";
 import { decideReport } from "./decide-report.ts";
 import { follow } from "./follow.ts";
+import { addItem, withdraw } from "./inbox.ts";
+import { cancel, cancelWorker, pause, pauseWorker, resume, resumeWorker, stopWorkers } from "./lifecycle.ts";
+import { workerOf } from "./lookup.ts";
+import { automaticRetry, retry } from "./retry.ts";
 import { supply } from "./supply.ts";
+import { RUN_MOVES, WORKER_MOVES } from "./transitions.ts";
 import { TuttiError } from "../schema/error.ts";
 import { onlyTells, type RunEvent } from "../schema/event.ts";
-import { mainSessionId } from "../schema/ids.ts";
 import type { Run } from "../schema/run.ts";
-import { isRunOver, isWorkerOver } from "../schema/status.ts";
 
 export function decide(run: Run | null, command: Command, at: number): RunEvent[] {
   if (command.type === "create") return create(run, command);
   if (run === null) throw new TuttiError("run_not_found", "there is no such run");
   const decided = isOrder(command) ? order(run, command, at) : decideReport(run, command, at);
-  // What ends the run ends its sessions too, and what they asked.
-  const fatal = decided.some((event) => event.type === "orchestrator:error" && event.data.fatal);
-  const events = fatal ? [...stopWorkers(run), ...withdrawAll(run), ...decided] : decided;
-  if (events.every(({ type }) => onlyTells(type))) return events;
-  let state = events.reduce((before, event) => next(before, event, at), run);
-  for (let due = follow(state, at); due.length > 0; due = follow(state, at)) {
-    events.push(...due);
-    state = due.reduce((before, event) => next(before, event, at), state);
+  if (decided.every(({ type }) => onlyTells(type)) && command.type !== "tick") return decided;
+  const steps: RunEvent[] = [];
+  let state = run;
+  // A tick says nothing itself; what is due by now follows.
+  for (let due = decided.length > 0 ? decided : follow(state, at); due.length > 0; due = follow(state, at)) {
+    for (const event of withConsequences(state, due, at)) {
+      steps.push(event);
+      state = next(state, event, at);
+    }
   }
-  return events;
+  return steps;
 }
 
-const next = (run: Run, event: RunEvent, timestamp: number): Run =>
-  apply(run, { ...event, runSeq: run.runSeq + 1, timestamp });
+const isFatal = (events: readonly RunEvent[]): boolean =>
+  events.some((event) => event.type === "orchestrator:error" && event.data.fatal);
 
-const ORDERS = new Set<Command["type"]>(["start", "confirm", "cancel", "answer", "supply"]);
+/** A run that has failed can still be given data, and its failed tasks can still be retried. */
+const withdrawOvertaken = (run: Run): RunEvent[] => withdraw(run, ({ kind }) => kind !== "failure" && kind !== "data");
+
+/**
+ * What ends the run ends its sessions too, and what they asked. A task that failed is tried again by itself, or shown to
+ * the person.
+ */
+function withConsequences(run: Run, events: readonly RunEvent[], at: number): RunEvent[] {
+  const fatal = isFatal(events);
+  const first = fatal ? [...stopWorkers(run), ...withdrawOvertaken(run)] : [];
+  const rest = events.flatMap((event, index) => {
+    if (event.type !== "worker:failed" && event.type !== "worker:timeout") return [event];
+    const worker = workerOf(run, event.data.taskId)!;
+    const again = fatal ? null : automaticRetry(run, worker, event.data.code, at);
+    return [event, again ?? failure(run, event.data, index, at)];
+  });
+  return [...first, ...rest];
+}
+
+function failure(run: Run, data: { taskId: string; error: string; code: string }, index: number, at: number): RunEvent {
+  const { taskId, error, code } = data;
+  const worker = workerOf(run, taskId)!;
+  const evidence = { error, code, attempt: worker.attempt, sessionId: worker.sessionId, retryCount: worker.retryCount };
+  const question = `Task ${taskId} (${worker.task.title}) did not complete: ${error}`;
+  const [, leave] = FAILURE_OPTIONS;
+  return addItem(
+    run,
+    { kind: "failure", taskId, question, options: FAILURE_OPTIONS, evidence, default: leave!, index },
+    at,
+  );
+}
+
+/** One event later. A step that the tables do not know is a fault of the rules and must not reach the log. */
+function next(run: Run, event: RunEvent, timestamp: number): Run {
+  const after = apply(run, { ...event, runSeq: run.runSeq + 1, timestamp });
+  if (after.status !== run.status && !RUN_MOVES[run.status].includes(after.status)) {
+    throw new Error(`${event.type} would take run ${run.id} from ${run.status} to ${after.status}`);
+  }
+  if (event.type.startsWith("worker:") && "taskId" in event.data && event.data.taskId !== null) {
+    const was = workerOf(run, event.data.taskId)?.status ?? "pending";
+    const is = workerOf(after, event.data.taskId)?.status ?? "pending";
+    if (was !== is && !WORKER_MOVES[was].includes(is)) {
+      throw new Error(`${event.type} would take task ${event.data.taskId} from ${was} to ${is}`);
+    }
+  }
+  return after;
+}
+
+const ORDERS: ReadonlySet<Command["type"]> = new Set<Order["type"]>([
+  "start",
+  "confirm",
+  "requestChanges",
+  "pause",
+  "resume",
+  "cancel",
+  "pauseWorker",
+  "resumeWorker",
+  "cancelWorker",
+  "retry",
+  "answer",
+  "decide",
+  "supply",
+]);
 const isOrder = (command: Command): command is Exclude<Order, { type: "create" }> => ORDERS.has(command.type);
 
 function create(run: Run | null, command: Extract<Order, { type: "create" }>): RunEvent[] {
@@ -48,74 +118,31 @@ function create(run: Run | null, command: Extract<Order, { type: "create" }>): R
 
 function order(run: Run, command: Exclude<Order, { type: "create" }>, at: number): RunEvent[] {
   switch (command.type) {
-    case "start": {
-      if (run.status !== "created") throw refused(run, "started", "it has been started before");
-      const { base, warnings } = command;
-      const mainSession = mainSessionId(run.id, 1, run.template.config.sessionPrefix);
-      return [
-        {
-          type: "orchestrator:started",
-          data: { id: run.id, mainSessionId: mainSession, phase: "analysis", base, warnings },
-        },
-      ];
-    }
+    case "start":
+      return start(run, command.base, command.warnings, at);
     case "confirm":
-      return confirm(run);
+      return confirm(run, command.changes ?? {}, command.hash);
+    case "requestChanges":
+      return requestChanges(run, command.text);
+    case "pause":
+      return pause(run, "person", "");
+    case "resume":
+      return resume(run, at);
     case "cancel":
-      if (isRunOver(run.status)) throw refused(run, "cancelled", `it is ${run.status}`);
-      return [
-        ...stopWorkers(run),
-        ...withdrawAll(run),
-        { type: "orchestrator:cancelled", data: { id: run.id, phase: run.currentPhase } },
-      ];
-    case "answer": {
-      const item = run.inbox[command.itemId];
-      if (!item) throw new TuttiError("item_not_found", `nothing waits under ${command.itemId}`);
-      if (item.kind !== "question") throw refused(run, "answered", `${item.id} waits for data, not for words`);
-      return [{ type: "inbox:answered", data: { id: run.id, itemId: item.id, text: command.text, withdrawn: false } }];
-    }
+      return cancel(run);
+    case "pauseWorker":
+      return pauseWorker(run, command.sessionId);
+    case "resumeWorker":
+      return resumeWorker(run, command.sessionId);
+    case "cancelWorker":
+      return cancelWorker(run, command.sessionId);
+    case "retry":
+      return retry(run, command.taskId);
+    case "answer":
+      return answerItem(run, command.itemId, command.answer, at);
+    case "decide":
+      return decideByIndex(run, command.decisions);
     case "supply":
       return supply(run, command.itemId, command.answer, at);
   }
-  return unreachable(command, at);
-}
-
-function confirm(run: Run): RunEvent[] {
-  if (run.status !== "confirming") throw refused(run, "confirmed", `it is ${run.status}, not confirming`);
-  if (run.planErrors.length > 0) {
-    const message = `the plan of ${run.id} cannot be carried out: ${run.planErrors.join("; ")}`;
-    throw new TuttiError("invalid_plan", message, { details: run.planErrors });
-  }
-  return [
-    ...withdrawAll(run),
-    { type: "orchestrator:confirmed", data: { id: run.id, taskCount: run.tasks.length } },
-    {
-      type: "orchestrator:phaseChanged",
-      data: { id: run.id, previousPhase: run.currentPhase, currentPhase: "workerExecution", status: "spawning" },
-    },
-  ];
-}
-
-function stopWorkers(run: Run): RunEvent[] {
-  return Object.values(run.workers)
-    .filter((worker) => !isWorkerOver(worker.status) && worker.status !== "pending")
-    .map(({ sessionId, taskId }) => ({
-      type: "worker:cancelled",
-      data: { sessionId, orchestratorId: run.id, taskId },
-    }));
-}
-
-/** What waited for a person and has been overtaken. */
-function withdrawAll(run: Run): RunEvent[] {
-  return Object.keys(run.inbox).map((itemId) => ({
-    type: "inbox:answered",
-    data: { id: run.id, itemId, text: "", withdrawn: true },
-  }));
-}
-
-const refused = (run: Run, verb: string, why: string): TuttiError =>
-  new TuttiError("wrong_state", `run ${run.id} cannot be ${verb}: ${why}`, { details: { status: run.status } });
-
-function unreachable(command: never, at: number): never {
-  throw new Error(`unknown command ${JSON.stringify(command)} at ${at}`);
 }

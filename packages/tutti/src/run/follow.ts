@@ -1,6 +1,13 @@
-// What follows by itself from the state a run is in: the next question to a session that is there, the end of tasks
-// that can no longer start, the next phase, the end of the run.
+// What follows by itself from the state a run is in and from the time: the next question to a session that is there, the
+// end of tasks that can no longer start, the next phase, a budget that is used up, the end of the run.
+import { askForMore, reached } from "./budget.ts";
+import { castOf } from "./cast.ts";
 import { taskStanding, completedVerdict } from "./census.ts";
+import { confirm } from "./confirm.ts";
+import { answerByDefault } from "./default-answer.ts";
+import { workerOf, workersOf } from "./lookup.ts";
+import { dependencyState, phaseOverAt, readyTasks } from "./schedule.ts";
+import type { AggregationAnswer } from "../schema/answer.ts";
 import type { RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
@@ -8,19 +15,54 @@ import type { Owed, SessionState } from "../schema/worker.ts";
 
 /** The next events that are due, or none. To be applied and asked again until none is left. */
 export function follow(run: Run, at: number): RunEvent[] {
-  if (isRunOver(run.status)) return [];
+  if (isRunOver(run.status) || run.status === "created") return [];
+  const overdue = answerByDefault(run, at);
+  if (overdue.length > 0) return overdue;
+  if (run.status === "paused") return pauseWorkers(run);
+  if (run.status === "confirming") {
+    return run.template.config.autoSpawn && run.planErrors.length === 0 ? confirm(run, {}) : [];
+  }
   const turns = dueTurns(run);
+  const kind = reached(run, at, { turn: turns.length > 0, session: wantsSession(run, at) });
+  if (kind !== null && hasMoreToDo(run)) return askForMore(run, kind, at);
   if (turns.length > 0) return turns;
   if (run.status === "spawning" || run.status === "running") return followExecution(run, at);
   return [];
 }
 
+/** A worker that came up, or came back, while the run is paused. */
+function pauseWorkers(run: Run): RunEvent[] {
+  return workersOf(run)
+    .filter((worker) => worker.status === "running")
+    .map(({ sessionId, taskId }) => ({
+      type: "worker:paused",
+      data: { sessionId, orchestratorId: run.id, taskId, by: "run" },
+    }));
+}
+
+const wantsSession = (run: Run, at: number): boolean =>
+  (run.owed !== null && (run.main === null || run.main.state === "over")) ||
+  (run.budget.descendants !== undefined && readyTasks(run, at).length > 0);
+
+/** Whether anything that costs something is still ahead; a run that only has to be closed asks for nothing. */
+function hasMoreToDo(run: Run): boolean {
+  return run.owed !== null || run.tasks.some((task) => ["active", "neverStarted"].includes(taskStanding(run, task.id)));
+}
+
 /** A session that is there, owes an answer and has no question before it, is asked. */
 function dueTurns(run: Run): RunEvent[] {
   const due: RunEvent[] = [];
-  if (run.main && isDue(run.main, run.owed)) due.push(startTurn(run.id, run.main, null, run.owed!));
-  for (const worker of Object.values(run.workers)) {
-    if (isDue(worker.session, worker.owed)) {
+  const { main, owed } = run;
+  if (main && owed && isDue(main, owed)) {
+    const { agent, role } = castOf(run, owed.phase);
+    // Another agent's phase: the session that is there has done its part.
+    if (main.agent !== agent || main.role !== role) {
+      return [{ type: "main:relieved", data: { id: run.id, sessionId: main.sessionId, taskId: null } }];
+    }
+    due.push(startTurn(run.id, main, null, owed));
+  }
+  for (const worker of workersOf(run)) {
+    if (worker.status === "running" && isDue(worker.session, worker.owed)) {
       due.push(startTurn(run.id, worker.session, worker.taskId, worker.owed!));
     }
   }
@@ -28,7 +70,7 @@ function dueTurns(run: Run): RunEvent[] {
 }
 
 const isDue = (session: SessionState, owed: Owed | null): boolean =>
-  session.state === "running" && session.turn === null && owed !== null;
+  session.state === "running" && session.turn === null && session.pausedAt === null && owed !== null;
 
 function startTurn(id: string, session: SessionState, taskId: string | null, owed: Owed): RunEvent {
   const { sessionId } = session;
@@ -37,38 +79,98 @@ function startTurn(id: string, session: SessionState, taskId: string | null, owe
 }
 
 function followExecution(run: Run, at: number): RunEvent[] {
-  const blocked = newlyBlocked(run);
+  const over = phaseOverAt(run);
+  if (over !== null && at >= over) {
+    const ended = endPhase(run);
+    if (ended.length > 0) return ended;
+  }
+  const blocked = newlyBlocked(run, at);
   if (blocked.length > 0) return blocked;
-  if (run.status === "spawning" && Object.values(run.workers).some((worker) => worker.status !== "spawning")) {
+  if (run.status === "spawning" && workersOf(run).some((worker) => worker.status !== "spawning")) {
     return [enter(run, "workerExecution", "running")];
   }
   const settled = run.tasks.every((task) => {
     const standing = taskStanding(run, task.id);
-    const unmerged = standing === "completed" && run.workers[task.id]!.merged === "not yet";
+    const unmerged = standing === "completed" && workerOf(run, task.id)!.merged === "not yet";
     return standing !== "active" && standing !== "neverStarted" && !unmerged;
   });
   return settled ? afterExecution(run, at) : [];
 }
 
-/** A task cannot start once one of its dependencies has ended without completing, or is itself blocked. */
-function newlyBlocked(run: Run): RunEvent[] {
+/** The workers' phase has taken too long as a whole: what runs is ended, what has not begun does not begin. */
+function endPhase(run: Run): RunEvent[] {
+  const error = "the time of the workerExecution phase is over";
   return run.tasks.flatMap((task): RunEvent[] => {
-    if (taskStanding(run, task.id) !== "neverStarted") return [];
-    const because = task.dependencies.filter((id) => {
-      const standing = taskStanding(run, id);
-      return standing === "failed" || standing === "timeout" || standing === "cancelled" || standing === "blocked";
-    });
-    return because.length > 0 ? [{ type: "task:blocked", data: { id: run.id, taskId: task.id, because } }] : [];
+    const standing = taskStanding(run, task.id);
+    if (standing === "neverStarted") {
+      return [{ type: "task:blocked", data: { id: run.id, taskId: task.id, because: [] } }];
+    }
+    if (standing !== "active") return [];
+    const { sessionId, taskId } = workerOf(run, task.id)!;
+    return [{ type: "worker:timeout", data: { sessionId, orchestratorId: run.id, taskId, error, code: "phase_over" } }];
   });
 }
 
+/** A task cannot start once one of its dependencies has ended without completing, or is itself blocked. */
+function newlyBlocked(run: Run, at: number): RunEvent[] {
+  const blocked = run.tasks.flatMap((task): { taskId: string; because: string[] }[] => {
+    if (taskStanding(run, task.id) !== "neverStarted") return [];
+    const because = task.dependencies.filter((id) => dependencyState(run, id) === "lost");
+    return because.length > 0 ? [{ taskId: task.id, because }] : [];
+  });
+  const [first] = blocked;
+  if (first && run.template.config.failedDependency === "fail") {
+    const error = `task ${first.taskId} needs ${first.because.join(", ")}`;
+    return [fail(run, "workerExecution", error, "dependency_failed", at)];
+  }
+  return blocked.map((data) => ({ type: "task:blocked", data: { id: run.id, ...data } }));
+}
+
 function afterExecution(run: Run, at: number): RunEvent[] {
-  const completed = run.tasks.filter((task) => taskStanding(run, task.id) === "completed").length;
-  if (completed === 0) return [fail(run, "workerExecution", "no task completed", "nothing_completed", at)];
+  const standings = run.tasks.map((task) => taskStanding(run, task.id));
+  const attempted = standings.filter((standing) => standing !== "skipped").length;
+  if (attempted === 0) return [complete(run)];
+  if (!standings.includes("completed")) {
+    return [fail(run, "workerExecution", "no task completed", "nothing_completed", at)];
+  }
+  const { enabled, mergeStrategy, skipWhenIndependent } = run.template.phases.aggregation;
   // With one worker there is nothing to bring together.
-  if (run.template.phases.aggregation.enabled && run.tasks.length > 1)
-    return [enter(run, "aggregation", "aggregating")];
-  return afterAggregation(run);
+  if (!enabled || attempted === 1) return afterAggregation(run);
+  const independent = run.conflicts.length === 0 && !filesOverlap(run);
+  if (skipWhenIndependent && independent) return afterAggregation(run);
+  const entered = enter(run, "aggregation", "aggregating");
+  if (mergeStrategy !== "concatenate" || !independent) return [entered];
+  const aggregation = concatenate(run);
+  const merged: RunEvent = { type: "orchestrator:aggregated", data: { id: run.id, aggregation, head: run.head! } };
+  return [entered, merged, ...afterAggregation({ ...run, currentPhase: "aggregation", aggregation })];
+}
+
+/** Whether two tasks changed the same file. */
+function filesOverlap(run: Run): boolean {
+  const seen = new Set<string>();
+  return workersOf(run).some(({ status, outputFiles }) => {
+    if (status !== "completed") return false;
+    const repeated = outputFiles.some((file) => seen.has(file));
+    for (const file of outputFiles) seen.add(file);
+    return repeated;
+  });
+}
+
+/** Work that nowhere meets needs nobody to merge it: the branch holds it all, and the reports follow each other. */
+function concatenate(run: Run): AggregationAnswer {
+  const done = run.tasks.flatMap((task) => {
+    const worker = workerOf(run, task.id);
+    return worker?.status === "completed" ? [worker] : [];
+  });
+  const words = done.map(
+    ({ task, output }) => `${task.title}\n${typeof output === "string" ? output : JSON.stringify(output)}`,
+  );
+  return {
+    status: "success",
+    summary: `${done.length} results, no file in two of them`,
+    merged_output: words.join("\n\n"),
+    output_files: done.flatMap(({ outputFiles }) => outputFiles),
+  };
 }
 
 export function afterAggregation(run: Run): RunEvent[] {

@@ -3,33 +3,80 @@ import { planErrors } from "./graph.ts";
 import type { TaskListAnswer } from "../schema/answer.ts";
 import { RESERVED_TASK_IDS, TaskId } from "../schema/ids.ts";
 import { DEFAULT_PRIORITY, PRIORITY_WORDS, type Task } from "../schema/task.ts";
+import type { Template } from "../schema/template.ts";
 
-/** The tasks as far as they can be read, and every reason why they cannot be carried out. */
-export function readPlan(answer: TaskListAnswer): { tasks: Task[]; errors: string[] } {
-  const errors: string[] = [];
+export interface Plan {
+  tasks: Task[];
+  errors: string[];
+  warnings: string[];
+  /** The order that the agent gave, if it can be kept. */
+  executionOrder: string[] | null;
+}
+
+/** The tasks as far as they can be read, every reason why they cannot be carried out, and what looks odd. */
+export function readPlan(answer: TaskListAnswer, template: Template, msByTitle: Record<string, number> = {}): Plan {
+  const highestFirst = template.config.priorityOrder === "highest-first";
   const tasks = answer.tasks.map((task): Task => {
-    // The names that every object has would be found where no task of that name is.
-    if (!TaskId.safeParse(task.id).success || RESERVED_TASK_IDS.has(task.id) || task.id in Object.prototype) {
-      errors.push(`${JSON.stringify(task.id.slice(0, 120))} cannot be used as a task id`);
-    }
-    if (task.title.trim() === "") errors.push(`task ${task.id} has an empty title`);
-    if (task.description.trim() === "") errors.push(`task ${task.id} has an empty description`);
+    const expectedMs = Object.hasOwn(msByTitle, task.title) ? msByTitle[task.title] : undefined;
     return {
       id: task.id,
       title: task.title,
       description: task.description,
       scope: task.scope ?? [],
-      priority: readPriority(task.priority),
+      priority: readPriority(task.priority, highestFirst),
       dependencies: [...new Set(task.dependencies ?? [])],
       ...(task.estimated_tokens === undefined ? {} : { estimatedTokens: Math.max(0, task.estimated_tokens) }),
+      ...(expectedMs === undefined ? {} : { expectedMs }),
     };
   });
-  return { tasks, errors: [...errors, ...planErrors(tasks)] };
+  return { tasks, executionOrder: soundOrder(tasks, answer.execution_order), ...checkPlan(tasks, template) };
+}
+
+/** What is wrong with a plan, whoever made it, and what only looks odd. */
+export function checkPlan(tasks: readonly Task[], template: Template): Pick<Plan, "errors" | "warnings"> {
+  const errors = tasks.flatMap((task) => taskErrors(task));
+  return { errors: [...errors, ...planErrors(tasks)], warnings: planWarnings(tasks, template) };
+}
+
+function taskErrors({ id, title, description }: Task): string[] {
+  const errors: string[] = [];
+  // The names that every object has would be found where no task of that name is.
+  if (!TaskId.safeParse(id).success || RESERVED_TASK_IDS.has(id) || id in Object.prototype) {
+    errors.push(`${JSON.stringify(id.slice(0, 120))} cannot be used as a task id`);
+  }
+  if (title.trim() === "") errors.push(`task ${id} has an empty title`);
+  if (description.trim() === "") errors.push(`task ${id} has an empty description`);
+  return errors;
+}
+
+function planWarnings(tasks: readonly Task[], template: Template): string[] {
+  const { minTasks, maxTasks, requireDependencies, requireScope } = template.phases.taskPlanning.validation;
+  const warnings: string[] = [];
+  if (tasks.length < minTasks) warnings.push(`the plan has ${tasks.length} tasks, fewer than ${minTasks}`);
+  if (tasks.length > maxTasks) warnings.push(`the plan has ${tasks.length} tasks, more than ${maxTasks}`);
+  const unscoped = tasks.filter(({ scope }) => scope.length === 0).map(({ id }) => id);
+  if (requireScope && unscoped.length > 0) warnings.push(`without a scope: ${unscoped.slice(0, 10).join(", ")}`);
+  if (requireDependencies && tasks.length > 1 && tasks.every(({ dependencies }) => dependencies.length === 0)) {
+    warnings.push("no task depends on another");
+  }
+  return warnings;
+}
+
+/** An order that names every task once, and no task before one it needs. */
+export function soundOrder(tasks: readonly Task[], order: readonly string[] | undefined | null): string[] | null {
+  const place = new Map(order?.map((id, index) => [id, index]));
+  if (!order || order.length !== tasks.length || place.size !== tasks.length) return null;
+  const sound = tasks.every(({ id, dependencies }) => {
+    const own = place.get(id);
+    return own !== undefined && dependencies.every((needed) => (place.get(needed) ?? own) < own);
+  });
+  return sound ? [...order] : null;
 }
 
 /** 1 is the most urgent, 10 the least; numbers outside are brought to the nearer end. */
-export function readPriority(priority: number | keyof typeof PRIORITY_WORDS | undefined): number {
+export function readPriority(priority: number | keyof typeof PRIORITY_WORDS | undefined, highestFirst = false): number {
   if (priority === undefined) return DEFAULT_PRIORITY;
   if (typeof priority === "string") return PRIORITY_WORDS[priority];
-  return Math.min(10, Math.max(1, priority));
+  const within = Math.min(10, Math.max(1, priority));
+  return highestFirst ? 11 - within : within;
 }

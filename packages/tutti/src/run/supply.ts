@@ -34,5 +34,5 @@ export function supply(run: Run, itemId: string, answer: Answer, at: number): Ru
     (before, event) => apply(before, { ...event, runSeq: before.runSeq + 1, timestamp: at }),
     run,
   );
-  return [...reopened, ...takeAnswer(open, answer, run.head!, () => [], at)];
+  return [...reopened, ...takeAnswer(open, answer, { head: run.head! }, () => [], at)];
 }

@@ -21,6 +21,7 @@ export const ERRORS = {
   // Something named is not there.
   run_not_found: { status: 404, exit: 3, retryable: false },
   task_not_found: { status: 404, exit: 3, retryable: false },
+  worker_not_found: { status: 404, exit: 3, retryable: false },
   item_not_found: { status: 404, exit: 3, retryable: false },
   template_not_found: { status: 422, exit: 3, retryable: false },
   agent_unknown: { status: 422, exit: 3, retryable: false },
@@ -29,10 +30,15 @@ export const ERRORS = {
   wrong_state: { status: 409, exit: 4, retryable: false },
   not_a_repository: { status: 422, exit: 4, retryable: false },
   empty_repository: { status: 422, exit: 4, retryable: false },
+  budget_exhausted: { status: 409, exit: 4, retryable: false },
+  needs_trust: { status: 403, exit: 4, retryable: false },
   needs_confirmation: { status: 409, exit: 4, retryable: false },
   needs_answer: { status: 409, exit: 4, retryable: false },
   data_folder_in_use: { status: 409, exit: 4, retryable: true },
   data_folder_newer: { status: 409, exit: 4, retryable: false },
+  template_exists: { status: 409, exit: 4, retryable: false },
+  template_in_use: { status: 409, exit: 4, retryable: false },
+  template_protected: { status: 403, exit: 4, retryable: false },
   // Who asks, and how.
   unauthorized: { status: 401, exit: 4, retryable: false },
   forbidden: { status: 403, exit: 4, retryable: false },

@@ -3,6 +3,8 @@
 // those that only tell are stored in the same sequence and shown, but no rule reads them.
 import { z } from "zod";
 import { AggregationAnswer, CompletionAnswer, VerificationAnswer } from "./answer.ts";
+import { Budget, BUDGET_KINDS } from "./budget.ts";
+import { HOOK_NAMES } from "./hook.ts";
 import { InboxItem } from "./inbox.ts";
 import { Conflict, Usage, Verdict } from "./outcome.ts";
 import { PHASES, RUN_STATUSES } from "./status.ts";
@@ -15,9 +17,21 @@ const RunStatus = z.enum(RUN_STATUSES as [(typeof RUN_STATUSES)[number]]);
 const worker = { sessionId: z.string(), orchestratorId: z.string(), taskId: z.string() };
 const session = { id: z.string(), sessionId: z.string(), taskId: z.string().nullable() };
 
+export const PAUSE_REASONS = ["person", "needs_input", "budget", "hook"] as const;
+const PauseReason = z.enum(PAUSE_REASONS);
+export type PauseReason = z.infer<typeof PauseReason>;
+
+/** One of the decisions that merging asked for, by its place among them. */
+export const Decision = z.object({
+  index: z.number().int().min(0),
+  question: z.string(),
+  answer: z.string(),
+});
+export type Decision = z.infer<typeof Decision>;
+
 /** How a turn ended, seen from outside: what policy needs to know, and a sentence for the person. */
 export const Ending = z.object({
-  kind: z.enum(["ended", "error", "exited"]),
+  kind: z.enum(["ended", "error", "exited", "interrupted"]),
   detail: z.string(),
 });
 export type Ending = z.infer<typeof Ending>;
@@ -30,7 +44,7 @@ export const EVENTS = {
     status: z.literal("created"),
     template: Template,
     userRequest: z.string(),
-    customVariables: z.record(z.string(), z.string()),
+    customVariables: z.record(z.string(), z.unknown()),
     agent: z.string(),
   }),
   "orchestrator:started": z.object({
@@ -64,8 +78,46 @@ export const EVENTS = {
     parallelGroups: z.array(z.array(z.string())),
     tasks: z.array(Task),
     errors: z.array(z.string()),
+    warnings: z.array(z.string()),
+    /** The order that the main session wants if there is one worker at a time. */
+    executionOrder: z.array(z.string()).nullable(),
   }),
-  "orchestrator:confirmed": z.object({ id: z.string(), taskCount: z.number() }),
+  /** The person's word on the plan: which tasks there are now, which of them are left out, and what they may use. */
+  "orchestrator:confirmed": z.object({
+    id: z.string(),
+    taskCount: z.number(),
+    tasks: z.array(Task),
+    parallelGroups: z.array(z.array(z.string())),
+    skipped: z.record(z.string(), z.object({ satisfied: z.boolean() })),
+    budget: Budget,
+  }),
+  /** The person wants another plan. */
+  "orchestrator:changesRequested": z.object({ id: z.string(), text: z.string() }),
+  "orchestrator:paused": z.object({
+    id: z.string(),
+    previousStatus: RunStatus,
+    previousPhase: Phase.nullable(),
+    reason: PauseReason,
+    detail: z.string(),
+  }),
+  "orchestrator:resumed": z.object({ id: z.string(), status: RunStatus, phase: Phase.nullable() }),
+  /** What the person decided where merging needed a decision. */
+  "orchestrator:decided": z.object({ id: z.string(), decisions: z.array(Decision) }),
+  "orchestrator:budgetReached": z.object({
+    id: z.string(),
+    kind: z.enum(BUDGET_KINDS),
+    used: z.number(),
+    limit: z.number(),
+  }),
+  "orchestrator:budgetChanged": z.object({ id: z.string(), budget: Budget }),
+  /** A machine that slept or a clock that was set: time that nobody could use, and that counts against nobody. */
+  "orchestrator:clockJumped": z.object({ id: z.string(), byMs: z.number() }),
+  "orchestrator:cleanup": z.object({
+    id: z.string(),
+    archived: z.number(),
+    deleted: z.number(),
+    removed: z.boolean(),
+  }),
   "orchestrator:aggregated": z.object({ id: z.string(), aggregation: AggregationAnswer, head: z.string() }),
   "orchestrator:verified": z.object({ id: z.string(), verification: VerificationAnswer, head: z.string() }),
   "orchestrator:completed": z.object({
@@ -89,11 +141,19 @@ export const EVENTS = {
   "orchestrator:reopened": z.object({ id: z.string(), phase: Phase, status: RunStatus }),
   "orchestrator:cancelled": z.object({ id: z.string(), phase: Phase.nullable() }),
 
-  "main:spawning": z.object({ ...session, attempt: z.number(), start: z.string() }),
+  "main:spawning": z.object({
+    ...session,
+    attempt: z.number(),
+    start: z.string(),
+    agent: z.string(),
+    role: z.string(),
+  }),
   "main:spawned": z.object(session),
   "main:lost": z.object({ ...session, reason: z.string(), counted: z.boolean() }),
+  /** The next phase is another agent's; this session is done. */
+  "main:relieved": z.object(session),
 
-  "worker:spawning": z.object({ ...worker, attempt: z.number() }),
+  "worker:spawning": z.object({ ...worker, attempt: z.number(), agent: z.string(), role: z.string() }),
   "worker:spawned": z.object({ ...worker, task: Task, start: z.string() }),
   "worker:started": z.object(worker),
   "worker:completed": z.object({
@@ -105,8 +165,23 @@ export const EVENTS = {
     partial: z.boolean(),
   }),
   "worker:failed": z.object({ ...worker, error: z.string(), code: z.string() }),
-  "worker:timeout": z.object({ ...worker, error: z.string() }),
+  "worker:timeout": z.object({ ...worker, error: z.string(), code: z.string() }),
   "worker:cancelled": z.object(worker),
+  "worker:paused": z.object({ ...worker, by: z.enum(["person", "run"]) }),
+  "worker:resumed": z.object(worker),
+  /** The task will be attempted anew: because a person asked, or by itself, and then not before a moment. */
+  "worker:retrying": z.object({
+    ...worker,
+    retryCount: z.number(),
+    automatic: z.boolean(),
+    notBefore: z.number().nullable(),
+  }),
+  "workers:archived": z.object({
+    orchestratorId: z.string(),
+    count: z.number(),
+    errors: z.array(z.object({ sessionId: z.string(), error: z.string() })),
+  }),
+  "workers:deleted": z.object({ orchestratorId: z.string(), count: z.number() }),
   /** The session of an attempt is gone without an answer; the task will be attempted anew. */
   "worker:lost": z.object({ ...worker, reason: z.string(), counted: z.boolean() }),
 
@@ -126,13 +201,31 @@ export const EVENTS = {
 
   "task:blocked": z.object({ id: z.string(), taskId: z.string(), because: z.array(z.string()) }),
 
-  "workspace:merged": z.object({ id: z.string(), taskId: z.string(), commit: z.string(), head: z.string() }),
+  "workspace:merged": z.object({
+    id: z.string(),
+    taskId: z.string(),
+    commit: z.string(),
+    head: z.string(),
+    /** Where it collided and one side was taken, as the template says. */
+    settled: Conflict.optional(),
+  }),
   "workspace:conflict": z.object({ id: z.string(), taskId: z.string(), commit: z.string(), conflict: Conflict }),
   /** No process and no workspace of this run is left. */
   "workspace:released": z.object({ id: z.string() }),
 
   "inbox:added": z.object({ id: z.string(), item: InboxItem }),
   "inbox:answered": z.object({ id: z.string(), itemId: z.string(), text: z.string(), withdrawn: z.boolean() }),
+
+  /** Written before the hook runs, so that it never runs twice; `cause` is the place in the run's log that it tells of. */
+  "hook:started": z.object({ id: z.string(), hook: z.enum(HOOK_NAMES), cause: z.number(), run: z.string() }),
+  "hook:ended": z.object({
+    id: z.string(),
+    hook: z.enum(HOOK_NAMES),
+    cause: z.number(),
+    ok: z.boolean(),
+    detail: z.string(),
+    durationMs: z.number(),
+  }),
 
   // Events that only tell.
   "worker:progress": z.object({
@@ -146,6 +239,8 @@ export const EVENTS = {
   "orchestrator:progress": z.object({ id: z.string(), stats: ToolStats, currentAction: z.string().nullable() }),
   /** A block that was seen and had no effect, with the reason. */
   "protocol:ignored": z.object({ ...session, phase: z.string(), reason: z.string() }),
+  /** The place of an event whose run was deleted; the sequence has no gap. */
+  "log:removed": z.object({}),
 } as const;
 
 export type EventType = keyof typeof EVENTS;
@@ -162,5 +257,5 @@ export interface Placed {
 /** An event in the log. `seq` counts over the whole data folder, `runSeq` within the run, both from 1 and without gaps. */
 export type StoredEvent = RunEvent & Placed & { seq: number; run: string | null };
 
-const TELLING = new Set<EventType>(["worker:progress", "orchestrator:progress", "protocol:ignored"]);
+const TELLING = new Set<EventType>(["worker:progress", "orchestrator:progress", "protocol:ignored", "log:removed"]);
 export const onlyTells = (type: EventType): boolean => TELLING.has(type);

@@ -1,5 +1,7 @@
 // A run: what document 004 calls an orchestrator. This is the fold of its log; nothing here is stored by itself.
 import type { AggregationAnswer, VerificationAnswer } from "./answer.ts";
+import type { Budget } from "./budget.ts";
+import type { Decision, PauseReason } from "./event.ts";
 import type { InboxItem } from "./inbox.ts";
 import type { Conflict, Usage, Verdict } from "./outcome.ts";
 import type { Phase, RunStatus } from "./status.ts";
@@ -23,14 +25,16 @@ export interface Run {
   template: Template;
   cwd: string;
   userRequest: string;
-  customVariables: Record<string, string>;
-  /** The agent of all its sessions, as the person named it. */
+  customVariables: Record<string, unknown>;
+  /** The agent of its sessions, as the person named it, where the template names no other for a phase. */
   agent: string;
   status: RunStatus;
   /** Null until the run has ended. */
   outcome: Verdict | null;
   currentPhase: Phase | null;
   mainSessionId: string | null;
+  /** While it is paused: what it was doing, since when, and why. */
+  pausedFrom: { status: RunStatus; phase: Phase | null; at: number; reason: PauseReason } | null;
   main: SessionState | null;
   /** What the main session has to answer; outlives a main session that is lost. */
   owed: Owed | null;
@@ -41,6 +45,10 @@ export interface Run {
   parallelGroups: string[][];
   /** Why the plan cannot be confirmed as it stands; empty for a sound plan. */
   planErrors: string[];
+  planWarnings: string[];
+  executionOrder: string[] | null;
+  /** Tasks that the person left out, and whether what depends on them may start all the same. */
+  skipped: Record<string, { satisfied: boolean }>;
   workers: Record<string, Worker>;
   /** Tasks that cannot start any more, with the tasks that are the reason. */
   blocked: Record<string, string[]>;
@@ -54,6 +62,20 @@ export interface Run {
   inbox: Record<string, InboxItem>;
   /** What a person answered, by who asked what: a session that takes over is not made to ask again. */
   answers: Record<string, string>;
+  /** What the person decided where merging needed it. */
+  decisions: Decision[];
+  budget: Budget;
+  /** What the budget is measured against: turns begun, sessions started, and time in which nothing could go on. */
+  turns: number;
+  sessions: number;
+  idleMs: number;
+  idleSince: number | null;
+  /** When the newest worker was started. */
+  lastSpawnAt: number | null;
+  /** Since when the present phase lasts. */
+  phaseSince: number | null;
+  /** Hooks that were started, by hook and cause, and whether they have ended. */
+  hooks: Record<string, "running" | "ended">;
   usage: Usage;
   toolStats: ToolStats;
   errors: { phase: Phase | null; error: string; code: string; timestamp: number }[];

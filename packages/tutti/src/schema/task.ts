@@ -16,5 +16,7 @@ export const Task = z.object({
   /** Ids of tasks whose accepted work this one needs. */
   dependencies: z.array(z.string()),
   estimatedTokens: z.number().nonnegative().optional(),
+  /** What a task of the same name took in an earlier run. */
+  expectedMs: z.number().nonnegative().optional(),
 });
 export type Task = z.infer<typeof Task>;

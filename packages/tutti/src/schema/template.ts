@@ -88,6 +88,8 @@ export const TemplateConfig = z.strictObject({
   workerTimeout: milliseconds(10_000, 3_600_000).default(300_000),
   /** How long a worker may say and do nothing; without it only `workerTimeout` counts. */
   idleTimeout: milliseconds(10_000, 3_600_000).optional(),
+  /** How long an agent's question waits for a person; then its first option holds, or the agent is to decide itself. */
+  answerTimeout: milliseconds(1000, 604_800_000).optional(),
   /** Confirm the plan without asking. */
   autoSpawn: z.boolean().default(false),
   parallelExecution: z.boolean().default(true),

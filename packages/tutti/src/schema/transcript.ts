@@ -9,5 +9,7 @@ export type TranscriptEntry = { n: number } & (
   | { type: "tool"; name: string; input: unknown }
   | { type: "usage"; usage: Usage }
   | { type: "ask"; askId: string; question: string; options?: string[] }
+  /** The agent was asked to stop this turn. */
+  | { type: "interrupted"; turn: number }
   | { type: "turnOver"; turn: number; ending: Ending }
 );

@@ -24,6 +24,10 @@ export interface Owed {
   try: number;
   /** What was wrong with the previous answer, for the next prompt. */
   problems: string[];
+  /** What the session is told besides: what the person wants changed, what was decided. */
+  note: string | null;
+  /** Whether the session had begun and was paused: what it had done by then is still there. */
+  interrupted: boolean;
 }
 
 /** A prompt that was sent and whose answer is not judged yet. */
@@ -39,6 +43,8 @@ export interface OpenTurn {
 export interface SessionState {
   sessionId: string;
   attempt: number;
+  agent: string;
+  role: string;
   /** `spawning` until its process is there, `running` until it is no longer needed or gone. */
   state: "spawning" | "running" | "over";
   turns: number;
@@ -47,6 +53,8 @@ export interface SessionState {
   start: string | null;
   /** How long it has waited for a person; its timeouts stand still meanwhile. */
   waitedMs: number;
+  /** Since when it is paused; its timeouts stand still. */
+  pausedAt: number | null;
   /** Its questions by the names it gave them, with the answers once they are there. */
   asks: Record<string, string | null>;
 }
@@ -71,9 +79,14 @@ export interface Worker {
   outputFiles: string[];
   outputPreview: string | null;
   error: string | null;
+  /** What kind of error, for policy. */
+  errorCode: string | null;
   /** Whether the worker itself called its result partial. */
   partial: boolean;
   retryCount: number;
+  /** Before this moment the next attempt does not start. */
+  notBefore: number | null;
+  pausedBy: "person" | "run" | null;
   /** Attempts in a row whose session vanished; each is run again, up to a limit. */
   losses: number;
   /** The commit that holds its accepted work. */

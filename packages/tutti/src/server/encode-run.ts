@@ -1,5 +1,4 @@
 // Runs and workers as they leave the server: the fold of the log under the names of document 004, times as ISO strings.
-import { createHash } from "node:crypto";
 import type { InboxItem } from "../schema/inbox.ts";
 import type { Run } from "../schema/run.ts";
 import type { ToolStats, Worker } from "../schema/worker.ts";
@@ -38,11 +37,15 @@ export function encodeSummary(run: Run) {
  * last event in this state: a client that follows the events live drops frames of the run up to it.
  */
 export function encodeState(run: Run) {
-  const { owed: _owed, mainLosses: _mainLosses, main, workers, errors, inbox: _inbox, toolStats, ...rest } = run;
+  const { owed: _owed, mainLosses: _mainLosses, hooks: _hooks, main, workers, errors, ...others } = run;
+  const { inbox: _inbox, toolStats, pausedFrom, ...rest } = others;
   const each = Object.values(workers);
   return {
     ...rest,
     ...times(run),
+    _previousStatus: pausedFrom?.status ?? null,
+    _previousPhase: pausedFrom?.phase ?? null,
+    pausedFrom: pausedFrom && { ...pausedFrom, at: iso(pausedFrom.at) },
     main: main && encodeSession(main),
     workers: Object.fromEntries(each.map(({ taskId, sessionId }) => [taskId, sessionId])),
     workerStates: Object.fromEntries(each.map((worker) => [worker.taskId, encodeWorker(worker)])),
@@ -73,38 +76,15 @@ export function encodeWorker(worker: Worker) {
     lastPollAt: isoOrNull(worker.lastActivityAt),
     startedAt: isoOrNull(worker.startedAt),
     completedAt: isoOrNull(worker.completedAt),
-    pausedAt: null,
+    pausedAt: isoOrNull(session.pausedAt),
   };
 }
 
-const PLAN_PREFIX = "plan_";
-
-/** The run whose plan an item's id stands for; null for the id of any other item. */
-export const runOfPlan = (itemId: string): string | null =>
-  itemId.startsWith(PLAN_PREFIX) ? itemId.slice(PLAN_PREFIX.length) : null;
-
-/** Everything of a run that waits for a person, the plan to confirm included. */
+/** Everything of a run that waits for a person. */
 export function inboxOf(run: Run) {
-  const items = Object.values(run.inbox).map((item) => encodeItem(item, null));
-  return run.status === "confirming" ? [...items, planItem(run)] : items;
+  return Object.values(run.inbox).map(encodeItem);
 }
 
-function planItem(run: Run) {
-  const { tasks, parallelGroups, planErrors: errors } = run;
-  const question =
-    errors.length === 0
-      ? `Carry out this plan of ${tasks.length} tasks?`
-      : `This plan cannot be carried out: ${errors.join("; ")}`;
-  // Nothing happens in a run that waits for its plan to be confirmed, so its last change is when it began to wait.
-  const since = { taskId: null, sessionId: null, askId: null, createdAt: run.updatedAt };
-  const item: InboxItem = { id: `${PLAN_PREFIX}${run.id}`, kind: "plan", run: run.id, question, ...since };
-  return encodeItem(item, { tasks, parallelGroups, errors });
-}
-
-/** `hash` stands for what was shown, so that an answer can be held to it. */
-function encodeItem(item: InboxItem, evidence: object | null) {
-  const { createdAt, ...shown } = item;
-  const all = evidence === null ? shown : { ...shown, evidence };
-  const hash = createHash("sha256").update(JSON.stringify(all)).digest("hex");
-  return { ...all, hash, createdAt: iso(createdAt) };
+function encodeItem({ createdAt, expiresAt, ...item }: InboxItem) {
+  return { ...item, createdAt: iso(createdAt), ...(expiresAt === undefined ? {} : { expiresAt: iso(expiresAt) }) };
 }

@@ -15,6 +15,8 @@ export interface Driver {
   encodeTurn(turn: Turn): string;
   /** The answer to a question, or null for agents that cannot ask. */
   encodeAnswer(askId: string, text: string): string | null;
+  /** What asks the agent to stop its turn, or null for agents whose turn is a process of its own and ends with it. */
+  encodeInterrupt(): string | null;
   decoder(): Decoder;
 }
 

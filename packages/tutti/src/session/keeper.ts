@@ -29,6 +29,9 @@ const POLL_MS = 500;
 const ENGINE_CHECK_MS = 2000;
 const TERM_TO_KILL_MS = 2000;
 
+type TurnRequest = Extract<KeeperRequest, { type: "turn" }>;
+type InterruptRequest = Extract<KeeperRequest, { type: "interrupt" }>;
+
 class Keeper {
   readonly #spec: KeeperSpec;
   readonly #at: ReturnType<typeof paths>;
@@ -36,7 +39,11 @@ class Keeper {
   readonly #errors: number;
   readonly #done = new Set<string>();
   /** Turns that wait until the process of the turn before has ended (in `turn` mode). */
-  readonly #waiting: Extract<KeeperRequest, { type: "turn" }>[] = [];
+  readonly #waiting: TurnRequest[] = [];
+  /** Interrupts by turn, of turns that have not been sent yet: requests need not be found in the order they were made. */
+  readonly #early = new Map<number, InterruptRequest>();
+  /** The turn that was sent last; one before it is over, and so is no longer to be interrupted. */
+  #sent = 0;
   #agent: ChildProcess | null = null;
   #ending: SessionEnd["reason"] | null = null;
   #lastSeenEngine = Date.now();
@@ -91,6 +98,9 @@ class Keeper {
       case "input":
         this.#agent?.stdin?.write(request.input);
         return;
+      case "interrupt":
+        this.#interrupt(request);
+        return;
       case "close":
         this.#close();
         return;
@@ -100,18 +110,39 @@ class Keeper {
   }
 
   /** The note comes first: a turn that may have been sent must never be sent again. */
-  #sendTurn(request: Extract<KeeperRequest, { type: "turn" }>): void {
-    this.#note({ type: "sent", turn: request.number });
+  #sendTurn(request: TurnRequest): void {
+    this.#noteSent(request);
     this.#agent?.stdin?.write(request.input);
+    this.#interruptEarly();
   }
 
-  #start(turn: Extract<KeeperRequest, { type: "turn" }> | null): void {
+  #noteSent({ number }: TurnRequest): void {
+    this.#sent = number;
+    this.#note({ type: "sent", turn: number });
+  }
+
+  #interruptEarly(): void {
+    const request = this.#early.get(this.#sent);
+    if (request) this.#interrupt(request);
+  }
+
+  /** The note comes first: what the agent does from here on it may do because it was asked to stop. */
+  #interrupt(request: InterruptRequest): void {
+    const { turn, input } = request;
+    if (turn > this.#sent) this.#early.set(turn, request);
+    if (turn !== this.#sent || this.#ending || !this.#agent) return;
+    this.#note({ type: "interrupted", turn });
+    if (input === null) void this.#kill();
+    else this.#agent.stdin?.write(input);
+  }
+
+  #start(turn: TurnRequest | null): void {
     const { command, cwd, env, passEnv } = this.#spec;
     const passed = Object.fromEntries(
       passEnv.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
     );
     const [program, ...args] = command;
-    if (turn) this.#note({ type: "sent", turn: turn.number });
+    if (turn) this.#noteSent(turn);
     const agent = spawn(program!, args, {
       cwd,
       env: { ...passed, ...env },
@@ -131,6 +162,7 @@ class Keeper {
       else this.#note({ type: "started" });
     });
     agent.once("exit", (code, signal) => this.#exited(agent, code, signal));
+    if (turn) this.#interruptEarly();
   }
 
   #exited(agent: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {

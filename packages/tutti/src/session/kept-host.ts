@@ -2,12 +2,14 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { findDriver } from "./agents.ts";
+import { archiveSession, forgetSessions, isArchived } from "./archive-session.ts";
 import { endSession } from "./end-session.ts";
 import { KeptSession } from "./kept-session.ts";
 import { readTranscript } from "./transcript.ts";
 import { sweep } from "./process.ts";
 import { paths, readJson, type KeeperSpec } from "./session-folder.ts";
 import type { Session, SessionHost, SessionSpec } from "./session.ts";
+import { TuttiError } from "../schema/error.ts";
 import { pathName } from "../schema/ids.ts";
 import type { World } from "../world.ts";
 
@@ -31,6 +33,8 @@ const GRACE_MS = 10_000;
 export function createKeptHost(options: KeptHostOptions): SessionHost {
   const { folder, world, agentEnv = {} } = options;
   const env = { ...process.env, ...agentEnv };
+  /** Being archived right now, by folder: asking twice at the same time is asking once. */
+  const archiving = new Map<string, Promise<void>>();
 
   function keeperSpec(spec: SessionSpec, mode: KeeperSpec["mode"], command: string[]): KeeperSpec {
     const { sessionId, runId, role, taskId, attempt, agent, cwd } = spec;
@@ -76,6 +80,21 @@ export function createKeptHost(options: KeptHostOptions): SessionHost {
     },
 
     transcript: (runId, sessionId) => readTranscript(join(folder, runId, pathName(sessionId))),
+
+    isArchived: (runId, sessionId) => isArchived(join(folder, runId, pathName(sessionId))),
+
+    async archive(runId, sessionId) {
+      const own = join(folder, runId, pathName(sessionId));
+      const begun = archiving.get(own) ?? archiveSession(own, world.now()).finally(() => archiving.delete(own));
+      archiving.set(own, begun);
+      await begun;
+    },
+
+    async forget(runId) {
+      // Whatever is named here is deleted, so it must be a name and no way out of the folder.
+      if (pathName(runId) !== runId) throw new TuttiError("invalid_input", `${JSON.stringify(runId)} is no run's name`);
+      await forgetSessions(join(folder, runId));
+    },
 
     end: (runId, sessionId) => endFolder(join(folder, runId, pathName(sessionId))),
 

@@ -9,6 +9,7 @@ import { SessionReader, wireName } from "./read-session.ts";
 import {
   endUnstarted,
   hasRequest,
+  interruptName,
   makeSessionFolder,
   paths,
   readEnd,
@@ -134,6 +135,20 @@ export class KeptSession implements Session {
   async answer(askId: string, text: string): Promise<void> {
     const input = this.#options.driver.encodeAnswer(wireName(askId), text);
     if (input !== null) request(this.#options.folder, `answer-${pathName(askId)}`, { type: "input", input });
+  }
+
+  async interrupt(turn: number): Promise<void> {
+    const { folder, driver } = this.#options;
+    if (!this.wasDelivered(turn) || this.#isOver(turn)) return;
+    request(folder, interruptName(turn), { type: "interrupt", turn, input: driver.encodeInterrupt() });
+  }
+
+  /** Read anew, because nobody may be listening. An agent that were interrupted after its turn could end the next one. */
+  #isOver(turn: number): boolean {
+    const { folder, driver, launch } = this.#options;
+    const reader = new SessionReader(folder, launch.mode, () => driver.decoder());
+    for (const signal of reader.read()) if (signal.type === "turnOver" && signal.turn >= turn) return true;
+    return false;
   }
 
   async close(): Promise<void> {

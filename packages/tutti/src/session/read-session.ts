@@ -3,10 +3,11 @@
 // Output and journal are two files, and their order matters: which turn do these bytes belong to? The keeper notes a turn
 // before it sends it, and each note carries the length of the output at that moment. So the output's length is taken
 // first, then the journal is read; bytes up to that length can only answer turns that the journal now holds.
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import type { Decoded, Decoder } from "./driver.ts";
+import { SessionFile } from "./session-file.ts";
 import { paths, type JournalEntry } from "./session-folder.ts";
 import type { SessionSignal } from "./session.ts";
+import type { Ending } from "../schema/event.ts";
 
 /** Stands between a question's own name and its number where that name was used before. */
 const REPEAT = "\u001f";
@@ -14,10 +15,9 @@ const REPEAT = "\u001f";
 /** The name by which the agent knows its question. */
 export const wireName = (askId: string): string => askId.split(REPEAT)[0]!;
 
-const CHUNK_BYTES = 256 * 1024;
-
 export class SessionReader {
-  readonly #at: ReturnType<typeof paths>;
+  readonly #output: SessionFile;
+  readonly #journal: SessionFile;
   readonly #mode: "stream" | "turn";
   readonly #newDecoder: () => Decoder;
   #decoder: Decoder;
@@ -25,11 +25,13 @@ export class SessionReader {
   #outputOffset = 0;
   /** Turns that were sent and not answered, the oldest first: an agent answers in order. */
   readonly #turns: number[] = [];
+  readonly #interrupted = new Set<number>();
   readonly #asks = new Map<string, number>();
   #stopped = false;
 
   constructor(folder: string, mode: "stream" | "turn", newDecoder: () => Decoder) {
-    this.#at = paths(folder);
+    this.#output = new SessionFile(paths(folder).output);
+    this.#journal = new SessionFile(paths(folder).journal);
     this.#mode = mode;
     this.#newDecoder = newDecoder;
     this.#decoder = newDecoder();
@@ -37,7 +39,7 @@ export class SessionReader {
 
   /** Everything that is new since the last call. */
   *read(): Generator<SessionSignal> {
-    const length = lengthOf(this.#at.output);
+    const length = this.#output.length();
     for (const entry of this.#readJournal()) {
       yield* this.#readOutput(entry.offset);
       yield* this.#enter(entry);
@@ -46,7 +48,7 @@ export class SessionReader {
   }
 
   *#readJournal(): Generator<JournalEntry> {
-    const chunks = [...readFrom(this.#at.journal, this.#journalOffset, Number.POSITIVE_INFINITY)];
+    const chunks = [...this.#journal.read(this.#journalOffset, Number.POSITIVE_INFINITY)];
     const bytes = Buffer.concat(chunks);
     // A line that is still being written has no end yet and is read next time.
     const whole = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1);
@@ -57,7 +59,7 @@ export class SessionReader {
   }
 
   *#readOutput(until: number): Generator<SessionSignal> {
-    for (const chunk of readFrom(this.#at.output, this.#outputOffset, until)) {
+    for (const chunk of this.#output.read(this.#outputOffset, until)) {
       this.#outputOffset += chunk.length;
       yield* this.#mean(this.#decoder.push(chunk));
     }
@@ -81,6 +83,12 @@ export class SessionReader {
       case "sent":
         this.#turns.push(entry.turn);
         yield { type: "sent", turn: entry.turn };
+        return;
+      case "interrupted":
+        // The turn may have ended while it was being interrupted; then there is nothing to tell.
+        if (!this.#turns.includes(entry.turn)) return;
+        this.#interrupted.add(entry.turn);
+        yield { type: "interrupted", turn: entry.turn };
         return;
       case "stopping":
         this.#stopped = true;
@@ -112,35 +120,13 @@ export class SessionReader {
   *#endTurn(kind: "ended" | "error" | "exited", detail: string): Generator<SessionSignal> {
     const turn = this.#turns.shift();
     if (turn === undefined) return;
-    yield { type: "turnOver", turn, ending: { kind, detail } };
+    const ending = this.#interrupted.has(turn) ? interrupted(kind, detail) : { kind, detail };
+    yield { type: "turnOver", turn, ending };
   }
 }
 
-function lengthOf(file: string): number {
-  return withFile(file, 0, (fd) => fstatSync(fd).size);
-}
-
-function* readFrom(file: string, from: number, until: number): Generator<Buffer> {
-  for (let at = from; at < until;) {
-    const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, until - at));
-    const count = withFile(file, 0, (fd) => readSync(fd, buffer, 0, buffer.length, at));
-    if (count === 0) return;
-    at += count;
-    yield buffer.subarray(0, count);
-  }
-}
-
-function withFile<T>(file: string, missing: T, work: (fd: number) => T): T {
-  let fd: number;
-  try {
-    fd = openSync(file, "r");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return missing;
-    throw error;
-  }
-  try {
-    return work(fd);
-  } finally {
-    closeSync(fd);
-  }
-}
+/** However an agent ends a turn that it was asked to stop, we are the reason. */
+const interrupted = (kind: Ending["kind"], detail: string): Ending => ({
+  kind: "interrupted",
+  detail: kind === "ended" ? "the turn was interrupted" : `the turn was interrupted: ${detail}`,
+});

@@ -8,9 +8,11 @@
 //   stderr.log      the same for its error output
 //   journal.jsonl   what the keeper saw, each line with the length of output.log at that moment
 //   end.json        written last, when nothing of the agent is left
+//   archive.json    when it was archived; output, errors, journal and requests are then packed (output.log.gz, …)
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ProcessIdentity } from "./process.ts";
+import { isThere, readWhole } from "./session-file.ts";
 
 export interface KeeperSpec {
   sessionId: string;
@@ -33,6 +35,8 @@ export interface KeeperSpec {
 export type KeeperRequest =
   | { type: "turn"; number: number; text: string; input: string }
   | { type: "input"; input: string }
+  /** `input` null: the turn is a process of its own, and is ended with it. */
+  | { type: "interrupt"; turn: number; input: string | null }
   | { type: "close" }
   | { type: "stop" };
 
@@ -40,6 +44,8 @@ export type KeeperRequest =
 export type JournalEntry =
   | { type: "started"; offset: number }
   | { type: "sent"; turn: number; offset: number }
+  /** The agent is about to be asked to stop this turn. */
+  | { type: "interrupted"; turn: number; offset: number }
   /** We are ending the agent; what it still says belongs to no turn. */
   | { type: "stopping"; offset: number }
   | { type: "unstartable"; turn: number | null; error: string; offset: number }
@@ -50,6 +56,11 @@ export interface SessionEnd {
   reason: "stopped" | "orphaned" | "closed" | "exited";
 }
 
+export interface ArchiveMark {
+  /** In milliseconds since 1970. */
+  archivedAt: number;
+}
+
 export const paths = (folder: string) => ({
   spec: join(folder, "spec.json"),
   keeper: join(folder, "keeper.json"),
@@ -58,6 +69,7 @@ export const paths = (folder: string) => ({
   errors: join(folder, "stderr.log"),
   journal: join(folder, "journal.jsonl"),
   end: join(folder, "end.json"),
+  archive: join(folder, "archive.json"),
 });
 
 export function readJson<T>(file: string): T | null {
@@ -110,8 +122,16 @@ export function request(folder: string, name: string, value: KeeperRequest): voi
 /** The name of the request for a turn; sorts by number. */
 export const turnName = (turn: number): string => `turn-${String(turn).padStart(6, "0")}`;
 
+/** The name of the request to stop a turn. */
+export const interruptName = (turn: number): string => `interrupt-${String(turn).padStart(6, "0")}`;
+
 export const hasRequest = (folder: string, name: string): boolean =>
-  existsSync(join(paths(folder).requests, `${name}.json`));
+  isThere(join(paths(folder).requests, `${name}.json`));
+
+export function readRequest(folder: string, name: string): KeeperRequest | null {
+  const whole = readWhole(join(paths(folder).requests, `${name}.json`));
+  return whole && (JSON.parse(whole.toString("utf8")) as KeeperRequest);
+}
 
 export function listRequests(folder: string): string[] {
   return readdirSync(paths(folder).requests)

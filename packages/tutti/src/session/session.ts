@@ -9,7 +9,8 @@ import type { TranscriptEntry } from "../schema/transcript.ts";
 export interface SessionSpec {
   sessionId: string;
   runId: string;
-  role: "main" | "worker";
+  /** What the session is for; `main` or `worker` unless the template says another. */
+  role: string;
   taskId: string | null;
   attempt: number;
   /** The agent as the person named it, e.g. `command:my-agent --fast`. */
@@ -41,6 +42,9 @@ export type SessionSignal =
   | { type: "tool"; name: string; input: unknown }
   | { type: "usage"; usage: Usage }
   | { type: "ask"; askId: string; question: string; options?: string[] }
+  /** The agent was asked to stop its open turn. Whether and when it does is told by the turn's end. */
+  | { type: "interrupted"; turn: number }
+  /** A turn that was interrupted before its end has an ending of that kind, however the agent ended it. */
   | { type: "turnOver"; turn: number; ending: Ending }
   /** Everything before this happened before the session was opened here; everything after it is new. */
   | { type: "caughtUp" }
@@ -58,6 +62,12 @@ export interface Session {
   /** Whether this turn was delivered before, here or by an engine that is gone. */
   wasDelivered(turn: number): boolean;
   answer(askId: string, text: string): Promise<void>;
+  /**
+   * Asks the agent to stop the open turn. Without effect if that turn is over, was never delivered, or was interrupted
+   * before. An agent that does not listen is left alone: its turn ends whenever it ends it. The number is used up, so
+   * going on takes a turn of the next number.
+   */
+  interrupt(turn: number): Promise<void>;
   /** Lets it finish: no more input, a time of grace, then the end of its whole process tree. */
   close(): Promise<void>;
   /** Ends its whole process tree now. */
@@ -75,6 +85,14 @@ export interface SessionHost {
   reap(runId: string, keep: readonly string[]): Promise<void>;
   /** Ends one session, opened here or not, and waits until nothing is left of it. */
   end(runId: string, sessionId: string): Promise<void>;
+  /**
+   * Packs what is left of a session, once; the transcript can still be read. Refuses with wrong_state while it is alive.
+   * A session that never began has nothing to pack.
+   */
+  archive(runId: string, sessionId: string): Promise<void>;
+  isArchived(runId: string, sessionId: string): boolean;
+  /** Removes everything that is left of a run's sessions, for good. Refuses with wrong_state while one of them is alive. */
+  forget(runId: string): Promise<void>;
   /** Fails with agent_unknown, agent_not_startable or invalid_scenario if such an agent cannot be had. */
   check(agent: string, cwd: string): void;
 }

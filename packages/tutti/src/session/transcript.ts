@@ -1,8 +1,7 @@
 // What was said and done in a session, as a person reads it: prompts and answers in their order.
-import { join } from "node:path";
 import { findDriver } from "./agents.ts";
 import { SessionReader } from "./read-session.ts";
-import { paths, readJson, turnName, type KeeperRequest, type KeeperSpec } from "./session-folder.ts";
+import { paths, readJson, readRequest, turnName, type KeeperSpec } from "./session-folder.ts";
 import type { SessionSignal } from "./session.ts";
 import type { TranscriptEntry } from "../schema/transcript.ts";
 
@@ -27,7 +26,7 @@ type Entry = TranscriptEntry extends infer E ? (E extends TranscriptEntry ? Omit
 function toEntry(folder: string, signal: SessionSignal): Entry | null {
   switch (signal.type) {
     case "sent": {
-      const request = readJson<KeeperRequest>(join(paths(folder).requests, `${turnName(signal.turn)}.json`));
+      const request = readRequest(folder, turnName(signal.turn));
       return request?.type === "turn" ? { type: "prompt", turn: signal.turn, text: request.text } : null;
     }
     case "text":
@@ -35,6 +34,7 @@ function toEntry(folder: string, signal: SessionSignal): Entry | null {
     case "tool":
     case "usage":
     case "ask":
+    case "interrupted":
     case "turnOver":
       return signal;
     default:

@@ -1,6 +1,6 @@
 // The log in memory, with the same promises as the one on disk, and able to break them on demand: for simulations and
 // for tests of what the engine does when its store fails.
-import { outOfPlace, type NewEvent, type ReadOptions, type Store } from "./store.ts";
+import { outOfPlace, removedEvent, type NewEvent, type ReadOptions, type Store } from "./store.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { StoredEvent } from "../schema/event.ts";
 
@@ -29,34 +29,47 @@ export class MemoryStore implements Store {
     this.epoch = ++disk.epoch;
   }
 
-  /** The next appends fail in these ways, one each. */
+  /** The next appends and removals fail in these ways, one each. */
   failNext(...faults: StoreFault[]): void {
     this.#faults.push(...faults);
   }
 
   async append(run: string | null, expected: number, events: readonly NewEvent[]): Promise<StoredEvent[]> {
+    return this.#write(() => {
+      if (this.#lastOfRun(run) !== expected) throw outOfPlace(run ?? "", expected);
+      // Through JSON, as on disk: what cannot be stored must not seem to be.
+      const stored = events.map((event, i): StoredEvent => {
+        const place = { seq: this.lastSeq() + i + 1, run, runSeq: expected + i + 1 };
+        return { ...(JSON.parse(JSON.stringify(event)) as NewEvent), ...place };
+      });
+      this.#disk.events.push(...stored);
+      return stored;
+    });
+  }
+
+  async remove(run: string, { timestamp }: { timestamp: number }): Promise<void> {
+    this.#write(() => {
+      this.#disk.events = this.#disk.events.map((event) =>
+        event.run === run ? removedEvent(event.seq, timestamp) : event,
+      );
+    });
+  }
+
+  #write<T>(work: () => T): T {
     if (this.#broken) throw this.#broken;
     if (this.epoch !== this.#disk.epoch)
       throw new TuttiError("stale_epoch", "another process has taken over this data folder");
     const fault = this.#faults.shift();
     if (fault === "before") throw new TuttiError("storage_failed", "cannot write events: told to fail");
     if (fault === "full") throw new TuttiError("disk_full", "cannot write events: the disk is full");
-    if (this.#lastOfRun(run) !== expected) throw outOfPlace(run ?? "", expected);
-    // Through JSON, as on disk: what cannot be stored must not seem to be.
-    const stored = events.map((event, i): StoredEvent => {
-      const place = { seq: this.lastSeq() + i + 1, run, runSeq: expected + i + 1 };
-      return { ...(JSON.parse(JSON.stringify(event)) as NewEvent), ...place };
-    });
-    this.#disk.events.push(...stored);
-    if (fault === "lost") {
-      this.#broken = new TuttiError("storage_failed", "cannot commit: the acknowledgement was lost");
-      throw this.#broken;
-    }
-    return stored;
+    const done = work();
+    if (fault !== "lost") return done;
+    this.#broken = new TuttiError("storage_failed", "cannot commit: the acknowledgement was lost");
+    throw this.#broken;
   }
 
   #lastOfRun(run: string | null): number {
-    return this.#disk.events.findLast((event) => event.run === run)?.runSeq ?? 0;
+    return this.#disk.events.findLast((event) => event.run === run && event.runSeq > 0)?.runSeq ?? 0;
   }
 
   read({ run, after = 0, limit = Number.POSITIVE_INFINITY }: ReadOptions): StoredEvent[] {

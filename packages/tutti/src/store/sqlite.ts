@@ -3,15 +3,13 @@
 import { chmodSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { migrate } from "./migrate.ts";
-import { outOfPlace, type LogReader, type NewEvent, type ReadOptions, type Store } from "./store.ts";
+import { outOfPlace, removedEvent, type LogReader, type NewEvent, type ReadOptions, type Store } from "./store.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { StoredEvent } from "../schema/event.ts";
 
+/** One thing to write. `write` is called inside the transaction; what it returns, once that is on disk. */
 interface Pending {
-  run: string;
-  expected: number;
-  events: readonly NewEvent[];
-  resolve(stored: StoredEvent[]): void;
+  write(): () => void;
   reject(error: unknown): void;
 }
 
@@ -22,6 +20,11 @@ interface Row {
   type: string;
   data: string;
   at: number;
+}
+
+interface Answer<T> {
+  resolve: (value: T) => void;
+  reject: (error: unknown) => void;
 }
 
 export interface SqliteOptions {
@@ -47,6 +50,7 @@ class SqliteStore implements Store {
   readonly #reader: LogReader;
   readonly #insert: StatementSync;
   readonly #lastOfRun: StatementSync;
+  readonly #empty: StatementSync;
   #pending: Pending[] = [];
   /** Set when a commit failed in a way that leaves open what is on disk: nothing more is written until a new start. */
   #broken: TuttiError | null = null;
@@ -59,6 +63,8 @@ class SqliteStore implements Store {
       chmodSync(file, 0o600);
       // FULL makes each commit reach the disk; WAL lets readers read meanwhile.
       this.#db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = ${BUSY_MS};`);
+      // What is removed is overwritten, not only forgotten.
+      this.#db.exec("PRAGMA secure_delete = ON");
       if (maxBytes !== undefined) this.#db.exec(`PRAGMA max_page_count = ${Math.ceil(maxBytes / PAGE_BYTES)}`);
       migrate(this.#db, file);
       this.#db.exec("BEGIN IMMEDIATE; UPDATE writer SET epoch = epoch + 1; COMMIT;");
@@ -66,12 +72,33 @@ class SqliteStore implements Store {
     });
     this.#reader = readerOf(this.#db);
     this.#insert = this.#db.prepare("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)");
-    this.#lastOfRun = this.#db.prepare("SELECT max(run_seq) AS last FROM events WHERE run = ?");
+    this.#lastOfRun = this.#db.prepare("SELECT max(run_seq) AS last FROM events WHERE run = ? AND run_seq > 0");
+    // A removed event has no place in any run; the negative of its seq keeps the pair of run and place unique.
+    this.#empty = this.#db.prepare(
+      "UPDATE events SET run = '', run_seq = -seq, type = ?, data = '{}', at = ? WHERE run = ? AND run <> ''",
+    );
   }
 
   append(run: string | null, expected: number, events: readonly NewEvent[]): Promise<StoredEvent[]> {
-    const { promise, resolve, reject } = Promise.withResolvers<StoredEvent[]>();
-    this.#pending.push({ run: run ?? "", expected, events, resolve, reject });
+    return this.#enqueue(({ resolve, reject }) => {
+      const last = (this.#lastOfRun.get(run ?? "")?.["last"] as number | null) ?? 0;
+      if (last !== expected) return () => reject(outOfPlace(run ?? "", expected));
+      const stored = this.#write(run, expected, events);
+      return () => resolve(stored);
+    });
+  }
+
+  remove(run: string, { timestamp }: { timestamp: number }): Promise<void> {
+    return this.#enqueue<void>(({ resolve }) => {
+      this.#empty.run(REMOVED, timestamp, run);
+      return resolve;
+    });
+  }
+
+  /** Whatever is asked for is done in that order, with what else waits in one transaction. */
+  #enqueue<T>(write: (answer: Answer<T>) => () => void): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.#pending.push({ write: () => write({ resolve, reject }), reject });
     this.#flush ??= setImmediate(() => this.#commit());
     return promise;
   }
@@ -81,34 +108,27 @@ class SqliteStore implements Store {
     const batch = this.#pending;
     this.#pending = [];
     if (batch.length === 0) return;
-    const stored = new Map<Pending, StoredEvent[]>();
+    let answers: (() => void)[] = [];
     try {
       if (this.#broken) throw this.#broken;
       this.#transaction(() => {
         this.#checkEpoch();
-        for (const pending of batch) {
-          const last = (this.#lastOfRun.get(pending.run)?.["last"] as number | null) ?? 0;
-          if (last === pending.expected) stored.set(pending, this.#write(pending));
-        }
+        answers = batch.map((pending) => pending.write());
       });
     } catch (error) {
       for (const pending of batch) pending.reject(error);
       return;
     }
-    for (const pending of batch) {
-      const events = stored.get(pending);
-      if (events) pending.resolve(events);
-      else pending.reject(outOfPlace(pending.run, pending.expected));
-    }
+    for (const answer of answers) answer();
   }
 
-  #write({ run, expected, events }: Pending): StoredEvent[] {
+  #write(run: string | null, expected: number, events: readonly NewEvent[]): StoredEvent[] {
     let seq = this.lastSeq();
     let runSeq = expected;
     return events.map((event) => {
       seq += 1;
       runSeq += 1;
-      this.#insert.run(seq, run, runSeq, event.type, JSON.stringify(event.data), event.timestamp);
+      this.#insert.run(seq, run ?? "", runSeq, event.type, JSON.stringify(event.data), event.timestamp);
       return { ...event, seq, run: run || null, runSeq };
     });
   }
@@ -176,6 +196,7 @@ function readerOf(db: DatabaseSync): LogReader {
 }
 
 function toEvent(row: Row): StoredEvent {
+  if (row.type === REMOVED) return removedEvent(row.seq, row.at);
   return {
     seq: row.seq,
     run: row.run || null,
@@ -186,6 +207,7 @@ function toEvent(row: Row): StoredEvent {
   } as StoredEvent;
 }
 
+const REMOVED = removedEvent(0, 0).type;
 const PAGE_BYTES = 4096;
 /** How long to wait for another process that is just opening, closing or tidying the file. */
 const BUSY_MS = 5000;

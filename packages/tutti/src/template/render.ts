@@ -1,8 +1,26 @@
 // From a prompt with placeholders to the text that is sent.
 
-/** One pass: what a variable brings in is never looked at for further placeholders. An unknown name is left as it stands. */
-export function substituteVariables(text: string, variables: Readonly<Record<string, string>>): string {
-  return text.replaceAll(/\{([A-Z_][A-Z0-9_]*)\}/g, (whole, name: string) =>
-    Object.hasOwn(variables, name) ? variables[name]! : whole,
+const PLACEHOLDER = /\{([A-Z_][A-Z0-9_]*)\}/g;
+
+/**
+ * One pass: what a variable brings in is never looked at for further placeholders. A name that nobody knows is left as it
+ * stands, because prompts hold JSON and code; a known one without a value becomes nothing.
+ */
+export function substituteVariables(text: string, variables: Readonly<Record<string, unknown>>): string {
+  return text.replaceAll(PLACEHOLDER, (whole, name: string) =>
+    Object.hasOwn(variables, name) ? variableText(variables[name]) : whole,
   );
+}
+
+/** The names in the order of their first use, each once. */
+export function findPlaceholders(text: string): string[] {
+  return [...new Set(Array.from(text.matchAll(PLACEHOLDER), ([, name]) => name!))];
+}
+
+function variableText(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (Array.isArray(value)) return value.join(", ");
+  if (typeof value === "object") return JSON.stringify(value);
+  return `${value as string | number | bigint}`;
 }

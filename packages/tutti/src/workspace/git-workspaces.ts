@@ -41,9 +41,9 @@ export function createGitWorkspaces({ folder }: GitWorkspacesOptions): Workspace
         return snapshot(repository, placeOf(run, key), commit, message);
       }),
     openBranch: (cwd, runId, base) => changing(cwd, (repository) => openBranch(repository, runId, base)),
-    integrate: (cwd, runId, commit, message) =>
+    integrate: (cwd, runId, commit, message, favour) =>
       changing(cwd, async (repository) => {
-        return integrate(repository, await runPlace(folder, runId), runId, commit, message);
+        return integrate(repository, await runPlace(folder, runId), runId, commit, message, favour);
       }),
     remove: (cwd, key) =>
       changing(cwd, async (repository) => {

@@ -9,10 +9,14 @@ import { readRef, writeRef } from "./refs.ts";
 import { checkoutsOf } from "./registry.ts";
 import { commitOf, commitTree, isAncestor, newestDate, onRepository } from "./repository.ts";
 import type { Repository } from "./repository.ts";
-import type { Merge } from "./workspace.ts";
+import { settleTree } from "./settle.ts";
+import type { Favour, Integration, Merge } from "./workspace.ts";
 
 /** How often a merge is made anew when the person moves the run's branch at the same moment. */
 const TRIES = 3;
+
+/** On the run's branch, what was merged before came first. */
+const SIDES = { first: "ours", last: "theirs" } as const;
 
 export async function combine(
   repository: Repository,
@@ -51,20 +55,22 @@ export async function integrate(
   runId: string,
   revision: string,
   message: string,
-): Promise<Merge> {
+  favour?: Favour,
+): Promise<Integration> {
   const branch = runBranch(runId);
   const ref = `refs/heads/${branch}`;
   const commit = await commitOf(repository, revision);
   for (let attempt = 1; ; attempt++) {
     const head = await readRef(repository, ref);
     if (head === null) throw new TuttiError("git_failed", `The branch ${branch} is missing; it must be opened first.`);
-    if (await isAncestor(repository, commit, head)) return { ok: true, commit: head };
+    if (await isAncestor(repository, commit, head)) return { ok: true, commit: head, settled: [] };
     await refuseCheckedOut(repository, run, branch);
-    const merged = await mergeTwo(repository, head, commit, message);
+    const clean = await mergeTwo(repository, head, commit, message);
+    const merged = clean.ok || !favour ? clean : await settleTwo(repository, run, head, commit, message, favour);
     if (!merged.ok) return merged;
     try {
       await writeRef(repository, ref, merged.commit, head);
-      return merged;
+      return { settled: [], ...merged };
     } catch (error) {
       if (attempt === TRIES || (await readRef(repository, ref)) === head) throw error;
     }
@@ -85,7 +91,27 @@ async function mergeTwo(repository: Repository, ours: string, theirs: string, me
   const { code, stdout } = await onRepository(repository, `merge ${theirs}`, args, { accept: [1] });
   const [tree = "", ...conflicts] = items(stdout);
   if (code === 1) return { ok: false, files: [...new Set(conflicts.map(text))].sort() };
-  const parents = [ours, theirs];
+  return { ok: true, commit: await commitMerge(repository, tree, [ours, theirs], message) };
+}
+
+async function settleTwo(
+  repository: Repository,
+  run: RunPlace,
+  ours: string,
+  theirs: string,
+  message: string,
+  favour: Favour,
+): Promise<Integration> {
+  const { tree, files } = await settleTree(repository, run, { ours, theirs, favoured: SIDES[favour] });
+  return { ok: true, commit: await commitMerge(repository, tree, [ours, theirs], message), settled: files };
+}
+
+async function commitMerge(
+  repository: Repository,
+  tree: string,
+  parents: readonly string[],
+  message: string,
+): Promise<string> {
   const date = await newestDate(repository, parents);
-  return { ok: true, commit: await commitTree(repository, { tree, parents, message, date }) };
+  return commitTree(repository, { tree, parents, message, date });
 }

@@ -34,6 +34,12 @@ export interface Snapshot {
 
 export type Merge = { ok: true; commit: string } | { ok: false; files: string[] };
 
+/** Whose version of a colliding file is taken: that of the run's branch, which came first, or that of the new commit. */
+export type Favour = "first" | "last";
+
+/** `settled` names the files that collided and were taken from the favoured side, sorted; none in a clean merge. */
+export type Integration = { ok: true; commit: string; settled: string[] } | { ok: false; files: string[] };
+
 export interface Workspaces {
   /** Fails with folder_not_found, not_a_repository or empty_repository; changes nothing. */
   inspect(cwd: string): Promise<RepositoryFacts>;
@@ -58,9 +64,11 @@ export interface Workspaces {
   openBranch(cwd: string, runId: string, base: string): Promise<string>;
   /**
    * Merges a commit into the run's branch, always as a merge commit with that message; a conflict leaves the branch as it
-   * was. Refuses while the person has the branch checked out.
+   * was, unless one side is favoured: then the colliding files are taken whole from it, a deletion included, and the rest
+   * is merged as usual. Refuses while the person has the branch checked out. Repeated after a crash it finds the commit
+   * merged, and no longer tells what was settled.
    */
-  integrate(cwd: string, runId: string, commit: string, message: string): Promise<Merge>;
+  integrate(cwd: string, runId: string, commit: string, message: string, favour?: Favour): Promise<Integration>;
   changedFiles(cwd: string, from: string, to: string): Promise<string[]>;
   /** Removes the workspace after taking what it holds into refs/tutti; a missing one is fine. */
   remove(cwd: string, key: WorkspaceKey): Promise<void>;

@@ -2,22 +2,33 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Lab } from "../lab/lab.ts";
-import { Engine, type NewRun } from "../../src/engine/engine.ts";
+import { Engine, type EngineOptions, type NewRun, type Templates } from "../../src/engine/engine.ts";
 import type { Run } from "../../src/schema/run.ts";
 import { isRunOver } from "../../src/schema/status.ts";
+import type { Template, TemplateConfig } from "../../src/schema/template.ts";
 import { createKeptHost } from "../../src/session/kept-host.ts";
 import { identify } from "../../src/session/process.ts";
 import { MemoryStore } from "../../src/store/memory.ts";
 import type { Store } from "../../src/store/store.ts";
+import { TemplateLibrary } from "../../src/template/library.ts";
 import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";
 import { realWorld } from "../../src/world.ts";
+
+interface Settings {
+  config?: Partial<TemplateConfig>;
+  phases?: { [P in keyof Template["phases"]]?: Partial<Template["phases"][P]> };
+  hooks?: Partial<Template["hooks"]>;
+}
+
+const mapValues = <T extends object>(object: T, change: (value: T[keyof T], key: keyof T) => unknown): object =>
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value as T[keyof T], key as keyof T)]));
 
 export class EngineLab extends Lab {
   readonly engines: Engine[] = [];
 
   open(
     store: Store = new MemoryStore(),
-    options: { maxWorkers?: number; agentEnv?: Record<string, string> } = {},
+    options: { agentEnv?: Record<string, string> } & Partial<EngineOptions> = {},
   ): Engine {
     mkdirSync(this.data, { recursive: true });
     const engineFile = join(this.data, "engine.json");
@@ -34,14 +45,40 @@ export class EngineLab extends Lab {
       workspaces: createGitWorkspaces({ folder: join(this.data, "worktrees") }),
       world: realWorld,
       maxWorkers: options.maxWorkers ?? 20,
+      templates: this.#templates(),
+      ...options,
     });
     this.engines.push(engine);
     return engine;
   }
 
+  /** What the next runs' templates are to have otherwise: also times that are too short for a person's template. */
+  settings: Settings = {};
+
+  #templates(): Templates {
+    const library = new TemplateLibrary({ userFolder: join(this.data, "templates") });
+    return {
+      resolve: (id, project) => {
+        const found = library.resolve(id, project);
+        const { config, phases, hooks } = found.template;
+        const merged = mapValues(phases, (phase, name) => ({ ...phase, ...this.settings.phases?.[name] }));
+        const template = {
+          ...found.template,
+          config: { ...config, ...this.settings.config },
+          phases: merged as Template["phases"],
+          hooks: { ...hooks, ...this.settings.hooks },
+        };
+        return { ...found, template };
+      },
+    };
+  }
+
   /** Creates and starts a run. */
-  async begin(engine: Engine, agent: string, more: Partial<NewRun> = {}): Promise<string> {
-    const { id } = await engine.create({ templateId: "_default", cwd: this.repo, message: "do it", agent, ...more });
+  async begin(engine: Engine, agent: string, more: Partial<NewRun> & Settings = {}): Promise<string> {
+    const { config, phases, hooks, ...request } = more;
+    this.settings = { ...(config ? { config } : {}), ...(phases ? { phases } : {}), ...(hooks ? { hooks } : {}) };
+    const { id } = await engine.create({ templateId: "_default", cwd: this.repo, message: "do it", agent, ...request });
+    this.settings = {};
     await engine.start(id);
     return id;
   }

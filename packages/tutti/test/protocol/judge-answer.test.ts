@@ -87,6 +87,18 @@ describe("the answer of a turn", () => {
     });
   });
 
+  it("is made without changing the blocks, which are part of the record", () => {
+    const text =
+      block("aggregation", { status: "mostly", error: null, conflicts: [{ type: "a", files: null }] }) +
+      block("progress", { task_id: "t1", status: "working", output_preview: null });
+    const blocks = scanBlocks(text);
+    const before = structuredClone(blocks);
+    const { answer } = judgeAnswer({ blocks, prompt: "", delimiters: DEFAULT_DELIMITERS, phase: "aggregation" });
+    expect(answer?.data).toEqual({ status: "needs_input", conflicts: [{ type: "a" }] });
+    expect(readProgress(blocks[1]!, "t1")).toEqual({ task_id: "t1", status: "in_progress" });
+    expect(blocks).toEqual(before);
+  });
+
   it("leaves out progress reports, and records those about another task", () => {
     const text =
       block("progress", { task_id: "t1", status: "working" }) + block("progress", { task_id: "t2", status: "working" });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { PHASE_SCHEMAS } from "../../src/protocol/phase-schemas.ts";
 import { ResponseParser } from "../../src/protocol/response-parser.ts";
 import { block } from "./blocks.ts";
+import { failure, success } from "./examples.ts";
 
 const parser = new ResponseParser();
 const check = (phase: string, data: unknown) => parser.validatePhase(phase, data);
@@ -222,20 +223,7 @@ describe("completion", () => {
   });
 
   it("accepts both examples of the document (D0-057)", () => {
-    const success = {
-      task_id: "task_001",
-      status: "success",
-      summary: "Documented 15 REST endpoints with request/response examples",
-      output_files: ["docs/api-rest.md"],
-      metrics: { endpoints_documented: 15, examples_created: 8 },
-    };
-    const failure = {
-      task_id: "task_002",
-      status: "failed",
-      error: "Could not find WebSocket implementation in specified files",
-      warnings: ["File server.js:2522-2600 does not contain WebSocket code"],
-    };
-    for (const data of [success, failure]) {
+    for (const { data } of [success, failure]) {
       expect(parser.parse(block("completion", data)).data).toEqual(data);
       expect(check("completion", data)).toEqual({ valid: true, errors: [], warnings: [] });
     }

@@ -167,15 +167,15 @@ describe("ResponseParser.parseMultiple", () => {
 
 describe("the repairs of the document", () => {
   it.each([
-    ["trailing commas (D4-184)", "[1, 2, 3,]", "[1, 2, 3]"],
-    ["unquoted keys (D4-185)", '{key: "value"}', '{"key": "value"}'],
-    ["single quotes around keys and values (D4-186)", "{'key': 'value'}", '{"key": "value"}'],
-    ["unquoted text (D4-187)", "{key: value}", '{"key": "value"}'],
-    ["line comments (D4-188)", '{"a": 1 // one\n}', '{"a": 1\n}'],
-    ["block comments (D4-188)", '{"a": /* one */ 1}', '{"a": 1}'],
-    ["a byte-order mark (D4-189)", '\ufeff{"a": 1}', '{"a": 1}'],
-    ["a backslash before a line break (D4-190)", '{"a": "x\\\ny"}', '{"a": "x\\ny"}'],
-  ])("fix %s", (_name, damaged, fixed) => {
+    ["trailing commas", "[1, 2, 3,]", "[1, 2, 3]"],
+    ["unquoted keys", '{key: "value"}', '{"key": "value"}'],
+    ["single quotes around keys and values", "{'key': 'value'}", '{"key": "value"}'],
+    ["unquoted text", "{key: value}", '{"key": "value"}'],
+    ["line comments", '{"a": 1 // one\n}', '{"a": 1\n}'],
+    ["block comments", '{"a": /* one */ 1}', '{"a": 1}'],
+    ["a byte-order mark", '\ufeff{"a": 1}', '{"a": 1}'],
+    ["a backslash before a line break", '{"a": "x\\\ny"}', '{"a": "x\\ny"}'],
+  ])("fix %s (D4-184..D4-190)", (_name, damaged, fixed) => {
     expect(parser.fixCommonJSONErrors(damaged)).toBe(fixed);
   });
 

@@ -106,6 +106,7 @@ function checkName(path: string, part: string | undefined): Problem[] {
   const known = part !== undefined && part in mayImport && (part === "web" || atTop === topFiles.includes(part));
   if (!known) problems.push({ line: 1, problem: "is not in the table of folders" });
   const inner = path.replace(tuttiSource, "").replace(webSource, "");
+  // The classes of document 004 are public names, and a file is named after what it exports.
   const allowed = part === "module" ? ["manager"] : [];
   for (const word of inner.split(/[/.-]/)) {
     if (emptyWords.includes(word) && !allowed.includes(word)) {

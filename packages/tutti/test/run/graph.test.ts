@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { makeTemplate } from "./make-run.ts";
 import { describe, expect, it } from "vitest";
 import { findCycle, parallelGroups, planErrors } from "../../src/run/graph.ts";
 import { readPlan, readPriority } from "../../src/run/plan.ts";
@@ -62,7 +63,7 @@ describe("a plan", () => {
   });
 
   it("takes task ids of any protocol and refuses what could not be shown or stored", () => {
-    const plan = (id: string) => readPlan({ tasks: [{ id, title: "t", description: "d" }] }).errors;
+    const plan = (id: string) => readPlan({ tasks: [{ id, title: "t", description: "d" }] }, makeTemplate()).errors;
     for (const id of ["task_001", "task-001", "API-SPEC-001", "dev_chat_msg_001", "a.b"]) expect(plan(id)).toEqual([]);
     for (const id of [
       "",

@@ -23,18 +23,21 @@ describe("the inbox", () => {
     const id = await waitingPlan("approve.json", goodWorker);
     const [item] = await inbox();
     expect(item).toMatchObject({
-      id: `plan_${id}`,
       kind: "plan",
       run: id,
-      question: "Carry out this plan of 1 tasks?",
-      evidence: { tasks: [{ id: "a" }], parallelGroups: [["a"]], errors: [] },
+      question: "Carry out this plan of 1 task?",
+      evidence: { tasks: [{ id: "a" }], errors: [], estimate: { criticalPath: ["a"] }, budget: {} },
       hash: expect.stringMatching(/^[0-9a-f]{64}$/),
       createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
     });
     expect((await inbox())[0].hash).toBe(item.hash);
-    expect((await lab.post(`/api/inbox/plan_${id}`, { approve: true })).json).toEqual({ success: true });
-    const again = await lab.post(`/api/inbox/plan_${id}`, { approve: false });
-    expect([again.status, again.json.error.code]).toEqual([409, "wrong_state"]);
+    const other = await lab.post(`/api/inbox/${item.id}`, { approve: true, hash: "of something else" });
+    expect([other.status, other.json.error.code]).toEqual([409, "wrong_state"]);
+    expect((await lab.post(`/api/inbox/${item.id}`, { approve: true, hash: item.hash })).json).toEqual({
+      success: true,
+    });
+    const again = await lab.post(`/api/inbox/${item.id}`, { approve: false });
+    expect([again.status, again.json.error.code]).toEqual([404, "item_not_found"]);
     expect(await inbox()).toEqual([]);
     const run = await lab.until(id, ({ released }) => released);
     expect(run.status).toBe("completed");
@@ -42,7 +45,8 @@ describe("the inbox", () => {
 
   it("cancels the run whose plan is not approved", async () => {
     const id = await waitingPlan("reject.json", goodWorker);
-    expect((await lab.post(`/api/inbox/plan_${id}`, { approve: false })).json).toEqual({ success: true });
+    const [item] = await inbox();
+    expect((await lab.post(`/api/inbox/${item.id}`, { approve: false })).json).toEqual({ success: true });
     expect(lab.engine.get(id)!.status).toBe("cancelled");
     await lab.until(id, ({ released }) => released);
   });
@@ -51,7 +55,7 @@ describe("the inbox", () => {
     const asking = worker("a", { say: "hm", then: "ask:Which one?" }, { write: { "a.md": "a" }, block: done({}) });
     const id = await waitingPlan("ask.json", asking);
     await lab.engine.confirm(id);
-    await lab.until(id, (run) => Object.keys(run.inbox).length === 1);
+    await lab.until(id, (run) => Object.values(run.inbox).some(({ kind }) => kind === "question"));
     const other = await waitingPlan("other.json", goodWorker);
     const items = await inbox();
     expect(
@@ -70,7 +74,10 @@ describe("the inbox", () => {
     const run = await lab.until(id, ({ released }) => released);
     expect(run.status).toBe("completed");
     const answered = lab.stored().filter(({ type, run }) => type === "inbox:answered" && run === id);
-    expect(answered).toMatchObject([{ data: { text: "this one", withdrawn: false } }]);
+    expect(answered).toMatchObject([
+      { data: { text: "approved", withdrawn: false } },
+      { data: { text: "this one", withdrawn: false } },
+    ]);
     await lab.post(`/api/orchestrator/${other}/cancel`);
     await lab.until(other, ({ released }) => released);
   });
@@ -78,7 +85,7 @@ describe("the inbox", () => {
   it.each([
     ["nothing", undefined],
     ["an empty object", {}],
-    ["both at once", { text: "yes", approve: true }],
+    ["both at once", { text: "yes", option: 0 }],
     ["a number", { text: 1 }],
   ])("refuses an answer that is %s with 400", async (_, body) => {
     const { status, json } = await lab.post("/api/inbox/whatever", body);
@@ -87,9 +94,10 @@ describe("the inbox", () => {
 
   it("refuses a text for a plan and an approval of a question with 400", async () => {
     const id = await waitingPlan("kinds.json", worker("a", { then: "ask:Which?" }));
-    expect((await lab.post(`/api/inbox/plan_${id}`, { text: "yes" })).status).toBe(400);
+    const [plan] = await inbox();
+    expect((await lab.post(`/api/inbox/${plan.id}`, { text: "yes" })).status).toBe(400);
     await lab.engine.confirm(id);
-    const run = await lab.until(id, ({ inbox }) => Object.keys(inbox).length === 1);
+    const run = await lab.until(id, (now) => Object.values(now.inbox).some(({ kind }) => kind === "question"));
     const [item] = Object.keys(run.inbox);
     expect((await lab.post(`/api/inbox/${item}`, { approve: true })).status).toBe(400);
     await lab.engine.cancel(id);

@@ -302,6 +302,16 @@ describe("a script: agent", () => {
     expect(lab.processes()).toEqual([]);
   });
 
+  it("plays what its role is, whatever that is called", async () => {
+    const agent = lab.scenario([
+      { match: { role: "worker" }, turns: [{ say: "work" }] },
+      { match: { role: "reviewer" }, turns: [{ say: "a look at it" }] },
+    ]);
+    const session = lab.host.open(lab.spec(agent, { role: "reviewer" }));
+    expect(texts(await oneTurn(session))).toBe("a look at it");
+    await session.stop();
+  });
+
   it("writes nothing outside its workspace", async () => {
     const session = lab.host.open(lab.spec(lab.scenario([{ turns: [{ write: { "../escaped.txt": "x" } }] }])));
     expect((await oneTurn(session)).at(-1)).toMatchObject({ type: "turnOver", ending: { kind: "exited" } });

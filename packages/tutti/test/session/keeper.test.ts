@@ -242,6 +242,12 @@ describe("a session under its keeper", () => {
     );
   });
 
+  it("is told its role as it was given", async () => {
+    const agent = lab.program("text", "console.log(process.env.TUTTI_ROLE)");
+    const session = lab.host.open(lab.spec(agent, { role: "release-manager" }));
+    expect(texts(await oneTurn(session))).toBe("release-manager\n");
+  });
+
   it("is rid of what a process left that died while it wrote", async () => {
     const spec = lab.spec(lab.program("command", ECHO));
     await oneTurn(lab.host.open(spec));

@@ -121,6 +121,85 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
       expect(young.read({}).map((event) => event.data)).toEqual([told("1").data, told("2").data]);
     });
 
+    const removed = (seq: number, timestamp: number) => ({
+      type: "log:removed",
+      data: {},
+      timestamp,
+      seq,
+      run: null,
+      runSeq: 0,
+    });
+
+    it("removes a run for good, and leaves each of its events empty in its place", async () => {
+      const store = fresh();
+      await store.append("a", 0, [told("1"), told("2")]);
+      await store.append("b", 0, [told("3")]);
+      await store.append(null, 0, [told("4")]);
+      await store.append("a", 2, [told("5")]);
+      await store.remove("a", { timestamp: 99 });
+      const expected = [
+        removed(1, 99),
+        removed(2, 99),
+        { ...told("3"), seq: 3, run: "b", runSeq: 1 },
+        { ...told("4"), seq: 4, run: null, runSeq: 1 },
+        removed(5, 99),
+      ];
+      expect(store.read({})).toEqual(expected);
+      expect(store.read({ run: "a" })).toEqual([]);
+      expect(store.runs()).toEqual(["b"]);
+      expect(store.lastSeq()).toBe(5);
+      await store.close();
+      expect(open().read({})).toEqual(expected);
+    });
+
+    it("lets the id of a removed run begin anew, and the logs of others and of the server go on", async () => {
+      const store = fresh();
+      await store.append("a", 0, [told("1")]);
+      await store.remove("a", { timestamp: 2 });
+      await expect(store.append("a", 1, [told("late")])).rejects.toMatchObject({ code: "append_conflict" });
+      expect(await store.append(null, 0, [told("2")])).toMatchObject([{ seq: 2, runSeq: 1 }]);
+      expect(await store.append("a", 0, [told("3")])).toMatchObject([{ seq: 3, runSeq: 1 }]);
+      await store.remove("a", { timestamp: 4 });
+      expect(await store.append(null, 1, [told("4")])).toMatchObject([{ seq: 4, runSeq: 2 }]);
+      expect(await store.append("a", 0, [told("5")])).toMatchObject([{ seq: 5, runSeq: 1 }]);
+      expect(store.read({}).map(({ seq, run, timestamp }) => [seq, run, timestamp])).toEqual([
+        [1, null, 2],
+        [2, null, 1],
+        [3, null, 4],
+        [4, null, 1],
+        [5, "a", 1],
+      ]);
+      expect(store.runs()).toEqual(["a"]);
+    });
+
+    it("removes what was appended before, and not what is appended after", async () => {
+      const store = fresh();
+      const appended = store.append("a", 0, [told("1")]);
+      const gone = store.remove("a", { timestamp: 2 });
+      const anew = store.append("a", 0, [told("2")]);
+      await expect(Promise.all([appended, gone, anew])).resolves.toMatchObject([[{ seq: 1 }], undefined, [{ seq: 2 }]]);
+      expect(store.read({})).toEqual([removed(1, 2), { ...told("2"), seq: 2, run: "a", runSeq: 1 }]);
+    });
+
+    it("takes the removal of a run that is not there as done, and never takes the server's log for a run", async () => {
+      const store = fresh();
+      await store.append(null, 0, [told("1")]);
+      await store.append("a", 0, [told("2")]);
+      for (const run of ["b", "", "null"]) await store.remove(run, { timestamp: 3 });
+      for (let i = 0; i < 2; i++) await store.remove("a", { timestamp: 4 + i });
+      expect(store.read({})).toEqual([{ ...told("1"), seq: 1, run: null, runSeq: 1 }, removed(2, 4)]);
+    });
+
+    it("removes nothing for a writer that has been replaced, or that is closed", async () => {
+      const old = fresh();
+      await old.append("a", 0, [told("1")]);
+      const young = open();
+      await expect(old.remove("a", { timestamp: 2 })).rejects.toMatchObject({ code: "stale_epoch" });
+      await old.close();
+      await expect(old.remove("a", { timestamp: 2 })).rejects.toMatchObject({ code: "engine_stopped" });
+      expect(young.read({})).toEqual([{ ...told("1"), seq: 1, run: "a", runSeq: 1 }]);
+    });
+
     it("takes nothing more once it is closed, and finishes what was asked before", async () => {
       const store = fresh();
       const pending = store.append("a", 0, [told("1")]);

@@ -25,4 +25,18 @@ describe("the memory store, told to fail", () => {
     await expect(store.append("a", 1, [told("2")])).rejects.toMatchObject({ code: "storage_failed" });
     expect(new MemoryStore(disk).read({})).toHaveLength(1);
   });
+
+  it("before a removal, keeps the run; after it, has removed it and takes nothing more", async () => {
+    const disk = newMemoryDisk();
+    const store = new MemoryStore(disk);
+    await store.append("a", 0, [told("1")]);
+    store.failNext("before", "full", "lost");
+    const remove = () => store.remove("a", { timestamp: 2 });
+    await expect(remove()).rejects.toMatchObject({ code: "storage_failed" });
+    await expect(remove()).rejects.toMatchObject({ code: "disk_full" });
+    expect(store.runs()).toEqual(["a"]);
+    await expect(remove()).rejects.toMatchObject({ code: "storage_failed" });
+    await expect(store.append("b", 0, [told("2")])).rejects.toMatchObject({ code: "storage_failed" });
+    expect(new MemoryStore(disk).runs()).toEqual([]);
+  });
 });

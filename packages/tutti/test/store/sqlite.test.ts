@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -45,6 +45,40 @@ describe("the SQLite file", () => {
     await roomy.append("a", 2, [large]);
     expect(roomy.read({}).map(({ seq }) => seq)).toEqual([1, 2, 3]);
     await roomy.close();
+  });
+
+  it("keeps a run whole whose removal fails half-way, and whatever shared its transaction fails with it", async () => {
+    const file = newFile();
+    const store = openSqliteStore(file);
+    await store.append("a", 0, [told("1"), told("2"), told("3")]);
+    const before = store.read({});
+    const db = new DatabaseSync(file);
+    db.exec("CREATE TRIGGER stuck BEFORE UPDATE ON events WHEN OLD.seq = 2 BEGIN SELECT RAISE(ABORT, 'stuck'); END");
+    const results = await Promise.allSettled([
+      store.append("b", 0, [told("with it")]),
+      store.remove("a", { timestamp: 2 }),
+    ]);
+    for (const result of results)
+      expect(result).toMatchObject({ status: "rejected", reason: { code: "storage_failed" } });
+    expect(store.read({})).toEqual(before);
+    db.exec("DROP TRIGGER stuck");
+    db.close();
+    await store.remove("a", { timestamp: 2 });
+    expect(store.runs()).toEqual([]);
+    await store.close();
+  });
+
+  it("holds nothing more of a removed run, not even in its unused parts", async () => {
+    const file = newFile();
+    const store = openSqliteStore(file);
+    const secret = `said in confidence ${"x".repeat(20_000)}`;
+    await store.append("a", 0, [told("short secret"), told(secret)]);
+    await store.append("b", 0, [told("of another")]);
+    await store.remove("a", { timestamp: 2 });
+    await store.close();
+    const bytes = readFileSync(file);
+    expect(bytes.includes("of another")).toBe(true);
+    for (const part of ["short secret", "in confidence", "xxxx"]) expect(bytes.includes(part)).toBe(false);
   });
 
   it("of a newer version is refused instead of guessed at", async () => {

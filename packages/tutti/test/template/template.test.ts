@@ -13,9 +13,10 @@ describe("the built-in templates", () => {
     expect(documentation).toMatchObject({
       id: "documentation",
       extends: "_default",
-      phases: { verification: { enabled: true, timeout: 180_000 } },
+      phases: { verification: { enabled: true }, workerExecution: base.phases.workerExecution },
     });
-    expect(documentation.prompts).toEqual(base.prompts);
+    expect(documentation.prompts.worker.system).toBe(base.prompts.worker.system);
+    expect(documentation.prompts.worker.user).not.toBe(base.prompts.worker.user);
   });
 
   it("that do not exist are refused with what is known", () => {

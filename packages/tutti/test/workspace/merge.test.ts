@@ -97,7 +97,7 @@ describe("the run's branch", () => {
     for (const name of ["one", "two"]) {
       const commit = commitOn(lab, lab.head, { [`${name}.txt`]: name });
       const merged = await lab.workspaces.integrate(lab.repo, RUN, commit, `Merge ${name}`);
-      expect(merged).toEqual({ ok: true, commit: git(lab.repo, "rev-parse", REF) });
+      expect(merged).toEqual({ ok: true, commit: git(lab.repo, "rev-parse", REF), settled: [] });
     }
     expect(git(lab.repo, "log", "--first-parent", "--format=%s", REF)).toBe("Merge two\nMerge one\nfirst");
     expect(content(lab.repo, REF, "one.txt")).toBe("one");

@@ -2,6 +2,7 @@
 // protocols. Blocks in an agent's text are found by the scanner; this looks at the object inside one.
 import { ANSWERS } from "../../schema/answer.ts";
 import type { BlockPhase } from "../../schema/answer.ts";
+import { answerIssues } from "../check-answer.ts";
 import { describeIssue } from "../describe-issue.ts";
 import { isRecord } from "../json-value.ts";
 import { normaliseAnswer } from "../normalise-answer.ts";
@@ -56,8 +57,9 @@ function readLenient(phase: BlockPhase, data: Record<string, unknown>, receivedA
 }
 
 function schemaProblems(phase: BlockPhase, data: Record<string, unknown>): Problem[] {
-  const issues = ANSWERS[phase].safeParse(data).error?.issues ?? [];
-  return issues.map((issue) => describeIssue({ ...issue, path: ["data", ...issue.path] }, { data }, "error"));
+  return answerIssues(phase, data).map((issue) =>
+    describeIssue({ ...issue, path: ["data", ...issue.path] }, { data }, "error"),
+  );
 }
 
 /** What can be used as it is, although it is unusual. */

@@ -6,6 +6,7 @@ import { readWithProfile, whyUnreadable } from "../read-with-profile.ts";
 import type { SchemaPair } from "../read-with-profile.ts";
 import { ReadAttemptCompletion, ReadNewTask, WrittenAttemptCompletion, WrittenNewTask } from "./delegation-schema.ts";
 import type { AttemptCompletion, DelegationMessage, NewTask, WrittenDelegationMessage } from "./delegation-schema.ts";
+import { projectPath } from "./project-memory.ts";
 
 export type DelegationKind = "new_task" | "attempt_completion";
 
@@ -22,6 +23,9 @@ const KINDS: Record<DelegationKind, SchemaPair<unknown>> = {
 
 /** Words for a result that mean another kind of message than a report. They are read, and never written. */
 export const RESULTS_OF_OTHER_KINDS = { in_progress: "progress", clarification_provided: "answer" } as const;
+
+/** Types of issues with which nobody has finished. */
+export const OPEN_ISSUES = ["clarification_needed", "conflict"] as const;
 
 /** The kind of a message, told by its members, because no member names it. */
 export function delegationKind(value: unknown): DelegationKind | undefined {
@@ -41,8 +45,9 @@ export function readDelegationMessage(value: unknown, options: ReadOptions): Rea
     return { message: null, problems: [problem("error", "unknown_kind", "", sentence)] };
   }
   const { message, problems } = readWithProfile(value, KINDS[kind], options) as Reading<DelegationMessage>;
-  const odd = message && isAttemptCompletion(message) ? mismatches(message) : [];
-  return { message, problems: [...problems, ...odd] };
+  if (!message) return { message, problems };
+  const odd = isAttemptCompletion(message) ? mismatches(message) : [];
+  return { message, problems: [...problems, ...odd, ...pathsThatLeadOut(message)] };
 }
 
 /** The message as it is sent, if it is one that document 002 allows; otherwise what is wrong with it. */
@@ -72,7 +77,19 @@ function mismatches({ result, issues_encountered: issues = [] }: AttemptCompleti
     ];
   }
   if (result !== "success") return [];
-  const against = ["clarification_needed", "conflict"].find((type) => types.has(type));
+  const against = OPEN_ISSUES.find((type) => types.has(type));
   if (against === undefined) return [];
   return [problem("warning", "mismatch", "result", `"result" is "success", but an issue has the type "${against}".`)];
+}
+
+/** Artefacts are shared within a project. A path that leaves it may be meant well, and is followed by nobody. */
+function pathsThatLeadOut(message: DelegationMessage): Problem[] {
+  const { inputs, expectedOutputs, outputArtifacts } = message as Partial<NewTask & AttemptCompletion>;
+  return Object.entries({ inputs, expectedOutputs, outputArtifacts }).flatMap(([list, artifacts = []]) =>
+    artifacts.flatMap(({ path }, index) => {
+      if (path === undefined || projectPath(path) !== null) return [];
+      const place = `${list}[${index}].path`;
+      return [problem("warning", "bad_format", place, `"${place}" leads out of the project: ${JSON.stringify(path)}.`)];
+    }),
+  );
 }

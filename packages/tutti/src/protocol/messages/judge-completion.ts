@@ -1,11 +1,6 @@
 // Whether the orchestrator may approve a completion (document 003). In doubt it may not.
+import type { Approval } from "../profile.ts";
 import type { TaskAssignment, TaskCompletion } from "./message-reading.ts";
-
-export interface CompletionVerdict {
-  approved: boolean;
-  /** Why not, as sentences that can go into a rejection. Empty if approved. */
-  reasons: string[];
-}
 
 /**
  * A completion is approved only if it says that everything passed, gives one answer for each criterion of its
@@ -14,7 +9,7 @@ export interface CompletionVerdict {
 export function judgeCompletion(
   completion: Pick<TaskCompletion, "task_id" | "validation" | "approval_status" | "output">,
   assignment: Pick<TaskAssignment, "task_id" | "acceptance_criteria">,
-): CompletionVerdict {
+): Approval {
   const { acceptance_criteria_met: met, all_passed: passed } = completion.validation ?? {};
   const approval = completion.approval_status;
   const wanted = assignment.acceptance_criteria;

@@ -1,5 +1,5 @@
 // `command:PROGRAM ARGS…`: any program that speaks JSON lines, one process per session.
-import { encodeAnswer, encodeUser, JsonLinesDecoder } from "./json-lines.ts";
+import { encodeAnswer, encodeInterrupt, encodeUser, JsonLinesDecoder } from "./json-lines.ts";
 import type { Driver } from "../driver.ts";
 import { findProgram } from "../find-program.ts";
 import { splitCommand } from "../split-command.ts";
@@ -10,6 +10,7 @@ export const commandDriver: Driver = {
   launch: (rest) => ({ mode: "stream", command: words(rest) }),
   encodeTurn: (turn) => encodeUser(turn),
   encodeAnswer,
+  encodeInterrupt,
   decoder: () => new JsonLinesDecoder(),
 };
 

@@ -11,6 +11,8 @@ export const encodeUser = (turn: Turn, more: object = {}): string =>
 
 export const encodeAnswer = (id: string, text: string): string => `${JSON.stringify({ type: "answer", id, text })}\n`;
 
+export const encodeInterrupt = (): string => `${JSON.stringify({ type: "interrupt" })}\n`;
+
 export class JsonLinesDecoder implements Decoder {
   readonly #utf8 = new StringDecoder("utf8");
   #line = "";

@@ -1,5 +1,5 @@
 // `local`: the built-in agent. It needs no model and no network, and is a program of its own like any other agent.
-import { encodeAnswer, encodeUser, JsonLinesDecoder } from "./json-lines.ts";
+import { encodeAnswer, encodeInterrupt, encodeUser, JsonLinesDecoder } from "./json-lines.ts";
 import type { Driver } from "../driver.ts";
 import { ownProgram } from "../program.ts";
 
@@ -8,5 +8,6 @@ export const localDriver: Driver = {
   launch: () => ({ mode: "stream", command: [process.execPath, ownProgram("local/agent", import.meta.url)] }),
   encodeTurn: (turn) => encodeUser(turn, { variables: turn.variables }),
   encodeAnswer,
+  encodeInterrupt,
   decoder: () => new JsonLinesDecoder(),
 };

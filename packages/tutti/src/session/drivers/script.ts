@@ -2,7 +2,7 @@
 // same lines as any `command:` agent.
 import { readFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { encodeAnswer, encodeUser, JsonLinesDecoder } from "./json-lines.ts";
+import { encodeAnswer, encodeInterrupt, encodeUser, JsonLinesDecoder } from "./json-lines.ts";
 import { Scenario } from "./script/scenario.ts";
 import type { Driver } from "../driver.ts";
 import { ownProgram } from "../program.ts";
@@ -17,6 +17,7 @@ export const scriptDriver: Driver = {
   }),
   encodeTurn: (turn) => encodeUser(turn, { variables: turn.variables }),
   encodeAnswer,
+  encodeInterrupt,
   decoder: () => new JsonLinesDecoder(),
 };
 

@@ -9,6 +9,7 @@ export const textDriver: Driver = {
   launch: (rest) => ({ mode: "turn", command: words(rest) }),
   encodeTurn: (turn) => turn.text,
   encodeAnswer: () => null,
+  encodeInterrupt: () => null,
   decoder: textDecoder,
 };
 

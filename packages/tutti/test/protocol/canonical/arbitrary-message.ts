@@ -51,7 +51,16 @@ const phase = (phase: string, data: fc.Arbitrary<Message>) => data.map((data) =>
 const task = message(
   {},
   { id: name, title: text, description: text },
-  { scope: texts, priority: fc.integer({ min: 1, max: 10 }), dependencies: texts, estimated_tokens: count },
+  {
+    scope: texts,
+    priority: fc.integer({ min: 1, max: 10 }),
+    dependencies: texts,
+    estimated_tokens: count,
+  },
+);
+const conflict = part(
+  { type: text, description: text, resolution: text, options: texts, files: texts, workers: texts },
+  ["type"],
 );
 const verificationIssue = part(
   { severity: fc.constantFrom("error", "warning", "info"), description: text, location: text, suggested_fix: text },
@@ -101,8 +110,34 @@ const RESPONSE = [
       { summary: text, issues: fc.array(verificationIssue, { maxLength: 2 }), auto_fixed: texts, timestamp: time },
     ),
   ),
-  phase("analysis", message({}, { summary: text, recommended_splits: count }, { key_files: texts })),
-  phase("aggregation", message({}, { status: fc.constantFrom("success", "needs_input", "failed") }, { summary: text })),
+  phase(
+    "analysis",
+    message(
+      {},
+      { summary: text, recommended_splits: count },
+      {
+        key_files: texts,
+        estimated_complexity: fc.constantFrom("low", "medium", "high", "extreme"),
+        notes: text,
+        warnings: texts,
+        components: fc.array(anything, { maxLength: 2 }),
+      },
+    ),
+  ),
+  phase(
+    "aggregation",
+    message(
+      {},
+      { status: fc.constantFrom("success", "needs_input", "failed") },
+      {
+        summary: text,
+        conflicts: fc.array(conflict, { maxLength: 2 }),
+        merged_output: text,
+        output_files: texts,
+        error: text,
+      },
+    ),
+  ),
   phase("heartbeat", message({}, { timestamp: time, alive: flag })),
 ];
 

@@ -94,6 +94,25 @@ describe("the canonical model", () => {
     expect(outcome("messages", silent)).toEqual(["report", "awaiting_review"]);
   });
 
+  it("has one message for everything that holds up a task, and somebody to answer it (D3-004)", () => {
+    const conflict = { ...delegation.apiSpecClarification, result: "conflict_detected" };
+    const held: [Protocol, unknown, string][] = [
+      ["messages", messages.vagueRequirement, "orchestrator"],
+      ["messages", messages.missingDependency, "orchestrator"],
+      ["messages", messages.scopeChange, "human"],
+      ["messages", { ...messages.vagueRequirement, severity: "critical" }, "human"],
+      ["delegation", delegation.apiSpecClarification, "orchestrator"],
+      ["delegation", conflict, "orchestrator"],
+    ];
+    for (const [protocol, value, role] of held) {
+      const canonical = canonicalOf(protocol, value);
+      expect(canonical.kind).toBe("blocker");
+      expect(recipientOf(canonical).role).toBe(role);
+      const { message } = fromCanonical("messages", { ...canonical, taskId: "t" }, { at: receivedAt });
+      expect(message).toMatchObject({ message_type: "BLOCKER_ESCALATION", task_id: "t" });
+    }
+  });
+
   it("knows a role by all its names", () => {
     for (const name of ["SECURITY_AUDITOR", "SECURITY-and-PRODUCTION-READINESS", "security-review"]) {
       expect(agentNamed(name)).toEqual({ role: "security-auditor", name });

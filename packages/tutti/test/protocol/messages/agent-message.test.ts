@@ -48,6 +48,19 @@ it("every message that we write has its task, its sender and a time (D3-002, D3-
   }
 });
 
+it("nothing but a JSON object of one of the six types is a message, whoever sent it (D3-001)", () => {
+  const talk = "I have finished the ChatMessage component.";
+  const untyped = { task_id: "t", from_agent: "DEVELOPER", timestamp: moments[0], text: talk };
+  const odd = { ...untyped, message_type: "STATUS_UPDATE" };
+  for (const value of [talk, JSON.stringify(completion), 1, null, [completion], {}, untyped, odd]) {
+    for (const { message, problems } of [strictly("messages", value), leniently("messages", value)]) {
+      expect(message, JSON.stringify(value)).toBeNull();
+      expect(problems).toMatchObject([{ severity: "error", sentence: expect.stringMatching(/\.$/) }]);
+    }
+  }
+  for (const message of Object.values(all)) expect(strictly("messages", message).message).toEqual(message);
+});
+
 describe("an assignment", () => {
   it("goes from the orchestrator to an agent, with a name and an id (D3-006..D3-011)", () => {
     named(assignment, "TASK_ASSIGNMENT");

@@ -6,14 +6,21 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { matchSession, Scenario, type ScenarioTurn } from "./scenario.ts";
 
+/** The longest that a timer can wait. */
+const FOR_EVER_MS = 2 ** 31 - 1;
+
 interface UserLine {
   phase?: string;
   variables?: Record<string, string>;
 }
 
 const scenario = Scenario.parse(JSON.parse(readFileSync(process.argv[2]!, "utf8")));
+/** How many turns of each session entry have been played to their end; an interrupted one is played again. */
 const used = new Map<number, number>();
-const answers: ((text: string) => void)[] = [];
+/** Who waits for the answer to a question, by its id. */
+const answers = new Map<string, (text: string) => void>();
+/** One for each prompt that is not answered yet, the oldest first. */
+const prompts: AbortController[] = [];
 let asked = 0;
 
 /** Straight to the file descriptor: what was said before a crash has been said. */
@@ -37,7 +44,12 @@ function fill<T>(value: T, variables: Record<string, string>): T {
   return value;
 }
 
-function nextTurn(phase: string): ScenarioTurn & { fault?: string } {
+interface Next {
+  turn: ScenarioTurn;
+  useUp(): void;
+}
+
+function nextTurn(phase: string): Next | { fault: string } {
   const where = {
     role: process.env["TUTTI_ROLE"] ?? "",
     task: process.env["TUTTI_TASK_ID"] ?? null,
@@ -48,14 +60,24 @@ function nextTurn(phase: string): ScenarioTurn & { fault?: string } {
   if (index < 0) return { fault: `the scenario has no session for ${JSON.stringify(where)}` };
   const turns = scenario.sessions[index]!.turns;
   const count = used.get(index) ?? 0;
-  used.set(index, count + 1);
-  return turns[Math.min(count, turns.length - 1)]!;
+  return { turn: turns[Math.min(count, turns.length - 1)]!, useUp: () => used.set(index, count + 1) };
 }
 
-async function play({ phase = "", variables = {} }: UserLine): Promise<void> {
-  const turn = fill(nextTurn(phase), variables);
-  if (turn.fault !== undefined) return send({ type: "turn_end", error: turn.fault });
-  if (turn.delayMs) await sleep(turn.delayMs);
+async function play(line: UserLine, interrupt: AbortSignal): Promise<void> {
+  const next = nextTurn(line.phase ?? "");
+  if ("fault" in next) return send({ type: "turn_end", error: next.fault });
+  try {
+    await act(fill(next.turn, line.variables ?? {}), line.variables ?? {}, interrupt);
+    next.useUp();
+  } catch (error) {
+    if (!interrupt.aborted) throw error;
+  }
+  send({ type: "turn_end" });
+}
+
+/** Fails when it is interrupted, and what it has not done by then stays undone. */
+async function act(turn: ScenarioTurn, variables: Record<string, string>, interrupt: AbortSignal): Promise<void> {
+  await sleep(turn.delayMs ?? 0, undefined, { signal: interrupt });
   for (const name of turn.tools ?? []) send({ type: "tool", name, input: {} });
   for (const [file, content] of Object.entries(turn.write ?? {})) writeInWorkspace(file, content);
   const text = [turn.say, turn.block && blockText(turn.block, variables)]
@@ -63,7 +85,7 @@ async function play({ phase = "", variables = {} }: UserLine): Promise<void> {
     .join("\n\n");
   if (text !== "") send({ type: "assistant", text }, turn.chunkBytes);
   if (turn.usage) send({ type: "usage", ...turn.usage });
-  await end(turn.then ?? "end");
+  await end(turn.then ?? "end", interrupt);
 }
 
 function blockText(block: object, variables: Record<string, string>): string {
@@ -81,23 +103,39 @@ function writeInWorkspace(file: string, content: string): void {
   writeFileSync(path, content);
 }
 
-async function end(then: string): Promise<void> {
+async function end(then: string, interrupt: AbortSignal): Promise<void> {
   if (then === "crash") process.kill(process.pid, "SIGKILL");
-  if (then === "hang") await new Promise(() => setInterval(() => {}, 1 << 30));
+  if (then === "hang") await sleep(FOR_EVER_MS, undefined, { signal: interrupt });
   if (then.startsWith("exit:")) process.exit(Number(then.slice(5)));
-  if (then.startsWith("ask:")) {
-    const answer = new Promise<string>((done) => answers.push(done));
-    send({ type: "ask", id: `ask-${++asked}`, question: then.slice(4) });
-    send({ type: "assistant", text: `The answer was: ${await answer}` });
+  if (then.startsWith("ask:")) await ask(then.slice(4), interrupt);
+}
+
+async function ask(question: string, interrupt: AbortSignal): Promise<void> {
+  const id = `ask-${++asked}`;
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  answers.set(id, resolve);
+  interrupt.addEventListener("abort", () => reject(new Error("interrupted")));
+  send({ type: "ask", id, question });
+  try {
+    send({ type: "assistant", text: `The answer was: ${await promise}` });
+  } finally {
+    answers.delete(id);
   }
-  send({ type: "turn_end" });
 }
 
 let turns: Promise<void> = Promise.resolve();
+
+function take(line: UserLine): void {
+  const prompt = new AbortController();
+  prompts.push(prompt);
+  turns = turns.then(() => play(line, prompt.signal)).finally(() => prompts.shift());
+}
+
 for await (const line of createInterface({ input: process.stdin })) {
-  const message = JSON.parse(line) as { type: string; text?: string } & UserLine;
-  if (message.type === "user") turns = turns.then(() => play(message));
-  if (message.type === "answer") answers.shift()?.(message.text ?? "");
+  const message = JSON.parse(line) as { type: string; id?: string; text?: string } & UserLine;
+  if (message.type === "user") take(message);
+  if (message.type === "interrupt") prompts.find(({ signal }) => !signal.aborted)?.abort();
+  if (message.type === "answer") answers.get(message.id ?? "")?.(message.text ?? "");
 }
 // End of file on stdin means: finish and exit. A turn that hangs keeps the process, as a hanging agent would.
 await turns;

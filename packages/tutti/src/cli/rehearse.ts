@@ -1,0 +1,128 @@
+// `tutti rehearse`: a template carried out by scripted agents on a sample project, to see what it would do. No model is
+// called, and nothing is left behind.
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { plural } from "./describe.ts";
+import { follow } from "./follow.ts";
+import * as local from "./local-engine.ts";
+import type { Output } from "./output.ts";
+import { readPairs } from "./pairs.ts";
+import { SAMPLE_PROJECT } from "./sample-project.ts";
+import { TuttiError } from "../schema/error.ts";
+import type { Template } from "../schema/template.ts";
+
+export interface RehearseFlags {
+  cwd?: string;
+  request?: string;
+  var: string[];
+  tasks?: string;
+  prompts?: boolean;
+}
+
+const INTERRUPTED = 130;
+const MAX_TASKS = 50;
+/** How much of a prompt is shown if not all of it is asked for. */
+const FIRST_LINES = 4;
+
+export async function rehearse(output: Output, templateId: string, flags: RehearseFlags): Promise<number> {
+  const customVariables = readPairs("--var", flags.var);
+  const tasks = readTasks(flags.tasks);
+  const template = local.findTemplate(output.dataDir, templateId, readFolder(flags.cwd ?? "."));
+  const message = flags.request ?? `A rehearsal of the template ${template.name}`;
+  const folder = mkdtempSync(join(tmpdir(), "tutti-rehearsal-"));
+  const cwd = join(folder, "corner-bookshop");
+  const scenario = join(folder, "scenario.json");
+  try {
+    return await local.withRehearsal(folder, scenario, async (engine, signal) => {
+      await local.makeRepository(cwd, { ...SAMPLE_PROJECT, ...asProjectTemplate(template) });
+      writeFileSync(scenario, JSON.stringify(local.rehearsalScenario(template, tasks)));
+      announce(output, template);
+      const agent = `script:${scenario}`;
+      const { id } = await engine.create({ templateId, cwd, message, agent, customVariables });
+      showPrompts(engine, output, flags.prompts ?? false);
+      return untilOver(engine, output, id, signal);
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  }
+}
+
+/** Wherever the template came from, the sample project brings it along and needs no other. */
+const asProjectTemplate = (template: Template): Record<string, string> => ({
+  [`.tutti/templates/${template.id}.json`]: JSON.stringify(local.rehearsedTemplate(template), null, 2),
+});
+
+function readFolder(folder: string): string {
+  if (existsSync(folder)) return resolve(folder);
+  throw new TuttiError("folder_not_found", `there is no folder ${resolve(folder)}`);
+}
+
+function readTasks(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1 && count <= MAX_TASKS) return count;
+  throw new TuttiError("usage", `--tasks takes a number from 1 to ${MAX_TASKS}, not ${text}`);
+}
+
+/** What the template says, also where a rehearsal does not do it. */
+function announce(output: Output, { id, phases, hooks }: Template): void {
+  const named = (enabled: boolean) =>
+    Object.entries(phases).flatMap(([name, phase]) => (phase.enabled === enabled ? [name] : []));
+  const off = named(false);
+  output.line(`rehearsing ${id} on a sample project: the agents are scripted, and nothing is kept`);
+  output.line(`phases: ${named(true).join(", ")}${off.length > 0 ? `; left out: ${off.join(", ")}` : ""}`);
+  for (const [name, { agent }] of Object.entries(phases)) if (agent) output.line(`${name} would be done by ${agent}`);
+  for (const [name, hook] of Object.entries(hooks)) if (hook) output.line(`${name} would run ${hook.run}`);
+}
+
+/** A run that is stopped here is gone with its folder, so there is no way to go on with it that could be named. */
+async function untilOver(engine: local.Engine, output: Output, id: string, signal: AbortSignal): Promise<number> {
+  const never = new AbortController().signal;
+  const over = follow({ engine, output, id, signal: never, yes: true, allowDegraded: false, start: true });
+  // Once interrupted, nobody waits for it any more.
+  over.catch(() => {});
+  const interrupted = new Promise<number>((end) => {
+    if (signal.aborted) end(INTERRUPTED);
+    signal.addEventListener("abort", () => end(INTERRUPTED), { once: true });
+  });
+  const code = await Promise.race([over, interrupted]);
+  if (code === INTERRUPTED) output.line("stopped; nothing is kept of a rehearsal");
+  return code;
+}
+
+interface SentPrompt {
+  phase: string;
+  taskId: string | null;
+  sessionId: string;
+  turn: number;
+  text: string;
+}
+
+/** A prompt is shown when its turn is over: by then it lies in the session's folder, exactly as the agent got it. */
+function showPrompts(engine: local.Engine, output: Output, whole: boolean): void {
+  const phases = new Map<string, string>();
+  engine.subscribe((event, run) => {
+    if (event.type !== "turn:started" && event.type !== "turn:ended") return;
+    const { sessionId, taskId, turn } = event.data;
+    const key = `${sessionId} ${turn}`;
+    if (event.type === "turn:started") return void phases.set(key, event.data.phase);
+    for (const entry of engine.transcript(run.id, sessionId)) {
+      if (entry.type !== "prompt" || entry.turn !== turn) continue;
+      showPrompt(output, { phase: phases.get(key)!, taskId, sessionId, turn, text: entry.text }, whole);
+    }
+  });
+}
+
+function showPrompt(output: Output, prompt: SentPrompt, whole: boolean): void {
+  output.value({ prompt });
+  const { phase, taskId, text } = prompt;
+  const lines = text.split("\n");
+  const shown = whole ? lines : lines.filter((line) => line.trim() !== "").slice(0, FIRST_LINES);
+  const size = `${plural(lines.length, "line")}, ${plural(text.length, "character")}`;
+  output.line(`prompt of ${phase} for ${taskId ?? "the main session"}: ${size}`);
+  for (const line of shown) output.line(`  | ${whole ? line : shorten(line)}`);
+}
+
+const LINE_LENGTH = 110;
+const shorten = (line: string): string => (line.length > LINE_LENGTH ? `${line.slice(0, LINE_LENGTH - 1)}…` : line);

@@ -1,0 +1,144 @@
+// Hooks: what the template wants run at moments of a run. A hook is recorded before it runs, so it runs at most once for
+// each cause whatever happens to the engine; its end is recorded too. What it does or fails to do changes nothing in the
+// run, unless the template wants it paused.
+import type { RunWriter } from "./run-writer.ts";
+import type { HookReport } from "../run/command.ts";
+import type { RunEvent, StoredEvent } from "../schema/event.ts";
+import { HOOK_NAMES, type HookName } from "../schema/hook.ts";
+import type { Run } from "../schema/run.ts";
+import { isRunOver } from "../schema/status.ts";
+import type { Template } from "../schema/template.ts";
+import type { World } from "../world.ts";
+
+/** Something registered in code under a name that templates can use. */
+export type HookFunction = (event: StoredEvent, run: Run) => void | Promise<void>;
+export type CommandRunner = (
+  command: string,
+  options: { cwd: string; stdin: string; timeoutMs: number; runId: string },
+) => Promise<{ ok: boolean; detail: string }>;
+
+export interface HooksOptions {
+  functions: Readonly<Record<string, HookFunction>>;
+  runCommand: CommandRunner;
+  world: World;
+}
+
+const COMMAND = "command:";
+
+/** Sentences about hooks of a template that could never run. */
+export function unknownHooks(template: Template, functions: HooksOptions["functions"]): string[] {
+  return HOOK_NAMES.flatMap((name) => {
+    const hook = template.hooks[name];
+    if (!hook || hook.run.startsWith(COMMAND) || Object.hasOwn(functions, hook.run)) return [];
+    return [`${name} names ${JSON.stringify(hook.run)}, which is not registered`];
+  });
+}
+
+/** The hook that an event calls for. */
+export function hookOf(event: RunEvent, before: Pick<Run, "currentPhase">): HookName | null {
+  switch (event.type) {
+    case "orchestrator:analysisComplete":
+      return "onAnalysisComplete";
+    case "orchestrator:tasksReady":
+      return "onTasksGenerated";
+    case "worker:started":
+      return "onWorkerStart";
+    case "worker:completed":
+      return "onWorkerComplete";
+    case "orchestrator:phaseChanged": {
+      const { previousPhase, currentPhase } = event.data;
+      return previousPhase === "workerExecution" && currentPhase !== previousPhase ? "onAllWorkersComplete" : null;
+    }
+    case "orchestrator:completed":
+      return before.currentPhase === "workerExecution" ? "onAllWorkersComplete" : null;
+    case "worker:failed":
+    case "worker:timeout":
+    case "orchestrator:error":
+      return "onError";
+    default:
+      return null;
+  }
+}
+
+export class Hooks {
+  readonly #options: HooksOptions;
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(options: HooksOptions) {
+    this.#options = options;
+  }
+
+  /** Events that have just become durable, with the state after them. */
+  heard(events: readonly StoredEvent[], run: Run, writer: RunWriter): void {
+    for (const event of events) {
+      const name = hookOf(event, run);
+      const settings = name && run.template.hooks[name];
+      if (!name || !settings) continue;
+      const work: Promise<void> = this.#run(name, event, run, writer)
+        // A store that failed meanwhile has been heard of elsewhere.
+        .catch(() => {})
+        .finally(() => this.#running.delete(work));
+      this.#running.add(work);
+    }
+  }
+
+  /** After a restart: what was running is over, and what was never begun is begun. */
+  async takeUp(run: Run, events: readonly StoredEvent[], writer: RunWriter): Promise<void> {
+    if (HOOK_NAMES.every((name) => run.template.hooks[name] === null)) return;
+    for (const [key, state] of Object.entries(run.hooks)) {
+      if (state !== "running") continue;
+      const [name, cause] = key.split(" ") as [HookName, string];
+      const hook = { name, cause: Number(cause), run: run.template.hooks[name]?.run ?? "" };
+      const detail = "the engine ended while it ran; it is not run again";
+      await writer.submit({ type: "hookEnded", hook, ok: false, detail, durationMs: 0, pause: false });
+    }
+    if (!isRunOver(run.status)) this.heard(events, run, writer);
+  }
+
+  async #run(name: HookName, event: StoredEvent, run: Run, writer: RunWriter): Promise<void> {
+    const settings = run.template.hooks[name]!;
+    const hook: HookReport = { name, cause: event.runSeq, run: settings.run };
+    const before = writer.run.hooks;
+    const { hooks } = await writer.submit({ type: "hookStarted", hook });
+    // It was started before, here or by an engine that is gone.
+    if (hooks === before) return;
+    const { world } = this.#options;
+    const began = world.mono();
+    const { ok, detail } = await this.#carryOut(settings.run, settings.timeout, event, run);
+    const durationMs = Math.round(world.mono() - began);
+    await writer.submit({ type: "hookEnded", hook, ok, detail, durationMs, pause: settings.onFailure === "pause" });
+  }
+
+  async #carryOut(
+    what: string,
+    timeoutMs: number,
+    event: StoredEvent,
+    run: Run,
+  ): Promise<{ ok: boolean; detail: string }> {
+    const { functions, runCommand, world } = this.#options;
+    try {
+      if (what.startsWith(COMMAND)) {
+        const stdin = `${JSON.stringify({ ...event, timestamp: new Date(event.timestamp).toISOString() })}\n`;
+        const command = what.slice(COMMAND.length).trim();
+        return await runCommand(command, { cwd: run.cwd, stdin, timeoutMs, runId: run.id });
+      }
+      const end = new AbortController();
+      const late = world.sleep(timeoutMs, end.signal).then(() => {
+        if (!end.signal.aborted) throw new Error(`it took longer than ${timeoutMs} ms`);
+      });
+      try {
+        await Promise.race([functions[what]!(event, run), late]);
+      } finally {
+        end.abort();
+      }
+      return { ok: true, detail: "" };
+    } catch (error) {
+      return { ok: false, detail: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  /** Resolves when no hook is under way. */
+  async settled(): Promise<void> {
+    while (this.#running.size > 0) await Promise.allSettled(this.#running);
+  }
+}

@@ -1,0 +1,135 @@
+// The TemplateManager of document 004: the library's templates under the documented names. Templates that come with Tutti
+// are always there; files in `templatesDir` are system templates too, and those in `templatesDir/custom` can be changed.
+import { join } from "node:path";
+import type { Template } from "../schema/template.ts";
+import { TuttiError } from "../schema/error.ts";
+import { TemplateLibrary } from "../template/library.ts";
+import type { RawTemplate } from "../template/raw-template.ts";
+import { substituteVariables } from "../template/render.ts";
+import type { TemplateSummary } from "../template/summary.ts";
+import type { Validation } from "../template/validate-template.ts";
+
+/** Says whether a template is valid; what is wrong with the last one that was asked about is in `errors`. */
+export interface TemplateValidator {
+  (template: unknown): boolean;
+  errors: string[] | null;
+}
+
+export type TemplateRow = Pick<
+  TemplateSummary,
+  "id" | "name" | "description" | "icon" | "author" | "version" | "tags" | "isSystem" | "isInternal" | "extends"
+>;
+
+export class TemplateManager {
+  readonly templatesDir: string;
+  readonly customDir: string;
+  /** As they stand in their files, by id. */
+  readonly templates = new Map<string, RawTemplate>();
+  /** With all they inherit, by id, as far as they were asked for since the last change. */
+  readonly resolvedCache = new Map<string, Template>();
+  readonly #library: TemplateLibrary;
+
+  constructor(templatesDir: string) {
+    this.templatesDir = templatesDir;
+    this.customDir = join(templatesDir, "custom");
+    this.#library = new TemplateLibrary({ systemFolder: this.templatesDir, userFolder: this.customDir });
+  }
+
+  async initialize(): Promise<void> {
+    await this.loadSchema();
+    await this.loadAllTemplates();
+  }
+
+  async loadSchema(): Promise<TemplateValidator> {
+    const validator = (template: unknown): boolean => {
+      const { valid, errors } = this.validateTemplate(template);
+      result.errors = valid ? null : errors;
+      return valid;
+    };
+    const result: TemplateValidator = Object.assign(validator, { errors: null });
+    return result;
+  }
+
+  /** A template that cannot be used is loaded as far as it can be read, with a warning. */
+  async loadAllTemplates(): Promise<Map<string, RawTemplate>> {
+    this.templates.clear();
+    this.resolvedCache.clear();
+    for (const { id, errors } of this.#library.list()) {
+      if (errors.length > 0) console.warn(`Template ${id} has validation errors:`, errors);
+      const raw = this.#rawOrNothing(id);
+      if (raw) this.templates.set(id, raw);
+    }
+    return this.templates;
+  }
+
+  async getTemplate(id: string): Promise<Template> {
+    const { template } = this.#library.resolve(id);
+    this.resolvedCache.set(id, template);
+    return structuredClone(template);
+  }
+
+  async getAllTemplates(): Promise<TemplateRow[]> {
+    return this.#library.list().map(({ place: _place, valid: _valid, errors: _errors, ...row }) => row);
+  }
+
+  async createTemplate(templateData: unknown): Promise<Template> {
+    return this.#changed(this.#library.create(templateData).template);
+  }
+
+  async updateTemplate(id: string, templateData: unknown): Promise<Template> {
+    return this.#changed(this.#library.update(id, templateData).template);
+  }
+
+  async deleteTemplate(id: string): Promise<void> {
+    this.#library.delete(id);
+    this.templates.delete(id);
+    this.resolvedCache.clear();
+  }
+
+  async duplicateTemplate(id: string, newName: string): Promise<Template> {
+    return this.#changed(this.#library.duplicate(id, newName).template);
+  }
+
+  /** `visited` are the ids of the templates that led here, in their order. */
+  resolveInheritance(template: RawTemplate, visited: Set<string> = new Set()): Template {
+    const id = String(template["id"]);
+    if (visited.has(id)) {
+      const path = [...visited, id].join(" -> ");
+      throw new TuttiError("invalid_template", `Circular inheritance detected: ${path}`);
+    }
+    visited.add(id);
+    return this.#library.resolveRaw(template).template;
+  }
+
+  validateTemplate(template: unknown): Validation {
+    return this.#library.validate(template);
+  }
+
+  substituteVariables(text: string, variables: Readonly<Record<string, unknown>>): string {
+    return substituteVariables(text, variables);
+  }
+
+  isSystemTemplate(id: string): boolean {
+    return this.#library.isSystem(id);
+  }
+
+  generateTemplateId(name: string): string {
+    return this.#library.generateId(name);
+  }
+
+  /** Whatever extends the changed template is resolved anew when it is asked for. */
+  #changed(template: Template): Template {
+    this.resolvedCache.clear();
+    this.templates.set(template.id, this.#library.raw(template.id));
+    return template;
+  }
+
+  #rawOrNothing(id: string): RawTemplate | null {
+    try {
+      return this.#library.raw(id);
+    } catch (error) {
+      if (error instanceof TuttiError && error.code === "invalid_template") return null;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,29 @@
+// Whether a report closes the task that was delegated (document 002). In doubt it does not.
+import type { Approval } from "../profile.ts";
+import { mismatchesTask, OPEN_ISSUES } from "./delegation-message.ts";
+import type { AttemptCompletion, NewTask } from "./delegation-schema.ts";
+import { projectPath } from "./project-memory.ts";
+
+/**
+ * A report closes its task if it claims success, leaves nothing open, and delivers every expected output. The
+ * acceptance criteria are for the one who delegated to check: `criteriaMet` is what was found, in their order.
+ */
+export function judgeReport(
+  report: Pick<AttemptCompletion, "taskId" | "result" | "outputArtifacts" | "issues_encountered">,
+  task: Pick<NewTask, "taskId" | "expectedOutputs" | "acceptanceCriteria">,
+  criteriaMet: readonly boolean[] = [],
+): Approval {
+  const reasons = mismatchesTask(report, task).map(({ sentence }) => sentence);
+  if (report.result !== "success") reasons.push(`The result is "${report.result}".`);
+  for (const { type, description } of report.issues_encountered ?? []) {
+    if (OPEN_ISSUES.some((open) => open === type)) reasons.push(`An issue is open: ${description ?? type}`);
+  }
+  const made = new Set((report.outputArtifacts ?? []).map(({ path }) => projectPath(path ?? "")));
+  for (const { path = "" } of task.expectedOutputs ?? []) {
+    if (!made.has(projectPath(path))) reasons.push(`An expected output is missing: ${path}`);
+  }
+  for (const [index, criterion] of (task.acceptanceCriteria ?? []).entries()) {
+    if (criteriaMet[index] === false) reasons.push(`Criterion not met: ${criterion}`);
+  }
+  return { approved: reasons.length === 0, reasons };
+}

@@ -1,0 +1,17 @@
+import { isRecord } from "./json-value.ts";
+
+/** Whether two JSON values are equal, whatever the order of their members. It ends at the first difference. */
+export function isSameJson(one: unknown, other: unknown): boolean {
+  if (Array.isArray(one)) {
+    return (
+      Array.isArray(other) &&
+      one.length === other.length &&
+      one.every((element, index) => isSameJson(element, other[index]))
+    );
+  }
+  if (!isRecord(one)) return one === other;
+  if (!isRecord(other)) return false;
+  const names = Object.keys(one);
+  if (names.length !== Object.keys(other).length) return false;
+  return names.every((name) => Object.hasOwn(other, name) && isSameJson(one[name], other[name]));
+}

@@ -1,0 +1,13 @@
+// Who carries out a phase: the agent and the role that the template gives it, or the run's own.
+import type { Run } from "../schema/run.ts";
+import type { Phase } from "../schema/status.ts";
+
+export interface Cast {
+  agent: string;
+  role: string;
+}
+
+export function castOf(run: Run, phase: Phase): Cast {
+  const { agent, role } = run.template.phases[phase];
+  return { agent: agent ?? run.agent, role: role ?? (phase === "workerExecution" ? "worker" : "main") };
+}

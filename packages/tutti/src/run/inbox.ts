@@ -1,0 +1,33 @@
+// What waits for a person: how an item is made, and how it is taken back.
+import { sha256 } from "./sha256.ts";
+import type { RunEvent } from "../schema/event.ts";
+import type { InboxItem } from "../schema/inbox.ts";
+import type { Run } from "../schema/run.ts";
+
+type Content = Pick<InboxItem, "kind" | "question"> &
+  Partial<Omit<InboxItem, "kind" | "question" | "run" | "hash" | "createdAt">>;
+
+/** The item as an event. Its hash covers everything that the person is shown. */
+export function addItem(run: Run, content: Content, at: number): RunEvent {
+  const { kind, question, taskId = null, sessionId = null, askId = null, risk = "low", ...rest } = content;
+  const shown = { kind, run: run.id, taskId, question, options: rest.options, evidence: rest.evidence };
+  const id = content.id ?? `item_${sha256([run.id, run.runSeq, kind, taskId, rest.index].join(" ")).slice(0, 10)}`;
+  const hash = sha256(JSON.stringify(shown));
+  const item = { ...rest, id, kind, run: run.id, taskId, sessionId, askId, question, risk, hash, createdAt: at };
+  return { type: "inbox:added", data: { id: run.id, item } };
+}
+
+/** What has been overtaken: nobody needs to answer it any more. */
+export function withdraw(run: Run, which: (item: InboxItem) => boolean): RunEvent[] {
+  return Object.values(run.inbox)
+    .filter(which)
+    .map((item) => ({ type: "inbox:answered", data: { id: run.id, itemId: item.id, text: "", withdrawn: true } }));
+}
+
+export const withdrawQuestions = (run: Run, sessionId: string): RunEvent[] =>
+  withdraw(run, (item) => item.sessionId === sessionId);
+
+export const answered = (run: Run, item: InboxItem, text: string): RunEvent => ({
+  type: "inbox:answered",
+  data: { id: run.id, itemId: item.id, text, withdrawn: false },
+});

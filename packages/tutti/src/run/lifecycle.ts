@@ -1,0 +1,89 @@
+// Pausing, resuming and cancelling, of runs and of single workers.
+import { reached } from "./budget.ts";
+import { refused } from "./confirm.ts";
+import { withdraw, withdrawQuestions } from "./inbox.ts";
+import { workerOfSession, workersOf } from "./lookup.ts";
+import { PAUSABLE } from "./transitions.ts";
+import { TuttiError } from "../schema/error.ts";
+import type { PauseReason, RunEvent } from "../schema/event.ts";
+import type { Run } from "../schema/run.ts";
+import { isRunOver, isWorkerOver } from "../schema/status.ts";
+import type { Worker } from "../schema/worker.ts";
+
+export function pause(run: Run, reason: PauseReason, detail: string): RunEvent[] {
+  if (!PAUSABLE.has(run.status)) throw refused(run, "paused", `it is ${run.status}`);
+  const data = { id: run.id, previousStatus: run.status, previousPhase: run.currentPhase, reason, detail };
+  return [{ type: "orchestrator:paused", data }];
+}
+
+/** A person's resume. What the run itself waits for must be given first. */
+export function resume(run: Run, at: number): RunEvent[] {
+  const { pausedFrom } = run;
+  if (run.status !== "paused" || !pausedFrom) throw refused(run, "resumed", `it is ${run.status}, not paused`);
+  if (Object.values(run.inbox).some(({ kind }) => kind === "decision")) {
+    throw refused(run, "resumed", "it waits for decisions in the inbox");
+  }
+  const kind = reached(run, at, { turn: true, session: true });
+  if (kind !== null) {
+    const message = `run ${run.id} cannot be resumed: its budget of ${run.budget[kind]} ${kind} is used up`;
+    throw new TuttiError("budget_exhausted", message, { details: { kind, limit: run.budget[kind] } });
+  }
+  return [...withdraw(run, (item) => item.kind === "budget"), ...resumed(run)];
+}
+
+/** Back to where the run was, with the workers that were paused with it. */
+export function resumed(run: Run): RunEvent[] {
+  const { pausedFrom } = run;
+  if (!pausedFrom) return [];
+  const workers = workersOf(run).filter((worker) => worker.status === "paused" && worker.pausedBy === "run");
+  return [
+    { type: "orchestrator:resumed", data: { id: run.id, status: pausedFrom.status, phase: pausedFrom.phase } },
+    ...workers.map((worker): RunEvent => ({ type: "worker:resumed", data: about(run, worker) })),
+  ];
+}
+
+export function cancel(run: Run): RunEvent[] {
+  if (isRunOver(run.status)) throw refused(run, "cancelled", `it is ${run.status}`);
+  return [
+    ...stopWorkers(run),
+    ...withdraw(run, () => true),
+    { type: "orchestrator:cancelled", data: { id: run.id, phase: run.currentPhase } },
+  ];
+}
+
+export function stopWorkers(run: Run): RunEvent[] {
+  return workersOf(run)
+    .filter((worker) => !isWorkerOver(worker.status) && worker.status !== "pending")
+    .map((worker) => ({ type: "worker:cancelled", data: about(run, worker) }));
+}
+
+export function pauseWorker(run: Run, sessionId: string): RunEvent[] {
+  const worker = activeWorker(run, sessionId);
+  if (worker.status !== "running") throw wrongWorker(worker, "paused");
+  return [{ type: "worker:paused", data: { ...about(run, worker), by: "person" } }];
+}
+
+export function resumeWorker(run: Run, sessionId: string): RunEvent[] {
+  const worker = activeWorker(run, sessionId);
+  if (worker.status !== "paused") throw wrongWorker(worker, "resumed");
+  if (run.status === "paused") throw refused(run, "resumed in part", "the run as a whole is paused");
+  return [{ type: "worker:resumed", data: about(run, worker) }];
+}
+
+export function cancelWorker(run: Run, sessionId: string): RunEvent[] {
+  const worker = activeWorker(run, sessionId);
+  if (isWorkerOver(worker.status) || worker.status === "pending") throw wrongWorker(worker, "cancelled");
+  return [...withdrawQuestions(run, sessionId), { type: "worker:cancelled", data: about(run, worker) }];
+}
+
+function activeWorker(run: Run, sessionId: string): Worker {
+  const worker = workerOfSession(run, sessionId);
+  if (!worker) throw new TuttiError("worker_not_found", `run ${run.id} has no worker ${sessionId}`);
+  if (isRunOver(run.status)) throw refused(run, "steered", `it is ${run.status}`);
+  return worker;
+}
+
+const wrongWorker = ({ sessionId, status }: Worker, verb: string): TuttiError =>
+  new TuttiError("wrong_state", `worker ${sessionId} cannot be ${verb}: it is ${status}`, { details: { status } });
+
+const about = (run: Run, { sessionId, taskId }: Worker) => ({ sessionId, orchestratorId: run.id, taskId });

@@ -1,0 +1,54 @@
+// SHA-256 of a text, in hexadecimal. The rules run in a browser too, and there is no synchronous one there.
+
+const K = new Uint32Array(64);
+const START = new Uint32Array(8);
+
+/** The first 32 bits of the fractional part of a root, which is how the constants of the standard are defined. */
+const fraction = (value: number): number => Math.floor((value - Math.floor(value)) * 2 ** 32) >>> 0;
+
+for (let candidate = 2, found = 0; found < 64; candidate++) {
+  let prime = true;
+  for (let divisor = 2; divisor * divisor <= candidate; divisor++) if (candidate % divisor === 0) prime = false;
+  if (!prime) continue;
+  if (found < 8) START[found] = fraction(Math.sqrt(candidate));
+  K[found++] = fraction(Math.cbrt(candidate));
+}
+
+const rotate = (x: number, by: number): number => (x >>> by) | (x << (32 - by));
+
+export function sha256(text: string): string {
+  const bytes = new TextEncoder().encode(text);
+  const padded = new Uint8Array(((bytes.length + 8) >> 6) * 64 + 64);
+  padded.set(bytes);
+  padded[bytes.length] = 0x80;
+  const view = new DataView(padded.buffer);
+  view.setUint32(padded.length - 8, Math.floor((bytes.length * 8) / 2 ** 32));
+  view.setUint32(padded.length - 4, (bytes.length * 8) >>> 0);
+  const state = Uint32Array.from(START);
+  const words = new Uint32Array(64);
+  for (let at = 0; at < padded.length; at += 64) {
+    for (let i = 0; i < 16; i++) words[i] = view.getUint32(at + i * 4);
+    mix(state, words);
+  }
+  return [...state].map((word) => word.toString(16).padStart(8, "0")).join("");
+}
+
+/** One block of 64 bytes, in the first 16 words, into the state. */
+function mix(state: Uint32Array, words: Uint32Array): void {
+  for (let i = 16; i < 64; i++) {
+    const early = words[i - 15]!;
+    const late = words[i - 2]!;
+    const s0 = rotate(early, 7) ^ rotate(early, 18) ^ (early >>> 3);
+    const s1 = rotate(late, 17) ^ rotate(late, 19) ^ (late >>> 10);
+    words[i] = words[i - 16]! + s0 + words[i - 7]! + s1;
+  }
+  let [a, b, c, d, e, f, g, h] = state as unknown as [number, number, number, number, number, number, number, number];
+  for (let i = 0; i < 64; i++) {
+    const s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
+    const t1 = (h + s1 + ((e & f) ^ (~e & g)) + K[i]! + words[i]!) >>> 0;
+    const s0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
+    const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) >>> 0;
+    [h, g, f, e, d, c, b, a] = [g, f, e, (d + t1) >>> 0, c, b, a, (t1 + t2) >>> 0];
+  }
+  [a, b, c, d, e, f, g, h].forEach((word, i) => (state[i] = state[i]! + word));
+}

@@ -1,0 +1,69 @@
+// The order in which ready tasks start: by priority, then by how much work hangs on them, then by age.
+import type { Task } from "../schema/task.ts";
+
+const cache = new WeakMap<readonly Task[], Map<string, Urgency>>();
+
+interface Urgency {
+  priority: number;
+  /** The length of the longest chain from the start of this task to the end of the plan. */
+  ahead: number;
+  /** The place in the plan. */
+  age: number;
+}
+
+/** Compares two tasks of a plan: negative when the first should start before the second. */
+export function compareUrgency(tasks: readonly Task[], a: string, b: string): number {
+  const urgencies = urgenciesOf(tasks);
+  const [x, y] = [urgencies.get(a)!, urgencies.get(b)!];
+  return x.priority - y.priority || y.ahead - x.ahead || x.age - y.age;
+}
+
+function urgenciesOf(tasks: readonly Task[]): Map<string, Urgency> {
+  let found = cache.get(tasks);
+  if (!found) {
+    const ahead = chainLengths(tasks);
+    found = new Map(tasks.map(({ id, priority }, age) => [id, { priority, ahead: ahead.get(id)!, age }]));
+    cache.set(tasks, found);
+  }
+  return found;
+}
+
+/** How long each task is expected to take, in units that only mean something against each other. */
+export function taskWeights(tasks: readonly Task[]): Map<string, number> {
+  const known = tasks.flatMap(({ expectedMs }) => (expectedMs === undefined ? [] : [expectedMs]));
+  const estimated = tasks.flatMap(({ estimatedTokens }) => (estimatedTokens === undefined ? [] : [estimatedTokens]));
+  const usualMs = average(known) ?? 1;
+  const usualTokens = average(estimated) ?? 1;
+  // An estimate in tokens is brought to the scale of what is known in time.
+  const weigh = ({ expectedMs, estimatedTokens }: Task): number =>
+    expectedMs ?? (estimatedTokens === undefined ? usualMs : (estimatedTokens / (usualTokens || 1)) * usualMs);
+  return new Map(tasks.map((task) => [task.id, Math.max(weigh(task), Number.EPSILON)]));
+}
+
+function average(values: readonly number[]): number | null {
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** For each task its own weight and that of the longest chain of dependents behind it. Needs a plan without cycles. */
+export function chainLengths(tasks: readonly Task[]): Map<string, number> {
+  const weights = taskWeights(tasks);
+  const lengths = new Map<string, number>();
+  const dependents = new Map<string, string[]>(tasks.map(({ id }) => [id, []]));
+  const open = new Map<string, number>();
+  for (const { id, dependencies } of tasks) for (const needed of dependencies) dependents.get(needed)?.push(id);
+  for (const [id, list] of dependents) open.set(id, list.length);
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  const ends = tasks.filter(({ id }) => open.get(id) === 0).map(({ id }) => id);
+  for (let id = ends.pop(); id !== undefined; id = ends.pop()) {
+    const behind = dependents.get(id)!.reduce((longest, next) => Math.max(longest, lengths.get(next) ?? 0), 0);
+    lengths.set(id, weights.get(id)! + behind);
+    for (const needed of byId.get(id)!.dependencies) {
+      const left = (open.get(needed) ?? 0) - 1;
+      open.set(needed, left);
+      if (left === 0) ends.push(needed);
+    }
+  }
+  // Tasks of a plan that is not sound are never started; they only have to have a length.
+  for (const { id } of tasks) if (!lengths.has(id)) lengths.set(id, weights.get(id)!);
+  return lengths;
+}

@@ -1,0 +1,57 @@
+// What becomes of session folders when their work is over: they are packed to be kept, or removed for good.
+import { existsSync, readdirSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { findMarked, isAlive } from "./process.ts";
+import { pack } from "./session-file.ts";
+import {
+  listRequests,
+  paths,
+  readEnd,
+  readJson,
+  readKeeper,
+  removeUnfinished,
+  writeJson,
+  type ArchiveMark,
+  type KeeperSpec,
+} from "./session-folder.ts";
+import { TuttiError } from "../schema/error.ts";
+
+/** The mark is written last, so a session that has it is packed as a whole. */
+export async function archiveSession(folder: string, archivedAt: number): Promise<void> {
+  const at = paths(folder);
+  const sessionId = begunSession(folder);
+  if (sessionId === null || isArchived(folder)) return;
+  if (isLiving(folder, sessionId))
+    throw new TuttiError("wrong_state", `the session ${sessionId} is still alive; it can be archived once it is over`);
+  removeUnfinished(folder);
+  const requests = listRequests(folder).map((name) => join(at.requests, name));
+  for (const file of [at.output, at.errors, at.journal, ...requests]) await pack(file);
+  writeJson(at.archive, { archivedAt } satisfies ArchiveMark);
+}
+
+export const isArchived = (folder: string): boolean => existsSync(paths(folder).archive);
+
+/** Removes a run's folder. It is put aside first, so that a repeat after a crash finds it whole or not at all. */
+export async function forgetSessions(runFolder: string): Promise<void> {
+  const living = (existsSync(runFolder) ? readdirSync(runFolder) : []).flatMap((name) => {
+    const sessionId = begunSession(join(runFolder, name));
+    return sessionId !== null && isLiving(join(runFolder, name), sessionId) ? [sessionId] : [];
+  });
+  if (living.length > 0)
+    throw new TuttiError("wrong_state", `sessions of the run are still alive: ${living.join(", ")}; end them first`);
+  const aside = `${runFolder}.forgotten`;
+  await rm(aside, { recursive: true, force: true });
+  if (existsSync(runFolder)) await rename(runFolder, aside);
+  await rm(aside, { recursive: true, force: true });
+}
+
+const begunSession = (folder: string): string | null => readJson<KeeperSpec>(paths(folder).spec)?.sessionId ?? null;
+
+/** One that has neither a keeper nor an end is about to start. A dead keeper may have left its agent behind. */
+function isLiving(folder: string, sessionId: string): boolean {
+  const keeper = readKeeper(folder);
+  // Looked at after the keeper: one that ends properly writes its end before it goes.
+  if (readEnd(folder) !== null) return false;
+  return keeper === null || isAlive(keeper) || findMarked("TUTTI_SESSION_KEY", sessionId).length > 0;
+}

@@ -1,0 +1,134 @@
+// The scenario of a rehearsal: agents that answer every phase of a template with what it asks for, and do the least that
+// counts as work. Sessions are matched by phase alone, because a template may give its phases roles of its own.
+import type { Scenario, ScenarioTurn } from "./scenario.ts";
+import type { Prompt, Template } from "../../../schema/template.ts";
+
+type Data = Record<string, unknown>;
+
+const DEFAULT_TASKS = 3;
+
+/** The resolved template without anything that would start a program of its own, and without a parent to look for. */
+export function rehearsedTemplate(template: Template): object {
+  const copy = structuredClone(template);
+  delete copy.extends;
+  delete copy.config.agent;
+  for (const phase of Object.values(copy.phases)) delete phase.agent;
+  return { ...copy, hooks: {} };
+}
+
+export function rehearsalScenario(template: Template, taskCount = defaultTaskCount(template)): Scenario {
+  const { analysis, taskPlanning, worker, aggregation, verification } = template.prompts;
+  return {
+    sessions: [
+      play("analysis", analysis, analysisTurn(template, taskCount)),
+      play("taskPlanning", taskPlanning, planningTurn(taskPlanning, taskCount)),
+      play("workerExecution", worker, WORKER_TURN),
+      play("aggregation", aggregation, AGGREGATION_TURN),
+      play("verification", verification, VERIFICATION_TURN),
+    ],
+  };
+}
+
+/** As many as a small plan has, within the bounds that the template sets. */
+function defaultTaskCount(template: Template): number {
+  const { minTasks, maxTasks } = template.phases.taskPlanning.validation;
+  return Math.max(1, minTasks, Math.min(maxTasks, DEFAULT_TASKS));
+}
+
+interface RehearsedTurn extends ScenarioTurn {
+  block: { phase: string; data: Data };
+}
+
+/** One turn for a phase; members that only this template demands are filled in. */
+function play(phase: string, prompt: Prompt | undefined, turn: RehearsedTurn): Scenario["sessions"][number] {
+  const data = withDemanded(turn.block.data, prompt?.format?.requiredFields);
+  return { match: { phase }, turns: [{ ...turn, block: { ...turn.block, data } }] };
+}
+
+/** What the protocol knows has its right kind already; of other names nobody can say more than that they must be there. */
+function withDemanded(data: Data, names: readonly string[] = []): Data {
+  return { ...Object.fromEntries(names.map((name) => [name, `${name}, as rehearsed`])), ...data };
+}
+
+function analysisTurn(template: Template, taskCount: number): RehearsedTurn {
+  const data = {
+    summary: "A rehearsal: nothing was analysed.",
+    recommended_splits: taskCount,
+    key_files: ["README.md"],
+    estimated_complexity: "low",
+    components: ["a part, as rehearsed"],
+    notes: "The answers of a rehearsal are made up; the prompts are real.",
+    warnings: [],
+  };
+  const turn = { tools: ["Read"], block: { phase: "analysis", data } };
+  // Without workers the main session is the one to do the work.
+  return template.phases.workerExecution.enabled ? turn : { ...turn, write: { "rehearsal/analysis.md": PAGE } };
+}
+
+function planningTurn(prompt: Prompt, taskCount: number): RehearsedTurn {
+  const ids = Array.from({ length: taskCount }, (_, i) => `task_${String(i + 1).padStart(3, "0")}`);
+  const first = ids.slice(0, -1);
+  const last = ids.slice(-1);
+  const tasks = ids.map((id) => rehearsedTask(id, last.includes(id) ? first : [], prompt));
+  const data = {
+    total_tasks: taskCount,
+    tasks,
+    parallelizable_groups: [first, last].filter((group) => group.length > 0),
+    execution_order: ids,
+  };
+  return { block: { phase: "task_list", data } };
+}
+
+function rehearsedTask(id: string, dependencies: string[], prompt: Prompt): Data {
+  const task = {
+    id,
+    title: dependencies.length > 0 ? "Rehearsed task that needs the others" : `Rehearsed task ${id}`,
+    description: `Writes rehearsal/${id}.md.`,
+    scope: [`rehearsal/${id}.md`],
+    priority: 5,
+    dependencies,
+    estimated_tokens: 1000,
+  };
+  return withDemanded(task, prompt.format?.taskSchema.required);
+}
+
+const PAGE = "Written in a rehearsal.\n";
+
+const WORKER_TURN: RehearsedTurn = {
+  tools: ["Read", "Write"],
+  write: { "rehearsal/{TASK_ID}.md": PAGE },
+  block: {
+    phase: "completion",
+    data: {
+      task_id: "{TASK_ID}",
+      status: "success",
+      summary: "wrote rehearsal/{TASK_ID}.md",
+      output_files: ["rehearsal/{TASK_ID}.md"],
+      output: "as rehearsed",
+      warnings: [],
+      metrics: {},
+    },
+  },
+};
+
+const AGGREGATION_TURN: RehearsedTurn = {
+  tools: ["Read"],
+  block: {
+    phase: "aggregation",
+    data: {
+      status: "success",
+      summary: "the rehearsed work is in one place",
+      conflicts: [],
+      merged_output: "one page per task in rehearsal/",
+      output_files: ["rehearsal/"],
+    },
+  },
+};
+
+const VERIFICATION_TURN: RehearsedTurn = {
+  tools: ["Read"],
+  block: {
+    phase: "verification",
+    data: { status: "passed", summary: "as rehearsed", issues: [], auto_fixed: [] },
+  },
+};

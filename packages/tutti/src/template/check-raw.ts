@@ -1,0 +1,53 @@
+// Whether a template file makes sense in itself. What is missing is no problem here, because a parent can bring it in;
+// what is there must have its place in the schema and its form.
+import { explainIssue, flattenIssues, isMissing } from "./explain-issue.ts";
+import { findUnsafe, isObject, quotePath, type RawTemplate, valueAt } from "./raw-template.ts";
+import { ANSWER_PHASE } from "../schema/status.ts";
+import { Template } from "../schema/template.ts";
+
+/** The prompts of a template and the phase that an answer to each of them names. */
+export const ANSWER_OF_PROMPT = {
+  analysis: ANSWER_PHASE.analysis,
+  taskPlanning: ANSWER_PHASE.taskPlanning,
+  worker: ANSWER_PHASE.workerExecution,
+  aggregation: ANSWER_PHASE.aggregation,
+  verification: ANSWER_PHASE.verification,
+} as const;
+export type PromptName = keyof typeof ANSWER_OF_PROMPT;
+export const PROMPT_NAMES = Object.keys(ANSWER_OF_PROMPT) as PromptName[];
+
+/** A file is named after its template, and file systems have a limit. */
+const MAX_ID_LENGTH = 100;
+
+export type RawCheck = { raw: RawTemplate } | { errors: string[] };
+
+export function checkRaw(value: unknown): RawCheck {
+  if (!isObject(value)) return { errors: ["A template must be a JSON object."] };
+  const unsafe = findUnsafe(value);
+  if (unsafe.length > 0) return { errors: unsafe };
+  const errors = [...checkShape(value), ...checkId(value), ...checkPhaseNames(value)];
+  return errors.length > 0 ? { errors } : { raw: value };
+}
+
+function checkShape(raw: RawTemplate): string[] {
+  const parsed = Template.safeParse(raw);
+  if (parsed.success) return [];
+  return flattenIssues(parsed.error.issues)
+    .filter((issue) => !isMissing(issue, raw) || ["id", "name"].includes(issue.path.join(".")))
+    .map((issue) => explainIssue(issue, raw));
+}
+
+function checkId({ id }: RawTemplate): string[] {
+  if (typeof id !== "string" || id.length <= MAX_ID_LENGTH) return [];
+  return [`"id" must be at most ${MAX_ID_LENGTH} characters long; it has ${id.length}.`];
+}
+
+function checkPhaseNames(raw: RawTemplate): string[] {
+  return PROMPT_NAMES.flatMap((name) => {
+    const path = ["prompts", name, "format", "phase"];
+    const phase = valueAt(raw, path);
+    if (typeof phase !== "string" || phase === ANSWER_OF_PROMPT[name]) return [];
+    const wanted = JSON.stringify(ANSWER_OF_PROMPT[name]);
+    return [`${quotePath(path)} must be ${wanted}, the name of this phase's answer; it is ${JSON.stringify(phase)}.`];
+  });
+}

@@ -1,0 +1,54 @@
+// The published JSON Schema of a template file, for editors and for programs that make templates. It is made from the
+// schema that the library reads with. A template that extends another may leave out whatever it does not change, so
+// what a template must have stands in a part of its own that only counts without `extends`.
+import { z } from "zod";
+import { isObject } from "./raw-template.ts";
+import { Template } from "../schema/template.ts";
+
+export const TEMPLATE_SCHEMA_FILE = "template.draft-07.json";
+
+type JsonSchema = Record<string, unknown>;
+
+export function templateJsonSchema(): JsonSchema {
+  const { $schema, ...whole } = z.toJSONSchema(Template, { target: "draft-7", io: "input" }) as JsonSchema;
+  return {
+    $schema,
+    $id: "urn:tutti:template",
+    title: "A template of Tutti",
+    ...optional(whole),
+    required: ["id", "name"],
+    if: { required: ["extends"] },
+    else: mandatory(whole),
+  };
+}
+
+/** The text of the file, as it is stored. */
+export const templateSchemaText = (): string => `${JSON.stringify(templateJsonSchema(), null, 2)}\n`;
+
+/** The schema with every member optional, at any depth; what lies in an array is not inherited and stays as it is. */
+function optional({ required: _required, ...schema }: JsonSchema): JsonSchema {
+  return { ...schema, ...mapProperties(schema, optional), ...mapAlternatives(schema, optional) };
+}
+
+/** Nothing but which members must be there. */
+function mandatory(schema: JsonSchema): JsonSchema {
+  const isTelling = (part: unknown): boolean => isObject(part) && Object.keys(part).some((key) => key !== "type");
+  const { properties = {} } = mapProperties(schema, mandatory);
+  const telling = Object.entries(properties).filter(([, part]) => isTelling(part));
+  const { anyOf = [] } = mapAlternatives(schema, (one) => ({ type: one["type"], ...mandatory(one) }));
+  return {
+    ...(schema["required"] ? { required: schema["required"] } : {}),
+    ...(telling.length > 0 ? { properties: Object.fromEntries(telling) } : {}),
+    ...(anyOf.some(isTelling) ? { anyOf } : {}),
+  };
+}
+
+function mapProperties(schema: JsonSchema, map: (part: JsonSchema) => JsonSchema): { properties?: JsonSchema } {
+  if (!isObject(schema["properties"])) return {};
+  const entries = Object.entries(schema["properties"]) as [string, JsonSchema][];
+  return { properties: Object.fromEntries(entries.map(([name, part]) => [name, map(part)])) };
+}
+
+function mapAlternatives(schema: JsonSchema, map: (part: JsonSchema) => JsonSchema): { anyOf?: JsonSchema[] } {
+  return Array.isArray(schema["anyOf"]) ? { anyOf: (schema["anyOf"] as JsonSchema[]).map(map) } : {};
+}

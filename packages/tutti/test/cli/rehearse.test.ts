@@ -1,0 +1,198 @@
+// `tutti rehearse`: a template carried out by scripted agents, to see what it would do.
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Lab, processesOf, type JsonLine } from "../lab/lab.ts";
+import { mainSession } from "../lab/scenarios.ts";
+import { openLocalEngine } from "../../src/main.ts";
+import { isRunOver } from "../../src/schema/status.ts";
+import { rehearsalScenario } from "../../src/session/drivers/script/rehearsal.ts";
+import { Scenario } from "../../src/session/drivers/script/scenario.ts";
+import { TemplateLibrary } from "../../src/template/library.ts";
+
+let lab: Lab;
+/** Where rehearsals make their folders in these tests, so that nobody else's are counted. */
+let temporary: string;
+beforeEach(() => {
+  lab = new Lab();
+  temporary = mkdtempSync(join(tmpdir(), "tutti-rehearse-test-"));
+});
+afterEach(() => {
+  expect(readdirSync(temporary)).toEqual([]);
+  expect(processesOf(temporary)).toEqual([]);
+  rmSync(temporary, { recursive: true });
+  lab.tearDown();
+});
+
+interface Prompt {
+  phase: string;
+  taskId: string | null;
+  text: string;
+}
+
+const rehearse = (...args: string[]) => lab.tutti(["rehearse", ...args], { TMPDIR: temporary });
+const rehearseJson = async (...args: string[]) => {
+  const result = await lab.json(["rehearse", ...args], { TMPDIR: temporary });
+  const lines = result.lines as (JsonLine & { prompt?: Prompt })[];
+  return { ...result, prompts: lines.flatMap(({ prompt }) => (prompt ? [prompt] : [])) };
+};
+
+describe("a rehearsal", () => {
+  it("shows the course of a template in words, succeeds, and leaves nothing behind", async () => {
+    const { code, stdout, stderr } = await rehearse("implementation");
+    expect(code, stderr).toBe(0);
+    const seen = [
+      "rehearsing implementation on a sample project",
+      "phases: analysis, taskPlanning, workerExecution, aggregation, verification",
+      "analysing …",
+      /prompt of analysis for the main session: \d+ lines, \d+ characters/,
+      "| You are the main session of a run in Tutti.",
+      "plan of 3 tasks:",
+      "task_003  Rehearsed task that needs the others  (after task_001, task_002)",
+      /prompt of workerExecution for task_00\d/,
+      "task_003 completed: 1 file changed",
+      "prompt of aggregation",
+      "merged: ",
+      "verification passed",
+      "success: 3 planned, 3 completed",
+    ];
+    let at = 0;
+    for (const each of seen) {
+      const rest = stdout.slice(at);
+      const found = typeof each === "string" ? rest.indexOf(each) : rest.search(each);
+      expect(found, String(each)).toBeGreaterThanOrEqual(0);
+      at += found;
+    }
+    // The middle of a prompt is shown only when it is asked for.
+    expect(stdout).not.toContain("Plan by vertical slices");
+  });
+
+  it("with --prompts shows every prompt as a whole, with the person's words in it", async () => {
+    const { stdout } = await rehearse(
+      "implementation",
+      "--prompts",
+      "--request",
+      "Sell tea",
+      "--var",
+      "TEST_COMMAND=make",
+    );
+    expect(stdout).toContain("Plan by vertical slices");
+    expect(stdout).toContain("| Sell tea");
+    expect(stdout).toContain("Tests are run with: make.");
+    expect(stdout).not.toMatch(/\{[A-Z_][A-Z0-9_]*\}/);
+  });
+
+  it("with --json gives the run's events, every prompt in full, and the outcome last", async () => {
+    const { code, lines, last, prompts } = await rehearseJson("documentation", "--tasks", "5");
+    expect(code).toBe(0);
+    expect(last).toMatchObject({ outcome: "success", census: { planned: 5, completed: 5 } });
+    expect(lines.map(({ type }) => type)).toContain("orchestrator:tasksReady");
+    expect(prompts.map(({ phase, taskId }) => taskId ?? phase).toSorted()).toEqual(
+      [
+        "aggregation",
+        "analysis",
+        "taskPlanning",
+        "verification",
+        ...[1, 2, 3, 4, 5].map((n) => `task_00${n}`),
+      ].toSorted(),
+    );
+    for (const { text } of prompts) expect(text).toContain("<<<END_ORCHESTRATOR_RESPONSE>>>");
+  });
+
+  it("of one task has nothing to merge", async () => {
+    const { last, prompts } = await rehearseJson("_default", "--tasks", "1");
+    expect(last).toMatchObject({ outcome: "success", census: { planned: 1 } });
+    expect(prompts.map(({ phase }) => phase)).toEqual(["analysis", "taskPlanning", "workerExecution"]);
+  });
+
+  it("of something that is no template exits with 3, and one of a number that makes no sense with 2", async () => {
+    const unknown = await rehearse("no-such-template");
+    expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining("template_not_found") });
+    expect((await rehearse("_default", "--tasks", "0")).code).toBe(2);
+    expect((await rehearse("_default", "--var", "nonsense")).code).toBe(2);
+    expect((await rehearse("_default", "--cwd", join(lab.folder, "nowhere"))).code).toBe(3);
+  });
+
+  it("that is interrupted ends at once and takes everything with it", async () => {
+    const child = lab.start(["rehearse", "documentation", "--tasks", "40"], { TMPDIR: temporary });
+    let shown = "";
+    child.stdout!.setEncoding("utf8").on("data", (text: string) => {
+      shown += text;
+      if (text.includes("task_001 started")) child.kill("SIGINT");
+    });
+    const [code] = (await once(child, "close")) as [number | null];
+    expect(code).toBe(130);
+    expect(shown).toContain("nothing is kept");
+    expect(shown).not.toContain("tutti attach");
+  });
+
+  it("starts no agent but the scripted one, whatever the run was told", async () => {
+    const [analysis] = mainSession([]);
+    const scenario = lab.scenario([{ ...analysis, turns: [{ then: "exit:7" }] }]).replace("script:", "");
+    const local = openLocalEngine({ dataDir: lab.data, scenario });
+    const { engine } = local;
+    try {
+      const agent = "command:/no/such/agent";
+      const { id } = await engine.create({ templateId: "_default", cwd: lab.repo, message: "x", agent });
+      await engine.start(id);
+      const { errors } = await engine.until(id, (run) => isRunOver(run.status));
+      expect(errors.map(({ error }) => error).join()).toContain("exited with 7");
+    } finally {
+      await local.close();
+    }
+  });
+});
+
+describe("a project's template", () => {
+  const template = {
+    id: "ours",
+    name: "Ours",
+    extends: "implementation",
+    config: { agent: "command:/no/such/agent" },
+    phases: {
+      taskPlanning: { validation: { minTasks: 4 } },
+      verification: { agent: "claude", role: "reviewer" },
+    },
+    hooks: { onError: "command:touch /should/not/happen" },
+    prompts: {
+      responseFormat: { delimiterStart: "[[[", delimiterEnd: "]]]" },
+      analysis: { format: { requiredFields: ["summary", "licence"] } },
+      taskPlanning: { format: { taskSchema: { required: ["owner", "scope"] } } },
+      worker: { format: { requiredFields: ["reviewed_by", "metrics"] } },
+    },
+  };
+
+  it("gets the members that it alone demands, in blocks and tasks", () => {
+    lab.write(".tutti/templates/ours.json", JSON.stringify(template));
+    const { template: ours } = new TemplateLibrary().resolve("ours", lab.repo);
+    const scenario = Scenario.parse(rehearsalScenario(ours));
+    const data = (phase: string) => scenario.sessions.find(({ match }) => match.phase === phase)!.turns[0]!.block!.data;
+    expect(data("analysis")).toMatchObject({ licence: expect.any(String), summary: expect.any(String) });
+    expect(data("workerExecution")).toMatchObject({ reviewed_by: expect.any(String), metrics: {} });
+    const { tasks } = data("taskPlanning") as { tasks: object[] };
+    expect(tasks).toHaveLength(4);
+    for (const task of tasks) expect(task).toMatchObject({ owner: expect.any(String), scope: [expect.any(String)] });
+  });
+
+  it("is found, carried out as it is, and starts none of the programs it names; the project stays as it was", async () => {
+    lab.write(".tutti/templates/ours.json", JSON.stringify(template));
+    const before = lab.fingerprint();
+    const { code, last, prompts, stdout } = await rehearseJson("ours", "--cwd", lab.repo);
+    expect(code, stdout).toBe(0);
+    expect(last).toMatchObject({ outcome: "success", census: { planned: 4, completed: 4 } });
+    for (const { text } of prompts) expect(text).toContain("\n[[[\n");
+    expect(lab.fingerprint()).toBe(before);
+    const { stdout: words } = await rehearse("ours", "--cwd", lab.repo);
+    expect(words).toContain("verification would be done by claude");
+    expect(words).toContain("onError would run command:touch /should/not/happen");
+  });
+
+  it("that cannot be used is refused with the reason", async () => {
+    lab.write(".tutti/templates/odd.json", JSON.stringify({ id: "odd", name: "Odd", config: { maxWorkers: 99 } }));
+    const { code, stderr } = await rehearse("odd", "--cwd", lab.repo);
+    expect(code).toBe(2);
+    expect(stderr).toContain("maxWorkers");
+  });
+});

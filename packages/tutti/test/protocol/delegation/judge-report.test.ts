@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { judgeReport } from "../../../src/protocol/delegation/judge-report.ts";
+import { memoryPath, projectPath } from "../../../src/protocol/delegation/project-memory.ts";
+import { having, leniently } from "../canonical/member-checks.ts";
+import { apiSpecClarification, apiSpecSuccess, apiSpecTask } from "./examples.ts";
+
+type Report = Parameters<typeof judgeReport>[0];
+
+const judge = (changes: Partial<Report>, criteria?: boolean[]) =>
+  judgeReport({ ...apiSpecSuccess, ...changes }, apiSpecTask, criteria);
+
+describe("a report", () => {
+  it("of the document's example can be read and closes its task (D2-035)", () => {
+    const { message, problems } = leniently("delegation", apiSpecSuccess);
+    expect(problems.map(({ code }) => code)).toEqual(["stamped"]);
+    expect(message).toMatchObject({ outputArtifacts: [{ version: "0.1.0" }], issues_encountered: [] });
+    expect(judgeReport(message as unknown as Report, apiSpecTask)).toEqual({ approved: true, reasons: [] });
+  });
+
+  it("closes nothing if it is about another task, or claims anything but success (D2-021, D2-035)", () => {
+    expect(judge({ taskId: "API-SPEC-002" }).approved).toBe(false);
+    for (const result of ["failure", "clarification_needed", "conflict_detected", "completed", "Success"]) {
+      expect(judge({ result }).reasons).toEqual([`The result is "${result}".`]);
+    }
+    expect(judgeReport(apiSpecClarification, apiSpecTask).approved).toBe(false);
+  });
+
+  it("closes nothing while a question or a conflict is open", () => {
+    const issues = (type: string) => judge({ issues_encountered: [{ type, description: "Which flow?" }] });
+    expect(issues("clarification_needed").reasons).toEqual(["An issue is open: Which flow?"]);
+    expect(issues("conflict").approved).toBe(false);
+    expect(issues("technical_issue").approved).toBe(true);
+  });
+
+  it("closes nothing without every expected output, however its path is written", () => {
+    const [artifact] = apiSpecSuccess.outputArtifacts;
+    expect(judge({ outputArtifacts: [] }).reasons).toEqual([
+      "An expected output is missing: .project-memory/lld/api_specifications/auth_api_spec.md",
+    ]);
+    expect(judge({ outputArtifacts: [{ ...artifact, path: "./.project-memory/hld/other.md" }] }).approved).toBe(false);
+    expect(judge({ outputArtifacts: [{ ...artifact, path: `./${artifact!.path}` }] }).approved).toBe(true);
+  });
+
+  it("closes nothing if whoever delegated finds a criterion that is not met", () => {
+    expect(judge({}, [true, true, true]).approved).toBe(true);
+    expect(judge({}, [true, false, true]).reasons).toEqual([
+      "Criterion not met: Request/response formats are clearly defined",
+    ]);
+  });
+});
+
+describe("the project memory", () => {
+  it("is where the shared artefacts lie, in a folder for each kind (D2-007, D2-038)", () => {
+    expect(memoryPath(apiSpecTask.inputs[0]!.path)).toBe("hld/auth_system_design.md");
+    expect(memoryPath(apiSpecTask.expectedOutputs[0]!.path)).toBe("lld/api_specifications/auth_api_spec.md");
+    expect(memoryPath("./.project-memory//hld/../hld/a.md")).toBe("hld/a.md");
+    for (const path of ["src/a.ts", ".project-memory", ".project-memory/../src/a.ts", "x/.project-memory/a.md", ""]) {
+      expect(memoryPath(path), path).toBeNull();
+    }
+  });
+
+  it("is part of the project, and a path that leads out of that is pointed out (D2-038)", () => {
+    for (const path of ["/etc/passwd", "../other/a.md", ".project-memory/../../a.md", "C:\\a.md", "\\\\host\\a.md"]) {
+      expect(projectPath(path), path).toBeNull();
+      for (const [message, place] of [
+        [apiSpecTask, "inputs.0.path"],
+        [apiSpecTask, "expectedOutputs.0.path"],
+        [apiSpecSuccess, "outputArtifacts.0.path"],
+      ] as const) {
+        const reading = leniently("delegation", having(message, place, path));
+        expect(reading.message).not.toBeNull();
+        const problem = { path: place.replace(".0.", "[0]."), severity: "warning", code: "bad_format" };
+        expect(reading.problems).toEqual(expect.arrayContaining([expect.objectContaining(problem)]));
+      }
+    }
+    expect(projectPath("docs\\a\\..\\b.md")).toBe("docs/b.md");
+  });
+});

@@ -1,0 +1,169 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { listen, oneTurn, SessionLab, texts, turn } from "./session-lab.ts";
+import type { SessionHost, SessionSpec } from "../../src/session/session.ts";
+
+/** Says a lot, to both outputs. */
+const TALKER = `
+import { createInterface } from "node:readline";
+for await (const line of createInterface({ input: process.stdin })) {
+  console.error("a word aside");
+  console.log(JSON.stringify({ type: "tool", name: "Read", input: { path: "ä" } }));
+  console.log(JSON.stringify({ type: "assistant", text: "words ".repeat(100_000) + JSON.parse(line).text }));
+  console.log(JSON.stringify({ type: "turn_end" }));
+}`;
+
+let lab: SessionLab;
+beforeEach(() => {
+  lab = new SessionLab();
+});
+afterEach(() => lab.tearDown());
+
+const folderOf = ({ runId, sessionId }: SessionSpec): string => join(lab.folder, "sessions", runId, sessionId);
+
+/** A session that has taken two turns and is over. */
+async function finished(more: Partial<SessionSpec> = {}): Promise<SessionSpec> {
+  const spec = lab.spec(lab.program("command", TALKER), more);
+  const session = lab.host.open(spec);
+  await oneTurn(session, turn(1, "one"));
+  await session.deliver(turn(2, "two"));
+  await listen(session, (signal) => signal.type === "turnOver" && signal.turn === 2);
+  await session.close();
+  return spec;
+}
+
+const archive = (host: SessionHost, { runId, sessionId }: SessionSpec): Promise<void> => host.archive(runId, sessionId);
+
+describe("an archived session", () => {
+  it("takes less room, is marked, and can be read as before", async () => {
+    const spec = await finished();
+    const before = lab.host.transcript(spec.runId, spec.sessionId);
+    expect(before.filter(({ type }) => type === "prompt")).toHaveLength(2);
+    const size = statSync(join(folderOf(spec), "output.log")).size;
+    expect(lab.host.isArchived(spec.runId, spec.sessionId)).toBe(false);
+    const since = Date.now();
+    await archive(lab.host, spec);
+    expect(lab.host.isArchived(spec.runId, spec.sessionId)).toBe(true);
+    const mark = JSON.parse(readFileSync(join(folderOf(spec), "archive.json"), "utf8")) as { archivedAt: number };
+    expect(mark.archivedAt).toBeGreaterThanOrEqual(since);
+    for (const name of ["output.log", "stderr.log", "journal.jsonl", "requests/turn-000001.json"])
+      expect([name, existsSync(join(folderOf(spec), name))]).toEqual([name, false]);
+    expect(statSync(join(folderOf(spec), "output.log.gz")).size).toBeLessThan(size / 10);
+    expect(gunzipSync(readFileSync(join(folderOf(spec), "stderr.log.gz"))).toString()).toContain("a word aside");
+    expect(lab.newHost().transcript(spec.runId, spec.sessionId)).toEqual(before);
+  });
+
+  it("is archived once, however often it is asked for, also at the same time", async () => {
+    const spec = await finished();
+    await Promise.all([archive(lab.host, spec), archive(lab.host, spec)]);
+    const mark = readFileSync(join(folderOf(spec), "archive.json"), "utf8");
+    await archive(lab.newHost(), spec);
+    expect(readFileSync(join(folderOf(spec), "archive.json"), "utf8")).toBe(mark);
+  });
+
+  it("tells its story when it is opened, and is not started again", async () => {
+    const spec = await finished();
+    const told = async () => listen(lab.newHost().open(spec), ({ type }) => type === "gone");
+    const before = await told();
+    await archive(lab.host, spec);
+    const after = await told();
+    // Text may come in other pieces; what is told is the same.
+    expect(texts(after)).toBe(texts(before));
+    expect(after.map(({ type }) => type)).toEqual(before.map(({ type }) => type));
+    expect(lab.newHost().open(spec).wasDelivered(2)).toBe(true);
+    expect(lab.processes()).toEqual([]);
+    await lab.host.end(spec.runId, spec.sessionId);
+    await lab.host.reap(spec.runId, []);
+    expect(lab.host.isArchived(spec.runId, spec.sessionId)).toBe(true);
+  });
+
+  it("is finished by the next engine if one died over it", async () => {
+    const spec = await finished();
+    const before = lab.host.transcript(spec.runId, spec.sessionId);
+    const output = readFileSync(join(folderOf(spec), "output.log"));
+    await archive(lab.host, spec);
+    // As after a death between the packed file's arrival and the plain one's removal, with another one half written.
+    rmSync(join(folderOf(spec), "archive.json"));
+    writeFileSync(join(folderOf(spec), "output.log"), output);
+    writeFileSync(join(folderOf(spec), "journal.jsonl.gz.123.new"), "half");
+    expect(lab.host.transcript(spec.runId, spec.sessionId)).toEqual(before);
+    await archive(lab.newHost(), spec);
+    expect(readdirSync(folderOf(spec)).filter((name) => name === "output.log" || name.endsWith(".new"))).toEqual([]);
+    expect(lab.host.transcript(spec.runId, spec.sessionId)).toEqual(before);
+  });
+
+  it("cannot be one that is alive, and nothing of that one is touched", async () => {
+    const spec = lab.spec(lab.program("command", TALKER));
+    const session = lab.host.open(spec);
+    await oneTurn(session);
+    const before = readdirSync(folderOf(spec));
+    await expect(archive(lab.host, spec)).rejects.toMatchObject({ code: "wrong_state" });
+    expect(readdirSync(folderOf(spec))).toEqual(before);
+    expect(lab.host.isArchived(spec.runId, spec.sessionId)).toBe(false);
+    await session.stop();
+    await archive(lab.host, spec);
+  });
+
+  it("cannot be one whose program lives on after its keeper has died", async () => {
+    const spec = lab.spec(lab.program("command", `process.stdin.on("end", () => {}); setInterval(() => {}, 1000);`));
+    const session = lab.host.open(spec);
+    await listen(session, ({ type }) => type === "ready");
+    const keeper = lab.processes().find((line) => line.includes("keeper"))!;
+    process.kill(Number(keeper.split(" ")[0]), "SIGKILL");
+    await expect.poll(() => lab.processes().some((line) => line.includes("keeper"))).toBe(false);
+    await expect(archive(lab.host, spec)).rejects.toMatchObject({ code: "wrong_state" });
+    await session.stop();
+    await archive(lab.host, spec);
+    expect(lab.host.isArchived(spec.runId, spec.sessionId)).toBe(true);
+  });
+
+  it("need never have begun", async () => {
+    await lab.host.archive("run_none", "session_none");
+    expect(lab.host.isArchived("run_none", "session_none")).toBe(false);
+  });
+});
+
+describe("a run whose sessions are forgotten", () => {
+  it("has nothing left of them, archived or not, and others keep theirs", async () => {
+    const one = await finished({ runId: "run_gone" });
+    const two = await finished({ runId: "run_gone" });
+    const other = await finished({ runId: "run_kept" });
+    await archive(lab.host, two);
+    await lab.host.forget("run_gone");
+    await lab.host.forget("run_gone");
+    expect(readdirSync(join(lab.folder, "sessions"))).toEqual(["run_kept"]);
+    expect(lab.host.transcript("run_gone", one.sessionId)).toEqual([]);
+    expect(lab.host.transcript("run_kept", other.sessionId)).not.toEqual([]);
+  });
+
+  it("must have no living session", async () => {
+    const spec = lab.spec(lab.program("command", TALKER), { runId: "run_alive" });
+    const session = lab.host.open(spec);
+    await oneTurn(session);
+    await expect(lab.host.forget("run_alive")).rejects.toMatchObject({
+      code: "wrong_state",
+      message: expect.stringContaining(spec.sessionId),
+    });
+    expect(lab.processes()).toHaveLength(2);
+    await lab.host.reap("run_alive", []);
+    await lab.host.forget("run_alive");
+    expect(existsSync(folderOf(spec))).toBe(false);
+  });
+
+  it("is forgotten wholly by the next engine if one died over it", async () => {
+    const spec = await finished({ runId: "run_half" });
+    const aside = join(lab.folder, "sessions", "run_half.forgotten", spec.sessionId);
+    mkdirSync(aside, { recursive: true });
+    writeFileSync(join(aside, "spec.json"), "{}");
+    await lab.host.forget("run_half");
+    expect(readdirSync(join(lab.folder, "sessions"))).toEqual([]);
+  });
+
+  it("is named by a name, never by a way to another folder", async () => {
+    for (const name of ["..", ".", "", "../workspace", "a/b", lab.cwd])
+      await expect(lab.host.forget(name)).rejects.toMatchObject({ code: "invalid_input" });
+    expect(existsSync(lab.cwd)).toBe(true);
+  });
+});

@@ -1,0 +1,259 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { listen, oneTurn, SessionLab, texts, turn } from "./session-lab.ts";
+import type { Session, SessionSignal, SessionSpec } from "../../src/session/session.ts";
+
+/** Works for ever at every prompt, writes down every line it gets, and stops when it is asked to. */
+const OBEDIENT = (log: string): string => `
+import { appendFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+const say = (line) => console.log(JSON.stringify(line));
+for await (const line of createInterface({ input: process.stdin })) {
+  appendFileSync(${JSON.stringify(log)}, line + "\\n");
+  const { type, text } = JSON.parse(line);
+  if (type === "user") say({ type: "assistant", text: "at work on " + text });
+  if (type === "interrupt") say({ type: "turn_end" });
+}`;
+
+const INTERRUPTED = { type: "turnOver", turn: 1, ending: { kind: "interrupted", detail: "the turn was interrupted" } };
+
+let lab: SessionLab;
+beforeEach(() => {
+  lab = new SessionLab();
+});
+afterEach(() => lab.tearDown());
+
+/** Delivers turn 1, interrupts it at the given signal, and listens until the turn is over or the session gone. */
+function interruptAt(session: Session, moment: (signal: SessionSignal) => boolean): Promise<SessionSignal[]> {
+  return listen(
+    session,
+    ({ type }) => type === "turnOver" || type === "gone",
+    async (signal) => {
+      if (signal.type === "ready") await session.deliver(turn(1));
+      if (moment(signal)) await session.interrupt(1);
+    },
+  );
+}
+
+const atFirst =
+  (type: SessionSignal["type"]) =>
+  (signal: SessionSignal): boolean =>
+    signal.type === type;
+
+async function nextTurn(session: Session, number: number, text = "go on"): Promise<SessionSignal[]> {
+  await session.deliver(turn(number, text));
+  return listen(session, (signal) => signal.type === "turnOver" && signal.turn === number);
+}
+
+function obedient(): { spec: SessionSpec; lines: () => string[] } {
+  const log = join(lab.folder, `lines-${readdirSync(lab.folder).length}`);
+  const spec = lab.spec(lab.program("command", OBEDIENT(log)));
+  return { spec, lines: () => readFileSync(log, "utf8").trimEnd().split("\n") };
+}
+
+describe("an interrupted command: agent", () => {
+  it("gets one line, and the end of its turn tells that it was interrupted", async () => {
+    const { spec, lines } = obedient();
+    const session = lab.host.open(spec);
+    const heard = await interruptAt(session, atFirst("text"));
+    expect(heard.slice(-2)).toEqual([{ type: "interrupted", turn: 1 }, INTERRUPTED]);
+    expect(lines().slice(1)).toEqual(['{"type":"interrupt"}']);
+    await session.stop();
+  });
+
+  it("is asked once, however often and by however many engines it is interrupted", async () => {
+    const { spec, lines } = obedient();
+    const session = lab.host.open(spec);
+    await interruptAt(session, atFirst("text"));
+    for (const each of [session, lab.newHost().open(spec), session]) await each.interrupt(1);
+    await session.deliver(turn(2, "more"));
+    await listen(session, (signal) => signal.type === "text" && signal.text.includes("more"));
+    for (const each of [lab.newHost().open(spec), session]) await each.interrupt(2);
+    const heard = await listen(session, (signal) => signal.type === "turnOver" && signal.turn === 2);
+    expect(heard.filter(({ type }) => type === "turnOver")).toEqual([INTERRUPTED, { ...INTERRUPTED, turn: 2 }]);
+    expect(lines().filter((line) => line.includes("interrupt"))).toHaveLength(2);
+    await session.stop();
+  });
+
+  it("whose turn is over, or was never delivered, hears nothing of it", async () => {
+    const log = join(lab.folder, "lines");
+    const agent = lab.program(
+      "command",
+      `import { appendFileSync } from "node:fs";
+       import { createInterface } from "node:readline";
+       for await (const line of createInterface({ input: process.stdin })) {
+         appendFileSync(${JSON.stringify(log)}, line + "\\n");
+         console.log(JSON.stringify({ type: "turn_end" }));
+       }`,
+    );
+    const session = lab.host.open(lab.spec(agent));
+    await session.interrupt(1);
+    await oneTurn(session);
+    await session.interrupt(1);
+    await session.interrupt(2);
+    const heard = await nextTurn(session, 2);
+    expect(heard.filter(({ type }) => type === "turnOver" || type === "interrupted")).toMatchObject([
+      { turn: 1, ending: { kind: "ended" } },
+      { turn: 2, ending: { kind: "ended" } },
+    ]);
+    expect(readFileSync(log, "utf8")).not.toContain("interrupt");
+    await session.stop();
+  });
+
+  it("is stopped also if its keeper finds turn and interrupt at the same time", async () => {
+    const { spec, lines } = obedient();
+    const session = lab.host.open(spec);
+    // Both requests are there before anything has been started.
+    const signals = session.signals();
+    const first = signals.next();
+    await session.deliver(turn(1));
+    await session.interrupt(1);
+    await first;
+    await signals.return(undefined);
+    const heard = await listen(session, ({ type }) => type === "turnOver");
+    expect(heard.at(-1)).toEqual(INTERRUPTED);
+    expect(lines().map((line) => (JSON.parse(line) as { type: string }).type)).toEqual(["user", "interrupt"]);
+    await session.stop();
+  });
+
+  it("that answers with an error, or dies of it, was interrupted all the same", async () => {
+    const rude = (then: string): string =>
+      lab.program(
+        "command",
+        `import { createInterface } from "node:readline";
+         for await (const line of createInterface({ input: process.stdin })) {
+           if (JSON.parse(line).type === "user") console.log("working");
+           else { ${then} }
+         }`,
+      );
+    const told = await interruptAt(
+      lab.host.open(lab.spec(rude(`console.log(JSON.stringify({ type: "turn_end", error: "aborted" }));`))),
+      atFirst("text"),
+    );
+    expect(told.at(-1)).toMatchObject({ ending: { kind: "interrupted", detail: "the turn was interrupted: aborted" } });
+    const died = await interruptAt(lab.host.open(lab.spec(rude("process.exit(3);"))), atFirst("text"));
+    expect(died.at(-1)).toMatchObject({
+      ending: { kind: "interrupted", detail: expect.stringContaining("the agent exited with 3") },
+    });
+  });
+
+  it("that does not listen is left alone, and its own end of the turn is the end", async () => {
+    const agent = lab.program(
+      "command",
+      `process.stdin.once("data", () => {
+         console.log(JSON.stringify({ type: "assistant", text: "busy" }));
+         setTimeout(() => { console.log(JSON.stringify({ type: "assistant", text: ", done" })); console.log(JSON.stringify({ type: "turn_end" })); }, 800);
+       });
+       process.stdin.on("data", () => {});`,
+    );
+    const session = lab.host.open(lab.spec(agent));
+    const heard = await interruptAt(session, atFirst("text"));
+    expect(texts(heard)).toBe("busy, done");
+    expect(heard.at(-1)).toEqual(INTERRUPTED);
+    expect(lab.processes()).toHaveLength(2);
+    await session.stop();
+  });
+
+  it("shows it in its transcript", async () => {
+    const { spec } = obedient();
+    const session = lab.host.open(spec);
+    await interruptAt(session, atFirst("text"));
+    expect(lab.host.transcript(spec.runId, spec.sessionId)).toEqual([
+      { n: 1, type: "prompt", turn: 1, text: "do it" },
+      { n: 2, type: "text", text: "at work on do it" },
+      { n: 3, type: "interrupted", turn: 1 },
+      { n: 4, ...INTERRUPTED },
+    ]);
+    await session.stop();
+  });
+});
+
+describe("an interrupted text: agent", () => {
+  it("loses the process of the turn, and takes the next turn in a new one", async () => {
+    const agent = lab.program(
+      "text",
+      `let all = ""; for await (const part of process.stdin) all += part;
+       console.log("on " + all); if (all === "do it") setInterval(() => {}, 1000);`,
+    );
+    const session = lab.host.open(lab.spec(agent));
+    const heard = await interruptAt(session, atFirst("text"));
+    expect(heard.at(-1)).toMatchObject({ type: "turnOver", turn: 1, ending: { kind: "interrupted" } });
+    const after = await nextTurn(session, 2);
+    expect(texts(after)).toBe("on do it\non go on\n");
+    expect(after.at(-1)).toMatchObject({ turn: 2, ending: { kind: "ended" } });
+    await session.stop();
+  });
+
+  it("is ended also if it ignores the signal", async () => {
+    const agent = lab.program(
+      "text",
+      `process.on("SIGTERM", () => console.log("never")); console.log("busy"); setInterval(() => {}, 1000);`,
+    );
+    const session = lab.host.open(lab.spec(agent));
+    const heard = await interruptAt(session, atFirst("text"));
+    expect(heard.at(-1)).toMatchObject({ ending: { kind: "interrupted", detail: expect.stringContaining("SIGKILL") } });
+    await session.stop();
+  });
+});
+
+describe("an interrupted script: agent", () => {
+  it("ends a hanging turn at once, and plays the same turn again at the next delivery", async () => {
+    const turns = [{ say: "first", then: "hang" }, { say: "second" }];
+    const session = lab.host.open(lab.spec(lab.scenario([{ turns }])));
+    expect((await interruptAt(session, atFirst("text"))).at(-1)).toEqual(INTERRUPTED);
+    await session.deliver(turn(2));
+    let said = 0;
+    const again = await listen(
+      session,
+      (signal) => signal.type === "turnOver" && signal.turn === 2,
+      async ({ type }) => {
+        if (type === "text" && ++said === 2) await session.interrupt(2);
+      },
+    );
+    expect(texts(again)).toBe("firstfirst");
+    expect(again.at(-1)).toEqual({ ...INTERRUPTED, turn: 2 });
+    await session.stop();
+  });
+
+  it("leaves out what it had still to say and write, and goes on in order once the turn was played", async () => {
+    const turns = [{ delayMs: 1500, say: "first", write: { "a.txt": "a" } }, { say: "second" }];
+    const session = lab.host.open(lab.spec(lab.scenario([{ turns }])));
+    const started = performance.now();
+    const heard = await interruptAt(session, atFirst("sent"));
+    expect(heard.at(-1)).toEqual(INTERRUPTED);
+    expect(texts(heard)).toBe("");
+    await sleep(1500 - (performance.now() - started) + 300);
+    expect(existsSync(join(lab.cwd, "a.txt"))).toBe(false);
+    expect(texts(await nextTurn(session, 2))).toBe("first");
+    expect(readFileSync(join(lab.cwd, "a.txt"), "utf8")).toBe("a");
+    expect(texts(await nextTurn(session, 3))).toBe("firstsecond");
+    await session.stop();
+  });
+
+  it("forgets its question, and takes the answer to the next one for that one", async () => {
+    const session = lab.host.open(lab.spec(lab.scenario([{ turns: [{ then: "ask:Which?" }] }])));
+    await interruptAt(session, atFirst("ask"));
+    await session.deliver(turn(2));
+    const heard = await listen(
+      session,
+      (signal) => signal.type === "turnOver" && signal.turn === 2,
+      async (signal) => {
+        if (signal.type === "ask") await session.answer(signal.askId, `to ${signal.askId}`);
+      },
+    );
+    expect(texts(heard)).toBe("The answer was: to ask-2");
+    await session.stop();
+  });
+});
+
+describe("the interrupted local agent", () => {
+  it("ends its turn and is there for the next", async () => {
+    const session = lab.host.open(lab.spec("local"));
+    const heard = await interruptAt(session, atFirst("sent"));
+    expect(heard.at(-1)).toMatchObject({ type: "turnOver", turn: 1 });
+    expect((await nextTurn(session, 2)).at(-1)).toMatchObject({ turn: 2, ending: { kind: "ended" } });
+    await session.stop();
+  });
+});

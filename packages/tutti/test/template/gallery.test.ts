@@ -1,0 +1,260 @@
+// The templates that Tutti ships: what they promise on paper, and each of them carried out by scripted agents.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { Lab } from "../lab/lab.ts";
+import { mainSession } from "../lab/scenarios.ts";
+import { judgeAnswer } from "../../src/protocol/judge-answer.ts";
+import { scanBlocks } from "../../src/protocol/response-scanner.ts";
+import { ANSWERS } from "../../src/schema/answer.ts";
+import { ANSWER_PHASE, PHASES, type Phase } from "../../src/schema/status.ts";
+import { Template } from "../../src/schema/template.ts";
+import { findWarnings } from "../../src/template/find-warnings.ts";
+import { TemplateLibrary } from "../../src/template/library.ts";
+import { loadTemplate } from "../../src/template/load.ts";
+import { substituteVariables } from "../../src/template/render.ts";
+import { BUILT_IN_VARIABLES } from "../../src/template/variables.ts";
+
+const WITH_WORKERS = ["_default", "documentation", "exploration", "implementation", "refactoring", "testing"];
+const WITH_SUB_AGENTS = ["subsession-doc", "subsession-task"];
+const GALLERY = [...WITH_WORKERS, ...WITH_SUB_AGENTS];
+
+const PROMPTS = {
+  analysis: "analysis",
+  taskPlanning: "taskPlanning",
+  workerExecution: "worker",
+  aggregation: "aggregation",
+  verification: "verification",
+} as const satisfies Record<Phase, keyof Template["prompts"]>;
+
+describe("the shipped templates", () => {
+  it.each(GALLERY)("%s says who it is, for those who choose one", (id) => {
+    const template = loadTemplate(id);
+    expect(template).toMatchObject({ id, author: "system", icon: template.ui.icon });
+    expect(template.description).toMatch(/^[A-Z].+\.$/);
+    expect(template.tags.length).toBeGreaterThan(0);
+    expect(template.version).toBe(WITH_SUB_AGENTS.includes(id) ? "2.0.0" : "1.0.0");
+  });
+
+  it("come down from _default, subsession-doc directly (D4-123)", () => {
+    const chain = (id: string): string[] => {
+      const parent = loadTemplate(id).extends;
+      return parent === undefined ? [id] : [id, ...chain(parent)];
+    };
+    for (const id of GALLERY) expect(chain(id).at(-1)).toBe("_default");
+    expect(chain("_default")).toEqual(["_default"]);
+    expect(chain("subsession-doc")).toEqual(["subsession-doc", "_default"]);
+    expect(chain("refactoring")).toEqual(["refactoring", "implementation", "_default"]);
+  });
+
+  it("keep the documented limits in _default, and those with real work ahead of them give it more time", () => {
+    const base = loadTemplate("_default");
+    expect(base.config).toMatchObject({ maxWorkers: 5, workerTimeout: 300_000 });
+    expect(base.phases).toMatchObject({
+      analysis: { timeout: 120_000 },
+      taskPlanning: { timeout: 180_000 },
+      aggregation: { timeout: 300_000 },
+      verification: { enabled: false, timeout: 180_000 },
+    });
+    for (const id of WITH_WORKERS.slice(1)) {
+      expect(loadTemplate(id).config.workerTimeout, id).toBeGreaterThanOrEqual(1_200_000);
+    }
+  });
+
+  it.each(WITH_SUB_AGENTS)("%s leaves everything to one session and its own sub-agents", (id) => {
+    const { config, phases, prompts, ui } = loadTemplate(id);
+    expect(config).toMatchObject({
+      useSubSessions: true,
+      inactivityThreshold: 60_000,
+      confirmationDelay: 30_000,
+      workerTimeout: 600_000,
+    });
+    expect(PHASES.filter((phase) => phases[phase].enabled)).toEqual(["analysis"]);
+    expect(ui.progressStyle).toBe("simple");
+    for (const kind of ["Explore", "general-purpose", "Plan", "Bash"]) {
+      expect(prompts.analysis.system).toContain(kind);
+    }
+  });
+
+  it.each(GALLERY)("%s gives nobody who checks it a reason to doubt", (id) => {
+    expect(findWarnings(loadTemplate(id))).toEqual([]);
+  });
+
+  it.each(WITH_WORKERS)("%s forbids agents of one's own in every prompt", (id) => {
+    const { prompts } = loadTemplate(id);
+    for (const name of Object.values(PROMPTS)) expect(prompts[name]!.system).toContain("Start no agents of your own");
+  });
+
+  it.each(GALLERY)("%s shows in every prompt a block that is as its phase wants it, and is no answer", (id) => {
+    const { prompts } = loadTemplate(id);
+    const delimiters = prompts.responseFormat;
+    const variables = {
+      DELIMITER_START: delimiters.delimiterStart,
+      DELIMITER_END: delimiters.delimiterEnd,
+      TASK_ID: "task_001",
+    };
+    for (const phase of PHASES) {
+      const prompt = prompts[PROMPTS[phase]]!;
+      const text = substituteVariables(`${prompt.system}\n\n${prompt.user}`, variables);
+      const blocks = scanBlocks(text, delimiters);
+      const samples = blocks.flatMap((block) => (block.ok ? [block] : []));
+      expect(samples, phase).toHaveLength(blocks.length);
+      expect(samples.at(-1)?.phase).toBe(ANSWER_PHASE[phase]);
+      for (const sample of samples) {
+        expect(ANSWERS[sample.phase as keyof typeof ANSWERS].safeParse(sample.data).error).toBeUndefined();
+      }
+      for (const member of prompt.format?.requiredFields ?? []) expect(samples.at(-1)!.data).toHaveProperty(member);
+      const asked = { prompt: text, delimiters, phase: ANSWER_PHASE[phase], taskId: "task_001" };
+      expect(judgeAnswer({ blocks, ...asked }).answer, phase).toBeNull();
+    }
+  });
+});
+
+describe("a run of a shipped template", () => {
+  let lab: Lab;
+  beforeEach(() => {
+    lab = new Lab();
+  });
+  afterEach(() => lab.tearDown());
+
+  /** What the worker of each template leaves behind. */
+  const RESULT: Record<string, string> = {
+    _default: "result/{TASK_ID}.txt",
+    documentation: "docs/{TASK_ID}.md",
+    exploration: "exploration/{TASK_ID}.md",
+    implementation: "src/{TASK_ID}.js",
+    refactoring: "src/{TASK_ID}.js",
+    testing: "test/{TASK_ID}.test.js",
+  };
+
+  const worker = (file: string) => ({
+    match: { role: "worker" },
+    turns: [
+      {
+        tools: ["Write"],
+        write: { [file]: "done\n" },
+        block: {
+          phase: "completion",
+          data: { task_id: "{TASK_ID}", status: "success", summary: "wrote it", output_files: [file] },
+        },
+      },
+    ],
+  });
+
+  const TASKS = [{ id: "task_001" }, { id: "task_002" }, { id: "task_003", dependencies: ["task_001", "task_002"] }];
+
+  const run = (template: string, sessions: object[], ...more: string[]) =>
+    lab.json([
+      "run",
+      "make it better",
+      "--cwd",
+      lab.repo,
+      "--template",
+      template,
+      "--agent",
+      lab.scenario(sessions),
+      "--yes",
+      ...more,
+    ]);
+
+  it.each(WITH_WORKERS)("%s ends in success, and no variable of its prompts is left open (D4-132)", async (id) => {
+    const file = RESULT[id]!;
+    const { code, last } = await run(id, [...mainSession(TASKS), worker(file)]);
+    expect(code).toBe(0);
+    expect(last).toMatchObject({ outcome: "success", census: { planned: 3, completed: 3 } });
+    expect(last.outputFiles).toEqual(TASKS.map((task) => file.replace("{TASK_ID}", task.id)));
+    const sent = sentPrompts(lab);
+    expect(new Set(sent.map(({ phase }) => phase))).toEqual(
+      new Set(PHASES.filter((phase) => loadTemplate(id).phases[phase].enabled)),
+    );
+    for (const { phase, text } of sent) expect(text.match(/\{[A-Z_][A-Z0-9_]*\}/g), `${id} ${phase}`).toBeNull();
+  });
+
+  it.each(WITH_SUB_AGENTS)("%s ends in success after its one phase", async (id) => {
+    const [analysis] = mainSession([]);
+    const { code, last } = await run(id, [analysis!]);
+    expect(code).toBe(0);
+    expect(last).toMatchObject({ outcome: "success", census: { planned: 0 } });
+    const sent = sentPrompts(lab);
+    expect(sent.map(({ phase }) => phase)).toEqual(["analysis"]);
+    expect(sent[0]!.text.match(/\{[A-Z_][A-Z0-9_]*\}/g)).toBeNull();
+  });
+
+  it("hands each phase what the ones before it found (D4-133, D4-134, D4-137, D4-138, D4-140, D4-141, D4-142, D4-143)", async () => {
+    const aggregation = { status: "success", summary: "in one", merged_output: "three pages that agree" };
+    await run("documentation", [...mainSession(TASKS, aggregation), worker(RESULT["documentation"]!)]);
+    const prompt = (phase: Phase) => sentPrompts(lab).find((each) => each.phase === phase)!;
+    expect(prompt("analysis").text).toContain("make it better");
+    expect(prompt("analysis").text).toContain(prompt("analysis").cwd);
+    expect(prompt("taskPlanning").text).toContain("a small project");
+    expect(prompt("taskPlanning").text).toContain("Recommended number of tasks: 3");
+    expect(prompt("workerExecution").text).toContain("Do task_00");
+    expect(prompt("workerExecution").text).toContain("make it better");
+    expect(prompt("aggregation").text).toContain("Number of tasks: 3");
+    expect(prompt("aggregation").text).toContain("wrote it");
+    expect(prompt("verification").text).toContain("Title of task_003");
+    expect(prompt("verification").text).toContain("three pages that agree");
+  });
+
+  it("fills in the template's own variables, and the person's value wins (D4-144)", async () => {
+    await run(
+      "documentation",
+      [...mainSession(TASKS), worker(RESULT["documentation"]!)],
+      "--var",
+      "DOCS_FOLDER=handbook",
+      "--var",
+      "CUSTOM_INSTRUCTIONS=Mention the weather.",
+    );
+    for (const { phase, text } of sentPrompts(lab)) {
+      expect(text, phase).toContain("under handbook/");
+      if (phase === "analysis" || phase === "workerExecution") expect(text).toContain("in English");
+      if (phase !== "aggregation" && phase !== "verification") expect(text).toContain("Mention the weather.");
+    }
+  });
+});
+
+describe("docs/templates.md", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../../../docs/templates.md"), "utf8");
+
+  it("names every shipped template, every setting and every variable", () => {
+    const schema = z.toJSONSchema(Template, { io: "input", unrepresentable: "any" });
+    const names = [...GALLERY, ...membersOf(schema), ...Object.keys(BUILT_IN_VARIABLES)];
+    expect(names.filter((name) => !new RegExp(`\\b${name.replace("$", "")}\\b`).test(page))).toEqual([]);
+  });
+
+  it("shows a template that can be used", () => {
+    const [, example] = /```json\n([^]+?)```/.exec(page)!;
+    const library = new TemplateLibrary();
+    expect(library.validate(JSON.parse(example!))).toMatchObject({ valid: true });
+  });
+});
+
+/** The names of all members at any depth of a JSON schema. */
+function membersOf(schema: unknown): string[] {
+  if (typeof schema !== "object" || schema === null) return [];
+  const own = "properties" in schema ? Object.keys(schema.properties as object) : [];
+  return [...own, ...Object.values(schema).flatMap(membersOf)];
+}
+
+interface Sent {
+  phase: Phase;
+  text: string;
+  /** The folder of the session that it went to. */
+  cwd: string;
+}
+
+/** Every prompt of the lab's runs, as it lies in the folder of its session. */
+function sentPrompts(lab: Lab): Sent[] {
+  const folder = join(lab.data, "sessions");
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => /requests\/turn-\d+\.json$/.test(name))
+    .map((name) => {
+      const { input } = readJson(join(folder, name)) as { input: string };
+      const { phase, text } = JSON.parse(input) as { phase: Phase; text: string };
+      const { cwd } = readJson(join(folder, name, "../../spec.json")) as { cwd: string };
+      return { phase, text, cwd };
+    });
+}
+
+const readJson = (file: string): unknown => JSON.parse(readFileSync(file, "utf8"));

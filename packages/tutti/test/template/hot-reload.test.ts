@@ -1,0 +1,137 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { TemplateLab, wholeTemplate } from "./template-lab.ts";
+
+describe("a change on disk", () => {
+  it("counts at the next use, without a restart: a new file, an edit, a file that goes (D4-589)", () => {
+    const lab = new TemplateLab();
+    const library = lab.library();
+    expect(() => library.resolve("mine")).toThrow(expect.objectContaining({ code: "template_not_found" }));
+    const file = lab.user("mine", { extends: "_default", config: { maxWorkers: 2 } });
+    expect(library.resolve("mine").template.config.maxWorkers).toBe(2);
+    lab.user("mine", { extends: "_default", config: { maxWorkers: 3 } });
+    expect(library.resolve("mine").template.config.maxWorkers).toBe(3);
+    rmSync(file);
+    expect(library.list().map(({ id }) => id)).not.toContain("mine");
+    expect(() => library.resolve("mine")).toThrow(expect.objectContaining({ code: "template_not_found" }));
+  });
+
+  it("counts however soon it follows the one before, also with the same size", () => {
+    const lab = new TemplateLab();
+    const library = lab.library();
+    for (let at = 0; at < 200; at++) {
+      const description = `version ${at % 10}`;
+      lab.user("mine", { extends: "_default", description });
+      expect(library.resolve("mine").template.description).toBe(description);
+    }
+  });
+
+  it("counts for everything that extends the template, in the project too (D4-589)", () => {
+    const lab = new TemplateLab();
+    lab.user("parent", { extends: "_default", config: { maxWorkers: 2 } });
+    lab.ofProject("ours", { extends: "parent" });
+    lab.user("other", { extends: "_default", config: { maxWorkers: 4 } });
+    const library = lab.library();
+    expect(library.resolve("ours", lab.project).template.config.maxWorkers).toBe(2);
+    lab.user("parent", { extends: "_default", config: { maxWorkers: 8 } });
+    expect(library.resolve("ours", lab.project).template.config.maxWorkers).toBe(8);
+    expect(library.resolve("other").template.config.maxWorkers).toBe(4);
+  });
+
+  it("does not reach what was handed out before", () => {
+    const lab = new TemplateLab();
+    lab.user("mine", { extends: "_default", config: { maxWorkers: 2 } });
+    const library = lab.library();
+    const held = library.resolve("mine");
+    lab.user("mine", { extends: "_default", config: { maxWorkers: 9 } });
+    library.resolve("mine");
+    expect(held.template.config.maxWorkers).toBe(2);
+  });
+});
+
+describe("a broken edit", () => {
+  it.each([
+    [
+      "text that is not JSON",
+      '{\n  "id": "mine",\n  "name": "mine"\n  "extends": "_default"\n}',
+      /mine\.json.*line 4, column 3/,
+    ],
+    ["a value that is not allowed", { extends: "_default", config: { maxWorkers: 99 } }, /mine\.json.*maxWorkers/],
+    ["a member that nobody knows", { extends: "_default", konfig: {} }, /no member "konfig"/],
+    ["a parent that is not there", { extends: "_defualt" }, /mine -> _defualt/],
+    ["a parent that is itself", { extends: "mine" }, /Circular inheritance detected: mine -> mine/],
+    ["no prompts and nobody to inherit them from", {}, /"prompts" is missing/],
+  ])("keeps the last good version in use and is told: %s", (_title, members, problem) => {
+    const lab = new TemplateLab();
+    lab.user("mine", { extends: "_default", config: { maxWorkers: 2 } });
+    lab.user("child", { extends: "mine" });
+    const library = lab.library();
+    library.list();
+    lab.user("mine", members);
+    const { template, warnings } = library.resolve("mine");
+    expect(template.config.maxWorkers).toBe(2);
+    expect(warnings[0]).toMatch(problem);
+    expect(warnings[0]).toContain("earlier version");
+    const row = library.list().find(({ id }) => id === "mine")!;
+    expect(row.valid).toBe(true);
+    expect(row.errors.join()).toMatch(problem);
+    // Whoever extends it goes on too, and hears of it.
+    expect(library.resolve("child").template.config.maxWorkers).toBe(2);
+    expect(library.resolve("child").warnings.join()).toContain("earlier version");
+    lab.user("mine", { extends: "_default", config: { maxWorkers: 5 } });
+    expect(library.resolve("mine")).toMatchObject({ template: { config: { maxWorkers: 5 } }, warnings: [] });
+    expect(library.list().find(({ id }) => id === "mine")!.errors).toEqual([]);
+  });
+
+  it("of two templates into a circle leaves both as they were", () => {
+    const lab = new TemplateLab();
+    lab.user("a", { extends: "b" });
+    lab.user("b", { extends: "_default", config: { maxWorkers: 3 } });
+    const library = lab.library();
+    library.list();
+    lab.user("b", { extends: "a" });
+    expect(library.resolve("a")).toMatchObject({
+      chain: ["a", "b", "_default"],
+      warnings: [expect.stringContaining("Circular inheritance detected: a -> b -> a")],
+    });
+    expect(library.resolve("b").template.config.maxWorkers).toBe(3);
+  });
+
+  it("has nothing to fall back on when the file was never good: it is refused", () => {
+    const lab = new TemplateLab();
+    lab.user("mine", "{");
+    const library = lab.library();
+    expect(() => library.resolve("mine")).toThrow(
+      expect.objectContaining({
+        code: "invalid_template",
+        message: expect.stringMatching(/mine\.json.*line 1, column 2/),
+      }),
+    );
+    lab.user("child", { extends: "mine" });
+    expect(() => library.resolve("child")).toThrow(/child -> mine .*mine\.json/);
+  });
+
+  it("is forgotten with its file: what comes back under its name starts anew", () => {
+    const lab = new TemplateLab();
+    const file = lab.user("mine", { extends: "_default" });
+    const library = lab.library();
+    library.resolve("mine");
+    rmSync(file);
+    library.list();
+    lab.user("mine", "{");
+    expect(() => library.resolve("mine")).toThrow(expect.objectContaining({ code: "invalid_template" }));
+  });
+});
+
+it("Files of another kind in the folder are left alone, and so is what a writer has not finished", () => {
+  const lab = new TemplateLab();
+  for (const name of ["notes.txt", ".mine.json.abc", ".hidden.json", "mine.json~"])
+    writeFileSync(join(lab.userFolder, name), JSON.stringify(wholeTemplate("mine")));
+  expect(
+    lab
+      .library()
+      .list()
+      .every(({ isSystem }) => isSystem),
+  ).toBe(true);
+});

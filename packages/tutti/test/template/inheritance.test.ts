@@ -1,0 +1,313 @@
+import { rmSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { inherit, leavesOf, merge } from "../../src/template/inherit.ts";
+import { TemplateLab, wholeTemplate } from "./template-lab.ts";
+
+type Raw = Record<string, unknown>;
+
+/** The shape of a template: every value is of the same kind wherever it appears. True stands for a value that is there. */
+const there = fc.constant(true);
+const shape = fc.record(
+  {
+    text: there,
+    list: there,
+    config: fc.record({ one: there, two: there, budget: fc.record({ usd: there }, { requiredKeys: [] }) }),
+    phases: fc.record({ analysis: fc.record({ tools: there, timeout: there }, { requiredKeys: [] }) }),
+  },
+  { requiredKeys: [] },
+);
+/** Some members of the shape, chosen at random, so that every combination of said and not said occurs. */
+const partial = shape.chain((whole) =>
+  fc.infiniteStream(fc.boolean()).map((choices) => {
+    const prune = (value: unknown): unknown =>
+      typeof value === "object"
+        ? Object.fromEntries(
+            Object.entries(value as Raw)
+              .filter(() => choices.next().value)
+              .map(([name, member]) => [name, prune(member)]),
+          )
+        : value;
+    return prune(whole) as Raw;
+  }),
+);
+
+/** Every value says who said it, so that no two templates say the same. */
+function label(value: Raw, by: string): Raw {
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => {
+      if (typeof member === "object") return [name, label(member as Raw, by)];
+      return [name, name === "list" || name === "tools" ? [by, "x"] : by];
+    }),
+  );
+}
+
+const chainOf = (length: number) =>
+  fc
+    .tuple(...Array.from({ length }, () => partial))
+    .map((all) => all.map((one, at) => ({ name: `t${at}`, raw: label(one, `t${at}`) })));
+
+const leaves = (value: unknown) => new Map(leavesOf(value).filter(([, leaf]) => !isEmptyObject(leaf)));
+const isEmptyObject = (value: unknown) =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
+
+describe("the law of inheritance", () => {
+  it("that the child wins, and that what it does not say is the parent's (D4-126, D4-127)", () => {
+    fc.assert(
+      fc.property(chainOf(2), ([child, parent]) => {
+        const merged = leaves(merge(parent!.raw, child!.raw));
+        const expected = new Map([...leaves(parent!.raw), ...leaves(child!.raw)]);
+        expect(merged).toEqual(expected);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("that arrays are replaced, never merged (D4-128)", () => {
+    const list = fc.array(fc.nat(), { maxLength: 4 });
+    fc.assert(
+      fc.property(list, list, (ofParent, ofChild) => {
+        const deep = (value: number[]) => ({ tags: value, phases: { analysis: { tools: { required: value } } } });
+        expect(merge(deep(ofParent), deep(ofChild))).toEqual(deep(ofChild));
+      }),
+    );
+  });
+
+  it("that a child which says nothing changes nothing, and no parent adds nothing", () => {
+    fc.assert(
+      fc.property(chainOf(1), ([one]) => {
+        expect(merge(one!.raw, {})).toEqual(one!.raw);
+        expect(merge({}, one!.raw)).toEqual(one!.raw);
+      }),
+    );
+  });
+
+  it("that a chain can be taken together anywhere", () => {
+    fc.assert(
+      fc.property(chainOf(3), ([a, b, c]) => {
+        expect(merge(merge(a!.raw, b!.raw), c!.raw)).toEqual(merge(a!.raw, merge(b!.raw, c!.raw)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("that the whole chain is the merge of its links, oldest first", () => {
+    fc.assert(
+      fc.property(chainOf(4), (chain) => {
+        const folded = chain.map(({ raw }) => raw).reduceRight((parent, child) => merge(parent, child), {});
+        expect(inherit(chain).raw).toEqual(folded);
+      }),
+    );
+  });
+
+  it("that merging leaves its inputs as they are", () => {
+    fc.assert(
+      fc.property(chainOf(2), ([child, parent]) => {
+        const before = JSON.stringify([child, parent]);
+        merge(parent!.raw, child!.raw);
+        expect(JSON.stringify([child, parent])).toBe(before);
+      }),
+    );
+  });
+});
+
+describe("provenance", () => {
+  it("names for every value the template that said it, and taking it out there changes the result", () => {
+    fc.assert(
+      fc.property(chainOf(3), (chain) => {
+        const { raw, origins } = inherit(chain);
+        for (const [path, value] of leaves(raw)) {
+          const from = origins.get(path);
+          expect([value].flat()[0], path).toBe(from);
+          const without = chain.map((link) => (link.name === from ? { ...link, raw: remove(link.raw, path) } : link));
+          expect(leaves(inherit(without).raw).get(path), path).not.toEqual(value);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("of a resolved template is total, and a value nobody said is the default's", () => {
+    const lab = new TemplateLab();
+    const library = lab.library();
+    const settings = fc.record(
+      {
+        maxWorkers: fc.integer({ min: 1, max: 20 }),
+        pollInterval: fc.integer({ min: 500, max: 30_000 }),
+        autoSpawn: fc.boolean(),
+        budget: fc.record({ usd: fc.constantFrom(1, 2.5) }, { requiredKeys: [] }),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(settings, settings, (ofParent, ofChild) => {
+        lab.user("parent", wholeTemplate("parent", { config: ofParent }));
+        lab.user("child", { extends: "parent", config: ofChild });
+        const { template, provenance, chain } = library.resolve("child");
+        expect(Object.keys(provenance).toSorted()).toEqual(
+          leavesOf(template)
+            .map(([path]) => path)
+            .toSorted(),
+        );
+        expect(Object.values(provenance).every((name) => [...chain, "(default)"].includes(name))).toBe(true);
+        for (const name of ["maxWorkers", "pollInterval", "autoSpawn"]) {
+          const said = name in ofChild ? "child" : name in ofParent ? "parent" : "(default)";
+          expect(provenance[`/config/${name}`]).toBe(said);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("sees through the short form of a hook, whose other members are defaults", () => {
+    const lab = new TemplateLab();
+    lab.user("parent", wholeTemplate("parent", { hooks: { onError: { run: "mine", timeout: 500 } } }));
+    lab.user("child", { extends: "parent", hooks: { onError: "yours" } });
+    const { template, provenance } = lab.library().resolve("child");
+    expect(template.hooks.onError).toEqual({ run: "yours", timeout: 30_000, onFailure: "continue" });
+    expect(provenance).toMatchObject({ "/hooks/onError/run": "child", "/hooks/onError/timeout": "(default)" });
+  });
+});
+
+describe("a chain of templates", () => {
+  it("is followed from the child through all its parents, and the child's values win (D4-122, D4-124, D4-125)", () => {
+    const lab = new TemplateLab();
+    lab.user(
+      "grandparent",
+      wholeTemplate("grandparent", { config: { maxWorkers: 1, maxRetries: 1, pollInterval: 500 } }),
+    );
+    lab.user("parent", { extends: "grandparent", config: { maxWorkers: 2, maxRetries: 4 } });
+    lab.user("child", { extends: "parent", config: { maxWorkers: 3 } });
+    const { template, chain, provenance } = lab.library().resolve("child");
+    expect(chain).toEqual(["child", "parent", "grandparent"]);
+    expect(template.config).toMatchObject({ maxWorkers: 3, maxRetries: 4, pollInterval: 500 });
+    expect(provenance).toMatchObject({
+      "/config/maxWorkers": "child",
+      "/config/maxRetries": "parent",
+      "/config/pollInterval": "grandparent",
+      "/config/workerTimeout": "(default)",
+    });
+  });
+
+  it("of the person's own leads through subsession-doc to _default (D4-123)", () => {
+    const lab = new TemplateLab();
+    lab.user("my-custom-doc", { extends: "subsession-doc" });
+    expect(lab.library().resolve("my-custom-doc")).toMatchObject({
+      chain: ["my-custom-doc", "subsession-doc", "_default"],
+      places: ["user", "system", "system"],
+    });
+  });
+
+  it("lets a child take ten workers and keep its parent's time for each of them (D4-130, D4-456)", () => {
+    const lab = new TemplateLab();
+    lab.user("my-template", { extends: "_default", config: { maxWorkers: 10 } });
+    expect(lab.library().resolve("my-template").template.config).toMatchObject({
+      maxWorkers: 10,
+      workerTimeout: 300_000,
+    });
+  });
+
+  it("loses a hook where a child sets it to null", () => {
+    const lab = new TemplateLab();
+    lab.user("parent", wholeTemplate("parent", { hooks: { onError: "alarm", onWorkerStart: "greet" } }));
+    lab.user("child", { extends: "parent", hooks: { onError: null } });
+    const { template, provenance } = lab.library().resolve("child");
+    expect(template.hooks).toMatchObject({ onError: null, onWorkerStart: { run: "greet" } });
+    expect(provenance["/hooks/onError"]).toBe("child");
+  });
+
+  it("that comes back to itself is refused with the whole way (D4-131, D4-169)", () => {
+    const lab = new TemplateLab();
+    lab.user("a", { extends: "b" });
+    lab.user("b", { extends: "a" });
+    lab.user("into-it", { extends: "a" });
+    lab.user("itself", { extends: "itself" });
+    const library = lab.library();
+    const refusal = (id: string) => () => library.resolve(id);
+    expect(refusal("a")).toThrow(
+      expect.objectContaining({ code: "invalid_template", message: "Circular inheritance detected: a -> b -> a" }),
+    );
+    expect(refusal("b")).toThrow(/^Circular inheritance detected: b -> a -> b$/);
+    expect(refusal("into-it")).toThrow(/^Circular inheritance detected: into-it -> a -> b -> a$/);
+    expect(refusal("itself")).toThrow(/^Circular inheritance detected: itself -> itself$/);
+    expect(library.validate({ id: "c", name: "C", extends: "c" }).errors).toEqual([
+      "Circular inheritance detected: c -> c",
+    ]);
+  });
+
+  it("with a parent that is not there names all of it (D4-167)", () => {
+    const lab = new TemplateLab();
+    lab.user("child", { extends: "parent" });
+    lab.user("parent", { extends: "nobody" });
+    expect(() => lab.library().resolve("child")).toThrow(/"nobody".*child -> parent -> nobody/);
+    expect(lab.library().validate({ id: "x", name: "X", extends: "child" }).errors.join()).toMatch(
+      /x -> child -> parent -> nobody/,
+    );
+  });
+
+  it("may go through a template that is not whole by itself, if the child adds what is missing", () => {
+    const lab = new TemplateLab();
+    lab.user("limits", { config: { maxWorkers: 2 } });
+    lab.user("child", wholeTemplate("child", { extends: "limits" }));
+    const library = lab.library();
+    expect(() => library.resolve("limits")).toThrow(/"prompts" is missing/);
+    expect(library.resolve("child").template.config.maxWorkers).toBe(2);
+  });
+});
+
+describe("a template of a project", () => {
+  it("may extend one of the person's own or of the system, which see nothing of the project", () => {
+    const lab = new TemplateLab();
+    lab.user("mine", { extends: "documentation", config: { maxWorkers: 3 } });
+    lab.ofProject("ours", { extends: "mine", config: { maxRetries: 0 } });
+    lab.ofProject("documentation", { extends: "documentation", config: { maxWorkers: 9, pollInterval: 600 } });
+    const library = lab.library();
+    expect(library.resolve("ours", lab.project)).toMatchObject({
+      chain: ["ours", "mine", "documentation", "_default"],
+      places: ["project", "user", "system", "system"],
+      template: { config: { maxWorkers: 3, maxRetries: 0, pollInterval: 2000 } },
+    });
+    expect(() => library.resolve("ours")).toThrow(expect.objectContaining({ code: "template_not_found" }));
+  });
+
+  it("with the id of one further out, which it extends, refines that one for this project only", () => {
+    const lab = new TemplateLab();
+    lab.ofProject("documentation", { extends: "documentation", config: { maxWorkers: 2 } });
+    lab.ofProject("ours", { extends: "documentation" });
+    const library = lab.library();
+    const refined = library.resolve("documentation", lab.project);
+    expect(refined).toMatchObject({
+      place: "project",
+      chain: ["documentation", "documentation@system", "_default"],
+      template: { config: { maxWorkers: 2 } },
+    });
+    expect(refined.provenance).toMatchObject({
+      "/config/maxWorkers": "documentation",
+      "/prompts/worker/user": "documentation@system",
+    });
+    expect(library.resolve("ours", lab.project).template.config.maxWorkers).toBe(2);
+    expect(library.resolve("documentation")).toMatchObject({ place: "system", chain: ["documentation", "_default"] });
+  });
+
+  it("goes through the person's refinement to the system's template of the same id", () => {
+    const lab = new TemplateLab();
+    lab.user("documentation", { extends: "documentation", config: { maxWorkers: 3, maxRetries: 1 } });
+    lab.ofProject("documentation", { extends: "documentation", config: { maxWorkers: 4 } });
+    const library = lab.library();
+    expect(library.resolve("documentation", lab.project)).toMatchObject({
+      chain: ["documentation", "documentation@user", "documentation@system", "_default"],
+      template: { config: { maxWorkers: 4, maxRetries: 1 } },
+    });
+    rmSync(lab.projectFolder, { recursive: true });
+    expect(library.resolve("documentation", lab.project).template.config.maxWorkers).toBe(3);
+  });
+});
+
+function remove(raw: Raw, path: string): Raw {
+  const copy = structuredClone(raw);
+  const names = path.slice(1).split("/");
+  let owner = copy;
+  for (const name of names.slice(0, -1)) owner = owner[name] as Raw;
+  delete owner[names.at(-1)!];
+  return copy;
+}

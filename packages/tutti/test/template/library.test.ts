@@ -1,0 +1,194 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { TemplateFolder } from "../../src/template/folder.ts";
+import { TemplateLibrary } from "../../src/template/library.ts";
+import { TemplatePlace } from "../../src/template/place.ts";
+import { TemplateLab, wholeTemplate } from "./template-lab.ts";
+
+describe("the list of templates", () => {
+  it("tells of each what a person needs to choose one (D4-382, E46)", () => {
+    const lab = new TemplateLab();
+    lab.user("mine", {
+      name: "Mine",
+      description: "For me.",
+      icon: "🎯",
+      author: "ada",
+      version: "2.1.0",
+      tags: ["a", "b"],
+      extends: "_default",
+    });
+    const library = lab.library();
+    expect(library.list().find(({ id }) => id === "mine")).toEqual({
+      id: "mine",
+      name: "Mine",
+      description: "For me.",
+      icon: "🎯",
+      author: "ada",
+      version: "2.1.0",
+      tags: ["a", "b"],
+      isSystem: false,
+      isInternal: false,
+      extends: "_default",
+      place: "user",
+      valid: true,
+      errors: [],
+    });
+    expect(library.list().find(({ id }) => id === "_default")).toMatchObject({
+      isSystem: true,
+      isInternal: true,
+      extends: null,
+      place: "system",
+    });
+  });
+
+  it("shows every id once, in order, and the nearest template of it", () => {
+    const lab = new TemplateLab();
+    lab.user("zebra", { extends: "_default", description: "mine" });
+    lab.user("ant", { extends: "_default" });
+    lab.ofProject("zebra", { extends: "zebra", description: "ours" });
+    const library = lab.library();
+    const places = Object.fromEntries(library.list(lab.project).map(({ id, place }) => [id, place]));
+    expect(places).toMatchObject({ _default: "system", ant: "user", zebra: "project" });
+    const ids = library.list(lab.project).map(({ id }) => id);
+    expect(ids).toEqual([...new Set(ids)].toSorted());
+    expect(library.list().find(({ id }) => id === "zebra")).toMatchObject({ place: "user", description: "mine" });
+  });
+
+  it("has the built-in templates alone where there are no folders", () => {
+    const library = new TemplateLibrary({ userFolder: "/nowhere/templates" });
+    expect(library.list("/nowhere/project").every(({ isSystem, valid }) => isSystem && valid)).toBe(true);
+    expect(new TemplateLibrary().list().map(({ id }) => id)).toContain("documentation");
+  });
+
+  it("shows a template that cannot be used with what is wrong with it, and starting it is refused (D4-243, E45)", () => {
+    const lab = new TemplateLab();
+    lab.user("broken", { extends: "_default", config: { maxWorkers: 50 } });
+    lab.user("half", {});
+    const library = lab.library();
+    expect(library.list().find(({ id }) => id === "broken")).toMatchObject({
+      valid: false,
+      errors: ['broken.json: "config.maxWorkers" must be at most 20; it is 50.'],
+    });
+    expect(library.list().find(({ id }) => id === "half")).toMatchObject({ valid: false, name: "half" });
+    expect(() => library.resolve("broken")).toThrow(
+      expect.objectContaining({ code: "invalid_template", message: expect.stringContaining("at most 20") }),
+    );
+    expect(() => library.raw("broken")).toThrow(expect.objectContaining({ code: "invalid_template" }));
+    expect(library.resolve("documentation").template.id).toBe("documentation");
+  });
+
+  it("takes the file that is named after the id when two files have the same, and tells of the other", () => {
+    const lab = new TemplateLab();
+    lab.user("aaa", { id: "twin", extends: "_default", description: "other" });
+    lab.user("twin", { extends: "_default", description: "right" });
+    const [row] = lab
+      .library()
+      .list()
+      .filter(({ id }) => id === "twin" || id === "aaa");
+    expect(row).toMatchObject({ id: "twin", description: "right", valid: true });
+    expect(row!.errors.join()).toContain("aaa.json");
+    expect(lab.library().resolve("twin").warnings.join()).toContain("aaa.json");
+  });
+});
+
+describe("a template that is asked for", () => {
+  it("and is not there is refused with what is known", () => {
+    const lab = new TemplateLab();
+    lab.user("mine", { extends: "_default" });
+    for (const ask of [() => lab.library().resolve("none"), () => lab.library().raw("none")]) {
+      expect(ask).toThrow(
+        expect.objectContaining({
+          code: "template_not_found",
+          message: expect.stringMatching(/"none".*documentation.*mine/),
+        }),
+      );
+    }
+  });
+
+  it("is a copy: what a caller does to it touches nobody else", () => {
+    const lab = new TemplateLab();
+    lab.user("mine", { extends: "_default", tags: ["a"] });
+    const library = lab.library();
+    const first = library.resolve("mine");
+    first.template.tags.push("b");
+    first.template.config.maxWorkers = 1;
+    first.chain.pop();
+    library.raw("mine")["name"] = "changed";
+    expect(library.resolve("mine")).toMatchObject({
+      chain: ["mine", "_default"],
+      template: { tags: ["a"], config: { maxWorkers: 5 } },
+    });
+    expect(library.raw("mine")["name"]).toBe("mine");
+  });
+
+  it("is resolved once for as long as nothing changes (D4-129)", () => {
+    const lab = new TemplateLab();
+    lab.user("base", wholeTemplate("base"));
+    lab.user("mine", { extends: "base" });
+    const place = new TemplatePlace("user", new TemplateFolder(lab.userFolder), null);
+    place.refresh();
+    const first = place.at("mine")!.resolution;
+    expect(first).not.toBeNull();
+    place.refresh();
+    expect(place.at("mine")!.resolution).toBe(first);
+    lab.user("base", wholeTemplate("base", { description: "new" }));
+    place.refresh();
+    expect(place.at("mine")!.resolution).not.toBe(first);
+    expect(place.at("mine")!.resolution!.template.description).toBe("new");
+  });
+
+  it("as it stands in its file has only what the file says", () => {
+    const lab = new TemplateLab();
+    lab.user("mine", { extends: "documentation" });
+    expect(lab.library().raw("mine")).toEqual({ id: "mine", name: "mine", extends: "documentation" });
+  });
+
+  it("can come from a further folder of system templates, which win over the built-in ones", () => {
+    const lab = new TemplateLab();
+    const folder = join(lab.root, "more");
+    mkdirSync(folder);
+    writeFileSync(join(folder, "house.json"), JSON.stringify(wholeTemplate("house")));
+    writeFileSync(join(folder, "schema.json"), "{}");
+    const library = lab.library({ systemFolder: folder });
+    expect(library.list().find(({ id }) => id === "house")).toMatchObject({ isSystem: true });
+    expect(library.list().map(({ id }) => id)).not.toContain("schema");
+    expect(library.isSystem("house")).toBe(true);
+    expect(() => library.delete("house")).toThrow(expect.objectContaining({ code: "template_protected" }));
+  });
+});
+
+describe("a preview", () => {
+  it("shows every prompt with example values, the template's variables and what stays open (D4-132, D4-144)", () => {
+    const lab = new TemplateLab();
+    const raw = wholeTemplate("mine", { variables: { LANGUAGE: "english", EXAMPLES: true } });
+    const prompts = raw["prompts"] as Record<string, unknown>;
+    prompts["worker"] = { system: "In {LANGUAGE}, examples {EXAMPLES}: {TASK_ID}.", user: "{MOOD} {DELIMITER_START}" };
+    prompts["analysis"] = { system: "{TASK_ID} {CUSTOM_INSTRUCTIONS}{DELIMITER_START} in {CWD}" };
+    lab.user("mine", raw);
+    const library = lab.library();
+    expect(library.preview("mine").worker).toEqual({
+      system: "In english, examples yes: task_001.",
+      user: "{MOOD} <<<ORCHESTRATOR_RESPONSE>>>",
+      unknown: ["MOOD"],
+    });
+    expect(library.preview("mine", { CWD: "/here" }).analysis).toEqual({
+      system: "{TASK_ID} <<<ORCHESTRATOR_RESPONSE>>> in /here",
+      user: null,
+      unknown: ["TASK_ID"],
+    });
+    expect(library.preview("mine", { MOOD: ["a", "b"] }).worker).toMatchObject({
+      user: expect.stringMatching(/^a, b /),
+      unknown: [],
+    });
+    expect(Object.keys(library.preview("mine"))).toEqual(["analysis", "taskPlanning", "worker", "aggregation"]);
+  });
+
+  it("of a built-in template leaves no variable open", () => {
+    const library = new TemplateLibrary();
+    for (const { id } of library.list()) {
+      for (const [name, { unknown }] of Object.entries(library.preview(id)))
+        expect(unknown, `${id} ${name}`).toEqual([]);
+    }
+  });
+});
