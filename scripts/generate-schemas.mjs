@@ -7,6 +7,7 @@ import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DRAFTS, jsonSchema, PUBLISHED_SCHEMAS } from "../packages/tutti/src/protocol/published-schemas.ts";
 import { checksFile, renderChecks } from "./generate-checks.mjs";
+import { TEMPLATE_SCHEMA_FILE, templateSchemaText } from "../packages/tutti/src/template/template-schema.ts";
 
 export const schemasFolder = fileURLToPath(new URL("../packages/tutti/schemas", import.meta.url));
 
@@ -25,6 +26,7 @@ export function renderSchemas() {
       }
     }
   }
+  files.set(TEMPLATE_SCHEMA_FILE, templateSchemaText());
   return files;
 }
 

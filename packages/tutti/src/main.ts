@@ -1,19 +1,23 @@
 // The composition root: the one file that knows every concrete part.
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Engine } from "./engine/engine.ts";
+import { Engine, type Templates } from "./engine/engine.ts";
 import type { CommandRunner, HookFunction } from "./engine/hooks.ts";
 import { fold } from "./run/apply.ts";
 import { TuttiError } from "./schema/error.ts";
 import type { Run } from "./schema/run.ts";
 import type { Template } from "./schema/template.ts";
 import { createKeptHost } from "./session/kept-host.ts";
+import { createPolledHost, type PolledHost } from "./session/polled-host.ts";
 import { identify } from "./session/process.ts";
 import { runCommand } from "./session/run-command.ts";
 import { playOnly } from "./session/scripted-host.ts";
-import type { SessionHost } from "./session/session.ts";
+import { isSessionController, type SessionController } from "./session/session-controller.ts";
+import type { SessionHost, SessionSpec } from "./session/session.ts";
 import { lockFolder } from "./store/folder-lock.ts";
+import { MemoryStore } from "./store/memory.ts";
 import { openSqliteReader, openSqliteStore } from "./store/sqlite.ts";
 import { TemplateLibrary } from "./template/library.ts";
 import { TrustedPrograms } from "./template/trusted.ts";
@@ -82,6 +86,69 @@ export function openLocalEngine(options: LocalOptions): LocalEngine {
   }
 }
 
+export interface StageOptions {
+  /** Where everything is kept, or null: the log lives in memory, and the rest in a folder that goes with it. */
+  dataDir: string | null;
+  /** Who runs the sessions; our own keepers unless given. */
+  controller: SessionController | SessionHost | null;
+  /** Where templates come from; the data folder's unless given. */
+  templates: Templates | null;
+  maxWorkers: number | null;
+  /** For controllers that are polled: how often, and whether by itself. */
+  pollMs: (spec: SessionSpec) => number;
+  isWatched: (spec: SessionSpec) => boolean;
+  settleMs?: number;
+}
+
+export interface Stage {
+  engine: Engine;
+  sessions: SessionHost;
+  /** The same host, if it runs a controller's sessions. */
+  polled: PolledHost | null;
+  close(options?: { leaveRunning?: boolean }): Promise<void>;
+}
+
+/** An engine for the classes of document 004. */
+export function openStage(options: StageOptions): Stage {
+  const isKept = options.dataDir !== null;
+  const dataDir = options.dataDir === null ? mkdtempSync(join(tmpdir(), "tutti-stage-")) : resolve(options.dataDir);
+  makeFolder(dataDir);
+  const lock = lockFolder(dataDir, identify(process.pid)!);
+  try {
+    const trusted = new TrustedPrograms(join(dataDir, "trusted.json"));
+    const { sessions, polled } = stageHost(dataDir, options);
+    const engine = Engine.open({
+      store: isKept ? openSqliteStore(join(dataDir, "tutti.db")) : new MemoryStore(),
+      sessions,
+      workspaces: createGitWorkspaces({ folder: join(dataDir, "worktrees") }),
+      world: realWorld,
+      maxWorkers: options.maxWorkers ?? MAX_WORKERS,
+      templates: options.templates ?? openTemplates(dataDir),
+      isTrusted: (hash) => trusted.has(hash),
+      runCommand: runHook,
+    });
+    const close = async (how: { leaveRunning?: boolean } = {}) => {
+      await engine.close(how);
+      lock.release();
+      if (!isKept) rmSync(dataDir, { recursive: true, force: true });
+    };
+    return { engine, sessions, polled, close };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function stageHost(dataDir: string, options: StageOptions): Pick<Stage, "sessions" | "polled"> {
+  const { controller, pollMs, isWatched, settleMs } = options;
+  if (controller === null) return { sessions: openHost(dataDir, { dataDir }), polled: null };
+  if (!isSessionController(controller)) return { sessions: controller, polled: null };
+  const settling = settleMs === undefined ? {} : { settleMs };
+  const folder = join(dataDir, "sessions");
+  const polled = createPolledHost({ controller, folder, world: realWorld, pollMs, isWatched, ...settling });
+  return { sessions: polled, polled };
+}
+
 function openHost(dataDir: string, options: LocalOptions): SessionHost {
   const host = createKeptHost({
     folder: join(dataDir, "sessions"),
@@ -141,13 +208,14 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
     import("./server/token.ts"),
   ]);
   const local = openLocalEngine(options);
-  const { engine } = local;
+  const { engine, templates } = local;
   try {
     const token = loadToken(resolve(options.dataDir), options.token);
     const { host, port } = options;
     const explicitToken = options.token !== undefined;
     const server = await startServer({
       engine,
+      templates,
       token,
       explicitToken,
       host,
@@ -192,7 +260,7 @@ export function readRuns(dataDir: string): Run[] {
 
 /** The template that the id means in a project, for commands that only look. */
 export function findTemplate(dataDir: string, id: string, project: string): Template {
-  return new TemplateLibrary({ userFolder: join(resolve(dataDir), "templates") }).resolve(id, project).template;
+  return openTemplates(dataDir).resolve(id, project).template;
 }
 
 // What the commands on files of messages need; they work without an engine.

@@ -11,7 +11,8 @@ import { compare, cpuTime, median } from "./compare.ts";
 const { delimiterStart, delimiterEnd } = DEFAULT_DELIMITERS;
 const TALK = "The agent reads files, edits <b>some</b> of them, runs `npm test` and says what it does. Größe 10 KB. ";
 /** Full of the signs of the delimiters: the scanner cannot skip anything by looking for a rare one. */
-const SHOUTING = "for (const CHAR_SET of <Array<Map<SPAN, T>>>HEAP_ROOTS) EACH_PART >>= 1; // SEE ALSO <<< THE CHARTS_OF_ROPES ";
+const SHOUTING =
+  "for (const CHAR_SET of <Array<Map<SPAN, T>>>HEAP_ROOTS) EACH_PART >>= 1; // SEE ALSO <<< THE CHARTS_OF_ROPES ";
 const MEGABYTE = 1_000_000;
 const LARGEST = 100 * MEGABYTE;
 

@@ -15,6 +15,7 @@ import { fold } from "../run/apply.ts";
 import type { Command, PlanChanges } from "../run/command.ts";
 import { readAnswer } from "../protocol/read-answer.ts";
 import { outcome } from "../run/census.ts";
+import { workersOf } from "../run/lookup.ts";
 import { schedule } from "../run/schedule.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
 import { onlyTells, type StoredEvent } from "../schema/event.ts";
@@ -22,8 +23,9 @@ import type { Budget } from "../schema/budget.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
 import type { Outcome } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
-import { ANSWER_PHASE, isRunOver, isWorkerOver } from "../schema/status.ts";
+import { ANSWER_PHASE, isRunOver, isWorkerOver, type Phase } from "../schema/status.ts";
 import type { TranscriptEntry } from "../schema/transcript.ts";
+import type { ToolStats } from "../schema/worker.ts";
 import type { SessionHost } from "../session/session.ts";
 import type { ReadOptions, Store } from "../store/store.ts";
 import { TemplateConfig, type Template } from "../schema/template.ts";
@@ -346,6 +348,34 @@ export class Engine {
     const answer = phase && readAnswer(ANSWER_PHASE[phase], data);
     if (!answer) throw new TuttiError("wrong_state", `${itemId} does not wait for data`);
     return live.writer.submit({ type: "supply", itemId, answer });
+  }
+
+  /** Data of the phase that the main session owes now, or could not give; checked like its own answer. */
+  respond(id: string, phase: Phase, data: unknown): Promise<Run> {
+    const { writer } = this.#live(id);
+    return writer.submit({ type: "respond", answer: readAnswer(ANSWER_PHASE[phase], data) });
+  }
+
+  /** Tool calls that somebody counted beside the sessions are added to the run's. */
+  countTools(id: string, toolStats: ToolStats): Promise<Run> {
+    const event = { type: "orchestrator:toolsCounted" as const, data: { id, toolStats } };
+    return this.#live(id).writer.submit({ type: "told", event });
+  }
+
+  /** Packs the sessions of a run's workers; one that is still alive stays, with an error. */
+  async archiveWorkers(id: string): Promise<Pick<CleanupResult, "archived" | "errors">> {
+    const { writer } = this.#live(id);
+    const sessions = workersOf(writer.run).map(({ sessionId }) => sessionId);
+    const { archived, errors } = await this.#archive(id, sessions);
+    const data = { orchestratorId: id, count: archived, errors };
+    await writer.submit({ type: "told", event: { type: "workers:archived", data } });
+    return { archived, errors };
+  }
+
+  /** Resolves when everything that was asked for until now is on disk. */
+  async flush(): Promise<void> {
+    await Promise.all([...this.#runs.values()].map(({ writer }) => writer.idle()));
+    if (this.#halted !== null) throw this.#halted;
   }
 
   #waitingFor(itemId: string): Live {

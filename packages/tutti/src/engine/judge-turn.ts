@@ -83,7 +83,11 @@ export async function judgeTurn(
   const { answer, problems } = demand(run, phase, byMarker(turn, judged));
   // A turn that broke off counts only if its very last word was a worker's completion.
   const lastWord = record.lastBlock?.ok === true && record.lastBlock.phase === "completion";
-  const counts = ending.kind === "ended" || (ending.kind === "exited" && answer?.phase === "completion" && lastWord);
+  const counts =
+    ending.kind === "ended" ||
+    // What was complete when the pause came is not thrown away.
+    ending.kind === "interrupted" ||
+    (ending.kind === "exited" && answer?.phase === "completion" && lastWord);
   const counted = counts ? answer : null;
   const work = counted && (await takeWork(turn, counted));
   const { toolStats, usage, said } = record;
@@ -106,7 +110,18 @@ export async function judgeTurn(
   };
 }
 
-/** Commits what the workspace holds. The main session's changes count in aggregation and verification, if it succeeded. */
+const VERBS: Partial<Record<Answer["phase"], string>> = {
+  aggregation: "Merged result",
+  verification: "Verified result",
+};
+
+const isOnlyPhase = ({ template: { phases } }: Run): boolean =>
+  !phases.taskPlanning.enabled && !phases.workerExecution.enabled;
+
+/**
+ * Commits what the workspace holds. The main session's changes count in aggregation and verification, if it succeeded,
+ * and in an analysis that nothing follows: there the main session does all the work.
+ */
 async function takeWork(
   { run, worker, state, key, workspaces }: TurnToJudge,
   answer: Answer,
@@ -119,13 +134,15 @@ async function takeWork(
   const succeeded =
     answer.phase === "aggregation"
       ? answer.data.status === "success"
-      : answer.phase === "verification" && answer.data.status !== "failed";
+      : answer.phase === "verification"
+        ? answer.data.status !== "failed"
+        : answer.phase === "analysis" && isOnlyPhase(run);
   if (!succeeded) return null;
   const { commit, files } = await workspaces.snapshot(
     run.cwd,
     key,
     run.head!,
-    `${answer.phase === "aggregation" ? "Merged" : "Verified"} result of ${run.id}`,
+    `${VERBS[answer.phase] ?? "Result"} of ${run.id}`,
   );
   const merge = await workspaces.integrate(run.cwd, run.id, commit, `Result of ${run.id}`);
   if (!merge.ok)

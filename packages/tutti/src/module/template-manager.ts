@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import type { Template } from "../schema/template.ts";
 import { TuttiError } from "../schema/error.ts";
-import { TemplateLibrary } from "../template/library.ts";
+import { TemplateLibrary, type ResolvedTemplate } from "../template/library.ts";
 import type { RawTemplate } from "../template/raw-template.ts";
 import { substituteVariables } from "../template/render.ts";
 import type { TemplateSummary } from "../template/summary.ts";
@@ -19,6 +19,9 @@ export type TemplateRow = Pick<
   TemplateSummary,
   "id" | "name" | "description" | "icon" | "author" | "version" | "tags" | "isSystem" | "isInternal" | "extends"
 >;
+
+/** What all templates extend in the end. */
+const BASE = "_default";
 
 export class TemplateManager {
   readonly templatesDir: string;
@@ -70,6 +73,24 @@ export class TemplateManager {
 
   async getAllTemplates(): Promise<TemplateRow[]> {
     return this.#library.list().map(({ place: _place, valid: _valid, errors: _errors, ...row }) => row);
+  }
+
+  /** What a run that names the template is given; `project` may have templates of its own. */
+  resolve(id: string, project?: string): ResolvedTemplate {
+    return this.#library.resolve(id, project);
+  }
+
+  /** The settings under `config` that the template or what it extends gives itself, the base of all templates apart. */
+  settingsOf(id: string, project?: string): Set<string> {
+    const names = new Set<string>();
+    for (let next: unknown = id, seen = new Set<unknown>(); typeof next === "string" && next !== BASE; ) {
+      if (seen.has(next)) break;
+      seen.add(next);
+      const raw = this.#library.raw(next, project);
+      for (const name of Object.keys(raw["config"] ?? {})) names.add(name);
+      next = raw["extends"];
+    }
+    return names;
   }
 
   async createTemplate(templateData: unknown): Promise<Template> {

@@ -4,6 +4,9 @@ import { skipSpace } from "./json-gap.ts";
 /** `(` is a Python tuple, read as a list; `call` the parentheses of a type wrapper, which are left out. */
 export type Container = "{" | "[" | "(" | "call";
 
+/** As deep as containers may be nested. */
+export const MAX_DEPTH = 200;
+
 const CLOSERS: Record<Container, number> = { "{": 125, "[": 93, "(": 41, call: 41 };
 const WRITTEN: Record<Container, string> = { "{": "}", "[": "]", "(": "]", call: "" };
 
@@ -23,7 +26,8 @@ export class ContainerStack {
   /** Whether the innermost one is closed by this bracket. */
   isClosedBy(code: number): boolean {
     const { top } = this;
-    return top !== undefined && CLOSERS[top] === code;
+    if (top === "{") return code === 125;
+    return top === "[" ? code === 93 : top !== undefined && code === 41;
   }
 
   push(container: Container, start: number): void {

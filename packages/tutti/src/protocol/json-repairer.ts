@@ -2,7 +2,7 @@
 // JSON. One pass, no recursion, and nothing looked at more than a bounded distance ahead.
 import { readBareValue } from "./bare-value.ts";
 import { readDamagedString } from "./damaged-string.ts";
-import { ContainerStack } from "./container-stack.ts";
+import { ContainerStack, MAX_DEPTH } from "./container-stack.ts";
 import type { Container } from "./container-stack.ts";
 import { ODD, skipGap, skipOdd, skipSpace } from "./json-gap.ts";
 import { hasStringPrefix, isCloser, isEllipsis, isKeyInList, wrapperLength } from "./json-sign.ts";
@@ -12,8 +12,6 @@ import { Mark } from "./repair-draft.ts";
 import type { Reading, RepairDraft } from "./repair-draft.ts";
 import { SoundRow } from "./sound-row.ts";
 import { isQuote, looksLikeKey } from "./string-end.ts";
-
-export const MAX_DEPTH = 200;
 
 type Step = "member" | "element" | "value" | "next" | "complete" | "cut" | "refused";
 
@@ -28,7 +26,7 @@ export class JsonRepairer {
 
   constructor(draft: RepairDraft) {
     this.#draft = draft;
-    this.#row = new SoundRow(draft, this.#lastComma);
+    this.#row = new SoundRow(draft, this.#open, this.#lastComma);
   }
 
   run(): "complete" | "cut" | "refused" {
@@ -66,7 +64,7 @@ export class JsonRepairer {
   #member(): Step {
     const draft = this.#draft;
     skipGap(draft);
-    const before = this.#passRow(true) ?? this.#beforeEntry();
+    const before = this.#passRow("member") ?? this.#beforeEntry();
     if (before !== null) return before;
     const isQuoted = isQuote(draft.text, draft.pos);
     const key = readKey(draft);
@@ -78,14 +76,14 @@ export class JsonRepairer {
 
   #element(): Step {
     skipGap(this.#draft);
-    return this.#passRow(false) ?? this.#beforeEntry() ?? "value";
+    return this.#passRow("element") ?? this.#beforeEntry() ?? "value";
   }
 
   /** Passes over what is easy; null if an entry that is not, or none at all, comes first. */
-  #passRow(isObject: boolean): Step | null {
-    const then = this.#row.pass(isObject);
-    if (then === "damaged string") return this.#scalar(readDamagedString(this.#draft, "member"));
-    return then === "entry" ? null : then;
+  #passRow(role: "member" | "element"): Step | null {
+    const then = this.#row.pass();
+    if (then === "entry") return this.#role === role ? null : this.#role;
+    return then === "gap" ? this.#role : then;
   }
 
   /** What may stand where a member or an element is expected and is none; null if there is nothing of that kind. */
@@ -189,7 +187,7 @@ export class JsonRepairer {
     if (isPlain && (next === 34 || next === 123)) return this.#role;
     if (isPlain && isCloser(next)) {
       draft.edit("trailing comma", pos, pos + 1, "");
-      return this.#role;
+      return this.#close(next);
     }
     const gap = odd || commas > 1 ? " " : text.slice(pos + 1, draft.pos);
     if (isEllipsis(text, draft.pos)) {

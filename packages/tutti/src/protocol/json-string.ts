@@ -15,7 +15,7 @@ export function passSoundString(draft: RepairDraft, role: Role): boolean {
   const { text, pos } = draft;
   const quote = text.charCodeAt(pos);
   if (quote !== 34 && quote !== 39) return false;
-  const end = quote === 34 ? soundEnd(text, pos + 1) : plainEnd(text, pos + 1);
+  const end = quote === 34 ? soundEnd(draft, pos + 1) : plainEnd(draft, pos + 1);
   if (end === -1 || !isFollowedAsUsual(text, end, role)) return false;
   if (quote === 39) draft.quote("single quotes", pos, end, 1);
   draft.pos = end;
@@ -23,21 +23,25 @@ export function passSoundString(draft: RepairDraft, role: Role): boolean {
 }
 
 /** The position behind the closing single quote of a string without anything special in it; -1 if it has. */
-function plainEnd(text: string, at: number): number {
+export function plainEnd(draft: RepairDraft, at: number): number {
+  const { signs } = draft;
   for (;;) {
-    const code = text.charCodeAt(at);
-    if (code === 39) return at + 1;
-    if (code === 92 || code === 34 || !(code >= 32)) return -1;
-    at++;
+    const code = signs[at]!;
+    if (code > 92) at++;
+    else if (code === 39) return at + 1;
+    else if (code === 92 || code === 34 || code < 32) return -1;
+    else at++;
   }
 }
 
 /** The position behind the closing quote of a string without any fault of its own; -1 if it has one. */
-function soundEnd(text: string, at: number): number {
+export function soundEnd(draft: RepairDraft, at: number): number {
+  const { signs, text } = draft;
   for (;;) {
-    const code = text.charCodeAt(at);
-    if (code === 34) return at + 1;
-    if (code === 92) {
+    const code = signs[at]!;
+    if (code > 92) at++;
+    else if (code === 34) return at + 1;
+    else if (code === 92) {
       const length = escapeLength(text, at);
       if (length === 0) return -1;
       at += length;

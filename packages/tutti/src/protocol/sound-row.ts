@@ -4,8 +4,11 @@
 // 1. An entry is passed only if the careful reader would read it in the same way and make the same edits.
 // 2. Nothing is edited before it is certain that the key, or the value, is passed.
 // 3. The zero behind the last sign ends every search, so nothing is read behind it.
-import { escapeLength } from "./json-escape.ts";
+import { MAX_DEPTH } from "./container-stack.ts";
+import type { ContainerStack } from "./container-stack.ts";
+import { readDamagedString } from "./damaged-string.ts";
 import { skipOdd } from "./json-gap.ts";
+import { plainEnd, soundEnd } from "./json-string.ts";
 import type { Mark, RepairDraft } from "./repair-draft.ts";
 import { isWordCode, looksLikeKey } from "./string-end.ts";
 
@@ -14,25 +17,27 @@ const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const LONGEST_EASY_KEY = 90;
 
 /**
- * What is expected where a row ended: another entry, the value of a key that was read, a string as its value that has a
- * fault of its own, or what follows a value.
+ * What is expected where the easy part ended: an entry, an entry behind a gap that is not, the value of a key that was
+ * read, what follows a value, or nothing because all is closed, the text is cut or it has to be refused.
  */
-type Then = "entry" | "value" | "damaged string" | "next";
+type Then = "entry" | "gap" | "value" | "next" | "complete" | "cut" | "refused";
 
 export class SoundRow {
   readonly #draft: RepairDraft;
+  readonly #open: ContainerStack;
   readonly #lastComma: Mark;
 
-  /** The mark is set at each comma that is passed. */
-  constructor(draft: RepairDraft, lastComma: Mark) {
+  /** Containers are opened and closed, and the mark is set at commas, as they are passed. */
+  constructor(draft: RepairDraft, open: ContainerStack, lastComma: Mark) {
     this.#draft = draft;
+    this.#open = open;
     this.#lastComma = lastComma;
   }
 
   /** Moves the cursor over easy entries, as far as they go, and says what is expected behind them. */
-  pass(isObject: boolean): Then {
+  pass(): Then {
     for (;;) {
-      const then = isObject ? this.#passMember() : this.#passElement();
+      const then = this.#open.top === "{" ? this.#passMember() : this.#passElement();
       if (then !== null) return then;
     }
   }
@@ -51,16 +56,49 @@ export class SoundRow {
     else if (first === 39) draft.quote("single quotes", pos, end, 1);
     draft.keys++;
     draft.pos = value;
-    if (code === 123 || code === 91) return "value";
-    return this.#passScalar(code, true);
+    return code === 123 || code === 91 ? this.#enter(code) : this.#passScalar(code, true);
   }
 
   #passElement(): Then | null {
     const draft = this.#draft;
     const code = draft.signs[draft.pos]!;
     if (!isValueStart(code)) return "entry";
-    if (code === 123 || code === 91) return "value";
-    return this.#passScalar(code, false);
+    return code === 123 || code === 91 ? this.#enter(code) : this.#passScalar(code, false);
+  }
+
+  #enter(bracket: number): Then | null {
+    const draft = this.#draft;
+    const { signs, pos } = draft;
+    if (this.#open.depth >= MAX_DEPTH) return "value";
+    this.#open.push(bracket === 123 ? "{" : "[", pos);
+    this.#lastComma.at = -1;
+    draft.pos = pos + 1;
+    draft.settle(draft.pos);
+    const next = skipBlank(signs, draft.pos);
+    const code = signs[next]!;
+    if (this.#open.isClosedBy(code)) return this.#close(next);
+    if (!isEntryStart(code, bracket === 123)) return "gap";
+    draft.pos = next;
+    return null;
+  }
+
+  /** Passes the closing bracket at `at`, which fits, and what follows it. */
+  #close(at: number): Then | null {
+    const draft = this.#draft;
+    this.#open.pop();
+    draft.pos = at + 1;
+    draft.settle(draft.pos);
+    return this.#open.depth === 0 ? "complete" : this.#passBehindValue();
+  }
+
+  /** Passes what follows a value that is certain to have ended; null if the next entry begins there. */
+  #passBehindValue(): Then | null {
+    const { signs, pos } = this.#draft;
+    const { top } = this.#open;
+    const next = skipBlank(signs, pos);
+    const sign = signs[next]!;
+    if (sign === 44 && top !== "call") return this.#passComma(next, skipBlank(signs, next + 1), top === "{");
+    return isCloser(sign) && this.#open.isClosedBy(sign) ? this.#close(next) : "next";
   }
 
   /** Passes a string, a number or a literal; null if the next entry begins behind it. */
@@ -68,15 +106,22 @@ export class SoundRow {
     const draft = this.#draft;
     const { signs, pos } = draft;
     const end = scalarEnd(draft, pos, code);
-    if (end === -1) return isObject && (code === 34 || code === 39) ? "damaged string" : "value";
+    if (end === -1) return isObject && (code === 34 || code === 39) ? this.#passDamaged() : "value";
     const comma = skipBlank(signs, end);
-    const sign = signs[comma]!;
-    if (sign !== 44) return this.#passLast(code, end, comma, isObject);
+    if (signs[comma] !== 44) return this.#passLast(code, end, comma, isObject);
     const next = skipBlank(signs, comma + 1);
-    const after = signs[next]!;
-    if (isObject && !endsMember(draft, comma, next, after)) return "value";
+    if (isObject && !endsMember(draft, comma, next)) return "value";
     this.#finishScalar(code, end);
     return this.#passComma(comma, next, isObject);
+  }
+
+  /** Reads a string that has a fault of its own. In a list it could also be a key, so there it is not read here. */
+  #passDamaged(): Then | null {
+    const draft = this.#draft;
+    const reading = readDamagedString(draft, "member");
+    if (reading === "refused") return "refused";
+    draft.settle(draft.pos);
+    return reading === "read" ? this.#passBehindValue() : "cut";
   }
 
   /** A value that no comma follows: the last one, or one whose comma is missing at the end of the line. */
@@ -87,7 +132,7 @@ export class SoundRow {
     const isString = code === 34 || code === 39;
     if (isCloser(sign) || (isString && isComment(signs, next))) {
       this.#finishScalar(code, end);
-      return "next";
+      return isCloser(sign) && this.#open.isClosedBy(sign) ? this.#close(next) : "next";
     }
     if (!isObject || sign !== 34 || !hasLineBreak(signs, end, next)) return "value";
     this.#finishScalar(code, end);
@@ -107,15 +152,14 @@ export class SoundRow {
   /** Passes the comma and the comments behind it if an entry follows; if not, the careful reader deals with both. */
   #passComma(comma: number, next: number, isObject: boolean): Then | null {
     const draft = this.#draft;
-    const { signs, pos } = draft;
+    const { signs } = draft;
     const code = signs[next]!;
     const isOdd = code === 47 || code === 35;
-    if (isOdd) {
-      draft.pos = next;
-      skipOdd(draft);
-      next = draft.pos;
-      draft.pos = pos;
+    if (isCloser(code) && this.#open.isClosedBy(code)) {
+      draft.edit("trailing comma", comma, comma + 1, "");
+      return this.#close(next);
     }
+    if (isOdd) next = oddEnd(draft, next);
     if (!isEntryStart(signs[next]!, isObject)) return "next";
     this.#lastComma.set(draft, comma);
     if (isOdd) draft.replace(comma + 1, next, " ");
@@ -124,38 +168,24 @@ export class SoundRow {
   }
 }
 
+/** Where the comments and the like that begin at `at` end. They are noted, but the cursor stays where it is. */
+function oddEnd(draft: RepairDraft, at: number): number {
+  const { pos } = draft;
+  draft.pos = at;
+  skipOdd(draft);
+  const end = draft.pos;
+  draft.pos = pos;
+  return end;
+}
+
 /** The end of a value of the kind that begins with this sign, if it has no fault of its own but its quotes; else -1. */
 function scalarEnd(draft: RepairDraft, at: number, code: number): number {
   const { signs, text } = draft;
-  if (code === 34) return soundEnd(signs, text, at + 1);
-  if (code === 39) return plainEnd(signs, at + 1);
+  if (code === 34) return soundEnd(draft, at + 1);
+  if (code === 39) return plainEnd(draft, at + 1);
   if (code === 45 || (code >= 48 && code <= 57)) return numberEnd(signs, text, at);
   if (text.startsWith("true", at) || text.startsWith("null", at)) return at + 4;
   return text.startsWith("false", at) ? at + 5 : -1;
-}
-
-function soundEnd(signs: Uint16Array, text: string, at: number): number {
-  for (;;) {
-    const code = signs[at]!;
-    if (code > 92) at++;
-    else if (code === 34) return at + 1;
-    else if (code === 92) {
-      const length = escapeLength(text, at);
-      if (length === 0) return -1;
-      at += length;
-    } else if (code >= 32) at++;
-    else return -1;
-  }
-}
-
-function plainEnd(signs: Uint16Array, at: number): number {
-  for (;;) {
-    const code = signs[at]!;
-    if (code > 92) at++;
-    else if (code === 39) return at + 1;
-    else if (code === 92 || code === 34 || code < 32) return -1;
-    else at++;
-  }
 }
 
 function numberEnd(signs: Uint16Array, text: string, at: number): number {
@@ -167,7 +197,8 @@ function numberEnd(signs: Uint16Array, text: string, at: number): number {
 }
 
 /** Whether the comma ends a member whatever its value is: a line break, a quote, a bracket or a key follows. */
-function endsMember(draft: RepairDraft, comma: number, next: number, code: number): boolean {
+function endsMember(draft: RepairDraft, comma: number, next: number): boolean {
+  const code = draft.signs[next]!;
   if (code === 34 || isCloser(code) || code === 47 || code === 35) return true;
   return hasLineBreak(draft.signs, comma + 1, next) || looksLikeKey(draft.text, next);
 }

@@ -7,7 +7,8 @@
 // 4. A text that was cut is marked as truncated: it may be shown, but nobody may act on it.
 // 5. A text without an object or a list, or with several, is refused.
 import { blankStart, peekToken, skipSpace } from "./json-gap.ts";
-import { JsonRepairer, MAX_DEPTH } from "./json-repairer.ts";
+import { MAX_DEPTH } from "./container-stack.ts";
+import { JsonRepairer } from "./json-repairer.ts";
 import { RepairDraft } from "./repair-draft.ts";
 import type { Repair } from "./repair-draft.ts";
 import { isQuote, looksLikeKey } from "./string-end.ts";

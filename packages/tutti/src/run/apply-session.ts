@@ -223,7 +223,7 @@ function endTurn(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data
   return { ...ended, usage, toolStats };
 }
 
-function addTools(a: ToolStats, b: ToolStats): ToolStats {
+export function addTools(a: ToolStats, b: ToolStats): ToolStats {
   return {
     total: a.total + b.total,
     reads: a.reads + b.reads,

@@ -5,7 +5,7 @@
 // 1. It never refuses and never looks at a clock: what stands in the log has happened.
 // 2. It does not change its argument; what an event does not touch is shared between the two states.
 // 3. Events that only tell change what is shown (progress, tool counts), never what `decide` or `schedule` read.
-import { applyToSession, goOn } from "./apply-session.ts";
+import { addTools, applyToSession, goOn } from "./apply-session.ts";
 import { soundOrder } from "./plan.ts";
 import { withWorker } from "./with-worker.ts";
 import type { Placed, RunEvent } from "../schema/event.ts";
@@ -101,7 +101,7 @@ function change(run: Run, event: RunEvent & Placed): Run {
     case "orchestrator:phaseChanged":
       return enterPhase(run, event.data.currentPhase, event.data.status, event.timestamp);
     case "orchestrator:analysisComplete":
-      return { ...run, analysis: event.data.analysis, owed: null };
+      return { ...run, analysis: event.data.analysis, head: event.data.head, owed: null };
     case "orchestrator:tasksReady":
       return {
         ...withStatus(beIdle(run, event.timestamp), "confirming", run.currentPhase),
@@ -162,6 +162,8 @@ function change(run: Run, event: RunEvent & Placed): Run {
       return { ...run, hooks: { ...run.hooks, [hookKey(event.data.hook, event.data.cause)]: "running" } };
     case "hook:ended":
       return { ...run, hooks: { ...run.hooks, [hookKey(event.data.hook, event.data.cause)]: "ended" } };
+    case "orchestrator:toolsCounted":
+      return { ...run, toolStats: addTools(run.toolStats, event.data.toolStats) };
     case "orchestrator:aggregated": {
       const { aggregation, head } = event.data;
       const conflicts = aggregation.status === "success" ? settleConflicts(run) : run.conflicts;

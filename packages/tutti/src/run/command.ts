@@ -48,7 +48,9 @@ export type Order =
   | { type: "answer"; itemId: string; answer: PersonAnswer }
   | { type: "decide"; decisions: { index: number; option?: number | undefined; text?: string | undefined }[] }
   /** What a main session failed to answer, given by a person. */
-  | { type: "supply"; itemId: string; answer: Answer };
+  | { type: "supply"; itemId: string; answer: Answer }
+  /** The answer to what the main session owes now, or failed to give. */
+  | { type: "respond"; answer: Answer };
 
 /** From the engine, about what it saw or did. A report about a session that no longer counts has no effect. */
 export type Report =

@@ -76,7 +76,7 @@ export interface Circumstances {
 export function takeAnswer(run: Run, answer: Answer, about: Circumstances, ended: Ended, at: number): RunEvent[] {
   switch (answer.phase) {
     case "analysis":
-      return [...ended([]), analysed(run, answer.data), ...afterAnalysis(run, at)];
+      return [...ended([]), analysed(run, answer.data, about.head), ...afterAnalysis(run, at)];
     case "task_list":
       return planned(run, answer.data, about.history, ended, at);
     case "aggregation":
@@ -110,11 +110,12 @@ function planOfRequest(run: Run): Plan {
 
 type Ended = (problems: string[]) => RunEvent[];
 
-function analysed(run: Run, answer: AnalysisAnswer): RunEvent {
+function analysed(run: Run, answer: AnalysisAnswer, head: string): RunEvent {
   return {
     type: "orchestrator:analysisComplete",
     data: {
       id: run.id,
+      head,
       analysis: {
         summary: answer.summary,
         recommendedSplits: answer.recommended_splits,

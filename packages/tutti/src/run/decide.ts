@@ -17,6 +17,7 @@ import { follow } from "./follow.ts";
 import { addItem, withdraw } from "./inbox.ts";
 import { cancel, cancelWorker, pause, pauseWorker, resume, resumeWorker, stopWorkers } from "./lifecycle.ts";
 import { workerOf } from "./lookup.ts";
+import { respond } from "./respond.ts";
 import { automaticRetry, retry } from "./retry.ts";
 import { supply } from "./supply.ts";
 import { RUN_MOVES, WORKER_MOVES } from "./transitions.ts";
@@ -106,6 +107,7 @@ const ORDERS: ReadonlySet<Command["type"]> = new Set<Order["type"]>([
   "answer",
   "decide",
   "supply",
+  "respond",
 ]);
 const isOrder = (command: Command): command is Exclude<Order, { type: "create" }> => ORDERS.has(command.type);
 
@@ -144,5 +146,7 @@ function order(run: Run, command: Exclude<Order, { type: "create" }>, at: number
       return decideByIndex(run, command.decisions);
     case "supply":
       return supply(run, command.itemId, command.answer, at);
+    case "respond":
+      return respond(run, command.answer, at);
   }
 }

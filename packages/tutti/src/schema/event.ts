@@ -62,6 +62,8 @@ export const EVENTS = {
   }),
   "orchestrator:analysisComplete": z.object({
     id: z.string(),
+    /** Where the run's branch points: an analysis that is the whole run may have changed files. */
+    head: z.string(),
     analysis: z.object({
       summary: z.string(),
       recommendedSplits: z.number(),
@@ -237,6 +239,8 @@ export const EVENTS = {
     outputPreview: z.string().nullable(),
   }),
   "orchestrator:progress": z.object({ id: z.string(), stats: ToolStats, currentAction: z.string().nullable() }),
+  /** Tool calls that somebody counted beside the sessions. */
+  "orchestrator:toolsCounted": z.object({ id: z.string(), toolStats: ToolStats }),
   /** A block that was seen and had no effect, with the reason. */
   "protocol:ignored": z.object({ ...session, phase: z.string(), reason: z.string() }),
   /** The place of an event whose run was deleted; the sequence has no gap. */
@@ -257,5 +261,11 @@ export interface Placed {
 /** An event in the log. `seq` counts over the whole data folder, `runSeq` within the run, both from 1 and without gaps. */
 export type StoredEvent = RunEvent & Placed & { seq: number; run: string | null };
 
-const TELLING = new Set<EventType>(["worker:progress", "orchestrator:progress", "protocol:ignored", "log:removed"]);
+const TELLING = new Set<EventType>([
+  "worker:progress",
+  "orchestrator:progress",
+  "orchestrator:toolsCounted",
+  "protocol:ignored",
+  "log:removed",
+]);
 export const onlyTells = (type: EventType): boolean => TELLING.has(type);

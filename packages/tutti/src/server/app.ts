@@ -12,13 +12,17 @@ import { NOT_BUILT_PAGE, TOKEN_NEEDED_PAGE } from "./pages.ts";
 import { encodeError } from "./encode-error.ts";
 import { runRoutes } from "./run-routes.ts";
 import { findStaticFile } from "./static-files.ts";
+import { steerRoutes } from "./steer-routes.ts";
+import { templateRoutes } from "./template-routes.ts";
 import { readWanted } from "./wanted.ts";
 import { workerRoutes } from "./worker-routes.ts";
 import type { Engine } from "../engine/engine.ts";
 import { TuttiError } from "../schema/error.ts";
+import type { TemplateLibrary } from "../template/library.ts";
 
 export interface AppParts {
   engine: Engine;
+  templates: TemplateLibrary;
   feed: Feed;
   access: Access;
   version: string;
@@ -48,7 +52,12 @@ export function createApp(parts: AppParts): Hono<Bindings> {
 
   app.get(HEALTH, (c) => c.json({ status: "ok", version }));
   app.get("/api/events", (c) => streamEvents(c, parts));
+  // Before the routes of runs, which would take `templates` for the name of one.
+  for (const base of ["/api/orchestrator/templates", "/api/templates"]) {
+    app.route(base, templateRoutes(parts.templates, parts.onlyNamedAgents));
+  }
   app.route("/api/orchestrator", runRoutes(engine, parts.onlyNamedAgents));
+  app.route("/api/orchestrator", steerRoutes(engine));
   app.route("/api/orchestrator", workerRoutes(engine));
   app.route("/api/inbox", inboxRoutes(engine));
   app.get("*", async (c) => {

@@ -11,9 +11,11 @@ import { encodeError } from "./encode-error.ts";
 import { Upgrade } from "./upgrade.ts";
 import type { Engine } from "../engine/engine.ts";
 import { TuttiError } from "../schema/error.ts";
+import type { TemplateLibrary } from "../template/library.ts";
 
 export interface ServerOptions {
   engine: Engine;
+  templates: TemplateLibrary;
   token: string;
   /** Whether the person gave the token; a server that others can reach must not open with one that lies in a file. */
   explicitToken?: boolean;
@@ -35,7 +37,7 @@ export interface RunningServer {
 const GRACE_MS = 1000;
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { engine, token, host = "127.0.0.1", version, webRoot } = options;
+  const { engine, templates, token, host = "127.0.0.1", version, webRoot } = options;
   if (!isLoopback(host) && options.explicitToken !== true) {
     throw new TuttiError("usage", `to listen on ${host}, where others can reach it, the server needs a --token`);
   }
@@ -47,7 +49,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const access = new Access({ token, host, port });
   const feed = new Feed(engine);
   const upgrade = new Upgrade({ access, engine, feed });
-  const app = createApp({ engine, feed, access, version, webRoot, onlyNamedAgents: !isLoopback(host) });
+  const app = createApp({ engine, templates, feed, access, version, webRoot, onlyNamedAgents: !isLoopback(host) });
   // The listener leaves the global Request and Response alone, which belong to whoever embeds the server.
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler: answerUnread });
   server.on("request", (request, response) => void listener(request, response));

@@ -18,15 +18,22 @@ export const PROMPT_NAMES = Object.keys(ANSWER_OF_PROMPT) as PromptName[];
 
 /** A file is named after its template, and file systems have a limit. */
 const MAX_ID_LENGTH = 100;
+const MAX_ERRORS = 50;
 
 export type RawCheck = { raw: RawTemplate } | { errors: string[] };
 
 export function checkRaw(value: unknown): RawCheck {
   if (!isObject(value)) return { errors: ["A template must be a JSON object."] };
   const unsafe = findUnsafe(value);
-  if (unsafe.length > 0) return { errors: unsafe };
+  if (unsafe.length > 0) return { errors: firstOf(unsafe) };
   const errors = [...checkShape(value), ...checkId(value), ...checkPhaseNames(value)];
-  return errors.length > 0 ? { errors } : { raw: value };
+  return errors.length > 0 ? { errors: firstOf(errors) } : { raw: value };
+}
+
+/** A file of a megabyte can hold more mistakes than anybody wants to read. */
+function firstOf(errors: readonly string[]): string[] {
+  const rest = errors.length - MAX_ERRORS;
+  return rest > 0 ? [...errors.slice(0, MAX_ERRORS), `There are ${rest} more problems.`] : [...errors];
 }
 
 function checkShape(raw: RawTemplate): string[] {

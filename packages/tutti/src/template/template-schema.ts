@@ -17,7 +17,7 @@ export function templateJsonSchema(): JsonSchema {
     title: "A template of Tutti",
     ...optional(whole),
     required: ["id", "name"],
-    if: { required: ["extends"] },
+    if: { type: "object", properties: { extends: true }, required: ["extends"] },
     else: mandatory(whole),
   };
 }
@@ -30,15 +30,18 @@ function optional({ required: _required, ...schema }: JsonSchema): JsonSchema {
   return { ...schema, ...mapProperties(schema, optional), ...mapAlternatives(schema, optional) };
 }
 
-/** Nothing but which members must be there. */
+/** Nothing but which members must be there. Strict validators want each of them named where it is required. */
 function mandatory(schema: JsonSchema): JsonSchema {
   const isTelling = (part: unknown): boolean => isObject(part) && Object.keys(part).some((key) => key !== "type");
+  const required = (schema["required"] ?? []) as string[];
   const { properties = {} } = mapProperties(schema, mandatory);
-  const telling = Object.entries(properties).filter(([, part]) => isTelling(part));
+  const named = Object.entries(properties)
+    .filter(([name, part]) => isTelling(part) || required.includes(name))
+    .map(([name, part]) => [name, isTelling(part) ? part : true]);
   const { anyOf = [] } = mapAlternatives(schema, (one) => ({ type: one["type"], ...mandatory(one) }));
   return {
-    ...(schema["required"] ? { required: schema["required"] } : {}),
-    ...(telling.length > 0 ? { properties: Object.fromEntries(telling) } : {}),
+    ...(named.length > 0 ? { type: "object", properties: Object.fromEntries(named) } : {}),
+    ...(required.length > 0 ? { required } : {}),
     ...(anyOf.some(isTelling) ? { anyOf } : {}),
   };
 }

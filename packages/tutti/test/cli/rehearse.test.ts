@@ -1,6 +1,6 @@
 // `tutti rehearse`: a template carried out by scripted agents, to see what it would do.
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -105,6 +105,17 @@ describe("a rehearsal", () => {
     const { last, prompts } = await rehearseJson("_default", "--tasks", "1");
     expect(last).toMatchObject({ outcome: "success", census: { planned: 1 } });
     expect(prompts.map(({ phase }) => phase)).toEqual(["analysis", "taskPlanning", "workerExecution"]);
+  });
+
+  it("finds the person's own templates, here one that extends subsession-doc and so has one phase (D4-123)", async () => {
+    const own = { id: "handbook", name: "Handbook", extends: "subsession-doc", variables: { DOCS_FOLDER: "handbook" } };
+    mkdirSync(join(lab.data, "templates"), { recursive: true });
+    writeFileSync(join(lab.data, "templates", "handbook.json"), JSON.stringify(own));
+    const { code, last, prompts } = await rehearseJson("handbook");
+    expect(code).toBe(0);
+    expect(last).toMatchObject({ outcome: "success", census: { planned: 0 } });
+    expect(prompts.map(({ phase }) => phase)).toEqual(["analysis"]);
+    expect(prompts[0]!.text).toContain("handbook/README.md");
   });
 
   it("of something that is no template exits with 3, and one of a number that makes no sense with 2", async () => {

@@ -16,7 +16,8 @@ let local: LocalEngine;
 let server: RunningServer;
 
 async function serve(port = 0): Promise<void> {
-  server = await startServer({ engine: local.engine, token, port, version: "0.0.0", webRoot: null });
+  const { engine, templates } = local;
+  server = await startServer({ engine, templates, token, port, version: "0.0.0", webRoot: null });
 }
 
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { findByFirstByte } from "../../src/protocol/byte-needle.ts";
+import { ByteNeedle, findByFirstByte } from "../../src/protocol/byte-needle.ts";
 import { ResponseScanner, scanBlocks } from "../../src/protocol/response-scanner.ts";
 import type { ScannedBlock } from "../../src/protocol/response-scanner.ts";
 import { block, delimited, END, EXAMPLE, START } from "./blocks.ts";
@@ -220,4 +220,37 @@ describe("chunks", () => {
     );
     fc.assert(law, { numRuns: 1000, seed: 7 });
   });
+
+  it("are searched in the same way however often they hold the signs of the delimiter", () => {
+    const needle = Buffer.from("<<A_B>>");
+    const piece = fc.constantFrom("<<A_B>>", "<<A_B", "A_B>>", "<", "A", "_", "B", ">", "<<", "quiet ".repeat(300));
+    const law = fc.property(
+      fc.array(piece, { maxLength: 200 }),
+      fc.array(fc.integer({ min: 1, max: 2000 }), { minLength: 1, maxLength: 20 }),
+      (pieces, sizes) => {
+        const bytes = Buffer.from(pieces.join(""));
+        expect(endsInChunks(bytes, sizes, needle)).toEqual(endsAtOnce(bytes, needle));
+      },
+    );
+    fc.assert(law, { numRuns: 1000, seed: 8 });
+  });
 });
+
+function endsAtOnce(bytes: Buffer, needle: Buffer): number[] {
+  const ends: number[] = [];
+  for (let at = bytes.indexOf(needle); at !== -1; at = bytes.indexOf(needle, at + needle.length))
+    ends.push(at + needle.length);
+  return ends;
+}
+
+/** The same found in chunks of these sizes, over and over. */
+function endsInChunks(bytes: Buffer, sizes: number[], needle: Buffer): number[] {
+  const search = new ByteNeedle(needle);
+  const ends: number[] = [];
+  for (let from = 0, index = 0; from < bytes.length; index++) {
+    const chunk = bytes.subarray(from, from + (sizes[index % sizes.length] ?? 1));
+    for (let at = search.next(chunk, 0); at !== -1; at = search.next(chunk, at)) ends.push(from + at);
+    from += chunk.length;
+  }
+  return ends;
+}

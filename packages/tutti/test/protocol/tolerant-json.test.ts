@@ -111,6 +111,19 @@ describe("the tolerant reader", () => {
     fc.assert(law, { numRuns: 3000, seed: 2 });
   });
 
+  it("reads a long text with damage here and there, and texts that grow when they are written as JSON", () => {
+    const random = randomFrom(9);
+    const all = Array.from({ length: 2000 }, () => randomMessage(random));
+    const texts = all.map((message, index) =>
+      index % 700 === 0
+        ? `{phase: '${message.phase}', "data": ${JSON.stringify(message.data)},}`
+        : JSON.stringify(message),
+    );
+    expect(read(`[${texts.join(",\n")}]`)).toMatchObject({ value: all, truncated: false });
+    const long = `${"\u0001\t\n".repeat(50_000)}.`;
+    expect(read(`{"a": "${long}", 'b': '${long}'}`)).toMatchObject({ value: { a: long, b: long } });
+  });
+
   it("shows what there is of a text that was cut, and marks it", () => {
     expect(read('{"a": "some te')).toEqual({ value: { a: "some te" }, repairs: ["unfinished end"], truncated: true });
     expect(read('{"a": 1, "b": [true, "x", {"c": 12')).toMatchObject({

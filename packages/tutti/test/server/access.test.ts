@@ -10,24 +10,44 @@ import { startServer } from "../../src/server/start-server.ts";
 import { ServerLab } from "./server-lab.ts";
 
 /** Every route, with a path that leads to it. */
-const ROUTES: [method: string, pattern: string, path: string][] = [
+type Route = [method: string, pattern: string, path: string];
+const ROUTES: Route[] = [
   ["GET", "/api/events", "/api/events"],
   ["POST", "/api/orchestrator", "/api/orchestrator"],
   ["GET", "/api/orchestrator", "/api/orchestrator"],
   ["GET", "/api/orchestrator/:id", "/api/orchestrator/x"],
-  ["POST", "/api/orchestrator/:id/start", "/api/orchestrator/x/start"],
-  ["POST", "/api/orchestrator/:id/cancel", "/api/orchestrator/x/cancel"],
-  ["POST", "/api/orchestrator/:id/confirm-tasks", "/api/orchestrator/x/confirm-tasks"],
+  ["DELETE", "/api/orchestrator/:id", "/api/orchestrator/x"],
+  ...["start", "pause", "resume", "cancel", "confirm-tasks", "request-changes", "decisions", "retry"].map(
+    (order): Route => ["POST", `/api/orchestrator/:id/${order}`, `/api/orchestrator/x/${order}`],
+  ),
   ["GET", "/api/orchestrator/:id/events", "/api/orchestrator/x/events"],
   ["GET", "/api/orchestrator/:id/result", "/api/orchestrator/x/result"],
   ["GET", "/api/orchestrator/:id/workers", "/api/orchestrator/x/workers"],
+  ["GET", "/api/orchestrator/:id/workers/stats", "/api/orchestrator/x/workers/stats"],
+  ...["cancel", "pause", "resume", "retry"].map((order): Route => [
+    "POST",
+    `/api/orchestrator/:id/workers/:key/${order}`,
+    `/api/orchestrator/x/workers/y/${order}`,
+  ]),
+  ...["/api/orchestrator/templates", "/api/templates"].flatMap((base): Route[] => [
+    ["GET", base, base],
+    ["POST", base, base],
+    ["POST", `${base}/import`, `${base}/import`],
+    ["POST", `${base}/validate`, `${base}/validate`],
+    ["GET", `${base}/:id`, `${base}/x`],
+    ["PUT", `${base}/:id`, `${base}/x`],
+    ["DELETE", `${base}/:id`, `${base}/x`],
+    ["POST", `${base}/:id/duplicate`, `${base}/x/duplicate`],
+    ["GET", `${base}/:id/export`, `${base}/x/export`],
+    ["POST", `${base}/:id/preview`, `${base}/x/preview`],
+  ]),
   ["GET", "/api/orchestrator/:id/workers/:key", "/api/orchestrator/x/workers/y"],
   ["GET", "/api/orchestrator/:id/workers/:key/transcript", "/api/orchestrator/x/workers/y/transcript"],
   ["GET", "/api/inbox", "/api/inbox"],
   ["POST", "/api/inbox/:itemId", "/api/inbox/x"],
   ["GET", "/*", "/some/page"],
 ];
-const OPEN: [string, string, string] = ["GET", "/api/health", "/api/health"];
+const OPEN: Route = ["GET", "/api/health", "/api/health"];
 
 let lab: ServerLab;
 let cookie: string;
@@ -44,10 +64,10 @@ const status = async (path: string, headers: OutgoingHttpHeaders, method = "GET"
 
 describe("the token", () => {
   it("is asked for on every route there is", () => {
-    const { engine } = lab;
+    const { engine, templates } = lab.local;
     const access = new Access({ token: "t", host: "127.0.0.1", port: 1 });
     const feed = new Feed(engine);
-    const app = createApp({ engine, feed, access, version: "1", webRoot: null, onlyNamedAgents: false });
+    const app = createApp({ engine, templates, feed, access, version: "1", webRoot: null, onlyNamedAgents: false });
     feed.close();
     const routes = app.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`);
     expect(routes.toSorted()).toEqual([OPEN, ...ROUTES].map(([method, path]) => `${method} ${path}`).toSorted());
@@ -245,8 +265,11 @@ describe("every answer", () => {
 });
 
 describe("beyond loopback", () => {
-  const start = (host: string, explicitToken: boolean) =>
-    startServer({ engine: lab.engine, token: lab.token, explicitToken, host, port: 0, version: "1", webRoot: null });
+  const start = (host: string, explicitToken: boolean) => {
+    const { engine, templates } = lab.local;
+    const { token } = lab;
+    return startServer({ engine, templates, token, explicitToken, host, port: 0, version: "1", webRoot: null });
+  };
 
   it("nothing is opened without a token of the person's own", async () => {
     for (const host of ["0.0.0.0", "::", "192.0.2.1", "example.org"]) {
@@ -263,15 +286,28 @@ describe("beyond loopback", () => {
     expect((await ask(`192.0.2.7:${server.port}`)).status).toBe(200);
     expect((await ask(`evil.example:${server.port}`)).status).toBe(403);
     const run = { templateId: "documentation", cwd: lab.lab.repo, message: "x", agent: "command:rm -rf /" };
-    const { status, json } = await ask(`127.0.0.1:${server.port}`, "/api/orchestrator", run);
-    expect([status, json.error.code]).toEqual([403, "forbidden"]);
+    const refused: [string, object][] = [
+      ["/api/orchestrator", run],
+      ["/api/orchestrator", { ...run, agent: "local", config: { agent: "text:sh" } }],
+      ["/api/orchestrator", { ...run, agent: "local", trust: "0".repeat(64) }],
+      ["/api/templates", { id: "a", name: "A", extends: "_default", config: { agent: "command:sh" } }],
+      ["/api/templates", { id: "a", name: "A", extends: "_default", phases: { analysis: { agent: "text:sh" } } }],
+      ["/api/templates/import", { id: "a", name: "A", extends: "_default", hooks: { onError: "command:sh" } }],
+      ["/api/templates/import", { id: "a", name: "A", extends: "_default", hooks: { onError: { run: "command:sh" } } }],
+    ];
+    const before = lab.local.templates.list().length;
+    for (const [path, body] of refused) {
+      const { status, json } = await ask(`127.0.0.1:${server.port}`, path, body);
+      expect([status, json.error.code], JSON.stringify(body)).toEqual([403, "forbidden"]);
+    }
+    expect(lab.local.templates.list().length).toBe(before);
     await server.close();
   });
 
   it("a port that is taken is a mistake with a sentence", async () => {
-    const { engine, token } = lab;
+    const { engine, templates } = lab.local;
     const { port } = lab.server;
-    const second = startServer({ engine, token, port, version: "1", webRoot: null });
+    const second = startServer({ engine, templates, token: lab.token, port, version: "1", webRoot: null });
     await expect(second).rejects.toThrow(TuttiError);
     await expect(second).rejects.toThrow(`cannot listen on 127.0.0.1:${port}`);
   });

@@ -31,6 +31,38 @@ describe("creating a run", () => {
     }
   });
 
+  it("takes every setting of a template and leaves the others as the template has them (D4-456)", async () => {
+    const config = { maxRetries: 1, autoRetry: true, failedDependency: "continue", budget: { turns: 50, tokens: 9 } };
+    const { json } = await post({
+      ...sound(),
+      config,
+      budget: { usd: 2.5, tokens: 1000, minutes: 10, descendants: 8 },
+    });
+    const { template } = lab.engine.get(json.orchestratorId)!;
+    const own = lab.local.templates.resolve("documentation").template.config;
+    const budget = { ...own.budget, turns: 50, usd: 2.5, tokens: 1000, minutes: 10, descendants: 8 };
+    expect(template.config).toEqual({ ...own, ...config, budget });
+  });
+
+  it("takes variables of any kind", async () => {
+    const customVariables = { A: 1, B: [true, null], C: { d: "e" } };
+    const { status, json } = await post({ ...sound(), customVariables });
+    expect(status).toBe(201);
+    expect(lab.engine.get(json.orchestratorId)!.customVariables).toEqual(customVariables);
+  });
+
+  it("is refused with 403 while nobody has agreed to what the project's own template would run", async () => {
+    const template = { id: "mine", name: "Mine", extends: "documentation", config: { agent: "command:./agent" } };
+    lab.lab.write(".tutti/templates/mine.json", JSON.stringify(template));
+    const before = lab.engine.lastSeq();
+    const { status, json } = await post({ ...sound(), templateId: "mine" });
+    expect([status, json.error.code, lab.engine.lastSeq()]).toEqual([403, "needs_trust", before]);
+    const { programs, hash } = json.error.details;
+    expect(programs).toEqual(['config.agent: "command:./agent"']);
+    expect((await post({ ...sound(), templateId: "mine", trust: "0".repeat(64) })).status).toBe(403);
+    expect((await post({ ...sound(), templateId: "mine", trust: hash })).status).toBe(201);
+  });
+
   it("without an agent takes the built-in one", async () => {
     const { status, json } = await post({ ...sound(), agent: undefined });
     expect(status).toBe(201);
@@ -43,10 +75,14 @@ describe("creating a run", () => {
     ["with a relative folder", { cwd: "repo" }, "cwd"],
     ["with an empty request", { message: "  " }, "message"],
     ["with an empty agent", { agent: "" }, "agent"],
-    ["with a variable that is no text", { customVariables: { A: 1 } }, "customVariables.A"],
     ["with no worker at all", { config: { maxWorkers: 0 } }, "config.maxWorkers"],
     ["with a setting nobody knows", { config: { maxWorker: 1 } }, "config"],
-    ["with a member nobody knows", { budget: { usd: 1 } }, ""],
+    ["with a setting that is out of bounds", { config: { maxRetries: 6 } }, "config.maxRetries"],
+    ["with a setting of the wrong kind", { config: { autoSpawn: "yes" } }, "config.autoSpawn"],
+    ["with nothing to spend", { budget: { usd: 0 } }, "budget.usd"],
+    ["with a budget nobody knows", { budget: { pounds: 1 } }, "budget"],
+    ["with a trust that is no hash", { trust: 1 }, "trust"],
+    ["with a member nobody knows", { priority: 1 }, ""],
     ["with a word for a choice", { autoStart: "yes" }, "autoStart"],
   ])("is refused with 400 %s, and the path of the problem", async (_, change, path) => {
     const { status, json } = await post({ ...sound(), ...change });

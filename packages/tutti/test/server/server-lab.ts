@@ -46,8 +46,9 @@ export class ServerLab {
 
   async start({ webRoot, port = 0 }: { webRoot?: string; port?: number } = {}): Promise<void> {
     this.local = openLocalEngine({ dataDir: this.lab.data });
-    const { engine } = this.local;
-    this.server = await startServer({ engine, token: this.token, port, version: VERSION, webRoot: webRoot ?? null });
+    const { engine, templates } = this.local;
+    const { token } = this;
+    this.server = await startServer({ engine, templates, token, port, version: VERSION, webRoot: webRoot ?? null });
   }
 
   async stop(): Promise<void> {
@@ -87,9 +88,12 @@ export class ServerLab {
     path: string,
     { method = "GET", headers = {}, body, port = this.server.port }: Asked = {},
   ): Promise<IncomingMessage> {
+    const sent = body === undefined || typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+    // Node does not say by itself that a DELETE has a body.
+    const length = sent === undefined || method !== "DELETE" ? {} : { "content-length": Buffer.byteLength(sent) };
     // One connection each, so that no idle one is left when the server ends.
-    const asking = request({ host: "127.0.0.1", port, path, method, headers, agent: false });
-    asking.end(body === undefined || typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body));
+    const asking = request({ host: "127.0.0.1", port, path, method, headers: { ...length, ...headers }, agent: false });
+    asking.end(sent);
     const [response] = (await once(asking, "response")) as [IncomingMessage];
     return response;
   }
@@ -101,6 +105,14 @@ export class ServerLab {
 
   post(path: string, body?: unknown): Promise<Answered> {
     return this.api(path, { method: "POST", body });
+  }
+
+  put(path: string, body?: unknown): Promise<Answered> {
+    return this.api(path, { method: "PUT", body });
+  }
+
+  delete(path: string, body?: unknown): Promise<Answered> {
+    return this.api(path, { method: "DELETE", body });
   }
 
   /** A run as the API makes it. */

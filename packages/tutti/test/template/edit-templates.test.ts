@@ -132,7 +132,7 @@ describe("updating a template", () => {
   it("merges deeply and replaces arrays, in its own file", () => {
     const lab = new TemplateLab();
     const file = lab.user("mine", { extends: "_default", tags: ["a", "b"], config: { maxWorkers: 2, maxRetries: 1 } });
-    chmodSync(file, 0o640);
+    chmodSync(file, 0o666);
     const library = lab.library();
     const updated = library.update("mine", { id: "mine", tags: ["c"], config: { maxWorkers: 8 } });
     expect(updated.template).toMatchObject({ tags: ["c"], config: { maxWorkers: 8, maxRetries: 1 } });
@@ -144,7 +144,7 @@ describe("updating a template", () => {
       config: { maxWorkers: 8, maxRetries: 1 },
     });
     expect(lab.userFiles()).toEqual(["mine.json"]);
-    expect(statSync(file).mode & 0o777).toBe(0o640);
+    expect(statSync(file).mode & 0o777).toBe(0o666);
   });
 
   it("is not possible for a system template (D4-155)", () => {

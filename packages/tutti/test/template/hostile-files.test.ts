@@ -93,6 +93,17 @@ describe("a template file", () => {
     expect(errorsOf(lab, "open")).toMatch(/column 900001: the text ends too early/);
   });
 
+  it("with thousands of mistakes tells of the first fifty", () => {
+    const lab = new TemplateLab();
+    lab.user("many", { extends: "_default", tags: Array.from({ length: 5000 }, () => 1) });
+    const row = lab
+      .library()
+      .list()
+      .find(({ id }) => id === "many")!;
+    expect(row.errors).toHaveLength(51);
+    expect(row.errors.at(-1)).toContain("4950 more");
+  });
+
   it("with a byte order mark is read", () => {
     const lab = new TemplateLab();
     lab.user("mark", `\uFEFF${JSON.stringify(wholeTemplate("mark"))}`);

@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { TemplateFolder } from "../../src/template/folder.ts";
 import { TemplateLab, wholeTemplate } from "./template-lab.ts";
 
 describe("a change on disk", () => {
@@ -19,11 +20,13 @@ describe("a change on disk", () => {
 
   it("counts however soon it follows the one before, also with the same size", () => {
     const lab = new TemplateLab();
-    const library = lab.library();
-    for (let at = 0; at < 200; at++) {
+    // The folder alone is quick enough to look several times within one tick of the file system's clock.
+    const folder = new TemplateFolder(lab.userFolder);
+    for (let at = 0; at < 500; at++) {
       const description = `version ${at % 10}`;
-      lab.user("mine", { extends: "_default", description });
-      expect(library.resolve("mine").template.description).toBe(description);
+      lab.user("mine", { description });
+      folder.refresh();
+      expect(folder.files[0]!.raw).toMatchObject({ description });
     }
   });
 
@@ -82,6 +85,20 @@ describe("a broken edit", () => {
     lab.user("mine", { extends: "_default", config: { maxWorkers: 5 } });
     expect(library.resolve("mine")).toMatchObject({ template: { config: { maxWorkers: 5 } }, warnings: [] });
     expect(library.list().find(({ id }) => id === "mine")!.errors).toEqual([]);
+  });
+
+  it("does not keep a template that extends it from being changed", () => {
+    const lab = new TemplateLab();
+    lab.user("parent", { extends: "_default", config: { maxWorkers: 2 } });
+    lab.user("child", { extends: "parent" });
+    const library = lab.library();
+    library.list();
+    lab.user("parent", "{");
+    lab.user("child", { extends: "parent", config: { maxRetries: 4 } });
+    lab.user("new", { extends: "parent" });
+    expect(library.resolve("child").template.config).toMatchObject({ maxWorkers: 2, maxRetries: 4 });
+    expect(library.resolve("child").warnings.join()).toMatch(/earlier version.*parent\.json/);
+    expect(library.resolve("new").template.config.maxWorkers).toBe(2);
   });
 
   it("of two templates into a circle leaves both as they were", () => {

@@ -216,6 +216,15 @@ describe("a chain of templates", () => {
     expect(provenance["/hooks/onError"]).toBe("child");
   });
 
+  it("changes one member of a parent's hook and keeps the others", () => {
+    const lab = new TemplateLab();
+    lab.user("parent", wholeTemplate("parent", { hooks: { onError: { run: "alarm", onFailure: "pause" } } }));
+    lab.user("child", { extends: "parent", hooks: { onError: { timeout: 500 } } });
+    const { template, provenance } = lab.library().resolve("child");
+    expect(template.hooks.onError).toEqual({ run: "alarm", timeout: 500, onFailure: "pause" });
+    expect(provenance).toMatchObject({ "/hooks/onError/run": "parent", "/hooks/onError/timeout": "child" });
+  });
+
   it("that comes back to itself is refused with the whole way (D4-131, D4-169)", () => {
     const lab = new TemplateLab();
     lab.user("a", { extends: "b" });

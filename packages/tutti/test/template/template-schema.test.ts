@@ -10,7 +10,7 @@ import { wholeTemplate } from "./template-lab.ts";
 type Raw = Record<string, unknown>;
 
 const schema = templateJsonSchema();
-const accepts = new Ajv({ strict: false }).compile(schema);
+const accepts = new Ajv({ strict: true, allowUnionTypes: true }).compile(schema);
 const library = new TemplateLibrary();
 const child = (members: Raw): Raw => ({ id: "x", name: "X", extends: "_default", ...members });
 

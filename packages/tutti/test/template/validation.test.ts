@@ -245,6 +245,12 @@ describe("settings", () => {
         expect(errorsOf(child({ hooks: { [name]: hook } }))).toHaveLength(1);
     }
     expect(errorsOf(child({ hooks: { onLunch: "x" } }))).toHaveLength(1);
+    expect(errorsOf(child({ hooks: { onError: { run: 5 } } }))).toEqual([
+      '"hooks.onError.run" must be a string; it is 5.',
+    ]);
+    expect(errorsOf(child({ hooks: { onError: { timeout: 500 } } }))).toEqual([
+      '"hooks.onError.run" is missing; it must be a string.',
+    ]);
   });
 
   it("of the looks are a colour, an icon, what is shown and how (D4-398)", () => {

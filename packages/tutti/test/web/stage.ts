@@ -97,6 +97,6 @@ export class Stage {
   }
 }
 
-function serve({ engine }: LocalEngine, port: number): Promise<RunningServer> {
-  return startServer({ engine, token: TOKEN, port, version: "0.0.0", webRoot });
+function serve({ engine, templates }: LocalEngine, port: number): Promise<RunningServer> {
+  return startServer({ engine, templates, token: TOKEN, port, version: "0.0.0", webRoot });
 }

@@ -17,6 +17,8 @@ export function taskLook(run: Run, task: Task): Look {
       return { word: "Timed out", tone: "bad", icon: "clock" };
     case "cancelled":
       return { word: "Cancelled", tone: "neutral", icon: "minus" };
+    case "skipped":
+      return { word: "Skipped", tone: "neutral", icon: "minus" };
     case "blocked":
       return { word: "Blocked", tone: "warning", icon: "lock" };
     case "active":
@@ -43,7 +45,7 @@ function waitingLook(run: Run, task: Task): Look {
   if (isRunOver(run.status)) return { word: "Never started", tone: "neutral", icon: "minus" };
   if (run.workers[task.id]) return { word: "Starting again", tone: "running", icon: "clock" };
   if (run.status === "confirming") return { word: "Planned", tone: "neutral", icon: "dot" };
-  const ready = task.dependencies.every((id) => taskStanding(run, id) === "completed");
+  const ready = task.dependencies.every((id) => taskStanding(run, id) === "completed" || run.skipped[id]?.satisfied);
   return ready ? { word: "Queued", tone: "neutral", icon: "clock" } : { word: "Waiting", tone: "neutral", icon: "dot" };
 }
 

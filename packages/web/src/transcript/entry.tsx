@@ -47,6 +47,8 @@ export function Entry({ entry, format }: { entry: TranscriptEntry; format: Block
           <LongText text={entry.question} max={2000} />
         </div>
       );
+    case "interrupted":
+      return <span className="aside-line">Turn {entry.turn} was asked to stop</span>;
     case "turnOver":
       return (
         <span className={`aside-line${entry.ending.kind === "ended" ? "" : " tone-bad"}`}>

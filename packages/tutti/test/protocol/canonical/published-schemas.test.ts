@@ -78,6 +78,8 @@ describe("the published schemas", () => {
 
   it("are accepted by a strict validator of their draft, and refuse what is no message", () => {
     for (const path of storedSchemas().keys()) {
+      // The schema of a template file is no message, and has a test of its own.
+      if (!path.includes("/")) continue;
       const [, draft, name, profile] = /^([^/]+)\/(.+)\.(strict|lenient)\.json$/.exec(path) ?? [];
       for (const value of [null, 1, "text", [], [{}]]) {
         expect(fits(name!, profile as Profile, draft as Draft, value), path).toBe(false);

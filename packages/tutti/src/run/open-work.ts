@@ -1,0 +1,176 @@
+// What is open in a run: which tasks are ready, which can no longer start, who is at work, what waits to be merged. All
+// of it follows from the state, but finding it there means to look at every task. So it is kept beside the state and
+// goes along with it: what is open in the next state is found from what was open in an earlier one and from what has
+// changed since, and costs as much as has changed.
+//
+// Invariants
+// 1. It is a function of the state alone. It is never stored, and made anew for a state whose past is not known.
+// 2. It is never changed, so the open work of an older state stays true of that state.
+import { dependencyState, taskStanding } from "./census.ts";
+import { workerOf } from "./lookup.ts";
+import { NumberMap } from "./number-map.ts";
+import { outlineOf, type Outline } from "./outline.ts";
+import { changedKeys, emptyRecord, entryOf, placeOf, withEntry, withoutEntries } from "./shared-record.ts";
+import type { InboxItem } from "../schema/inbox.ts";
+import type { Run } from "../schema/run.ts";
+import type { Worker } from "../schema/worker.ts";
+
+export interface OpenWork {
+  /** Tasks that have not started although all they need is there, by their rank in the order of starting. */
+  ready: NumberMap<string>;
+  /** Tasks that have not started and never can, because something they need is lost; by their place in the plan. */
+  doomed: NumberMap<string>;
+  /** How many of the tasks that a task needs are out of its way, and how many are lost; by its place in the plan. */
+  met: NumberMap<number>;
+  lost: NumberMap<number>;
+  /** How many tasks have not ended, whether they have started or not. */
+  unfinished: number;
+  /** Workers with a session, in the order in which their tasks were first started. */
+  active: readonly Worker[];
+  /** Workers whose accepted work is not in the run's branch yet, in the order in which it was accepted. */
+  unmerged: readonly Worker[];
+  /** Workers whose next attempt may not start before a certain time. */
+  waiting: readonly Worker[];
+  /** The task of each session that holds the newest attempt at one. */
+  sessions: Record<string, string>;
+  /** What sessions wait for, and what is answered by itself after a time. */
+  questions: readonly InboxItem[];
+}
+
+/** The open work of a state, and the state. */
+interface Known {
+  run: Run;
+  work: OpenWork;
+}
+
+/** For a state its own open work, or that of the nearest state before it of which it was ever asked. */
+const nearest = new WeakMap<Run, Known>();
+
+/** To be told of every step, so that the open work of the next state can be found from that of an earlier one. */
+export function goesOn(before: Run, after: Run): void {
+  const known = nearest.get(before);
+  if (known) nearest.set(after, known);
+}
+
+export function openWork(run: Run): OpenWork {
+  const known = nearest.get(run);
+  if (known?.run === run) return known.work;
+  const outline = outlineOf(run);
+  const from = known && outlineOf(known.run) === outline ? known : nothingDone(run, outline);
+  const work = advance(from, run, outline);
+  nearest.set(run, { run, work });
+  return work;
+}
+
+/** The same plan before anything has happened. */
+function nothingDone(run: Run, { needs, ranks }: Outline): Known {
+  let ready = NumberMap.empty<string>();
+  for (const [place, { id }] of run.tasks.entries()) if (needs[place] === 0) ready = ready.with(ranks[place]!, id);
+  const work: OpenWork = {
+    ready,
+    doomed: NumberMap.empty(),
+    met: NumberMap.empty(),
+    lost: NumberMap.empty(),
+    unfinished: run.tasks.length,
+    active: [],
+    unmerged: [],
+    waiting: [],
+    sessions: emptyRecord(),
+    questions: [],
+  };
+  return { run: { ...run, skipped: {}, workers: {}, blocked: {}, inbox: {} }, work };
+}
+
+function advance({ run: before, work }: Known, after: Run, outline: Outline): OpenWork {
+  const next = { ...work };
+  const workers = changedKeys(before.workers, after.workers);
+  if (workers.size > 0) followWorkers(next, before, after, workers);
+  const tasks = new Set([
+    ...workers,
+    ...changedKeys(before.blocked, after.blocked),
+    ...changedKeys(before.skipped, after.skipped),
+  ]);
+  if (tasks.size > 0) followTasks(next, before, after, tasks, outline);
+  if (before.inbox !== after.inbox) followInbox(next, before, after);
+  return next;
+}
+
+function followWorkers(next: OpenWork, before: Run, after: Run, changed: ReadonlySet<string>): void {
+  const workers = new Map<string, Worker>();
+  for (const taskId of changed) {
+    const [was, is] = [workerOf(before, taskId), workerOf(after, taskId)];
+    if (is) workers.set(taskId, is);
+    if (was?.sessionId === is?.sessionId) continue;
+    if (was) next.sessions = withoutEntries(next.sessions, [was.sessionId]);
+    if (is) next.sessions = withEntry(next.sessions, is.sessionId, taskId);
+  }
+  const place = ({ taskId }: Worker): number => placeOf(after.workers, taskId);
+  next.active = updated(next.active, workers, isActive, (a, b) => place(a) - place(b));
+  next.unmerged = updated(next.unmerged, workers, isUnmerged, byAcceptance);
+  next.waiting = updated(next.waiting, workers, isWaiting, (a, b) => place(a) - place(b));
+}
+
+const isActive = ({ session }: Worker): boolean => session.state !== "over";
+const isUnmerged = ({ status, merged }: Worker): boolean => status === "completed" && merged === "not yet";
+const isWaiting = ({ status, notBefore }: Worker): boolean => status === "pending" && notBefore !== null;
+const byAcceptance = (a: Worker, b: Worker): number =>
+  a.completedAt! - b.completedAt! || (a.taskId < b.taskId ? -1 : 1);
+
+/** The list with the workers that changed: each in its old place, left out, or put where it belongs. */
+function updated(
+  list: readonly Worker[],
+  changed: ReadonlyMap<string, Worker>,
+  belongs: (worker: Worker) => boolean,
+  compare: (a: Worker, b: Worker) => number,
+): readonly Worker[] {
+  const kept = list.map((worker) => changed.get(worker.taskId) ?? worker).filter(belongs);
+  const known = new Set(list.map(({ taskId }) => taskId));
+  const added = [...changed.values()].filter((worker) => belongs(worker) && !known.has(worker.taskId));
+  return added.length === 0 ? kept : [...kept, ...added].toSorted(compare);
+}
+
+/** A task that came out of the way, or will never be, is counted with those that need it. */
+function followTasks(next: OpenWork, before: Run, after: Run, changed: ReadonlySet<string>, outline: Outline): void {
+  const affected = new Set<number>();
+  for (const taskId of changed) {
+    const place = outline.places.get(taskId);
+    if (place === undefined) continue;
+    affected.add(place);
+    next.unfinished += Number(isUnfinished(after, taskId)) - Number(isUnfinished(before, taskId));
+    const [was, is] = [dependencyState(before, taskId), dependencyState(after, taskId)];
+    if (was === is) continue;
+    for (const dependent of outline.dependents[place]!) {
+      affected.add(dependent);
+      next.met = added(next.met, dependent, Number(is === "met") - Number(was === "met"));
+      next.lost = added(next.lost, dependent, Number(is === "lost") - Number(was === "lost"));
+    }
+  }
+  for (const place of affected) judge(next, after, place, outline);
+}
+
+function isUnfinished(run: Run, taskId: string): boolean {
+  const standing = taskStanding(run, taskId);
+  return standing === "active" || standing === "neverStarted";
+}
+
+const added = (counts: NumberMap<number>, place: number, by: number): NumberMap<number> =>
+  by === 0 ? counts : counts.with(place, (counts.get(place) ?? 0) + by);
+
+/** Puts a task among the ready ones, among the doomed, or among neither. */
+function judge(next: OpenWork, run: Run, place: number, { needs, ranks }: Outline): void {
+  const { id } = run.tasks[place]!;
+  const waits = taskStanding(run, id) === "neverStarted";
+  const isReady = waits && (next.met.get(place) ?? 0) === needs[place];
+  const isDoomed = waits && (next.lost.get(place) ?? 0) > 0;
+  next.ready = isReady ? next.ready.with(ranks[place]!, id) : next.ready.without(ranks[place]!);
+  next.doomed = isDoomed ? next.doomed.with(place, id) : next.doomed.without(place);
+}
+
+function followInbox(next: OpenWork, before: Run, after: Run): void {
+  const changed = changedKeys(before.inbox, after.inbox);
+  const kept = next.questions.filter(({ id }) => !changed.has(id));
+  const asked = [...changed].flatMap((id) => entryOf(after.inbox, id) ?? []).filter(isQuestion);
+  next.questions = [...kept, ...asked].toSorted((a, b) => placeOf(after.inbox, a.id) - placeOf(after.inbox, b.id));
+}
+
+const isQuestion = ({ sessionId, expiresAt }: InboxItem): boolean => sessionId !== null || expiresAt !== undefined;

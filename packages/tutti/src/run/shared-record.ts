@@ -1,0 +1,131 @@
+// Objects of a run's state that may have a hundred thousand members, such as its workers. They are read like any other
+// object (`run.workers[id]`, `Object.values(run.workers)`, JSON), in the order in which the members were added. They are
+// never changed: one more member, or another value, gives another record that shares almost everything with the first.
+// Reading by way of these functions is quicker than by way of the object, and they take plain objects too.
+import { NumberMap } from "./number-map.ts";
+
+export type SharedRecord<T> = Record<string, T>;
+
+/** A member. Its number tells its place in the order; it keeps it until it is removed. */
+interface Member<T> {
+  readonly key: string;
+  readonly number: number;
+  readonly value: T;
+}
+
+/** The members by number, and for every hash the numbers of the keys that have it. */
+interface Table<T> {
+  readonly members: NumberMap<Member<T>>;
+  readonly numbers: NumberMap<readonly { key: string; number: number }[]>;
+  readonly next: number;
+}
+
+const TABLE = Symbol("table");
+
+export const emptyRecord = <T>(): SharedRecord<T> =>
+  recordOf({ members: NumberMap.empty(), numbers: NumberMap.empty(), next: 0 });
+
+export function entryOf<T>(record: SharedRecord<T>, key: string): T | undefined {
+  const table = tableOf(record);
+  if (table) return memberOf(table, key)?.value;
+  return Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
+export function valuesOf<T>(record: SharedRecord<T>): T[] {
+  const table = tableOf(record);
+  return table ? table.members.values().map(({ value }) => value) : Object.values(record);
+}
+
+export const sizeOf = (record: SharedRecord<unknown>): number =>
+  tableOf(record)?.members.size ?? Object.keys(record).length;
+
+/** A number that is smaller for members that were added earlier. */
+export function placeOf(record: SharedRecord<unknown>, key: string): number {
+  const table = tableOf(record);
+  return table ? (memberOf(table, key)?.number ?? -1) : Object.keys(record).indexOf(key);
+}
+
+export function withEntry<T>(record: SharedRecord<T>, key: string, value: T): SharedRecord<T> {
+  const table = tableOf(record) ?? tableFrom(record);
+  return recordOf(put(table, key, value));
+}
+
+export function withoutEntries<T>(record: SharedRecord<T>, keys: Iterable<string>): SharedRecord<T> {
+  const table = tableOf(record) ?? tableFrom(record);
+  let left = table;
+  for (const key of keys) left = remove(left, key);
+  return left === table ? record : recordOf(left);
+}
+
+/** The keys that are only in one of the records, or have another value in the other. Costs as much as has changed. */
+export function changedKeys(before: SharedRecord<unknown>, after: SharedRecord<unknown>): Set<string> {
+  const keys = new Set<string>();
+  if (before === after) return keys;
+  const [old, young] = [tableOf(before) ?? tableFrom(before), tableOf(after) ?? tableFrom(after)];
+  NumberMap.compare(old.members, young.members, (was, is) => {
+    if (was) keys.add(was.key);
+    if (is) keys.add(is.key);
+  });
+  return keys;
+}
+
+const tableOf = <T>(record: SharedRecord<T>): Table<T> | undefined =>
+  (record as unknown as { [TABLE]?: Table<T> })[TABLE];
+
+function tableFrom<T>(plain: SharedRecord<T>): Table<T> {
+  let table: Table<T> = { members: NumberMap.empty(), numbers: NumberMap.empty(), next: 0 };
+  for (const [key, value] of Object.entries(plain)) table = put(table, key, value);
+  return table;
+}
+
+/** FNV-1a, in as many bits as four levels of the tree have. Keys of the same hash share a place. */
+function hashOf(key: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
+  return ((hash >>> 20) ^ hash) & 0xfffff;
+}
+
+function memberOf<T>({ members, numbers }: Table<T>, key: string): Member<T> | undefined {
+  const found = numbers.get(hashOf(key))?.find((each) => each.key === key);
+  return found && members.get(found.number);
+}
+
+function put<T>(table: Table<T>, key: string, value: T): Table<T> {
+  const known = memberOf(table, key);
+  const number = known?.number ?? table.next;
+  const members = table.members.with(number, { key, number, value });
+  if (known) return { ...table, members };
+  const hash = hashOf(key);
+  const numbers = table.numbers.with(hash, [...(table.numbers.get(hash) ?? []), { key, number }]);
+  return { members, numbers, next: table.next + 1 };
+}
+
+function remove<T>(table: Table<T>, key: string): Table<T> {
+  const known = memberOf(table, key);
+  if (!known) return table;
+  const hash = hashOf(key);
+  const others = table.numbers.get(hash)!.filter((each) => each.key !== key);
+  const numbers = others.length === 0 ? table.numbers.without(hash) : table.numbers.with(hash, others);
+  return { members: table.members.without(known.number), numbers, next: table.next };
+}
+
+/** What makes a table look like an object. Whatever every object has, it has too. */
+const LOOKS: ProxyHandler<Table<unknown>> = {
+  get(table, key) {
+    if (key === TABLE) return table;
+    const member = typeof key === "string" ? memberOf(table, key) : undefined;
+    return member ? member.value : Reflect.get(Object.prototype, key);
+  },
+  has: (table, key) => (typeof key === "string" && memberOf(table, key) !== undefined) || key in Object.prototype,
+  ownKeys: (table) => table.members.values().map(({ key }) => key),
+  getOwnPropertyDescriptor(table, key) {
+    const member = typeof key === "string" ? memberOf(table, key) : undefined;
+    return member && { value: member.value, enumerable: true, configurable: true, writable: false };
+  },
+  set: () => false,
+  defineProperty: () => false,
+  deleteProperty: () => false,
+};
+
+const recordOf = <T>(table: Table<T>): SharedRecord<T> =>
+  new Proxy(table, LOOKS as ProxyHandler<Table<T>>) as unknown as SharedRecord<T>;

@@ -1,0 +1,150 @@
+// Hooks: what a template wants run at moments of a run.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { EngineLab, untilOver } from "./engine-lab.ts";
+import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+import { runCommand } from "../../src/session/run-command.ts";
+import { MemoryStore, newMemoryDisk } from "../../src/store/memory.ts";
+
+let lab: EngineLab;
+beforeEach(() => {
+  lab = new EngineLab();
+});
+afterEach(async () => {
+  for (const engine of lab.engines) await engine.close();
+  lab.tearDown();
+});
+
+const hook = (run: string, more: object = {}) => ({ run, timeout: 5000, onFailure: "continue" as const, ...more });
+const config = { autoSpawn: true };
+const env = { PATH: process.env["PATH"]! };
+const commands = {
+  runCommand: (command: string, options: { cwd: string; stdin: string; timeoutMs: number }) =>
+    runCommand(command, { ...options, env }),
+};
+const good = () => lab.scenario([...mainSession([{ id: "one" }, { id: "two" }]), goodWorker]);
+const ended = (store: MemoryStore) =>
+  store.read({}).flatMap((event) => (event.type === "hook:ended" ? [event.data] : []));
+
+describe("a hook", () => {
+  it("that is a function is called once for each moment, with the event (D4-397, D4-587)", async () => {
+    const store = new MemoryStore();
+    const calls: string[] = [];
+    const note = (name: string) => (event: { type: string }) => void calls.push(`${name} ${event.type}`);
+    const names = [
+      "onAnalysisComplete",
+      "onTasksGenerated",
+      "onWorkerStart",
+      "onWorkerComplete",
+      "onAllWorkersComplete",
+    ];
+    const engine = lab.open(store, { hooks: Object.fromEntries(names.map((name) => [`note ${name}`, note(name)])) });
+    const hooks = Object.fromEntries(names.map((name) => [name, hook(`note ${name}`)]));
+    const id = await lab.begin(engine, good(), { config, hooks });
+    await untilOver(engine, id);
+    await engine.settled(id);
+    expect(calls.toSorted()).toEqual([
+      "onAllWorkersComplete orchestrator:phaseChanged",
+      "onAnalysisComplete orchestrator:analysisComplete",
+      "onTasksGenerated orchestrator:tasksReady",
+      "onWorkerComplete worker:completed",
+      "onWorkerComplete worker:completed",
+      "onWorkerStart worker:started",
+      "onWorkerStart worker:started",
+    ]);
+    expect(ended(store)).toHaveLength(7);
+    expect(ended(store).every(({ ok }) => ok)).toBe(true);
+  });
+
+  it("that is a command gets the event as JSON on its input, in the repository's folder (E75)", async () => {
+    const engine = lab.open(new MemoryStore(), commands);
+    const file = join(lab.folder, "heard.json");
+    const id = await lab.begin(engine, good(), {
+      config,
+      hooks: { onTasksGenerated: hook(`command:sh -c 'pwd > ${file}.cwd; cat > ${file}'`) },
+    });
+    await untilOver(engine, id);
+    await engine.settled(id);
+    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({
+      type: "orchestrator:tasksReady",
+      run: id,
+      data: { taskCount: 2 },
+    });
+    expect(readFileSync(`${file}.cwd`, "utf8").trim()).toBe(lab.repo);
+  });
+
+  it.each([
+    ["throws", "function", "broken"],
+    ["takes too long", "command:sleep 60", "longer than 300 ms"],
+    ["is no program", "command:/nowhere/program", "ENOENT"],
+    ["ends with a code", "command:sh -c 'echo why; exit 3'", "exit code 3: why"],
+  ])("that %s is recorded and harms nothing", async (_, run, detail) => {
+    const store = new MemoryStore();
+    const functions = {
+      function: () => {
+        throw new Error("broken");
+      },
+    };
+    const engine = lab.open(store, { hooks: functions, ...commands });
+    const id = await lab.begin(engine, good(), { config, hooks: { onTasksGenerated: hook(run, { timeout: 300 }) } });
+    const { outcome } = await untilOver(engine, id);
+    await engine.settled(id);
+    expect(outcome).toBe("success");
+    expect(ended(store)).toMatchObject([
+      { hook: "onTasksGenerated", ok: false, detail: expect.stringContaining(detail) },
+    ]);
+  });
+
+  it("that fails pauses the run where the template wants a person to look", async () => {
+    const engine = lab.open(new MemoryStore(), commands);
+    const id = await lab.begin(engine, good(), {
+      hooks: { onTasksGenerated: hook("command:false", { onFailure: "pause" }) },
+    });
+    const run = await engine.until(id, ({ status }) => status === "paused");
+    expect(run.pausedFrom).toMatchObject({ status: "confirming", reason: "hook" });
+    await engine.resume(id);
+    await engine.confirm(id);
+    expect((await untilOver(engine, id)).outcome).toBe("success");
+  });
+
+  it("hears of failed tasks and of the failed run", async () => {
+    const heard: string[] = [];
+    const engine = lab.open(new MemoryStore(), { hooks: { note: ({ type }) => void heard.push(type) } });
+    const failing = worker("*", { block: done({ status: "failed", error: "no" }) });
+    const id = await lab.begin(engine, lab.scenario([...mainSession([{ id: "one" }]), failing]), {
+      config,
+      hooks: { onError: hook("note") },
+    });
+    await untilOver(engine, id);
+    await engine.settled(id);
+    expect(heard).toEqual(["worker:failed", "orchestrator:error"]);
+  });
+
+  it("that was running when the engine died is not run again, and one that had not begun is run", async () => {
+    const disk = newMemoryDisk();
+    const file = join(lab.folder, "count");
+    const command = `command:sh -c 'echo x >> ${file}; sleep 60'`;
+    const first = new MemoryStore(disk);
+    const engine = lab.open(first, commands);
+    const id = await lab.begin(engine, good(), { hooks: { onTasksGenerated: hook(command, { timeout: 60_000 }) } });
+    await engine.until(id, ({ hooks }) => Object.keys(hooks).length === 1);
+    while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 20));
+    const next = new MemoryStore(disk);
+    const heir = lab.open(next, commands);
+    await heir.takeUp(id);
+    await heir.until(id, ({ hooks }) => Object.values(hooks).every((state) => state === "ended"));
+    expect(readFileSync(file, "utf8")).toBe("x\n");
+    expect(ended(next)).toMatchObject([{ ok: false, detail: expect.stringContaining("not run again") }]);
+    await heir.cancel(id);
+    await untilOver(heir, id);
+  });
+
+  it("with a name that nobody registered is refused before a run exists", async () => {
+    const engine = lab.open();
+    await expect(lab.begin(engine, good(), { hooks: { onError: hook("nobody") } })).rejects.toMatchObject({
+      code: "invalid_template",
+    });
+    expect(engine.list()).toEqual([]);
+  });
+});

@@ -1,0 +1,52 @@
+// What a session is told besides the template's own words.
+import { describe, expect, it } from "vitest";
+import { makeTemplate, Story } from "../run/make-run.ts";
+import { renderPrompt, type Asking } from "../../src/engine/prompt.ts";
+import type { Phase } from "../../src/schema/status.ts";
+
+const FIRST: Asking = { problems: [], note: null, interrupted: false };
+const PHASES = ["analysis", "taskPlanning", "workerExecution", "aggregation", "verification"] as const;
+
+function told(phases: object, phase: Phase, asking = FIRST): string {
+  const story = new Story(makeTemplate({ phases })).execute([{ id: "a" }]);
+  story.spawn("a");
+  const worker = phase === "workerExecution" ? story.run.workers["a"]! : null;
+  return renderPrompt(story.run, phase, worker, asking, "/work").text;
+}
+
+describe("a prompt", () => {
+  it("names the tools and the kind of sub-agents that the template wants, in every phase (D4-240)", () => {
+    for (const phase of PHASES) {
+      const text = told({ [phase]: { tools: { required: ["Read", "Grep"], subagentType: "Explore" } } }, phase);
+      expect(text).toContain("Use these tools: Read, Grep.");
+      expect(text).toContain("For sub-agents use the type Explore.");
+      expect(told({}, phase)).not.toContain("Use these tools");
+    }
+  });
+
+  it("says how often to report progress, or not to", () => {
+    expect(told({}, "workerExecution")).toContain("Report progress about every 30 seconds.");
+    expect(told({ workerExecution: { progressInterval: 120_000 } }, "workerExecution")).toContain("every 120 seconds");
+    expect(told({ workerExecution: { progressReporting: false } }, "workerExecution")).toContain("Report no progress");
+    expect(told({}, "analysis")).not.toContain("progress");
+  });
+
+  it("says how conflicts are to be settled (E61)", () => {
+    const settings = (conflictResolution: string) => told({ aggregation: { conflictResolution } }, "aggregation");
+    expect(settings("ask")).toContain("Settle no conflict by yourself");
+    expect(settings("first-wins")).toContain("the earlier task wins");
+    expect(settings("last-wins")).toContain("the later task wins");
+    expect(settings("smart")).toContain("what serves the request best");
+  });
+
+  it("begins with why it is asked again, and with what has happened since", () => {
+    const text = told({}, "taskPlanning", {
+      problems: ["data.tasks is missing."],
+      note: "The person wants less.",
+      interrupted: true,
+    });
+    expect(text).toMatch(
+      /^Your last answer could not be used:\n- data\.tasks is missing\.[^]*You were paused[^]*The person wants less\./,
+    );
+  });
+});

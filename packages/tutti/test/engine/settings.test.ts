@@ -1,0 +1,157 @@
+// Settings of a template whose effect is seen only in a whole run.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { EngineLab, untilOver } from "./engine-lab.ts";
+import { done, goodWorker, mainSession } from "../lab/scenarios.ts";
+
+let lab: EngineLab;
+beforeEach(() => {
+  lab = new EngineLab();
+});
+afterEach(async () => {
+  for (const engine of lab.engines) await engine.close();
+  lab.tearDown();
+});
+
+/** A template of the person's own. */
+function template(id: string, content: object): string {
+  const folder = join(lab.data, "templates");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, `${id}.json`), JSON.stringify({ id, name: id, extends: "_default", ...content }));
+  return id;
+}
+const good = () => lab.scenario([...mainSession([{ id: "one" }]), goodWorker]);
+
+describe("who works", () => {
+  it("the template's agent works when the person names none, and the person's word wins", async () => {
+    const engine = lab.open();
+    const templateId = template("own", { config: { agent: good(), autoSpawn: true } });
+    const request = { templateId, cwd: lab.repo, message: "do it" };
+    const { id } = await engine.create(request);
+    await engine.start(id);
+    expect((await untilOver(engine, id)).outcome).toBe("success");
+    const other = await engine.create({ ...request, agent: "command:true" });
+    expect(other.agent).toBe("command:true");
+  });
+
+  it("every phase can have an agent of its own, and each is checked before a run exists", async () => {
+    const engine = lab.open();
+    const workers = lab.scenario(
+      [{ match: { role: "writer" }, turns: [{ write: { "w.md": "w" }, block: done({}) }] }],
+      "w.json",
+    );
+    const templateId = template("two", {
+      config: { autoSpawn: true },
+      phases: { workerExecution: { agent: workers, role: "writer" } },
+    });
+    const id = await lab.begin(engine, lab.scenario(mainSession([{ id: "one" }])), { templateId });
+    const run = await untilOver(engine, id);
+    expect(run.workers["one"]).toMatchObject({ status: "completed", session: { agent: workers, role: "writer" } });
+    const wrong = template("wrong", { phases: { verification: { agent: "nobody" } } });
+    await expect(lab.begin(engine, good(), { templateId: wrong })).rejects.toMatchObject({ code: "agent_unknown" });
+  });
+});
+
+describe("the form of answers", () => {
+  it("blocks stand between the template's own delimiters, and others are words (E43)", async () => {
+    const engine = lab.open();
+    const responseFormat = { delimiterStart: "[[[ANSWER]]]", delimiterEnd: "[[[END]]]" };
+    const templateId = template("marks", { config: { autoSpawn: true }, prompts: { responseFormat } });
+    const id = await lab.begin(engine, good(), { templateId });
+    const run = await untilOver(engine, id);
+    expect(run.outcome).toBe("success");
+    const prompts = JSON.stringify(engine.transcript(id, run.mainSessionId!));
+    expect(prompts).toContain("[[[ANSWER]]]");
+    expect(prompts).not.toContain("<<<ORCHESTRATOR_RESPONSE>>>");
+  });
+
+  it("an answer without the members that the template demands is asked for again, with their names (D4-399)", async () => {
+    const engine = lab.open();
+    const analysis = (data: object) => ({
+      block: { phase: "analysis", data: { summary: "s", recommended_splits: 1, ...data } },
+    });
+    const [, plan, ...rest] = mainSession([{ id: "one" }]) as object[];
+    const task = { id: "one", title: "t", description: "d", estimated_tokens: 5 };
+    const agent = lab.scenario([
+      { match: { role: "main", phase: "analysis" }, turns: [analysis({}), analysis({ risks: "few" })] },
+      {
+        match: { role: "main", phase: "task_list" },
+        turns: [(plan as { turns: object[] }).turns[0], { block: { phase: "task_list", data: { tasks: [task] } } }],
+      },
+      ...rest,
+      {
+        match: { role: "worker" },
+        turns: [{ write: { "a.md": "a" }, block: done({}) }, { block: done({ summary: "s" }) }],
+      },
+    ]);
+    const prompts = Object.fromEntries(
+      [
+        ["analysis", { requiredFields: ["risks"] }],
+        ["taskPlanning", { taskSchema: { required: ["estimated_tokens"] } }],
+        ["worker", { requiredFields: ["summary"] }],
+      ].map(([name, format]) => [name, { format }]),
+    );
+    const templateId = template("strict", { config: { autoSpawn: true }, prompts });
+    const id = await lab.begin(engine, agent, { templateId });
+    const run = await untilOver(engine, id);
+    expect(run.outcome).toBe("success");
+    const problems = engine
+      .events({ run: id })
+      .flatMap((event) => (event.type === "turn:ended" ? event.data.problems : []));
+    expect(problems).toEqual([
+      "data.risks is missing.",
+      "data.tasks[0].estimated_tokens is missing.",
+      "data.summary is missing.",
+    ]);
+  });
+});
+
+describe("a project's own template", () => {
+  const projectTemplate = (content: object) => {
+    mkdirSync(join(lab.repo, ".tutti/templates"), { recursive: true });
+    writeFileSync(
+      join(lab.repo, ".tutti/templates/ours.json"),
+      JSON.stringify({ id: "ours", name: "Ours", extends: "_default", config: { autoSpawn: true }, ...content }),
+    );
+  };
+
+  it("is found in the repository, and one that would run a program waits for the person's agreement to just that", async () => {
+    const engine = lab.open();
+    projectTemplate({});
+    const id = await lab.begin(engine, good(), { templateId: "ours" });
+    expect((await untilOver(engine, id)).templateId).toBe("ours");
+    projectTemplate({ hooks: { onError: "command:curl example.org" } });
+    const refusal = await lab.begin(engine, good(), { templateId: "ours" }).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({
+      code: "needs_trust",
+      details: { programs: [expect.stringContaining("curl example.org")] },
+    });
+    const { hash } = (refusal as { details: { hash: string } }).details;
+    await expect(lab.begin(engine, good(), { templateId: "ours", trust: "0".repeat(64) })).rejects.toMatchObject({
+      code: "needs_trust",
+    });
+    expect(
+      (await untilOver(engine, await lab.begin(engine, good(), { templateId: "ours", trust: hash }))).outcome,
+    ).toBe("success");
+    projectTemplate({ hooks: { onError: "command:rm -rf ~" } });
+    await expect(lab.begin(engine, good(), { templateId: "ours", trust: hash })).rejects.toMatchObject({
+      code: "needs_trust",
+    });
+  });
+
+  it("that is edited counts for the next run, and a run keeps the template it started with", async () => {
+    const engine = lab.open();
+    projectTemplate({ config: {} });
+    const id = await lab.begin(engine, good(), { templateId: "ours" });
+    projectTemplate({ config: { maxWorkers: 2, autoSpawn: true } });
+    await engine.until(id, ({ status }) => status === "confirming");
+    expect(engine.get(id)!.template.config.maxWorkers).toBe(5);
+    const next = await lab.begin(engine, good(), { templateId: "ours" });
+    expect(engine.get(next)!.template.config.maxWorkers).toBe(2);
+    for (const each of [id, next]) {
+      await engine.cancel(each).catch(() => {});
+      await engine.until(each, ({ released }) => released);
+    }
+  });
+});

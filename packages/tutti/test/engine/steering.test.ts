@@ -1,0 +1,276 @@
+// What people do to a run while it works, with real sessions, real git and a log that is really kept.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { EngineLab, untilOver } from "./engine-lab.ts";
+import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+import type { Run } from "../../src/schema/run.ts";
+import { MemoryStore, newMemoryDisk } from "../../src/store/memory.ts";
+
+let lab: EngineLab;
+beforeEach(() => {
+  lab = new EngineLab();
+});
+afterEach(async () => {
+  for (const engine of lab.engines) await engine.close();
+  lab.tearDown();
+});
+
+const types = (store: MemoryStore) => store.read({}).map(({ type }) => type);
+const running = (taskId: string) => (run: Run) =>
+  run.workers[taskId]?.status === "running" && run.workers[taskId].session.turn !== null;
+
+/** A worker whose first turn would take an hour; played again after a pause it would take as long. */
+const slow = (task: string) => worker(task, { tools: ["Read"], delayMs: 3_600_000, block: done({}) });
+
+describe("a pause", () => {
+  it("interrupts the agent, keeps its session, and puts the same task again afterwards (D4-329, D4-330, D4-356, D4-357/E24)", async () => {
+    const store = new MemoryStore();
+    const engine = lab.open(store);
+    const polite = worker(
+      "one",
+      { tools: ["Read"], write: { "half.md": "half" }, then: "hang" },
+      { write: { "whole.md": "whole" }, block: done({}) },
+    );
+    const id = await lab.begin(engine, lab.scenario([...mainSession([{ id: "one" }]), polite]), {
+      config: { autoSpawn: true },
+    });
+    await engine.until(id, running("one"));
+    const { sessionId } = engine.get(id)!.workers["one"]!;
+    await engine.pause(id);
+    await engine.until(id, (run) => run.workers["one"]!.session.turn === null);
+    expect(engine.get(id)).toMatchObject({ status: "paused" });
+    expect(engine.get(id)!.workers["one"]).toMatchObject({ status: "paused", sessionId });
+    await engine.resume(id);
+    await engine.until(id, running("one"));
+    const prompts = () => engine.transcript(id, sessionId).filter(({ type }) => type === "prompt");
+    while (prompts().length < 2) await sleep(20);
+    expect(engine.get(id)!.workers["one"]!.session).toMatchObject({ turns: 2, sessionId });
+    expect(JSON.stringify(prompts())).toContain("You were paused in the middle of this");
+    await engine.cancel(id);
+    await untilOver(engine, id);
+    expect(types(store)).toEqual(expect.arrayContaining(["orchestrator:paused", "worker:paused", "worker:resumed"]));
+    expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("of one worker leaves the others at work, and outlives the engine", async () => {
+    const disk = newMemoryDisk();
+    const engine = lab.open(new MemoryStore(disk));
+    const agent = lab.scenario([...mainSession([{ id: "one" }, { id: "two" }]), slow("one"), goodWorker]);
+    const id = await lab.begin(engine, agent, { config: { autoSpawn: true } });
+    await engine.until(id, running("one"));
+    await engine.pauseWorker(id, engine.get(id)!.workers["one"]!.sessionId);
+    await engine.until(id, (run) => run.workers["two"]?.merged === "merged");
+    await engine.close({ leaveRunning: true });
+    const next = lab.open(new MemoryStore(disk));
+    await next.takeUp(id);
+    expect(next.get(id)!.workers["one"]!.status).toBe("paused");
+    await next.cancelWorker(id, next.get(id)!.workers["one"]!.sessionId);
+    const run = await untilOver(next, id);
+    expect(await next.result(id)).toMatchObject({ outcome: "degraded", census: { completed: 1, cancelled: 1 } });
+    expect(run.released).toBe(true);
+    expect(lab.leftovers()).toEqual([]);
+  });
+});
+
+describe("a retry", () => {
+  it("opens the finished run again and brings the missing part in (D4-358/E12)", async () => {
+    const engine = lab.open();
+    const flaky = [
+      {
+        match: { role: "worker", task: "one", attempt: 1 },
+        turns: [{ block: done({ status: "failed", error: "no luck" }) }],
+      },
+      goodWorker,
+    ];
+    const id = await lab.begin(engine, lab.scenario([...mainSession([{ id: "one" }, { id: "two" }]), ...flaky]), {
+      config: { autoSpawn: true },
+    });
+    await untilOver(engine, id);
+    expect(await engine.result(id)).toMatchObject({
+      outcome: "degraded",
+      causes: [{ taskId: "one", reason: "no luck" }],
+    });
+    const first = engine.get(id)!.head;
+    await engine.retry(id, "one");
+    await engine.until(id, (run) => run.status === "completed" && run.released && run.head !== first);
+    expect(await engine.result(id)).toMatchObject({
+      outcome: "success",
+      census: { planned: 2, completed: 2 },
+      outputFiles: ["docs/one.md", "docs/two.md"],
+    });
+    expect(engine.get(id)!.workers["one"]!.sessionId).toMatch(/_r1$/);
+    expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("happens by itself where the template says so, after its wait (D4-586)", async () => {
+    const engine = lab.open();
+    const flaky = [{ match: { role: "worker", task: "one", attempt: 1 }, turns: [{ then: "crash" }] }, goodWorker];
+    const config = { autoSpawn: true, autoRetry: true, retryDelay: 200 };
+    const id = await lab.begin(engine, lab.scenario([...mainSession([{ id: "one" }]), ...flaky]), { config });
+    const run = await untilOver(engine, id);
+    expect(run.workers["one"]).toMatchObject({ status: "completed", retryCount: 1, attempt: 2 });
+    expect(run.outcome).toBe("success");
+  });
+});
+
+describe("a budget", () => {
+  it("that a turn uses up stops the run in the middle of it, and an answer lets it go on", async () => {
+    const engine = lab.open();
+    const dear = worker("one", {
+      tools: ["Read"],
+      write: { "one.md": "1" },
+      usage: { inputTokens: 1, outputTokens: 1, usd: 3 },
+      then: "hang",
+    });
+    const id = await lab.begin(engine, lab.scenario([...mainSession([{ id: "one" }]), dear]), {
+      budget: { usd: 2 },
+      config: { autoSpawn: true },
+    });
+    const paused = await engine.until(id, (run) => run.status === "paused");
+    const [item] = Object.values(paused.inbox);
+    expect(item).toMatchObject({ kind: "budget", evidence: { kind: "usd", limit: 2 } });
+    await engine.until(id, (run) => run.workers["one"]!.session.turn === null);
+    await engine.answer(item!.id, { data: { usd: 100 } });
+    await engine.until(id, running("one"));
+    expect(engine.get(id)!.budget.usd).toBe(100);
+    await engine.cancel(id);
+    await untilOver(engine, id);
+  });
+});
+
+describe("decisions", () => {
+  it("that merging needs are put to the person, and the main session merges with them (E60)", async () => {
+    const engine = lab.open();
+    const [analysis, plan] = mainSession([{ id: "one" }, { id: "two" }]) as [object, object];
+    const merging = {
+      match: { role: "main", phase: "aggregation" },
+      turns: [
+        {
+          block: {
+            phase: "aggregation",
+            data: {
+              status: "needs_input",
+              conflicts: [{ type: "naming", description: "Which?", options: ["a", "b"] }],
+            },
+          },
+        },
+        { write: { "merged.md": "b" }, block: { phase: "aggregation", data: { status: "success" } } },
+      ],
+    };
+    const id = await lab.begin(engine, lab.scenario([analysis, plan, merging, goodWorker]), {
+      config: { autoSpawn: true },
+    });
+    await engine.until(id, (run) => run.status === "paused");
+    await engine.decide(id, [{ index: 0, option: 1 }]);
+    const run = await untilOver(engine, id);
+    expect(run.outcome).toBe("success");
+    expect((await engine.result(id)).outputFiles).toContain("merged.md");
+    const told = engine
+      .transcript(id, run.mainSessionId!)
+      .filter(({ type }) => type === "prompt")
+      .at(-1);
+    expect(JSON.stringify(told)).toContain("Which?\\n  b");
+  });
+
+  it.each([
+    ["first-wins", "written by one\n"],
+    ["last-wins", "written by two\n"],
+  ] as const)(
+    "on collisions are the template's with %s, and the run is a success (E61)",
+    async (conflictResolution, kept) => {
+      const engine = lab.open();
+      const both = (task: string) => worker(task, { write: { "same.md": `written by ${task}\n` }, block: done({}) });
+      const agent = lab.scenario([...mainSession([{ id: "one" }, { id: "two" }]), both("one"), both("two")]);
+      const id = await lab.begin(engine, agent, {
+        config: { autoSpawn: true, parallelExecution: false },
+        phases: { aggregation: { conflictResolution } },
+      });
+      const run = await untilOver(engine, id);
+      expect(run.outcome).toBe("success");
+      expect(run.conflicts).toMatchObject([
+        { files: ["same.md"], tasks: ["one", "two"], resolution: conflictResolution },
+      ]);
+      expect(lab.git("show", `${run.head}:same.md`)).toBe(kept.trim());
+    },
+  );
+});
+
+describe("a phase of another agent", () => {
+  it("is carried out by that agent in its role, and the result is one", async () => {
+    const engine = lab.open();
+    const reviewer = lab.scenario(
+      [
+        {
+          match: { role: "reviewer", phase: "verification" },
+          turns: [{ write: { "reviewed.md": "ok" }, block: { phase: "verification", data: { status: "passed" } } }],
+        },
+      ],
+      "reviewer.json",
+    );
+    const id = await lab.begin(engine, lab.scenario([...mainSession([{ id: "one" }]), goodWorker]), {
+      config: { autoSpawn: true },
+      phases: { verification: { enabled: true, agent: reviewer, role: "reviewer" } },
+    });
+    const run = await untilOver(engine, id);
+    expect(run.outcome).toBe("success");
+    expect((await engine.result(id)).outputFiles).toEqual(["docs/one.md", "reviewed.md"]);
+    expect(run.main).toMatchObject({ role: "reviewer", agent: reviewer });
+    expect(lab.leftovers()).toEqual([]);
+  });
+});
+
+describe("an answer", () => {
+  it("may be a last line where the template agrees on one, for success and for failure", async () => {
+    const engine = lab.open();
+    const said = (task: string, mark: string) => worker(task, { tools: ["Read"], say: `All I could do.\n${mark}` });
+    const agent = lab.scenario([
+      ...mainSession([{ id: "one" }, { id: "two" }]),
+      said("one", "<<<TASK_COMPLETE>>>"),
+      said("two", "<<<TASK_FAILED>>>"),
+    ]);
+    const id = await lab.begin(engine, agent, {
+      config: { autoSpawn: true },
+      phases: { workerExecution: { completionMarkers: ["<<<TASK_COMPLETE>>>", "<<<TASK_FAILED>>>"] } },
+    });
+    const run = await untilOver(engine, id);
+    expect(run.workers["one"]).toMatchObject({ status: "completed", output: "All I could do." });
+    expect(run.workers["two"]).toMatchObject({ status: "failed", error: "All I could do." });
+  });
+});
+
+describe("cleaning up", () => {
+  it("cancels, packs the workers' sessions and takes the run out of the lists; its branch stays (D4-114, D4-118, D4-348, D4-496, D4-508/E28, E65)", async () => {
+    const store = new MemoryStore();
+    const engine = lab.open(store);
+    const id = await lab.begin(engine, lab.scenario([...mainSession([{ id: "one" }]), goodWorker]), {
+      config: { autoSpawn: true },
+    });
+    const { head, workers } = await untilOver(engine, id);
+    const heard: string[] = [];
+    engine.subscribe(({ type }) => heard.push(type));
+    expect(await engine.cleanup(id, { removeState: false })).toMatchObject({ archived: 1, deleted: 0, removed: false });
+    expect(heard).toEqual(["workers:archived", "orchestrator:cleanup"]);
+    expect(engine.transcript(id, workers["one"]!.sessionId).length).toBeGreaterThan(0);
+    const before = store.read({}).length;
+    await engine.cleanup(id, { deleteWorkers: true });
+    expect(engine.get(id)).toBeNull();
+    expect(existsSync(join(lab.data, "sessions", id))).toBe(false);
+    expect(store.read({}).slice(0, before)).toMatchObject(
+      Array.from({ length: before }, (_, i) => ({ seq: i + 1, type: "log:removed" })),
+    );
+    expect(lab.git("rev-parse", `tutti/${id}`)).toBe(head);
+  });
+
+  it("ends what still runs first", async () => {
+    const engine = lab.open();
+    const id = await lab.begin(engine, lab.scenario([...mainSession([{ id: "one" }]), slow("one")]), {
+      config: { autoSpawn: true },
+    });
+    await engine.until(id, running("one"));
+    await engine.cleanup(id, { removeState: false });
+    expect(engine.get(id)).toMatchObject({ status: "cancelled", released: true });
+    expect(lab.leftovers()).toEqual([]);
+  });
+});

@@ -1,0 +1,250 @@
+// After the workers: which phases follow, how results are merged, and what only the person can decide.
+import { describe, expect, it } from "vitest";
+import { makeTemplate, Story } from "./make-run.ts";
+import { outcome } from "../../src/run/census.ts";
+import type { Answer } from "../../src/schema/answer.ts";
+import type { Template } from "../../src/schema/template.ts";
+
+const CONFLICT = { type: "file_conflict", files: ["f.md"], tasks: ["a", "b"], resolution: null, refs: [] };
+
+/** Two tasks done; each changed a file of its own unless both changed the same. */
+function worked(template: Template, { same = false, conflict = false } = {}): Story {
+  const story = new Story(template).execute([{ id: "a" }, { id: "b" }]);
+  for (const id of ["a", "b"]) {
+    story.spawn(id);
+    const work = { commit: `commit-of-${id}`, files: [same ? "f.md" : `${id}.md`], head: null };
+    story.answerWorker(
+      id,
+      { phase: "completion", data: { task_id: id, status: "success", summary: `did ${id}` } },
+      { work },
+    );
+    if (id === "b" && conflict) {
+      story.do({ type: "conflicted", taskId: "b", commit: "commit-of-b", conflict: CONFLICT });
+    } else {
+      story.merge(id);
+    }
+  }
+  return story;
+}
+const aggregation = (settings: object, more: object = {}) =>
+  makeTemplate({ phases: { aggregation: settings, ...more } });
+const items = (story: Story) => Object.values(story.run.inbox);
+
+describe("after the last worker", () => {
+  it("aggregation follows, then verification if enabled, then the end (D4-561, D4-562, D4-581, D4-583, D4-584)", () => {
+    const story = worked(aggregation({}, { verification: { enabled: true } }));
+    expect(story.run).toMatchObject({ status: "aggregating", currentPhase: "aggregation" });
+    story.answerMain({ phase: "aggregation", data: { status: "success" } });
+    expect(story.run).toMatchObject({ status: "verifying", currentPhase: "verification" });
+    story.answerMain({ phase: "verification", data: { status: "passed" } });
+    expect(story.run).toMatchObject({ status: "completed", outcome: "success" });
+    const without = worked(aggregation({}));
+    without.answerMain({ phase: "aggregation", data: { status: "success" } });
+    expect(without.run.status).toBe("completed");
+  });
+
+  it("phases that the template turns off are left out (D4-582, D4-585)", () => {
+    expect(worked(aggregation({ enabled: false })).run.status).toBe("completed");
+    expect(worked(aggregation({ enabled: false }, { verification: { enabled: true } })).run.status).toBe("verifying");
+  });
+
+  it("with one task there is nothing to merge, nor with one that was not left out (E07)", () => {
+    const story = new Story().plan([{ id: "a" }, { id: "b" }]);
+    story.do({ type: "confirm", changes: { tasks: { b: { skip: true } } } });
+    story.spawn("a");
+    story.succeed("a");
+    story.merge("a");
+    expect(story.run.status).toBe("completed");
+  });
+
+  it("results that nowhere meet need no merging where the template says so (E07)", () => {
+    expect(worked(aggregation({ skipWhenIndependent: true })).run).toMatchObject({
+      status: "completed",
+      aggregation: null,
+    });
+    expect(worked(aggregation({ skipWhenIndependent: true }), { same: true }).run.status).toBe("aggregating");
+  });
+
+  it("concatenating asks nobody where no file is in two results, and the main session otherwise (E62)", () => {
+    const apart = worked(aggregation({ mergeStrategy: "concatenate" }));
+    expect(apart.run).toMatchObject({
+      status: "completed",
+      aggregation: {
+        status: "success",
+        output_files: ["a.md", "b.md"],
+        merged_output: expect.stringMatching(/did a[^]*did b/),
+      },
+    });
+    expect(apart.types()).toContain("orchestrator:aggregated");
+    expect(worked(aggregation({ mergeStrategy: "concatenate" }), { same: true }).run.status).toBe("aggregating");
+  });
+
+  it("one task that failed is named to the main session; all of them are the end (E08, E09)", () => {
+    const story = new Story().execute([{ id: "a" }, { id: "b" }]);
+    for (const id of ["a", "b"]) story.spawn(id);
+    const failed = (id: string) =>
+      story.answerWorker(id, { phase: "completion", data: { task_id: id, status: "failed", error: "no" } });
+    failed("a");
+    failed("b");
+    expect(story.run).toMatchObject({ status: "error", outcome: "failed" });
+    expect(outcome(story.run, [], story.now).error).toBe("no task completed");
+  });
+});
+
+describe("merging that needs a person", () => {
+  const needsInput: Answer = {
+    phase: "aggregation",
+    data: {
+      status: "needs_input",
+      summary: "two styles",
+      conflicts: [{ type: "naming", description: "Which style?", options: ["camel", "snake"] }, { type: "layout" }],
+    },
+  };
+
+  it("pauses the run with one record for each decision, and goes on when the last is taken (E60)", () => {
+    const story = worked(makeTemplate());
+    story.answerMain(needsInput);
+    expect(story.run).toMatchObject({ status: "paused", pausedFrom: { status: "aggregating", reason: "needs_input" } });
+    expect(items(story)).toMatchObject([
+      { kind: "decision", index: 0, question: "Which style?", options: ["camel", "snake"] },
+      { kind: "decision", index: 1 },
+    ]);
+    expect(() => story.do({ type: "resume" })).toThrow("waits for decisions");
+    story.do({ type: "answer", itemId: items(story)[0]!.id, answer: { option: 1 } });
+    expect(story.run.status).toBe("paused");
+    story.do({ type: "decide", decisions: [{ index: 1, text: "one folder each" }] });
+    expect(story.run).toMatchObject({ status: "aggregating", inbox: {} });
+    expect(story.run.owed).toMatchObject({ phase: "aggregation", try: 1 });
+    expect(story.run.owed!.note).toMatch(/Which style\?\n {2}snake[^]*one folder each/);
+    story.answerMain({ phase: "aggregation", data: { status: "success" } });
+    expect(story.run).toMatchObject({ status: "completed", outcome: "success" });
+  });
+
+  it("takes several decisions at once, and refuses wrong ones as a whole", () => {
+    const story = worked(makeTemplate());
+    story.answerMain(needsInput);
+    const before = story.run;
+    for (const decisions of [
+      [],
+      [{ index: 7, text: "x" }],
+      [{ index: 0, option: 5 }],
+      [{ index: 0 }],
+      [
+        { index: 0, option: 0 },
+        { index: 0, option: 1 },
+      ],
+    ]) {
+      expect(() => story.do({ type: "decide", decisions })).toThrow();
+      expect(story.run).toBe(before);
+    }
+    story.do({
+      type: "decide",
+      decisions: [
+        { index: 0, option: 0 },
+        { index: 1, text: "flat" },
+      ],
+    });
+    expect(story.run.status).toBe("aggregating");
+    expect(() => story.do({ type: "decide", decisions: [{ index: 0, option: 0 }] })).toThrow("does not wait");
+  });
+
+  it("is what every conflict becomes where the template leaves conflicts to the person (E61)", () => {
+    for (const settings of [{ conflictResolution: "ask" }, { mergeStrategy: "manual" }]) {
+      const story = worked(aggregation(settings), { conflict: true });
+      story.answerMain({ phase: "aggregation", data: { status: "success" } });
+      expect(items(story)).toMatchObject([
+        {
+          kind: "decision",
+          options: ["take the version of a", "take the version of b"],
+          evidence: { files: ["f.md"] },
+        },
+      ]);
+      story.do({ type: "decide", decisions: [{ index: 0, option: 1 }] });
+      story.answerMain({ phase: "aggregation", data: { status: "success" } });
+      expect(story.run).toMatchObject({ status: "completed", outcome: "success" });
+      expect(story.run.conflicts[0]!.resolution).toContain("take the version of b");
+    }
+  });
+
+  it("does not happen otherwise: a conflict left open makes the run less than a success", () => {
+    const story = worked(makeTemplate(), { conflict: true });
+    story.answerMain({ phase: "aggregation", data: { status: "success" } });
+    expect(story.run).toMatchObject({ status: "completed", outcome: "degraded" });
+  });
+
+  it("ends the run when the results cannot be reconciled", () => {
+    const story = worked(makeTemplate());
+    story.answerMain({ phase: "aggregation", data: { status: "failed", error: "Irreconcilable" } });
+    expect(story.run).toMatchObject({ status: "error", outcome: "failed" });
+  });
+});
+
+describe("phases before the workers", () => {
+  const begin = (phases: object) => {
+    const story = new Story(makeTemplate({ phases }));
+    story.do({ type: "start", base: "base", warnings: [] });
+    return story;
+  };
+  const answerFirst = (story: Story) => {
+    story.do({ type: "spawnMain" });
+    story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
+    story.answerMain({ phase: "analysis", data: { summary: "s", recommended_splits: 1 } });
+  };
+
+  it("planning follows analysis by itself, and comes first where there is no analysis (D4-578)", () => {
+    const story = begin({});
+    expect(story.run).toMatchObject({ status: "analyzing", currentPhase: "analysis" });
+    answerFirst(story);
+    expect(story.run).toMatchObject({ status: "planning", currentPhase: "taskPlanning" });
+    const without = begin({ analysis: { enabled: false } });
+    expect(without.run).toMatchObject({
+      status: "planning",
+      currentPhase: "taskPlanning",
+      owed: { phase: "taskPlanning" },
+    });
+  });
+
+  it("without planning the request itself is the one task", () => {
+    const story = begin({ taskPlanning: { enabled: false } });
+    answerFirst(story);
+    expect(story.run).toMatchObject({ status: "confirming", tasks: [{ id: "task_001", description: "do it" }] });
+    const neither = begin({ analysis: { enabled: false }, taskPlanning: { enabled: false } });
+    expect(neither.run).toMatchObject({ status: "confirming", tasks: [{ id: "task_001" }], owed: null });
+  });
+
+  it("without workers the plan, or the analysis, is the result", () => {
+    const planned = begin({ workerExecution: { enabled: false } });
+    answerFirst(planned);
+    planned.answerMain({ phase: "task_list", data: { tasks: [{ id: "a", title: "A", description: "a" }] } });
+    expect(planned.run).toMatchObject({ status: "completed", outcome: "success", inbox: {} });
+    expect(outcome(planned.run, [], 0).census).toMatchObject({ planned: 1, skipped: 1 });
+    const analysed = begin({ taskPlanning: { enabled: false }, workerExecution: { enabled: false } });
+    answerFirst(analysed);
+    expect(analysed.run).toMatchObject({ status: "completed", outcome: "success" });
+  });
+});
+
+describe("a phase of another agent or role", () => {
+  it("gets a session of its own, and the one before is done", () => {
+    const story = worked(
+      aggregation(
+        {},
+        {
+          verification: { enabled: true, agent: "command:reviewer", role: "reviewer" },
+          workerExecution: { role: "writer" },
+        },
+      ),
+    );
+    expect(story.run.workers["a"]!.session).toMatchObject({ agent: "command:x", role: "writer" });
+    const first = story.run.main!.sessionId;
+    expect(story.run.main).toMatchObject({ agent: "command:x", role: "main" });
+    story.answerMain({ phase: "aggregation", data: { status: "success" } });
+    expect(story.log.at(-1)).toMatchObject({ type: "main:relieved", data: { sessionId: first } });
+    story.do({ type: "spawnMain" });
+    expect(story.run.main).toMatchObject({ agent: "command:reviewer", role: "reviewer", state: "spawning" });
+    expect(story.run.main!.sessionId).not.toBe(first);
+    story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
+    story.answerMain({ phase: "verification", data: { status: "passed" } });
+    expect(story.run.status).toBe("completed");
+  });
+});

@@ -1,0 +1,119 @@
+// What a run may use: counted, checked before each start and during a turn, asked for, and given.
+import { describe, expect, it } from "vitest";
+import { makeTemplate, Story } from "./make-run.ts";
+import { used } from "../../src/run/budget.ts";
+import { schedule } from "../../src/run/schedule.ts";
+import type { Budget } from "../../src/schema/budget.ts";
+
+const begin = (budget: Budget, tasks = [{ id: "a" }, { id: "b" }]) =>
+  new Story(makeTemplate({ config: { budget } })).execute(tasks);
+const spend = (story: Story, usage: { inputTokens?: number; outputTokens?: number; usd?: number }) =>
+  story.answerWorker(
+    "a",
+    { phase: "completion", data: { task_id: "a", status: "success" } },
+    { usage: { inputTokens: 0, outputTokens: 0, usd: 0, ...usage }, work: { commit: "c", files: ["f"], head: null } },
+  );
+const item = (story: Story) => Object.values(story.run.inbox).find(({ kind }) => kind === "budget")!;
+const wanted = (story: Story) => schedule(story.run, { freeSlots: 9 }, story.now);
+
+describe("a budget that is used up", () => {
+  it.each([
+    ["money", { usd: 1 }, { usd: 1.2 }, "usd"],
+    ["tokens", { tokens: 1000 }, { inputTokens: 600, outputTokens: 400 }, "tokens"],
+  ] as const)("in %s stops the run where it is, asks for more, and loses nothing", (_, budget, usage, kind) => {
+    const story = begin(budget);
+    story.spawn("a");
+    spend(story, usage);
+    expect(story.run).toMatchObject({ status: "paused", pausedFrom: { status: "running", reason: "budget" } });
+    expect(story.run.workers["a"]!.status).toBe("completed");
+    expect(item(story)).toMatchObject({
+      kind: "budget",
+      evidence: { kind },
+      options: ["use as much again", "cancel the run"],
+    });
+    expect(wanted(story).spawn).toEqual([]);
+    expect(() => story.do({ type: "resume" })).toThrow("used up");
+    story.do({ type: "answer", itemId: item(story).id, answer: { option: 0 } });
+    expect(story.run).toMatchObject({ status: "running", inbox: {} });
+    expect(story.run.budget[kind]).toBeGreaterThan(budget[kind as never]);
+    expect(wanted(story).spawn).toEqual(["b"]);
+  });
+
+  it("in turns stops before the turn that would be too many", () => {
+    const story = begin({ turns: 3 });
+    story.spawn("a");
+    expect(story.run.turns).toBe(3);
+    story.spawn("b");
+    expect(story.run).toMatchObject({ status: "paused", turns: 3 });
+    story.do({ type: "answer", itemId: item(story).id, answer: { data: { turns: 10 } } });
+    expect(story.run).toMatchObject({ status: "running", turns: 4, budget: { turns: 10 } });
+  });
+
+  it("in sessions stops before the session that would be too many", () => {
+    const story = begin({ descendants: 2 });
+    expect(story.run.status).toBe("spawning");
+    story.spawn("a");
+    expect(story.run).toMatchObject({ status: "paused", sessions: 2 });
+    expect(item(story)).toMatchObject({ evidence: { kind: "descendants", used: 2, limit: 2 } });
+  });
+
+  it("in minutes counts from the start, without the time in which it waited for a person", () => {
+    const story = new Story(makeTemplate({ config: { budget: { minutes: 10 } } })).plan([{ id: "a" }]);
+    story.now += 60 * 60_000;
+    story.do({ type: "confirm" });
+    story.spawn("a");
+    story.do({ type: "pause" });
+    story.do({ type: "resume" }, 60 * 60_000);
+    expect(used(story.run, story.now).minutes).toBeLessThan(0.1);
+    const { lookAt } = wanted(story);
+    expect(lookAt! - story.now).toBeLessThanOrEqual(10 * 60_000);
+    story.now = lookAt!;
+    story.do({ type: "tick" });
+    expect(story.run).toMatchObject({ status: "paused", pausedFrom: { reason: "budget" } });
+  });
+
+  it("is noticed during a turn, while it is being used up", () => {
+    const story = begin({ usd: 1 });
+    story.spawn("a");
+    const spending = (usd: number) => story.do({ type: "spending", usage: { inputTokens: 1, outputTokens: 1, usd } });
+    expect(spending(0.9)).toEqual([]);
+    expect(spending(1.1).map(({ type }) => type)).toEqual([
+      "orchestrator:budgetReached",
+      "inbox:added",
+      "orchestrator:paused",
+      "worker:paused",
+    ]);
+    expect(spending(1.2), "asks once").toEqual([]);
+  });
+
+  it("is not asked about when there is nothing left to do", () => {
+    const story = begin({ usd: 1 }, [{ id: "a" }]);
+    story.spawn("a");
+    spend(story, { usd: 2 });
+    story.merge("a");
+    expect(story.run).toMatchObject({ status: "completed", outcome: "success" });
+  });
+
+  it("can be raised when the plan is confirmed, and ends the run if the person says so", () => {
+    const raised = new Story(makeTemplate({ config: { budget: { usd: 1 } } })).plan([{ id: "a" }, { id: "b" }]);
+    raised.do({ type: "confirm", changes: { budget: { usd: 50 } } });
+    raised.spawn("a");
+    spend(raised, { usd: 2 });
+    expect(raised.run.status).toBe("running");
+    const ended = begin({ usd: 1 });
+    ended.spawn("a");
+    spend(ended, { usd: 2 });
+    ended.do({ type: "answer", itemId: item(ended).id, answer: { approve: false } });
+    expect(ended.run.status).toBe("cancelled");
+  });
+
+  it("takes only numbers for an answer", () => {
+    const story = begin({ usd: 1 });
+    story.spawn("a");
+    spend(story, { usd: 2 });
+    for (const answer of [{ data: { usd: "much" } }, { text: "yes" }, { option: 9 }] as never[]) {
+      expect(() => story.do({ type: "answer", itemId: item(story).id, answer })).toThrow();
+    }
+    expect(story.run.status).toBe("paused");
+  });
+});

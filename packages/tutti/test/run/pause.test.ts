@@ -1,0 +1,212 @@
+// Pausing, resuming and cancelling, of runs and of single workers.
+import { describe, expect, it } from "vitest";
+import { makeTemplate, Story, taskList } from "./make-run.ts";
+import { deadlines, schedule } from "../../src/run/schedule.ts";
+import { ORCHESTRATOR_STATUS } from "../../src/schema/status.ts";
+
+const refusal = (story: Story, command: Parameters<Story["do"]>[0]): string => {
+  const before = story.run;
+  try {
+    story.do(command);
+  } catch (error) {
+    expect(story.run).toBe(before);
+    return (error as { code: string }).code;
+  }
+  return "accepted";
+};
+
+const wanted = (story: Story) => schedule(story.run, { freeSlots: 9 }, story.now);
+
+describe("pausing a run", () => {
+  it("keeps where it was, and resuming goes back there (D4-271, D4-329, D4-330, D4-488, D4-489, D4-563)", () => {
+    const story = new Story().execute([{ id: "a" }, { id: "b" }]);
+    story.spawn("a");
+    expect(story.do({ type: "pause" })[0]).toMatchObject({
+      type: "orchestrator:paused",
+      data: { previousStatus: "running", previousPhase: "workerExecution", reason: "person" },
+    });
+    expect(story.run).toMatchObject({
+      status: "paused",
+      pausedFrom: { status: "running", phase: "workerExecution" },
+    });
+    const [resumed] = story.do({ type: "resume" });
+    expect(resumed).toMatchObject({
+      type: "orchestrator:resumed",
+      data: { status: "running", phase: "workerExecution" },
+    });
+    expect(story.run).toMatchObject({ status: "running", pausedFrom: null });
+  });
+
+  it("starts nothing, pauses the workers with it and lets their times stand still (E24, E25)", () => {
+    const story = new Story(makeTemplate({ config: { workerTimeout: 10_000 } })).execute([{ id: "a" }, { id: "b" }]);
+    story.spawn("a");
+    story.do({ type: "pause" });
+    expect(story.run.workers["a"]).toMatchObject({ status: "paused", pausedBy: "run" });
+    expect(wanted(story)).toMatchObject({ spawn: [], spawnMain: false, deadlines: [] });
+    expect(story.do({ type: "spawn", taskId: "b" })).toEqual([]);
+    story.do({ type: "resume" }, 60_000);
+    expect(story.run.workers["a"]!.status).toBe("running");
+    const [deadline] = deadlines(story.run);
+    expect(deadline!.at).toBeGreaterThan(story.now + 9000);
+    expect(wanted(story).spawn).toEqual(["b"]);
+  });
+
+  it("pauses a worker that comes up meanwhile, but not one that the person paused before (E24)", () => {
+    const story = new Story().execute([{ id: "a" }, { id: "b" }]);
+    story.spawn("a");
+    story.do({ type: "pauseWorker", sessionId: story.run.workers["a"]!.sessionId });
+    story.do({ type: "spawn", taskId: "b" });
+    story.do({ type: "pause" });
+    story.do({ type: "ready", sessionId: story.run.workers["b"]!.sessionId, start: "base" });
+    expect(story.run.workers["b"]).toMatchObject({ status: "paused", pausedBy: "run" });
+    story.do({ type: "resume" });
+    expect(story.run.workers["b"]!.status).toBe("running");
+    expect(story.run.workers["a"]).toMatchObject({ status: "paused", pausedBy: "person" });
+  });
+
+  it("is possible in every status between start and end and refused in all others, changing nothing (E22, E23)", () => {
+    const pausable = ["analyzing", "planning", "confirming", "spawning", "running", "aggregating", "verifying"];
+    const template = makeTemplate({ phases: { verification: { enabled: true } } });
+    const reached = new Set<string>();
+    const story = new Story(template);
+    const look = () => {
+      reached.add(story.run.status);
+      const possible = pausable.includes(story.run.status);
+      expect(refusal(story, { type: "pause" }), story.run.status).toBe(possible ? "accepted" : "wrong_state");
+      if (!possible) return;
+      expect(refusal(story, { type: "pause" })).toBe("wrong_state");
+      story.do({ type: "resume" });
+    };
+    const answerMain = (answer: Parameters<Story["answerMain"]>[0]) => {
+      look();
+      story.answerMain(answer);
+    };
+    look();
+    story.do({ type: "start", base: "base", warnings: [] });
+    look();
+    story.do({ type: "spawnMain" });
+    story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
+    answerMain({ phase: "analysis", data: { summary: "s", recommended_splits: 2 } });
+    answerMain(taskList([{ id: "a" }, { id: "b" }]));
+    look();
+    story.do({ type: "confirm" });
+    look();
+    for (const id of ["a", "b"]) story.spawn(id);
+    look();
+    for (const id of ["a", "b"]) {
+      story.succeed(id);
+      story.merge(id);
+    }
+    answerMain({ phase: "aggregation", data: { status: "success" } });
+    answerMain({ phase: "verification", data: { status: "passed" } });
+    look();
+    expect(refusal(story, { type: "resume" })).toBe("wrong_state");
+    expect(refusal(story, { type: "cancel" })).toBe("wrong_state");
+    expect([...reached].toSorted()).toEqual(
+      Object.values(ORCHESTRATOR_STATUS)
+        .filter((status) => !["paused", "error", "cancelled"].includes(status))
+        .toSorted(),
+    );
+  });
+
+  it("lets a turn that was interrupted be put again, with what had been done, and counts no try (E24)", () => {
+    const story = new Story().execute([{ id: "a" }]);
+    story.spawn("a");
+    story.do({ type: "pause" });
+    story.answerWorker("a", null, { ending: { kind: "interrupted", detail: "" } });
+    expect(story.run.workers["a"]).toMatchObject({ status: "paused", owed: { try: 1, interrupted: true } });
+    expect(story.run.workers["a"]!.session.turn).toBeNull();
+    story.do({ type: "resume" });
+    expect(story.run.workers["a"]!.session.turn).toMatchObject({ number: 2, try: 1 });
+  });
+
+  it("takes what a session finished just before it heard of the pause", () => {
+    const story = new Story().execute([{ id: "a" }, { id: "b" }]);
+    story.spawn("a");
+    story.do({ type: "pause" });
+    story.succeed("a");
+    expect(story.run.workers["a"]!.status).toBe("completed");
+    expect(story.run.status).toBe("paused");
+    story.do({ type: "resume" });
+    expect(story.run.status).toBe("running");
+  });
+
+  it("goes on in the phase that an answer during the pause led to", () => {
+    const story = new Story();
+    story.do({ type: "start", base: "base", warnings: [] });
+    story.do({ type: "spawnMain" });
+    story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
+    story.do({ type: "pause" });
+    story.answerMain({ phase: "analysis", data: { summary: "s", recommended_splits: 1 } });
+    expect(story.run).toMatchObject({ status: "paused", currentPhase: "taskPlanning" });
+    expect(story.run.main!.turn).toBeNull();
+    story.do({ type: "resume" });
+    expect(story.run.status).toBe("planning");
+    expect(story.run.main!.turn).toMatchObject({ phase: "taskPlanning" });
+  });
+});
+
+describe("a single worker", () => {
+  it("is paused and resumed, keeping its place, its times standing still (D4-356, D4-357, D4-500, D4-501, D4-569)", () => {
+    const story = new Story(makeTemplate({ config: { maxWorkers: 1 } })).execute([{ id: "a" }, { id: "b" }]);
+    story.spawn("a");
+    const { sessionId } = story.run.workers["a"]!;
+    expect(story.do({ type: "pauseWorker", sessionId })).toMatchObject([
+      { type: "worker:paused", data: { sessionId, orchestratorId: story.run.id, taskId: "a" } },
+    ]);
+    expect(wanted(story)).toMatchObject({ spawn: [], sessions: [sessionId], deadlines: [] });
+    story.do({ type: "resumeWorker", sessionId }, 1000);
+    expect(story.run.workers["a"]).toMatchObject({ status: "running", session: { waitedMs: 1000, pausedAt: null } });
+  });
+
+  it("is cancelled for good, frees its place, and what needs it is blocked (D4-257, D4-355, D4-502, D4-568)", () => {
+    const story = new Story(makeTemplate({ config: { maxWorkers: 1 } })).execute([
+      { id: "a" },
+      { id: "b" },
+      { id: "c", dependencies: ["a"] },
+    ]);
+    story.spawn("a");
+    const { sessionId } = story.run.workers["a"]!;
+    const events = story.do({ type: "cancelWorker", sessionId });
+    expect(events.map(({ type }) => type)).toEqual(["worker:cancelled", "task:blocked"]);
+    expect(story.run.workers["a"]).toMatchObject({ status: "cancelled", completedAt: story.now });
+    expect(wanted(story).spawn).toEqual(["b"]);
+    expect(refusal(story, { type: "cancelWorker", sessionId })).toBe("wrong_state");
+    expect(refusal(story, { type: "resumeWorker", sessionId })).toBe("wrong_state");
+    expect(refusal(story, { type: "pauseWorker", sessionId: "nobody" })).toBe("worker_not_found");
+  });
+
+  it("cannot be resumed by itself while the whole run is paused", () => {
+    const story = new Story().execute([{ id: "a" }]);
+    story.spawn("a");
+    story.do({ type: "pause" });
+    expect(refusal(story, { type: "resumeWorker", sessionId: story.run.workers["a"]!.sessionId })).toBe("wrong_state");
+  });
+});
+
+describe("cancelling a run", () => {
+  it("is possible in any status but an end, ends its workers and takes back what it asked (D4-331, D4-490, D4-564)", () => {
+    const story = new Story().execute([{ id: "a" }, { id: "b" }]);
+    story.spawn("a");
+    const { sessionId } = story.run.workers["a"]!;
+    story.do({ type: "asked", sessionId, askId: "1", itemId: "item_q", question: "?" });
+    story.do({ type: "pause" });
+    const events = story.do({ type: "cancel" });
+    expect(events.at(-1)).toMatchObject({ type: "orchestrator:cancelled", data: { phase: "workerExecution" } });
+    expect(story.run).toMatchObject({ status: "cancelled", outcome: "cancelled", inbox: {} });
+    expect(story.run.workers["a"]!.status).toBe("cancelled");
+    expect(refusal(story, { type: "retry", taskId: "a" })).toBe("wrong_state");
+  });
+});
+
+describe("a clock that jumped, or a machine that slept", () => {
+  it("gives every session the time back that nobody could use", () => {
+    const story = new Story(makeTemplate({ config: { workerTimeout: 10_000 } })).execute([{ id: "a" }]);
+    story.spawn("a");
+    const { sessionId } = story.run.workers["a"]!;
+    story.do({ type: "clockJumped", byMs: 3_600_000 }, 3_600_000);
+    expect(story.do({ type: "expired", sessionId })).toEqual([]);
+    expect(story.run.workers["a"]!.status).toBe("running");
+    expect(story.do({ type: "expired", sessionId }, 11_000)[0]).toMatchObject({ type: "worker:timeout" });
+  });
+});

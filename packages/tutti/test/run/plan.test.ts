@@ -1,0 +1,258 @@
+// The plan: how it is read, shown, changed, confirmed or sent back.
+import { describe, expect, it } from "vitest";
+import { makeTemplate, Story, taskList, type PlannedTask } from "./make-run.ts";
+import { census } from "../../src/run/census.ts";
+import type { PlanChanges } from "../../src/run/command.ts";
+import { estimatePlan } from "../../src/run/estimate.ts";
+import { readPlan } from "../../src/run/plan.ts";
+import { schedule } from "../../src/run/schedule.ts";
+import type { Task } from "../../src/schema/task.ts";
+
+const task = (id: string, more: Partial<Task> = {}): Task => ({
+  id,
+  title: `Title of ${id}`,
+  description: "what",
+  scope: [],
+  priority: 5,
+  dependencies: [],
+  ...more,
+});
+const confirm = (tasks: PlannedTask[], changes: PlanChanges) => {
+  const story = new Story().plan(tasks);
+  story.do({ type: "confirm", changes });
+  return story;
+};
+const code = (act: () => unknown): string => {
+  try {
+    act();
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+  return "accepted";
+};
+const wanted = (story: Story) => schedule(story.run, { freeSlots: 9 }, story.now).spawn;
+
+describe("a plan that is ready", () => {
+  it("waits in confirming for the person's word, told once with its groups (D4-022..D4-028, D4-030..D4-033, D4-492, D4-579/E19)", () => {
+    const story = new Story().plan([
+      { id: "t1" },
+      { id: "t2" },
+      { id: "t3" },
+      { id: "t4", dependencies: ["t1", "t2"] },
+      { id: "t5", dependencies: ["t4"] },
+    ]);
+    const told = story.log.filter(({ type }) => type === "orchestrator:tasksReady");
+    expect(told).toMatchObject([
+      {
+        data: {
+          taskCount: 5,
+          parallelGroups: [["t1", "t2", "t3"], ["t4"], ["t5"]],
+          tasks: [{ id: "t1" }, {}, {}, {}, {}],
+        },
+      },
+    ]);
+    expect(story.run).toMatchObject({ status: "confirming", currentPhase: "taskPlanning" });
+    for (let i = 0; i < 3; i++) story.do({ type: "tick" }, 1_000_000);
+    expect(story.run.status).toBe("confirming");
+    expect(wanted(story)).toEqual([]);
+    story.do({ type: "confirm" });
+    expect(story.run).toMatchObject({ status: "spawning", currentPhase: "workerExecution" });
+  });
+
+  it("goes on by itself when the template says autoSpawn (E15)", () => {
+    const story = new Story(makeTemplate({ config: { autoSpawn: true } })).plan([{ id: "a" }]);
+    expect(story.run.status).toBe("spawning");
+  });
+
+  it("does not go on by itself when it cannot be carried out", () => {
+    const story = new Story(makeTemplate({ config: { autoSpawn: true } }));
+    story.do({ type: "start", base: "base", warnings: [] });
+    story.do({ type: "spawnMain" });
+    story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
+    story.answerMain({ phase: "analysis", data: { summary: "s", recommended_splits: 1 } });
+    for (let i = 0; i < 3; i++) story.answerMain(taskList([{ id: "a", dependencies: ["a"] }]));
+    expect(story.run.status).toBe("confirming");
+    expect(story.run.planErrors).toHaveLength(1);
+  });
+
+  it("is one record in the inbox with what it will take, and approving it confirms plan and budget together", () => {
+    const story = new Story(makeTemplate({ config: { budget: { usd: 5 } } })).plan([{ id: "a" }, { id: "b" }]);
+    const [item] = Object.values(story.run.inbox);
+    expect(item).toMatchObject({
+      kind: "plan",
+      run: story.run.id,
+      question: "Carry out this plan of 2 tasks?",
+      evidence: { tasks: [{ id: "a" }, { id: "b" }], budget: { usd: 5 }, estimate: { basis: "guess" } },
+      risk: "medium",
+    });
+    expect(code(() => story.do({ type: "answer", itemId: item!.id, answer: { approve: true, hash: "other" } }))).toBe(
+      "wrong_state",
+    );
+    story.do({ type: "answer", itemId: item!.id, answer: { approve: true, hash: item!.hash } });
+    expect(story.run).toMatchObject({ status: "spawning", inbox: {}, budget: { usd: 5 } });
+    expect(code(() => story.do({ type: "answer", itemId: item!.id, answer: { approve: true } }))).toBe(
+      "item_not_found",
+    );
+  });
+
+  it("is sent back with words, and another plan comes, to be asked for anew", () => {
+    const story = new Story().plan([{ id: "a" }]);
+    const [first] = Object.values(story.run.inbox);
+    story.do({ type: "answer", itemId: first!.id, answer: { approve: false, text: "two tasks, please" } });
+    expect(story.run).toMatchObject({ status: "planning", tasks: [] });
+    expect(story.run.owed).toMatchObject({
+      phase: "taskPlanning",
+      try: 1,
+      note: expect.stringContaining("two tasks, please"),
+    });
+    expect(story.run.main!.turn).toMatchObject({ phase: "taskPlanning" });
+    story.answerMain(taskList([{ id: "a" }, { id: "b" }]));
+    const [second] = Object.values(story.run.inbox);
+    expect(story.run.status).toBe("confirming");
+    expect(second!.hash).not.toBe(first!.hash);
+    expect(second!.id).not.toBe(first!.id);
+  });
+});
+
+describe("changes to a plan", () => {
+  it("leave tasks out: what depends on them is blocked, unless they count as done (D4-034/E16, E17)", () => {
+    const tasks = [{ id: "a" }, { id: "b", dependencies: ["a"] }, { id: "c" }];
+    const blocked = confirm(tasks, { tasks: { a: { skip: true } } });
+    expect(wanted(blocked)).toEqual(["c"]);
+    expect(blocked.run.blocked).toEqual({ b: ["a"] });
+    expect(census(blocked.run)).toMatchObject({ planned: 3, skipped: 1, blocked: 1 });
+    const released = confirm(tasks, { tasks: { a: { skip: true, satisfied: true } } });
+    expect(wanted(released)).toEqual(["b", "c"]);
+  });
+
+  it("a task that the person left out does not make the run less of a success, and no task is nothing to do", () => {
+    const story = confirm([{ id: "a" }, { id: "b" }], { tasks: { a: { skip: true } } });
+    story.spawn("b");
+    story.succeed("b");
+    story.merge("b");
+    expect(story.run).toMatchObject({ status: "completed", outcome: "success" });
+    expect(confirm([{ id: "a" }], { tasks: { a: { skip: true } } }).run).toMatchObject({
+      status: "completed",
+      outcome: "success",
+    });
+  });
+
+  it("set priorities, words, scopes and dependencies, and add and remove tasks (D4-035, D4-036/E16)", () => {
+    const story = confirm([{ id: "a" }, { id: "b" }, { id: "c" }], {
+      tasks: { b: { priority: 1, title: "B first", scope: ["b.md"] }, a: { dependencies: ["d"] } },
+      added: [task("d", { priority: 2 })],
+      removed: ["c"],
+    });
+    expect(story.run.tasks.map(({ id }) => id)).toEqual(["a", "b", "d"]);
+    expect(story.run.tasks[1]).toMatchObject({ title: "B first", priority: 1, scope: ["b.md"] });
+    expect(story.run.parallelGroups).toEqual([["b", "d"], ["a"]]);
+    expect(wanted(story)).toEqual(["b", "d"]);
+  });
+
+  it.each([
+    ["an unknown task", { tasks: { x: { skip: true } } }],
+    ["a cycle", { tasks: { a: { dependencies: ["b"] }, b: { dependencies: ["a"] } } }],
+    ["an unknown dependency", { tasks: { a: { dependencies: ["x"] } } }],
+    ["a removed task that another needs", { tasks: { b: { dependencies: ["a"] } }, removed: ["a"] }],
+    ["a double id", { added: [task("a")] }],
+    ["an empty title", { tasks: { a: { title: "" } } }],
+    ["a priority of 11", { tasks: { a: { priority: 11 } } }],
+    ["no task at all", { removed: ["a", "b"] }],
+  ] as [string, PlanChanges][])("are refused as a whole with %s", (_, changes) => {
+    const story = new Story().plan([{ id: "a" }, { id: "b" }]);
+    const before = story.run;
+    expect(code(() => story.do({ type: "confirm", changes }))).toBe("invalid_plan");
+    expect(story.run).toBe(before);
+  });
+
+  it("can make a plan sound that was not (E11)", () => {
+    const story = new Story();
+    story.do({ type: "start", base: "base", warnings: [] });
+    story.do({ type: "spawnMain" });
+    story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
+    story.answerMain({ phase: "analysis", data: { summary: "s", recommended_splits: 1 } });
+    for (let i = 0; i < 3; i++)
+      story.answerMain(
+        taskList([
+          { id: "a", dependencies: ["b"] },
+          { id: "b", dependencies: ["a"] },
+        ]),
+      );
+    expect(story.run.planErrors[0]).toContain("cycle");
+    expect(code(() => story.do({ type: "confirm" }))).toBe("invalid_plan");
+    story.do({ type: "confirm", changes: { tasks: { a: { dependencies: [] } } } });
+    expect(story.run).toMatchObject({ status: "spawning", planErrors: [] });
+  });
+});
+
+describe("reading a plan", () => {
+  const plan = (tasks: object[], template = makeTemplate()) => readPlan({ tasks } as never, template);
+
+  it("warns of too few or too many tasks and of tasks without a scope, as the template sets it (E74)", () => {
+    const scoped = { id: "a", title: "t", description: "d", scope: ["x"] };
+    expect(plan([scoped]).warnings).toEqual([]);
+    expect(plan([{ ...scoped, scope: [] }]).warnings).toEqual(["without a scope: a"]);
+    const many = Array.from({ length: 51 }, (_, i) => ({ ...scoped, id: `t${i}` }));
+    expect(plan(many).warnings).toEqual(["the plan has 51 tasks, more than 50"]);
+    const strict = makeTemplate({
+      phases: { taskPlanning: { validation: { minTasks: 3, requireScope: false, requireDependencies: true } } },
+    });
+    expect(
+      plan(
+        [
+          { ...scoped, scope: [] },
+          { ...scoped, id: "b" },
+        ],
+        strict,
+      ).warnings,
+    ).toEqual(["the plan has 2 tasks, fewer than 3", "no task depends on another"]);
+  });
+
+  it("reads priorities with 1 as the highest, or the other way round where the template says so (D4-029/X01)", () => {
+    const rows = [1, 10, "critical", "low"].map((priority, i) => ({
+      id: `t${i}`,
+      title: "t",
+      description: "d",
+      priority,
+    }));
+    expect(plan(rows).tasks.map(({ priority }) => priority)).toEqual([1, 10, 1, 8]);
+    const reversed = makeTemplate({ config: { priorityOrder: "highest-first" } });
+    expect(plan(rows, reversed).tasks.map(({ priority }) => priority)).toEqual([10, 1, 1, 8]);
+  });
+});
+
+describe("what a plan will take", () => {
+  const history = { samples: 10, msPerTask: 60_000, usdPerTask: 0.2, tokensPerTask: 1000, msByTitle: {} };
+
+  it("comes from what tasks took before: the longest chain or all of it over the workers, whichever is longer", () => {
+    const wide = Array.from({ length: 8 }, (_, i) => task(`t${i}`));
+    expect(estimatePlan(wide, 4, history)).toMatchObject({
+      basis: "history",
+      samples: 10,
+      minutes: 2,
+      usd: 1.6,
+      tokens: 8000,
+      criticalMinutes: 1,
+      advice: [],
+    });
+    const chain = wide.map((each, i) => (i === 0 ? each : { ...each, dependencies: [`t${i - 1}`] }));
+    const estimate = estimatePlan(chain, 4, history);
+    expect(estimate).toMatchObject({ minutes: 8, criticalPath: chain.map(({ id }) => id) });
+    expect(estimate.advice[0]).toContain("hardly be faster than one");
+  });
+
+  it("says when tasks will not run side by side because they name the same files", () => {
+    const tasks = [task("a", { scope: ["src/x.ts"] }), task("b", { scope: ["src"] })];
+    expect(estimatePlan(tasks, 4, history).advice).toEqual([
+      "a and b name the same files and will not run at the same time",
+    ]);
+  });
+
+  it("uses what a task of the same title took in the same repository", () => {
+    const { tasks } = readPlan({ tasks: [{ id: "a", title: "Known", description: "d" }] }, makeTemplate(), {
+      Known: 180_000,
+    });
+    expect(tasks[0]!.expectedMs).toBe(180_000);
+    expect(estimatePlan(tasks, 1, history).minutes).toBe(3);
+  });
+});

@@ -1,0 +1,122 @@
+// Which task starts next, and which waits.
+import { describe, expect, it } from "vitest";
+import { makeTemplate, Story, type PlannedTask } from "./make-run.ts";
+import { schedule } from "../../src/run/schedule.ts";
+import { scopesOverlap } from "../../src/run/scopes.ts";
+import type { TemplateConfig } from "../../src/schema/template.ts";
+
+interface Row extends PlannedTask {
+  scope?: string[];
+  estimated_tokens?: number;
+}
+
+function planned(rows: Row[], config: Partial<TemplateConfig> = {}, order?: string[]): Story {
+  const story = new Story(makeTemplate({ config }));
+  story.do({ type: "start", base: "base", warnings: [] });
+  story.do({ type: "spawnMain" });
+  story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
+  story.answerMain({ phase: "analysis", data: { summary: "s", recommended_splits: 1 } });
+  const tasks = rows.map((row) => ({ title: `Title of ${row.id}`, description: "d", ...row }));
+  story.answerMain({ phase: "task_list", data: { tasks, ...(order ? { execution_order: order } : {}) } });
+  story.do({ type: "confirm" });
+  return story;
+}
+const wanted = (story: Story, freeSlots = 9) => schedule(story.run, { freeSlots }, story.now);
+
+describe("the order of starting", () => {
+  it("is by priority, 1 first, then by the work that hangs on a task, then by age (D4-042, D4-047/X01)", () => {
+    const story = planned([
+      { id: "late", priority: 9 },
+      { id: "plain", priority: 5 },
+      { id: "root", priority: 5 },
+      { id: "next", priority: 5, dependencies: ["root"] },
+      { id: "urgent", priority: 1 },
+    ]);
+    expect(wanted(story).spawn).toEqual(["urgent", "root", "plain", "late"]);
+  });
+
+  it("puts the longer task first where the plan estimates them", () => {
+    const story = planned([
+      { id: "short", estimated_tokens: 10 },
+      { id: "long", estimated_tokens: 1000 },
+      { id: "middle", estimated_tokens: 100 },
+    ]);
+    expect(wanted(story).spawn).toEqual(["long", "middle", "short"]);
+  });
+
+  it("has no barrier between levels: a task starts when its own dependencies are complete (D4-038, D4-566/E10)", () => {
+    const story = planned([{ id: "a" }, { id: "b" }, { id: "c", dependencies: ["a"] }]);
+    story.spawn("a");
+    story.spawn("b");
+    story.succeed("a");
+    expect(wanted(story).spawn).toEqual(["c"]);
+  });
+
+  it("follows the main session's own order where one task runs at a time (E35)", () => {
+    const rows = [{ id: "a", priority: 1 }, { id: "b" }, { id: "c" }];
+    expect(wanted(planned(rows, { parallelExecution: false }, ["c", "b", "a"])).spawn).toEqual(["c"]);
+    expect(wanted(planned(rows, { parallelExecution: false }, ["c", "b"])).spawn, "an order with a gap").toEqual(["a"]);
+    expect(wanted(planned(rows, { parallelExecution: false })).spawn).toEqual(["a"]);
+  });
+});
+
+describe("how many start", () => {
+  const rows = Array.from({ length: 8 }, (_, i) => ({ id: `t${i}` }));
+
+  it("is bounded by the template's maxWorkers, 5 unless it says otherwise, and by the server's free places (D4-050, D4-101, D4-104..D4-106, D4-108/E34)", () => {
+    expect(wanted(planned(rows)).spawn).toHaveLength(5);
+    expect(wanted(planned(rows, { maxWorkers: 2 })).spawn).toHaveLength(2);
+    expect(wanted(planned(rows), 3).spawn).toHaveLength(3);
+    expect(wanted(planned(rows, { parallelExecution: false })).spawn).toHaveLength(1);
+  });
+
+  it("a place that is given up is filled at once (D4-047, D4-103)", () => {
+    const story = planned(rows, { maxWorkers: 2 });
+    story.spawn("t0");
+    story.spawn("t1");
+    expect(wanted(story).spawn).toEqual([]);
+    story.succeed("t1");
+    expect(wanted(story).spawn).toEqual(["t2"]);
+  });
+
+  it("with a spawnDelay is one at a time, each that much after the one before (D4-041, D4-107)", () => {
+    const story = planned(rows, { spawnDelay: 500 });
+    expect(wanted(story).spawn).toEqual(["t0"]);
+    story.do({ type: "spawn", taskId: "t0" });
+    expect(wanted(story)).toMatchObject({ spawn: [], lookAt: story.now + 500 });
+    story.now += 500;
+    expect(wanted(story).spawn).toEqual(["t1"]);
+  });
+});
+
+describe("tasks that name the same files", () => {
+  it("do not run at the same time, and others go first (E16)", () => {
+    const rows = [
+      { id: "a", scope: ["src/api"] },
+      { id: "b", scope: ["src/api/users.ts"] },
+      { id: "c", scope: ["src/web"] },
+    ];
+    const story = planned(rows);
+    expect(wanted(story).spawn).toEqual(["a", "c"]);
+    story.spawn("a");
+    expect(wanted(story).spawn).toEqual(["c"]);
+    story.succeed("a");
+    expect(wanted(story).spawn).toEqual(["b", "c"]);
+    expect(wanted(planned(rows, { overlappingScopes: "allow" })).spawn).toEqual(["a", "b", "c"]);
+  });
+
+  it.each([
+    [["src/a.ts"], ["src/a.ts"], true],
+    [["src/a.ts:10-20"], ["./src/a.ts"], true],
+    [["src/a.ts:parse"], ["src/a.ts"], true],
+    [["src/**/*.ts"], ["src/deep/a.ts"], true],
+    [["."], ["anything"], true],
+    [["src/a"], ["src/ab"], false],
+    [["src/a.ts"], ["src/b.ts"], false],
+    [["docs/*.md"], ["src"], false],
+    [[], ["src"], false],
+  ])("%j and %j: %s", (a, b, overlap) => {
+    expect(scopesOverlap(a, b)).toBe(overlap);
+    expect(scopesOverlap(b, a)).toBe(overlap);
+  });
+});

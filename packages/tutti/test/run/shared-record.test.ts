@@ -1,0 +1,150 @@
+// The maps that share what they do not change, against the built-in ones.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { NumberMap } from "../../src/run/number-map.ts";
+import {
+  changedKeys,
+  emptyRecord,
+  entryOf,
+  placeOf,
+  sizeOf,
+  valuesOf,
+  withEntry,
+  withoutEntries,
+  type SharedRecord,
+} from "../../src/run/shared-record.ts";
+
+/** Numbers close together and far apart, so that the tree is dense in places and has several levels. */
+const numbers = fc.oneof(fc.nat({ max: 70 }), fc.nat({ max: 40_000 }), fc.nat({ max: 2 ** 31 - 1 }));
+const changes = fc.array(fc.tuple(numbers, fc.option(fc.nat(), { freq: 3 })), { maxLength: 200 });
+
+const ascending = (map: Map<number, number>): [number, number][] => [...map].toSorted(([a], [b]) => a - b);
+
+function entries(map: NumberMap<number>): [number, number][] {
+  const all: [number, number][] = [];
+  map.some((value, key) => all.push([key, value]) === 0);
+  return all;
+}
+
+describe("a map of numbers", () => {
+  it("holds what a Map holds, in ascending order, and stays what it was when another is made of it", () => {
+    fc.assert(
+      fc.property(changes, (steps) => {
+        const model = new Map<number, number>();
+        let map = NumberMap.empty<number>();
+        const versions: { map: NumberMap<number>; held: [number, number][] }[] = [];
+        for (const [key, value] of steps) {
+          versions.push({ map, held: ascending(model) });
+          if (value === null) model.delete(key);
+          else model.set(key, value);
+          map = value === null ? map.without(key) : map.with(key, value);
+          expect(map.size).toBe(model.size);
+          expect(map.get(key)).toBe(value ?? undefined);
+        }
+        expect(entries(map)).toEqual(ascending(model));
+        for (const version of versions) expect(entries(version.map)).toEqual(version.held);
+      }),
+    );
+  });
+
+  it("stops asking at the first yes", () => {
+    const map = [5, 1, 3, 2000].reduce((all, key) => all.with(key, key), NumberMap.empty<number>());
+    const asked: number[] = [];
+    expect(map.some((value) => asked.push(value) > 0 && value === 3)).toBe(true);
+    expect(asked).toEqual([1, 3]);
+  });
+
+  it("is compared with another by what differs", () => {
+    fc.assert(
+      fc.property(changes, changes, (first, then) => {
+        const step = (map: NumberMap<number>, [key, value]: [number, number | null]): NumberMap<number> =>
+          value === null ? map.without(key) : map.with(key, value);
+        const before = first.reduce(step, NumberMap.empty<number>());
+        const after = then.reduce(step, before);
+        const found: unknown[] = [];
+        NumberMap.compare(before, after, (was, is) => found.push([was, is]));
+        const keys = [...new Set([...entries(before), ...entries(after)].map(([key]) => key))].toSorted(
+          (a, b) => a - b,
+        );
+        const different = keys.filter((key) => before.get(key) !== after.get(key));
+        expect(found).toEqual(different.map((key) => [before.get(key), after.get(key)]));
+      }),
+    );
+  });
+});
+
+/** Few names, so that they meet again, and names that every object has. */
+const names = fc.oneof(
+  fc.integer({ min: 0, max: 40 }).map((n) => `task_${n}`),
+  fc.constantFrom("constructor", "toString", "__proto__", "a", ""),
+);
+const edits = fc.array(fc.tuple(names, fc.option(fc.nat(), { freq: 3 })), { maxLength: 120 });
+
+const edit = (record: SharedRecord<number>, [key, value]: [string, number | null]): SharedRecord<number> =>
+  value === null ? withoutEntries(record, [key]) : withEntry(record, key, value);
+
+describe("a shared record", () => {
+  it("holds what a Map holds, in the order of insertion, and stays what it was when another is made of it", () => {
+    fc.assert(
+      fc.property(edits, (steps) => {
+        const model = new Map<string, number>();
+        let record = emptyRecord<number>();
+        const versions: { record: SharedRecord<number>; held: [string, number][] }[] = [];
+        for (const step of steps) {
+          versions.push({ record, held: [...model] });
+          if (step[1] === null) model.delete(step[0]);
+          else model.set(step[0], step[1]);
+          record = edit(record, step);
+        }
+        expect(sizeOf(record)).toBe(model.size);
+        expect(valuesOf(record)).toEqual([...model.values()]);
+        for (const key of [...model.keys(), "missing"]) expect(entryOf(record, key)).toBe(model.get(key));
+        const places = [...model.keys()].map((key) => placeOf(record, key));
+        expect(places).toEqual(places.toSorted((a, b) => a - b));
+        for (const version of versions) expect(Object.entries(version.record)).toEqual(version.held);
+      }),
+    );
+  });
+
+  it("reads like an object and cannot be written", () => {
+    const record = withEntry(withEntry(emptyRecord<number>(), "b", 1), "a", 2);
+    expect(record["a"]).toBe(2);
+    expect(record["c"]).toBeUndefined();
+    expect("b" in record).toBe(true);
+    expect(Object.hasOwn(record, "toString")).toBe(false);
+    expect(Object.keys(record)).toEqual(["b", "a"]);
+    expect(JSON.stringify(record)).toBe('{"b":1,"a":2}');
+    expect({ ...record }).toEqual({ b: 1, a: 2 });
+    expect(record).toEqual({ a: 2, b: 1 });
+    expect(record).not.toEqual({ a: 2, b: 3 });
+    expect(`${String(record)}`).toBe("[object Object]");
+    expect(() => (record["a"] = 3)).toThrow(TypeError);
+    expect(() => delete record["a"]).toThrow(TypeError);
+  });
+
+  it("takes a plain object in place of a record", () => {
+    const plain = { x: 1, y: 2 };
+    expect(entryOf(plain, "x")).toBe(1);
+    expect(entryOf(plain, "toString")).toBeUndefined();
+    expect(valuesOf(plain)).toEqual([1, 2]);
+    expect(sizeOf(plain)).toBe(2);
+    expect(placeOf(plain, "y")).toBe(1);
+    expect({ ...withEntry(plain, "z", 3) }).toEqual({ x: 1, y: 2, z: 3 });
+    expect({ ...withoutEntries(plain, ["x"]) }).toEqual({ y: 2 });
+    expect(withoutEntries(plain, ["z"])).toBe(plain);
+  });
+
+  it("tells which keys changed", () => {
+    fc.assert(
+      fc.property(edits, edits, (first, then) => {
+        const before = first.reduce(edit, emptyRecord<number>());
+        const after = then.reduce(edit, before);
+        const changed = changedKeys(before, after);
+        for (const key of [...Object.keys(before), ...Object.keys(after)]) {
+          if (entryOf(before, key) !== entryOf(after, key)) expect(changed).toContain(key);
+        }
+        expect(changedKeys(after, after).size).toBe(0);
+      }),
+    );
+  });
+});
