@@ -2,7 +2,16 @@
 export { Engine, type EngineOptions, type Listener, type NewRun } from "./engine/engine.ts";
 export { openLocalEngine, readRuns, type LocalEngine, type LocalOptions } from "./main.ts";
 export { Mailbox } from "./mailbox/mailbox.ts";
+export { Backstage, type Controller } from "./module/backstage.ts";
+export type { ListedSession, ListOptions } from "./module/list-sessions.ts";
+export type { ModuleEvents } from "./module/module-events.ts";
+export { OrchestratorManager, type WorkerTask } from "./module/orchestrator-manager.ts";
+export type { OrchestratorState, OrchestratorSummary } from "./module/orchestrator-state.ts";
+export type { PhaseResult } from "./module/process-phase.ts";
+export type { QueueItem } from "./module/spawn-tasks.ts";
 export { TemplateManager } from "./module/template-manager.ts";
+export { WorkerManager, type UpdateResult } from "./module/worker-manager.ts";
+export type { AggregatedStats, WorkerOutput, WorkerState } from "./module/worker-state.ts";
 export { detectProtocol } from "./protocol/canonical/detect-protocol.ts";
 export { readMessage, writeMessage } from "./protocol/canonical/read-message.ts";
 export { fromCanonical, toCanonical, translate } from "./protocol/canonical/translate.ts";
@@ -19,5 +28,7 @@ export { ORCHESTRATOR_PHASE, ORCHESTRATOR_STATUS, WORKER_STATUS } from "./schema
 export type { Task } from "./schema/task.ts";
 export type { Template } from "./schema/template.ts";
 export type { Worker } from "./schema/worker.ts";
+export type { SessionController } from "./session/session-controller.ts";
+export type { Session, SessionHost, SessionSpec } from "./session/session.ts";
 export { TemplateLibrary, type Destination, type LibraryOptions, type ResolvedTemplate } from "./template/library.ts";
 export { BUILT_IN_VARIABLES } from "./template/variables.ts";

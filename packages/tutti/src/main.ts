@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { defaultDataDir } from "./cli/data-folder.ts";
 import { Engine, type Templates } from "./engine/engine.ts";
 import type { CommandRunner, HookFunction } from "./engine/hooks.ts";
 import { fold } from "./run/apply.ts";
@@ -25,6 +26,7 @@ import { createGitWorkspaces } from "./workspace/git-workspaces.ts";
 import { realWorld } from "./world.ts";
 
 export { rehearsalScenario, rehearsedTemplate } from "./session/drivers/script/rehearsal.ts";
+export { parseTemplate } from "./template/read-file.ts";
 export { exportCommit, makeRepository } from "./workspace/sample.ts";
 
 export interface LocalOptions {
@@ -87,8 +89,8 @@ export function openLocalEngine(options: LocalOptions): LocalEngine {
 }
 
 export interface StageOptions {
-  /** Where everything is kept, or null: the log lives in memory, and the rest in a folder that goes with it. */
-  dataDir: string | null;
+  /** Where everything is kept, the platform's folder unless given; or null: the log lives in memory and ends with us. */
+  dataDir?: string | null | undefined;
   /** Who runs the sessions; our own keepers unless given. */
   controller: SessionController | SessionHost | null;
   /** Where templates come from; the data folder's unless given. */
@@ -111,7 +113,7 @@ export interface Stage {
 /** An engine for the classes of document 004. */
 export function openStage(options: StageOptions): Stage {
   const isKept = options.dataDir !== null;
-  const dataDir = options.dataDir === null ? mkdtempSync(join(tmpdir(), "tutti-stage-")) : resolve(options.dataDir);
+  const dataDir = isKept ? resolve(options.dataDir ?? defaultDataDir()) : mkdtempSync(join(tmpdir(), "tutti-stage-"));
   makeFolder(dataDir);
   const lock = lockFolder(dataDir, identify(process.pid)!);
   try {

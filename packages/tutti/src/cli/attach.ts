@@ -1,4 +1,5 @@
 // `tutti attach`: go on with a run in this terminal.
+import { findRunId } from "./find-run.ts";
 import { follow } from "./follow.ts";
 import { withEngine } from "./local-engine.ts";
 import type { Output } from "./output.ts";
@@ -10,8 +11,9 @@ export interface AttachFlags {
   allowDegraded?: boolean;
 }
 
-export async function attach(output: Output, id: string, flags: AttachFlags): Promise<number> {
+export async function attach(output: Output, typed: string, flags: AttachFlags): Promise<number> {
   return withEngine(output, readPairs("--agent-env", flags.agentEnv), async (engine, signal) => {
+    const id = findRunId(engine, typed);
     const { status } = await engine.takeUp(id);
     return follow({
       engine,

@@ -1,14 +1,82 @@
-// `tutti confirm`: the person's yes to a plan.
+// `tutti confirm`: the person's yes to a plan, as it stands or with changes.
 import type { AttachFlags } from "./attach.ts";
-import { follow } from "./follow.ts";
+import { findRun } from "./find-run.ts";
+import { follow, isTerminal, prompt } from "./follow.ts";
 import { withEngine } from "./local-engine.ts";
 import type { Output } from "./output.ts";
 import { readPairs } from "./pairs.ts";
+import { readFile } from "./read-file.ts";
+import { TuttiError } from "../schema/error.ts";
+import { ChangedPlan } from "../schema/plan-changes.ts";
+import type { Run } from "../schema/run.ts";
 
-export async function confirm(output: Output, id: string, flags: AttachFlags): Promise<number> {
+export interface ConfirmFlags extends AttachFlags {
+  skip: string[];
+  edit?: string;
+}
+
+export async function confirm(output: Output, typed: string, flags: ConfirmFlags): Promise<number> {
+  const wanted = withSkips(readChanges(flags.edit), flags.skip);
   return withEngine(output, readPairs("--agent-env", flags.agentEnv), async (engine, signal) => {
-    await engine.takeUp(id);
-    await engine.confirm(id);
-    return follow({ engine, output, id, signal, yes: true, allowDegraded: flags.allowDegraded ?? false, start: false });
+    const run = findRun(engine.list(), typed);
+    const { modifications: tasks, hash, ...changes } = await settleSkips(output, run, wanted, signal);
+    await engine.takeUp(run.id);
+    await engine.confirm(run.id, { tasks, ...changes }, hash);
+    const { allowDegraded = false } = flags;
+    return follow({ engine, output, id: run.id, signal, yes: true, allowDegraded, start: false });
   });
+}
+
+/** The file holds the same as the body of the route that confirms a plan. */
+function readChanges(file: string | undefined): ChangedPlan {
+  if (file === undefined) return ChangedPlan.parse({});
+  const parsed = ChangedPlan.safeParse(readJson(file));
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "it"}: ${message}`);
+  throw new TuttiError("invalid_input", `${file} does not say what to change: ${problems.join("; ")}`, {
+    details: problems,
+  });
+}
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFile(file));
+  } catch (error) {
+    if (error instanceof TuttiError) throw error;
+    throw new TuttiError("invalid_input", `${file} is not JSON: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function withSkips(changes: ChangedPlan, skip: readonly string[]): ChangedPlan {
+  const skipped = skip.map((id) => [id, { ...changes.modifications[id], skip: true }] as const);
+  return { ...changes, modifications: { ...changes.modifications, ...Object.fromEntries(skipped) } };
+}
+
+/** Whether what depends on a skipped task may start all the same is the person's to say; unsaid, it is blocked. */
+async function settleSkips(output: Output, run: Run, changes: ChangedPlan, signal: AbortSignal): Promise<ChangedPlan> {
+  const modifications = { ...changes.modifications };
+  for (const [id, change] of Object.entries(changes.modifications)) {
+    const dependents = change.skip && change.satisfied === undefined ? dependentsOf(run, changes, id) : [];
+    if (dependents.length === 0) continue;
+    const satisfied = isTerminal(output) && (await mayStart(dependents, id, signal));
+    if (!satisfied) output.warn(`${dependents.join(", ")} will not start: ${id}, which is needed, is skipped`);
+    modifications[id] = { ...change, satisfied };
+  }
+  return { ...changes, modifications };
+}
+
+/** In the plan as it will be. */
+function dependentsOf(run: Run, { modifications, added, removed }: ChangedPlan, id: string): string[] {
+  return [...run.tasks, ...added]
+    .filter((task) => !removed.includes(task.id) && !modifications[task.id]?.skip)
+    .filter((task) => (modifications[task.id]?.dependencies ?? task.dependencies).includes(id))
+    .map((task) => task.id);
+}
+
+async function mayStart(dependents: readonly string[], id: string, signal: AbortSignal): Promise<boolean> {
+  for (;;) {
+    const question = `${id} is skipped, and ${dependents.join(", ")} needs it. Start all the same? [y/n] `;
+    const typed = (await prompt(question, signal)).trim().toLowerCase();
+    if (["y", "yes", "n", "no"].includes(typed)) return typed.startsWith("y");
+  }
 }

@@ -1,5 +1,5 @@
 // Events and states in words.
-import type { RunEvent } from "../schema/event.ts";
+import type { PauseReason, RunEvent } from "../schema/event.ts";
 import type { InboxItem } from "../schema/inbox.ts";
 import type { Outcome } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
@@ -22,6 +22,12 @@ export function describeEvent(event: RunEvent, run: Run): string | null {
       return `${PHASES[event.data.phase]} …`;
     case "orchestrator:phaseChanged":
       return event.data.previousPhase === event.data.currentPhase ? null : `${PHASES[event.data.currentPhase]} …`;
+    case "orchestrator:paused":
+      return `paused ${PAUSES[event.data.reason]}${event.data.detail === "" ? "" : `: ${event.data.detail}`}`;
+    case "orchestrator:resumed":
+      return "resumed";
+    case "orchestrator:changesRequested":
+      return `another plan is made: ${event.data.text}`;
     case "orchestrator:analysisComplete":
       return `analysis: ${event.data.analysis.summary}`;
     case "worker:started":
@@ -37,6 +43,12 @@ export function describeEvent(event: RunEvent, run: Run): string | null {
       return `${event.data.taskId} ${event.type === "worker:failed" ? "failed" : "timed out"}: ${event.data.error}`;
     case "worker:cancelled":
       return `${event.data.taskId} cancelled`;
+    case "worker:paused":
+      return event.data.by === "person" ? `${event.data.taskId} paused` : null;
+    case "worker:resumed":
+      return `${event.data.taskId} resumed`;
+    case "worker:retrying":
+      return `${event.data.taskId} is tried again`;
     case "worker:lost":
       return `${event.data.taskId} is attempted again: ${event.data.reason}`;
     case "main:lost":
@@ -70,15 +82,32 @@ function isOver(run: Run, taskId: string | null): boolean {
 
 /** Something that waits for a person, with what to type. */
 export function describeItem(item: InboxItem): string {
-  const answer = item.kind === "data" ? "'JSON'" : '"TEXT"';
-  return `${item.taskId ?? "the main session"} asks: ${item.question} (tutti answer ${item.id} ${answer})`;
+  return `${item.taskId ?? "the main session"} asks: ${item.question} (${howToAnswer(item)})`;
 }
+
+export function howToAnswer({ id, kind, run, options }: InboxItem): string {
+  if (kind === "plan") return `tutti confirm ${run}, or tutti answer ${id} --reject "WHAT SHOULD BE DIFFERENT"`;
+  if (kind === "data") return `tutti answer ${id} 'JSON'`;
+  return `tutti answer ${id} ${options ? "--option N" : '"TEXT"'}`;
+}
+
+const PAUSES: Record<PauseReason, string> = {
+  person: "by a person",
+  needs_input: "for a decision",
+  budget: "because its budget is used up",
+  hook: "because a hook failed",
+};
+
+/** That a run is paused, and why. */
+export const describePause = ({ id, pausedFrom }: Run): string =>
+  `${id} is paused${pausedFrom ? ` ${PAUSES[pausedFrom.reason]}` : ""}`;
 
 export function describePlan(run: Run): string[] {
   return run.tasks.map((task) => {
     const after = task.dependencies.length > 0 ? `  (after ${task.dependencies.join(", ")})` : "";
     const because = run.blocked[task.id];
-    const status = because ? `blocked: needs ${because.join(", ")}` : run.workers[task.id]?.status;
+    const standing = run.skipped[task.id] ? "skipped" : run.workers[task.id]?.status;
+    const status = because ? `blocked: needs ${because.join(", ")}` : standing;
     return `  ${task.id}  ${task.title}${after}${status ? `  ${status}` : ""}`;
   });
 }

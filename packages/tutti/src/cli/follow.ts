@@ -1,6 +1,14 @@
 // Following a run in this terminal until it ends, asks for something nobody here can give, or is interrupted.
 import { createInterface } from "node:readline/promises";
-import { describeEvent, describeItem, describeOutcome, describePlan, plural } from "./describe.ts";
+import {
+  describeEvent,
+  describeItem,
+  describeOutcome,
+  describePause,
+  describePlan,
+  howToAnswer,
+  plural,
+} from "./describe.ts";
 import type { Output } from "./output.ts";
 import type { Engine } from "./local-engine.ts";
 import { ERRORS, TuttiError } from "../schema/error.ts";
@@ -53,9 +61,14 @@ async function attend({ engine, output, id, signal, yes, allowDegraded }: Follow
   for (;;) {
     const run = await engine.until(
       id,
-      (each) => isRunOver(each.status) || each.status === "confirming" || questionNow(each, engine, output) !== null,
+      (each) =>
+        isRunOver(each.status) ||
+        each.status === "confirming" ||
+        needsResume(each) ||
+        questionNow(each, engine, output) !== null,
     );
     if (isRunOver(run.status)) break;
+    if (needsResume(run)) throw new TuttiError("wrong_state", `${describePause(run)}: tutti resume ${run.id}`);
     const question = questionNow(run, engine, output);
     if (question) await askQuestion(engine, output, run, question, signal);
     else await settlePlan(engine, output, run, yes, signal);
@@ -71,10 +84,14 @@ async function attend({ engine, output, id, signal, yes, allowDegraded }: Follow
     : 1;
 }
 
-const isTerminal = (output: Output): boolean => process.stdin.isTTY && process.stdout.isTTY && !output.json;
+export const isTerminal = (output: Output): boolean => process.stdin.isTTY && process.stdout.isTTY && !output.json;
 
 /** What keeps a run, or a part of it, from going on. A plan is asked for in its own way; a failed task holds nobody up. */
 const WAITED_FOR: ReadonlySet<InboxItem["kind"]> = new Set(["question", "decision", "budget"]);
+
+/** A run that was paused and waits for no answer goes on only when it is resumed. */
+const needsResume = (run: Run): boolean =>
+  run.status === "paused" && !Object.values(run.inbox).some(({ kind }) => kind === "decision" || kind === "budget");
 
 /** With a terminal a question is put at once; without one only when nothing else can go on. */
 function questionNow(run: Run, engine: Engine, output: Output): InboxItem | null {
@@ -124,11 +141,9 @@ async function askQuestion(
   signal: AbortSignal,
 ): Promise<void> {
   if (!isTerminal(output)) {
-    throw new TuttiError(
-      "needs_answer",
-      `${asker(item)} of ${run.id} asks: ${item.question} — tutti answer ${item.id} ${item.options ? "--option N" : '"TEXT"'}`,
-      { details: item },
-    );
+    throw new TuttiError("needs_answer", `${asker(item)} of ${run.id} asks: ${item.question} — ${howToAnswer(item)}`, {
+      details: item,
+    });
   }
   output.line(`${asker(item)} asks: ${item.question}`);
   for (const [i, option] of (item.options ?? []).entries()) output.line(`  ${i + 1}. ${option}`);

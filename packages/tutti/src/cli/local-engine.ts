@@ -4,7 +4,15 @@ import type { Output } from "./output.ts";
 import { openLocalEngine } from "../main.ts";
 import { TuttiError } from "../schema/error.ts";
 
-export { findTemplate, makeRepository, readRuns, rehearsalScenario, rehearsedTemplate } from "../main.ts";
+export {
+  findTemplate,
+  makeRepository,
+  openTemplates,
+  parseTemplate,
+  readRuns,
+  rehearsalScenario,
+  rehearsedTemplate,
+} from "../main.ts";
 export type LocalEngine = ReturnType<typeof openLocalEngine>;
 export type Engine = LocalEngine["engine"];
 

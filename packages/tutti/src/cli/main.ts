@@ -2,6 +2,8 @@
 import { Command, CommanderError } from "commander";
 import { addMessageCommands } from "./message-commands.ts";
 import { endWhenUnread, Output, type GlobalFlags } from "./output.ts";
+import { addSteerCommands } from "./steer-commands.ts";
+import { addTemplateCommands } from "./template-commands.ts";
 import { readVersion } from "./version.ts";
 import { asTuttiError } from "../schema/error.ts";
 
@@ -85,52 +87,7 @@ export async function main(argv: string[]): Promise<number> {
       ),
     );
 
-  program
-    .command("attach")
-    .argument("<id>", "the run")
-    .description("go on with a run and follow it in this terminal")
-    .option("--yes", "confirm the plan without asking")
-    .option("--agent-env <K=V>", "a variable for the agents; repeatable", collect, [])
-    .option("--allow-degraded", "exit with 0 also when a part of the plan did not complete")
-    .action(
-      action(async (output, id: string, flags: import("./attach.ts").AttachFlags) =>
-        (await import("./attach.ts")).attach(output, id, flags),
-      ),
-    );
-
-  program
-    .command("confirm")
-    .argument("<id>", "the run")
-    .description("confirm the plan of a run and follow it")
-    .option("--agent-env <K=V>", "a variable for the agents; repeatable", collect, [])
-    .option("--allow-degraded", "exit with 0 also when a part of the plan did not complete")
-    .action(
-      action(async (output, id: string, flags: import("./attach.ts").AttachFlags) =>
-        (await import("./confirm.ts")).confirm(output, id, flags),
-      ),
-    );
-
-  program
-    .command("answer")
-    .argument("<item>", "what waits for an answer")
-    .argument("[text]", "the answer")
-    .description("answer something that waits for a person, and follow its run")
-    .option("--option <n>", "take an option by its number, from 0")
-    .option("--approve", "yes")
-    .option("--reject", "no; with words for a plan: what should be different")
-    .option("--agent-env <K=V>", "a variable for the agents; repeatable", collect, [])
-    .option("--allow-degraded", "exit with 0 also when a part of the plan did not complete")
-    .action(
-      action(async (output, item: string, text: string | undefined, flags: import("./answer.ts").AnswerFlags) =>
-        (await import("./answer.ts")).answer(output, item, text, flags),
-      ),
-    );
-
-  program
-    .command("cancel")
-    .argument("<id>", "the run")
-    .description("end a run for good")
-    .action(action(async (output, id: string) => (await import("./cancel.ts")).cancel(output, id)));
+  addSteerCommands(program, action);
 
   program
     .command("list")
@@ -139,10 +96,11 @@ export async function main(argv: string[]): Promise<number> {
 
   program
     .command("status")
-    .argument("<id>", "the run")
+    .argument("<id>", "the run, or the beginning of its id")
     .description("how a run stands")
     .action(action(async (output, id: string) => (await import("./status.ts")).status(output, id)));
 
+  addTemplateCommands(program, action);
   addMessageCommands(program, action);
 
   try {

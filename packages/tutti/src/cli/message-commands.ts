@@ -7,7 +7,8 @@ import type { Output } from "./output.ts";
 const PROTOCOLS = ["response", "mailbox", "delegation", "messages"] satisfies import("./local-messages.ts").Protocol[];
 const LAYOUTS = ["document", "root"] satisfies import("./local-messages.ts").Layout[];
 
-type Action = <A extends unknown[]>(
+/** Gives a command what it needs of its surroundings, and one way for all of them to end. */
+export type Action = <A extends unknown[]>(
   work: (output: Output, ...args: A) => Promise<number>,
 ) => (...args: unknown[]) => Promise<void>;
 

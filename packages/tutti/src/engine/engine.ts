@@ -15,7 +15,7 @@ import { fold } from "../run/apply.ts";
 import type { Command, PlanChanges } from "../run/command.ts";
 import { readAnswer } from "../protocol/read-answer.ts";
 import { outcome } from "../run/census.ts";
-import { workersOf } from "../run/lookup.ts";
+import { activeWorkers, workersOf } from "../run/lookup.ts";
 import { schedule } from "../run/schedule.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
 import { onlyTells, type StoredEvent } from "../schema/event.ts";
@@ -23,7 +23,7 @@ import type { Budget } from "../schema/budget.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
 import type { Outcome } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
-import { ANSWER_PHASE, isRunOver, isWorkerOver, type Phase } from "../schema/status.ts";
+import { ANSWER_PHASE, isRunOver, type Phase } from "../schema/status.ts";
 import type { TranscriptEntry } from "../schema/transcript.ts";
 import type { ToolStats } from "../schema/worker.ts";
 import type { SessionHost } from "../session/session.ts";
@@ -167,9 +167,7 @@ export class Engine {
     const active: string[] = [];
     for (const { writer, reconciler } of this.#runs.values()) {
       if (!reconciler.begun || isRunOver(writer.run.status)) continue;
-      for (const { status, session } of Object.values(writer.run.workers)) {
-        if (status !== "pending" && !isWorkerOver(status)) active.push(session.agent);
-      }
+      for (const { session } of activeWorkers(writer.run)) active.push(session.agent);
     }
     return active;
   }

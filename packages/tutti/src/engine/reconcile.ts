@@ -6,6 +6,7 @@ import type { RunWriter } from "./run-writer.ts";
 import type { Slots } from "./slots.ts";
 import { castOf } from "../run/cast.ts";
 import { reached } from "../run/budget.ts";
+import { workerOfSession } from "../run/lookup.ts";
 import { schedule, type Deadline } from "../run/schedule.ts";
 import { asTuttiError } from "../schema/error.ts";
 import { NO_USAGE, type Usage } from "../schema/outcome.ts";
@@ -131,7 +132,7 @@ export class Reconciler {
   #attend(sessionId: string): void {
     if (this.#attendants.has(sessionId)) return;
     const { writer, sessions, workspaces, world, history } = this.#options;
-    const worker = Object.values(writer.run.workers).find((each) => each.sessionId === sessionId);
+    const worker = workerOfSession(writer.run, sessionId);
     const attempt = worker?.attempt ?? writer.run.main!.attempt;
     const options = {
       writer,

@@ -1,7 +1,7 @@
 // Tool calls counted by kind. The names are those of the tools themselves as agents report them, never words in a text.
 import type { ToolStats } from "../schema/worker.ts";
 
-const KINDS: Record<string, Exclude<keyof ToolStats, "total">> = {
+const KINDS: Record<string, Exclude<keyof ToolStats, "total" | "glob" | "grep">> = {
   read: "reads",
   readfile: "reads",
   write: "writes",
@@ -28,5 +28,6 @@ const KINDS: Record<string, Exclude<keyof ToolStats, "total">> = {
 export function countTool(stats: ToolStats, name: string): ToolStats {
   const key = name.toLowerCase().replaceAll(/[^a-z]/g, "");
   const kind = Object.hasOwn(KINDS, key) ? KINDS[key] : undefined;
-  return { ...stats, total: stats.total + 1, ...(kind ? { [kind]: stats[kind] + 1 } : {}) };
+  const counted = { ...stats, total: stats.total + 1, ...(kind ? { [kind]: stats[kind] + 1 } : {}) };
+  return key === "glob" || key === "grep" ? { ...counted, [key]: stats[key] + 1 } : counted;
 }

@@ -11,7 +11,7 @@ export function readDamagedString(draft: RepairDraft, role: Role): Reading {
   before.set(draft, draft.pos);
   const notes = draft.repairs.length;
   const body = new StringBody(draft, draft.pos);
-  if (!body.isUsual) draft.replace(draft.pos, body.start, '"');
+  writeQuote(draft, body, draft.pos);
   const reading = body.read(role);
   const lineEnd = reading === "read" ? -1 : missingQuoteAt(draft, role);
   if (lineEnd === -1) return finish(draft, role, body, reading);
@@ -28,7 +28,7 @@ function finish(draft: RepairDraft, role: Role, body: StringBody, reading: Readi
     draft.pos = body.end + body.quoteLength;
     const next = joinedString(text, draft.pos, role);
     if (next === -1) {
-      if (!body.isUsual) draft.replace(body.end, draft.pos, '"');
+      writeQuote(draft, body, body.end);
       return "read";
     }
     draft.note("joined strings");
@@ -42,6 +42,12 @@ function finish(draft: RepairDraft, role: Role, body: StringBody, reading: Readi
   draft.pos = body.end;
   draft.replace(draft.pos, draft.pos, '"');
   return "cut";
+}
+
+function writeQuote(draft: RepairDraft, body: StringBody, at: number): void {
+  if (body.isUsual) return;
+  if (body.quoteLength === 1) draft.makeQuote(at);
+  else draft.replace(at, at + body.quoteLength, '"');
 }
 
 function joinedString(text: string, end: number, role: Role): number {

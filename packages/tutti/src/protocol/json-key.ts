@@ -29,7 +29,7 @@ function readBareKey(draft: RepairDraft): Reading {
   // A quote behind the word is all that is left of its quotes.
   const closed = isQuote(text, end);
   if (closed) draft.edit("missing quote", pos, end + 1, `"${text.slice(pos, end)}"`);
-  else draft.quote("unquoted key", pos, end, 0);
+  else draft.addQuotes("unquoted key", pos, end);
   draft.pos = closed ? end + 1 : end;
   return "read";
 }

@@ -70,6 +70,7 @@ export class JsonRepairer {
     const key = readKey(draft);
     if (key !== "read") return key;
     draft.keys++;
+    draft.hasUnusualKeys = true;
     const colon = readColon(draft, isQuoted);
     return colon === "read" ? "value" : colon;
   }

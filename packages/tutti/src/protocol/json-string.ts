@@ -17,9 +17,16 @@ export function passSoundString(draft: RepairDraft, role: Role): boolean {
   if (quote !== 34 && quote !== 39) return false;
   const end = quote === 34 ? soundEnd(draft, pos + 1) : plainEnd(draft, pos + 1);
   if (end === -1 || !isFollowedAsUsual(text, end, role)) return false;
-  if (quote === 39) draft.quote("single quotes", pos, end, 1);
+  if (quote === 39) doubleQuotes(draft, pos, end);
   draft.pos = end;
   return true;
+}
+
+/** Makes the single quotes around a string double ones. */
+export function doubleQuotes(draft: RepairDraft, start: number, end: number): void {
+  draft.note("single quotes");
+  draft.makeQuote(start);
+  draft.makeQuote(end - 1);
 }
 
 /** The position behind the closing single quote of a string without anything special in it; -1 if it has. */

@@ -84,7 +84,7 @@ export class Mark {
 
 export class RepairDraft {
   readonly text: string;
-  /** The text as numbers, with a zero behind its end. */
+  /** The text as numbers, with a zero behind its end. Only quotes that were made are not as they stand in the text. */
   readonly signs: Uint16Array;
   pos: number;
   /** How many signs have been written and not put away, and up to where the text has been dealt with. */
@@ -96,6 +96,8 @@ export class RepairDraft {
   openQuote = "";
   /** Keys met, to notice when two of one object have the same name. */
   keys = 0;
+  /** Whether one of them may be another than it looks, or begins like the one name that no member may have. */
+  hasUnusualKeys = false;
   /** Up to here the text is sound and can be shown even if the rest is missing. */
   readonly good = new Mark();
   readonly #repairs: Repair[] = [];
@@ -104,6 +106,8 @@ export class RepairDraft {
   /** What was written since then. */
   #recent = keptResult;
   #lastNote: Repair | "" = "";
+  /** Whether signs have been changed that are not copied yet. */
+  #hasMadeQuotes = false;
 
   /** A repair of what begins at `start`. */
   constructor(text: string, start: number) {
@@ -141,20 +145,30 @@ export class RepairDraft {
     this.copied = end;
   }
 
-  /** Puts double quotes around what stands there, in place of `inset` signs at either side. */
-  quote(repair: Repair, start: number, end: number, inset: 0 | 1): void {
+  /** Puts double quotes around what stands there. */
+  addQuotes(repair: Repair, start: number, end: number): void {
     this.note(repair);
     this.#copy(start, 1);
     this.#recent[this.written++] = QUOTE;
-    this.copied = start + inset;
-    this.#copy(end - inset, 1);
+    this.#copy(end, 1);
     this.#recent[this.written++] = QUOTE;
-    this.copied = end;
+  }
+
+  /**
+   * Makes a double quote of the sign at `at`. This is done in the text itself, so that it can be copied in long pieces,
+   * and is not taken back: only what is certain to be the quote of a string may be changed.
+   */
+  makeQuote(at: number): void {
+    this.signs[at] = QUOTE;
+    this.#hasMadeQuotes = true;
   }
 
   /** Says that everything up to `at` is sound. No mark that was set before is returned to from here on. */
   settle(at: number): void {
-    if (at - this.copied > PIECE) {
+    if (at - this.copied > PIECE && this.#hasMadeQuotes) {
+      this.#copy(at, 0);
+      this.#hasMadeQuotes = false;
+    } else if (at - this.copied > PIECE) {
       this.#settled += textOf(this.#recent, this.written) + this.text.slice(this.copied, at);
       this.written = 0;
       this.copied = at;
@@ -191,11 +205,13 @@ export class RepairDraft {
     if (count > FEW_SIGNS) {
       recent.set(signs.subarray(copied, end), this.written);
       this.written += count;
+      this.copied = end;
       return;
     }
     let to = this.written;
     for (let at = copied; at < end; at++) recent[to++] = signs[at]!;
     this.written = to;
+    this.copied = end;
   }
 
   /** Makes room for as many signs; the first time for the whole rest of the text, and some more. */

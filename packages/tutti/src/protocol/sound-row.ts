@@ -1,5 +1,6 @@
-// Passes over whole rows of easy entries at once. Most of a damaged text is sound, or is damaged in the same simple way
-// everywhere: keys without quotes, or single quotes. That is read here; anything else is left to the careful reader.
+// Passes over whole rows of easy entries, and the brackets around them, at once. Most of a damaged text is sound, or is
+// damaged in the same simple way everywhere: keys without quotes, single quotes, comments, a comma too few or too many at
+// the end of a line. That is read here; anything else is left to the careful reader.
 //
 // 1. An entry is passed only if the careful reader would read it in the same way and make the same edits.
 // 2. Nothing is edited before it is certain that the key, or the value, is passed.
@@ -8,7 +9,7 @@ import { MAX_DEPTH } from "./container-stack.ts";
 import type { ContainerStack } from "./container-stack.ts";
 import { readDamagedString } from "./damaged-string.ts";
 import { skipOdd } from "./json-gap.ts";
-import { plainEnd, soundEnd } from "./json-string.ts";
+import { doubleQuotes, plainEnd, soundEnd } from "./json-string.ts";
 import type { Mark, RepairDraft } from "./repair-draft.ts";
 import { isWordCode, looksLikeKey } from "./string-end.ts";
 
@@ -52,9 +53,10 @@ export class SoundRow {
     const value = skipBlank(signs, end + 1);
     const code = signs[value]!;
     if (!isValueStart(code)) return "entry";
-    if (!isQuoted) draft.quote("unquoted key", pos, end, 0);
-    else if (first === 39) draft.quote("single quotes", pos, end, 1);
+    if (!isQuoted) draft.addQuotes("unquoted key", pos, end);
+    else if (first === 39) doubleQuotes(draft, pos, end);
     draft.keys++;
+    if (first === 95 || signs[pos + 1] === 95) draft.hasUnusualKeys = true;
     draft.pos = value;
     return code === 123 || code === 91 ? this.#enter(code) : this.#passScalar(code, true);
   }
@@ -144,7 +146,7 @@ export class SoundRow {
 
   #finishScalar(code: number, end: number): void {
     const draft = this.#draft;
-    if (code === 39) draft.quote("single quotes", draft.pos, end, 1);
+    if (code === 39) doubleQuotes(draft, draft.pos, end);
     draft.pos = end;
     draft.settle(end);
   }

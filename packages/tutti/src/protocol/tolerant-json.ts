@@ -59,7 +59,8 @@ function readDamaged(text: string): TolerantReading {
   const value = parse(repaired);
   if (value === undefined) return { ok: false, reason: "The text is not JSON" };
   if (typeof value !== "object" || value === null) return { ok: false, reason: "There is no object" };
-  const reading = asReading(value, repaired, [...draft.repairs]);
+  const safe = draft.hasUnusualKeys ? withoutProto(value, repaired) : value;
+  const reading = asReading(safe, repaired, [...draft.repairs]);
   reading.guessed = draft.guessed;
   reading.truncated = ending === "cut" || repairer.leftOut;
   reading.openQuote = ending === "cut" ? draft.openQuote : "";
@@ -93,12 +94,11 @@ function hasRivalReading(draft: RepairDraft): boolean {
 function finished(value: unknown, text: string, repairs: string[]): TolerantReading {
   if (typeof value !== "object" || value === null) return { ok: false, reason: "There is no object" };
   if (isNestedDeeper(value, text, MAX_DEPTH)) return { ok: false, reason: "The object is nested too deeply" };
-  return asReading(value, text, repairs);
+  return asReading(withoutProto(value, text), text, repairs);
 }
 
 function asReading(value: object, text: string, repairs: string[]): TolerantReading & { ok: true } {
-  const safe = withoutProto(value, text);
-  return { ok: true, value: safe, text, repairs, guessed: false, truncated: false, openQuote: "", keys: 0 };
+  return { ok: true, value, text, repairs, guessed: false, truncated: false, openQuote: "", keys: 0 };
 }
 
 /** The value of a text; undefined if it is not JSON (JSON itself has no undefined). */

@@ -1,5 +1,7 @@
 // The part of the fold that concerns sessions: the main session and the workers.
-import { taskOf } from "./lookup.ts";
+import { taskOf, workerOf } from "./lookup.ts";
+import { outlineOf } from "./outline.ts";
+import { sizeOf, withEntry, withoutEntries } from "./shared-record.ts";
 import { withSession, withWorker } from "./with-worker.ts";
 import type { Placed, RunEvent } from "../schema/event.ts";
 import { NO_USAGE, type Usage } from "../schema/outcome.ts";
@@ -28,7 +30,7 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
     case "worker:spawning":
       return {
         ...run,
-        workers: { ...run.workers, [event.data.taskId]: newWorker(run, event.data) },
+        workers: withEntry(run.workers, event.data.taskId, newWorker(run, event.data)),
         sessions: run.sessions + 1,
         lastSpawnAt: event.timestamp,
       };
@@ -68,7 +70,7 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
         { status: "paused", pausedBy: event.data.by },
       );
     case "worker:resumed": {
-      const worker = run.workers[event.data.taskId];
+      const worker = workerOf(run, event.data.taskId);
       if (!worker) return run;
       const session = goOn(worker.session, event.timestamp);
       return withWorker(run, event.data.taskId, { status: "running", pausedBy: null, session });
@@ -92,7 +94,7 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
         event.data.taskId,
       );
     case "worker:lost": {
-      const losses = (run.workers[event.data.taskId]?.losses ?? 0) + (event.data.counted ? 1 : 0);
+      const losses = (workerOf(run, event.data.taskId)?.losses ?? 0) + (event.data.counted ? 1 : 0);
       return withSession(
         run,
         event.data.taskId,
@@ -111,7 +113,7 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
       return endTurn(run, event.data);
     case "worker:progress": {
       const { progress, currentAction, outputPreview } = event.data;
-      const ended = run.workers[event.data.taskId]?.endedTools ?? NO_TOOLS;
+      const ended = workerOf(run, event.data.taskId)?.endedTools ?? NO_TOOLS;
       const toolStats = addTools(ended, event.data.toolStats);
       const shown = { progress, currentAction, toolStats, outputPreview, lastActivityAt: event.timestamp };
       return withWorker(run, event.data.taskId, shown);
@@ -141,19 +143,18 @@ export function goOn(session: SessionState, at: number): SessionState {
 
 /** What depends on a task that will be tried again, directly or not, may start after all. */
 function unblock(run: Run, taskId: string): Run {
-  const freed = new Set([taskId]);
-  // A task comes after what it needs in no particular order, so this goes on until nothing more is found.
-  for (let before = 0; before < freed.size;) {
-    before = freed.size;
-    for (const task of run.tasks) if (task.dependencies.some((id) => freed.has(id))) freed.add(task.id);
-  }
-  const blocked = Object.fromEntries(Object.entries(run.blocked).filter(([id]) => !freed.has(id)));
-  return { ...run, blocked };
+  if (sizeOf(run.blocked) === 0) return run;
+  const { places, dependents } = outlineOf(run);
+  // A set may grow while it is walked through.
+  const freed = new Set([places.get(taskId)!]);
+  for (const place of freed) for (const dependent of dependents[place]!) freed.add(dependent);
+  const ids = [...freed].map((place) => run.tasks[place]!.id);
+  return { ...run, blocked: withoutEntries(run.blocked, ids) };
 }
 
 function newWorker(run: Run, spawned: Spawned & { taskId: string }): Worker {
   const { sessionId, taskId, attempt } = spawned;
-  const before = run.workers[taskId];
+  const before = workerOf(run, taskId);
   return {
     sessionId,
     orchestratorId: run.id,
@@ -207,7 +208,7 @@ function endTurn(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data
     const mainLosses = data.problems.length === 0 ? 0 : run.mainLosses;
     return { ...main, owed: again(run.owed), mainLosses, usage, toolStats };
   }
-  const worker = run.workers[data.taskId];
+  const worker = workerOf(run, data.taskId);
   if (!worker) return run;
   const ended = withSession(
     run,
@@ -233,6 +234,8 @@ export function addTools(a: ToolStats, b: ToolStats): ToolStats {
     search: a.search + b.search,
     web: a.web + b.web,
     task: a.task + b.task,
+    glob: (a.glob ?? 0) + (b.glob ?? 0),
+    grep: (a.grep ?? 0) + (b.grep ?? 0),
   };
 }
 

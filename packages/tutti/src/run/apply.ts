@@ -6,7 +6,10 @@
 // 2. It does not change its argument; what an event does not touch is shared between the two states.
 // 3. Events that only tell change what is shown (progress, tool counts), never what `decide` or `schedule` read.
 import { addTools, applyToSession, goOn } from "./apply-session.ts";
+import { workerOf, workersOf } from "./lookup.ts";
+import { goesOn } from "./open-work.ts";
 import { soundOrder } from "./plan.ts";
+import { emptyRecord, entryOf, withEntry, withoutEntries } from "./shared-record.ts";
 import { withWorker } from "./with-worker.ts";
 import type { Placed, RunEvent } from "../schema/event.ts";
 import { NO_USAGE, type Verdict } from "../schema/outcome.ts";
@@ -18,8 +21,9 @@ import { NO_TOOLS, type Owed, type SessionState } from "../schema/worker.ts";
 export function apply(run: Run | null, event: RunEvent & Placed): Run {
   if (event.type === "orchestrator:created") return born(event.data, event);
   if (run === null) throw new Error(`the log of a run begins with ${event.type} instead of orchestrator:created`);
-  const next = change(run, event);
-  return { ...next, runSeq: event.runSeq, updatedAt: event.timestamp };
+  const next = { ...change(run, event), runSeq: event.runSeq, updatedAt: event.timestamp };
+  goesOn(run, next);
+  return next;
 }
 
 /** Folds a log, or goes on folding from a state. */
@@ -28,6 +32,7 @@ export function fold(run: Run | null, events: Iterable<RunEvent & Placed>): Run 
   return run;
 }
 
+type HookState = Run["hooks"][string];
 type Created = Extract<RunEvent, { type: "orchestrator:created" }>["data"];
 
 function born(data: Created, { runSeq, timestamp }: Placed): Run {
@@ -54,15 +59,15 @@ function born(data: Created, { runSeq, timestamp }: Placed): Run {
     planWarnings: [],
     executionOrder: null,
     skipped: {},
-    workers: {},
-    blocked: {},
+    workers: emptyRecord(),
+    blocked: emptyRecord(),
     base: null,
     head: null,
     conflicts: [],
     aggregation: null,
     verification: null,
-    inbox: {},
-    answers: {},
+    inbox: emptyRecord(),
+    answers: emptyRecord(),
     decisions: [],
     budget: data.template.config.budget,
     turns: 0,
@@ -71,7 +76,7 @@ function born(data: Created, { runSeq, timestamp }: Placed): Run {
     idleSince: null,
     lastSpawnAt: null,
     phaseSince: null,
-    hooks: {},
+    hooks: emptyRecord(),
     usage: NO_USAGE,
     toolStats: NO_TOOLS,
     errors: [],
@@ -159,9 +164,9 @@ function change(run: Run, event: RunEvent & Placed): Run {
     case "orchestrator:clockJumped":
       return shiftClocks(run, event.data.byMs);
     case "hook:started":
-      return { ...run, hooks: { ...run.hooks, [hookKey(event.data.hook, event.data.cause)]: "running" } };
+      return { ...run, hooks: withEntry<HookState>(run.hooks, hookKey(event.data.hook, event.data.cause), "running") };
     case "hook:ended":
-      return { ...run, hooks: { ...run.hooks, [hookKey(event.data.hook, event.data.cause)]: "ended" } };
+      return { ...run, hooks: withEntry<HookState>(run.hooks, hookKey(event.data.hook, event.data.cause), "ended") };
     case "orchestrator:toolsCounted":
       return { ...run, toolStats: addTools(run.toolStats, event.data.toolStats) };
     case "orchestrator:aggregated": {
@@ -198,7 +203,7 @@ function change(run: Run, event: RunEvent & Placed): Run {
       return fatal ? { ...end(run, "error", "failed", event.timestamp), errors } : { ...run, errors };
     }
     case "task:blocked":
-      return { ...run, blocked: { ...run.blocked, [event.data.taskId]: event.data.because } };
+      return { ...run, blocked: withEntry(run.blocked, event.data.taskId, event.data.because) };
     case "workspace:merged": {
       const { taskId, head, settled } = event.data;
       const merged = withWorker(run, taskId, { merged: "merged" });
@@ -212,11 +217,12 @@ function change(run: Run, event: RunEvent & Placed): Run {
       return { ...run, released: true };
     case "inbox:added": {
       const { item } = event.data;
-      return noteAsk({ ...run, inbox: { ...run.inbox, [item.id]: item } }, item, null, 0);
+      return noteAsk({ ...run, inbox: withEntry(run.inbox, item.id, item) }, item, null, 0);
     }
     case "inbox:answered": {
-      const { [event.data.itemId]: item, ...inbox } = run.inbox;
+      const item = entryOf(run.inbox, event.data.itemId);
       if (!item) return run;
+      const inbox = withoutEntries(run.inbox, [item.id]);
       return noteAsk(
         { ...run, inbox },
         item,
@@ -272,8 +278,10 @@ function resume(run: Run, status: RunStatus, at: number): Run {
 function shiftClocks(run: Run, byMs: number): Run {
   const shift = (session: SessionState): SessionState =>
     session.state === "over" ? session : { ...session, waitedMs: session.waitedMs + byMs };
-  const workers = Object.fromEntries(
-    Object.entries(run.workers).map(([id, worker]) => [id, { ...worker, session: shift(worker.session) }]),
+  const active = workersOf(run).filter(({ session }) => session.state !== "over");
+  const workers = active.reduce(
+    (all, worker) => withEntry(all, worker.taskId, { ...worker, session: shift(worker.session) }),
+    run.workers,
   );
   return {
     ...run,
@@ -306,7 +314,7 @@ export const asking = (taskId: string | null, question: string): string => `${ta
 function noteAsk(before: Run, item: InboxItem, answer: string | null, waited: number): Run {
   const { taskId, sessionId, askId, question } = item;
   if (askId === null) return before;
-  const answers = answer === null ? before.answers : { ...before.answers, [asking(taskId, question)]: answer };
+  const answers = answer === null ? before.answers : withEntry(before.answers, asking(taskId, question), answer);
   const run = { ...before, answers };
   const noted = (session: SessionState): SessionState => ({
     ...session,
@@ -314,6 +322,6 @@ function noteAsk(before: Run, item: InboxItem, answer: string | null, waited: nu
     waitedMs: session.waitedMs + waited,
   });
   if (taskId === null) return run.main?.sessionId === sessionId ? { ...run, main: noted(run.main) } : run;
-  const worker = run.workers[taskId];
+  const worker = workerOf(run, taskId);
   return worker?.sessionId === sessionId ? withWorker(run, taskId, { session: noted(worker.session) }) : run;
 }

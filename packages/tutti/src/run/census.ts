@@ -1,5 +1,5 @@
 // How a run stands: every planned task counted once, and the verdict that follows.
-import { workerOf } from "./lookup.ts";
+import { entryOf } from "./shared-record.ts";
 import { runBranch } from "../schema/ids.ts";
 import type { Census, Outcome, Verdict } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
@@ -17,8 +17,8 @@ export type TaskStanding =
 
 /** Where one task stands. `neverStarted` is also the answer for a task that still waits for its turn. */
 export function taskStanding(run: Run, taskId: string): TaskStanding {
-  if (Object.hasOwn(run.skipped, taskId)) return "skipped";
-  const worker = workerOf(run, taskId);
+  if (entryOf(run.skipped, taskId)) return "skipped";
+  const worker = entryOf(run.workers, taskId);
   switch (worker?.status) {
     case "completed":
     case "failed":
@@ -30,7 +30,27 @@ export function taskStanding(run: Run, taskId: string): TaskStanding {
     case "paused":
       return "active";
     default:
-      return Object.hasOwn(run.blocked, taskId) ? "blocked" : "neverStarted";
+      return entryOf(run.blocked, taskId) ? "blocked" : "neverStarted";
+  }
+}
+
+/** Whether a dependency lets its dependents start, may do so later, or never will. */
+export function dependencyState(run: Run, taskId: string): "met" | "open" | "lost" {
+  const goOn = run.template.config.failedDependency === "continue";
+  switch (taskStanding(run, taskId)) {
+    case "completed":
+      return "met";
+    case "skipped":
+      return entryOf(run.skipped, taskId)!.satisfied ? "met" : "lost";
+    case "failed":
+    case "timeout":
+    case "cancelled":
+      return goOn ? "met" : "lost";
+    case "blocked":
+      return goOn && entryOf(run.blocked, taskId)!.length === 0 ? "met" : "lost";
+    case "active":
+    case "neverStarted":
+      return "open";
   }
 }
 
@@ -57,7 +77,7 @@ export function census(run: Run): Census {
 export function causes(run: Run): Outcome["causes"] {
   return run.tasks.flatMap((task) => {
     const standing = taskStanding(run, task.id);
-    const worker = workerOf(run, task.id);
+    const worker = entryOf(run.workers, task.id);
     // What the person left out is as the person wants it.
     if (standing === "skipped") return [];
     if (standing === "completed") {

@@ -10,6 +10,7 @@ import { addItem, answered, withdrawQuestions } from "./inbox.ts";
 import { pause } from "./lifecycle.ts";
 import { workerOf, workerOfSession } from "./lookup.ts";
 import { deadlines, isReady } from "./schedule.ts";
+import { entryOf } from "./shared-record.ts";
 import { PAUSABLE } from "./transitions.ts";
 import type { RunEvent } from "../schema/event.ts";
 import { mainSessionId, workerSessionId } from "../schema/ids.ts";
@@ -222,7 +223,7 @@ function spending(run: Run, usage: Usage, at: number): RunEvent[] {
 /** A hook runs at most once for what caused it, whatever becomes of the engine meanwhile. */
 function aboutHook(run: Run, report: Extract<Report, { type: "hookStarted" | "hookEnded" }>): RunEvent[] {
   const { name: hook, cause } = report.hook;
-  const before = run.hooks[hookKey(hook, cause)];
+  const before = entryOf(run.hooks, hookKey(hook, cause));
   if (report.type === "hookStarted") {
     return before ? [] : [{ type: "hook:started", data: { id: run.id, hook, cause, run: report.hook.run } }];
   }

@@ -1,10 +1,11 @@
 // Items that nobody answered in time are answered by their default, once the moment has come.
 import { answerItem } from "./answer-item.ts";
+import { openWork } from "./open-work.ts";
 import type { RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 
 export function answerByDefault(run: Run, at: number): RunEvent[] {
-  const overdue = Object.values(run.inbox).find(({ expiresAt }) => expiresAt !== undefined && expiresAt <= at);
+  const overdue = openWork(run).questions.find(({ expiresAt }) => expiresAt !== undefined && expiresAt <= at);
   if (!overdue) return [];
   const option = overdue.options?.indexOf(overdue.default ?? "") ?? -1;
   const answer = option === -1 ? { text: overdue.default ?? "" } : { option };

@@ -2,11 +2,13 @@
 // end of tasks that can no longer start, the next phase, a budget that is used up, the end of the run.
 import { askForMore, reached } from "./budget.ts";
 import { castOf } from "./cast.ts";
-import { taskStanding, completedVerdict } from "./census.ts";
+import { completedVerdict, dependencyState, taskStanding } from "./census.ts";
 import { confirm } from "./confirm.ts";
 import { answerByDefault } from "./default-answer.ts";
-import { workerOf, workersOf } from "./lookup.ts";
-import { dependencyState, phaseOverAt, readyTasks } from "./schedule.ts";
+import { activeWorkers, taskOf, workerOf, workersOf } from "./lookup.ts";
+import { openWork } from "./open-work.ts";
+import { phaseOverAt, someReady } from "./schedule.ts";
+import { sizeOf } from "./shared-record.ts";
 import type { AggregationAnswer } from "../schema/answer.ts";
 import type { RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
@@ -32,7 +34,7 @@ export function follow(run: Run, at: number): RunEvent[] {
 
 /** A worker that came up, or came back, while the run is paused. */
 function pauseWorkers(run: Run): RunEvent[] {
-  return workersOf(run)
+  return activeWorkers(run)
     .filter((worker) => worker.status === "running")
     .map(({ sessionId, taskId }) => ({
       type: "worker:paused",
@@ -42,11 +44,11 @@ function pauseWorkers(run: Run): RunEvent[] {
 
 const wantsSession = (run: Run, at: number): boolean =>
   (run.owed !== null && (run.main === null || run.main.state === "over")) ||
-  (run.budget.descendants !== undefined && readyTasks(run, at).length > 0);
+  (run.budget.descendants !== undefined && someReady(run, at, () => true));
 
 /** Whether anything that costs something is still ahead; a run that only has to be closed asks for nothing. */
 function hasMoreToDo(run: Run): boolean {
-  return run.owed !== null || run.tasks.some((task) => ["active", "neverStarted"].includes(taskStanding(run, task.id)));
+  return run.owed !== null || openWork(run).unfinished > 0;
 }
 
 /** A session that is there, owes an answer and has no question before it, is asked. */
@@ -61,7 +63,7 @@ function dueTurns(run: Run): RunEvent[] {
     }
     due.push(startTurn(run.id, main, null, owed));
   }
-  for (const worker of workersOf(run)) {
+  for (const worker of activeWorkers(run)) {
     if (worker.status === "running" && isDue(worker.session, worker.owed)) {
       due.push(startTurn(run.id, worker.session, worker.taskId, worker.owed!));
     }
@@ -86,19 +88,15 @@ function followExecution(run: Run, at: number): RunEvent[] {
   }
   const blocked = newlyBlocked(run, at);
   if (blocked.length > 0) return blocked;
-  if (run.status === "spawning" && workersOf(run).some((worker) => worker.status !== "spawning")) {
-    return [enter(run, "workerExecution", "running")];
-  }
-  const settled = run.tasks.every((task) => {
-    const standing = taskStanding(run, task.id);
-    const unmerged = standing === "completed" && workerOf(run, task.id)!.merged === "not yet";
-    return standing !== "active" && standing !== "neverStarted" && !unmerged;
-  });
-  return settled ? afterExecution(run, at) : [];
+  const { active, unmerged, unfinished } = openWork(run);
+  const spawning = active.filter((worker) => worker.status === "spawning").length;
+  if (run.status === "spawning" && sizeOf(run.workers) > spawning) return [enter(run, "workerExecution", "running")];
+  return unfinished === 0 && unmerged.length === 0 ? afterExecution(run, at) : [];
 }
 
 /** The workers' phase has taken too long as a whole: what runs is ended, what has not begun does not begin. */
 function endPhase(run: Run): RunEvent[] {
+  if (openWork(run).unfinished === 0) return [];
   const error = "the time of the workerExecution phase is over";
   return run.tasks.flatMap((task): RunEvent[] => {
     const standing = taskStanding(run, task.id);
@@ -113,11 +111,12 @@ function endPhase(run: Run): RunEvent[] {
 
 /** A task cannot start once one of its dependencies has ended without completing, or is itself blocked. */
 function newlyBlocked(run: Run, at: number): RunEvent[] {
-  const blocked = run.tasks.flatMap((task): { taskId: string; because: string[] }[] => {
-    if (taskStanding(run, task.id) !== "neverStarted") return [];
-    const because = task.dependencies.filter((id) => dependencyState(run, id) === "lost");
-    return because.length > 0 ? [{ taskId: task.id, because }] : [];
-  });
+  const blocked = openWork(run)
+    .doomed.values()
+    .map((taskId) => {
+      const { dependencies } = taskOf(run, taskId)!;
+      return { taskId, because: dependencies.filter((id) => dependencyState(run, id) === "lost") };
+    });
   const [first] = blocked;
   if (first && run.template.config.failedDependency === "fail") {
     const error = `task ${first.taskId} needs ${first.because.join(", ")}`;

@@ -56,11 +56,9 @@ export function findCycle(tasks: readonly Task[]): string[] | null {
  */
 export function parallelGroups(tasks: readonly Task[]): string[][] {
   const open = new Map(tasks.map((task) => [task.id, new Set(task.dependencies).size]));
-  const dependents = new Map<string, string[]>();
+  const dependents = new Map<string, string[]>(tasks.map((task) => [task.id, []]));
   for (const task of tasks) {
-    for (const dependency of new Set(task.dependencies)) {
-      dependents.set(dependency, [...(dependents.get(dependency) ?? []), task.id]);
-    }
+    for (const dependency of new Set(task.dependencies)) dependents.get(dependency)?.push(task.id);
   }
   const groups: string[][] = [];
   let group = tasks.filter((task) => open.get(task.id) === 0).map((task) => task.id);

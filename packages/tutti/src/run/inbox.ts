@@ -1,5 +1,7 @@
 // What waits for a person: how an item is made, and how it is taken back.
+import { openWork } from "./open-work.ts";
 import { sha256 } from "./sha256.ts";
+import { valuesOf } from "./shared-record.ts";
 import type { RunEvent } from "../schema/event.ts";
 import type { InboxItem } from "../schema/inbox.ts";
 import type { Run } from "../schema/run.ts";
@@ -19,13 +21,20 @@ export function addItem(run: Run, content: Content, at: number): RunEvent {
 
 /** What has been overtaken: nobody needs to answer it any more. */
 export function withdraw(run: Run, which: (item: InboxItem) => boolean): RunEvent[] {
-  return Object.values(run.inbox)
+  return valuesOf(run.inbox)
     .filter(which)
-    .map((item) => ({ type: "inbox:answered", data: { id: run.id, itemId: item.id, text: "", withdrawn: true } }));
+    .map((item) => withdrawn(run, item));
 }
 
+const withdrawn = (run: Run, { id }: InboxItem): RunEvent => ({
+  type: "inbox:answered",
+  data: { id: run.id, itemId: id, text: "", withdrawn: true },
+});
+
 export const withdrawQuestions = (run: Run, sessionId: string): RunEvent[] =>
-  withdraw(run, (item) => item.sessionId === sessionId);
+  openWork(run)
+    .questions.filter((item) => item.sessionId === sessionId)
+    .map((item) => withdrawn(run, item));
 
 export const answered = (run: Run, item: InboxItem, text: string): RunEvent => ({
   type: "inbox:answered",

@@ -2,7 +2,7 @@
 import { reached } from "./budget.ts";
 import { refused } from "./confirm.ts";
 import { withdraw, withdrawQuestions } from "./inbox.ts";
-import { workerOfSession, workersOf } from "./lookup.ts";
+import { activeWorkers, workerOfSession } from "./lookup.ts";
 import { PAUSABLE } from "./transitions.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { PauseReason, RunEvent } from "../schema/event.ts";
@@ -35,7 +35,7 @@ export function resume(run: Run, at: number): RunEvent[] {
 export function resumed(run: Run): RunEvent[] {
   const { pausedFrom } = run;
   if (!pausedFrom) return [];
-  const workers = workersOf(run).filter((worker) => worker.status === "paused" && worker.pausedBy === "run");
+  const workers = activeWorkers(run).filter((worker) => worker.status === "paused" && worker.pausedBy === "run");
   return [
     { type: "orchestrator:resumed", data: { id: run.id, status: pausedFrom.status, phase: pausedFrom.phase } },
     ...workers.map((worker): RunEvent => ({ type: "worker:resumed", data: about(run, worker) })),
@@ -52,9 +52,7 @@ export function cancel(run: Run): RunEvent[] {
 }
 
 export function stopWorkers(run: Run): RunEvent[] {
-  return workersOf(run)
-    .filter((worker) => !isWorkerOver(worker.status) && worker.status !== "pending")
-    .map((worker) => ({ type: "worker:cancelled", data: about(run, worker) }));
+  return activeWorkers(run).map((worker) => ({ type: "worker:cancelled", data: about(run, worker) }));
 }
 
 export function pauseWorker(run: Run, sessionId: string): RunEvent[] {

@@ -1,7 +1,9 @@
 // Finding tasks, workers and sessions in a run.
+import { openWork } from "./open-work.ts";
+import { entryOf, valuesOf } from "./shared-record.ts";
 import type { Run } from "../schema/run.ts";
 import type { Task } from "../schema/task.ts";
-import type { SessionState, Worker } from "../schema/worker.ts";
+import type { Worker } from "../schema/worker.ts";
 
 /** One map per plan: the list of tasks is replaced as a whole, never changed. */
 const tasksById = new WeakMap<readonly Task[], Map<string, Task>>();
@@ -15,17 +17,16 @@ export function taskOf(run: Run, taskId: string): Task | undefined {
   return byId.get(taskId);
 }
 
-export const workersOf = (run: Run): Worker[] => Object.values(run.workers);
+/** Of every task that was ever started; for those at work see `activeWorkers`. */
+export const workersOf = (run: Run): Worker[] => valuesOf(run.workers);
 
-export const workerOf = (run: Run, taskId: string): Worker | undefined =>
-  Object.hasOwn(run.workers, taskId) ? run.workers[taskId] : undefined;
+export const workerOf = (run: Run, taskId: string): Worker | undefined => entryOf(run.workers, taskId);
 
+/** Workers with a session that is not over, in the order in which their tasks were first started. */
+export const activeWorkers = (run: Run): readonly Worker[] => openWork(run).active;
+
+/** The worker whose newest attempt has this session. */
 export function workerOfSession(run: Run, sessionId: string): Worker | undefined {
-  return workersOf(run).find((worker) => worker.sessionId === sessionId);
-}
-
-/** The part of the state that belongs to a session, if it is still the one that counts. */
-export function sessionOf(run: Run, sessionId: string): SessionState | undefined {
-  if (run.main?.sessionId === sessionId) return run.main;
-  return workerOfSession(run, sessionId)?.session;
+  const taskId = entryOf(openWork(run).sessions, sessionId);
+  return taskId === undefined ? undefined : workerOf(run, taskId);
 }

@@ -7,7 +7,6 @@
 // 1. It is a function of the state alone. It is never stored, and made anew for a state whose past is not known.
 // 2. It is never changed, so the open work of an older state stays true of that state.
 import { dependencyState, taskStanding } from "./census.ts";
-import { workerOf } from "./lookup.ts";
 import { NumberMap } from "./number-map.ts";
 import { outlineOf, type Outline } from "./outline.ts";
 import { changedKeys, emptyRecord, entryOf, placeOf, withEntry, withoutEntries } from "./shared-record.ts";
@@ -98,7 +97,7 @@ function advance({ run: before, work }: Known, after: Run, outline: Outline): Op
 function followWorkers(next: OpenWork, before: Run, after: Run, changed: ReadonlySet<string>): void {
   const workers = new Map<string, Worker>();
   for (const taskId of changed) {
-    const [was, is] = [workerOf(before, taskId), workerOf(after, taskId)];
+    const [was, is] = [entryOf(before.workers, taskId), entryOf(after.workers, taskId)];
     if (is) workers.set(taskId, is);
     if (was?.sessionId === is?.sessionId) continue;
     if (was) next.sessions = withoutEntries(next.sessions, [was.sessionId]);

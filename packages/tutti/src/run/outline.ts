@@ -18,20 +18,17 @@ export interface Outline {
 interface Made {
   outline: Outline;
   order: readonly string[] | null;
-  workers: number;
 }
 
 const made = new WeakMap<readonly Task[], Made>();
 
 export function outlineOf(run: Run): Outline {
-  const { parallelExecution, maxWorkers } = run.template.config;
   // The agent's own order holds when tasks run one by one.
-  const order = parallelExecution ? null : run.executionOrder;
-  const workers = parallelExecution ? maxWorkers : 1;
+  const order = run.template.config.parallelExecution ? null : run.executionOrder;
   const known = made.get(run.tasks);
-  if (known && known.order === order && known.workers === workers) return known.outline;
-  const outline = { ...linksOf(run.tasks), ranks: ranksOf(run.tasks, order, workers) };
-  made.set(run.tasks, { outline, order, workers });
+  if (known && known.order === order) return known.outline;
+  const outline = { ...linksOf(run.tasks), ranks: ranksOf(run.tasks, order) };
+  made.set(run.tasks, { outline, order });
   return outline;
 }
 
@@ -47,7 +44,7 @@ function linksOf(tasks: readonly Task[]): Pick<Outline, "places" | "needs" | "de
   return { places, needs, dependents };
 }
 
-function ranksOf(tasks: readonly Task[], order: readonly string[] | null, workers: number): number[] {
-  const rankOf = new Map((order ?? mostUrgentFirst(tasks, workers)).map((id, rank) => [id, rank]));
+function ranksOf(tasks: readonly Task[], order: readonly string[] | null): number[] {
+  const rankOf = new Map((order ?? mostUrgentFirst(tasks)).map((id, rank) => [id, rank]));
   return tasks.map(({ id }) => rankOf.get(id) ?? 0);
 }

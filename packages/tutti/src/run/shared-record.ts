@@ -127,5 +127,4 @@ const LOOKS: ProxyHandler<Table<unknown>> = {
   deleteProperty: () => false,
 };
 
-const recordOf = <T>(table: Table<T>): SharedRecord<T> =>
-  new Proxy(table, LOOKS as ProxyHandler<Table<T>>) as unknown as SharedRecord<T>;
+const recordOf = <T>(table: Table<T>): SharedRecord<T> => new Proxy(table, LOOKS) as unknown as SharedRecord<T>;

@@ -1,31 +1,11 @@
 // The order in which ready tasks start: by priority, then by how much work hangs on them, then by age.
 import type { Task } from "../schema/task.ts";
 
-const cache = new WeakMap<readonly Task[], Map<string, Urgency>>();
-
-interface Urgency {
-  priority: number;
-  /** The length of the longest chain from the start of this task to the end of the plan. */
-  ahead: number;
-  /** The place in the plan. */
-  age: number;
-}
-
-/** Compares two tasks of a plan: negative when the first should start before the second. */
-export function compareUrgency(tasks: readonly Task[], a: string, b: string): number {
-  const urgencies = urgenciesOf(tasks);
-  const [x, y] = [urgencies.get(a)!, urgencies.get(b)!];
-  return x.priority - y.priority || y.ahead - x.ahead || x.age - y.age;
-}
-
-function urgenciesOf(tasks: readonly Task[]): Map<string, Urgency> {
-  let found = cache.get(tasks);
-  if (!found) {
-    const ahead = chainLengths(tasks);
-    found = new Map(tasks.map(({ id, priority }, age) => [id, { priority, ahead: ahead.get(id)!, age }]));
-    cache.set(tasks, found);
-  }
-  return found;
+/** The ids of a plan's tasks in the order in which they should start, as far as each can. */
+export function mostUrgentFirst(tasks: readonly Task[]): string[] {
+  const ahead = chainLengths(tasks);
+  // The sort keeps what is equally urgent in the order of the plan.
+  return tasks.toSorted((a, b) => a.priority - b.priority || ahead.get(b.id)! - ahead.get(a.id)!).map(({ id }) => id);
 }
 
 /** How long each task is expected to take, in units that only mean something against each other. */

@@ -62,8 +62,6 @@ export const EVENTS = {
   }),
   "orchestrator:analysisComplete": z.object({
     id: z.string(),
-    /** Where the run's branch points: an analysis that is the whole run may have changed files. */
-    head: z.string(),
     analysis: z.object({
       summary: z.string(),
       recommendedSplits: z.number(),
@@ -73,6 +71,8 @@ export const EVENTS = {
       notes: z.string().nullable(),
       warnings: z.array(z.string()),
     }),
+    /** Where the run's branch points: an analysis that is the whole run may have changed files. */
+    head: z.string(),
   }),
   "orchestrator:tasksReady": z.object({
     id: z.string(),

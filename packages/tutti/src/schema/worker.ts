@@ -13,9 +13,23 @@ export const ToolStats = z.object({
   search: z.number(),
   web: z.number(),
   task: z.number(),
+  /** The two kinds of search that runs count apart; both are in `search` too. */
+  glob: z.number().default(0),
+  grep: z.number().default(0),
 });
 export type ToolStats = z.infer<typeof ToolStats>;
-export const NO_TOOLS: ToolStats = { total: 0, reads: 0, writes: 0, edits: 0, bash: 0, search: 0, web: 0, task: 0 };
+export const NO_TOOLS: ToolStats = {
+  total: 0,
+  reads: 0,
+  writes: 0,
+  edits: 0,
+  bash: 0,
+  search: 0,
+  web: 0,
+  task: 0,
+  glob: 0,
+  grep: 0,
+};
 
 /** What a session still has to answer. */
 export interface Owed {

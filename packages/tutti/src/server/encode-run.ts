@@ -56,10 +56,10 @@ export function encodeState(run: Run) {
   };
 }
 
-/** The fold counts all kinds of search as one, so `search` and `web` stand where 004 has finer names. */
-function encodeStats({ total, ...kinds }: ToolStats) {
-  const named = Object.values(kinds).reduce((sum, count) => sum + count, 0);
-  return { totalTools: total, ...kinds, other: total - named };
+/** The counts of a run under 004's names; what has no name there is other. */
+function encodeStats({ total, reads, writes, edits, bash, glob, grep, task }: ToolStats) {
+  const other = total - reads - writes - edits - bash - glob - grep - task;
+  return { totalTools: total, reads, writes, edits, bash, glob, grep, task, other };
 }
 
 function encodeSession({ sessionId, attempt, state, turns, turn }: Worker["session"]) {

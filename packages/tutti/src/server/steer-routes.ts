@@ -2,12 +2,15 @@
 import { Hono } from "hono";
 import { z } from "zod";
 import { readBody, readQuery, type Bindings } from "./decode.ts";
-import { encodeConfirmed, planChanges, PlanBody } from "./plan-body.ts";
+import { encodeConfirmed } from "./encode-confirmed.ts";
 import { findRun } from "./run-routes.ts";
 import type { Engine } from "../engine/engine.ts";
 import { TaskId } from "../schema/ids.ts";
+import { ChangedPlan } from "../schema/plan-changes.ts";
 
 const words = z.string().refine((text) => text.trim() !== "", "some words");
+/** Without a body the plan is confirmed as it stands. */
+const PlanBody = ChangedPlan.prefault({});
 const ChangesBody = z.strictObject({ text: words });
 const RetryBody = z.strictObject({ taskId: TaskId });
 const DecisionsBody = z.strictObject({
@@ -49,15 +52,15 @@ export function steerRoutes(engine: Engine): Hono<Bindings> {
   };
   for (const [name, give] of Object.entries(orders)) {
     routes.post(`/:id/${name}`, async (c) => {
-      await give(c.req.param("id")!);
+      await give(c.req.param("id"));
       return c.json({ success: true });
     });
   }
 
   routes.post("/:id/confirm-tasks", async (c) => {
     const { id } = findRun(engine, c.req.param("id"));
-    const body = await readBody(c, PlanBody);
-    return c.json(encodeConfirmed(await engine.confirm(id, planChanges(body), body.hash)));
+    const { modifications: tasks, hash, ...changes } = await readBody(c, PlanBody);
+    return c.json(encodeConfirmed(await engine.confirm(id, { tasks, ...changes }, hash)));
   });
 
   routes.post("/:id/request-changes", async (c) => {

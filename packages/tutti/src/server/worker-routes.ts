@@ -40,8 +40,8 @@ export function workerRoutes(engine: Engine): Hono<Bindings> {
   };
   for (const [name, give] of Object.entries(orders)) {
     routes.post(`/:id/workers/:key/${name}`, async (c) => {
-      const run = findRun(engine, c.req.param("id")!);
-      const key = c.req.param("key")!;
+      const run = findRun(engine, c.req.param("id"));
+      const key = c.req.param("key");
       if (!workerOf(run, key)) throw hasSession(run, key) ? notTheNewest(key) : unknownSession(run, key);
       await give(run, key);
       return c.json({ success: true });

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { makeTemplate, Story } from "../run/make-run.ts";
 import { renderPrompt, type Asking } from "../../src/engine/prompt.ts";
 import type { Phase } from "../../src/schema/status.ts";
+import { TemplateLibrary } from "../../src/template/library.ts";
 
 const FIRST: Asking = { problems: [], note: null, interrupted: false };
 const PHASES = ["analysis", "taskPlanning", "workerExecution", "aggregation", "verification"] as const;
@@ -48,5 +49,29 @@ describe("a prompt", () => {
     expect(text).toMatch(
       /^Your last answer could not be used:\n- data\.tasks is missing\.[^]*You were paused[^]*The person wants less\./,
     );
+  });
+
+  it("of a worker holds its task, the request, and the forms of progress and completion (D4-039, D4-079, D4-080)", () => {
+    const template = new TemplateLibrary().resolve("_default").template;
+    const story = new Story(template).plan([{ id: "a" }]);
+    story.do({
+      type: "confirm",
+      changes: { tasks: { a: { title: "Write the guide", description: "For newcomers", scope: ["docs/guide.md"] } } },
+    });
+    story.spawn("a");
+    const { text, variables } = renderPrompt(story.run, "workerExecution", story.run.workers["a"]!, FIRST, "/work");
+    for (const part of ["a", "Write the guide", "For newcomers", "docs/guide.md", "do it"])
+      expect(text).toContain(part);
+    expect(text).toMatch(/"phase": "progress"[^]*"phase": "completion"/);
+    expect(variables).toMatchObject({
+      TASK_ID: "a",
+      TASK_TITLE: "Write the guide",
+      TASK_DESCRIPTION: "For newcomers",
+      TASK_SCOPE: '["docs/guide.md"]',
+      ORIGINAL_REQUEST: "do it",
+      USER_REQUEST: "do it",
+      CWD: "/work",
+      TEMPLATE_NAME: "Default",
+    });
   });
 });

@@ -53,6 +53,40 @@ describe("who works", () => {
   });
 });
 
+describe("a silent worker", () => {
+  it("is ended by its idle time, and one that sends a sign of life is not (D4-590)", async () => {
+    const engine = lab.open();
+    const alive = { phase: "heartbeat", data: { timestamp: "2026-11-15T00:00:00Z", alive: true } };
+    const file = join(lab.folder, "beating.mjs");
+    writeFileSync(
+      file,
+      `const say = (line) => console.log(JSON.stringify(line));
+       const block = (value) => "<<<ORCHESTRATOR_RESPONSE>>>" + JSON.stringify(value) + "<<<END_ORCHESTRATOR_RESPONSE>>>";
+       let beats = 0;
+       process.stdin.once("data", () => {
+         if (process.env.TUTTI_TASK_ID === "mute") return;
+         const timer = setInterval(() => {
+           if (++beats < 8) return say({ type: "assistant", text: block(${JSON.stringify(alive)}) });
+           clearInterval(timer);
+           say({ type: "tool", name: "Read" });
+           const data = { task_id: process.env.TUTTI_TASK_ID, status: "success" };
+           say({ type: "assistant", text: block({ phase: "completion", data }) });
+           say({ type: "turn_end" });
+         }, 300);
+       });
+       process.stdin.on("end", () => process.exit(0));`,
+    );
+    const agent = lab.scenario(mainSession([{ id: "beating" }, { id: "mute" }]));
+    const id = await lab.begin(engine, agent, {
+      config: { autoSpawn: true, idleTimeout: 1200 },
+      phases: { workerExecution: { agent: `command:${process.execPath} ${file}` } },
+    });
+    const run = await untilOver(engine, id);
+    expect(run.workers["beating"]!.status).toBe("completed");
+    expect(run.workers["mute"]).toMatchObject({ status: "timeout", errorCode: "worker_idle" });
+  });
+});
+
 describe("the form of answers", () => {
   it("blocks stand between the template's own delimiters, and others are words (E43)", async () => {
     const engine = lab.open();

@@ -25,7 +25,8 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   mailbox: ["schema", "protocol", "world"],
   session: ["schema", "protocol", "world"],
   engine: ["schema", "protocol", "template", "run", "store", "session", "mailbox", "workspace", "world"],
-  module: ["schema", "protocol", "template", "engine"],
+  // The documented constructors take a session controller, open an engine themselves, and show what the fold holds.
+  module: ["schema", "protocol", "template", "run", "session", "engine", "main"],
   server: ["schema", "protocol", "template", "engine"],
   cli: ["schema", "client", "main"],
   web: ["schema", "client", "run"],
@@ -34,15 +35,17 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
 };
 
 /**
- * The commands that do their work without a server. All others speak through the client. `local-messages` is the door of
+ * The commands that do their work without a server, and the stage of the classes of document 004, which open an engine
+ * by themselves. All other commands speak through the client. `local-messages` is the door of
  * the commands on files of messages (mailbox, validate, translate), which need no engine at all.
  */
-const commandsThatReachMain = [
+const filesThatReachMain = [
   "cli/serve.ts",
   "cli/demo.ts",
   "cli/local-engine.ts",
   "cli/local-messages.ts",
   "cli/worker.ts",
+  "module/backstage.ts",
 ];
 
 /** Files that import something only known when they run, such as a configuration of the user. */
@@ -140,8 +143,10 @@ function problemOfImport(path: string, part: string, specifier: string | null): 
   const row = mayImport[part];
   if (row === everything) return undefined;
   if (row === undefined || !row.includes(target)) return `imports ${target}, which ${part} may not`;
-  if (part === "cli" && target === "main" && !commandsThatReachMain.includes(file)) {
-    return "imports main, and is not a command that works without a server";
+  if (target === "main" && !filesThatReachMain.includes(file)) {
+    return part === "cli"
+      ? "imports main, and is not a command that works without a server"
+      : "imports main, and is not the stage that opens the engine";
   }
   return undefined;
 }

@@ -33,7 +33,7 @@ const code = (act: () => unknown): string => {
 const wanted = (story: Story) => schedule(story.run, { freeSlots: 9 }, story.now).spawn;
 
 describe("a plan that is ready", () => {
-  it("waits in confirming for the person's word, told once with its groups (D4-022..D4-028, D4-030..D4-033, D4-492, D4-579/E19)", () => {
+  it("waits in confirming for the person's word, told once with its groups (D4-022..D4-028, D4-030..D4-033, D4-492, D4-579, D4-580/E19)", () => {
     const story = new Story().plan([
       { id: "t1" },
       { id: "t2" },

@@ -117,7 +117,7 @@ describe("a shared record", () => {
     expect({ ...record }).toEqual({ b: 1, a: 2 });
     expect(record).toEqual({ a: 2, b: 1 });
     expect(record).not.toEqual({ a: 2, b: 3 });
-    expect(`${String(record)}`).toBe("[object Object]");
+    expect(Object.prototype.toString.call(record)).toBe("[object Object]");
     expect(() => (record["a"] = 3)).toThrow(TypeError);
     expect(() => delete record["a"]).toThrow(TypeError);
   });

@@ -9,7 +9,7 @@ import { ORCHESTRATOR_PHASE, ORCHESTRATOR_STATUS, RUN_STATUSES, WORKER_STATUS } 
 import { TemplateConfig } from "../../src/schema/template.ts";
 
 describe("names", () => {
-  it("of worker sessions are local_, the template's prefix, the run without its orch_, and the task (E03, E04)", () => {
+  it("of worker sessions are local_, the template's prefix, the run without its orch_, and the task (D4-040, D4-048, D4-077, D4-078/E03, E04)", () => {
     expect(workerSessionId("orch_abc123def456", "task_001", 1, "__orch_")).toBe(
       "local___orch_abc123def456_worker_task_001",
     );
@@ -60,7 +60,7 @@ describe("names", () => {
 });
 
 describe("states", () => {
-  it("of a run include created, and confirming is one of them and no phase (E20, E21)", () => {
+  it("of a run include created, and confirming is one of them and no phase (D4-049, D4-261, D4-262, D4-349, D4-350/E20, E21)", () => {
     expect(RUN_STATUSES).toEqual([
       "created",
       "analyzing",
@@ -196,6 +196,14 @@ describe("the events of document 004 that a run of the five phases has", () => {
       "worker:failed": ["sessionId", "orchestratorId", "taskId", "error"],
       "worker:timeout": ["sessionId", "orchestratorId", "taskId"],
       "worker:cancelled": ["sessionId", "orchestratorId", "taskId"],
+      "worker:paused": ["sessionId", "orchestratorId", "taskId"],
+      "worker:resumed": ["sessionId", "orchestratorId", "taskId"],
+      "worker:retrying": ["sessionId", "orchestratorId", "taskId", "retryCount"],
+      "workers:archived": ["orchestratorId", "count", "errors"],
+      "workers:deleted": ["orchestratorId", "count"],
+      "orchestrator:paused": ["id", "previousStatus"],
+      "orchestrator:resumed": ["id", "status", "phase"],
+      "orchestrator:cleanup": ["id", "archived", "deleted", "removed"],
     };
     for (const [type, members] of Object.entries(documented)) {
       expect(Object.keys(EVENTS[type as keyof typeof EVENTS].shape).slice(0, members.length), type).toEqual(members);

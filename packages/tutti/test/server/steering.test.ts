@@ -1,6 +1,6 @@
 // Steering runs and their workers over the API.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { done, goodWorker, mainSession, worker, type ScriptedTask } from "../lab/scenarios.ts";
+import { goodWorker, mainSession, worker, type ScriptedTask } from "../lab/scenarios.ts";
 import { ServerLab } from "./server-lab.ts";
 
 let lab: ServerLab;
@@ -215,12 +215,12 @@ describe("decisions", () => {
     ];
     const needs = { status: "needs_input", summary: "two styles", conflicts };
     const agreed = { status: "success", summary: "all in one" };
-    const main = mainSession([{ id: "a" }], needs).map((session) => {
+    const main = mainSession([{ id: "a" }, { id: "b" }], needs).map((session) => {
       if (session.match.phase !== "aggregation") return session;
       const turns = [needs, agreed].map((data) => ({ block: { phase: "aggregation", data } }));
       return { ...session, turns };
     });
-    const agent = lab.lab.scenario([...main, worker("a", { write: { "a.md": "a" }, block: done({}) })], "needs.json");
+    const agent = lab.lab.scenario([...main, goodWorker], "needs.json");
     const id = await lab.create(agent, { templateId: "_default", autoStart: true, config: { autoSpawn: true } });
     await lab.until(id, ({ status }) => status === "paused");
     const wrong: object[] = [

@@ -1,0 +1,20 @@
+// `tutti inbox`: everything that waits for a person.
+import { howToAnswer } from "./describe.ts";
+import { readRuns } from "./local-engine.ts";
+import type { Output } from "./output.ts";
+
+export async function inbox(output: Output): Promise<number> {
+  const items = readRuns(output.dataDir)
+    .flatMap((run) => Object.values(run.inbox))
+    .toSorted((a, b) => a.createdAt - b.createdAt);
+  output.value(items.map(({ createdAt, ...item }) => ({ ...item, createdAt: new Date(createdAt).toISOString() })));
+  if (items.length === 0) output.line("nothing waits for you");
+  for (const item of items) {
+    const { id, kind, run, taskId, question, options = [] } = item;
+    output.result(`${id}  ${kind}  ${run}${taskId === null ? "" : `  ${taskId}`}`);
+    output.result(`  ${question}`);
+    for (const [number, option] of options.entries()) output.result(`    ${number}  ${option}`);
+    output.result(`  ${howToAnswer(item)}`);
+  }
+  return 0;
+}

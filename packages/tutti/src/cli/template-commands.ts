@@ -1,0 +1,71 @@
+// The commands on templates, as the command line offers them.
+import type { Command } from "commander";
+import type { Action } from "./message-commands.ts";
+
+type Templates = typeof import("./templates.ts");
+const load = (): Promise<Templates> => import("./templates.ts");
+type Flags = import("./templates.ts").TemplateFlags;
+
+export function addTemplateCommands(program: Command, action: Action): void {
+  const templates = program.command("templates").description("the ways in which runs can be carried out");
+  const command = (name: string, description: string): Command =>
+    templates
+      .command(name)
+      .description(description)
+      .option("--cwd <dir>", "the project whose own templates are meant too");
+
+  command("list", "all templates")
+    .option("--all", "also those that are only there to be extended")
+    .action(action(async (output, flags: Flags & { all?: boolean }) => (await load()).list(output, flags)));
+
+  command("show", "a template with all it inherits")
+    .argument("<id>", "the template")
+    .option("--raw", "only what stands in its file")
+    .option("--provenance", "where each of its values comes from")
+    .action(
+      action(async (output, id: string, flags: import("./templates.ts").ShowFlags) =>
+        (await load()).show(output, id, flags),
+      ),
+    );
+
+  command("validate", "check a template and report every problem")
+    .argument("<file>", "a file with a template, or - for the standard input")
+    .action(action(async (output, file: string, flags: Flags) => (await load()).validate(output, file, flags)));
+
+  command("create", "store a template, among your own or with --cwd in the project")
+    .argument("<file>", "a file with a template, or - for the standard input")
+    .action(action(async (output, file: string, flags: Flags) => (await load()).create(output, file, flags)));
+
+  command("import", "store a template that was exported")
+    .argument("<file>", "a file with a template, or - for the standard input")
+    .action(action(async (output, file: string, flags: Flags) => (await load()).create(output, file, flags)));
+
+  command("export", "write a template as it stands in its file")
+    .argument("<id>", "the template")
+    .argument("[file]", "where to; it must not be there yet (default: the standard output)")
+    .action(
+      action(async (output, id: string, file: string | undefined, flags: Flags) =>
+        (await load()).exportTo(output, id, file, flags),
+      ),
+    );
+
+  command("duplicate", "make a template that extends another and can be changed")
+    .argument("<id>", "the template")
+    .argument("<name>", "the name of the new one")
+    .action(
+      action(async (output, id: string, name: string, flags: Flags) =>
+        (await load()).duplicate(output, id, name, flags),
+      ),
+    );
+
+  command("delete", "delete a template")
+    .argument("<id>", "the template")
+    .action(action(async (output, id: string, flags: Flags) => (await load()).remove(output, id, flags)));
+
+  command("preview", "show the prompts of a template with example values")
+    .argument("<id>", "the template")
+    .option("--var <K=V>", "a value for the prompts; repeatable", (value, all: string[]) => [...all, value], [])
+    .action(
+      action(async (output, id: string, flags: Flags & { var: string[] }) => (await load()).preview(output, id, flags)),
+    );
+}

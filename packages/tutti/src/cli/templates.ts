@@ -1,0 +1,124 @@
+// `tutti templates`: look at templates and change your own. No engine is needed: the library looks at the disk itself.
+import { writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { openTemplates, parseTemplate } from "./local-engine.ts";
+import type { Output } from "./output.ts";
+import { readPairs } from "./pairs.ts";
+import { readFile } from "./read-file.ts";
+import { TuttiError } from "../schema/error.ts";
+
+export interface TemplateFlags {
+  cwd?: string;
+}
+
+export interface ShowFlags extends TemplateFlags {
+  raw?: boolean;
+  provenance?: boolean;
+}
+
+const projectOf = ({ cwd }: TemplateFlags): string | undefined => (cwd === undefined ? undefined : resolve(cwd));
+
+const destination = (project: string | undefined) =>
+  project === undefined ? {} : { place: "project" as const, project };
+
+const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
+
+export async function list(output: Output, flags: TemplateFlags & { all?: boolean }): Promise<number> {
+  const all = openTemplates(output.dataDir).list(projectOf(flags));
+  const rows = flags.all ? all : all.filter(({ isInternal }) => !isInternal);
+  output.value(rows);
+  const width = Math.max(...rows.map(({ id }) => id.length));
+  for (const { id, place, name, errors, valid } of rows) {
+    output.result(`${id.padEnd(width)}  ${place.padEnd(7)}  ${name}`);
+    const trouble = valid ? "an earlier version is in use" : "cannot be used";
+    for (const error of errors) output.warn(`${id}: ${trouble}: ${error}`);
+  }
+  return 0;
+}
+
+export async function show(output: Output, id: string, flags: ShowFlags): Promise<number> {
+  const templates = openTemplates(output.dataDir);
+  const project = projectOf(flags);
+  if (flags.raw && flags.provenance) throw new TuttiError("usage", "one of --raw and --provenance, not both");
+  if (flags.raw) return print(output, templates.raw(id, project));
+  const { template, provenance, chain, warnings } = templates.resolve(id, project);
+  for (const warning of warnings) output.warn(warning);
+  if (!flags.provenance) return print(output, template);
+  output.value({ template, provenance, chain, warnings });
+  output.result(chain.join(" extends "));
+  for (const [path, origin] of Object.entries(provenance)) output.result(`${path}  ${origin}`);
+  return 0;
+}
+
+function print(output: Output, value: unknown): number {
+  output.value(value);
+  output.document(pretty(value));
+  return 0;
+}
+
+export async function validate(output: Output, file: string, flags: TemplateFlags): Promise<number> {
+  const template = parseTemplate(readFile(file));
+  const validation = openTemplates(output.dataDir).validate(template, projectOf(flags));
+  output.value(validation);
+  for (const warning of validation.warnings) output.warn(warning);
+  for (const error of validation.errors) output.result(error);
+  if (validation.valid) output.result(`${file} is a valid template`);
+  return validation.valid ? 0 : 1;
+}
+
+export async function create(output: Output, file: string, flags: TemplateFlags): Promise<number> {
+  const project = projectOf(flags);
+  const { template } = openTemplates(output.dataDir).importTemplate(readFile(file), destination(project));
+  output.value(template);
+  output.result(`${template.id} is stored`);
+  return 0;
+}
+
+export async function duplicate(output: Output, id: string, name: string, flags: TemplateFlags): Promise<number> {
+  const { template } = openTemplates(output.dataDir).duplicate(id, name, projectOf(flags));
+  output.value(template);
+  output.result(`${template.id} is stored; it extends ${id}`);
+  return 0;
+}
+
+export async function remove(output: Output, id: string, flags: TemplateFlags): Promise<number> {
+  openTemplates(output.dataDir).delete(id, projectOf(flags));
+  output.value({ success: true });
+  output.result(`${id} is deleted`);
+  return 0;
+}
+
+export async function exportTo(
+  output: Output,
+  id: string,
+  file: string | undefined,
+  flags: TemplateFlags,
+): Promise<number> {
+  const templates = openTemplates(output.dataDir);
+  const text = templates.exportTemplate(id, projectOf(flags));
+  if (file === undefined) return print(output, JSON.parse(text));
+  try {
+    writeFileSync(file, text, { flag: "wx" });
+  } catch (error) {
+    const taken = (error as NodeJS.ErrnoException).code === "EEXIST";
+    const message = taken
+      ? `there is a file ${file} already`
+      : `${file} cannot be written: ${(error as Error).message}`;
+    throw new TuttiError(taken ? "wrong_state" : "storage_failed", message, { cause: error });
+  }
+  output.value({ id, file: resolve(file) });
+  output.result(`${id} is written to ${file}`);
+  return 0;
+}
+
+export async function preview(output: Output, id: string, flags: TemplateFlags & { var: string[] }): Promise<number> {
+  const variables = readPairs("--var", flags.var);
+  const prompts = openTemplates(output.dataDir).preview(id, variables, projectOf(flags));
+  output.value(prompts);
+  for (const [name, { system, user, unknown }] of Object.entries(prompts)) {
+    output.result(`--- ${name}`);
+    output.document(user === null ? system : `${system}\n\n${user}`);
+    if (unknown.length > 0) output.warn(`${name}: nothing stands for ${unknown.join(", ")}`);
+  }
+  return 0;
+}

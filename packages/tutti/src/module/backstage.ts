@@ -1,0 +1,176 @@
+// What the classes of document 004 share: one engine, opened when it is first needed, so that each of them can say before
+// what it wants of it. Managers that are given the same session controller stand on the same stage.
+import { openStage, type Stage } from "../main.ts";
+import type { Engine, Listener } from "../engine/engine.ts";
+import { workerOfSession } from "../run/lookup.ts";
+import { TuttiError } from "../schema/error.ts";
+import type { Run } from "../schema/run.ts";
+import type { TemplateConfig } from "../schema/template.ts";
+import type { Worker } from "../schema/worker.ts";
+import { CONTROLLER_AGENT } from "../session/polled-host.ts";
+import { isSessionController, type SessionController } from "../session/session-controller.ts";
+import type { SessionHost, SessionSpec } from "../session/session.ts";
+import type { TemplateManager } from "./template-manager.ts";
+
+/**
+ * Who runs the sessions: a session controller, a host of ours, the name of an agent (`local`, `script:FILE`, …), or nobody
+ * in particular; or a stage that others stand on already.
+ */
+export type Controller = SessionController | SessionHost | Backstage | string | null | undefined;
+
+/** What the managers want of the engine. What nobody says is the engine's own choice. */
+export interface Wishes {
+  templates?: TemplateManager;
+  dataDir?: string | null;
+  maxWorkers?: number;
+  mainPollMs?: number;
+  workerPollMs?: number;
+  settleMs?: number;
+  /** Settings for runs whose template does not give them itself. */
+  config?: Partial<TemplateConfig>;
+}
+
+const stages = new WeakMap<object, Backstage>();
+const DEFAULT_MAIN_POLL_MS = 3000;
+/** Between two starts of workers where a controller starts them. */
+const CONTROLLER_SPAWN_DELAY_MS = 500;
+
+export class Backstage {
+  readonly #controller: SessionController | SessionHost | null;
+  /** The agent of runs that name none. */
+  readonly agent: string | undefined;
+  readonly #wishes: Wishes = {};
+  readonly #listeners = new Set<Listener>();
+  readonly #unwatched = new Set<"main" | "worker">();
+  #stage: Stage | null = null;
+
+  constructor(controller?: Exclude<Controller, Backstage>) {
+    this.#controller = typeof controller === "object" ? controller : null;
+    if (this.#controller && !isHost(this.#controller) && !isSessionController(this.#controller))
+      throw new TuttiError("invalid_input", "neither a session controller nor a session host");
+    this.agent = typeof controller === "string" ? controller : this.isPolled ? CONTROLLER_AGENT : undefined;
+  }
+
+  /** The stage of a controller. */
+  static of(controller: Controller): Backstage {
+    if (controller instanceof Backstage) return controller;
+    if (typeof controller !== "object" || controller === null) return new Backstage(controller);
+    const stage = stages.get(controller) ?? new Backstage(controller);
+    stages.set(controller, stage);
+    return stage;
+  }
+
+  get isPolled(): boolean {
+    return this.#controller !== null && isSessionController(this.#controller);
+  }
+
+  /** Before the engine is opened; later it cannot be changed. */
+  wish(wishes: Wishes): void {
+    if (this.#stage) throw new TuttiError("wrong_state", "the engine is open; make all managers before you use one");
+    const config = { ...this.#wishes.config, ...wishes.config };
+    Object.assign(this.#wishes, wishes, { config });
+  }
+
+  get #open(): Stage {
+    if (this.#stage) return this.#stage;
+    const { dataDir, templates, maxWorkers, settleMs } = this.#wishes;
+    this.#stage = openStage({
+      dataDir,
+      controller: this.#controller,
+      templates: templates ?? null,
+      maxWorkers: maxWorkers ?? null,
+      pollMs: (spec) => this.#pollMs(spec),
+      isWatched: ({ taskId }) => !this.#unwatched.has(taskId === null ? "main" : "worker"),
+      ...(settleMs === undefined ? {} : { settleMs }),
+    });
+    this.#stage.engine.subscribe((event, run) => {
+      for (const listener of this.#listeners) listener(event, run);
+    });
+    return this.#stage;
+  }
+
+  #pollMs({ runId, taskId }: SessionSpec): number {
+    const { mainPollMs = DEFAULT_MAIN_POLL_MS, workerPollMs } = this.#wishes;
+    if (taskId === null) return mainPollMs;
+    return workerPollMs ?? this.run(runId).template.config.pollInterval;
+  }
+
+  get engine(): Engine {
+    return this.#open.engine;
+  }
+
+  get maxWorkers(): number {
+    return this.#wishes.maxWorkers ?? Number.POSITIVE_INFINITY;
+  }
+
+  get sessions(): SessionHost {
+    return this.#open.sessions;
+  }
+
+  get polled(): Stage["polled"] {
+    return this.#open.polled;
+  }
+
+  /** Every event that becomes durable, in order. */
+  subscribe(listener: Listener): void {
+    this.#listeners.add(listener);
+  }
+
+  run(id: string): Run {
+    const run = this.engine.get(id);
+    if (!run) throw new TuttiError("run_not_found", `there is no run ${id}`);
+    return run;
+  }
+
+  /** The worker that a session is, with its run; older attempts are not workers any more. */
+  find(sessionId: string): { run: Run; worker: Worker } | null {
+    for (const run of this.engine.list()) {
+      const worker = workerOfSession(run, sessionId);
+      if (worker) return { run, worker };
+    }
+    return null;
+  }
+
+  worker(sessionId: string): { run: Run; worker: Worker } {
+    const found = this.find(sessionId);
+    if (!found) throw new TuttiError("worker_not_found", `there is no worker ${sessionId}`);
+    return found;
+  }
+
+  /** A run that rested until somebody ordered something goes on with it. */
+  async order(id: string, give: (engine: Engine) => Promise<Run>): Promise<Run> {
+    const run = await give(this.engine);
+    await this.engine.takeUp(id);
+    return run;
+  }
+
+  /** The settings for a new run that its template leaves open. */
+  config(templateId: string, cwd: string): Partial<TemplateConfig> {
+    const { config = {}, templates } = this.#wishes;
+    const wished = this.isPolled ? { spawnDelay: CONTROLLER_SPAWN_DELAY_MS, ...config } : config;
+    const given = templates?.settingsOf(templateId, cwd) ?? new Set<string>();
+    return Object.fromEntries(Object.entries(wished).filter(([name]) => !given.has(name)));
+  }
+
+  /** Sessions that speak by themselves are heard in any case; those of a controller only while they are watched. */
+  watch(role: "main" | "worker", isWatched: boolean): void {
+    if (isWatched) this.#unwatched.delete(role);
+    else this.#unwatched.add(role);
+  }
+
+  /** Goes on with every run that rests. */
+  async takeUpAll(): Promise<void> {
+    for (const { id, released } of this.engine.list()) if (!released) await this.engine.takeUp(id);
+  }
+
+  /** Ends the engine; runs that are not over can be taken up by the next. */
+  async close(options: { leaveRunning?: boolean } = {}): Promise<void> {
+    if (this.#controller) stages.delete(this.#controller);
+    await this.#stage?.close(options);
+  }
+}
+
+const isHost = (value: object): value is SessionHost =>
+  (["open", "reap", "end", "archive", "transcript", "check"] as const).every(
+    (name) => typeof (value as Partial<SessionHost>)[name] === "function",
+  );

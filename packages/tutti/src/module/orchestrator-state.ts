@@ -1,0 +1,123 @@
+// A run as document 004 shows it: the fold of the log under its names, times as dates.
+import { workersOf } from "../run/lookup.ts";
+import type { Run } from "../schema/run.ts";
+import type { Phase, RunStatus } from "../schema/status.ts";
+import type { ToolStats } from "../schema/worker.ts";
+
+export interface OrchestratorStats extends Omit<ToolStats, "total" | "search" | "web"> {
+  totalTools: number;
+  other: number;
+}
+
+export interface OrchestratorState extends Pick<
+  Run,
+  | "id"
+  | "templateId"
+  | "template"
+  | "mainSessionId"
+  | "cwd"
+  | "userRequest"
+  | "agent"
+  | "status"
+  | "outcome"
+  | "currentPhase"
+  | "analysis"
+  | "tasks"
+  | "parallelGroups"
+  | "planErrors"
+  | "planWarnings"
+  | "skipped"
+  | "blocked"
+  | "aggregation"
+  | "verification"
+  | "conflicts"
+  | "usage"
+  | "customVariables"
+> {
+  /** The session of each task's newest attempt. */
+  workers: Map<string, string>;
+  stats: OrchestratorStats;
+  errors: { phase: Phase | null; error: string; code: string; timestamp: Date }[];
+  createdAt: Date;
+  updatedAt: Date;
+  startedAt: Date | null;
+  completedAt: Date | null;
+  _previousStatus: RunStatus | null;
+  _previousPhase: Phase | null;
+}
+
+export interface OrchestratorSummary extends Pick<
+  OrchestratorState,
+  "id" | "status" | "currentPhase" | "stats" | "createdAt" | "updatedAt" | "startedAt" | "completedAt"
+> {
+  taskCount: number;
+  completedTasks: number;
+  errors: number;
+}
+
+export function orchestratorState(run: Run): OrchestratorState {
+  const { id, templateId, template, mainSessionId, cwd, userRequest, agent, status, outcome, currentPhase } = run;
+  const { analysis, tasks, parallelGroups, planErrors, planWarnings, skipped, blocked, aggregation } = run;
+  const { verification, conflicts, usage, customVariables, pausedFrom } = run;
+  // A copy: what is done to it does nothing to the run.
+  return structuredClone({
+    ...{ id, templateId, template, mainSessionId, cwd, userRequest, agent, status, outcome, currentPhase },
+    ...{ analysis, tasks, parallelGroups, planErrors, planWarnings, skipped, blocked, aggregation },
+    ...{ verification, conflicts, usage, customVariables },
+    workers: new Map(workersOf(run).map(({ taskId, sessionId }) => [taskId, sessionId])),
+    stats: orchestratorStats(run.toolStats),
+    errors: run.errors.map((error) => ({ ...error, timestamp: new Date(error.timestamp) })),
+    ...times(run),
+    _previousStatus: pausedFrom?.status ?? null,
+    _previousPhase: pausedFrom?.phase ?? null,
+  });
+}
+
+export function orchestratorSummary(run: Run): OrchestratorSummary {
+  const { id, status, currentPhase, tasks, errors } = run;
+  return {
+    id,
+    status,
+    currentPhase,
+    taskCount: tasks.length,
+    completedTasks: workersOf(run).filter((worker) => worker.status === "completed").length,
+    stats: orchestratorStats(run.toolStats),
+    errors: errors.length,
+    ...times(run),
+  };
+}
+
+const times = ({ createdAt, updatedAt, startedAt, completedAt }: Run) => ({
+  createdAt: new Date(createdAt),
+  updatedAt: new Date(updatedAt),
+  startedAt: dateOrNull(startedAt),
+  completedAt: dateOrNull(completedAt),
+});
+
+export const dateOrNull = (at: number | null): Date | null => (at === null ? null : new Date(at));
+
+/** What has no name of its own there is other. */
+function orchestratorStats({ total, reads, writes, edits, bash, glob, grep, task }: ToolStats): OrchestratorStats {
+  const other = total - reads - writes - edits - bash - glob - grep - task;
+  return { totalTools: total, reads, writes, edits, bash, glob, grep, task, other };
+}
+
+/** Counts as the document names them, as the log counts them. What is no number counts nothing. */
+export function countsOf(toolStats: Readonly<Record<string, unknown>>): ToolStats {
+  const of = (...names: string[]): number =>
+    names.map((name) => toolStats[name]).reduce((sum: number, n) => sum + (typeof n === "number" && n > 0 ? n : 0), 0);
+  const search = of("glob", "grep", "search");
+  const counted = of("reads", "writes", "edits", "bash", "web", "task", "other") + search;
+  return {
+    total: Math.max(counted, of("total", "totalTools")),
+    reads: of("reads"),
+    writes: of("writes"),
+    edits: of("edits"),
+    bash: of("bash"),
+    search,
+    web: of("web"),
+    task: of("task"),
+    glob: of("glob"),
+    grep: of("grep"),
+  };
+}

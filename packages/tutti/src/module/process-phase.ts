@@ -1,0 +1,44 @@
+// A transcript that somebody brings, read as an agent's turn is: does it hold the answer that the run waits for?
+import type { Backstage } from "./backstage.ts";
+import { judgeAnswer } from "../protocol/judge-answer.ts";
+import { scanBlocks } from "../protocol/response-scanner.ts";
+import { TuttiError } from "../schema/error.ts";
+import type { Run } from "../schema/run.ts";
+import { ANSWER_PHASE, isRunOver, type Phase } from "../schema/status.ts";
+import { readMessages } from "../session/session-controller.ts";
+
+export interface PhaseResult {
+  phaseComplete: boolean;
+  /** The phase that the run is in now, if it is another one. */
+  nextPhase: Phase | null;
+  error?: string;
+}
+
+const NOT_YET: PhaseResult = { phaseComplete: false, nextPhase: null };
+
+export async function processPhase(stage: Backstage, id: string, transcript: unknown): Promise<PhaseResult> {
+  const run = stage.run(id);
+  if (run.owed === null) return NOT_YET;
+  const { phase } = run.owed;
+  const { answer, problems } = judgeTranscript(run, phase, transcript);
+  if (answer === null) return problems.length === 0 ? NOT_YET : { ...NOT_YET, error: problems.join(" ") };
+  try {
+    const { status, currentPhase } = await stage.order(id, (engine) => engine.respond(id, phase, answer.data));
+    return { phaseComplete: true, nextPhase: isRunOver(status) || currentPhase === phase ? null : currentPhase };
+  } catch (error) {
+    if (error instanceof TuttiError) return { ...NOT_YET, error: error.message };
+    throw error;
+  }
+}
+
+/** Only the assistant's words can be an answer; what others wrote holds samples. A transcript without any block is no error. */
+function judgeTranscript(run: Run, phase: Phase, transcript: unknown) {
+  const messages = readMessages(transcript);
+  const delimiters = run.template.prompts.responseFormat;
+  const said = messages.filter(({ role }) => role === "assistant");
+  const others = messages.filter(({ role }) => role !== "assistant");
+  const blocks = said.flatMap(({ text }) => scanBlocks(text, delimiters));
+  if (blocks.length === 0) return { answer: null, problems: [] };
+  const prompt = others.map(({ text }) => text).join("\n");
+  return judgeAnswer({ blocks, prompt, delimiters, phase: ANSWER_PHASE[phase] });
+}

@@ -1,0 +1,120 @@
+// Workers as document 004 shows them: out of the log, times as dates.
+import { dateOrNull } from "./orchestrator-state.ts";
+import { workersOf } from "../run/lookup.ts";
+import type { Run } from "../schema/run.ts";
+import { workerSessionId } from "../schema/ids.ts";
+import type { WorkerStatus } from "../schema/status.ts";
+import type { Task } from "../schema/task.ts";
+import { NO_TOOLS, type ToolStats, type Worker } from "../schema/worker.ts";
+
+export interface WorkerState {
+  sessionId: string;
+  orchestratorId: string;
+  taskId: string;
+  task: Task;
+  status: WorkerStatus;
+  attempt: number;
+  /** From 0 to 100. */
+  progress: number;
+  currentAction: string;
+  toolStats: ToolStats;
+  output: unknown;
+  outputFiles: string[];
+  outputPreview: string | null;
+  error: string | null;
+  retryCount: number;
+  /** When something was last heard of it; sessions that speak by themselves are not polled. */
+  lastPollAt: Date | null;
+  startedAt: Date | null;
+  completedAt: Date | null;
+  pausedAt: Date | null;
+}
+
+export function workerState(worker: Worker): WorkerState {
+  const { sessionId, orchestratorId, taskId, task, status, attempt, progress, currentAction, toolStats } = worker;
+  const { output, outputFiles, outputPreview, error, retryCount } = worker;
+  return structuredClone({
+    ...{ sessionId, orchestratorId, taskId, task, status, attempt, progress, toolStats },
+    ...{ output, outputFiles, outputPreview, error, retryCount },
+    currentAction: currentAction ?? "",
+    lastPollAt: dateOrNull(worker.lastActivityAt),
+    startedAt: dateOrNull(worker.startedAt),
+    completedAt: dateOrNull(worker.completedAt),
+    pausedAt: dateOrNull(worker.session.pausedAt),
+  });
+}
+
+/** A task that waits for its first attempt: the log has no worker of it yet, but it is known what its session will be. */
+export function queuedWorker(run: Run, task: Task): WorkerState {
+  return structuredClone({
+    sessionId: workerSessionId(run.id, task.id, 1, run.template.config.sessionPrefix),
+    orchestratorId: run.id,
+    taskId: task.id,
+    task,
+    status: "pending" as const,
+    attempt: 1,
+    progress: 0,
+    currentAction: "",
+    toolStats: NO_TOOLS,
+    output: null,
+    outputFiles: [],
+    outputPreview: null,
+    error: null,
+    retryCount: 0,
+    lastPollAt: null,
+    startedAt: null,
+    completedAt: null,
+    pausedAt: null,
+  });
+}
+
+export type WorkerOutput = Pick<WorkerState, "taskId" | "status" | "output" | "outputFiles" | "error" | "toolStats"> & {
+  taskTitle: string;
+  completedAt: Date | null;
+};
+
+export function workerOutput(worker: Worker): WorkerOutput {
+  const { taskId, task, status, output, outputFiles, error, toolStats, completedAt } = workerState(worker);
+  return { taskId, taskTitle: task.title, status, output, outputFiles, error, toolStats, completedAt };
+}
+
+export interface AggregatedStats extends Record<Exclude<WorkerStatus, "spawning">, number> {
+  totalWorkers: number;
+  totalProgress: number;
+  toolStats: ToolStats;
+  averageProgress: number;
+  totalRetries: number;
+  /** Sessions that have shown nothing for as long as the template says; nothing follows from it. */
+  quiet: string[];
+}
+
+/** A worker that is being started counts as running. */
+export function aggregateWorkers(run: Run, now: number): AggregatedStats {
+  const workers = workersOf(run);
+  const sum = (of: (worker: Worker) => number): number => workers.reduce((total, worker) => total + of(worker), 0);
+  const count = (...statuses: WorkerStatus[]): number => sum(({ status }) => (statuses.includes(status) ? 1 : 0));
+  const tools = Object.keys(NO_TOOLS) as (keyof ToolStats)[];
+  const totalProgress = sum(({ progress }) => progress);
+  return {
+    totalWorkers: workers.length,
+    completed: count("completed"),
+    failed: count("failed"),
+    running: count("running", "spawning"),
+    pending: count("pending"),
+    paused: count("paused"),
+    cancelled: count("cancelled"),
+    timeout: count("timeout"),
+    totalProgress,
+    toolStats: Object.fromEntries(tools.map((name) => [name, sum(({ toolStats }) => toolStats[name])])) as ToolStats,
+    averageProgress: workers.length === 0 ? 0 : Math.round(totalProgress / workers.length),
+    totalRetries: sum(({ retryCount }) => retryCount),
+    quiet: workers.filter((worker) => isQuiet(run, worker, now)).map(({ sessionId }) => sessionId),
+  };
+}
+
+/** Whoever waits for a person's answer is not quiet but waiting. */
+function isQuiet({ template, inbox }: Run, { status, sessionId, lastActivityAt }: Worker, now: number): boolean {
+  const asks = Object.values(inbox).some((item) => item.sessionId === sessionId);
+  if (status !== "running" || asks || lastActivityAt === null) return false;
+  return now - lastActivityAt >= template.config.progressDetectionInterval;
+}

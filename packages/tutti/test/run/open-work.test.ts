@@ -1,0 +1,115 @@
+// What is open, as it is kept along with the state, against what one finds by looking at every task and worker.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { makeTemplate, Story, type PlannedTask } from "./make-run.ts";
+import { settings, walk } from "./walk.ts";
+import { apply } from "../../src/run/apply.ts";
+import { dependencyState, taskStanding } from "../../src/run/census.ts";
+import { workerOfSession } from "../../src/run/lookup.ts";
+import { openWork, type OpenWork } from "../../src/run/open-work.ts";
+import { outlineOf } from "../../src/run/outline.ts";
+import { schedule } from "../../src/run/schedule.ts";
+import type { Run } from "../../src/schema/run.ts";
+
+/** Found the long way round, without anything that is kept. */
+function lookEverywhere(run: Run) {
+  const waits = run.tasks.filter(({ id }) => taskStanding(run, id) === "neverStarted");
+  const needs = (id: string) => run.tasks.find((task) => task.id === id)!.dependencies;
+  const workers = Object.values(run.workers);
+  const order = run.tasks
+    .map(({ id }, place) => ({ id, rank: outlineOf(run).ranks[place]! }))
+    .toSorted((a, b) => a.rank - b.rank)
+    .map(({ id }) => id);
+  const ready = new Set(
+    waits.map(({ id }) => id).filter((id) => needs(id).every((need) => dependencyState(run, need) === "met")),
+  );
+  return {
+    ready: order.filter((id) => ready.has(id)),
+    doomed: waits.map(({ id }) => id).filter((id) => needs(id).some((need) => dependencyState(run, need) === "lost")),
+    unfinished: run.tasks.filter(({ id }) => ["active", "neverStarted"].includes(taskStanding(run, id))).length,
+    active: workers.filter(({ session }) => session.state !== "over"),
+    unmerged: workers
+      .filter(({ status, merged }) => status === "completed" && merged === "not yet")
+      .toSorted((a, b) => a.completedAt! - b.completedAt! || (a.taskId < b.taskId ? -1 : 1)),
+    waiting: workers.filter(({ status, notBefore }) => status === "pending" && notBefore !== null),
+    sessions: Object.fromEntries(workers.map(({ sessionId, taskId }) => [sessionId, taskId])),
+    questions: Object.values(run.inbox).filter(
+      ({ sessionId, expiresAt }) => sessionId !== null || expiresAt !== undefined,
+    ),
+  };
+}
+
+function shown({ met: _, lost: __, ready, doomed, ...rest }: OpenWork) {
+  return { ...rest, ready: ready.values(), doomed: doomed.values() };
+}
+
+describe("the open work of a run", () => {
+  it("is after every step what one finds by looking at every task, and what it would be if made anew", () => {
+    fc.assert(
+      fc.property(settings, (setting) => {
+        walk(setting, (before, { run }) => {
+          expect(shown(openWork(run))).toEqual(lookEverywhere(run));
+          // A copy has no past.
+          expect(shown(openWork({ ...run }))).toEqual(shown(openWork(run)));
+          expect(shown(openWork(before))).toEqual(lookEverywhere(before));
+        });
+      }),
+    );
+  });
+
+  it("is the same whether it is asked for after every event or only at the end", () => {
+    fc.assert(
+      fc.property(settings, fc.nat({ max: 10 }), (setting, every) => {
+        const { log } = walk(setting, () => {});
+        let run: Run | null = null;
+        for (const [i, event] of log.entries()) {
+          run = apply(run, event);
+          if (i % (every + 1) === every) expect(shown(openWork(run))).toEqual(lookEverywhere(run));
+        }
+        expect(shown(openWork(run!))).toEqual(lookEverywhere(run!));
+      }),
+    );
+  });
+
+  it("goes two ways from one state", () => {
+    const story = new Story().execute([{ id: "a" }, { id: "b" }]);
+    story.spawn("a");
+    const fork = story.run;
+    story.succeed("a");
+    const done = story.run;
+    story.run = fork;
+    story.answerWorker("a", { phase: "completion", data: { task_id: "a", status: "failed" } });
+    for (const run of [fork, done, story.run, fork]) expect(shown(openWork(run))).toEqual(lookEverywhere(run));
+  });
+
+  it("counts a task that many wait for, and one that waits for many, once per edge", () => {
+    const wide = Array.from({ length: 100 }, (_, i): PlannedTask => ({ id: `w${i}`, dependencies: ["root"] }));
+    const join = { id: "join", dependencies: wide.map(({ id }) => id) };
+    const story = new Story(makeTemplate({ config: { maxWorkers: 20 } })).execute([{ id: "root" }, ...wide, join]);
+    const finish = (id: string) => {
+      story.spawn(id);
+      story.succeed(id);
+      story.merge(id);
+    };
+    expect(openWork(story.run).ready.values()).toEqual(["root"]);
+    finish("root");
+    expect(openWork(story.run).ready.size).toBe(100);
+    expect(schedule(story.run, { freeSlots: 99 }, story.now).spawn).toHaveLength(20);
+    for (const { id } of wide.slice(1)) finish(id);
+    expect(openWork(story.run).ready.values()).toEqual(["w0"]);
+    finish("w0");
+    expect(openWork(story.run).ready.values()).toEqual(["join"]);
+  });
+
+  it("knows the session of the newest attempt only", () => {
+    const story = new Story().execute([{ id: "a" }, { id: "b" }]);
+    story.spawn("a");
+    const { sessionId } = story.run.workers["a"]!;
+    expect(workerOfSession(story.run, sessionId)?.taskId).toBe("a");
+    story.do({ type: "lost", sessionId, reason: "gone", counted: true });
+    expect(workerOfSession(story.run, sessionId)?.taskId).toBe("a");
+    story.spawn("a");
+    expect(workerOfSession(story.run, sessionId)).toBeUndefined();
+    expect(workerOfSession(story.run, story.run.workers["a"]!.sessionId)?.attempt).toBe(2);
+  });
+});
