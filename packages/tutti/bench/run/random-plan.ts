@@ -24,16 +24,22 @@ const pick = (random: Random, below: number, many: number): number[] => [
   ...new Set(Array.from({ length: many }, () => between(random, 0, below - 1))),
 ];
 
+/**
+ * The shapes are such that the lower bound (the longest chain, or all work spread evenly over the workers) can almost
+ * be reached: there is no point in the middle of a plan where a few tasks hold up everybody. Where there is one, as with
+ * a single line of forks and joins, the workers are idle under every schedule and the bound says nothing about any.
+ */
 export const SHAPES: Record<string, Shape> = {
   /** Up to three needs, anywhere before. */
   sparse: (count, random) =>
     Array.from({ length: count }, (_, i) => (i === 0 ? [] : pick(random, i, between(random, 0, 3)))),
-  /** Layers of different widths; each task needs one to three of the layer before. */
+  /** Layers of about the same width; each task needs one to three of the layer before. */
   layered: (count, random) => {
     const needs: number[][] = [];
+    const usual = between(random, 5, Math.max(5, Math.floor(count / 4)));
     let [from, to] = [0, 0];
     while (needs.length < count) {
-      const width = Math.min(count - needs.length, between(random, 3, Math.max(4, Math.floor(count / 5))));
+      const width = Math.min(count - needs.length, between(random, Math.ceil(usual * 0.7), Math.ceil(usual * 1.3)));
       for (let i = 0; i < width; i++) {
         needs.push(to === from ? [] : pick(random, to - from, between(random, 1, 3)).map((place) => from + place));
       }
@@ -41,15 +47,15 @@ export const SHAPES: Record<string, Shape> = {
     }
     return needs;
   },
-  /** One task, many beside each other that need it, one that needs them all; and again. */
+  /** Several lines beside each other of: one task, many that need it, one that needs them all; and again. */
   "fork-join": (count, random) => {
-    const needs: number[][] = [[]];
-    while (needs.length < count) {
-      const fork = needs.length - 1;
-      const width = Math.min(count - needs.length, between(random, 4, Math.max(6, Math.floor(count / 4))));
-      const first = needs.length;
-      for (let i = 0; i < width; i++) needs.push([fork]);
-      if (needs.length < count) needs.push(Array.from({ length: width }, (_, i) => first + i));
+    const needs: number[][] = [];
+    const lines = between(random, 2, 6);
+    const ends: number[][] = Array.from({ length: lines }, () => []);
+    for (let line = 0; needs.length < count; line = (line + 1) % lines) {
+      const fork = needs.push(ends[line]!) - 1;
+      const width = Math.min(count - needs.length, between(random, 2, Math.max(4, Math.floor(count / 20))));
+      ends[line] = width === 0 ? [fork] : Array.from({ length: width }, () => needs.push([fork]) - 1);
     }
     return needs;
   },
@@ -65,7 +71,7 @@ export function randomPlan(shape: Shape, count: number, random: Random): Task[] 
     id: `t${i}`,
     title: `t${i}`,
     description: "-",
-    scope: [],
+    scope: [`src/part-${i % 1000}/file-${i}.ts`],
     priority: 5,
     dependencies: needs.map((need) => `t${need}`),
     // From half a minute to half an hour, most of them short.

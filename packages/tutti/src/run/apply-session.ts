@@ -16,7 +16,7 @@ type SessionEvent = Extract<
 export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
   switch (event.type) {
     case "main:spawning": {
-      const main = newSession(event.data, event.data.start);
+      const main = newSession(run, event.data, "main", event.data.start);
       return { ...run, mainSessionId: event.data.sessionId, main, sessions: run.sessions + 1 };
     }
     case "main:relieved":
@@ -126,11 +126,12 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
 interface Spawned {
   sessionId: string;
   attempt: number;
-  agent: string;
-  role: string;
+  agent?: string | undefined;
+  role?: string | undefined;
 }
 
-function newSession({ sessionId, attempt, agent, role }: Spawned, start: string | null): SessionState {
+function newSession(run: Run, spawned: Spawned, usualRole: string, start: string | null): SessionState {
+  const { sessionId, attempt, agent = run.agent, role = usualRole } = spawned;
   const fresh = { state: "spawning" as const, turns: 0, turn: null, waitedMs: 0, pausedAt: null, asks: {} };
   return { sessionId, attempt, agent, role, start, ...fresh };
 }
@@ -162,7 +163,7 @@ function newWorker(run: Run, spawned: Spawned & { taskId: string }): Worker {
     task: taskOf(run, taskId)!,
     status: "spawning",
     attempt,
-    session: newSession(spawned, null),
+    session: newSession(run, spawned, "worker", null),
     owed: { phase: "workerExecution", try: 1, problems: [], note: null, interrupted: false },
     progress: 0,
     currentAction: null,

@@ -106,7 +106,7 @@ function change(run: Run, event: RunEvent & Placed): Run {
     case "orchestrator:phaseChanged":
       return enterPhase(run, event.data.currentPhase, event.data.status, event.timestamp);
     case "orchestrator:analysisComplete":
-      return { ...run, analysis: event.data.analysis, head: event.data.head, owed: null };
+      return { ...run, analysis: event.data.analysis, head: event.data.head ?? run.head, owed: null };
     case "orchestrator:tasksReady":
       return {
         ...withStatus(beIdle(run, event.timestamp), "confirming", run.currentPhase),
@@ -129,7 +129,7 @@ function change(run: Run, event: RunEvent & Placed): Run {
     case "orchestrator:budgetReached":
       return run;
     case "orchestrator:confirmed": {
-      const { tasks, parallelGroups, skipped, budget } = event.data;
+      const { tasks = run.tasks, parallelGroups = run.parallelGroups, skipped, budget = run.budget } = event.data;
       const order = soundOrder(tasks, run.executionOrder);
       const confirmed = { tasks, parallelGroups, skipped, budget, executionOrder: order, planErrors: [] };
       return { ...beBusy(run, event.timestamp), ...confirmed };

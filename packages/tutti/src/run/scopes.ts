@@ -15,8 +15,18 @@ function within(a: readonly string[], b: readonly string[]): boolean {
   return a.length <= b.length && a.every((part, i) => part === b[i]);
 }
 
+/** The scope of a task is read once: it is asked for whenever another might start. */
+const read = new WeakMap<readonly string[], string[][]>();
+
+function scopePaths(scope: readonly string[]): string[][] {
+  let paths = read.get(scope);
+  if (!paths) read.set(scope, (paths = scope.map(scopePath)));
+  return paths;
+}
+
 /** A task that names no scope is taken at its word: it gets in nobody's way. */
 export function scopesOverlap(a: readonly string[], b: readonly string[]): boolean {
-  const others = b.map(scopePath);
-  return a.map(scopePath).some((one) => others.some((other) => within(one, other) || within(other, one)));
+  if (a.length === 0 || b.length === 0) return false;
+  const others = scopePaths(b);
+  return scopePaths(a).some((one) => others.some((other) => within(one, other) || within(other, one)));
 }

@@ -72,7 +72,7 @@ export const EVENTS = {
       warnings: z.array(z.string()),
     }),
     /** Where the run's branch points: an analysis that is the whole run may have changed files. */
-    head: z.string(),
+    head: z.string().optional(),
   }),
   "orchestrator:tasksReady": z.object({
     id: z.string(),
@@ -88,10 +88,11 @@ export const EVENTS = {
   "orchestrator:confirmed": z.object({
     id: z.string(),
     taskCount: z.number(),
-    tasks: z.array(Task),
-    parallelGroups: z.array(z.array(z.string())),
+    /** What is left out is as it was planned. */
+    tasks: z.array(Task).optional(),
+    parallelGroups: z.array(z.array(z.string())).optional(),
     skipped: z.record(z.string(), z.object({ satisfied: z.boolean() })),
-    budget: Budget,
+    budget: Budget.optional(),
   }),
   /** The person wants another plan. */
   "orchestrator:changesRequested": z.object({ id: z.string(), text: z.string() }),
@@ -147,15 +148,21 @@ export const EVENTS = {
     ...session,
     attempt: z.number(),
     start: z.string(),
-    agent: z.string(),
-    role: z.string(),
+    /** Who works in it; without them the run's agent as main session. */
+    agent: z.string().optional(),
+    role: z.string().optional(),
   }),
   "main:spawned": z.object(session),
   "main:lost": z.object({ ...session, reason: z.string(), counted: z.boolean() }),
   /** The next phase is another agent's; this session is done. */
   "main:relieved": z.object(session),
 
-  "worker:spawning": z.object({ ...worker, attempt: z.number(), agent: z.string(), role: z.string() }),
+  "worker:spawning": z.object({
+    ...worker,
+    attempt: z.number(),
+    agent: z.string().optional(),
+    role: z.string().optional(),
+  }),
   "worker:spawned": z.object({ ...worker, task: Task, start: z.string() }),
   "worker:started": z.object(worker),
   "worker:completed": z.object({

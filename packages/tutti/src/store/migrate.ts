@@ -2,9 +2,10 @@
 // is refused rather than guessed at.
 import type { DatabaseSync } from "node:sqlite";
 import { events } from "./migrations/001-events.ts";
+import { versions } from "./migrations/002-versions.ts";
 import { TuttiError } from "../schema/error.ts";
 
-const STEPS: readonly string[] = [events];
+const STEPS: readonly string[] = [events, versions];
 
 export function migrate(db: DatabaseSync, file: string): void {
   db.exec("BEGIN IMMEDIATE");

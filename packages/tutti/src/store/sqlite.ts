@@ -6,6 +6,7 @@ import { migrate } from "./migrate.ts";
 import { outOfPlace, removedEvent, type LogReader, type NewEvent, type ReadOptions, type Store } from "./store.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { StoredEvent } from "../schema/event.ts";
+import { EVENT_VERSION, upcast } from "../schema/upcast.ts";
 
 /** One thing to write. `write` is called inside the transaction; what it returns, once that is on disk. */
 interface Pending {
@@ -20,6 +21,8 @@ interface Row {
   type: string;
   data: string;
   at: number;
+  /** Missing in a file that no writer of today has opened yet. */
+  version?: number;
 }
 
 interface Answer<T> {
@@ -71,7 +74,7 @@ class SqliteStore implements Store {
       return this.#db.prepare("SELECT epoch FROM writer").get()!["epoch"] as number;
     });
     this.#reader = readerOf(this.#db);
-    this.#insert = this.#db.prepare("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)");
+    this.#insert = this.#db.prepare("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)");
     this.#lastOfRun = this.#db.prepare("SELECT max(run_seq) AS last FROM events WHERE run = ? AND run_seq > 0");
     // A removed event has no place in any run; the negative of its seq keeps the pair of run and place unique.
     this.#empty = this.#db.prepare(
@@ -128,7 +131,7 @@ class SqliteStore implements Store {
     return events.map((event) => {
       seq += 1;
       runSeq += 1;
-      this.#insert.run(seq, run ?? "", runSeq, event.type, JSON.stringify(event.data), event.timestamp);
+      this.#insert.run(seq, run ?? "", runSeq, event.type, JSON.stringify(event.data), event.timestamp, EVENT_VERSION);
       return { ...event, seq, run: run || null, runSeq };
     });
   }
@@ -202,7 +205,7 @@ function toEvent(row: Row): StoredEvent {
     run: row.run || null,
     runSeq: row.run_seq,
     type: row.type,
-    data: JSON.parse(row.data),
+    data: upcast(row.type, row.version ?? 1, JSON.parse(row.data)),
     timestamp: row.at,
   } as StoredEvent;
 }

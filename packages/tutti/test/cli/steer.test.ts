@@ -1,0 +1,214 @@
+// The commands that steer runs, as real processes on real repositories.
+import { once } from "node:events";
+import { join } from "node:path";
+import { writeFileSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { findRun } from "../../src/cli/find-run.ts";
+import { openLocalEngine } from "../../src/main.ts";
+import { Lab } from "../lab/lab.ts";
+import { done, goodWorker, mainSession, worker, type ScriptedTask } from "../lab/scenarios.ts";
+import { onTerminal } from "../lab/terminal.ts";
+
+let lab: Lab;
+beforeEach(() => {
+  lab = new Lab();
+});
+afterEach(() => lab.tearDown());
+
+const processes = () => lab.leftovers().filter((left) => left.startsWith("process"));
+const failingOnce = {
+  match: { role: "worker", task: "a", attempt: 1 },
+  turns: [{ block: { phase: "completion", data: { task_id: "{TASK_ID}", status: "failed", error: "no luck" } } }],
+};
+
+/** A run whose plan waits. */
+async function waitingPlan(tasks: ScriptedTask[], ...sessions: object[]): Promise<string> {
+  const agent = lab.scenario([...mainSession(tasks), ...sessions]);
+  const { code } = await lab.tutti(["run", "x", "--cwd", lab.repo, "--agent", agent]);
+  expect(code).toBe(4);
+  return lab.events()[0]!.run!;
+}
+
+async function statusOf(id: string): Promise<string> {
+  return (await lab.json(["status", id])).last.status!;
+}
+
+describe("tutti start", () => {
+  it("begins a run that was only created, by the beginning of its id, and follows it", async () => {
+    const agent = lab.scenario([...mainSession([{ id: "a" }]), goodWorker]);
+    const local = openLocalEngine({ dataDir: lab.data });
+    const { id } = await local.engine.create({ templateId: "documentation", cwd: lab.repo, message: "x", agent });
+    await local.close();
+    const { code, last } = await lab.json(["start", id.slice(5, 12), "--yes"]);
+    expect([code, last.id, last.outcome]).toEqual([0, id, "success"]);
+    expect(lab.leftovers()).toEqual([]);
+    expect(await lab.json(["start", id])).toMatchObject({ code: 4, last: { error: { code: "wrong_state" } } });
+  });
+});
+
+describe("the beginning of an id", () => {
+  const runs = [{ id: "orch_aab" }, { id: "orch_abc" }, { id: "orch_abcd" }];
+
+  it("means the only run that begins so, with or without orch_, and a whole id means itself", () => {
+    expect(findRun(runs, "orch_aa").id).toBe("orch_aab");
+    expect(findRun(runs, "aa").id).toBe("orch_aab");
+    expect(findRun(runs, "orch_abc").id).toBe("orch_abc");
+    expect(() => findRun(runs, "ab")).toThrow("ab could be any of orch_abc, orch_abcd");
+    expect(() => findRun(runs, "b")).toThrow("there is no run b");
+    expect(() => findRun(runs, "")).toThrow("there is no run");
+  });
+
+  it("that means nothing is exit 3 for every command", async () => {
+    for (const args of [
+      ["start", "x"],
+      ["pause", "x"],
+      ["resume", "x"],
+      ["delete", "x"],
+      ["retry", "x", "a"],
+    ]) {
+      expect(await lab.json(args)).toMatchObject({ code: 3, last: { error: { code: "run_not_found" } } });
+    }
+  });
+});
+
+describe("tutti pause and resume", () => {
+  it("let a run rest, and go on where it was", async () => {
+    const id = await waitingPlan([{ id: "a" }], goodWorker);
+    const paused = await lab.json(["pause", id]);
+    expect([paused.code, paused.last]).toEqual([0, { id, status: "paused", pausedFrom: "confirming" }]);
+    expect(await lab.json(["pause", id])).toMatchObject({ code: 4, last: { error: { code: "wrong_state" } } });
+    const attached = await lab.tutti(["attach", id]);
+    expect([attached.code, attached.stderr]).toEqual([4, expect.stringContaining(`tutti resume ${id}`)]);
+    expect((await lab.tutti(["status", id])).stdout).toContain("is paused by a person");
+    const { code, last } = await lab.json(["resume", id, "--yes"]);
+    expect([code, last.outcome]).toEqual([0, "success"]);
+    expect(await lab.json(["resume", id])).toMatchObject({ code: 4, last: { error: { code: "wrong_state" } } });
+  });
+
+  it("end sessions that a killed engine left at work, and attempt their tasks anew", async () => {
+    const hanging = { match: { role: "worker", task: "a", attempt: 1 }, turns: [{ say: "hm", then: "hang" }] };
+    const id = await waitingPlan([{ id: "a" }], hanging, goodWorker);
+    const child = lab.start(["confirm", id]);
+    const gone = once(child, "close");
+    await expect
+      .poll(() => lab.events().filter(({ type }) => type === "worker:started"), { timeout: 20_000 })
+      .toHaveLength(1);
+    child.kill("SIGKILL");
+    await gone;
+    expect(processes()).not.toEqual([]);
+    expect((await lab.tutti(["pause", id])).stdout).toBe(`${id} is paused; go on with: tutti resume ${id}\n`);
+    expect(processes()).toEqual([]);
+    expect(await statusOf(id)).toBe("paused");
+    const { last } = await lab.json(["resume", id]);
+    expect(last).toMatchObject({ outcome: "success", census: { completed: 1 } });
+    expect(lab.leftovers()).toEqual([]);
+  });
+});
+
+describe("tutti confirm", () => {
+  const tasks = [{ id: "a" }, { id: "b", dependencies: ["a"] }, { id: "c" }];
+
+  it("leaves tasks out, and says on stderr what will not start without them", async () => {
+    const id = await waitingPlan(tasks, goodWorker);
+    const { code, stdout, stderr } = await lab.tutti(["confirm", id, "--skip", "a"]);
+    expect(stderr).toContain("b will not start: a, which is needed, is skipped");
+    expect(stdout).toContain("degraded: 3 planned, 1 completed, 1 skipped, 1 blocked");
+    expect(code).toBe(1);
+  });
+
+  it("asks on a terminal whether what depends on a skipped task may start all the same", async () => {
+    const id = await waitingPlan(tasks, goodWorker);
+    const child = onTerminal(["--data-dir", lab.data, "confirm", id, "--skip", "a"]);
+    let shown = "";
+    child.stdout.on("data", (text: string) => {
+      shown += text;
+      if (text.includes("[y/n]")) child.stdin.write("y\n");
+    });
+    const [code] = (await once(child, "close")) as [number];
+    expect(shown).toContain("a is skipped, and b needs it.");
+    expect(shown).toContain("success: 3 planned, 2 completed, 1 skipped");
+    expect(code).toBe(0);
+  });
+
+  it("takes changes from a file, and refuses one that makes no sense", async () => {
+    const id = await waitingPlan(tasks, goodWorker);
+    const file = join(lab.folder, "changes.json");
+    const refused: [string, number][] = [
+      ["{", 2],
+      ['{"modifications":{"a":{"priority":0}}}', 2],
+      ['{"removed":["nobody"]}', 4],
+    ];
+    for (const [text, code] of refused) {
+      writeFileSync(file, text);
+      expect((await lab.json(["confirm", id, "--edit", file])).code, text).toBe(code);
+    }
+    expect((await lab.json(["confirm", id, "--edit", join(lab.folder, "none")])).code).toBe(3);
+    expect(await statusOf(id)).toBe("confirming");
+    const changes = {
+      modifications: { a: { skip: true, satisfied: true }, b: { title: "Better" } },
+      added: [{ id: "d", title: "One more", description: "Do it" }],
+      removed: ["c"],
+    };
+    writeFileSync(file, JSON.stringify(changes));
+    const { code, last } = await lab.json(["confirm", id, "--edit", file]);
+    expect([code, last.census]).toMatchObject([0, { planned: 3, completed: 2, skipped: 1 }]);
+    expect(last.outputFiles).toEqual(["docs/b.md", "docs/d.md"]);
+    expect(lab.git("show", `tutti/${id}:docs/b.md`)).toBe("# Better");
+  });
+});
+
+describe("tutti retry", () => {
+  it("tries a failed task again in a run that is over, and only such a task", async () => {
+    const id = await waitingPlan([{ id: "a" }, { id: "b" }], failingOnce, goodWorker);
+    expect((await lab.json(["confirm", id])).last.outcome).toBe("degraded");
+    expect((await lab.json(["retry", id, "nobody"])).code).toBe(3);
+    expect((await lab.json(["retry", id, "b"])).code).toBe(4);
+    const { code, last } = await lab.json(["retry", id, "a"]);
+    expect([code, last]).toMatchObject([0, { outcome: "success", census: { completed: 2 } }]);
+    expect(lab.leftovers()).toEqual([]);
+  });
+});
+
+describe("tutti inbox", () => {
+  it("shows everything that waits with what to type, oldest first", async () => {
+    expect((await lab.tutti(["inbox"])).stdout).toBe("nothing waits for you\n");
+    const asking = worker("b", { write: { "b.md": "b" }, then: "ask:Tabs or spaces?" }, { block: done({}) });
+    const id = await waitingPlan([{ id: "a" }, { id: "b" }], failingOnce, asking);
+    const [plan] = (await lab.json(["inbox"])).last as unknown as { id: string }[];
+    expect(plan).toMatchObject({ kind: "plan", run: id, createdAt: expect.stringMatching(/Z$/) });
+    expect((await lab.tutti(["inbox"])).stdout).toContain(`tutti confirm ${id}`);
+    expect((await lab.json(["confirm", id])).last.error!.code).toBe("needs_answer");
+    const items = (await lab.json(["inbox"])).last as unknown as { id: string; kind: string }[];
+    const failure = items.find(({ kind }) => kind === "failure")!;
+    const question = items.find(({ kind }) => kind === "question")!;
+    expect(items).toHaveLength(2);
+    expect(failure).toMatchObject({ taskId: "a", options: ["try it again", "leave it"] });
+    expect(question).toMatchObject({ taskId: "b", question: "Tabs or spaces?" });
+    const { stdout } = await lab.tutti(["inbox"]);
+    expect(stdout).toContain(`${question.id}  question  ${id}  b\n  Tabs or spaces?\n`);
+    expect(stdout).toContain(`    0  try it again\n    1  leave it\n  tutti answer ${failure.id} --option N\n`);
+    const { last } = await lab.json(["answer", question.id, "spaces"]);
+    expect(last).toMatchObject({ outcome: "degraded", census: { completed: 1, failed: 1 } });
+    await lab.json(["answer", failure.id, "--option", "1"]);
+    expect((await lab.json(["inbox"])).last).toEqual([]);
+  });
+});
+
+describe("tutti delete", () => {
+  it("ends a run, packs what its sessions said and takes it off the lists; its branch stays", async () => {
+    const id = await waitingPlan([{ id: "a" }], goodWorker);
+    await lab.json(["confirm", id]);
+    const { code, last } = await lab.json(["delete", id]);
+    expect([code, last]).toEqual([0, { id, archived: 1, deleted: 0, removed: true, errors: [] }]);
+    expect((await lab.json(["list"])).last).toEqual([]);
+    expect((await lab.json(["status", id])).code).toBe(3);
+    expect(lab.git("show", `tutti/${id}:docs/a.md`)).toBe("# Title of a");
+  });
+
+  it("with --keep-state only cancels and tidies up", async () => {
+    const id = await waitingPlan([{ id: "a" }], goodWorker);
+    const { stdout } = await lab.tutti(["delete", id, "--keep-state", "--no-archive", "--delete-workers"]);
+    expect(stdout).toBe(`${id} is tidied up, 0 sessions removed\n`);
+    expect(await statusOf(id)).toBe("cancelled");
+  });
+});

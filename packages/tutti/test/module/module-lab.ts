@@ -1,0 +1,78 @@
+// The managers of document 004 over a real engine, with real sessions and workspaces; and what they have emitted.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Lab } from "../lab/lab.ts";
+import {
+  Backstage,
+  OrchestratorManager,
+  ResponseParser,
+  TemplateManager,
+  WorkerManager,
+  type Controller,
+  type OrchestratorState,
+} from "../../src/index.ts";
+
+type Options = ConstructorParameters<typeof OrchestratorManager>[3];
+type Config = ConstructorParameters<typeof WorkerManager>[2];
+
+export class ModuleLab extends Lab {
+  readonly templates = new TemplateManager(join(this.folder, "templates"));
+  readonly parser = new ResponseParser();
+  readonly #open: OrchestratorManager[] = [];
+
+  /** Both managers on one stage. A string names an agent. */
+  managers(controller: Controller, options: Options = {}, config: Config = {}) {
+    const shared = typeof controller === "string" ? new Backstage(controller) : controller;
+    const orchestrators = new OrchestratorManager(this.templates, this.parser, shared, {
+      persistencePath: this.data,
+      ...options,
+    });
+    const workers = new WorkerManager(shared, this.parser, config);
+    this.#open.push(orchestrators);
+    return { orchestrators, workers };
+  }
+
+  template(id: string, content: object): void {
+    mkdirSync(this.templates.customDir, { recursive: true });
+    const whole = { id, name: id, extends: "_default", ...content };
+    writeFileSync(join(this.templates.customDir, `${id}.json`), JSON.stringify(whole));
+  }
+
+  /** A run that has been created and started. */
+  async begin(orchestrators: OrchestratorManager, more: object = {}): Promise<string> {
+    const { id } = await orchestrators.create({ templateId: "_default", cwd: this.repo, message: "do it", ...more });
+    await orchestrators.start(id);
+    return id;
+  }
+
+  /** A run whose plan is being carried out. */
+  async work(orchestrators: OrchestratorManager, more: object = {}): Promise<string> {
+    const id = await this.begin(orchestrators, more);
+    await until(orchestrators, id, "confirming");
+    await orchestrators.advanceToPhase(id, "workerExecution");
+    return id;
+  }
+
+  async close(): Promise<void> {
+    for (const manager of this.#open) await manager.close().catch(() => {});
+    this.tearDown();
+  }
+}
+
+export async function until(
+  manager: OrchestratorManager,
+  id: string,
+  status: OrchestratorState["status"],
+): Promise<OrchestratorState> {
+  const ends = ["completed", "error", "cancelled"];
+  const run = await manager.backstage.engine.until(id, (run) => run.status === status || ends.includes(run.status));
+  if (run.status !== status) throw new Error(`${id} is ${run.status}: ${JSON.stringify(run.errors)}`);
+  if (ends.includes(status)) await manager.backstage.engine.settled(id);
+  return manager.get(id)!;
+}
+
+/** Resolves when the worker of a task is as it is wanted. */
+export async function untilWorker(manager: WorkerManager, id: string, taskId: string, status: string) {
+  await manager.backstage.engine.until(id, () => manager.getWorkerByTaskId(taskId, id)?.status === status);
+  return manager.getWorkerByTaskId(taskId, id)!;
+}

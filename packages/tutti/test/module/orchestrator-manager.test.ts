@@ -1,0 +1,374 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ModuleLab, until } from "./module-lab.ts";
+import { goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+import {
+  Backstage,
+  ORCHESTRATOR_PHASE,
+  ORCHESTRATOR_STATUS,
+  OrchestratorManager,
+  ResponseParser,
+  TuttiError,
+} from "../../src/index.ts";
+
+let lab: ModuleLab;
+beforeEach(() => {
+  lab = new ModuleLab();
+});
+afterEach(() => lab.close());
+
+const refusal = { name: "TuttiError", code: "wrong_state" };
+const twoTasks = () => lab.scenario([...mainSession([{ id: "one" }, { id: "two", priority: 3 }]), goodWorker]);
+/** The main session never answers by itself. */
+const silent = () =>
+  lab.scenario([{ match: { role: "main" }, turns: [{ tools: ["Read"], then: "hang" }] }, goodWorker]);
+
+describe("OrchestratorManager", () => {
+  it("is made of its parts, with documented defaults, and refuses options that make no sense (D4-323, D4-324, D4-326, E33)", () => {
+    const manager = new OrchestratorManager(lab.templates, lab.parser, null);
+    expect(manager).toMatchObject({ templateManager: lab.templates, responseParser: lab.parser });
+    expect(manager.options).toEqual({ persistenceEnabled: true, saveDebounceMs: 1000, pollInterval: 3000 });
+    const make = (options: object) => new OrchestratorManager(lab.templates, new ResponseParser(), null, options);
+    expect(() => make({ persistencePath: "data/orchestrators.json" })).toThrow(/persistencePath/);
+    expect(() => make({ pollInterval: 0 })).toThrow(TuttiError);
+    expect(() => new Backstage({} as never)).toThrow(/neither a session controller nor a session host/);
+  });
+
+  it("names the statuses and phases (D4-349, D4-350, D4-261, D4-262)", () => {
+    expect(Object.values(ORCHESTRATOR_STATUS).join(" ")).toBe(
+      "created analyzing planning confirming spawning running aggregating verifying completed error cancelled paused",
+    );
+    expect(Object.values(ORCHESTRATOR_PHASE).join(" ")).toBe(
+      "analysis taskPlanning workerExecution aggregation verification",
+    );
+  });
+
+  it("creates a run of what it is given and nothing else (D4-327, D4-260, D4-268)", async () => {
+    const { orchestrators } = lab.managers(twoTasks());
+    const customVariables = { OUTPUT_FORMAT: "markdown" };
+    const request = { templateId: "_default", cwd: lab.repo, message: "do it" };
+    const state = await orchestrators.create({ ...request, customVariables });
+    expect(state).toMatchObject({ templateId: "_default", cwd: lab.repo, userRequest: "do it", customVariables });
+    expect(state.id).toMatch(/^orch_[a-z0-9]{12}$/);
+    expect(state).toMatchObject({ status: "created", currentPhase: null, mainSessionId: null, startedAt: null });
+    expect(state.template).toMatchObject({ id: "_default", config: { maxWorkers: 5 } });
+    for (const name of ["templateId", "cwd", "message"]) {
+      const incomplete = { ...request, [name]: undefined } as unknown as typeof request;
+      await expect(orchestrators.create(incomplete)).rejects.toThrow(`a run needs ${name}`);
+    }
+    expect(orchestrators.getAll()).toHaveLength(1);
+  });
+
+  it("carries a run out and tells each step under its documented name (D4-328, D4-336, D4-263, D4-264, D4-265, D4-266, D4-269)", async () => {
+    const { orchestrators, workers } = lab.managers(twoTasks());
+    const heard: string[] = [];
+    orchestrators.on("orchestrator:created", ({ id, templateId }) => heard.push(`created ${id} ${templateId}`));
+    orchestrators.on("orchestrator:started", ({ phase }) => heard.push(`started ${phase}`));
+    orchestrators.on("orchestrator:analysisComplete", ({ analysis }) => heard.push(`analysed ${analysis.summary}`));
+    orchestrators.on("orchestrator:tasksReady", ({ taskCount }) => heard.push(`ready ${taskCount}`));
+    orchestrators.on("orchestrator:completed", ({ status, outcome }) => heard.push(`completed ${status} ${outcome}`));
+    workers.on("worker:completed", ({ taskId, outputFiles }) => heard.push(`${taskId} ${outputFiles.join()}`));
+    const id = await lab.begin(orchestrators);
+    expect(orchestrators.get(id)).toMatchObject({ status: "analyzing", currentPhase: "analysis" });
+    const planned = await until(orchestrators, id, "confirming");
+    expect(planned.analysis).toMatchObject({ summary: "a small project", recommendedSplits: 2, keyFiles: [] });
+    expect(planned.parallelGroups).toEqual([["one", "two"]]);
+    expect(planned.tasks[1]).toMatchObject({ id: "two", title: "Title of two", priority: 3, dependencies: [] });
+    const confirmed = await orchestrators.advanceToPhase(id, "workerExecution");
+    expect(confirmed.currentPhase).toBe("workerExecution");
+    const state = await until(orchestrators, id, "completed");
+    expect(state.workers.get("one")).toBe(workers.getWorkerByTaskId("one")!.sessionId);
+    expect(state.createdAt).toBeInstanceOf(Date);
+    expect(state.startedAt!.getTime()).toBeGreaterThanOrEqual(state.createdAt.getTime());
+    expect(state.completedAt!.getTime()).toBeLessThanOrEqual(state.updatedAt.getTime());
+    expect(heard.filter((line) => !line.includes("docs/"))).toEqual([
+      `created ${id} _default`,
+      "started analysis",
+      "analysed a small project",
+      "ready 2",
+      "completed completed success",
+    ]);
+    expect(heard).toEqual(expect.arrayContaining(["one docs/one.md", "two docs/two.md"]));
+    expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("goes on without harm when a listener throws", async () => {
+    const { orchestrators } = lab.managers(twoTasks());
+    const thrown = new Promise((resolve) => process.once("uncaughtException", resolve));
+    const others = process.listeners("uncaughtException").filter((each) => each.name !== "bound onceWrapper");
+    for (const each of others) process.off("uncaughtException", each);
+    orchestrators.on("orchestrator:created", () => {
+      throw new Error("a listener's own fault");
+    });
+    const id = await lab.work(orchestrators);
+    expect(await thrown).toMatchObject({ message: "a listener's own fault" });
+    for (const each of others) process.on("uncaughtException", each);
+    expect((await until(orchestrators, id, "completed")).outcome).toBe("success");
+  });
+
+  it("pauses a run with its workers and resumes it where it was (D4-329, D4-330, D4-271, E22, E24)", async () => {
+    const slow = worker("*", { delayMs: 300, write: { "{TASK_ID}.md": "x" }, block: completion() }, goodWorker.turns[0]!);
+    const { orchestrators, workers } = lab.managers(lab.scenario([...mainSession([{ id: "one" }]), slow]));
+    const request = { templateId: "_default", cwd: lab.repo, message: "do it" };
+    const { id } = await orchestrators.create(request);
+    await expect(orchestrators.pause(id)).rejects.toMatchObject(refusal);
+    await orchestrators.start(id);
+    await until(orchestrators, id, "confirming");
+    await orchestrators.advanceToPhase(id, "workerExecution");
+    await orchestrators.backstage.engine.until(id, (run) => run.status === "running");
+    const paused = await orchestrators.pause(id);
+    expect(paused).toMatchObject({ status: "paused", _previousStatus: "running", _previousPhase: "workerExecution" });
+    expect(workers.getWorkerByTaskId("one")!).toMatchObject({ status: "paused", pausedAt: expect.any(Date) });
+    const resumed = await orchestrators.resume(id);
+    expect(resumed).toMatchObject({ status: "running", _previousStatus: null, currentPhase: "workerExecution" });
+    await expect(orchestrators.resume(id)).rejects.toMatchObject(refusal);
+    await until(orchestrators, id, "completed");
+  });
+
+  it("cancels for good (D4-331, E23)", async () => {
+    const { orchestrators } = lab.managers(silent());
+    const id = await lab.begin(orchestrators);
+    expect(await orchestrators.cancel(id)).toMatchObject({ status: "cancelled", outcome: "cancelled" });
+    for (const order of ["cancel", "resume", "start", "pause"] as const)
+      await expect(orchestrators[order](id)).rejects.toMatchObject(refusal);
+    await orchestrators.backstage.engine.settled(id);
+    expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("takes an analysis, a plan and a merge from a program as it would take them from the agent (D4-337, D4-338, D4-339)", async () => {
+    const { orchestrators } = lab.managers(silent());
+    const id = await lab.begin(orchestrators);
+    const analysis = { summary: "by hand", recommended_splits: 1, key_files: ["README.md"] };
+    await orchestrators.handleAnalysisResponse(id, analysis);
+    expect(orchestrators.get(id)).toMatchObject({ status: "planning", analysis: { keyFiles: ["README.md"] } });
+    const task = { id: "only", title: "Only", description: "The one" };
+    await orchestrators.handleTaskListResponse(id, { tasks: [task] });
+    expect(orchestrators.get(id)).toMatchObject({ status: "confirming", tasks: [{ id: "only", dependencies: [] }] });
+    await orchestrators.advanceToPhase(id, "workerExecution");
+    await until(orchestrators, id, "aggregating");
+    await orchestrators.handleAggregationResponse(id, { status: "success", summary: "as it is" });
+    const state = await until(orchestrators, id, "completed");
+    expect(state).toMatchObject({ outcome: "success", aggregation: { summary: "as it is" } });
+    expect(lab.git("show", "--stat", `tutti/${id}`)).toContain("docs/only.md");
+    expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("refuses data that nobody waits for or that cannot be used, and nothing changes (D4-337, D4-338, D4-339)", async () => {
+    const { orchestrators } = lab.managers(silent());
+    const id = await lab.begin(orchestrators);
+    await expect(orchestrators.handleAggregationResponse(id, { status: "success" })).rejects.toMatchObject(refusal);
+    await expect(orchestrators.handleAnalysisResponse(id, { summary: "s" })).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringContaining("recommended_splits"),
+    });
+    expect(orchestrators.get(id)).toMatchObject({ status: "analyzing", analysis: null });
+    await orchestrators.handleAnalysisResponse(id, { summary: "s", recommended_splits: 1 });
+    const circle = ["a", "b"].map((own, i, all) => {
+      return { id: own, title: own, description: own, dependencies: [all[1 - i]!] };
+    });
+    await expect(orchestrators.handleTaskListResponse(id, { tasks: circle })).rejects.toMatchObject({
+      code: "invalid_plan",
+    });
+    expect(orchestrators.get(id)).toMatchObject({ status: "planning", tasks: [] });
+  });
+
+  it("reopens a run that failed for want of the data it is given (D4-337)", async () => {
+    const mute = { match: { role: "main", phase: "analysis" }, turns: [{ say: "Hm." }] };
+    const { orchestrators } = lab.managers(lab.scenario([mute, ...mainSession([{ id: "one" }]).slice(1), goodWorker]));
+    const id = await lab.begin(orchestrators);
+    await until(orchestrators, id, "error");
+    await orchestrators.handleAnalysisResponse(id, { summary: "by hand", recommended_splits: 1 });
+    await until(orchestrators, id, "confirming");
+    expect(orchestrators.get(id)!.analysis!.summary).toBe("by hand");
+  });
+
+  it("advances by starting and confirming, and leaps over no answer (D4-336)", async () => {
+    const { orchestrators } = lab.managers(silent());
+    const { id } = await orchestrators.create({ templateId: "_default", cwd: lab.repo, message: "do it" });
+    await expect(orchestrators.advanceToPhase(id, "taskPlanning")).rejects.toMatchObject(refusal);
+    expect(await orchestrators.advanceToPhase(id, "analysis")).toMatchObject({ status: "analyzing" });
+    expect(await orchestrators.advanceToPhase(id, "analysis")).toMatchObject({ status: "analyzing" });
+    for (const phase of ["taskPlanning", "workerExecution", "aggregation", "verification"] as const)
+      await expect(orchestrators.advanceToPhase(id, phase)).rejects.toMatchObject(refusal);
+    expect(orchestrators.get(id)).toMatchObject({ status: "analyzing", currentPhase: "analysis" });
+  });
+
+  it("processes a transcript: the assistant's block counts, a prompt's sample does not (D4-335)", async () => {
+    const { orchestrators } = lab.managers(silent());
+    const id = await lab.begin(orchestrators);
+    const answer = (data: object) =>
+      `<<<ORCHESTRATOR_RESPONSE>>>${JSON.stringify({ phase: "analysis", data })}<<<END_ORCHESTRATOR_RESPONSE>>>`;
+    const sample = answer({ summary: "sample", recommended_splits: 3 });
+    const user = { role: "user", content: sample };
+    const notYet = { phaseComplete: false, nextPhase: null };
+    expect(await orchestrators.processPhase(id, [user, { role: "assistant", content: "I look." }])).toEqual(notYet);
+    const echoed = await orchestrators.processPhase(id, [user, { role: "assistant", content: sample }]);
+    expect(echoed).toEqual({ ...notYet, error: expect.stringContaining("None of the blocks counts") });
+    const wrong = await orchestrators.processPhase(id, [{ role: "assistant", content: answer({ summary: "x" }) }]);
+    expect(wrong).toEqual({ ...notYet, error: expect.stringContaining("recommended_splits") });
+    const messages = [user, { role: "assistant", content: answer({ summary: "real", recommended_splits: 1 }) }];
+    expect(await orchestrators.processPhase(id, { messages })).toEqual({
+      phaseComplete: true,
+      nextPhase: "taskPlanning",
+    });
+    expect(orchestrators.get(id)!.analysis!.summary).toBe("real");
+    await expect(orchestrators.processPhase("orch_none", [])).rejects.toMatchObject({ code: "run_not_found" });
+  });
+
+  it("shows states, statuses and counts, as copies (D4-340, D4-341, D4-342, D4-289, D4-267, D4-270, E30)", async () => {
+    const failing = worker("two", { tools: ["Grep", "Glob"], block: completion("failed") });
+    const plan = mainSession([{ id: "one" }, { id: "two" }]);
+    const { orchestrators } = lab.managers(lab.scenario([...plan, failing, goodWorker]));
+    const id = await lab.work(orchestrators);
+    const state = await until(orchestrators, id, "completed");
+    expect(orchestrators.getStatus(id)).toEqual({
+      id,
+      status: "completed",
+      currentPhase: state.currentPhase,
+      taskCount: 2,
+      completedTasks: 1,
+      stats: { totalTools: 4, reads: 1, writes: 1, edits: 0, bash: 0, glob: 1, grep: 1, task: 0, other: 0 },
+      errors: 0,
+      createdAt: state.createdAt,
+      updatedAt: state.updatedAt,
+      startedAt: state.startedAt,
+      completedAt: state.completedAt,
+    });
+    state.tasks.length = 0;
+    orchestrators.getStatus(id)!.stats.reads = 99;
+    expect(orchestrators.get(id)).toMatchObject({ tasks: [{ id: "one" }, { id: "two" }], stats: { reads: 1 } });
+    expect(orchestrators.get("orch_none")).toBeNull();
+    expect(orchestrators.getStatus("orch_none")).toBeNull();
+    expect([...orchestrators.orchestrators.keys()]).toEqual([id]);
+  });
+
+  it("records the errors of a run with their phase and time (D4-270)", async () => {
+    const broken = { match: { role: "main", phase: "aggregation" }, turns: [{ block: { phase: "aggregation", data: { status: "failed", error: "they contradict" } } }] };
+    const plan = mainSession([{ id: "one" }, { id: "two" }]);
+    const { orchestrators } = lab.managers(lab.scenario([broken, ...plan, goodWorker]));
+    const told: object[] = [];
+    orchestrators.on("orchestrator:error", (data) => told.push(data));
+    const id = await lab.work(orchestrators);
+    const { errors } = await until(orchestrators, id, "error");
+    expect(errors).toMatchObject([{ phase: "aggregation", error: "they contradict", timestamp: expect.any(Date) }]);
+    expect(told).toMatchObject([{ id, error: "they contradict", fatal: true }]);
+    expect(orchestrators.getStatus(id)!.errors).toBe(1);
+  });
+
+  it("adds what others count to the run's statistics, in the log (D4-343)", async () => {
+    const { orchestrators } = lab.managers(silent());
+    const id = await lab.begin(orchestrators);
+    orchestrators.updateStats(id, { reads: 2, grep: 1, other: 1 });
+    orchestrators.updateStats(id, { reads: 1, bash: "many" });
+    await orchestrators.saveToDisk();
+    const stats = { totalTools: 5, reads: 3, bash: 0, grep: 1, other: 1 };
+    expect(orchestrators.get(id)!.stats).toMatchObject(stats);
+    expect(() => orchestrators.updateStats("orch_none", { reads: 1 })).toThrow(/no run/);
+    await orchestrators.close();
+    expect(lab.managers(silent()).orchestrators.get(id)!.stats).toMatchObject(stats);
+  });
+
+  it("keeps runs on disk and goes on with them in the next process (D4-325, D4-344, D4-345, D4-332, E31, E32, E77, E78)", async () => {
+    const agent = twoTasks();
+    const first = lab.managers(agent).orchestrators;
+    expect(await first.loadFromDisk()).toBe(0);
+    const id = await lab.begin(first);
+    await until(first, id, "confirming");
+    await first.pause(id);
+    await first.saveToDisk();
+    expect(lab.events().at(-1)!.type).toBe("orchestrator:paused");
+    await first.close();
+    const second = lab.managers(agent).orchestrators;
+    expect(await second.loadFromDisk()).toBe(1);
+    expect(second.get(id)).toMatchObject({ status: "paused", _previousStatus: "confirming", _previousPhase: "taskPlanning" });
+    second.startMonitoring();
+    await second.resume(id);
+    await second.advanceToPhase(id, "workerExecution");
+    expect((await until(second, id, "completed")).outcome).toBe("success");
+  });
+
+  it("takes up again what was under way when monitoring starts (D4-332)", async () => {
+    const slow = worker("*", { delayMs: 200, write: { "{TASK_ID}.md": "x" }, block: completion() });
+    const agent = lab.scenario([...mainSession([{ id: "one" }]), slow]);
+    const first = lab.managers(agent).orchestrators;
+    const id = await lab.work(first);
+    await first.close();
+    const second = lab.managers(agent).orchestrators;
+    second.startMonitoring();
+    expect((await until(second, id, "completed")).outcome).toBe("success");
+  });
+
+  it("keeps nothing without persistence (D4-324)", async () => {
+    const agent = twoTasks();
+    const first = lab.managers(agent, { persistenceEnabled: false }).orchestrators;
+    const id = await lab.work(first);
+    await until(first, id, "completed");
+    await first.close();
+    expect(await lab.managers(agent, { persistenceEnabled: false }).orchestrators.loadFromDisk()).toBe(0);
+    expect(await lab.managers(agent).orchestrators.loadFromDisk()).toBe(0);
+  });
+
+  it("generates the prompt of a phase, system text first (D4-346)", async () => {
+    const { orchestrators } = lab.managers(twoTasks());
+    const template = await lab.templates.getTemplate("_default");
+    const prompt = orchestrators.generatePrompt(template, "analysis", { USER_REQUEST: "make it {CWD}", CWD: "/here" });
+    expect(prompt).toContain("Request:\nmake it {CWD}");
+    expect(prompt).toContain("in /here");
+    expect(prompt).toContain("<<<ORCHESTRATOR_RESPONSE>>>");
+    expect(prompt.indexOf("You are the main session")).toBeLessThan(prompt.indexOf("Request:"));
+  });
+
+  it("builds the tasks of the plan, without those that were left out (D4-347)", async () => {
+    const plan = mainSession([{ id: "one" }, { id: "two", dependencies: ["one"], priority: 2 }, { id: "three" }]);
+    const { orchestrators } = lab.managers(lab.scenario([...plan, goodWorker]));
+    const id = await lab.begin(orchestrators);
+    await until(orchestrators, id, "confirming");
+    const built = orchestrators.buildWorkerTasks(id);
+    expect(built.map(({ taskId }) => taskId)).toEqual(["one", "two", "three"]);
+    expect(built[1]).toMatchObject({ orchestratorId: id, dependencies: ["one"], priority: 2, task: { title: "Title of two" } });
+    await orchestrators.backstage.engine.confirm(id, { tasks: { three: { skip: true } } });
+    expect(orchestrators.buildWorkerTasks(id).map(({ taskId }) => taskId)).toEqual(["one", "two"]);
+  });
+
+  it("cleans up as far as it is told (D4-348, D4-118)", async () => {
+    const { orchestrators, workers } = lab.managers(twoTasks());
+    const told: object[] = [];
+    orchestrators.on("orchestrator:cleanup", (data) => told.push(data));
+    const id = await lab.work(orchestrators);
+    await until(orchestrators, id, "completed");
+    const { sessionId } = workers.getWorkerByTaskId("one")!;
+    await orchestrators.cleanup(id, { archiveWorkers: true, removeState: false });
+    expect(orchestrators.backstage.sessions.isArchived(id, sessionId)).toBe(true);
+    expect(orchestrators.get(id)).not.toBeNull();
+    await orchestrators.cleanup(id, { archiveWorkers: false, deleteWorkers: true, removeState: true });
+    expect(orchestrators.get(id)).toBeNull();
+    expect(told).toEqual([
+      { id, archived: 2, deleted: 0, removed: false },
+      { id, archived: 0, deleted: 2, removed: true },
+    ]);
+  });
+
+  it("leaves the sessions of workers out of the list unless they are asked for or the template shows them", async () => {
+    lab.template("open", { config: { hideWorkersFromList: false } });
+    const { orchestrators } = lab.managers(twoTasks());
+    const id = await lab.work(orchestrators);
+    await until(orchestrators, id, "completed");
+    const titles = async (options = {}) => (await orchestrators.listSessions(options)).map(({ title }) => title);
+    expect(await titles()).toEqual(["[Orchestrator] Default"]);
+    expect(await titles({ includeHidden: true })).toEqual([
+      "[Orchestrator] Default",
+      "[Worker] Title of one",
+      "[Worker] Title of two",
+    ]);
+    const shown = await lab.work(orchestrators, { templateId: "open" });
+    await until(orchestrators, shown, "completed");
+    const own = (await orchestrators.listSessions()).filter(({ orchestratorId }) => orchestratorId === shown);
+    expect(own.map(({ taskId }) => taskId)).toEqual([null, "one", "two"]);
+    await orchestrators.cleanup(shown, { archiveWorkers: true, removeState: false });
+    const left = (await orchestrators.listSessions()).filter(({ orchestratorId }) => orchestratorId === shown);
+    expect(left.map(({ taskId }) => taskId)).toEqual([null]);
+  });
+});
+
+function completion(status = "success") {
+  return { phase: "completion", data: { task_id: "{TASK_ID}", status, error: "it does not work" } };
+}

@@ -1,0 +1,273 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { block, FakeController, type FakeAgent } from "./fake-controller.ts";
+import { listen, texts, turn } from "./session-lab.ts";
+import { createPolledHost, type PolledHost, type PolledHostOptions } from "../../src/session/polled-host.ts";
+import type { SessionSignal, SessionSpec, Turn } from "../../src/session/session.ts";
+import { realWorld } from "../../src/world.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tutti-polled-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const spec = (more: Partial<SessionSpec> = {}): SessionSpec => ({
+  sessionId: "session_1",
+  runId: "run_1",
+  role: "worker",
+  taskId: "task_001",
+  attempt: 1,
+  agent: "controller",
+  cwd: folder,
+  ...more,
+});
+
+const hostOf = (controller: FakeController, more: Partial<PolledHostOptions> = {}): PolledHost =>
+  createPolledHost({ controller, folder, world: realWorld, pollMs: () => 15, settleMs: 120, ...more });
+
+const asked = (number: number, text = "do it", more: Partial<Turn> = {}): Turn => {
+  const variables = {
+    TASK_TITLE: "The API",
+    TEMPLATE_NAME: "Documentation",
+    DELIMITER_START: "<<<ORCHESTRATOR_RESPONSE>>>",
+    DELIMITER_END: "<<<END_ORCHESTRATOR_RESPONSE>>>",
+  };
+  return turn(number, text, { variables, ...more });
+};
+
+const done = block("completion", { task_id: "task_001", status: "success" });
+const isOver = ({ type }: SessionSignal): boolean => type === "turnOver" || type === "gone";
+
+/** One turn of a new session, up to its end. */
+const oneTurn = async (host: PolledHost, given = asked(1), of = spec()): Promise<SessionSignal[]> => {
+  const session = host.open(of);
+  return listen(session, isOver, async ({ type }) => {
+    if (type === "ready") await session.deliver(given);
+  });
+};
+
+describe("a session of a controller", () => {
+  it("is started with the prompt as its first message, under the title of its task (D4-081, D4-082)", async () => {
+    const controller = new FakeController(() => done);
+    await oneTurn(hostOf(controller), asked(1, "write the page"));
+    const [session] = controller.sessions.values();
+    expect(session).toMatchObject({ cwd: folder, title: "[Worker] The API" });
+    expect(session!.messages[0]).toMatchObject({ role: "user", content: "write the page" });
+  });
+
+  it("has a title and a badge of its own where it is the main session", async () => {
+    const controller = new FakeController(() => block("analysis", { summary: "s", recommended_splits: 1 }));
+    await oneTurn(hostOf(controller), asked(1, "look", { phase: "analysis" }), spec({ role: "main", taskId: null }));
+    const [session] = controller.sessions.values();
+    expect(session!.title).toBe("[Orchestrator] Documentation");
+    expect(session!.messages[0]!.content).toBe("🎭 **ORCHESTRATOR MODE** - Documentation\n\nlook");
+  });
+
+  it.each(["list", "object"] as const)(
+    "is read message by message, each once and only the assistant's, from a transcript that is a %s (D4-087, D4-088, E26)",
+    async (shape) => {
+      const controller = new FakeController((session) => {
+        controller.say(session, "assistant", "first");
+        controller.say(session, "user", [{ type: "tool_result", content: block("completion", { task_id: "no" }) }]);
+        setTimeout(() => controller.say(session, "assistant", "second"), 60);
+        setTimeout(() => controller.say(session, "assistant", [{ type: "text", text: done }]), 120);
+        return null;
+      });
+      controller.shape = shape;
+      controller.names = shape === "object";
+      const heard = await oneTurn(hostOf(controller));
+      const said = heard.flatMap((signal) => (signal.type === "text" ? [signal.text] : []));
+      expect(said).toEqual(["first", "second", done]);
+      expect(heard.at(-1)).toMatchObject({ type: "turnOver", turn: 1, ending: { kind: "ended" } });
+    },
+  );
+
+  it("tells the tools that the transcript names", async () => {
+    const controller = new FakeController((session) => {
+      const call = { type: "tool_use", name: "Write", input: { path: "a.md" } };
+      controller.say(session, "assistant", [{ type: "text", text: "I write." }, call]);
+      return done;
+    });
+    const heard = await oneTurn(hostOf(controller));
+    expect(heard).toContainEqual({ type: "tool", name: "Write", input: { path: "a.md" } });
+  });
+
+  it("waits for the rest of a message that is still growing", async () => {
+    const controller = new FakeController((session) => {
+      controller.say(session, "assistant", done.slice(0, 60));
+      setTimeout(() => (session.messages.at(-1)!.content = done), 80);
+      return null;
+    });
+    expect(texts(await oneTurn(hostOf(controller, { settleMs: 2000 })))).toBe(done);
+  });
+
+  it("has ended its turn without a block when nothing has changed for a while", async () => {
+    const controller = new FakeController(() => "I am done, I think.");
+    const before = performance.now();
+    const heard = await oneTurn(hostOf(controller));
+    expect(performance.now() - before).toBeGreaterThan(120);
+    expect(heard.map(({ type }) => type)).toEqual(["caughtUp", "ready", "sent", "text", "turnOver"]);
+  });
+
+  it("has not ended its turn while the controller says that it is busy", async () => {
+    const controller = new FakeController((session) => {
+      session.says = { isRunning: true };
+      setTimeout(() => (session.says = { isRunning: false }), 400);
+      return "Hm.";
+    });
+    const before = performance.now();
+    await oneTurn(hostOf(controller));
+    expect(performance.now() - before).toBeGreaterThan(390);
+  });
+
+  it("is asked for one transcript at a time, however long it takes (E79)", async () => {
+    const controller = new FakeController(() => "Hm.");
+    controller.transcriptMs = 80;
+    const host = hostOf(controller);
+    const polls: Promise<void>[] = [];
+    const timer = setInterval(() => polls.push(host.poll("session_1")), 20);
+    await oneTurn(host);
+    clearInterval(timer);
+    await Promise.all(polls);
+    expect(polls.length).toBeGreaterThan(2);
+    expect(controller.mostAtOnce).toBe(1);
+  });
+
+  it("is asked less and less often while the controller fails, and goes on when it is back (E79)", async () => {
+    const controller = new FakeController(() => done);
+    controller.failures = 4;
+    const heard = await oneTurn(hostOf(controller));
+    expect(heard.at(-1)).toMatchObject({ type: "turnOver" });
+    const times = controller.times("getTranscript", "backend-1");
+    const waits = times.slice(1).map((at, i) => at - times[i]!);
+    expect(waits).toHaveLength(4);
+    for (const [i, wait] of waits.entries()) expect(wait).toBeGreaterThanOrEqual(15 * 2 ** (i + 1) - 2);
+  });
+
+  it("is lost when the controller fails again and again", async () => {
+    const controller = new FakeController(() => done);
+    controller.failures = 100;
+    const heard = await oneTurn(hostOf(controller, { pollMs: () => 1 }));
+    expect(heard.at(-1)).toEqual({ type: "gone", reason: "the controller is not to be reached", deliberate: false });
+  });
+
+  const twoTurns = async (says: Record<string, unknown>, after: (controller: FakeController) => void = () => {}) => {
+    const controller = new FakeController((session) => {
+      session.says = says;
+      return done;
+    });
+    const session = hostOf(controller).open(spec());
+    await listen(session, ({ type }) => type === "turnOver", async ({ type }) => {
+      if (type === "ready") await session.deliver(asked(1));
+    });
+    after(controller);
+    await session.deliver(asked(2, "and again"));
+    const [started] = controller.times("startNewSessionWithMessage", "backend-1");
+    const [sent] = controller.times("sendMessage", "backend-1");
+    return sent! - started!;
+  };
+
+  it("gets its next message 1.5 s after its start if the controller cannot say whether it is ready (E80)", async () => {
+    expect(await twoTurns({})).toBeGreaterThan(1480);
+  });
+
+  it("gets its next message at once if the controller says that it is ready (E80)", async () => {
+    expect(await twoTurns({ isReady: true })).toBeLessThan(1000);
+  });
+
+  it("gets its next message not before the controller says that it is ready (E80)", async () => {
+    const waited = await twoTurns({ status: "initializing" }, ({ sessions }) => {
+      setTimeout(() => (sessions.get("backend-1")!.says = { status: "idle" }), 300);
+    });
+    expect(waited).toBeGreaterThan(290);
+  });
+
+  it("is found again after a restart, with everything it said, and is not started twice", async () => {
+    const controller = new FakeController(() => null);
+    const first = hostOf(controller).open(spec());
+    await listen(first, ({ type }) => type === "sent", async ({ type }) => {
+      if (type === "ready") await first.deliver(asked(1));
+    });
+    first.leave();
+    controller.say(controller.sessions.get("backend-1")!, "assistant", done);
+    const second = hostOf(controller).open(spec());
+    expect(second.wasDelivered(1)).toBe(true);
+    const heard = await listen(second, isOver);
+    expect(heard.map(({ type }) => type)).toEqual(["ready", "sent", "caughtUp", "text", "turnOver"]);
+    expect(controller.sessions.size).toBe(1);
+  });
+
+  it("is recognised by its folder and title if nobody was left to note its name", async () => {
+    const controller = new FakeController(() => done);
+    const start = controller.startNewSessionWithMessage.bind(controller);
+    controller.startNewSessionWithMessage = async (...args) => {
+      await start(...args);
+      return new Promise<never>(() => {});
+    };
+    const first = hostOf(controller).open(spec());
+    await listen(first, ({ type }) => type === "ready");
+    first.deliver(asked(1)).catch(() => {});
+    await sleep(50);
+    const heard = await listen(hostOf(controller).open(spec()), isOver);
+    expect(texts(heard)).toBe(done);
+    expect(controller.sessions.size).toBe(1);
+  });
+
+  it("is put away by the controller when it is stopped, and tells that it is gone", async () => {
+    const controller = new FakeController(() => null);
+    const host = hostOf(controller);
+    const session = host.open(spec());
+    const heard = await listen(session, isOver, async ({ type }) => {
+      if (type === "ready") await session.deliver(asked(1));
+      if (type === "sent") await host.end("run_1", "session_1");
+    });
+    expect(heard.at(-1)).toEqual({ type: "gone", reason: "it was stopped", deliberate: true });
+    expect(controller.sessions.get("backend-1")!.archived).toBe(true);
+    await host.reap("run_1", []);
+    expect(controller.times("archiveSession", "backend-1")).toHaveLength(1);
+  });
+
+  it("can be read after it was archived, and is archived by the controller too (D4-114)", async () => {
+    const controller = new FakeController(() => done);
+    const host = hostOf(controller);
+    await oneTurn(host, asked(1, "write"));
+    await expect(host.archive("run_1", "session_1")).rejects.toMatchObject({ code: "wrong_state" });
+    await host.open(spec()).close();
+    await host.archive("run_1", "session_1");
+    expect(host.isArchived("run_1", "session_1")).toBe(true);
+    expect(controller.sessions.get("backend-1")!.archived).toBe(true);
+    expect(host.transcript("run_1", "session_1")).toMatchObject([
+      { n: 1, type: "prompt", text: "write" },
+      { n: 2, type: "text", text: done },
+      { n: 3, type: "turnOver" },
+    ]);
+    await host.forget("run_1");
+    expect(host.transcript("run_1", "session_1")).toEqual([]);
+  });
+
+  it("is not looked at by itself while nobody wants to watch, but when it is asked for", async () => {
+    const controller = new FakeController(() => done);
+    const host = hostOf(controller, { isWatched: () => false });
+    const session = host.open(spec());
+    const heard: string[] = [];
+    const listening = listen(session, isOver, async (signal) => {
+      heard.push(signal.type);
+      if (signal.type === "ready") await session.deliver(asked(1));
+    });
+    await sleep(150);
+    expect(heard).toEqual(["caughtUp", "ready", "sent"]);
+    await host.poll("session_1");
+    await listening;
+    expect(heard.at(-1)).toBe("turnOver");
+  });
+
+  it("knows no agent but the controller", () => {
+    const host = hostOf(new FakeController((() => null) satisfies FakeAgent));
+    expect(() => host.check("controller", folder)).not.toThrow();
+    expect(() => host.check("claude", folder)).toThrow(/all sessions are run by the session controller/);
+  });
+});

@@ -1,0 +1,84 @@
+// Logs of earlier versions, as those versions wrote them, are read in today's form and fold to a sensible state.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { fold } from "../../src/run/apply.ts";
+import { census } from "../../src/run/census.ts";
+import { EVENTS } from "../../src/schema/event.ts";
+import { EVENT_VERSION } from "../../src/schema/upcast.ts";
+import { openSqliteReader, openSqliteStore } from "../../src/store/sqlite.ts";
+import { events } from "../../src/store/migrations/001-events.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tutti-versions-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** A data folder as version 1 left it. */
+function version1(): string {
+  const file = join(folder, "tutti.db");
+  const db = new DatabaseSync(file);
+  db.exec(events);
+  db.exec("PRAGMA user_version = 1");
+  const insert = db.prepare("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)");
+  const lines = readFileSync(join(import.meta.dirname, "logs/version-1.jsonl"), "utf8")
+    .trim()
+    .split("\n");
+  for (const line of lines) {
+    const { seq, run, run_seq, type, data, at } = JSON.parse(line);
+    insert.run(seq, run, run_seq, type, JSON.stringify(data), at);
+  }
+  db.close();
+  return file;
+}
+
+describe("a log of version 1", () => {
+  it("reads as events of today, before and after a writer of today has opened the file (D4-279, D4-280)", async () => {
+    const file = version1();
+    const reader = openSqliteReader(file);
+    const before = reader.read({});
+    reader.close();
+    expect(before.length).toBeGreaterThan(50);
+    for (const { type, data } of before) expect(EVENTS[type].safeParse(data).error, type).toBeUndefined();
+    const store = openSqliteStore(file);
+    expect(store.read({})).toEqual(before);
+    await store.close();
+  });
+
+  it("folds to the run as it ended, with every setting at its value", () => {
+    const reader = openSqliteReader(version1());
+    const run = fold(null, reader.read({ run: reader.runs()[0]! }))!;
+    reader.close();
+    expect(run).toMatchObject({ status: "completed", outcome: "degraded", agent: expect.stringContaining("script:") });
+    expect(census(run)).toEqual({
+      planned: 4,
+      completed: 2,
+      failed: 1,
+      timeout: 0,
+      cancelled: 0,
+      skipped: 0,
+      blocked: 1,
+      neverStarted: 0,
+    });
+    expect(run.template.config).toMatchObject({ autoRetry: false, failedDependency: "skip", budget: {} });
+    expect(run.main).toMatchObject({ agent: run.agent, role: "main" });
+    expect(run.answers).toEqual({ "one: Tabs or spaces?": "tabs" });
+  });
+
+  it("takes further events in the form of today, and each keeps its own", async () => {
+    const file = version1();
+    const store = openSqliteStore(file);
+    const [id] = store.runs();
+    const last = store.read({ run: id! }).at(-1)!.runSeq;
+    const data = { orchestratorId: id!, count: 0, errors: [] };
+    await store.append(id!, last, [{ type: "workers:archived", data, timestamp: 1 }]);
+    await store.close();
+    const db = new DatabaseSync(file, { readOnly: true });
+    const rows = db.prepare("SELECT version, count(*) AS n FROM events GROUP BY version ORDER BY version").all();
+    db.close();
+    expect(rows.map(({ version }) => version)).toEqual([1, EVENT_VERSION]);
+  });
+});
