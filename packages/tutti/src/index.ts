@@ -1,6 +1,8 @@
 // The public names, one by one.
-export { Engine, type EngineOptions, type Listener, type NewRun } from "./engine/engine.ts";
-export { openLocalEngine, readRuns, type LocalEngine, type LocalOptions } from "./main.ts";
+export { Engine, type EngineOptions, type Listener } from "./engine/engine.ts";
+export type { NewRun } from "./engine/new-run.ts";
+export type { RunSummary } from "./engine/run-shelf.ts";
+export { openLocalEngine, readRun, readSummaries, type LocalEngine, type LocalOptions } from "./main.ts";
 export { Mailbox } from "./mailbox/mailbox.ts";
 export { Backstage, type Controller } from "./module/backstage.ts";
 export type { ListedSession, ListOptions } from "./module/list-sessions.ts";

@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defaultDataDir } from "./cli/data-folder.ts";
-import { Engine, type Templates } from "./engine/engine.ts";
+import { Engine } from "./engine/engine.ts";
+import type { Templates } from "./engine/new-run.ts";
 import type { CommandRunner, HookFunction } from "./engine/hooks.ts";
-import { fold } from "./run/apply.ts";
+import { RunShelf, summarise, type RunSummary } from "./engine/run-shelf.ts";
 import { TuttiError } from "./schema/error.ts";
 import type { Run } from "./schema/run.ts";
 import type { Template } from "./schema/template.ts";
@@ -63,8 +64,10 @@ export function openLocalEngine(options: LocalOptions): LocalEngine {
   const templates = openTemplates(dataDir);
   const trusted = new TrustedPrograms(join(dataDir, "trusted.json"));
   try {
+    const store = openSqliteStore(join(dataDir, "tutti.db"));
     const engine = Engine.open({
-      store: openSqliteStore(join(dataDir, "tutti.db")),
+      store,
+      snapshots: store.snapshots,
       sessions: openHost(dataDir, options),
       workspaces: createGitWorkspaces({ folder: join(dataDir, "worktrees") }),
       world: realWorld,
@@ -128,6 +131,8 @@ export function openStage(options: StageOptions): Stage {
       templates: options.templates ?? openTemplates(dataDir),
       isTrusted: (hash) => trusted.has(hash),
       runCommand: runHook,
+      // What a controller starts lives elsewhere.
+      ...(polled ? {} : { memoryPerWorker: MEMORY_PER_WORKER, freeMemory: () => process.availableMemory() }),
     });
     const close = async (how: { leaveRunning?: boolean } = {}) => {
       await engine.close(how);
@@ -225,7 +230,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
       version: options.version,
       webRoot: findWebRoot(),
     });
-    for (const { id, released } of engine.list()) if (!released) await engine.takeUp(id);
+    for (const { id, released } of engine.summaries()) if (!released) await engine.takeUp(id);
     return {
       engine,
       url: server.url,
@@ -248,13 +253,22 @@ function findWebRoot(): string | null {
   return candidates.find((folder) => existsSync(join(folder, "index.html"))) ?? null;
 }
 
-/** The runs of a data folder as they stand in its log, without taking the folder over. */
-export function readRuns(dataDir: string): Run[] {
+/** What lists show of the runs of a data folder as they stand in its log, without taking the folder over. */
+export const readSummaries = (dataDir: string): RunSummary[] =>
+  looking(dataDir, [], (shelf) => {
+    const open = shelf.open().map(summarise);
+    return [...shelf.summaries(), ...open].toSorted((a, b) => a.createdAt - b.createdAt);
+  });
+
+/** One run of a data folder in the same way. */
+export const readRun = (dataDir: string, id: string): Run | null => looking(dataDir, null, (shelf) => shelf.fold(id));
+
+function looking<T>(dataDir: string, nothing: T, look: (shelf: RunShelf) => T): T {
   const file = join(resolve(dataDir), "tutti.db");
-  if (!existsSync(file)) return [];
+  if (!existsSync(file)) return nothing;
   const log = openSqliteReader(file);
   try {
-    return log.runs().map((id) => fold(null, log.read({ run: id }))!);
+    return look(new RunShelf(log, log.snapshots));
   } finally {
     log.close();
   }

@@ -15,7 +15,7 @@ const ID = "orch_000000000000";
 
 /** A run whose plan has just been confirmed. */
 export function confirmedRun(tasks: Task[], maxWorkers: number): Run {
-  const template = makeTemplate({ config: { maxWorkers, workerTimeout: 3_600_000 } });
+  const template = makeTemplate({ config: { maxWorkers, autoRetry: true, retryDelay: 60_000 } });
   const events: RunEvent[] = [
     {
       type: "orchestrator:created",
@@ -58,8 +58,13 @@ export class VirtualRun {
   /** When each task that is at work will be done, the next one first. */
   #ends: { at: number; taskId: string }[] = [];
 
-  constructor(run: Run) {
+  readonly #failEvery: number;
+  #attempts = 0;
+
+  /** Every so manieth attempt fails, and the task is tried again later; without the number none does. */
+  constructor(run: Run, failEvery = Number.POSITIVE_INFINITY) {
     this.run = run;
+    this.#failEvery = failEvery;
   }
 
   /** One decision: what follows from the command, the state after it, and what is wanted then. */
@@ -88,15 +93,17 @@ export class VirtualRun {
     this.#ends.sort((a, b) => a.at - b.at);
   }
 
-  /** The next task ends, its work is merged, and others start. Says whether there was one. */
+  /** The next attempt ends, its work is merged, and others start. Says whether there was one. */
   step(): boolean {
     const next = this.#ends.shift();
     if (!next) return false;
     const { taskId } = next;
     this.now = next.at;
     const { sessionId, session } = this.run.workers[taskId]!;
-    this.#decide({ type: "turnOver", sessionId, turn: session.turn!.number, over: success(taskId) });
-    const wanted = this.#decide({ type: "merged", taskId, commit: `c-${taskId}`, head: `h-${taskId}` });
+    const fails = ++this.#attempts % this.#failEvery === 0;
+    const over = answerOf(taskId, fails ? "failed" : "success");
+    let wanted = this.#decide({ type: "turnOver", sessionId, turn: session.turn!.number, over });
+    if (!fails) wanted = this.#decide({ type: "merged", taskId, commit: `c-${taskId}`, head: `h-${taskId}` });
     // What ends at the same moment frees its place first.
     if (this.#ends[0]?.at !== this.now) this.#start(wanted.spawn);
     return true;
@@ -104,16 +111,17 @@ export class VirtualRun {
 
   /** The same run at the same moment, to be moved by itself. */
   copy(): VirtualRun {
-    const copy = new VirtualRun(this.run);
+    const copy = new VirtualRun(this.run, this.#failEvery);
+    copy.#attempts = this.#attempts;
     copy.now = this.now;
     copy.#ends = [...this.#ends];
     return copy;
   }
 }
 
-const success = (taskId: string) => ({
+const answerOf = (taskId: string, status: "success" | "failed") => ({
   ending: { kind: "ended" as const, detail: "" },
-  answer: { phase: "completion" as const, data: { task_id: taskId, status: "success" as const } },
+  answer: { phase: "completion" as const, data: { task_id: taskId, status } },
   problems: [],
   said: null,
   guess: null,

@@ -20,15 +20,18 @@ export async function answer(
   flags: AnswerFlags,
 ): Promise<number> {
   return withEngine(output, readPairs("--agent-env", flags.agentEnv), async (engine, signal) => {
-    const run = engine.list().find((each) => Object.hasOwn(each.inbox, itemId));
-    if (!run) throw new TuttiError("item_not_found", `nothing waits under ${itemId}`);
-    if (run.inbox[itemId]!.kind === "data") await engine.supply(itemId, readJson(text ?? ""));
-    else await engine.answer(itemId, answerFrom(run.inbox[itemId]!.kind, text, flags));
-    await engine.takeUp(run.id);
+    const item = engine
+      .summaries()
+      .flatMap(({ inbox }) => inbox)
+      .find(({ id }) => id === itemId);
+    if (!item) throw new TuttiError("item_not_found", `nothing waits under ${itemId}`);
+    if (item.kind === "data") await engine.supply(itemId, readJson(text ?? ""));
+    else await engine.answer(itemId, answerFrom(item.kind, text, flags));
+    await engine.takeUp(item.run);
     return follow({
       engine,
       output,
-      id: run.id,
+      id: item.run,
       signal,
       yes: false,
       allowDegraded: flags.allowDegraded ?? false,

@@ -1,6 +1,6 @@
 // `tutti confirm`: the person's yes to a plan, as it stands or with changes.
 import type { AttachFlags } from "./attach.ts";
-import { findRun } from "./find-run.ts";
+import { findRunId } from "./find-run.ts";
 import { follow, isTerminal, prompt } from "./follow.ts";
 import { withEngine } from "./local-engine.ts";
 import type { Output } from "./output.ts";
@@ -18,7 +18,7 @@ export interface ConfirmFlags extends AttachFlags {
 export async function confirm(output: Output, typed: string, flags: ConfirmFlags): Promise<number> {
   const wanted = withSkips(readChanges(flags.edit), flags.skip);
   return withEngine(output, readPairs("--agent-env", flags.agentEnv), async (engine, signal) => {
-    const run = findRun(engine.list(), typed);
+    const run = engine.get(findRunId(engine, typed))!;
     const { modifications: tasks, hash, ...changes } = await settleSkips(output, run, wanted, signal);
     await engine.takeUp(run.id);
     await engine.confirm(run.id, { tasks, ...changes }, hash);

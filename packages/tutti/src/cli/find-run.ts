@@ -13,4 +13,4 @@ export function findRun<R extends { id: string }>(runs: readonly R[], typed: str
   throw new TuttiError("usage", `${typed} could be any of ${ids.join(", ")}`, { details: ids });
 }
 
-export const findRunId = (engine: Engine, typed: string): string => findRun(engine.list(), typed).id;
+export const findRunId = (engine: Engine, typed: string): string => findRun(engine.summaries(), typed).id;

@@ -1,11 +1,11 @@
 // `tutti inbox`: everything that waits for a person.
 import { howToAnswer } from "./describe.ts";
-import { readRuns } from "./local-engine.ts";
+import { readSummaries } from "./local-engine.ts";
 import type { Output } from "./output.ts";
 
 export async function inbox(output: Output): Promise<number> {
-  const items = readRuns(output.dataDir)
-    .flatMap((run) => Object.values(run.inbox))
+  const items = readSummaries(output.dataDir)
+    .flatMap(({ inbox }) => inbox)
     .toSorted((a, b) => a.createdAt - b.createdAt);
   output.value(items.map(({ createdAt, ...item }) => ({ ...item, createdAt: new Date(createdAt).toISOString() })));
   if (items.length === 0) output.line("nothing waits for you");

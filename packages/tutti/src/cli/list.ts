@@ -1,9 +1,9 @@
 // `tutti list`: all runs of the data folder.
 import type { Output } from "./output.ts";
-import { readRuns } from "./local-engine.ts";
+import { readSummaries } from "./local-engine.ts";
 
 export async function list(output: Output): Promise<number> {
-  const runs = readRuns(output.dataDir);
+  const runs = readSummaries(output.dataDir);
   output.value(
     runs.map(({ id, status, templateId, cwd, userRequest, createdAt }) => ({
       id,

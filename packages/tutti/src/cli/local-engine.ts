@@ -9,7 +9,8 @@ export {
   makeRepository,
   openTemplates,
   parseTemplate,
-  readRuns,
+  readRun,
+  readSummaries,
   rehearsalScenario,
   rehearsedTemplate,
 } from "../main.ts";

@@ -2,10 +2,11 @@
 import type { Output } from "./output.ts";
 import { describeItem, describePause, describePlan } from "./describe.ts";
 import { findRun } from "./find-run.ts";
-import { readRuns } from "./local-engine.ts";
+import { readRun, readSummaries } from "./local-engine.ts";
 
 export async function status(output: Output, typed: string): Promise<number> {
-  const run = findRun(readRuns(output.dataDir), typed);
+  const { id } = findRun(readSummaries(output.dataDir), typed);
+  const run = readRun(output.dataDir, id)!;
   output.value(run);
   output.result(`${run.id}  ${run.status}  ${run.userRequest}`);
   for (const line of describePlan(run)) output.result(line);

@@ -2,8 +2,10 @@
 import type { Frame } from "./frame.ts";
 import { readError, unreachable } from "./request-error.ts";
 import type { RunState, RunSummary, WaitingItem } from "./run-summary.ts";
-import type { TranscriptEntry } from "../schema/transcript.ts";
+import type { PersonAnswer } from "../schema/inbox.ts";
 import type { Outcome } from "../schema/outcome.ts";
+import type { ChangedPlan } from "../schema/plan-changes.ts";
+import type { TranscriptEntry } from "../schema/transcript.ts";
 
 export interface ClientOptions {
   /** Where the server is, such as `http://127.0.0.1:4517`. */
@@ -17,6 +19,20 @@ export interface ClientOptions {
 export interface Page<After = number> {
   after?: After;
   limit?: number;
+}
+
+/** One of the decisions that a run waits for, by its place among them. */
+export interface GivenDecision {
+  index: number;
+  option?: number;
+  text?: string;
+}
+
+/** What became of the tasks of a plan in the moment it was confirmed. */
+export interface Confirmed {
+  workersCreated: number;
+  tasksQueued: number;
+  skipped: number;
 }
 
 export function createClient({ baseUrl, token, fetch: send = fetch }: ClientOptions) {
@@ -41,6 +57,7 @@ export function createClient({ baseUrl, token, fetch: send = fetch }: ClientOpti
   const get = <T>(path: string, signal?: AbortSignal) => request<T>("GET", path, undefined, signal);
   const post = <T>(path: string, body: object = {}) => request<T>("POST", path, body);
   const runPath = (id: string) => `/api/orchestrator/${encodeURIComponent(id)}`;
+  const workerPath = (id: string, sessionId: string) => `${runPath(id)}/workers/${encodeURIComponent(sessionId)}`;
 
   return {
     list: (page: Page<string> = {}, signal?: AbortSignal) =>
@@ -50,16 +67,23 @@ export function createClient({ baseUrl, token, fetch: send = fetch }: ClientOpti
       get<Frame[]>(`${runPath(id)}/events${query(page)}`, signal),
     result: (id: string, signal?: AbortSignal) => get<Outcome>(`${runPath(id)}/result`, signal),
     transcript: (id: string, sessionId: string, page: Page = {}, signal?: AbortSignal) =>
-      get<TranscriptEntry[]>(
-        `${runPath(id)}/workers/${encodeURIComponent(sessionId)}/transcript${query(page)}`,
-        signal,
-      ),
+      get<TranscriptEntry[]>(`${workerPath(id, sessionId)}/transcript${query(page)}`, signal),
     start: (id: string) => post(`${runPath(id)}/start`),
+    pause: (id: string) => post(`${runPath(id)}/pause`),
+    resume: (id: string) => post(`${runPath(id)}/resume`),
     cancel: (id: string) => post(`${runPath(id)}/cancel`),
-    confirm: (id: string) => post(`${runPath(id)}/confirm-tasks`),
+    confirm: (id: string, changes: Partial<ChangedPlan> = {}) =>
+      post<Confirmed>(`${runPath(id)}/confirm-tasks`, changes),
+    /** Sends the plan back, with what should be different. */
+    requestChanges: (id: string, text: string) => post(`${runPath(id)}/request-changes`, { text }),
+    decide: (id: string, decisions: readonly GivenDecision[]) => post(`${runPath(id)}/decisions`, { decisions }),
+    /** Tries a task again that did not complete. */
+    retry: (id: string, taskId: string) => post(`${runPath(id)}/retry`, { taskId }),
+    pauseWorker: (id: string, sessionId: string) => post(`${workerPath(id, sessionId)}/pause`),
+    resumeWorker: (id: string, sessionId: string) => post(`${workerPath(id, sessionId)}/resume`),
+    cancelWorker: (id: string, sessionId: string) => post(`${workerPath(id, sessionId)}/cancel`),
     inbox: (page: Page<string> = {}, signal?: AbortSignal) => get<WaitingItem[]>(`/api/inbox${query(page)}`, signal),
-    answer: (itemId: string, answer: { text: string } | { approve: boolean }) =>
-      post(`/api/inbox/${encodeURIComponent(itemId)}`, answer),
+    answer: (itemId: string, answer: PersonAnswer) => post(`/api/inbox/${encodeURIComponent(itemId)}`, answer),
   };
 }
 

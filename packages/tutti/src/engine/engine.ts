@@ -4,69 +4,40 @@
 // 1. Only the run writers append, and what is acknowledged to a caller is on disk.
 // 2. Effects (sessions, workspaces, merges) follow from the state on disk, never the other way round.
 // 3. If the store fails, the engine halts: no further effect, every waiting caller is told, a restart continues.
-import type { z } from "zod";
+import { archive, cleanUp, type CleanupOptions, type CleanupResult } from "./cleanup.ts";
 import { ClockWatch } from "./clock-watch.ts";
 import { historyOf } from "./history.ts";
-import { Hooks, unknownHooks, type CommandRunner, type HookFunction } from "./hooks.ts";
+import { Hooks, type CommandRunner } from "./hooks.ts";
+import { prepareRun, type NewRun, type Surroundings } from "./new-run.ts";
 import { Reconciler } from "./reconcile.ts";
+import { RunShelf, summarise, type RunSummary } from "./run-shelf.ts";
 import { RunWriter } from "./run-writer.ts";
 import { Slots, type SlotLimits } from "./slots.ts";
-import { fold } from "../run/apply.ts";
 import type { Command, PlanChanges } from "../run/command.ts";
 import { readAnswer } from "../protocol/read-answer.ts";
 import { outcome } from "../run/census.ts";
-import { activeWorkers, workersOf } from "../run/lookup.ts";
+import { activeWorkers } from "../run/lookup.ts";
 import { schedule } from "../run/schedule.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
 import { onlyTells, type StoredEvent } from "../schema/event.ts";
-import type { Budget } from "../schema/budget.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
 import type { Outcome } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 import { ANSWER_PHASE, isRunOver, type Phase } from "../schema/status.ts";
 import type { TranscriptEntry } from "../schema/transcript.ts";
 import type { ToolStats } from "../schema/worker.ts";
-import type { SessionHost } from "../session/session.ts";
+import type { Snapshots } from "../store/snapshots.ts";
 import type { ReadOptions, Store } from "../store/store.ts";
-import { TemplateConfig, type Template } from "../schema/template.ts";
-import { trustHash } from "../template/trust.ts";
-import type { Workspaces } from "../workspace/workspace.ts";
 import type { World } from "../world.ts";
 
-export interface EngineOptions extends SlotLimits {
+export interface EngineOptions extends SlotLimits, Surroundings {
   store: Store;
-  sessions: SessionHost;
-  workspaces: Workspaces;
+  /** Where folded states are kept between starts; without it the log is folded from its beginning. */
+  snapshots?: Snapshots;
   world: World;
-  templates: Templates;
-  /** Whether the person has agreed before to what a project's template would run. */
-  isTrusted?: (hash: string) => boolean;
-  /** What templates can name as hooks. */
-  hooks?: Readonly<Record<string, HookFunction>>;
   /** Runs commands that templates name as hooks; without it there are none. */
   runCommand?: CommandRunner;
 }
-
-/** Where templates come from; the project is the run's repository. */
-export interface Templates {
-  resolve(id: string, project?: string): { template: Template; programs: string[]; warnings: string[] };
-}
-
-export interface NewRun {
-  templateId: string;
-  cwd: string;
-  message: string;
-  /** Who works; the template's own agent if it names one, else the built-in one. */
-  agent?: string | undefined;
-  customVariables?: Record<string, unknown>;
-  /** Settings that override the template's. */
-  config?: Partial<TemplateConfig>;
-  budget?: Budget;
-  /** The hash of what the person agreed to let a project's template run. */
-  trust?: string | undefined;
-}
-
-const DEFAULT_AGENT = "local";
 
 interface Live {
   writer: RunWriter;
@@ -82,12 +53,14 @@ export class Engine {
   readonly #halt = Promise.withResolvers<never>();
   #halted: TuttiError | null = null;
 
+  readonly #shelf: RunShelf;
   readonly #slots: Slots;
   readonly #hooks: Hooks;
   readonly #clock: ClockWatch;
 
   private constructor(options: EngineOptions) {
     this.#options = options;
+    this.#shelf = new RunShelf(options.store, options.snapshots ?? null);
     this.#slots = new Slots(options, () => this.#activeAgents());
     const { world, hooks: functions = {} } = options;
     const none: CommandRunner = () => Promise.resolve({ ok: false, detail: "commands are not run here" });
@@ -100,8 +73,7 @@ export class Engine {
   /** Folds what is stored. A run rests until it is taken up. */
   static open(options: EngineOptions): Engine {
     const engine = new Engine(options);
-    for (const id of options.store.runs())
-      engine.#runs.set(id, engine.#make(id, fold(null, options.store.read({ run: id }))));
+    for (const run of engine.#shelf.open()) engine.#runs.set(run.id, engine.#make(run.id, run));
     return engine;
   }
 
@@ -134,6 +106,7 @@ export class Engine {
       world,
       failed,
       published: (events, now) => this.#published(events, now),
+      lookAtClock: () => this.#clock.look(),
     });
     const reconciler = new Reconciler({
       writer,
@@ -142,7 +115,7 @@ export class Engine {
       world,
       slots: this.#slots,
       lookAtClock: () => this.#clock.look(),
-      history: (each) => historyOf(each, this.list()),
+      history: (each) => historyOf(each, this.summaries()),
     });
     return { writer, reconciler };
   }
@@ -151,10 +124,14 @@ export class Engine {
     for (const event of events) {
       for (const listener of this.#listeners) listener(event, run);
     }
+    this.#shelf.noted(run, events.length, events.at(-1)!.seq);
     if (events.every(({ type }) => onlyTells(type))) return;
     const live = this.#runs.get(run.id);
     if (live) this.#hooks.heard(events, run, live.writer);
+    // Nobody takes up a run that was over; whoever reopens it wants it to go on.
+    if (events.some(({ type }) => type === "orchestrator:reopened")) this.takeUp(run.id).catch(() => {});
     live?.reconciler.look();
+    if (run.released && live) void live.reconciler.settled().then(() => this.#shelve(live));
     // A slot that one run gives up may be what another waits for.
     if (events.some(({ type }) => FREES_A_SLOT.has(type))) {
       for (const { writer, reconciler } of this.#runs.values()) {
@@ -179,24 +156,47 @@ export class Engine {
     this.#halt.reject(this.#halted);
   }
 
+  /** A run to be steered; one from the shelf comes back for it. */
   #live(id: string): Live {
     if (this.#halted !== null) throw this.#halted;
     const live = this.#runs.get(id);
-    if (!live) throw new TuttiError("run_not_found", `there is no run ${id}`);
-    return live;
+    if (live) return live;
+    const run = this.#shelf.get(id);
+    if (!run) throw new TuttiError("run_not_found", `there is no run ${id}`);
+    const revived = this.#make(id, run);
+    this.#shelf.take(id);
+    this.#runs.set(id, revived);
+    return revived;
+  }
+
+  /** A run to be looked at. */
+  #state(id: string): Run {
+    if (this.#halted !== null) throw this.#halted;
+    const run = this.get(id);
+    if (!run) throw new TuttiError("run_not_found", `there is no run ${id}`);
+    return run;
+  }
+
+  /** Runs that are being tidied up, and must not be put away meanwhile. */
+  readonly #held = new Set<string>();
+
+  /** Puts a run away in which nothing happens any more. Whoever still holds its writer can write nothing more with it. */
+  async #shelve(live: Live): Promise<void> {
+    const { writer } = live;
+    await this.#hooks.settled();
+    await writer.idle();
+    const inUse = this.#held.has(writer.id) || this.#runs.get(writer.id) !== live || !writer.run.released;
+    if (inUse || !this.#shelf.takesRuns) return;
+    writer.halt(new TuttiError("engine_stopped", `run ${writer.id} has been put away`));
+    this.#runs.delete(writer.id);
+    this.#shelf.put(writer.run);
   }
 
   /** Everything that can be refused is refused here, before a run exists. */
   async create(request: NewRun): Promise<Run> {
     if (this.#halted !== null) throw this.#halted;
     const { templateId, message, customVariables = {} } = request;
-    if (message.trim() === "") throw new TuttiError("invalid_input", "a run needs a request in words");
-    const { root, prefix } = await this.#options.workspaces.inspect(request.cwd);
-    const cwd = prefix === "" ? root : `${root}/${prefix}`;
-    const template = this.#template(request, root);
-    const agent = request.agent ?? template.config.agent ?? DEFAULT_AGENT;
-    const agents = [agent, ...Object.values(template.phases).flatMap((phase) => phase.agent ?? [])];
-    for (const each of new Set(agents)) this.#options.sessions.check(each, cwd);
+    const { cwd, template, agent } = await prepareRun(request, this.#options);
     const id = `orch_${this.#options.world.id(12)}`;
     const live = this.#make(id, null);
     const run = await live.writer.submit({
@@ -212,22 +212,6 @@ export class Engine {
     this.#runs.set(id, live);
     await live.reconciler.begin();
     return run;
-  }
-
-  /** The template as this run will use it: resolved, agreed to, and with what the person set for this run. */
-  #template({ templateId, config = {}, budget = {}, trust }: NewRun, project: string): Template {
-    const { template, programs } = this.#options.templates.resolve(templateId, project);
-    if (programs.length > 0) {
-      const hash = trustHash(programs);
-      if (hash !== trust && !this.#options.isTrusted?.(hash)) {
-        const message = `the template ${templateId} of this project would run ${programs.join("; ")}`;
-        throw new TuttiError("needs_trust", message, { details: { programs, hash } });
-      }
-    }
-    const missing = unknownHooks(template, this.#options.hooks ?? {});
-    if (missing.length > 0) throw new TuttiError("invalid_template", `template ${templateId}: ${missing.join("; ")}`);
-    const settings = { ...config, budget: { ...template.config.budget, ...config.budget, ...budget } };
-    return { ...template, config: { ...template.config, ...checkSettings(settings) } };
   }
 
   async start(id: string): Promise<Run> {
@@ -298,37 +282,20 @@ export class Engine {
    */
   async cleanup(id: string, options: CleanupOptions = {}): Promise<CleanupResult> {
     const { archiveWorkers = true, deleteWorkers = false, removeState = true } = options;
-    const { writer, reconciler } = this.#live(id);
-    if (!isRunOver(writer.run.status)) await writer.submit({ type: "cancel" });
-    await reconciler.begin();
-    await reconciler.settled();
-    const { run } = writer;
-    const sessions = Object.values(run.workers).map(({ sessionId }) => sessionId);
-    const { archived, errors } = archiveWorkers ? await this.#archive(run.id, sessions) : { archived: 0, errors: [] };
-    if (archiveWorkers) {
-      const data = { orchestratorId: id, count: archived, errors };
-      await writer.submit({ type: "told", event: { type: "workers:archived", data } });
+    const live = this.#live(id);
+    const { writer, reconciler } = live;
+    this.#held.add(id);
+    try {
+      if (!isRunOver(writer.run.status)) await writer.submit({ type: "cancel" });
+      await reconciler.begin();
+      await reconciler.settled();
+      const result = await cleanUp(writer, this.#options.sessions, { archiveWorkers, deleteWorkers, removeState });
+      if (removeState) await this.#remove(id);
+      return result;
+    } finally {
+      this.#held.delete(id);
+      void this.#shelve(live);
     }
-    if (deleteWorkers) {
-      await this.#options.sessions.forget(id);
-      const data = { orchestratorId: id, count: sessions.length };
-      await writer.submit({ type: "told", event: { type: "workers:deleted", data } });
-    }
-    const deleted = deleteWorkers ? sessions.length : 0;
-    const data = { id, archived, deleted, removed: removeState };
-    await writer.submit({ type: "told", event: { type: "orchestrator:cleanup", data } });
-    if (removeState) await this.#remove(id);
-    return { archived, deleted, removed: removeState, errors };
-  }
-
-  async #archive(id: string, sessions: readonly string[]): Promise<Pick<CleanupResult, "archived" | "errors">> {
-    const errors: CleanupResult["errors"] = [];
-    for (const sessionId of sessions) {
-      await this.#options.sessions.archive(id, sessionId).catch((error: unknown) => {
-        errors.push({ sessionId, error: asTuttiError(error).message });
-      });
-    }
-    return { archived: sessions.length - errors.length, errors };
   }
 
   /** The events stay in their places in the sequence, without content. */
@@ -337,6 +304,7 @@ export class Engine {
     await this.#hooks.settled();
     await store.remove(id, { timestamp: world.now() });
     this.#runs.delete(id);
+    this.#shelf.take(id);
   }
 
   /** Data of a phase that no session could give; checked like an agent's own answer. */
@@ -361,13 +329,8 @@ export class Engine {
   }
 
   /** Packs the sessions of a run's workers; one that is still alive stays, with an error. */
-  async archiveWorkers(id: string): Promise<Pick<CleanupResult, "archived" | "errors">> {
-    const { writer } = this.#live(id);
-    const sessions = workersOf(writer.run).map(({ sessionId }) => sessionId);
-    const { archived, errors } = await this.#archive(id, sessions);
-    const data = { orchestratorId: id, count: archived, errors };
-    await writer.submit({ type: "told", event: { type: "workers:archived", data } });
-    return { archived, errors };
+  archiveWorkers(id: string): Promise<Pick<CleanupResult, "archived" | "errors">> {
+    return archive(this.#live(id).writer, this.#options.sessions);
   }
 
   /** Resolves when everything that was asked for until now is on disk. */
@@ -377,21 +340,28 @@ export class Engine {
   }
 
   #waitingFor(itemId: string): Live {
-    const live = [...this.#runs.values()].find(({ writer }) => Object.hasOwn(writer.run.inbox, itemId));
-    if (!live) throw new TuttiError("item_not_found", `nothing waits under ${itemId}`);
-    return live;
+    const found = this.summaries().find(({ inbox }) => inbox.some((item) => item.id === itemId));
+    if (!found) throw new TuttiError("item_not_found", `nothing waits under ${itemId}`);
+    return this.#live(found.id);
   }
 
   get(id: string): Run | null {
-    return this.#runs.get(id)?.writer.run ?? null;
+    return this.#runs.get(id)?.writer.run ?? this.#shelf.get(id);
   }
 
+  /** What lists show of every run, oldest first. */
+  summaries(): RunSummary[] {
+    const live = Array.from(this.#runs.values(), ({ writer }) => summarise(writer.run));
+    return [...this.#shelf.summaries(), ...live].toSorted((a, b) => a.createdAt - b.createdAt);
+  }
+
+  /** The whole state of every run, oldest first. Where there may be thousands, `summaries` costs less. */
   list(): Run[] {
-    return [...this.#runs.values()].map(({ writer }) => writer.run);
+    return this.summaries().map(({ id }) => this.get(id)!);
   }
 
   async result(id: string): Promise<Outcome> {
-    const { run } = this.#live(id).writer;
+    const run = this.#state(id);
     const files =
       run.base !== null && run.head !== null
         ? await this.#options.workspaces.changedFiles(run.cwd, run.base, run.head)
@@ -415,7 +385,7 @@ export class Engine {
 
   /** What was said and done in one session of a run, its newest attempt or an older one. */
   transcript(id: string, sessionId: string): TranscriptEntry[] {
-    this.#live(id);
+    this.#state(id);
     return this.#options.sessions.transcript(id, sessionId);
   }
 
@@ -439,8 +409,8 @@ export class Engine {
 
   /** Resolves when the run is in a state that `reached` accepts; rejects if the engine halts before. */
   async until(id: string, reached: (run: Run) => boolean): Promise<Run> {
-    const { writer } = this.#live(id);
-    if (reached(writer.run)) return writer.run;
+    const now = this.#state(id);
+    if (reached(now)) return now;
     const { promise, resolve } = Promise.withResolvers<Run>();
     const leave = this.subscribe((_, run) => {
       if (run.id === id && reached(run)) resolve(run);
@@ -454,7 +424,8 @@ export class Engine {
 
   /** Resolves when no process, workspace or merge of the run is being dealt with. */
   async settled(id: string): Promise<void> {
-    await this.#live(id).reconciler.settled();
+    this.#state(id);
+    await this.#runs.get(id)?.reconciler.settled();
     await this.#hooks.settled();
   }
 
@@ -466,31 +437,6 @@ export class Engine {
     await Promise.all([...this.#runs.values()].map(({ writer }) => writer.idle()));
     await this.#options.store.close();
   }
-}
-
-/** Settings for one run are held to the same bounds as those of a template. */
-function checkSettings(settings: Partial<TemplateConfig>): Partial<TemplateConfig> {
-  const known = TemplateConfig.shape as Record<string, z.ZodType>;
-  const checked = Object.entries(settings).map(([name, value]) => {
-    const parsed = Object.hasOwn(known, name) ? known[name]!.safeParse(value) : null;
-    if (parsed?.success) return [name, parsed.data];
-    const why = parsed ? parsed.error.issues.map(({ message }) => message).join("; ") : "there is no such setting";
-    throw new TuttiError("invalid_input", `config.${name}: ${why}`);
-  });
-  return Object.fromEntries(checked) as Partial<TemplateConfig>;
-}
-
-export interface CleanupOptions {
-  archiveWorkers?: boolean;
-  deleteWorkers?: boolean;
-  removeState?: boolean;
-}
-
-export interface CleanupResult {
-  archived: number;
-  deleted: number;
-  removed: boolean;
-  errors: { sessionId: string; error: string }[];
 }
 
 const FREES_A_SLOT = new Set<StoredEvent["type"]>([

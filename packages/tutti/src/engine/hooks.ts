@@ -2,7 +2,9 @@
 // each cause whatever happens to the engine; its end is recorded too. What it does or fails to do changes nothing in the
 // run, unless the template wants it paused.
 import type { RunWriter } from "./run-writer.ts";
+import { hookKey } from "../run/apply.ts";
 import type { HookReport } from "../run/command.ts";
+import { entryOf } from "../run/shared-record.ts";
 import type { RunEvent, StoredEvent } from "../schema/event.ts";
 import { HOOK_NAMES, type HookName } from "../schema/hook.ts";
 import type { Run } from "../schema/run.ts";
@@ -63,6 +65,8 @@ export function hookOf(event: RunEvent, before: Pick<Run, "currentPhase">): Hook
 export class Hooks {
   readonly #options: HooksOptions;
   readonly #running = new Set<Promise<void>>();
+  /** Hooks whose start is on its way into the log. */
+  readonly #beginning = new Set<string>();
 
   constructor(options: HooksOptions) {
     this.#options = options;
@@ -98,15 +102,26 @@ export class Hooks {
   async #run(name: HookName, event: StoredEvent, run: Run, writer: RunWriter): Promise<void> {
     const settings = run.template.hooks[name]!;
     const hook: HookReport = { name, cause: event.runSeq, run: settings.run };
-    const before = writer.run.hooks;
-    const { hooks } = await writer.submit({ type: "hookStarted", hook });
-    // It was started before, here or by an engine that is gone.
-    if (hooks === before) return;
+    if (!(await this.#begin(hook, writer))) return;
     const { world } = this.#options;
     const began = world.mono();
     const { ok, detail } = await this.#carryOut(settings.run, settings.timeout, event, run);
     const durationMs = Math.round(world.mono() - began);
     await writer.submit({ type: "hookEnded", hook, ok, detail, durationMs, pause: settings.onFailure === "pause" });
+  }
+
+  /** Whether the hook is to run; it is not if it was started before, here or by an engine that is gone. */
+  async #begin(hook: HookReport, writer: RunWriter): Promise<boolean> {
+    const key = hookKey(hook.name, hook.cause);
+    const here = `${writer.id} ${key}`;
+    if (this.#beginning.has(here) || entryOf(writer.run.hooks, key) !== undefined) return false;
+    this.#beginning.add(here);
+    try {
+      await writer.submit({ type: "hookStarted", hook });
+      return true;
+    } finally {
+      this.#beginning.delete(here);
+    }
   }
 
   async #carryOut(

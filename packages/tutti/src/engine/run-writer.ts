@@ -25,6 +25,8 @@ export interface RunWriterOptions {
   published(events: StoredEvent[], run: Run): void;
   /** The store has failed; nothing was changed, and nothing more will be written. */
   failed(error: unknown): void;
+  /** To be called before a command is taken: what begins after a jump of the clock must not be counted as before it. */
+  lookAtClock(): void;
 }
 
 export class RunWriter {
@@ -51,6 +53,7 @@ export class RunWriter {
   /** Resolves with the run after the command, once that is durable; rejects with the refusal or the store's failure. */
   submit(command: Command): Promise<Run> {
     if (this.#halted) return Promise.reject(this.#halted);
+    if (command.type !== "clockJumped") this.#options.lookAtClock();
     const { promise, resolve, reject } = Promise.withResolvers<Run>();
     this.#waiting.push({ command, resolve, reject });
     if (!this.#draining) this.#drained = this.#drain();

@@ -64,9 +64,13 @@ export class Backstage {
     return this.#controller !== null && isSessionController(this.#controller);
   }
 
+  get isOpen(): boolean {
+    return this.#stage !== null;
+  }
+
   /** Before the engine is opened; later it cannot be changed. */
   wish(wishes: Wishes): void {
-    if (this.#stage) throw new TuttiError("wrong_state", "the engine is open; make all managers before you use one");
+    if (this.isOpen) throw new TuttiError("wrong_state", "the engine is open; make all managers before you use one");
     const config = { ...this.#wishes.config, ...wishes.config };
     Object.assign(this.#wishes, wishes, { config });
   }

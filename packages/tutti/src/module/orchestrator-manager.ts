@@ -15,9 +15,12 @@ import {
 } from "./orchestrator-state.ts";
 import { processPhase, type PhaseResult } from "./process-phase.ts";
 import type { TemplateManager } from "./template-manager.ts";
-import type { CleanupOptions, Engine, NewRun } from "../engine/engine.ts";
+import type { CleanupOptions } from "../engine/cleanup.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { NewRun } from "../engine/new-run.ts";
 import { PROMPT_OF } from "../engine/prompt.ts";
 import type { ResponseParser } from "../protocol/response-parser.ts";
+import type { AggregationAnswer, AnalysisAnswer, TaskListAnswer } from "../schema/answer.ts";
 import { TuttiError } from "../schema/error.ts";
 import { OrchestratorOptions } from "../schema/options.ts";
 import type { Run } from "../schema/run.ts";
@@ -128,15 +131,15 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
   }
 
   /** The data counts as the answer that the run waits for now. */
-  async handleAnalysisResponse(orchestratorId: string, data: unknown): Promise<void> {
+  async handleAnalysisResponse(orchestratorId: string, data: AnalysisAnswer): Promise<void> {
     await this.#respond(orchestratorId, "analysis", data);
   }
 
-  async handleTaskListResponse(orchestratorId: string, data: unknown): Promise<void> {
+  async handleTaskListResponse(orchestratorId: string, data: TaskListAnswer): Promise<void> {
     await this.#respond(orchestratorId, "taskPlanning", data);
   }
 
-  async handleAggregationResponse(orchestratorId: string, data: unknown): Promise<void> {
+  async handleAggregationResponse(orchestratorId: string, data: AggregationAnswer): Promise<void> {
     await this.#respond(orchestratorId, "aggregation", data);
   }
 

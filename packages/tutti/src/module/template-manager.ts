@@ -83,7 +83,7 @@ export class TemplateManager {
   /** The settings under `config` that the template or what it extends gives itself, the base of all templates apart. */
   settingsOf(id: string, project?: string): Set<string> {
     const names = new Set<string>();
-    for (let next: unknown = id, seen = new Set<unknown>(); typeof next === "string" && next !== BASE; ) {
+    for (let next: unknown = id, seen = new Set<unknown>(); typeof next === "string" && next !== BASE;) {
       if (seen.has(next)) break;
       seen.add(next);
       const raw = this.#library.raw(next, project);

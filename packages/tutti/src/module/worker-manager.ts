@@ -2,8 +2,8 @@
 // ready, polls nothing that speaks by itself, and keeps all state in the log; this class asks it and shows what it says.
 import { EventEmitter } from "node:events";
 import type { z } from "zod";
-import { Backstage, type Controller, type Wishes } from "./backstage.ts";
-import { checkOptions } from "./check-options.ts";
+import { Backstage, type Controller } from "./backstage.ts";
+import { checkOptions, wishesOf } from "./check-options.ts";
 import { forwardEvents, isOfWorkers, type ModuleEvents } from "./module-events.ts";
 import {
   activeCount,
@@ -60,7 +60,9 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     this.responseParser = responseParser;
     this.config = checkOptions(WorkerOptions, config);
     this.backstage = Backstage.of(cdpController);
-    this.backstage.wish({ maxWorkers: this.config.maxWorkers, ...wishesOf(config) });
+    // Who comes late and wants nothing in particular takes the engine as it is.
+    if (!this.backstage.isOpen || Object.keys(config).length > 0)
+      this.backstage.wish({ maxWorkers: this.config.maxWorkers, ...wishesOf(config) });
     forwardEvents(this.backstage, this, isOfWorkers);
   }
 
@@ -270,14 +272,3 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
 }
 
 const isActive = (status: WorkerStatus): boolean => status === "running" || status === "spawning";
-
-/** Only what was said: what was not is left to the template. */
-function wishesOf(config: Partial<z.input<typeof WorkerOptions>>): Wishes {
-  const { pollInterval, workerTimeout, retryLimit, spawnDelay, progressDetectionInterval } = config;
-  const settings = { workerTimeout, maxRetries: retryLimit, spawnDelay, progressDetectionInterval };
-  const said = Object.entries(settings).filter(([, value]) => value !== undefined);
-  return {
-    config: Object.fromEntries(said),
-    ...(pollInterval === undefined ? {} : { workerPollMs: pollInterval }),
-  };
-}

@@ -34,8 +34,19 @@ export function workerState(worker: Worker): WorkerState {
   const { sessionId, orchestratorId, taskId, task, status, attempt, progress, currentAction, toolStats } = worker;
   const { output, outputFiles, outputPreview, error, retryCount } = worker;
   return structuredClone({
-    ...{ sessionId, orchestratorId, taskId, task, status, attempt, progress, toolStats },
-    ...{ output, outputFiles, outputPreview, error, retryCount },
+    sessionId,
+    orchestratorId,
+    taskId,
+    task,
+    status,
+    attempt,
+    progress,
+    toolStats,
+    output,
+    outputFiles,
+    outputPreview,
+    error,
+    retryCount,
     currentAction: currentAction ?? "",
     lastPollAt: dateOrNull(worker.lastActivityAt),
     startedAt: dateOrNull(worker.startedAt),

@@ -7,7 +7,7 @@
 // 3. Events that only tell change what is shown (progress, tool counts), never what `decide` or `schedule` read.
 import { addTools, applyToSession, goOn } from "./apply-session.ts";
 import { workerOf, workersOf } from "./lookup.ts";
-import { goesOn } from "./open-work.ts";
+import { carryOver } from "./open-work.ts";
 import { soundOrder } from "./plan.ts";
 import { emptyRecord, entryOf, withEntry, withoutEntries } from "./shared-record.ts";
 import { withWorker } from "./with-worker.ts";
@@ -18,11 +18,14 @@ import type { Run } from "../schema/run.ts";
 import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
 import { NO_TOOLS, type Owed, type SessionState } from "../schema/worker.ts";
 
+/** Raised whenever the same events fold to a state of another form: states that were stored before are then folded anew. */
+export const FOLD_VERSION = 1;
+
 export function apply(run: Run | null, event: RunEvent & Placed): Run {
   if (event.type === "orchestrator:created") return born(event.data, event);
   if (run === null) throw new Error(`the log of a run begins with ${event.type} instead of orchestrator:created`);
   const next = { ...change(run, event), runSeq: event.runSeq, updatedAt: event.timestamp };
-  goesOn(run, next);
+  carryOver(run, next);
   return next;
 }
 

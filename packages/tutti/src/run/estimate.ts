@@ -46,10 +46,8 @@ const round = (value: number): number => Math.round(value * 100) / 100;
 
 function criticalPath(tasks: readonly Task[], weights: ReadonlyMap<string, number>): string[] {
   const lengths = chainLengths(tasks);
-  const dependents = new Map<string, string[]>();
-  for (const { id, dependencies } of tasks) {
-    for (const needed of dependencies) dependents.set(needed, [...(dependents.get(needed) ?? []), id]);
-  }
+  const dependents = new Map<string, string[]>(tasks.map(({ id }) => [id, []]));
+  for (const { id, dependencies } of tasks) for (const needed of dependencies) dependents.get(needed)?.push(id);
   const longest = (ids: readonly string[]): string | undefined =>
     ids.reduce<string | undefined>(
       (best, id) => (best === undefined || lengths.get(id)! > lengths.get(best)! ? id : best),

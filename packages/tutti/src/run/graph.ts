@@ -49,6 +49,23 @@ export function findCycle(tasks: readonly Task[]): string[] | null {
   return null;
 }
 
+/** Who waits for whom, by the places of the tasks in the plan. */
+export interface Links {
+  places: ReadonlyMap<string, number>;
+  /** What each task needs, each once; what is not in the plan is left out. */
+  needs: readonly (readonly number[])[];
+  /** Which tasks need it. */
+  dependents: readonly (readonly number[])[];
+}
+
+export function linksOf(tasks: readonly Task[]): Links {
+  const places = new Map(tasks.map(({ id }, place) => [id, place]));
+  const needs = tasks.map(({ dependencies }) => [...new Set(dependencies)].flatMap((id) => places.get(id) ?? []));
+  const dependents: number[][] = tasks.map(() => []);
+  for (const [place, needed] of needs.entries()) for (const each of needed) dependents[each]!.push(place);
+  return { places, needs, dependents };
+}
+
 /**
  * Greedy groups: all tasks whose dependencies are in earlier groups, then again, until all are placed. The groups are
  * for showing; a task starts as soon as its own dependencies are complete. Of an unsound plan, what cannot be placed is

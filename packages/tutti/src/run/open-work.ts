@@ -46,7 +46,7 @@ interface Known {
 const nearest = new WeakMap<Run, Known>();
 
 /** To be told of every step, so that the open work of the next state can be found from that of an earlier one. */
-export function goesOn(before: Run, after: Run): void {
+export function carryOver(before: Run, after: Run): void {
   const known = nearest.get(before);
   if (known) nearest.set(after, known);
 }
@@ -64,7 +64,8 @@ export function openWork(run: Run): OpenWork {
 /** The same plan before anything has happened. */
 function nothingDone(run: Run, { needs, ranks }: Outline): Known {
   let ready = NumberMap.empty<string>();
-  for (const [place, { id }] of run.tasks.entries()) if (needs[place] === 0) ready = ready.with(ranks[place]!, id);
+  for (const [place, { id }] of run.tasks.entries())
+    if (needs[place]!.length === 0) ready = ready.with(ranks[place]!, id);
   const work: OpenWork = {
     ready,
     doomed: NumberMap.empty(),
@@ -152,14 +153,17 @@ function isUnfinished(run: Run, taskId: string): boolean {
   return standing === "active" || standing === "neverStarted";
 }
 
-const added = (counts: NumberMap<number>, place: number, by: number): NumberMap<number> =>
-  by === 0 ? counts : counts.with(place, (counts.get(place) ?? 0) + by);
+function added(counts: NumberMap<number>, place: number, by: number): NumberMap<number> {
+  if (by === 0) return counts;
+  const count = (counts.get(place) ?? 0) + by;
+  return count === 0 ? counts.without(place) : counts.with(place, count);
+}
 
 /** Puts a task among the ready ones, among the doomed, or among neither. */
 function judge(next: OpenWork, run: Run, place: number, { needs, ranks }: Outline): void {
   const { id } = run.tasks[place]!;
   const waits = taskStanding(run, id) === "neverStarted";
-  const isReady = waits && (next.met.get(place) ?? 0) === needs[place];
+  const isReady = waits && (next.met.get(place) ?? 0) === needs[place]!.length;
   const isDoomed = waits && (next.lost.get(place) ?? 0) > 0;
   next.ready = isReady ? next.ready.with(ranks[place]!, id) : next.ready.without(ranks[place]!);
   next.doomed = isDoomed ? next.doomed.with(place, id) : next.doomed.without(place);

@@ -1,11 +1,18 @@
 // The order in which ready tasks start: by priority, then by how much work hangs on them, then by age.
+import { lookAhead } from "./look-ahead.ts";
 import type { Task } from "../schema/task.ts";
 
 /** The ids of a plan's tasks in the order in which they should start, as far as each can. */
-export function mostUrgentFirst(tasks: readonly Task[]): string[] {
-  const ahead = chainLengths(tasks);
-  // The sort keeps what is equally urgent in the order of the plan.
-  return tasks.toSorted((a, b) => a.priority - b.priority || ahead.get(b.id)! - ahead.get(a.id)!).map(({ id }) => id);
+export function mostUrgentFirst(tasks: readonly Task[], workers: number): string[] {
+  const lengths = chainLengths(tasks);
+  const weights = taskWeights(tasks);
+  const order = lookAhead(
+    tasks,
+    tasks.map(({ id }) => weights.get(id)!),
+    tasks.map(({ id }) => lengths.get(id)!),
+    workers,
+  );
+  return order.map((place) => tasks[place]!.id);
 }
 
 /** How long each task is expected to take, in units that only mean something against each other. */

@@ -49,6 +49,7 @@ export interface Run {
   executionOrder: string[] | null;
   /** Tasks that the person left out, and whether what depends on them may start all the same. */
   skipped: Record<string, { satisfied: boolean }>;
+  /** By task. Records that grow with the run are read like any object but shared between states: run/shared-record.ts. */
   workers: Record<string, Worker>;
   /** Tasks that cannot start any more, with the tasks that are the reason. */
   blocked: Record<string, string[]>;

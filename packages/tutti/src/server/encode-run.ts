@@ -1,33 +1,24 @@
 // Runs and workers as they leave the server: the fold of the log under the names of document 004, times as ISO strings.
+import type { RunSummary } from "../engine/run-shelf.ts";
 import type { InboxItem } from "../schema/inbox.ts";
 import type { Run } from "../schema/run.ts";
 import type { ToolStats, Worker } from "../schema/worker.ts";
 
+type Times = Pick<Run, "createdAt" | "updatedAt" | "startedAt" | "completedAt">;
+
 const iso = (at: number): string => new Date(at).toISOString();
 const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at));
 
-const times = ({ createdAt, updatedAt, startedAt, completedAt }: Run) => ({
+const times = ({ createdAt, updatedAt, startedAt, completedAt }: Times) => ({
   createdAt: iso(createdAt),
   updatedAt: iso(updatedAt),
   startedAt: isoOrNull(startedAt),
   completedAt: isoOrNull(completedAt),
 });
 
-export function encodeSummary(run: Run) {
-  const { id, status, currentPhase, templateId, cwd, userRequest, agent } = run;
-  return {
-    id,
-    status,
-    currentPhase,
-    templateId,
-    cwd,
-    userRequest,
-    agent,
-    outcome: run.outcome,
-    taskCount: run.tasks.length,
-    completedTasks: Object.values(run.workers).filter((worker) => worker.status === "completed").length,
-    ...times(run),
-  };
+export function encodeSummary(summary: RunSummary) {
+  const { inbox: _inbox, took: _took, released: _released, ...shown } = summary;
+  return { ...shown, ...times(summary) };
 }
 
 /**
@@ -81,10 +72,10 @@ export function encodeWorker(worker: Worker) {
 }
 
 /** Everything of a run that waits for a person. */
-export function inboxOf(run: Run) {
+function inboxOf(run: Run) {
   return Object.values(run.inbox).map(encodeItem);
 }
 
-function encodeItem({ createdAt, expiresAt, ...item }: InboxItem) {
+export function encodeItem({ createdAt, expiresAt, ...item }: InboxItem) {
   return { ...item, createdAt: iso(createdAt), ...(expiresAt === undefined ? {} : { expiresAt: iso(expiresAt) }) };
 }

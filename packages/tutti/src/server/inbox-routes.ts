@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import { z } from "zod";
 import { itemsAfter, limitQuery, readBody, readQuery, type Bindings } from "./decode.ts";
-import { inboxOf } from "./encode-run.ts";
+import { encodeItem } from "./encode-run.ts";
 import type { Engine } from "../engine/engine.ts";
 import { PersonAnswer } from "../schema/inbox.ts";
 
@@ -14,8 +14,8 @@ export function inboxRoutes(engine: Engine): Hono<Bindings> {
   routes.get("/", (c) => {
     const { after, limit } = readQuery(c, InboxQuery);
     const items = engine
-      .list()
-      .flatMap(inboxOf)
+      .summaries()
+      .flatMap(({ inbox }) => inbox.map(encodeItem))
       .sort((a, b) => (a.createdAt < b.createdAt ? -1 : Number(a.createdAt > b.createdAt)));
     return c.json(itemsAfter(items, after).slice(0, limit));
   });

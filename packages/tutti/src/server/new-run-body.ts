@@ -1,7 +1,7 @@
 // What a request for a new run may say.
 import { isAbsolute } from "node:path";
 import { z } from "zod";
-import type { NewRun } from "../engine/engine.ts";
+import type { NewRun } from "../engine/new-run.ts";
 import { Budget } from "../schema/budget.ts";
 import { TuttiError } from "../schema/error.ts";
 import { TemplateConfig } from "../schema/template.ts";

@@ -42,9 +42,9 @@ export function runRoutes(engine: Engine, onlyNamedAgents: boolean): Hono<Bindin
 
   routes.get("/", (c) => {
     const { status, full, after, limit } = readQuery(c, ListQuery);
-    const runs = itemsAfter(engine.list(), after).filter((run) => status === undefined || run.status === status);
+    const runs = itemsAfter(engine.summaries(), after).filter((run) => status === undefined || run.status === status);
     const page = runs.slice(0, limit);
-    return c.json(full === "1" ? page.map(encodeState) : page.map(encodeSummary));
+    return c.json(full === "1" ? page.map(({ id }) => encodeState(engine.get(id)!)) : page.map(encodeSummary));
   });
 
   routes.get("/:id", (c) => c.json(encodeState(findRun(engine, c.req.param("id")))));

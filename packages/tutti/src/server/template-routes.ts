@@ -15,6 +15,8 @@ const absolute = z.string().refine(isAbsolute, "an absolute path");
 /** The folder of a project whose own templates are meant too. */
 const ProjectQuery = z.object({ project: absolute.optional() });
 const bit = z.enum(["0", "1"]);
+/** Rows by default, which also tell what cannot be used; with `full` the whole templates that can. */
+const ListQuery = z.object({ full: bit.default("0") });
 const OneQuery = z.object({ resolved: bit.default("1"), provenance: bit.default("0"), project: absolute.optional() });
 
 const TemplateBody = z.record(z.string(), z.unknown());
@@ -36,7 +38,13 @@ export function templateRoutes(templates: TemplateLibrary, harmlessOnly: boolean
     return c.json(body, (body.error.code === "template_not_found" ? 404 : status) as ContentfulStatusCode);
   });
 
-  routes.get("/", (c) => c.json(templates.list(projectOf(c))));
+  routes.get("/", (c) => {
+    const { full } = readQuery(c, ListQuery);
+    const project = projectOf(c);
+    const rows = templates.list(project);
+    if (full === "0") return c.json(rows);
+    return c.json(rows.flatMap(({ id, valid }) => (valid ? [templates.resolve(id, project).template] : [])));
+  });
 
   routes.post("/", async (c) => {
     const project = projectOf(c);

@@ -5,6 +5,7 @@
 // 2. One thing at a time is asked of the controller about a session: a slow answer delays the next question.
 // 3. Only what the assistant says is passed on, each message once.
 import { PolledJournal, signalOf, type PolledRecord } from "./polled-journal.ts";
+import { badge, holdsAnswer, title, unread } from "./polled-turn.ts";
 import {
   readBusy,
   readMessages,
@@ -15,9 +16,7 @@ import {
   type SessionController,
 } from "./session-controller.ts";
 import type { Session, SessionSignal, SessionSpec, Turn } from "./session.ts";
-import { scanBlocks } from "../protocol/response-scanner.ts";
 import { asTuttiError } from "../schema/error.ts";
-import { ANSWER_PHASE } from "../schema/status.ts";
 import type { World } from "../world.ts";
 
 /** How long a session is given to begin, where the controller cannot say when it has. */
@@ -277,32 +276,3 @@ export class PolledSession implements Session {
     return world.mono() - this.#shapeSince >= settleMs;
   }
 }
-
-/** The messages behind the place, each with how many there are up to it. */
-function unread(messages: readonly ControllerMessage[], place: { count: number; key: string | null }) {
-  const known = place.key === null ? -1 : messages.findLastIndex(({ key }) => key === place.key);
-  // A list that was shortened has new messages only where it grows again.
-  const from = known >= 0 ? known + 1 : Math.min(place.count, messages.length);
-  return messages.slice(from).map((message, i, rest) => ({
-    message,
-    count: from + i + 1,
-    isLast: i === rest.length - 1,
-  }));
-}
-
-type Asked = Pick<Extract<PolledRecord, { type: "sending" }>, "phase" | "delimiterStart" | "delimiterEnd">;
-
-/** Whether a whole block of the phase that was asked for is in the text. */
-function holdsAnswer(text: string, { phase, delimiterStart, delimiterEnd }: Asked): boolean {
-  if (!text.includes(delimiterEnd)) return false;
-  return scanBlocks(text, { delimiterStart, delimiterEnd }).some(
-    (block) => block.ok && block.phase === ANSWER_PHASE[phase],
-  );
-}
-
-const title = ({ taskId }: SessionSpec, { variables }: Turn): string =>
-  taskId === null
-    ? `[Orchestrator] ${variables["TEMPLATE_NAME"] ?? ""}`.trimEnd()
-    : `[Worker] ${variables["TASK_TITLE"] ?? taskId}`;
-
-const badge = ({ variables }: Turn): string => `🎭 **ORCHESTRATOR MODE** - ${variables["TEMPLATE_NAME"] ?? ""}`.trimEnd();

@@ -3,9 +3,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import { events } from "./migrations/001-events.ts";
 import { versions } from "./migrations/002-versions.ts";
+import { snapshots } from "./migrations/003-snapshots.ts";
 import { TuttiError } from "../schema/error.ts";
 
-const STEPS: readonly string[] = [events, versions];
+const STEPS: readonly string[] = [events, versions, snapshots];
 
 export function migrate(db: DatabaseSync, file: string): void {
   db.exec("BEGIN IMMEDIATE");

@@ -3,6 +3,7 @@
 import { chmodSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { migrate } from "./migrate.ts";
+import type { Snapshot, Snapshots } from "./snapshots.ts";
 import { outOfPlace, removedEvent, type LogReader, type NewEvent, type ReadOptions, type Store } from "./store.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { StoredEvent } from "../schema/event.ts";
@@ -35,16 +36,17 @@ export interface SqliteOptions {
   maxBytes?: number;
 }
 
-export function openSqliteStore(file: string, options: SqliteOptions = {}): Store {
+export function openSqliteStore(file: string, options: SqliteOptions = {}): Store & { snapshots: Snapshots } {
   return new SqliteStore(file, options);
 }
 
 /** Only looks: takes no epoch and keeps nobody from writing. A file whose writer died before its first event is empty. */
-export function openSqliteReader(file: string): LogReader & { close(): void } {
+export function openSqliteReader(file: string): LogReader & { snapshots: Snapshots | null; close(): void } {
   const db = attempt(`open ${file}`, () => new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS }));
-  const begun = (db.prepare("PRAGMA user_version").get()!["user_version"] as number) > 0;
-  const reader = begun ? readerOf(db) : { read: () => [], runs: () => [], lastSeq: () => 0 };
-  return { ...reader, close: () => db.close() };
+  const version = db.prepare("PRAGMA user_version").get()!["user_version"] as number;
+  const snapshots = version >= FIRST_WITH_SNAPSHOTS ? snapshotsOf(db, () => {}) : null;
+  const reader = version > 0 ? readerOf(db) : { read: () => [], runs: () => [], lastSeq: () => 0 };
+  return { ...reader, snapshots, close: () => db.close() };
 }
 
 class SqliteStore implements Store {
@@ -58,6 +60,7 @@ class SqliteStore implements Store {
   /** Set when a commit failed in a way that leaves open what is on disk: nothing more is written until a new start. */
   #broken: TuttiError | null = null;
   #flush: NodeJS.Immediate | null = null;
+  readonly snapshots: Snapshots;
 
   constructor(file: string, { maxBytes }: SqliteOptions) {
     this.#db = attempt(`open ${file}`, () => new DatabaseSync(file));
@@ -74,6 +77,12 @@ class SqliteStore implements Store {
       return this.#db.prepare("SELECT epoch FROM writer").get()!["epoch"] as number;
     });
     this.#reader = readerOf(this.#db);
+    this.snapshots = snapshotsOf(this.#db, (write) => {
+      this.#enqueue<void>(({ resolve }) => {
+        write();
+        return resolve;
+      }).catch(() => {});
+    });
     this.#insert = this.#db.prepare("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)");
     this.#lastOfRun = this.#db.prepare("SELECT max(run_seq) AS last FROM events WHERE run = ? AND run_seq > 0");
     // A removed event has no place in any run; the negative of its seq keeps the pair of run and place unique.
@@ -94,6 +103,7 @@ class SqliteStore implements Store {
   remove(run: string, { timestamp }: { timestamp: number }): Promise<void> {
     return this.#enqueue<void>(({ resolve }) => {
       this.#empty.run(REMOVED, timestamp, run);
+      this.#db.prepare("DELETE FROM snapshots WHERE run = ?").run(run);
       return resolve;
     });
   }
@@ -198,6 +208,34 @@ function readerOf(db: DatabaseSync): LogReader {
   };
 }
 
+/** Written with the next transaction; a snapshot of a run that was removed meanwhile is not. */
+function snapshotsOf(db: DatabaseSync, later: (write: () => void) => void): Snapshots {
+  const columns = "run, run_seq AS runSeq, seq, fold, over, summary";
+  const from = (row: Record<string, unknown>) => ({ ...row, over: row["over"] === 1 });
+  return {
+    load(run) {
+      const row = db.prepare(`SELECT ${columns}, state FROM snapshots WHERE run = ?`).get(run);
+      return row ? (from(row) as unknown as Snapshot) : null;
+    },
+    overview: () => db.prepare(`SELECT ${columns} FROM snapshots`).all().map(from) as ReturnType<Snapshots["overview"]>,
+    save(run, { runSeq, seq, fold, over, summary, state }) {
+      later(() => {
+        const known = db.prepare("SELECT 1 FROM events WHERE run = ? AND run_seq = ?").get(run, runSeq);
+        if (!known) return;
+        db.prepare("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?, ?, ?)").run(
+          run,
+          runSeq,
+          seq,
+          fold,
+          over ? 1 : 0,
+          summary,
+          state,
+        );
+      });
+    },
+  };
+}
+
 function toEvent(row: Row): StoredEvent {
   if (row.type === REMOVED) return removedEvent(row.seq, row.at);
   return {
@@ -211,6 +249,7 @@ function toEvent(row: Row): StoredEvent {
 }
 
 const REMOVED = removedEvent(0, 0).type;
+const FIRST_WITH_SNAPSHOTS = 3;
 const PAGE_BYTES = 4096;
 /** How long to wait for another process that is just opening, closing or tidying the file. */
 const BUSY_MS = 5000;

@@ -29,8 +29,10 @@ async function waitingPlan(tasks: ScriptedTask[], ...sessions: object[]): Promis
   return lab.events()[0]!.run!;
 }
 
-async function statusOf(id: string): Promise<string> {
-  return (await lab.json(["status", id])).last.status!;
+async function statusOf(id: string): Promise<string | undefined> {
+  const { last, stderr } = await lab.json(["status", id]);
+  expect(stderr).toBe("");
+  return last.status;
 }
 
 describe("tutti start", () => {
@@ -194,6 +196,24 @@ describe("tutti inbox", () => {
   });
 });
 
+describe("tutti answer", () => {
+  it("sends a plan back with what should be different, and confirms the next one", async () => {
+    const id = await waitingPlan([{ id: "a" }], goodWorker);
+    const planItem = async () => ((await lab.json(["inbox"])).last as unknown as { id: string }[])[0]!.id;
+    const first = await planItem();
+    const rejected = await lab.json(["answer", first, "--reject", "shorter"]);
+    expect(rejected).toMatchObject({ code: 4, last: { error: { code: "needs_confirmation" } } });
+    expect(lab.events().find(({ type }) => type === "orchestrator:changesRequested")!.data).toMatchObject({
+      text: "shorter",
+    });
+    const second = await planItem();
+    expect(second).not.toBe(first);
+    expect((await lab.json(["answer", second, "--approve", "--option", "1"])).code).toBe(2);
+    expect(await statusOf(id)).toBe("confirming");
+    expect((await lab.json(["answer", second, "--approve"])).last.outcome).toBe("success");
+  });
+});
+
 describe("tutti delete", () => {
   it("ends a run, packs what its sessions said and takes it off the lists; its branch stays", async () => {
     const id = await waitingPlan([{ id: "a" }], goodWorker);
@@ -207,8 +227,8 @@ describe("tutti delete", () => {
 
   it("with --keep-state only cancels and tidies up", async () => {
     const id = await waitingPlan([{ id: "a" }], goodWorker);
-    const { stdout } = await lab.tutti(["delete", id, "--keep-state", "--no-archive", "--delete-workers"]);
-    expect(stdout).toBe(`${id} is tidied up, 0 sessions removed\n`);
+    const { stdout, stderr } = await lab.tutti(["delete", id, "--keep-state", "--no-archive", "--delete-workers"]);
+    expect([stdout, stderr]).toEqual([`${id} is tidied up, 0 sessions removed\n`, ""]);
     expect(await statusOf(id)).toBe("cancelled");
   });
 });

@@ -19,7 +19,7 @@ const json = async (...args: string[]): Promise<{ code: number | null; last: any
 const ids = async (...args: string[]) => (await json("list", ...args)).last.map(({ id }: { id: string }) => id);
 
 describe("tutti templates", () => {
-  it("lists what can be chosen, and with --all what can only be extended (D4-466)", async () => {
+  it("lists what can be chosen, and with --all what can only be extended", async () => {
     expect(await ids()).toContain("documentation");
     expect(await ids()).not.toContain("_default");
     expect(await ids("--all")).toContain("_default");

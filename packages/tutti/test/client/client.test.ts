@@ -81,6 +81,34 @@ describe("the client", () => {
     expect((await client.result(other)).outcome).toBe("cancelled");
   });
 
+  test("pauses, resumes, plans anew, leaves a task out, and steers a worker", async () => {
+    const client = createClient({ baseUrl: server.url, token });
+    const hanging = { match: { role: "worker", task: "a", attempt: 1 }, turns: [{ say: "hm", then: "hang" }] };
+    const agent = lab.scenario([...mainSession([{ id: "a" }, { id: "b" }]), hanging, goodWorker]);
+    const { engine } = local;
+    const { id } = await engine.create({ templateId: "documentation", cwd: lab.repo, message: "do it", agent });
+    await client.start(id);
+    await engine.until(id, ({ status }) => status === "confirming");
+    await client.requestChanges(id, "shorter");
+    await engine.until(id, ({ status }) => status === "confirming");
+    await client.pause(id);
+    expect((await client.get(id)).status).toBe("paused");
+    await client.resume(id);
+    const confirmed = await client.confirm(id, { modifications: { b: { skip: true } } });
+    expect([confirmed.skipped, confirmed.workersCreated + confirmed.tasksQueued]).toEqual([1, 1]);
+    const { workers } = await engine.until(id, (run) => run.workers["a"]?.session.turn != null);
+    const { sessionId } = workers["a"]!;
+    await client.pauseWorker(id, sessionId);
+    expect(engine.get(id)!.workers["a"]!.status).toBe("paused");
+    await client.resumeWorker(id, sessionId);
+    await client.cancelWorker(id, sessionId);
+    await engine.until(id, ({ released }) => released);
+    await client.retry(id, "a");
+    expect((await engine.until(id, ({ outcome }) => outcome === "success")).workers["a"]!.attempt).toBe(2);
+    await engine.until(id, ({ released }) => released);
+    await expect(client.decide(id, [{ index: 0, option: 0 }])).rejects.toMatchObject({ code: "wrong_state" });
+  });
+
   test("turns every failure into one kind of error, with the server's code and sentence", async () => {
     const client = createClient({ baseUrl: server.url, token });
     const failure = async (doing: Promise<unknown>) =>

@@ -2,7 +2,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Lab } from "../lab/lab.ts";
-import { Engine, type EngineOptions, type NewRun, type Templates } from "../../src/engine/engine.ts";
+import { Engine, type EngineOptions } from "../../src/engine/engine.ts";
+import type { NewRun, Templates } from "../../src/engine/new-run.ts";
 import type { Run } from "../../src/schema/run.ts";
 import { isRunOver } from "../../src/schema/status.ts";
 import type { Template, TemplateConfig } from "../../src/schema/template.ts";

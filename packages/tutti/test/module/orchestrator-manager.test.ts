@@ -23,7 +23,7 @@ const silent = () =>
   lab.scenario([{ match: { role: "main" }, turns: [{ tools: ["Read"], then: "hang" }] }, goodWorker]);
 
 describe("OrchestratorManager", () => {
-  it("is made of its parts, with documented defaults, and refuses options that make no sense (D4-323, D4-324, D4-326, E33)", () => {
+  it("is made of its parts, with documented defaults, and refuses options that make no sense (D4-323, D4-324, D4-326, D4-332, E33, E77)", () => {
     const manager = new OrchestratorManager(lab.templates, lab.parser, null);
     expect(manager).toMatchObject({ templateManager: lab.templates, responseParser: lab.parser });
     expect(manager.options).toEqual({ persistenceEnabled: true, saveDebounceMs: 1000, pollInterval: 3000 });
@@ -52,13 +52,13 @@ describe("OrchestratorManager", () => {
     expect(state).toMatchObject({ status: "created", currentPhase: null, mainSessionId: null, startedAt: null });
     expect(state.template).toMatchObject({ id: "_default", config: { maxWorkers: 5 } });
     for (const name of ["templateId", "cwd", "message"]) {
-      const incomplete = { ...request, [name]: undefined } as unknown as typeof request;
+      const incomplete = { ...request, [name]: undefined };
       await expect(orchestrators.create(incomplete)).rejects.toThrow(`a run needs ${name}`);
     }
     expect(orchestrators.getAll()).toHaveLength(1);
   });
 
-  it("carries a run out and tells each step under its documented name (D4-328, D4-336, D4-263, D4-264, D4-265, D4-266, D4-269)", async () => {
+  it("carries a run out and tells each step under its documented name (D4-328, D4-336, D4-263, D4-264, D4-265, D4-266, D4-269, E69)", async () => {
     const { orchestrators, workers } = lab.managers(twoTasks());
     const heard: string[] = [];
     orchestrators.on("orchestrator:created", ({ id, templateId }) => heard.push(`created ${id} ${templateId}`));
@@ -68,7 +68,8 @@ describe("OrchestratorManager", () => {
     orchestrators.on("orchestrator:completed", ({ status, outcome }) => heard.push(`completed ${status} ${outcome}`));
     workers.on("worker:completed", ({ taskId, outputFiles }) => heard.push(`${taskId} ${outputFiles.join()}`));
     const id = await lab.begin(orchestrators);
-    expect(orchestrators.get(id)).toMatchObject({ status: "analyzing", currentPhase: "analysis" });
+    const mainSessionId = `local___orch_${id.replace("orch_", "")}_main`;
+    expect(orchestrators.get(id)).toMatchObject({ status: "analyzing", currentPhase: "analysis", mainSessionId });
     const planned = await until(orchestrators, id, "confirming");
     expect(planned.analysis).toMatchObject({ summary: "a small project", recommendedSplits: 2, keyFiles: [] });
     expect(planned.parallelGroups).toEqual([["one", "two"]]);
@@ -91,22 +92,12 @@ describe("OrchestratorManager", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("goes on without harm when a listener throws", async () => {
-    const { orchestrators } = lab.managers(twoTasks());
-    const thrown = new Promise((resolve) => process.once("uncaughtException", resolve));
-    const others = process.listeners("uncaughtException").filter((each) => each.name !== "bound onceWrapper");
-    for (const each of others) process.off("uncaughtException", each);
-    orchestrators.on("orchestrator:created", () => {
-      throw new Error("a listener's own fault");
-    });
-    const id = await lab.work(orchestrators);
-    expect(await thrown).toMatchObject({ message: "a listener's own fault" });
-    for (const each of others) process.on("uncaughtException", each);
-    expect((await until(orchestrators, id, "completed")).outcome).toBe("success");
-  });
-
   it("pauses a run with its workers and resumes it where it was (D4-329, D4-330, D4-271, E22, E24)", async () => {
-    const slow = worker("*", { delayMs: 300, write: { "{TASK_ID}.md": "x" }, block: completion() }, goodWorker.turns[0]!);
+    const slow = worker(
+      "*",
+      { delayMs: 300, write: { "{TASK_ID}.md": "x" }, block: completion() },
+      goodWorker.turns[0]!,
+    );
     const { orchestrators, workers } = lab.managers(lab.scenario([...mainSession([{ id: "one" }]), slow]));
     const request = { templateId: "_default", cwd: lab.repo, message: "do it" };
     const { id } = await orchestrators.create(request);
@@ -140,15 +131,18 @@ describe("OrchestratorManager", () => {
     const analysis = { summary: "by hand", recommended_splits: 1, key_files: ["README.md"] };
     await orchestrators.handleAnalysisResponse(id, analysis);
     expect(orchestrators.get(id)).toMatchObject({ status: "planning", analysis: { keyFiles: ["README.md"] } });
-    const task = { id: "only", title: "Only", description: "The one" };
-    await orchestrators.handleTaskListResponse(id, { tasks: [task] });
-    expect(orchestrators.get(id)).toMatchObject({ status: "confirming", tasks: [{ id: "only", dependencies: [] }] });
+    const tasks = ["here", "there"].map((id) => ({ id, title: id, description: `Work ${id}` }));
+    await orchestrators.handleTaskListResponse(id, { tasks });
+    expect(orchestrators.get(id)).toMatchObject({
+      status: "confirming",
+      tasks: [{ id: "here", dependencies: [] }, {}],
+    });
     await orchestrators.advanceToPhase(id, "workerExecution");
     await until(orchestrators, id, "aggregating");
     await orchestrators.handleAggregationResponse(id, { status: "success", summary: "as it is" });
     const state = await until(orchestrators, id, "completed");
     expect(state).toMatchObject({ outcome: "success", aggregation: { summary: "as it is" } });
-    expect(lab.git("show", "--stat", `tutti/${id}`)).toContain("docs/only.md");
+    expect(lab.git("ls-tree", "-r", "--name-only", `tutti/${id}`)).toContain("docs/there.md");
     expect(lab.leftovers()).toEqual([]);
   });
 
@@ -156,7 +150,8 @@ describe("OrchestratorManager", () => {
     const { orchestrators } = lab.managers(silent());
     const id = await lab.begin(orchestrators);
     await expect(orchestrators.handleAggregationResponse(id, { status: "success" })).rejects.toMatchObject(refusal);
-    await expect(orchestrators.handleAnalysisResponse(id, { summary: "s" })).rejects.toMatchObject({
+    const half = { summary: "s" } as never;
+    await expect(orchestrators.handleAnalysisResponse(id, half)).rejects.toMatchObject({
       code: "invalid_input",
       message: expect.stringContaining("recommended_splits"),
     });
@@ -241,8 +236,11 @@ describe("OrchestratorManager", () => {
     expect([...orchestrators.orchestrators.keys()]).toEqual([id]);
   });
 
-  it("records the errors of a run with their phase and time (D4-270)", async () => {
-    const broken = { match: { role: "main", phase: "aggregation" }, turns: [{ block: { phase: "aggregation", data: { status: "failed", error: "they contradict" } } }] };
+  it("records the errors of a run with their phase and time (D4-270, E70)", async () => {
+    const broken = {
+      match: { role: "main", phase: "aggregation" },
+      turns: [{ block: { phase: "aggregation", data: { status: "failed", error: "they contradict" } } }],
+    };
     const plan = mainSession([{ id: "one" }, { id: "two" }]);
     const { orchestrators } = lab.managers(lab.scenario([broken, ...plan, goodWorker]));
     const told: object[] = [];
@@ -252,6 +250,23 @@ describe("OrchestratorManager", () => {
     expect(errors).toMatchObject([{ phase: "aggregation", error: "they contradict", timestamp: expect.any(Date) }]);
     expect(told).toMatchObject([{ id, error: "they contradict", fatal: true }]);
     expect(orchestrators.getStatus(id)!.errors).toBe(1);
+  });
+
+  it("waits, paused, for what only a person can decide, and goes on with it (E60)", async () => {
+    const asks = {
+      match: { role: "main", phase: "aggregation" },
+      turns: [
+        { block: { phase: "aggregation", data: { status: "needs_input", summary: "Which name?" } } },
+        { block: { phase: "aggregation", data: { status: "success" } } },
+      ],
+    };
+    const plan = mainSession([{ id: "one" }, { id: "two" }]);
+    const { orchestrators } = lab.managers(lab.scenario([asks, ...plan, goodWorker]));
+    const id = await lab.work(orchestrators);
+    expect(await until(orchestrators, id, "paused")).toMatchObject({ _previousStatus: "aggregating" });
+    await expect(orchestrators.resume(id)).rejects.toMatchObject(refusal);
+    await orchestrators.backstage.engine.decide(id, [{ index: 0, text: "the first" }]);
+    expect((await until(orchestrators, id, "completed")).outcome).toBe("success");
   });
 
   it("adds what others count to the run's statistics, in the log (D4-343)", async () => {
@@ -267,7 +282,7 @@ describe("OrchestratorManager", () => {
     expect(lab.managers(silent()).orchestrators.get(id)!.stats).toMatchObject(stats);
   });
 
-  it("keeps runs on disk and goes on with them in the next process (D4-325, D4-344, D4-345, D4-332, E31, E32, E77, E78)", async () => {
+  it("keeps runs on disk and goes on with them in the next process (D4-325, D4-344, D4-345, E31, E32, E78)", async () => {
     const agent = twoTasks();
     const first = lab.managers(agent).orchestrators;
     expect(await first.loadFromDisk()).toBe(0);
@@ -279,7 +294,11 @@ describe("OrchestratorManager", () => {
     await first.close();
     const second = lab.managers(agent).orchestrators;
     expect(await second.loadFromDisk()).toBe(1);
-    expect(second.get(id)).toMatchObject({ status: "paused", _previousStatus: "confirming", _previousPhase: "taskPlanning" });
+    expect(second.get(id)).toMatchObject({
+      status: "paused",
+      _previousStatus: "confirming",
+      _previousPhase: "taskPlanning",
+    });
     second.startMonitoring();
     await second.resume(id);
     await second.advanceToPhase(id, "workerExecution");
@@ -324,7 +343,12 @@ describe("OrchestratorManager", () => {
     await until(orchestrators, id, "confirming");
     const built = orchestrators.buildWorkerTasks(id);
     expect(built.map(({ taskId }) => taskId)).toEqual(["one", "two", "three"]);
-    expect(built[1]).toMatchObject({ orchestratorId: id, dependencies: ["one"], priority: 2, task: { title: "Title of two" } });
+    expect(built[1]).toMatchObject({
+      orchestratorId: id,
+      dependencies: ["one"],
+      priority: 2,
+      task: { title: "Title of two" },
+    });
     await orchestrators.backstage.engine.confirm(id, { tasks: { three: { skip: true } } });
     expect(orchestrators.buildWorkerTasks(id).map(({ taskId }) => taskId)).toEqual(["one", "two"]);
   });
@@ -354,15 +378,13 @@ describe("OrchestratorManager", () => {
     await until(orchestrators, id, "completed");
     const titles = async (options = {}) => (await orchestrators.listSessions(options)).map(({ title }) => title);
     expect(await titles()).toEqual(["[Orchestrator] Default"]);
-    expect(await titles({ includeHidden: true })).toEqual([
-      "[Orchestrator] Default",
-      "[Worker] Title of one",
-      "[Worker] Title of two",
-    ]);
+    expect(new Set(await titles({ includeHidden: true }))).toEqual(
+      new Set(["[Orchestrator] Default", "[Worker] Title of one", "[Worker] Title of two"]),
+    );
     const shown = await lab.work(orchestrators, { templateId: "open" });
     await until(orchestrators, shown, "completed");
     const own = (await orchestrators.listSessions()).filter(({ orchestratorId }) => orchestratorId === shown);
-    expect(own.map(({ taskId }) => taskId)).toEqual([null, "one", "two"]);
+    expect(new Set(own.map(({ taskId }) => taskId))).toEqual(new Set([null, "one", "two"]));
     await orchestrators.cleanup(shown, { archiveWorkers: true, removeState: false });
     const left = (await orchestrators.listSessions()).filter(({ orchestratorId }) => orchestratorId === shown);
     expect(left.map(({ taskId }) => taskId)).toEqual([null]);

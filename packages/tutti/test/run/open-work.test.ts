@@ -6,6 +6,7 @@ import { settings, walk } from "./walk.ts";
 import { apply } from "../../src/run/apply.ts";
 import { dependencyState, taskStanding } from "../../src/run/census.ts";
 import { workerOfSession } from "../../src/run/lookup.ts";
+import type { NumberMap } from "../../src/run/number-map.ts";
 import { openWork, type OpenWork } from "../../src/run/open-work.ts";
 import { outlineOf } from "../../src/run/outline.ts";
 import { schedule } from "../../src/run/schedule.ts";
@@ -23,7 +24,13 @@ function lookEverywhere(run: Run) {
   const ready = new Set(
     waits.map(({ id }) => id).filter((id) => needs(id).every((need) => dependencyState(run, need) === "met")),
   );
+  const count = (state: "met" | "lost") =>
+    run.tasks
+      .map(({ id }, place) => [place, needs(id).filter((need) => dependencyState(run, need) === state).length])
+      .filter(([, found]) => found! > 0);
   return {
+    met: count("met"),
+    lost: count("lost"),
     ready: order.filter((id) => ready.has(id)),
     doomed: waits.map(({ id }) => id).filter((id) => needs(id).some((need) => dependencyState(run, need) === "lost")),
     unfinished: run.tasks.filter(({ id }) => ["active", "neverStarted"].includes(taskStanding(run, id))).length,
@@ -39,8 +46,14 @@ function lookEverywhere(run: Run) {
   };
 }
 
-function shown({ met: _, lost: __, ready, doomed, ...rest }: OpenWork) {
-  return { ...rest, ready: ready.values(), doomed: doomed.values() };
+function shown({ met, lost, ready, doomed, ...rest }: OpenWork) {
+  return { ...rest, ready: ready.values(), doomed: doomed.values(), met: counts(met), lost: counts(lost) };
+}
+
+function counts(map: NumberMap<number>): [number, number][] {
+  const all: [number, number][] = [];
+  map.some((count, place) => all.push([place, count]) === 0);
+  return all;
 }
 
 describe("the open work of a run", () => {

@@ -31,7 +31,7 @@ describe("creating a run", () => {
     }
   });
 
-  it("takes every setting of a template and leaves the others as the template has them (D4-456)", async () => {
+  it("takes every setting of a template and leaves the others as the template has them", async () => {
     const config = { maxRetries: 1, autoRetry: true, failedDependency: "continue", budget: { turns: 50, tokens: 9 } };
     const { json } = await post({
       ...sound(),

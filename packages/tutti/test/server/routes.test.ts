@@ -181,7 +181,7 @@ describe("workers", () => {
       lastPollAt: iso,
       pausedAt: null,
     });
-    const kinds = ["total", "reads", "writes", "edits", "bash", "search", "web", "task"];
+    const kinds = ["total", "reads", "writes", "edits", "bash", "search", "web", "task", "glob", "grep"];
     expect(Object.keys(json[1].toolStats)).toEqual(kinds);
     expect(json[1].toolStats).toMatchObject({ total: 2, reads: 1, writes: 1 });
     expect(json[1]).toHaveProperty("currentAction");
@@ -201,7 +201,7 @@ describe("workers", () => {
     expect(json.error).toEqual(expect.stringMatching(/./));
   });
 
-  it("are counted together under a name that no worker can have (D4-372, D4-478)", async () => {
+  it("are counted together under a name that no worker can have (D4-478)", async () => {
     const { status, json } = await get(`/orchestrator/${ended}/workers/stats`);
     expect(status).toBe(200);
     expect(json).toEqual({
@@ -214,7 +214,7 @@ describe("workers", () => {
       cancelled: 0,
       timeout: 0,
       totalProgress: 200,
-      toolStats: { total: 4, reads: 2, writes: 2, edits: 0, bash: 0, search: 0, web: 0, task: 0 },
+      toolStats: { total: 4, reads: 2, writes: 2, edits: 0, bash: 0, search: 0, web: 0, task: 0, glob: 0, grep: 0 },
       averageProgress: 100,
       totalRetries: 0,
       quiet: [],

@@ -148,11 +148,11 @@ describe("a plan", () => {
     expect((await order(id, "request-changes")).status).toBe(400);
     expect((await order(id, "request-changes", { text: "one page only" })).json).toEqual(DONE);
     expect(run(id).status).toBe("planning");
-    expect((await order(id, "request-changes", { text: "two" })).status).toBe(409);
     await lab.until(id, ({ status }) => status === "confirming");
     const main = await lab.api(`/api/orchestrator/${id}/workers/${run(id).mainSessionId}/transcript`);
     expect(JSON.stringify(main.json)).toContain("one page only");
     await end(id);
+    expect((await order(id, "request-changes", { text: "two" })).status).toBe(409);
   });
 });
 

@@ -19,6 +19,9 @@ describe.each(["/api/orchestrator/templates", "/api/templates"])("%s", (base) =>
     const { json: list } = await lab.api(base);
     expect(list.map(({ id }: { id: string }) => id)).toContain("documentation");
     expect(list[0]).toMatchObject({ id: "_default", isSystem: true, isInternal: true, valid: true, errors: [] });
+    const { json: whole } = await lab.api(`${base}?full=1`);
+    expect(whole.map(({ id }: { id: string }) => id)).toEqual(list.map(({ id }: { id: string }) => id));
+    expect(whole).toContainEqual((await lab.api(`${base}/documentation`)).json);
     const made = await lab.post(base, house);
     expect([made.status, made.json.config.maxWorkers]).toEqual([201, 2]);
     expect((await lab.api(`${base}/house`)).json).toEqual(made.json);
@@ -122,6 +125,7 @@ describe("what cannot be done with a template", () => {
     ["POST", "/documentation/duplicate", {}, 400, "invalid_input"],
     ["POST", "/documentation/duplicate", { newName: " " }, 400, "invalid_input"],
     ["GET", "/documentation?resolved=no", undefined, 400, "invalid_input"],
+    ["GET", "?full=all", undefined, 400, "invalid_input"],
   ])("%s /api/templates%s is refused (%#)", async (method, path, body, status, code) => {
     const before = (await get()).json;
     const answered = await lab.api(`/api/templates${path}`, { method, body });

@@ -86,14 +86,15 @@ describe("a session of a controller", () => {
     },
   );
 
-  it("tells the tools that the transcript names", async () => {
+  it("tells the tools that the transcript names, and takes no word for one (E29)", async () => {
     const controller = new FakeController((session) => {
       const call = { type: "tool_use", name: "Write", input: { path: "a.md" } };
-      controller.say(session, "assistant", [{ type: "text", text: "I write." }, call]);
+      controller.say(session, "assistant", [{ type: "text", text: "I use Bash, then Read, and write." }, call]);
       return done;
     });
     const heard = await oneTurn(hostOf(controller));
-    expect(heard).toContainEqual({ type: "tool", name: "Write", input: { path: "a.md" } });
+    const tools = heard.filter(({ type }) => type === "tool");
+    expect(tools).toEqual([{ type: "tool", name: "Write", input: { path: "a.md" } }]);
   });
 
   it("waits for the rest of a message that is still growing", async () => {
@@ -161,9 +162,13 @@ describe("a session of a controller", () => {
       return done;
     });
     const session = hostOf(controller).open(spec());
-    await listen(session, ({ type }) => type === "turnOver", async ({ type }) => {
-      if (type === "ready") await session.deliver(asked(1));
-    });
+    await listen(
+      session,
+      ({ type }) => type === "turnOver",
+      async ({ type }) => {
+        if (type === "ready") await session.deliver(asked(1));
+      },
+    );
     after(controller);
     await session.deliver(asked(2, "and again"));
     const [started] = controller.times("startNewSessionWithMessage", "backend-1");
@@ -189,9 +194,13 @@ describe("a session of a controller", () => {
   it("is found again after a restart, with everything it said, and is not started twice", async () => {
     const controller = new FakeController(() => null);
     const first = hostOf(controller).open(spec());
-    await listen(first, ({ type }) => type === "sent", async ({ type }) => {
-      if (type === "ready") await first.deliver(asked(1));
-    });
+    await listen(
+      first,
+      ({ type }) => type === "sent",
+      async ({ type }) => {
+        if (type === "ready") await first.deliver(asked(1));
+      },
+    );
     first.leave();
     controller.say(controller.sessions.get("backend-1")!, "assistant", done);
     const second = hostOf(controller).open(spec());
@@ -263,6 +272,28 @@ describe("a session of a controller", () => {
     await host.poll("session_1");
     await listening;
     expect(heard.at(-1)).toBe("turnOver");
+  });
+
+  const interrupted = async (controller: FakeController) => {
+    const session = hostOf(controller).open(spec());
+    return listen(session, isOver, async ({ type }) => {
+      if (type === "ready") await session.deliver(asked(1));
+      if (type === "sent") await session.interrupt(1);
+    });
+  };
+
+  it("is interrupted where the controller can do that", async () => {
+    const controller = new FakeController(() => null);
+    const interruptSession = async (id: string) => controller.say(controller.sessions.get(id)!, "assistant", "I stop.");
+    const heard = await interrupted(Object.assign(controller, { interruptSession }));
+    expect(heard).toContainEqual({ type: "interrupted", turn: 1 });
+    expect(heard.at(-1)).toMatchObject({ type: "turnOver", ending: { kind: "interrupted" } });
+  });
+
+  it("goes on, and its answer counts, where the controller cannot interrupt it", async () => {
+    const heard = await interrupted(new FakeController(() => done));
+    expect(heard.at(-1)).toMatchObject({ type: "turnOver", ending: { kind: "ended" } });
+    expect(texts(heard)).toBe(done);
   });
 
   it("knows no agent but the controller", () => {

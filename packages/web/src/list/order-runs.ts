@@ -1,4 +1,5 @@
 // The list in the order in which it matters: what waits for a person, then the newest.
+import { holdsUp } from "../run/waiting.ts";
 import type { RunSummary, WaitingItem } from "../../../tutti/src/client/run-summary.ts";
 
 export interface OrderedRuns {
@@ -10,7 +11,7 @@ export interface OrderedRuns {
 
 export function orderRuns(runs: readonly RunSummary[], inbox: readonly WaitingItem[]): OrderedRuns {
   const questions = new Map<string, number>();
-  for (const { kind, run } of inbox) if (kind === "question") questions.set(run, (questions.get(run) ?? 0) + 1);
+  for (const item of inbox) if (holdsUp(item)) questions.set(item.run, (questions.get(item.run) ?? 0) + 1);
   const newest = [...runs].sort((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt));
   const waits = ({ id, status }: RunSummary) => status === "confirming" || questions.has(id);
   return { needsYou: newest.filter(waits), others: newest.filter((run) => !waits(run)), questions };

@@ -2,6 +2,7 @@
 import type { Tone } from "../shell/tone.ts";
 import { plural } from "../text/format.ts";
 import type { StoredEvent } from "../../../tutti/src/schema/event.ts";
+import type { InboxItem } from "../../../tutti/src/schema/inbox.ts";
 import type { Phase } from "../../../tutti/src/schema/status.ts";
 
 export interface Happened {
@@ -42,6 +43,14 @@ function tell(event: StoredEvent): [string, Tone] | null {
         : [`The plan cannot be carried out: ${data.errors.join("; ")}`, "bad"];
     case "orchestrator:confirmed":
       return ["The plan was confirmed", "good"];
+    case "orchestrator:changesRequested":
+      return [`Another plan was asked for: ${data.text}`, "neutral"];
+    case "orchestrator:paused":
+      return [`The run was paused${data.detail === "" ? "" : `: ${data.detail}`}`, "warning"];
+    case "orchestrator:resumed":
+      return ["The run was resumed", "running"];
+    case "orchestrator:reopened":
+      return ["The run was opened again", "running"];
     case "orchestrator:verified":
       return [`Verification: ${data.verification.status.replaceAll("_", " ")}`, "neutral"];
     case "orchestrator:completed":
@@ -62,6 +71,12 @@ function tell(event: StoredEvent): [string, Tone] | null {
       return [`${data.taskId} timed out: ${data.error}`, "bad"];
     case "worker:cancelled":
       return [`${data.taskId} was cancelled`, "neutral"];
+    case "worker:paused":
+      return data.by === "person" ? [`${data.taskId} was paused`, "warning"] : null;
+    case "worker:resumed":
+      return [`${data.taskId} was resumed`, "running"];
+    case "worker:retrying":
+      return [`${data.taskId} is tried again`, "running"];
     case "worker:lost":
       return [`${data.taskId} is attempted again: ${data.reason}`, "warning"];
     case "turn:ended":
@@ -73,7 +88,7 @@ function tell(event: StoredEvent): [string, Tone] | null {
     case "workspace:conflict":
       return [`Conflict in ${data.conflict.files.join(", ")} between ${data.conflict.tasks.join(" and ")}`, "warning"];
     case "inbox:added":
-      return [`${data.item.taskId ?? "The main session"} asks: ${data.item.question}`, "you"];
+      return asks(data.item);
     case "inbox:answered":
       return data.withdrawn ? null : [`Answered: ${data.text}`, "good"];
     case "protocol:ignored":
@@ -81,4 +96,10 @@ function tell(event: StoredEvent): [string, Tone] | null {
     default:
       return null;
   }
+}
+
+/** A plan and a failed task have told of themselves already. */
+function asks({ kind, taskId, question }: InboxItem): [string, Tone] | null {
+  if (kind === "plan" || kind === "failure") return null;
+  return [kind === "budget" ? question : `${taskId ?? "The main session"} asks: ${question}`, "you"];
 }

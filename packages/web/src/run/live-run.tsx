@@ -1,13 +1,14 @@
 import { useEffect, useRef } from "react";
 import type { Happened } from "./activity.ts";
 import { ActivityCard } from "./activity-card.tsx";
+import { InboxCards } from "./inbox-cards.tsx";
 import { PlanCard } from "./plan-card.tsx";
-import { QuestionCard } from "./question-card.tsx";
 import { ResultCard } from "./result-card.tsx";
 import { RunHeader } from "./run-header.tsx";
 import { runLook } from "./run-look.ts";
 import { RunNotes } from "./run-notes.tsx";
 import { TaskSection } from "./task-section.tsx";
+import { holdsUp } from "./waiting.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import { go, runAddress } from "../shell/route.ts";
@@ -23,9 +24,9 @@ interface Properties {
 }
 
 export function LiveRun({ run, activity, warnings, opened }: Properties) {
-  const questions = Object.values(run.inbox).filter((item) => item.kind === "question");
-  const look = runLook(run.status, questions.length, run.outcome);
-  const waiting = questions.length + (run.status === "confirming" ? 1 : 0);
+  const questions = Object.values(run.inbox).filter(holdsUp).length;
+  const look = runLook(run.status, questions, run.outcome);
+  const waiting = questions + (run.status === "confirming" ? 1 : 0);
   const opener = useRef<HTMLElement | null>(null);
 
   useEffect(() => {
@@ -49,11 +50,9 @@ export function LiveRun({ run, activity, warnings, opened }: Properties) {
       </p>
       <RunHeader run={run} look={look} />
       <RunNotes run={run} warnings={warnings} />
-      {questions.map((item) => (
-        <QuestionCard key={item.id} item={item} run={run} />
-      ))}
-      {run.status === "confirming" && <PlanCard run={run} />}
       {isRunOver(run.status) && <ResultCard run={run} />}
+      <InboxCards run={run} />
+      {run.status === "confirming" && <PlanCard run={run} />}
       <div className="run-columns">
         <div className="run-left">
           <TaskSection run={run} opened={opened} onOpen={open} />

@@ -6,6 +6,7 @@ const ICONS: Record<StepState, IconName> = {
   done: "check",
   partly: "warning",
   current: "spinner",
+  paused: "clock",
   waiting: "question",
   ahead: "dot",
   skipped: "minus",
@@ -19,7 +20,7 @@ export function PhaseStepper({ run }: { run: Run }) {
         <li
           key={phase}
           className={`step is-${state}`}
-          aria-current={state === "current" || state === "waiting" ? "step" : undefined}
+          aria-current={state === "current" || state === "paused" || state === "waiting" ? "step" : undefined}
         >
           <span className="step-mark">
             <Icon name={ICONS[state]} size={14} />

@@ -3,7 +3,7 @@
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver, PHASES, type Phase } from "../../../tutti/src/schema/status.ts";
 
-export type StepState = "done" | "partly" | "current" | "waiting" | "ahead" | "skipped" | "stopped";
+export type StepState = "done" | "partly" | "current" | "paused" | "waiting" | "ahead" | "skipped" | "stopped";
 export interface Step {
   phase: Phase;
   name: string;
@@ -23,6 +23,7 @@ const NOTES: Record<StepState, string> = {
   done: "done",
   partly: "",
   current: "in progress",
+  paused: "paused",
   waiting: "waits for you",
   ahead: "",
   skipped: "skipped",
@@ -44,6 +45,7 @@ function stateOf(run: Run, phase: Phase): StepState {
   if (run.status === "completed" || here < at) return "done";
   if (here > at) return "ahead";
   if (isRunOver(run.status)) return "stopped";
+  if (run.status === "paused") return "paused";
   return run.status === "confirming" ? "waiting" : "current";
 }
 
@@ -55,12 +57,13 @@ function wasSkipped(run: Run, phase: Phase): boolean {
 
 /** The one phase with a number to show, and the one that can be over without being done. */
 function workStep(run: Run, state: StepState): Step {
-  const done = run.tasks.filter((task) => run.workers[task.id]?.status === "completed").length;
+  const wanted = run.tasks.filter((task) => !Object.hasOwn(run.skipped, task.id));
+  const done = wanted.filter((task) => run.workers[task.id]?.status === "completed").length;
   const counted = state === "current" || state === "done";
   return {
     phase: "workerExecution",
     name: NAMES.workerExecution,
-    state: state === "done" && done < run.tasks.length ? "partly" : state,
-    note: counted ? `${done} of ${run.tasks.length}` : NOTES[state],
+    state: state === "done" && done < wanted.length ? "partly" : state,
+    note: counted ? `${done} of ${wanted.length}` : NOTES[state],
   };
 }

@@ -1,6 +1,9 @@
-import { ActionError } from "../shell/action-error.tsx";
+import { useState } from "react";
 import { CancelButton } from "./cancel-button.tsx";
+import { ChangeRequest } from "./change-request.tsx";
+import { modifications, type PlanEdits } from "./plan-edits.ts";
 import { PlanTask } from "./plan-task.tsx";
+import { ActionError } from "../shell/action-error.tsx";
 import { Icon } from "../shell/icon.tsx";
 import { Notice } from "../shell/notice.tsx";
 import { sentence } from "../shell/problem.ts";
@@ -12,7 +15,13 @@ import type { Run } from "../../../tutti/src/schema/run.ts";
 
 /** The plan as the person has to judge it. Nothing is started before it is confirmed. */
 export function PlanCard({ run }: { run: Run }) {
-  const confirm = useAction(() => server.confirm(run.id));
+  const [edits, setEdits] = useState<PlanEdits>({});
+  const hash = Object.values(run.inbox).find(({ kind }) => kind === "plan")?.hash;
+  const confirm = useAction(() => {
+    const changes = { modifications: modifications(run.tasks, edits) };
+    // What is confirmed is what was shown, and nothing that came in between.
+    return server.confirm(run.id, hash === undefined ? changes : { ...changes, hash });
+  });
   const sound = run.planErrors.length === 0;
   return (
     <section className="card plan needs-you" aria-labelledby="plan-title">
@@ -46,9 +55,16 @@ export function PlanCard({ run }: { run: Run }) {
       <ol className="plan-tasks" tabIndex={0} aria-label="Tasks of the plan">
         {run.tasks.map((task, index) => (
           // An unsound plan may hold the same id twice.
-          <PlanTask key={`${index} ${task.id}`} task={task} />
+          <PlanTask
+            key={`${index} ${task.id}`}
+            task={task}
+            tasks={run.tasks}
+            edits={edits}
+            onEdit={sound ? (edit) => setEdits({ ...edits, [task.id]: edit }) : undefined}
+          />
         ))}
       </ol>
+      <ChangeRequest id={run.id} />
     </section>
   );
 }

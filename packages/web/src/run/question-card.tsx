@@ -1,39 +1,25 @@
 import { useId, useState, type FormEvent } from "react";
+import { AnswerHead } from "./answer-head.tsx";
 import { ActionError } from "../shell/action-error.tsx";
-import { Icon } from "../shell/icon.tsx";
 import { server } from "../shell/server.ts";
 import { useAction } from "../shell/use-action.ts";
 import { AgentText } from "../text/agent-text.tsx";
-import { LongText } from "../text/long-text.tsx";
 import type { InboxItem } from "../../../tutti/src/schema/inbox.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 
 export function QuestionCard({ item, run }: { item: InboxItem; run: Run }) {
   const [text, setText] = useState("");
   const field = useId();
-  const answer = useAction(() => server.answer(item.id, { text }));
-  const task = run.tasks.find(({ id }) => id === item.taskId);
+  const answer = useAction(() => server.answer(item.id, { text, hash: item.hash }));
+  const isDecision = item.kind === "decision";
+  const title = item.taskId ? `${item.taskId} asks` : isDecision ? "Merging needs a decision" : "The main session asks";
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (text.trim() !== "") answer.run();
   };
   return (
-    <section className="card question needs-you" aria-label="A question">
-      <header className="plan-head">
-        <Icon name="question" size={20} />
-        <div>
-          <h2>
-            {item.taskId ? `${item.taskId} asks` : "The main session asks"}
-            {task && (
-              <span className="muted">
-                {" "}
-                <AgentText text={task.title} max={100} />
-              </span>
-            )}
-          </h2>
-          <LongText text={item.question} max={2000} />
-        </div>
-      </header>
+    <section className="card question needs-you" aria-label={isDecision ? "A decision" : "A question"}>
+      <AnswerHead item={item} run={run} title={title} />
       <form className="answer" onSubmit={submit}>
         <label htmlFor={field} className="visually-hidden">
           Your answer

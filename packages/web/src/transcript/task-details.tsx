@@ -1,4 +1,5 @@
 import { taskLook } from "../run/task-look.ts";
+import { WorkerActions } from "../workers/worker-actions.tsx";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import type { Task } from "../../../tutti/src/schema/task.ts";
 import { Badge } from "../shell/badge.tsx";
@@ -14,7 +15,7 @@ export function TaskDetails({ run, task }: { run: Run; task: Task }) {
   const blocked = run.blocked[task.id];
   return (
     <div className="task-details">
-      <p className="task-details-line">
+      <div className="task-details-line">
         <Badge tone={look.tone} icon={look.icon}>
           {look.word}
         </Badge>
@@ -23,7 +24,8 @@ export function TaskDetails({ run, task }: { run: Run; task: Task }) {
             after <AgentText text={task.dependencies.join(", ")} max={200} />
           </span>
         )}
-      </p>
+        {worker && <WorkerActions run={run} worker={worker} />}
+      </div>
       <LongText text={task.description} max={600} />
       {worker?.error && (
         <Notice tone="bad">

@@ -1,3 +1,4 @@
+import { holdsUp } from "../run/waiting.ts";
 import { Icon, type IconName } from "../shell/icon.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 import { duration } from "../text/format.ts";
@@ -19,13 +20,14 @@ const DOING: Partial<Record<RunStatus, string>> = {
   running: "Waits for the workers",
   aggregating: "Merges the results",
   verifying: "Verifies the result",
+  paused: "Is paused",
 };
 
 /** The session that plans, merges and verifies. */
 export function MainCard({ run, now, opened, onOpen }: Properties) {
   const { main, owed } = run;
   if (main === null) return null;
-  const asked = Object.values(run.inbox).some(({ kind, taskId }) => kind === "question" && taskId === null);
+  const asked = Object.values(run.inbox).some((item) => holdsUp(item) && item.taskId === null);
   const busy = main.turn !== null && !isRunOver(run.status);
   const [icon, tone]: [IconName, string] = asked
     ? ["question", "you"]

@@ -48,8 +48,9 @@ function detail(run: Run, task: Task): string {
     return `${plural(worker.outputFiles.length, "file")}${took}, ${plural(worker.toolStats.total, "tool call")}`;
   }
   if (worker?.error) return worker.error;
+  if (Object.hasOwn(run.skipped, task.id)) return "left out by a person";
   const blocked = run.blocked[task.id];
   if (blocked) return `needs ${blocked.join(", ")}`;
-  const open = task.dependencies.filter((id) => run.workers[id]?.status !== "completed");
+  const open = task.dependencies.filter((id) => run.workers[id]?.status !== "completed" && !run.skipped[id]?.satisfied);
   return open.length > 0 ? `after ${open.join(", ")}` : "next in line";
 }

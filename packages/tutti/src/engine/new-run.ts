@@ -1,0 +1,83 @@
+// What is asked for when a run is created, and everything that can be refused before one exists.
+import type { z } from "zod";
+import { unknownHooks, type HookFunction } from "./hooks.ts";
+import type { Budget } from "../schema/budget.ts";
+import { TuttiError } from "../schema/error.ts";
+import { TemplateConfig, type Template } from "../schema/template.ts";
+import type { SessionHost } from "../session/session.ts";
+import { trustHash } from "../template/trust.ts";
+import type { Workspaces } from "../workspace/workspace.ts";
+
+export interface NewRun {
+  templateId: string;
+  cwd: string;
+  message: string;
+  /** Who works; the template's own agent if it names one, else the built-in one. */
+  agent?: string | undefined;
+  customVariables?: Record<string, unknown>;
+  /** Settings that override the template's. */
+  config?: Partial<TemplateConfig>;
+  budget?: Budget;
+  /** The hash of what the person agreed to let a project's template run. */
+  trust?: string | undefined;
+}
+
+/** Where templates come from; the project is the run's repository. */
+export interface Templates {
+  resolve(id: string, project?: string): { template: Template; programs: string[]; warnings: string[] };
+}
+
+export interface Surroundings {
+  workspaces: Workspaces;
+  sessions: SessionHost;
+  templates: Templates;
+  /** Whether the person has agreed before to what a project's template would run. */
+  isTrusted?: (hash: string) => boolean;
+  /** What templates can name as hooks. */
+  hooks?: Readonly<Record<string, HookFunction>>;
+}
+
+const DEFAULT_AGENT = "local";
+
+export async function prepareRun(
+  request: NewRun,
+  around: Surroundings,
+): Promise<{ cwd: string; template: Template; agent: string }> {
+  if (request.message.trim() === "") throw new TuttiError("invalid_input", "a run needs a request in words");
+  const { root, prefix } = await around.workspaces.inspect(request.cwd);
+  const cwd = prefix === "" ? root : `${root}/${prefix}`;
+  const template = templateFor(request, root, around);
+  const agent = request.agent ?? template.config.agent ?? DEFAULT_AGENT;
+  const agents = [agent, ...Object.values(template.phases).flatMap((phase) => phase.agent ?? [])];
+  for (const each of new Set(agents)) around.sessions.check(each, cwd);
+  return { cwd, template, agent };
+}
+
+/** The template as this run will use it: resolved, agreed to, and with what the person set for this run. */
+function templateFor(request: NewRun, project: string, around: Surroundings): Template {
+  const { templateId, config = {}, budget = {}, trust } = request;
+  const { template, programs } = around.templates.resolve(templateId, project);
+  if (programs.length > 0) {
+    const hash = trustHash(programs);
+    if (hash !== trust && !around.isTrusted?.(hash)) {
+      const message = `the template ${templateId} of this project would run ${programs.join("; ")}`;
+      throw new TuttiError("needs_trust", message, { details: { programs, hash } });
+    }
+  }
+  const missing = unknownHooks(template, around.hooks ?? {});
+  if (missing.length > 0) throw new TuttiError("invalid_template", `template ${templateId}: ${missing.join("; ")}`);
+  const settings = { ...config, budget: { ...template.config.budget, ...config.budget, ...budget } };
+  return { ...template, config: { ...template.config, ...checkSettings(settings) } };
+}
+
+/** Settings for one run are held to the same bounds as those of a template. */
+function checkSettings(settings: Partial<TemplateConfig>): Partial<TemplateConfig> {
+  const known = TemplateConfig.shape as Record<string, z.ZodType>;
+  const checked = Object.entries(settings).map(([name, value]) => {
+    const parsed = Object.hasOwn(known, name) ? known[name]!.safeParse(value) : null;
+    if (parsed?.success) return [name, parsed.data];
+    const why = parsed ? parsed.error.issues.map(({ message }) => message).join("; ") : "there is no such setting";
+    throw new TuttiError("invalid_input", `config.${name}: ${why}`);
+  });
+  return Object.fromEntries(checked) as Partial<TemplateConfig>;
+}

@@ -1,0 +1,150 @@
+// Runs that nothing happens in any more. Only what lists show of them is kept in memory; the whole state is folded when
+// somebody asks, from the last snapshot and the events after it. A run comes back from the shelf when it is opened again.
+import { FOLD_VERSION, fold } from "../run/apply.ts";
+import { workersOf } from "../run/lookup.ts";
+import { sizeOf, valuesOf } from "../run/shared-record.ts";
+import type { InboxItem } from "../schema/inbox.ts";
+import type { Verdict } from "../schema/outcome.ts";
+import type { Run } from "../schema/run.ts";
+import type { Phase, RunStatus } from "../schema/status.ts";
+import type { Snapshots } from "../store/snapshots.ts";
+import type { LogReader } from "../store/store.ts";
+
+/** What lists and the inbox show of a run, and what estimates need of it. */
+export interface RunSummary {
+  id: string;
+  status: RunStatus;
+  outcome: Verdict | null;
+  currentPhase: Phase | null;
+  templateId: string;
+  cwd: string;
+  userRequest: string;
+  agent: string;
+  released: boolean;
+  taskCount: number;
+  completedTasks: number;
+  inbox: InboxItem[];
+  /** What its completed tasks took together, and by title. */
+  took: { tasks: number; ms: number; usd: number; tokens: number; msByTitle: Record<string, number> };
+  createdAt: number;
+  updatedAt: number;
+  startedAt: number | null;
+  completedAt: number | null;
+}
+
+/** Titles that a summary keeps; enough for any plan that a person would look through. */
+const MAX_TITLES = 200;
+/** A snapshot is taken when so many events have come since the last one. */
+const EVERY_EVENTS = 1000;
+/** Whole states of shelved runs that are kept for whoever asks again. */
+const KEPT_STATES = 16;
+
+export function summarise(run: Run): RunSummary {
+  const { id, status, outcome, currentPhase, templateId, cwd, userRequest, agent, released } = run;
+  const { createdAt, updatedAt, startedAt, completedAt } = run;
+  const took = { tasks: 0, ms: 0, usd: 0, tokens: 0, msByTitle: {} as Record<string, number> };
+  for (const worker of workersOf(run)) {
+    if (worker.status !== "completed" || worker.startedAt === null || worker.completedAt === null) continue;
+    const ms = worker.completedAt - worker.startedAt;
+    took.tasks++;
+    took.ms += ms;
+    took.usd += worker.usage.usd;
+    took.tokens += worker.usage.inputTokens + worker.usage.outputTokens;
+    if (took.tasks <= MAX_TITLES) took.msByTitle[worker.task.title] = ms;
+  }
+  return {
+    ...{ id, status, outcome, currentPhase, templateId, cwd, userRequest, agent, released, took },
+    ...{ createdAt, updatedAt, startedAt, completedAt },
+    taskCount: run.tasks.length,
+    completedTasks: took.tasks,
+    inbox: sizeOf(run.inbox) === 0 ? [] : valuesOf(run.inbox),
+  };
+}
+
+export class RunShelf {
+  readonly #log: LogReader;
+  readonly #snapshots: Snapshots | null;
+  readonly #shelved = new Map<string, RunSummary>();
+  readonly #states = new Map<string, Run>();
+  /** For each run that is at work, the events since its last snapshot. */
+  readonly #since = new Map<string, number>();
+
+  constructor(log: LogReader, snapshots: Snapshots | null) {
+    this.#log = log;
+    this.#snapshots = snapshots;
+  }
+
+  /** Shelves what is over, and returns the runs that are not. */
+  open(): Run[] {
+    const known = new Map(this.#snapshots?.overview().map((each) => [each.run, each]));
+    return this.#log.runs().flatMap((id) => {
+      const snapshot = known.get(id);
+      const complete = snapshot?.over && snapshot.fold === FOLD_VERSION && !this.#hasMore(id, snapshot.seq);
+      if (!complete) return [this.fold(id)!];
+      this.#shelved.set(id, JSON.parse(snapshot.summary) as RunSummary);
+      return [];
+    });
+  }
+
+  #hasMore(id: string, after: number): boolean {
+    return this.#log.read({ run: id, after, limit: 1 }).length > 0;
+  }
+
+  /** The state of a run as the log has it now. */
+  fold(id: string): Run | null {
+    const snapshot = this.#snapshots?.load(id) ?? null;
+    if (snapshot?.fold !== FOLD_VERSION) return fold(null, this.#log.read({ run: id }));
+    return fold(JSON.parse(snapshot.state) as Run, this.#log.read({ run: id, after: snapshot.seq }));
+  }
+
+  summaries(): Iterable<RunSummary> {
+    return this.#shelved.values();
+  }
+
+  has(id: string): boolean {
+    return this.#shelved.has(id);
+  }
+
+  /** The state of a shelved run, to look at. */
+  get(id: string): Run | null {
+    if (!this.#shelved.has(id)) return null;
+    const run = this.#states.get(id) ?? this.fold(id)!;
+    this.#states.delete(id);
+    this.#states.set(id, run);
+    const [oldest] = this.#states.keys();
+    if (this.#states.size > KEPT_STATES) this.#states.delete(oldest!);
+    return run;
+  }
+
+  /** Whether runs can be put here at all: without snapshots every look would fold the whole log. */
+  get takesRuns(): boolean {
+    return this.#snapshots !== null;
+  }
+
+  put(run: Run): void {
+    this.#since.delete(run.id);
+    this.#shelved.set(run.id, summarise(run));
+  }
+
+  take(id: string): void {
+    this.#shelved.delete(id);
+    this.#states.delete(id);
+  }
+
+  /** To be told of every event that was stored, so that snapshots are taken in time. */
+  noted(run: Run, count: number, lastSeq: number): void {
+    if (!this.#snapshots) return;
+    const since = (this.#since.get(run.id) ?? 0) + count;
+    const due = since >= EVERY_EVENTS || (run.released && this.#since.get(run.id) !== 0);
+    this.#since.set(run.id, due ? 0 : since);
+    if (!due) return;
+    this.#snapshots.save(run.id, {
+      runSeq: run.runSeq,
+      seq: lastSeq,
+      fold: FOLD_VERSION,
+      over: run.released,
+      summary: JSON.stringify(summarise(run)),
+      state: JSON.stringify(run),
+    });
+  }
+}

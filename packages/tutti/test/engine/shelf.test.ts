@@ -1,0 +1,122 @@
+// Runs that are over rest on a shelf: little of them is in memory, everything can be looked at, and they come back.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { EngineLab, untilOver } from "./engine-lab.ts";
+import { done, goodWorker, mainSession } from "../lab/scenarios.ts";
+import { fold } from "../../src/run/apply.ts";
+import { RunShelf } from "../../src/engine/run-shelf.ts";
+import { openSqliteStore } from "../../src/store/sqlite.ts";
+
+let lab: EngineLab;
+beforeEach(() => {
+  lab = new EngineLab();
+  mkdirSync(lab.data, { recursive: true });
+});
+afterEach(async () => {
+  for (const engine of lab.engines) await engine.close();
+  lab.tearDown();
+});
+
+const open = () => {
+  const store = openSqliteStore(join(lab.data, "tutti.db"));
+  return { store, engine: lab.open(store, { snapshots: store.snapshots }) };
+};
+const config = { autoSpawn: true };
+const failing = () =>
+  lab.scenario([
+    ...mainSession([{ id: "one" }, { id: "two" }]),
+    { match: { role: "worker", task: "one", attempt: 1 }, turns: [{ block: done({ status: "failed", error: "no" }) }] },
+    goodWorker,
+  ]);
+
+describe("a run that is over", () => {
+  it("is listed, shown and answered for as before, now and after a restart (D4-281, D4-282)", async () => {
+    const { store, engine } = open();
+    const id = await lab.begin(engine, failing(), { config });
+    await untilOver(engine, id);
+    const state = JSON.parse(JSON.stringify(engine.get(id)));
+    const result = await engine.result(id);
+    expect(state).toEqual(JSON.parse(JSON.stringify(fold(null, store.read({ run: id })))));
+    await engine.close();
+    const { engine: next } = open();
+    expect(next.summaries()).toMatchObject([
+      { id, status: "completed", outcome: "degraded", taskCount: 2, completedTasks: 1 },
+    ]);
+    expect(JSON.parse(JSON.stringify(next.get(id)))).toEqual(state);
+    expect(await next.result(id)).toEqual(result);
+    expect(next.summaries()[0]!.inbox).toMatchObject([{ kind: "failure", taskId: "one" }]);
+    expect(next.get("orch_nobody")).toBeNull();
+  });
+
+  it("comes back when it is opened again, and goes back when it is over again", async () => {
+    const { engine } = open();
+    const id = await lab.begin(engine, failing(), { config });
+    await untilOver(engine, id);
+    await engine.close();
+    const { store, engine: next } = open();
+    const [item] = next.summaries()[0]!.inbox;
+    await next.answer(item!.id, { option: 0 });
+    await next.takeUp(id);
+    await next.until(
+      id,
+      ({ status, released, outcome }) => status === "completed" && released && outcome === "success",
+    );
+    expect(store.read({ run: id }).filter(({ type }) => type === "orchestrator:completed")).toHaveLength(2);
+    expect(next.get(id)!.outcome).toBe("success");
+  });
+
+  it("is removed with everything that was kept of it", async () => {
+    const { store, engine } = open();
+    const id = await lab.begin(engine, failing(), { config });
+    await untilOver(engine, id);
+    await engine.cleanup(id);
+    expect(engine.summaries()).toEqual([]);
+    expect(store.snapshots.load(id)).toBeNull();
+    await engine.close();
+    expect(open().engine.summaries()).toEqual([]);
+  });
+});
+
+describe("a snapshot", () => {
+  it("and the events after it fold to the same as the whole log, wherever it was taken", async () => {
+    const { store, engine } = open();
+    const id = await lab.begin(engine, failing(), { config });
+    await untilOver(engine, id);
+    const events = store.read({ run: id });
+    const whole = JSON.parse(JSON.stringify(fold(null, events)));
+    for (let at = 1; at <= events.length; at++) {
+      const state = fold(null, events.slice(0, at))!;
+      const last = events[at - 1]!;
+      const save = {
+        runSeq: last.runSeq,
+        seq: last.seq,
+        fold: 1,
+        over: false,
+        summary: "{}",
+        state: JSON.stringify(state),
+      };
+      const shelf = new RunShelf(store, { load: () => save, overview: () => [], save: () => {} });
+      expect(JSON.parse(JSON.stringify(shelf.fold(id)))).toEqual(whole);
+    }
+  });
+
+  it("of another version of the fold, or of an older state, is not used", async () => {
+    const { store, engine } = open();
+    const id = await lab.begin(engine, failing(), { config });
+    await untilOver(engine, id);
+    await engine.close();
+    const again = openSqliteStore(join(lab.data, "tutti.db"));
+    const found = again.snapshots.load(id)!;
+    expect(found.over).toBe(true);
+    const wrong = { ...found, fold: 0, state: '{"status":"nonsense"}', summary: '{"status":"nonsense"}' };
+    const shelf = new RunShelf(again, { load: () => wrong, overview: () => [{ ...wrong, run: id }], save: () => {} });
+    expect(shelf.open()).toMatchObject([{ id, status: "completed" }]);
+    const older = { ...found, seq: found.seq - 1, runSeq: found.runSeq - 1 };
+    expect(
+      new RunShelf(again, { load: () => null, overview: () => [{ ...older, run: id }], save: () => {} }).open(),
+    ).toHaveLength(1);
+    await again.close();
+    void store;
+  });
+});

@@ -1,0 +1,165 @@
+// Attempts: when one may begin, who may complete it, how often it may be tried again, and what it may cost.
+import type { Attempt, Ledger } from "./ledger.ts";
+import type { Checked } from "./log-checks.ts";
+import type { EventData, StoredEvent } from "../../../src/schema/event.ts";
+import type { Run } from "../../../src/schema/run.ts";
+
+export function checkAttempts(checked: Checked, ledger: Ledger, before: Run, event: StoredEvent): void {
+  const { stage } = checked;
+  switch (event.type) {
+    case "main:spawning":
+      return checkSession(checked, ledger, before, event.data.sessionId);
+    case "worker:spawning":
+      checkSession(checked, ledger, before, event.data.sessionId);
+      return checkStart(checked, ledger, before, event);
+    case "turn:started":
+      return checkTurn(checked, ledger, before, event.data);
+    case "turn:ended":
+      ledger.usd += event.data.usage.usd;
+      ledger.tokens += event.data.usage.inputTokens + event.data.usage.outputTokens;
+      return;
+    case "worker:completed":
+      checkCompletion(checked, ledger, before, event.data);
+      ledger.completed.set(event.data.taskId, event.data.commit);
+      return end(ledger, event.data.taskId);
+    case "worker:failed":
+    case "worker:timeout":
+      ledger.lastFailure.set(event.data.taskId, event.data.code);
+      return end(ledger, event.data.taskId);
+    case "worker:cancelled":
+      return end(ledger, event.data.taskId);
+    case "worker:lost": {
+      const { taskId, counted } = event.data;
+      const losses = (ledger.losses.get(taskId) ?? 0) + (counted ? 1 : 0);
+      ledger.losses.set(taskId, losses);
+      stage.require(losses < 3, "I9", () => `${taskId} was lost ${losses} times`);
+      ledger.active.delete(taskId);
+      return;
+    }
+    case "worker:retrying":
+      return checkRetry(checked, ledger, before, event);
+    case "hook:started": {
+      const key = `${event.data.hook} ${event.data.cause}`;
+      stage.require(!ledger.hooks.has(key), "I18", () => `${key} was started twice`);
+      ledger.hooks.add(key);
+      return;
+    }
+    case "hook:ended": {
+      const limit = before.template.hooks[event.data.hook]?.timeout ?? 0;
+      const { durationMs } = event.data;
+      // A machine that slept meanwhile could not end it in time.
+      const inTime = durationMs <= limit + 100 || stage.counts.has("sleeps of the machine");
+      stage.require(inTime, "I18", () => `${event.data.hook} took ${durationMs} of ${limit} ms`);
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+function end(ledger: Ledger, taskId: string): void {
+  ledger.active.delete(taskId);
+  ledger.ended.add(taskId);
+}
+
+/** Within the budget as the log knows it: what open turns use is not in it yet. */
+function checkBudget({ stage }: Checked, ledger: Ledger, before: Run, what: string): void {
+  const { usd = Infinity, tokens = Infinity } = before.budget;
+  stage.require(ledger.usd < usd, "I10", () => `${what} although ${ledger.usd} of ${usd} dollars are used`);
+  stage.require(ledger.tokens < tokens, "I10", () => `${what} although ${ledger.tokens} of ${tokens} tokens are used`);
+}
+
+function checkSession(checked: Checked, ledger: Ledger, before: Run, sessionId: string): void {
+  const { stage } = checked;
+  stage.require(!ledger.sessions.has(sessionId), "I4", () => `the attempt ${sessionId} begins twice`);
+  ledger.sessions.add(sessionId);
+  ledger.sessionCount++;
+  const { descendants = Infinity } = before.budget;
+  stage.require(ledger.sessionCount <= descendants, "I10", () => `session ${ledger.sessionCount} of ${descendants}`);
+  // A worker that is spawned costs nothing yet; its first turn does.
+}
+
+function checkStart(checked: Checked, ledger: Ledger, before: Run, event: StoredEvent & { type: "worker:spawning" }): void {
+  const { stage } = checked;
+  const { taskId, sessionId, attempt } = event.data;
+  const task = before.tasks.find(({ id }) => id === taskId);
+  if (!task) return stage.fail("I1", `${taskId} is in no plan`);
+  const goOn = before.template.config.failedDependency === "continue";
+  for (const id of task.dependencies) {
+    const skipped = before.skipped[id];
+    const ended = ledger.ended.has(id) || before.blocked[id] !== undefined;
+    const met = ledger.completed.has(id) || skipped?.satisfied || (goOn && ended && !skipped);
+    stage.require(met === true, "I1", () => `${taskId} starts before ${id}`);
+  }
+  stage.require(!ledger.active.has(taskId), "I4", () => `${taskId} starts while it runs`);
+  stage.require(!ledger.completed.has(taskId), "I4", () => `${taskId} starts although it is complete`);
+  const notBefore = ledger.notBefore.get(taskId) ?? 0;
+  stage.require(event.timestamp >= notBefore, "I9", () => `${taskId} starts ${notBefore - event.timestamp} ms early`);
+  ledger.notBefore.delete(taskId);
+  ledger.ended.delete(taskId);
+  const fresh: Attempt = {
+    sessionId,
+    taskId,
+    number: attempt,
+    startedAt: null,
+    ranMs: 0,
+    runsSince: null,
+    paused: false,
+    questions: new Set(),
+    unsure: false,
+  };
+  ledger.active.set(taskId, fresh);
+  const active = [...checked.ledgers.values()].reduce((sum, each) => sum + each.active.size, 0);
+  stage.require(active <= checked.serverCap, "I2", () => `${active} workers on a server for ${checked.serverCap}`);
+}
+
+function checkTurn(checked: Checked, ledger: Ledger, before: Run, data: EventData<"turn:started">): void {
+  const { stage } = checked;
+  const key = `${data.sessionId} ${data.turn}`;
+  stage.require(!ledger.turns.has(key), "turns", () => `turn ${key} begins twice`);
+  stage.require(data.try <= 3, "I9", () => `turn ${key} is try ${data.try}`);
+  ledger.turns.add(key);
+  ledger.turnCount++;
+  const { turns = Infinity } = before.budget;
+  stage.require(ledger.turnCount <= turns, "I10", () => `turn ${ledger.turnCount} of ${turns}`);
+  checkBudget(checked, ledger, before, `turn ${key} begins`);
+}
+
+/** A completion counts if the attempt is open, its own session said so, and there is work to be seen. */
+function checkCompletion(checked: Checked, ledger: Ledger, before: Run, data: EventData<"worker:completed">): void {
+  const { stage, machine, repository } = checked;
+  const { taskId, sessionId, commit } = data;
+  stage.require(!ledger.completed.has(taskId), "I4", () => `${taskId} completes twice`);
+  const active = ledger.active.get(taskId);
+  stage.require(active?.sessionId === sessionId, "I4", () => `${taskId} is completed by ${sessionId}`);
+  const process = machine.processes.get(sessionId);
+  const turn = before.workers[taskId]?.session.turn?.number ?? ledger.run?.workers[taskId]?.session.turns ?? 0;
+  const claim = process?.claims.get(turn);
+  const claimed = claim === "success" || claim === "partial";
+  stage.require(claimed, "claims", () => `${sessionId} never said in turn ${turn} that ${taskId} is done (${claim})`);
+  const worked = (process?.tools ?? 0) > 0 || (process?.wrote.size ?? 0) > 0;
+  const enough = worked || before.template.config.acceptWithoutWork;
+  stage.require(enough, "claims", () => `${sessionId} did nothing for ${taskId}`);
+  const { tree } = repository.get(commit);
+  const missing = [...(process?.wrote ?? [])].filter(([path, content]) => tree[path] !== content);
+  stage.require(missing.length === 0, "claims", () => `${commit} of ${taskId} lacks ${missing[0]?.[0]}`);
+}
+
+const NOT_BY_ITSELF = new Set(["agent_not_startable", "agent_unknown", "dependencies_collide", "session_lost", "phase_over"]);
+
+function checkRetry({ stage }: Checked, ledger: Ledger, before: Run, event: StoredEvent & { type: "worker:retrying" }): void {
+  const { taskId, automatic, notBefore } = event.data;
+  const { maxRetries, retryOnError, autoRetry, retryDelay } = before.template.config;
+  const retries = (ledger.retries.get(taskId) ?? 0) + 1;
+  ledger.retries.set(taskId, retries);
+  ledger.losses.delete(taskId);
+  ledger.ended.delete(taskId);
+  stage.require(retries <= maxRetries && retryOnError, "I9", () => `retry ${retries} of ${taskId}, of ${maxRetries}`);
+  stage.require(!ledger.completed.has(taskId), "I4", () => `${taskId} is retried although it is complete`);
+  if (!automatic) return;
+  const code = ledger.lastFailure.get(taskId) ?? "";
+  stage.require(autoRetry && !NOT_BY_ITSELF.has(code), "I9", () => `${taskId} is retried by itself after ${code}`);
+  const promised = event.timestamp + Math.min(3_600_000, retryDelay * 2 ** (retries - 1));
+  stage.require((notBefore ?? 0) >= promised, "I9", () => `${taskId} waits ${(notBefore ?? 0) - event.timestamp} ms`);
+  ledger.notBefore.set(taskId, promised);
+}

@@ -1,0 +1,104 @@
+// What a living engine tells and believes, held against the disk: nothing is told that is not durable, everything is told
+// in order, and the state in memory is the fold of the log.
+import type { Checked } from "./log-checks.ts";
+import type { Disk } from "../sim-store.ts";
+import type { Engine } from "../../../src/engine/engine.ts";
+import { fold } from "../../../src/run/apply.ts";
+import { census } from "../../../src/run/census.ts";
+import { workersOf } from "../../../src/run/lookup.ts";
+import type { StoredEvent } from "../../../src/schema/event.ts";
+import type { Run } from "../../../src/schema/run.ts";
+
+export class EngineChecks {
+  readonly #checked: Checked;
+  readonly #disk: Disk;
+  readonly #heard = new Map<string, number>();
+  /** States that were compared, so that each is compared once. */
+  readonly #compared = new WeakSet<Run>();
+
+  constructor(checked: Checked, disk: Disk, engine: Engine) {
+    this.#checked = checked;
+    this.#disk = disk;
+    for (const run of engine.list()) {
+      this.#heard.set(run.id, run.runSeq);
+      this.#compareWithWholeLog(run);
+    }
+  }
+
+  /** A restart folds the log as it was left by whoever is gone. */
+  #compareWithWholeLog(run: Run): void {
+    const events = this.#disk.events.filter((event) => event.run === run.id);
+    this.#same(run, fold(null, events)!, "after a restart");
+  }
+
+  heard(event: StoredEvent): void {
+    const { stage } = this.#checked;
+    const durable = this.#disk.events[event.seq - 1];
+    const same = durable?.run === event.run && durable?.runSeq === event.runSeq && durable?.type === event.type;
+    stage.require(same, "I3", () => `${event.type} ${event.runSeq} of ${event.run} is told and not on the disk`);
+    if (event.run === null) return;
+    const before = this.#heard.get(event.run) ?? 0;
+    stage.require(event.runSeq === before + 1, "I7", () => `${event.run} is told ${event.runSeq} after ${before}`);
+    this.#heard.set(event.run, event.runSeq);
+  }
+
+  /** Whoever gave an order has been told that it is done. */
+  acknowledged(run: Run): void {
+    const durable = this.#disk.lastOf(run.id);
+    this.#checked.stage.require(run.runSeq <= durable, "I3", () => `${run.id} is told to be at ${run.runSeq} of ${durable}`);
+  }
+
+  check(engine: Engine): void {
+    const { stage, ledgers } = this.#checked;
+    for (const [id, ledger] of ledgers) {
+      const run = engine.get(id);
+      if (!run || this.#compared.has(run)) continue;
+      const durable = ledger.runSeq;
+      stage.require(run.runSeq <= durable, "I3", () => `${run.id} is believed to be at ${run.runSeq} of ${durable}`);
+      // Something was stored and not acknowledged yet; it is compared when it is.
+      if (run.runSeq !== durable || !ledger.run) continue;
+      this.#compared.add(run);
+      this.#same(run, ledger.run, "in memory");
+      this.#count(run);
+    }
+  }
+
+  #same(run: Run, folded: Run, when: string): void {
+    const [one, other] = [textOf(run), textOf(folded)];
+    this.#checked.stage.require(one === other, "I8", () => `${run.id} ${when}: ${difference(one, other)}`);
+  }
+
+  /** Every planned task is counted once, whoever counts. */
+  #count(run: Run): void {
+    const { stage, ledgers } = this.#checked;
+    const { planned, ...counts } = census(run);
+    const sum = Object.values(counts).reduce((all, each) => all + each, 0);
+    stage.require(sum === planned && planned === run.tasks.length, "census", () => `${run.id}: ${sum} of ${planned}`);
+    const completed = run.tasks.filter(({ id }) => ledgers.get(run.id)!.completed.has(id) && !run.skipped[id]).length;
+    stage.require(completed === counts.completed, "census", () => `${run.id}: ${counts.completed} of ${completed} completed`);
+  }
+}
+
+/** The state as text. What did not change between two states is the same object in both, and is written once. */
+function textOf(run: Run): string {
+  const { template: _, workers: __, ...rest } = run;
+  const members = Object.entries(rest).map(([name, value]) => `"${name}":${pieceOf(value)}`);
+  return [...members, ...workersOf(run).map(pieceOf)].join(",");
+}
+
+const pieces = new WeakMap<object, string>();
+
+function pieceOf(value: unknown): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "";
+  const known = pieces.get(value);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(value);
+  pieces.set(value, text);
+  return text;
+}
+
+function difference(one: string, other: string): string {
+  let at = 0;
+  while (one[at] === other[at]) at++;
+  return `${one.slice(Math.max(0, at - 60), at + 60)} ≠ ${other.slice(Math.max(0, at - 60), at + 60)}`;
+}

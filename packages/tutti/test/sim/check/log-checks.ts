@@ -1,0 +1,151 @@
+// What must be true of every event at the moment when it becomes durable. The checks look at the log, at what the
+// sessions really did, and at the repository; not at what the engine believes.
+import { checkAttempts } from "./attempt-checks.ts";
+import { Ledger } from "./ledger.ts";
+import { checkTime, stopClocks } from "./time-checks.ts";
+import type { Machine } from "../machine.ts";
+import type { Repository } from "../repository.ts";
+import type { Stage } from "../stage.ts";
+import { workersOf } from "../../../src/run/lookup.ts";
+import { RUN_MOVES, WORKER_MOVES } from "../../../src/run/transitions.ts";
+import type { StoredEvent } from "../../../src/schema/event.ts";
+import { runBranch } from "../../../src/schema/ids.ts";
+import type { Run } from "../../../src/schema/run.ts";
+import { isRunOver } from "../../../src/schema/status.ts";
+
+export interface Checked {
+  stage: Stage;
+  machine: Machine;
+  repository: Repository;
+  ledgers: Map<string, Ledger>;
+  serverCap: number;
+}
+
+export function checkBatch(checked: Checked, events: readonly StoredEvent[]): void {
+  for (const event of events) {
+    if (event.run === null) continue;
+    const ledger = checked.ledgers.get(event.run) ?? new Ledger();
+    checked.ledgers.set(event.run, ledger);
+    checkEvent(checked, ledger, event);
+    if (checked.stage.violation) return;
+  }
+  const ledger = checked.ledgers.get(events[0]?.run ?? "");
+  if (ledger?.run) checkRun(checked, ledger, ledger.run);
+}
+
+function checkEvent(checked: Checked, ledger: Ledger, event: StoredEvent): void {
+  const { stage } = checked;
+  stage.loop.note(`stored ${event.run} ${event.runSeq} ${event.type} ${brief(event)}`);
+  stage.count(`event: ${event.type}`);
+  stage.require(event.runSeq === ledger.runSeq + 1, "I7", () => `${event.run} goes from ${ledger.runSeq} to ${event.runSeq}`);
+  let before: Run | null;
+  try {
+    before = ledger.take(event);
+  } catch (error) {
+    return stage.fail("I8", `the log cannot be folded: ${String(error)}`);
+  }
+  if ("code" in event.data && (event.data.code === "internal" || event.data.code === "append_conflict")) {
+    stage.fail("faults", `${event.type}: ${JSON.stringify(event.data)}`);
+  }
+  if (before) {
+    checkTables(stage, before, ledger.run!, event);
+    checkPause(stage, before, event);
+    checkTime(stage, ledger, before, event);
+    checkAttempts(checked, ledger, before, event);
+    checkGit(checked, ledger, event);
+    checkEnd(checked, ledger, event);
+  }
+}
+
+/** What tells events of one type apart, for the log. */
+function brief({ data }: StoredEvent): string {
+  const about = data as Record<string, unknown>;
+  return ["taskId", "sessionId", "turn", "code", "status", "itemId", "reason", "hook", "cause", "commit"]
+    .filter((name) => about[name] !== undefined && about[name] !== null)
+    .map((name) => String(about[name]))
+    .join(" ");
+}
+
+/** No state follows another that is not in the tables. */
+function checkTables(stage: Stage, before: Run, after: Run, event: StoredEvent): void {
+  const moved = before.status !== after.status;
+  stage.require(!moved || RUN_MOVES[before.status].includes(after.status), "tables", () => {
+    return `${event.type} takes ${event.run} from ${before.status} to ${after.status}`;
+  });
+  for (const worker of workersOf(after)) {
+    const was = before.workers[worker.taskId]?.status ?? "pending";
+    const allowed = was === worker.status || WORKER_MOVES[was].includes(worker.status);
+    stage.require(allowed, "tables", () => `${event.type} takes ${worker.taskId} from ${was} to ${worker.status}`);
+  }
+}
+
+const BEGINS = new Set(["worker:spawning", "main:spawning", "turn:started"]);
+
+/** A run that is paused, or over, begins nothing. */
+function checkPause(stage: Stage, before: Run, event: StoredEvent): void {
+  if (!BEGINS.has(event.type)) return;
+  const still = before.status === "paused" || isRunOver(before.status);
+  stage.require(!still, "pause", () => `${event.type} in ${event.run}, which is ${before.status}`);
+}
+
+/** What the log calls merged is in the branch, once. */
+function checkGit({ stage, repository }: Checked, ledger: Ledger, event: StoredEvent): void {
+  if (event.type !== "workspace:merged" && event.type !== "workspace:conflict") return;
+  const { taskId, commit } = event.data;
+  stage.require(ledger.completed.get(taskId) === commit, "merge", () => `${commit} of ${taskId} was never accepted`);
+  stage.require(!ledger.merged.has(commit + taskId), "merge", () => `${commit} of ${taskId} was merged twice`);
+  ledger.merged.add(commit + taskId);
+  if (event.type === "workspace:conflict") return stage.count("conflicts");
+  if (event.data.settled) stage.count("conflicts settled");
+  const { head } = event.data;
+  stage.require(repository.holds(head, commit), "merge", () => `${head} does not hold ${commit} of ${taskId}`);
+  const merges = [...repository.ancestors(head)].filter((id) => repository.get(id).parents[1] === commit);
+  stage.require(merges.length <= 1, "merge", () => `${commit} of ${taskId} was merged ${merges.length} times`);
+  // A merge that is repeated after a crash no longer tells what it settled, as its interface says.
+  const favoured = ledger.run!.template.phases.aggregation.conflictResolution.endsWith("-wins");
+  if (!favoured) checkNothingLost(stage, repository, head, commit);
+}
+
+/** A merge without a conflict changes no file that both sides had changed. */
+function checkNothingLost(stage: Stage, repository: Repository, head: string, commit: string): void {
+  const merge = [...repository.ancestors(head)].find((id) => repository.get(id).parents[1] === commit);
+  if (merge === undefined) return;
+  const [ours] = repository.get(merge).parents;
+  const { collided } = repository.merge(ours!, commit);
+  stage.require(collided.length === 0, "merge", () => `${commit} was merged over ${collided.join(", ")}`);
+}
+
+/** At its end a run has nothing open; when it is released nothing is left of it. */
+function checkEnd({ stage, machine, repository }: Checked, ledger: Ledger, event: StoredEvent): void {
+  const run = ledger.run!;
+  if (isRunOver(run.status)) {
+    const open = [...ledger.active.keys()];
+    stage.require(open.length === 0, "I13", () => `${run.id} is ${run.status} and ${open.join(", ")} are open`);
+  }
+  if (event.type === "orchestrator:completed") {
+    const head = repository.branches.get(runBranch(run.id));
+    stage.require(head === run.head, "merge", () => `the branch is at ${head}, the log says ${run.head}`);
+    for (const { taskId, merged, commit } of workersOf(run)) {
+      const there = merged !== "merged" || repository.holds(run.head!, commit!);
+      stage.require(there, "merge", () => `the work of ${taskId} is not in the result`);
+    }
+  }
+  if (event.type === "workspace:released") {
+    const left = machine.living().filter(({ spec }) => spec.runId === run.id);
+    stage.require(left.length === 0, "I13", () => `${left[0]?.spec.sessionId} outlives its run`);
+    const folders = [...repository.folders.values()].filter(({ runId }) => runId === run.id);
+    stage.require(folders.length === 0, "I13", () => `${folders[0]?.path} outlives its run`);
+  }
+}
+
+/** Between two writes: every task is counted once, and nothing waits that could not go on. */
+function checkRun({ stage }: Checked, ledger: Ledger, run: Run): void {
+  stage.require(run.status === "paused" || ledger.active.size <= capOf(run), "I2", () => `${ledger.active.size} workers in ${run.id}`);
+  for (const [taskId, because] of Object.entries(run.blocked)) {
+    const freed = because.length > 0 && because.every((id) => ledger.completed.has(id));
+    stage.require(!freed, "I20", () => `${taskId} is blocked by ${because.join(", ")}, which completed`);
+  }
+  if (isRunOver(run.status)) stopClocks(stage, ledger);
+}
+
+export const capOf = ({ template: { config } }: Run): number => (config.parallelExecution ? config.maxWorkers : 1);

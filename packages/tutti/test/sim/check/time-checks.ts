@@ -1,0 +1,75 @@
+// Whose time is up: measured by the loop's own clock, not by the one on the wall, which may be set. While an attempt is
+// paused or waits for a person its clock stands still.
+import type { Attempt, Ledger } from "./ledger.ts";
+import type { Stage } from "../stage.ts";
+import type { StoredEvent } from "../../../src/schema/event.ts";
+import type { Run } from "../../../src/schema/run.ts";
+
+/** A clock that was set tells nothing of the moment of a decision; and between it and the disk a write may be slow. */
+const SLACK_MS = 9000;
+
+export function checkTime(stage: Stage, ledger: Ledger, before: Run, event: StoredEvent): void {
+  const now = momentOf(stage, event);
+  switch (event.type) {
+    case "worker:started": {
+      const attempt = ledger.active.get(event.data.taskId);
+      if (attempt) Object.assign(attempt, { startedAt: now, runsSince: now });
+      return;
+    }
+    case "worker:paused":
+      return during(ledger, event.data.taskId, (attempt) => (attempt.paused = true), now);
+    case "worker:resumed":
+      return during(ledger, event.data.taskId, (attempt) => (attempt.paused = false), now);
+    case "inbox:added": {
+      const { item } = event.data;
+      if (item.taskId === null || item.askId === null) return;
+      return during(ledger, item.taskId, (attempt) => attempt.questions.add(item.id), now);
+    }
+    case "inbox:answered": {
+      const item = before.inbox[event.data.itemId];
+      if (!item || item.taskId === null) return;
+      return during(ledger, item.taskId, (attempt) => attempt.questions.delete(item.id), now);
+    }
+    case "orchestrator:clockJumped":
+      for (const attempt of ledger.active.values()) attempt.unsure ||= attempt.runsSince === null;
+      return;
+    case "worker:timeout":
+      return checkTimeout(stage, ledger, before, event, now);
+    default:
+      return;
+  }
+}
+
+const momentOf = ({ clock, loop }: Stage, { timestamp }: StoredEvent): number =>
+  clock.wasSet ? loop.now : clock.virtual(timestamp);
+
+/** Stops the clock, makes the change, and starts it again if nothing holds it. */
+function during(ledger: Ledger, taskId: string, change: (attempt: Attempt) => void, now: number): void {
+  const attempt = ledger.active.get(taskId);
+  if (!attempt || attempt.startedAt === null) return;
+  if (attempt.runsSince !== null) attempt.ranMs += now - attempt.runsSince;
+  change(attempt);
+  attempt.runsSince = attempt.paused || attempt.questions.size > 0 ? null : now;
+}
+
+type Timeout = StoredEvent & { type: "worker:timeout" };
+
+/** Did it really have all of its time? */
+function checkTimeout(stage: Stage, ledger: Ledger, before: Run, event: Timeout, now: number): void {
+  const attempt = ledger.active.get(event.data.taskId);
+  if (event.data.code !== "worker_timeout" || !attempt || attempt.startedAt === null || attempt.unsure) return;
+  const ran = attempt.ranMs + (attempt.runsSince === null ? 0 : now - attempt.runsSince);
+  const { workerTimeout } = before.template.config;
+  const slack = stage.clock.wasSet ? SLACK_MS : 0;
+  stage.require(ran >= workerTimeout - slack, "time", () => `${attempt.sessionId} had ${ran} of ${workerTimeout} ms`);
+  stage.count("timeouts checked");
+}
+
+/** Whoever could have noticed that the clock was set is gone. */
+export function clockWasSetUnseen(ledgers: Iterable<Ledger>): void {
+  for (const { active } of ledgers) for (const attempt of active.values()) attempt.unsure = true;
+}
+
+export function stopClocks(stage: Stage, ledger: Ledger): void {
+  if (ledger.active.size > 0) stage.fail("I13", `${ledger.active.size} attempts are open after the end`);
+}

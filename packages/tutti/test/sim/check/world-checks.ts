@@ -1,0 +1,32 @@
+// What is alive on the machine, held against the log.
+import { capOf, type Checked } from "./log-checks.ts";
+
+export function checkWorld({ stage, machine, ledgers, serverCap }: Checked): void {
+  const perRun = new Map<string, number>();
+  const seen = new Set<string>();
+  for (const { spec } of machine.living()) {
+    const ledger = ledgers.get(spec.runId);
+    const { sessionId } = spec;
+    stage.require(!seen.has(sessionId), "I2", () => `${sessionId} runs twice`);
+    seen.add(sessionId);
+    stage.require(ledger?.sessions.has(sessionId) === true, "I3", () => `${sessionId} runs and is not in the log`);
+    // A session whose attempt has ended may take a moment to go; it no longer counts.
+    const open = spec.taskId !== null && ledger?.active.get(spec.taskId)?.sessionId === sessionId;
+    if (open) perRun.set(spec.runId, (perRun.get(spec.runId) ?? 0) + 1);
+  }
+  let all = 0;
+  for (const [runId, count] of perRun) {
+    all += count;
+    const cap = capOf(ledgers.get(runId)!.run!);
+    stage.require(count <= cap, "I2", () => `${count} workers of ${runId} are alive, of ${cap}`);
+  }
+  stage.require(all <= serverCap, "I2", () => `${all} workers are alive on a server for ${serverCap}`);
+}
+
+/** When everything is over nothing is left. */
+export function checkNothingLeft({ stage, machine, repository }: Checked): void {
+  const [process] = machine.living();
+  stage.require(!process, "I13", () => `${process?.spec.sessionId} is still alive`);
+  const [folder] = repository.folders.values();
+  stage.require(!folder, "I13", () => `${folder?.path} is still there`);
+}

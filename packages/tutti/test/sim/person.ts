@@ -1,0 +1,230 @@
+// The person: confirms, answers, pauses, resumes, retries, decides, cancels; sometimes twice, sometimes at the wrong
+// time. When things have calmed down the person only helps.
+import { WORLD } from "./loop.ts";
+import type { Random } from "./random.ts";
+import type { Stage } from "./stage.ts";
+import type { Engine } from "../../src/engine/engine.ts";
+import type { PlanChanges } from "../../src/run/command.ts";
+import { workersOf } from "../../src/run/lookup.ts";
+import { TuttiError } from "../../src/schema/error.ts";
+import type { InboxItem, PersonAnswer } from "../../src/schema/inbox.ts";
+import type { Run } from "../../src/schema/run.ts";
+import { isRunOver } from "../../src/schema/status.ts";
+
+export interface PersonOptions {
+  stage: Stage;
+  engine(): Engine | null;
+  /** How many runs are wanted, and the names of those that are there. */
+  wanted: number;
+  runs(): Iterable<string>;
+  /** What a command was answered with. */
+  acknowledged(run: Run): void;
+}
+
+type Order = [name: string, give: (engine: Engine) => Promise<unknown>];
+
+/** What an order may be refused with. Anything else is a fault of the program. */
+const EXPECTED = new Set([
+  "wrong_state",
+  "invalid_input",
+  "invalid_plan",
+  "item_not_found",
+  "task_not_found",
+  "worker_not_found",
+  "run_not_found",
+  "budget_exhausted",
+  "storage_failed",
+  "disk_full",
+  "engine_stopped",
+  "git_failed",
+]);
+
+export class Person {
+  readonly #options: PersonOptions;
+  readonly #random: Random;
+  #created = 0;
+
+  constructor(options: PersonOptions) {
+    this.#options = options;
+    this.#random = options.stage.random.fork("person");
+    this.#later();
+  }
+
+  get #calm(): boolean {
+    return this.#options.stage.calm;
+  }
+
+  /** Whether all runs that were wanted have been asked for. */
+  get isDone(): boolean {
+    return this.#created >= this.#options.wanted;
+  }
+
+  #later(): void {
+    const delay = this.#random.pick(this.#calm ? [3000, 8000] : [50, 500, 2000, 5000, 12_000]);
+    this.#options.stage.loop.at(delay, WORLD, "person", () => {
+      const engine = this.#options.engine();
+      if (engine) this.#act(engine);
+      this.#later();
+    });
+  }
+
+  #act(engine: Engine): void {
+    if (!this.isDone && (this.#calm || this.#random.chance(0.6))) return this.#create();
+    const runs = [...this.#options.runs()].flatMap((id) => engine.get(id) ?? []);
+    if (this.#calm) {
+      for (const run of runs) for (const order of this.#helpful(run)) this.#give(engine, order);
+      return;
+    }
+    if (runs.length === 0) return;
+    const run = this.#random.pick(runs);
+    const useful = this.#helpful(run);
+    const order = useful.length > 0 && this.#random.chance(0.75) ? this.#random.pick(useful) : this.#anything(run);
+    if (!order) return;
+    this.#give(engine, order);
+    if (this.#random.chance(0.1)) this.#give(engine, order);
+  }
+
+  #create(): void {
+    const number = this.#created++;
+    const make = async (engine: Engine): Promise<Run> => {
+      const { id } = await engine.create({ templateId: `t${number}`, cwd: "/repo", message: "do it", agent: "sim" });
+      return engine.start(id);
+    };
+    this.#give(this.#options.engine()!, ["create", make]);
+  }
+
+  #give(engine: Engine, [name, give]: Order): void {
+    const { stage, acknowledged } = this.#options;
+    const told = (answer: unknown) => {
+      stage.loop.note(`person: ${name} is done`);
+      stage.count(`order: ${name}`);
+      if (typeof answer === "object" && answer !== null && "runSeq" in answer) acknowledged(answer as Run);
+    };
+    const refused = (error: unknown) => {
+      const code = error instanceof TuttiError ? error.code : "none";
+      stage.loop.note(`person: ${name} is refused with ${code}`);
+      stage.count("orders refused");
+      if (!EXPECTED.has(code)) stage.fail("orders", `${name} was answered with ${String(error)}`);
+    };
+    stage.loop.note(`person: ${name}`);
+    try {
+      give(engine).then(told, refused);
+    } catch (error) {
+      refused(error);
+    }
+  }
+
+  /** What brings a run on that waits for a person. */
+  #helpful(run: Run): Order[] {
+    const { id, status } = run;
+    if (status === "created") return [["start", (engine) => engine.start(id)]];
+    const items = Object.values(run.inbox);
+    const open = isRunOver(status) ? items.filter(({ kind }) => kind === "failure" && !this.#calm) : items;
+    const orders = open.filter(({ kind }) => kind !== "plan").map((item) => this.#answer(item));
+    if (status === "confirming") orders.push(this.#confirm(run));
+    const waits = items.some(({ kind }) => kind === "decision" || kind === "budget");
+    if (status === "paused" && !waits) orders.push(["resume", (engine) => this.#resume(engine, id)]);
+    for (const { pausedBy, sessionId } of workersOf(run)) {
+      if (pausedBy !== "person" || status === "paused" || isRunOver(status)) continue;
+      orders.push(["resume worker", (engine) => engine.resumeWorker(id, sessionId)]);
+    }
+    return orders;
+  }
+
+  /** A run whose budget was used up while it was paused asks for nothing and cannot be resumed: only its end is left. */
+  async #resume(engine: Engine, id: string): Promise<Run> {
+    try {
+      return await engine.resume(id);
+    } catch (error) {
+      if (!this.#calm || !(error instanceof TuttiError) || error.code !== "budget_exhausted") throw error;
+      this.#options.stage.count("resumes without a way on");
+      return engine.cancel(id);
+    }
+  }
+
+  #confirm(run: Run): Order {
+    const { id } = run;
+    if (run.planErrors.length > 0) {
+      if (this.#random.chance(0.3)) return ["cancel", (engine) => engine.cancel(id)];
+      return ["request changes", (engine) => engine.requestChanges(id, "without a circle")];
+    }
+    if (!this.#calm && this.#random.chance(0.1)) {
+      return ["request changes", (engine) => engine.requestChanges(id, "smaller")];
+    }
+    const changes = this.#random.chance(0.3) ? this.#changes(run) : {};
+    return ["confirm", (engine) => engine.confirm(id, changes)];
+  }
+
+  #changes(run: Run): PlanChanges {
+    const task = this.#random.pick(run.tasks);
+    const added = {
+      id: `t${run.tasks.length}`,
+      title: "One more",
+      description: "what the person wants besides",
+      scope: [],
+      priority: 5,
+      dependencies: [task.id],
+    };
+    return this.#random.pick<PlanChanges>([
+      { tasks: { [task.id]: { skip: true, satisfied: this.#random.chance(0.5) } } },
+      { tasks: { [task.id]: { priority: 1, title: "Renamed" } } },
+      { added: [added] },
+      { removed: [task.id] },
+      { budget: { turns: 30 } },
+    ]);
+  }
+
+  #answer(item: InboxItem): Order {
+    const answers: Record<InboxItem["kind"], readonly PersonAnswer[]> = {
+      plan: [{ approve: true }],
+      question: item.options ? [{ option: 0 }, { option: 1 }, { text: "neither" }] : [{ text: "yes" }],
+      data: [{ data: { summary: "by hand", recommended_splits: 2, status: "success" } }],
+      decision: item.options ? [{ option: 0 }, { text: "the first" }] : [{ text: "the first" }],
+      budget: [{ approve: true }, { option: 0 }, { data: { usd: 1000, turns: 1000, tokens: 10_000_000 } }],
+      failure: this.#calm ? [{ option: 1 }] : [{ option: 0 }, { option: 1 }],
+    };
+    const answer = { ...this.#random.pick(answers[item.kind]), hash: item.hash };
+    return [`answer ${item.kind}`, (engine) => engine.answer(item.id, answer)];
+  }
+
+  /** Whether it makes sense or not. */
+  #anything(run: Run): Order | null {
+    const { id } = run;
+    const workers = workersOf(run);
+    const worker = workers.length > 0 ? this.#random.pick(workers) : null;
+    const task = run.tasks.length > 0 ? this.#random.pick(run.tasks) : null;
+    const what = this.#random.weighted({
+      pause: 5,
+      resume: 3,
+      confirm: 1,
+      cancel: 0.4,
+      pauseWorker: 4,
+      resumeWorker: 2,
+      cancelWorker: 1,
+      retry: 4,
+      decide: 1,
+      answer: 1,
+      none: 12,
+    });
+    switch (what) {
+      case "pause":
+      case "resume":
+      case "cancel":
+        return [what, (engine) => engine[what](id)];
+      case "confirm":
+        return ["confirm", (engine) => engine.confirm(id, {}, "another plan")];
+      case "pauseWorker":
+      case "resumeWorker":
+      case "cancelWorker":
+        return worker && [what, (engine) => engine[what](id, worker.sessionId)];
+      case "retry":
+        return task && ["retry", (engine) => engine.retry(id, task.id)];
+      case "decide":
+        return ["decide", (engine) => engine.decide(id, [{ index: 0, option: 0 }])];
+      case "answer":
+        return ["answer nothing", async (engine) => engine.answer("item_nothing", { text: "yes" })];
+      case "none":
+        return null;
+    }
+  }
+}

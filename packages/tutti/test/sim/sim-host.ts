@@ -1,0 +1,214 @@
+// The session host of one engine, over the machine that outlives it.
+import type { Effects } from "./effects.ts";
+import type { Machine, Process } from "./machine.ts";
+import type { Session, SessionHost, SessionSignal, SessionSpec, Turn } from "../../src/session/session.ts";
+
+export class SimHost implements SessionHost {
+  readonly #machine: Machine;
+  readonly #effects: Effects;
+  readonly #handles = new Set<SimSession>();
+
+  constructor(machine: Machine, effects: Effects) {
+    this.#machine = machine;
+    this.#effects = effects;
+  }
+
+  /** The engine is gone: nobody listens any more. */
+  forgetListeners(): void {
+    for (const handle of this.#handles) handle.deafen();
+  }
+
+  transcript(): [] {
+    return [];
+  }
+
+  open(spec: SessionSpec): Session {
+    const session = new SimSession(spec, this.#machine, this.#effects);
+    this.#handles.add(session);
+    return session;
+  }
+
+  async reap(runId: string, keep: readonly string[]): Promise<void> {
+    const { stage } = this.#machine;
+    if (stage.has("nothing-reaped")) return;
+    const left = [...this.#machine.processes.values()].filter(
+      ({ spec, state }) => spec.runId === runId && state !== "over" && !keep.includes(spec.sessionId),
+    );
+    if (left.length > 0) stage.count("sessions reaped", left.length);
+    const ends = Promise.all(left.map(({ spec }) => this.end(runId, spec.sessionId)));
+    if (!stage.has("reap-does-not-wait")) await ends;
+  }
+
+  end(_: string, sessionId: string): Promise<void> {
+    const { stage } = this.#machine;
+    if (stage.has("session-not-ended")) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#effects.after(this.#machine.endingMs(), `end ${sessionId}`, () => {
+        const process = this.#machine.processes.get(sessionId);
+        if (process) this.#machine.end(process, "it was stopped", true);
+        this.#effects.after(this.#effects.latency(), `ended ${sessionId}`, resolve);
+      });
+    });
+  }
+
+  archive(): Promise<void> {
+    return this.#effects.act("archive", () => {});
+  }
+
+  isArchived(): boolean {
+    return false;
+  }
+
+  forget(): Promise<void> {
+    return this.#effects.act("forget", () => {});
+  }
+
+  check(): void {}
+}
+
+class SimSession implements Session {
+  readonly sessionId: string;
+  readonly #spec: SessionSpec;
+  readonly #machine: Machine;
+  readonly #effects: Effects;
+  #process: Process | null = null;
+  #left = false;
+  #wake: (() => void) | null = null;
+  /** What waits for the session's next words. */
+  readonly #listeners = new Set<() => void>();
+
+  constructor(spec: SessionSpec, machine: Machine, effects: Effects) {
+    this.sessionId = spec.sessionId;
+    this.#spec = spec;
+    this.#machine = machine;
+    this.#effects = effects;
+  }
+
+  deafen(): void {
+    for (const listener of this.#listeners) this.#process?.listeners.delete(listener);
+  }
+
+  #listen(process: Process, listener: () => void): void {
+    this.#process = process;
+    this.#listeners.add(listener);
+    process.listeners.add(listener);
+  }
+
+  async *signals(): AsyncGenerator<SessionSignal> {
+    const process = this.#start();
+    this.#listen(process, () => this.#wake?.());
+    let heard = 0;
+    // Everything that was told before it was opened here comes first.
+    const past = process.story.length;
+    if (past > 0) this.#machine.stage.count("adoptions");
+    let caughtUp = false;
+    while (!this.#left) {
+      await this.#pause();
+      while (heard < process.story.length && !this.#left) {
+        const signal = process.story[heard++]!;
+        if (signal.type === "gone") {
+          if (!caughtUp) yield { type: "caughtUp" };
+          yield signal;
+          return;
+        }
+        yield this.#mistaken(signal);
+      }
+      if (!caughtUp) yield { type: "caughtUp" };
+      caughtUp = true;
+      if (heard === process.story.length && !this.#left) await this.#news();
+    }
+  }
+
+  #start(): Process {
+    const { stage } = this.#machine;
+    const process = this.#machine.begin(this.#spec);
+    if (process.state === "alive" && stage.has("attempt-started-twice")) this.#startAgain(process);
+    const start = () => this.#machine.start(process);
+    if (process.state === "starting") this.#effects.after(this.#effects.latency(), `start ${this.sessionId}`, start, start);
+    return process;
+  }
+
+  /** Planted: adopting a session starts another process for it. */
+  #startAgain(process: Process): void {
+    const twin = { ...process, spec: { ...process.spec }, listeners: new Set<() => void>(), story: [] };
+    this.#machine.processes.set(`${this.sessionId} again`, twin);
+  }
+
+  /** Planted: what another session says is taken for this one's. */
+  #mistaken(signal: SessionSignal): SessionSignal {
+    const { stage, processes } = this.#machine;
+    if (signal.type !== "text" || !stage.has("foreign-words")) return signal;
+    const others = [...processes.values()].filter(({ spec }) => spec.sessionId !== this.sessionId && spec.taskId !== null);
+    const words = others.flatMap(({ story }) => story.filter(({ type }) => type === "text")).at(-1);
+    return words?.type === "text" ? { ...words, text: words.text.replaceAll(/"t\d"/g, `"${this.#spec.taskId}"`) } : signal;
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#effects.after(this.#effects.latency(), `listen to ${this.sessionId}`, resolve);
+    });
+  }
+
+  #news(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = () => {
+        this.#wake = null;
+        resolve();
+      };
+    });
+  }
+
+  deliver(turn: Turn): Promise<void> {
+    return this.#effects.act(`deliver turn ${turn.number} to ${this.sessionId}`, () => {
+      this.#machine.deliver(this.#machine.begin(this.#spec), turn);
+    });
+  }
+
+  wasDelivered(turn: number): boolean {
+    if (this.#machine.stage.has("turn-delivered-twice")) return false;
+    return this.#machine.begin(this.#spec).turns.has(turn);
+  }
+
+  answer(askId: string, text: string): Promise<void> {
+    return this.#effects.act(`answer ${askId} of ${this.sessionId}`, () => {
+      const { stage, processes } = this.#machine;
+      const other = [...processes.values()].find(({ state, spec }) => state === "alive" && spec.sessionId !== this.sessionId);
+      const wrong = stage.has("answer-to-another") && other;
+      this.#machine.answer(wrong || this.#machine.begin(this.#spec), askId, text);
+    });
+  }
+
+  interrupt(turn: number): Promise<void> {
+    return this.#effects.act(`interrupt ${this.sessionId}`, () => {
+      this.#machine.interrupt(this.#machine.begin(this.#spec), turn);
+    });
+  }
+
+  close(): Promise<void> {
+    const process = this.#machine.begin(this.#spec);
+    return new Promise((resolve) => {
+      const done = () => {
+        if (process.state !== "over") return;
+        process.listeners.delete(done);
+        this.#effects.after(this.#effects.latency(), `closed ${this.sessionId}`, resolve);
+      };
+      this.#effects.after(this.#effects.latency(), `close ${this.sessionId}`, () => {
+        this.#listen(process, done);
+        this.#machine.close(process);
+        done();
+      });
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.#effects.act(`stop ${this.sessionId}`, () => {
+      this.#machine.end(this.#machine.begin(this.#spec), "it was stopped", true);
+    });
+  }
+
+  leave(): void {
+    this.#left = true;
+    this.deafen();
+    this.#wake?.();
+  }
+}

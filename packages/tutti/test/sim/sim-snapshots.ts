@@ -1,0 +1,26 @@
+// Folded states beside the log. They are written some time later, or never.
+import type { Effects } from "./effects.ts";
+import type { Disk } from "./sim-store.ts";
+import type { Snapshot, Snapshots } from "../../src/store/snapshots.ts";
+
+export class SimSnapshots implements Snapshots {
+  readonly #disk: Disk;
+  readonly #effects: Effects;
+
+  constructor(disk: Disk, effects: Effects) {
+    this.#disk = disk;
+    this.#effects = effects;
+  }
+
+  load(run: string): Snapshot | null {
+    return this.#disk.snapshots.get(run) ?? null;
+  }
+
+  overview(): (Omit<Snapshot, "state"> & { run: string })[] {
+    return Array.from(this.#disk.snapshots, ([run, { state: _, ...rest }]) => ({ run, ...rest }));
+  }
+
+  save(run: string, snapshot: Snapshot): void {
+    this.#effects.after(this.#effects.latency(), `snapshot of ${run}`, () => this.#disk.snapshots.set(run, snapshot));
+  }
+}

@@ -1,0 +1,152 @@
+// Workspaces over a repository of values, for one engine. Every operation may be repeated, as the interface promises.
+import type { Effects } from "./effects.ts";
+import type { Machine } from "./machine.ts";
+import type { Random } from "./random.ts";
+import type { Folder, Repository } from "./repository.ts";
+import type { Stage } from "./stage.ts";
+import { TuttiError } from "../../src/schema/error.ts";
+import { attemptRef, runBranch } from "../../src/schema/ids.ts";
+import type { Favour, Integration, Snapshot, WorkspaceKey, Workspaces } from "../../src/workspace/workspace.ts";
+
+export const ROOT = "/repo";
+export const folderPath = ({ runId, name, attempt }: WorkspaceKey): string => `/work/${runId}/${name}-${attempt}`;
+
+interface Parts {
+  stage: Stage;
+  repository: Repository;
+  machine: Machine;
+  effects: Effects;
+  random: Random;
+}
+
+export function simWorkspaces(parts: Parts): Workspaces {
+  const { repository, effects } = parts;
+  const act = <T>(label: string, effect: () => T): Promise<T> =>
+    effects.act(label, () => {
+      breakDown(parts, label);
+      return effect();
+    });
+  return {
+    inspect: () =>
+      effects.act("inspect", () => {
+        return { root: ROOT, prefix: "", head: repository.head, branch: "main", dirty: false };
+      }),
+    combine: (_, base, commits, message) => act("combine", () => combine(repository, base, commits, message)),
+    prepare: (_, key, start) =>
+      act(`prepare ${folderPath(key)}`, () => {
+        const path = folderPath(key);
+        if (!repository.folders.has(path)) {
+          const files = { ...repository.get(start).tree };
+          repository.folders.set(path, { runId: key.runId, path, start, files });
+        }
+        return { path };
+      }),
+    move: (_, key, to) =>
+      act(`move ${folderPath(key)}`, () => {
+        const folder = repository.folders.get(folderPath(key));
+        if (!folder) throw new TuttiError("workspace_failed", "there is no workspace to move");
+        keep(parts, folder, `${refOf(key)}-before-${to}`);
+        repository.folders.set(folder.path, { ...folder, start: to, files: { ...repository.get(to).tree } });
+      }),
+    snapshot: (_, key, start, message) => act(`snapshot ${folderPath(key)}`, () => snapshot(parts, key, start, message)),
+    openBranch: (_, runId, base) =>
+      act(`open branch of ${runId}`, () => {
+        if (!repository.branches.has(runBranch(runId))) repository.setBranch(runBranch(runId), base);
+        return repository.branches.get(runBranch(runId))!;
+      }),
+    integrate: (_, runId, commit, message, favour) =>
+      act(`merge ${commit} into ${runId}`, () => integrate(parts, runId, commit, message, favour)),
+    changedFiles: (_, from, to) => effects.act("changed files", () => repository.changed(from, to)),
+    remove: (_, key) =>
+      act(`remove ${folderPath(key)}`, () => {
+        const folder = repository.folders.get(folderPath(key));
+        if (folder) removeFolder(parts, folder, refOf(key));
+      }),
+    release: (_, runId) =>
+      act(`release ${runId}`, () => {
+        const left = [...repository.folders.values()].filter((folder) => folder.runId === runId);
+        if (parts.stage.has("release-forgets-one")) left.pop();
+        for (const folder of left) removeFolder(parts, folder, `refs/tutti/${runId}/released/${folder.path}`);
+      }),
+  };
+}
+
+const refOf = ({ runId, name, attempt }: WorkspaceKey): string => attemptRef(runId, name, attempt);
+
+/** Git fails now and then, before it has changed anything. */
+function breakDown({ stage, random }: Parts, label: string): void {
+  if (stage.calm || !random.chance(0.002)) return;
+  stage.count("failed git operations");
+  throw new TuttiError("git_failed", `git failed: ${label}`);
+}
+
+function combine(repository: Repository, base: string, commits: readonly string[], message: string) {
+  let at = base;
+  for (const commit of commits) {
+    if (repository.holds(at, commit)) continue;
+    if (repository.holds(commit, at)) {
+      at = commit;
+      continue;
+    }
+    const { tree, collided } = repository.merge(at, commit);
+    if (collided.length > 0) return { ok: false as const, files: collided };
+    at = repository.commit(tree, [at, commit], message);
+  }
+  return { ok: true as const, commit: at };
+}
+
+const isSame = (one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>): boolean =>
+  Object.keys(one).length === Object.keys(other).length &&
+  Object.entries(one).every(([path, content]) => other[path] === content);
+
+function snapshot({ stage, repository }: Parts, key: WorkspaceKey, start: string, message: string): Snapshot {
+  const folder = repository.folders.get(folderPath(key));
+  const kept = repository.refs.get(refOf(key));
+  if (!folder) {
+    if (kept === undefined) throw new TuttiError("workspace_failed", "the workspace is gone and left no snapshot");
+    return { commit: kept, files: repository.changed(start, kept) };
+  }
+  const same = isSame(folder.files, repository.get(start).tree) || stage.has("snapshot-without-work");
+  const commit = same ? start : repository.commit(folder.files, [start], message);
+  repository.setRef(refOf(key), commit);
+  return { commit, files: repository.changed(start, commit) };
+}
+
+function integrate(parts: Parts, runId: string, commit: string, message: string, favour?: Favour): Integration {
+  const { stage, repository } = parts;
+  const branch = runBranch(runId);
+  const head = repository.branches.get(branch)!;
+  if (repository.holds(head, commit) && !stage.has("merged-twice")) return { ok: true, commit: head, settled: [] };
+  const { tree, collided } = repository.merge(head, commit);
+  if (collided.length > 0) stage.count("merges that collide");
+  const blind = stage.has("conflict-overlooked");
+  if (collided.length > 0 && favour === undefined && !blind) return { ok: false, files: collided };
+  if (favour === "last" || blind) for (const path of collided) takeTheirs(repository, tree, commit, path);
+  const merged = repository.commit(tree, [head, commit], message);
+  if (stage.has("merge-lost") && parts.random.chance(0.2)) return { ok: true, commit: head, settled: [] };
+  repository.setBranch(branch, merged);
+  return { ok: true, commit: merged, settled: blind ? [] : collided };
+}
+
+function takeTheirs(repository: Repository, tree: Record<string, string>, commit: string, path: string): void {
+  const content = repository.get(commit).tree[path];
+  if (content === undefined) delete tree[path];
+  else tree[path] = content;
+}
+
+/** What a folder holds beyond what it started from gets a name of its own before the folder goes. */
+function keep({ stage, repository }: Parts, folder: Folder, ref: string): void {
+  const added = Object.values(folder.files).filter((content) => !repository.isHeld(content));
+  if (added.length === 0 || stage.has("workspace-gone-before-snapshot")) return;
+  repository.setRef(ref, repository.commit(folder.files, [folder.start], `What was left in ${folder.path}`));
+}
+
+function removeFolder(parts: Parts, folder: Folder, ref: string): void {
+  const { stage, repository, machine } = parts;
+  keep(parts, folder, `${ref}-left`);
+  const lost = Object.entries(folder.files).filter(([, content]) => !repository.isHeld(content));
+  stage.require(lost.length === 0, "I14", () => `${folder.path} went with ${lost.map(([path]) => path).join(", ")}`);
+  const worker = machine.workingIn(folder.path);
+  stage.require(worker === null, "I13", () => `${folder.path} went while ${worker} worked in it`);
+  repository.folders.delete(folder.path);
+}

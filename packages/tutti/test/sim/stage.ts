@@ -1,0 +1,47 @@
+// What all parts of one simulation share: the loop, the clock, chance, what was exercised, and the first thing that was
+// wrong.
+import { Loop } from "./loop.ts";
+import { Random } from "./random.ts";
+import { WallClock } from "./sim-world.ts";
+import { Violation } from "./violation.ts";
+import type { BugName } from "./planted.ts";
+
+export class Stage {
+  readonly seed: string;
+  readonly random: Random;
+  readonly loop: Loop;
+  readonly clock: WallClock;
+  readonly counts = new Map<string, number>();
+  readonly #bug: BugName | null;
+  /** From now on nothing fails by chance, and people are helpful. */
+  calm = false;
+  violation: Violation | null = null;
+
+  constructor(seed: string, bug: BugName | null) {
+    this.seed = seed;
+    this.#bug = bug;
+    this.random = new Random(seed);
+    this.loop = new Loop(this.random.fork("order"));
+    this.clock = new WallClock(this.loop);
+  }
+
+  /** Whether this bug was planted. */
+  has(bug: BugName): boolean {
+    return this.#bug === bug;
+  }
+
+  count(what: string, by = 1): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + by);
+  }
+
+  /** Only the first is kept: what comes after it may only follow from it. */
+  fail(invariant: string, message: string): void {
+    if (this.violation) return;
+    this.violation = new Violation(invariant, message);
+    this.loop.note(`VIOLATION ${this.violation.message}`);
+  }
+
+  require(holds: boolean, invariant: string, message: () => string): void {
+    if (!holds) this.fail(invariant, message());
+  }
+}

@@ -1,0 +1,132 @@
+// Steering a run in a real browser: what a person can order, and what a person is asked.
+import { describe, expect, test } from "vitest";
+import { violations } from "./axe.ts";
+import { statusOf, untilStatus, withBrowser } from "./with-browser.ts";
+import { goodWorker, mainSession } from "../lab/scenarios.ts";
+
+const firstAttempt = (task: string, turn: object) => ({
+  match: { role: "worker", task, attempt: 1 },
+  turns: [turn],
+});
+const failing = (task: string) =>
+  firstAttempt(task, {
+    block: { phase: "completion", data: { task_id: "{TASK_ID}", status: "failed", error: "no luck" } },
+  });
+
+describe("steering in the dashboard", () => {
+  const onStage = withBrowser();
+
+  test(
+    "pauses and resumes a run and a worker, cancels a worker and tries it again",
+    onStage(async (stage) => {
+      const sessions = [
+        ...mainSession([{ id: "a" }, { id: "b" }]),
+        firstAttempt("a", { say: "hm", then: "hang" }),
+        goodWorker,
+      ];
+      const { id } = await stage.begin(sessions, "Write two pages");
+      await stage.until(id, "confirming");
+      await stage.engine.confirm(id);
+      const page = await stage.page(`/runs/${id}`);
+      await untilStatus(page, "a", "Working");
+      await untilStatus(page, "b", "Completed");
+
+      await page.getByRole("button", { name: "Pause", exact: true }).click();
+      await page.getByText("Paused by a person.").waitFor();
+      await untilStatus(page, "a", "Paused");
+      expect(await page.locator(".stepper").innerText()).toContain("paused");
+      expect(stage.engine.get(id)!.status).toBe("paused");
+      expect(await violations(page)).toEqual([]);
+      await page.getByRole("button", { name: "Resume", exact: true }).click();
+      await untilStatus(page, "a", "Working");
+
+      await page.locator('.task-node[data-task="a"]').click();
+      await page.getByRole("button", { name: "Pause a" }).click();
+      await untilStatus(page, "a", "Paused");
+      expect(await violations(page)).toEqual([]);
+      await page.getByRole("button", { name: "Resume a" }).click();
+      await untilStatus(page, "a", "Working");
+      await page.getByRole("button", { name: "Cancel a" }).click();
+      await untilStatus(page, "a", "Cancelled");
+      await page.getByRole("button", { name: "Try a again" }).click();
+      await untilStatus(page, "a", "Completed");
+      await page.getByRole("heading", { name: "Success" }).waitFor();
+      expect(stage.engine.get(id)!.workers["a"]).toMatchObject({ attempt: 2, retryCount: 1 });
+    }),
+  );
+
+  test(
+    "asks for another plan, leaves a task out, sets a priority, and tries a failed task again",
+    onStage(async (stage) => {
+      const tasks = [{ id: "a" }, { id: "b", dependencies: ["a"] }, { id: "c" }];
+      const { id } = await stage.begin([...mainSession(tasks), failing("c"), goodWorker], "Write some pages");
+      await stage.until(id, "confirming");
+      const page = await stage.page(`/runs/${id}`);
+      await page.getByLabel("Ask for changes").fill("shorter pages");
+      await page.getByRole("button", { name: "Ask for another plan" }).click();
+      await page.getByText("Another plan was asked for: shorter pages").waitFor();
+
+      await page.getByLabel("Skip a").check();
+      await page.getByLabel("b may start without it").check();
+      await page.getByLabel("Priority of c").fill("1");
+      expect(await violations(page)).toEqual([]);
+      await page.getByRole("button", { name: "Confirm plan" }).click();
+      await untilStatus(page, "b", "Completed");
+      expect(await statusOf(page, "a")).toBe("Skipped");
+      await untilStatus(page, "c", "Failed");
+      const failure = page.getByRole("region", { name: "A failed task" });
+      await failure.getByText("no luck").waitFor();
+      expect(await violations(page)).toEqual([]);
+      await failure.getByRole("button", { name: "Try it again" }).click();
+      await untilStatus(page, "c", "Completed");
+      await failure.waitFor({ state: "detached" });
+      await page.getByRole("heading", { name: "Success" }).waitFor();
+      const run = stage.engine.get(id)!;
+      expect([run.skipped, run.tasks[2]!.priority]).toEqual([{ a: { satisfied: true } }, 1]);
+    }),
+  );
+
+  test(
+    "takes the decisions that merging needs, and gives a run that has used up its budget more",
+    onStage(async (stage) => {
+      const needs = {
+        status: "needs_input",
+        summary: "two styles",
+        conflicts: [{ type: "naming", description: "Which style?", options: ["camel", "snake"] }],
+      };
+      const turns = [needs, { status: "success", summary: "all in one" }].map((data) => ({
+        block: { phase: "aggregation", data },
+      }));
+      const main = mainSession([{ id: "a" }, { id: "b" }]).map((session) =>
+        session.match.phase === "aggregation" ? { ...session, turns } : session,
+      );
+      const agent = stage.lab.scenario([...main, goodWorker], "decide.json");
+      const { id } = await stage.engine.create({
+        templateId: "documentation",
+        cwd: stage.lab.repo,
+        message: "Write two pages",
+        agent,
+        config: { autoSpawn: true },
+        budget: { turns: 3 },
+      });
+      await stage.engine.start(id);
+      const page = await stage.page(`/runs/${id}`);
+      const budget = page.getByRole("region", { name: "A budget" });
+      const decision = page.getByRole("region", { name: "A decision" });
+      await budget.waitFor();
+      await page.getByText("Paused, because the budget is used up.").waitFor();
+      expect(await page.getByRole("button", { name: "Resume", exact: true }).count()).toBe(0);
+      expect(await violations(page)).toEqual([]);
+      await budget.getByRole("button").first().click();
+      await decision.getByText("Which style?").waitFor();
+      await page.getByText("Paused, because merging needs a decision.").waitFor();
+      expect(await violations(page)).toEqual([]);
+      await decision.getByRole("button", { name: "snake" }).click();
+      await decision.getByRole("button", { name: "Answer" }).click();
+      await decision.waitFor({ state: "detached" });
+      await expect
+        .poll(() => stage.engine.get(id)!.decisions.map(({ answer }) => answer), { timeout: 5000 })
+        .toEqual(["snake"]);
+    }),
+  );
+});

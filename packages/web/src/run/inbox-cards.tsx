@@ -1,0 +1,45 @@
+// Everything of a run that waits for a person, but for its plan. What holds the run up comes first.
+import { ChoiceCard } from "./choice-card.tsx";
+import { DataCard } from "./data-card.tsx";
+import { QuestionCard } from "./question-card.tsx";
+import { holdsUp } from "./waiting.ts";
+import type { InboxItem } from "../../../tutti/src/schema/inbox.ts";
+import type { Run } from "../../../tutti/src/schema/run.ts";
+import { plural } from "../text/format.ts";
+
+/** Failed tasks that have a card; each of the others can be tried again where its transcript is. */
+const MOST_FAILURES = 3;
+
+export function InboxCards({ run }: { run: Run }) {
+  const items = Object.values(run.inbox);
+  const failures = items.filter(({ kind }) => kind === "failure");
+  const more = failures.length - MOST_FAILURES;
+  const shown = [
+    ...items.filter(holdsUp),
+    ...items.filter(({ kind }) => kind === "data"),
+    ...failures.slice(0, MOST_FAILURES),
+  ];
+  return (
+    <>
+      {shown.map((item) => (
+        <ItemCard key={item.id} item={item} run={run} />
+      ))}
+      {more > 0 && <p className="muted">{`${plural(more, "more task")} did not complete.`}</p>}
+    </>
+  );
+}
+
+function ItemCard({ item, run }: { item: InboxItem; run: Run }) {
+  switch (item.kind) {
+    case "question":
+    case "decision":
+      return <QuestionCard item={item} run={run} />;
+    case "budget":
+    case "failure":
+      return <ChoiceCard item={item} run={run} />;
+    case "data":
+      return <DataCard item={item} run={run} />;
+    case "plan":
+      return null;
+  }
+}

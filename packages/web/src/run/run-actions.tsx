@@ -1,0 +1,20 @@
+import { CancelButton } from "./cancel-button.tsx";
+import { OrderButton } from "../shell/order-button.tsx";
+import { server } from "../shell/server.ts";
+import type { Run } from "../../../tutti/src/schema/run.ts";
+import { isRunOver } from "../../../tutti/src/schema/status.ts";
+
+/** What the person can order now. What a paused run waits for is answered, not resumed. */
+export function RunActions({ run }: { run: Run }) {
+  const { id, status } = run;
+  const waits = Object.values(run.inbox).some(({ kind }) => kind === "decision" || kind === "budget");
+  const canPause = status !== "created" && status !== "paused" && !isRunOver(status);
+  return (
+    <div className="run-actions">
+      {status === "created" && <OrderButton word="Start" primary order={() => server.start(id)} />}
+      {canPause && <OrderButton word="Pause" order={() => server.pause(id)} />}
+      {status === "paused" && !waits && <OrderButton word="Resume" primary order={() => server.resume(id)} />}
+      {!isRunOver(status) && status !== "confirming" && <CancelButton id={id} />}
+    </div>
+  );
+}

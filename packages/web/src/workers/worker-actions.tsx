@@ -1,0 +1,33 @@
+import { canRetry } from "../run/can-retry.ts";
+import { OrderButton } from "../shell/order-button.tsx";
+import { server } from "../shell/server.ts";
+import type { Run } from "../../../tutti/src/schema/run.ts";
+import { isRunOver } from "../../../tutti/src/schema/status.ts";
+import type { Worker } from "../../../tutti/src/schema/worker.ts";
+
+/** What can be ordered of one worker. A worker that is paused with its run is resumed with it. */
+export function WorkerActions({ run, worker }: { run: Run; worker: Worker }) {
+  const { taskId, sessionId, status } = worker;
+  const open = !isRunOver(run.status);
+  return (
+    <div className="worker-actions">
+      {open && status === "running" && (
+        <OrderButton word="Pause" label={`Pause ${taskId}`} order={() => server.pauseWorker(run.id, sessionId)} />
+      )}
+      {open && status === "paused" && run.status !== "paused" && (
+        <OrderButton word="Resume" label={`Resume ${taskId}`} order={() => server.resumeWorker(run.id, sessionId)} />
+      )}
+      {open && (status === "spawning" || status === "running" || status === "paused") && (
+        <OrderButton
+          word="Cancel"
+          label={`Cancel ${taskId}`}
+          danger
+          order={() => server.cancelWorker(run.id, sessionId)}
+        />
+      )}
+      {canRetry(run, worker) && (
+        <OrderButton word="Try again" label={`Try ${taskId} again`} order={() => server.retry(run.id, taskId)} />
+      )}
+    </div>
+  );
+}
