@@ -7,6 +7,8 @@ import { defaultDataDir } from "./cli/data-folder.ts";
 import { Engine } from "./engine/engine.ts";
 import type { Templates } from "./engine/new-run.ts";
 import type { CommandRunner, HookFunction } from "./engine/hooks.ts";
+import { replay, type Replay } from "./engine/replay.ts";
+import { writeCopy } from "./engine/run-copy.ts";
 import { RunShelf, summarise, type RunSummary } from "./engine/run-shelf.ts";
 import { TuttiError } from "./schema/error.ts";
 import type { Run } from "./schema/run.ts";
@@ -21,6 +23,7 @@ import type { SessionHost, SessionSpec } from "./session/session.ts";
 import { lockFolder } from "./store/folder-lock.ts";
 import { MemoryStore } from "./store/memory.ts";
 import { openSqliteReader, openSqliteStore } from "./store/sqlite.ts";
+import type { LogReader } from "./store/store.ts";
 import { TemplateLibrary } from "./template/library.ts";
 import { TrustedPrograms } from "./template/trusted.ts";
 import { createGitWorkspaces } from "./workspace/git-workspaces.ts";
@@ -263,12 +266,20 @@ export const readSummaries = (dataDir: string): RunSummary[] =>
 /** One run of a data folder in the same way. */
 export const readRun = (dataDir: string, id: string): Run | null => looking(dataDir, null, (shelf) => shelf.fold(id));
 
-function looking<T>(dataDir: string, nothing: T, look: (shelf: RunShelf) => T): T {
+/** The log of one run of a data folder, to take along. */
+export const readCopyOf = (dataDir: string, id: string): string =>
+  looking(dataDir, "", (_, log) => writeCopy(id, log.read({ run: id })));
+
+/** The log of one run folded again, event by event, with everything about it that is not as it should be. */
+export const replayLog = (dataDir: string, id: string, until?: number): Replay =>
+  looking(dataDir, { steps: [], problems: [] }, (shelf, log) => replay(log.read({ run: id }), shelf.fold(id), until));
+
+function looking<T>(dataDir: string, nothing: T, look: (shelf: RunShelf, log: LogReader) => T): T {
   const file = join(resolve(dataDir), "tutti.db");
   if (!existsSync(file)) return nothing;
   const log = openSqliteReader(file);
   try {
-    return look(new RunShelf(log, log.snapshots));
+    return look(new RunShelf(log, log.snapshots), log);
   } finally {
     log.close();
   }

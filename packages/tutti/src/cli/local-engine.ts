@@ -9,8 +9,10 @@ export {
   makeRepository,
   openTemplates,
   parseTemplate,
+  readCopyOf,
   readRun,
   readSummaries,
+  replayLog,
   rehearsalScenario,
   rehearsedTemplate,
 } from "../main.ts";

@@ -1,5 +1,6 @@
 // The command line: one short file per command, loaded when it is asked for.
 import { Command, CommanderError } from "commander";
+import { addLogCommands } from "./log-commands.ts";
 import { addMessageCommands } from "./message-commands.ts";
 import { endWhenUnread, Output, type GlobalFlags } from "./output.ts";
 import { addSteerCommands } from "./steer-commands.ts";
@@ -101,6 +102,7 @@ export async function main(argv: string[]): Promise<number> {
     .action(action(async (output, id: string) => (await import("./status.ts")).status(output, id)));
 
   addTemplateCommands(program, action);
+  addLogCommands(program, action);
   addMessageCommands(program, action);
 
   try {

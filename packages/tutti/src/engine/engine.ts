@@ -9,12 +9,15 @@ import { ClockWatch } from "./clock-watch.ts";
 import { historyOf } from "./history.ts";
 import { Hooks, type CommandRunner } from "./hooks.ts";
 import { prepareRun, type NewRun, type Surroundings } from "./new-run.ts";
+import { isOldFile, readOldStates } from "./old-states.ts";
 import { Reconciler } from "./reconcile.ts";
+import { closing, readCopy, underNewId, writeCopy } from "./run-copy.ts";
 import { RunShelf, summarise, type RunSummary } from "./run-shelf.ts";
 import { RunWriter } from "./run-writer.ts";
 import { Slots, type SlotLimits } from "./slots.ts";
 import type { Command, PlanChanges } from "../run/command.ts";
 import { readAnswer } from "../protocol/read-answer.ts";
+import { fold } from "../run/apply.ts";
 import { outcome } from "../run/census.ts";
 import { activeWorkers } from "../run/lookup.ts";
 import { schedule } from "../run/schedule.ts";
@@ -27,7 +30,7 @@ import { ANSWER_PHASE, isRunOver, type Phase } from "../schema/status.ts";
 import type { TranscriptEntry } from "../schema/transcript.ts";
 import type { ToolStats } from "../schema/worker.ts";
 import type { Snapshots } from "../store/snapshots.ts";
-import type { ReadOptions, Store } from "../store/store.ts";
+import type { NewEvent, ReadOptions, Store } from "../store/store.ts";
 import type { World } from "../world.ts";
 
 export interface EngineOptions extends SlotLimits, Surroundings {
@@ -298,6 +301,53 @@ export class Engine {
     }
   }
 
+  /** The log of a run, to take along. */
+  export(id: string): string {
+    this.#state(id);
+    return writeCopy(id, this.#options.store.read({ run: id }));
+  }
+
+  /**
+   * Takes in a run that was exported, here or elsewhere, or all those of an old file of states. One that was not over
+   * waits to be resumed. Nothing is taken in if one of them is here already.
+   */
+  async import(text: string): Promise<Run[]> {
+    const { world, templates } = this.#options;
+    const old = parseJson(text);
+    const found = isOldFile(old)
+      ? readOldStates(old, templates.resolve("_default").template, () => `orch_${world.id(12)}`, world.now())
+      : [readCopy(text)];
+    const known = found.find(({ id }) => this.get(id));
+    if (known) throw new TuttiError("wrong_state", `there is a run ${known.id} already`);
+    const taken: Run[] = [];
+    for (const { id, events } of found) {
+      taken.push(await this.#take(id, [...events, ...closing(events, world.now(), "imported")]));
+    }
+    return taken;
+  }
+
+  /** A new run that has the past of another one, up to one of its events; what was done by then is not done again. */
+  async fork(id: string, at = Number.POSITIVE_INFINITY): Promise<Run> {
+    this.#state(id);
+    const past = this.#options.store.read({ run: id }).filter(({ runSeq }) => runSeq <= at);
+    if (past.length === 0) throw new TuttiError("invalid_input", `run ${id} has no event up to ${at}`);
+    const { world } = this.#options;
+    const forked = `orch_${world.id(12)}`;
+    const events = underNewId(past, id, forked);
+    const data = { id: forked, from: id, at: past.at(-1)!.runSeq };
+    events.push({ type: "orchestrator:forked", data, timestamp: world.now() });
+    return this.#take(forked, [...events, ...closing(events, world.now(), `forked from ${id}`)]);
+  }
+
+  async #take(id: string, events: NewEvent[]): Promise<Run> {
+    if (this.#halted !== null) throw this.#halted;
+    const stored = await this.#options.store.append(id, 0, events);
+    const run = fold(null, stored)!;
+    this.#runs.set(id, this.#make(id, run));
+    this.#published(stored, run);
+    return run;
+  }
+
   /** The events stay in their places in the sequence, without content. */
   async #remove(id: string): Promise<void> {
     const { store, world } = this.#options;
@@ -436,6 +486,15 @@ export class Engine {
     this.#fail(new TuttiError("engine_stopped", "the engine has been stopped"));
     await Promise.all([...this.#runs.values()].map(({ writer }) => writer.idle()));
     await this.#options.store.close();
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Several lines of JSON are no JSON; they are read in their own way.
+    return null;
   }
 }
 

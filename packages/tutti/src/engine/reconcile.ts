@@ -100,7 +100,7 @@ export class Reconciler {
     if (this.#releasing) return;
     if (run.base !== null && !this.#branchOpen) {
       this.#branchOpen = true;
-      await this.#options.workspaces.openBranch(run.cwd, run.id, run.base);
+      await this.#options.workspaces.openBranch(run.cwd, run.id, run.head ?? run.base);
     }
     const { slots, world } = this.#options;
     const wanted = schedule(run, { freeSlots: slots.free(workerAgent(run)) }, world.now());

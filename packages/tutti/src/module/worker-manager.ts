@@ -15,14 +15,7 @@ import {
   wrongState,
   type QueueItem,
 } from "./spawn-tasks.ts";
-import {
-  aggregateWorkers,
-  workerOutput,
-  workerState,
-  type AggregatedStats,
-  type WorkerOutput,
-  type WorkerState,
-} from "./worker-state.ts";
+import { workerOutput, workerState, type WorkerOutput, type WorkerState } from "./worker-state.ts";
 import type { ResponseParser } from "../protocol/response-parser.ts";
 import { taskStanding } from "../run/census.ts";
 import { workerOf, workersOf } from "../run/lookup.ts";
@@ -32,6 +25,7 @@ import { WorkerOptions } from "../schema/options.ts";
 import type { WorkerStatus } from "../schema/status.ts";
 import type { Task } from "../schema/task.ts";
 import type { Template } from "../schema/template.ts";
+import { aggregateStats, type AggregatedStats } from "../engine/worker-stats.ts";
 
 type Variables = Record<string, unknown>;
 
@@ -237,7 +231,7 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
   }
 
   getAggregatedStats(orchestratorId: string): AggregatedStats {
-    return aggregateWorkers(this.backstage.run(orchestratorId), Date.now());
+    return aggregateStats(this.backstage.run(orchestratorId), Date.now());
   }
 
   /** Sessions that are over leave the lists and stay readable; one that is alive is an error of its own. */

@@ -1,6 +1,5 @@
 // Workers as document 004 shows them: out of the log, times as dates.
 import { dateOrNull } from "./orchestrator-state.ts";
-import { workersOf } from "../run/lookup.ts";
 import type { Run } from "../schema/run.ts";
 import { workerSessionId } from "../schema/ids.ts";
 import type { WorkerStatus } from "../schema/status.ts";
@@ -87,45 +86,4 @@ export type WorkerOutput = Pick<WorkerState, "taskId" | "status" | "output" | "o
 export function workerOutput(worker: Worker): WorkerOutput {
   const { taskId, task, status, output, outputFiles, error, toolStats, completedAt } = workerState(worker);
   return { taskId, taskTitle: task.title, status, output, outputFiles, error, toolStats, completedAt };
-}
-
-export interface AggregatedStats extends Record<Exclude<WorkerStatus, "spawning">, number> {
-  totalWorkers: number;
-  totalProgress: number;
-  toolStats: ToolStats;
-  averageProgress: number;
-  totalRetries: number;
-  /** Sessions that have shown nothing for as long as the template says; nothing follows from it. */
-  quiet: string[];
-}
-
-/** A worker that is being started counts as running. */
-export function aggregateWorkers(run: Run, now: number): AggregatedStats {
-  const workers = workersOf(run);
-  const sum = (of: (worker: Worker) => number): number => workers.reduce((total, worker) => total + of(worker), 0);
-  const count = (...statuses: WorkerStatus[]): number => sum(({ status }) => (statuses.includes(status) ? 1 : 0));
-  const tools = Object.keys(NO_TOOLS) as (keyof ToolStats)[];
-  const totalProgress = sum(({ progress }) => progress);
-  return {
-    totalWorkers: workers.length,
-    completed: count("completed"),
-    failed: count("failed"),
-    running: count("running", "spawning"),
-    pending: count("pending"),
-    paused: count("paused"),
-    cancelled: count("cancelled"),
-    timeout: count("timeout"),
-    totalProgress,
-    toolStats: Object.fromEntries(tools.map((name) => [name, sum(({ toolStats }) => toolStats[name])])) as ToolStats,
-    averageProgress: workers.length === 0 ? 0 : Math.round(totalProgress / workers.length),
-    totalRetries: sum(({ retryCount }) => retryCount),
-    quiet: workers.filter((worker) => isQuiet(run, worker, now)).map(({ sessionId }) => sessionId),
-  };
-}
-
-/** Whoever waits for a person's answer is not quiet but waiting. */
-function isQuiet({ template, inbox }: Run, { status, sessionId, lastActivityAt }: Worker, now: number): boolean {
-  const asks = Object.values(inbox).some((item) => item.sessionId === sessionId);
-  if (status !== "running" || asks || lastActivityAt === null) return false;
-  return now - lastActivityAt >= template.config.progressDetectionInterval;
 }

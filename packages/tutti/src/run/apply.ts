@@ -130,6 +130,7 @@ function change(run: Run, event: RunEvent & Placed): Run {
     case "workers:archived":
     case "workers:deleted":
     case "orchestrator:budgetReached":
+    case "orchestrator:forked":
       return run;
     case "orchestrator:confirmed": {
       const { tasks = run.tasks, parallelGroups = run.parallelGroups, skipped, budget = run.budget } = event.data;

@@ -143,6 +143,8 @@ export const EVENTS = {
   /** A person supplied what no session could; the run goes on where it had failed. */
   "orchestrator:reopened": z.object({ id: z.string(), phase: Phase, status: RunStatus }),
   "orchestrator:cancelled": z.object({ id: z.string(), phase: Phase.nullable() }),
+  /** Everything before this was copied from another run, up to one of its events. */
+  "orchestrator:forked": z.object({ id: z.string(), from: z.string(), at: z.number() }),
 
   "main:spawning": z.object({
     ...session,

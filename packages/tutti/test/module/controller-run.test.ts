@@ -57,6 +57,20 @@ describe("a run on a session controller", () => {
     expect(times[1]! - times[0]!).toBeGreaterThan(480);
   });
 
+  it("looks at its workers as seldom as the template says, where the manager does not say it (D4-541)", async () => {
+    const silent: FakeAgent = (session, message) =>
+      message.includes("You have one task") ? null : twoPages(session, message);
+    const controller = new FakeController(ready(silent));
+    const { orchestrators } = lab.managers(controller, quick, { spawnDelay: 0 });
+    const id = await lab.work(orchestrators, { config: { pollInterval: 3000 } });
+    const worker = () => [...controller.sessions].find(([, { title }]) => title.startsWith("[Worker]"))?.[0] ?? "none";
+    const looks = () => controller.times("getTranscript", worker());
+    await expect.poll(() => looks().length, { timeout: 30_000, interval: 100 }).toBeGreaterThan(2);
+    const [first, , third] = looks();
+    expect((third! - first!) / 2).toBeGreaterThan(2500);
+    await orchestrators.cancel(id);
+  });
+
   it("looks only when it is asked to while nobody monitors it (D4-333, D4-334, D4-359, D4-360, D4-361)", async () => {
     const controller = new FakeController(ready(twoPages));
     const { orchestrators, workers } = lab.managers(controller, quick, { ...quick, spawnDelay: 0 });

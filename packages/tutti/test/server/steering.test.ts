@@ -196,7 +196,7 @@ describe("a worker", () => {
     );
   });
 
-  it("that shows nothing for as long as the template says is quiet", async () => {
+  it("that shows nothing for as long as the template says is quiet (D4-258, D4-259)", async () => {
     const id = await waitingPlan([{ id: "a" }], [hanging], { config: { progressDetectionInterval: 1000 } });
     await order(id, "confirm-tasks");
     await lab.until(id, ({ workers }) => workers["a"]?.session.turn != null);

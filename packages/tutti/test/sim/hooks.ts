@@ -26,6 +26,7 @@ export class SimHooks {
 
   readonly run: HookFunction = (event) => {
     const how = this.#heard(event);
+    if (this.#stage.has("hook-run-twice")) this.#heard(event);
     this.#stage.count(`hooks: ${how}`);
     if (how === "fail") throw new Error("the hook does not feel like it");
     return how === "hang" ? new Promise<void>(() => {}) : undefined;

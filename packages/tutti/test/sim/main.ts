@@ -1,16 +1,41 @@
-import { simulate } from "./simulation.ts";
-const from = Number(process.argv[2] ?? 1), n = Number(process.argv[3] ?? 20);
-const t = performance.now();
-let steps = 0; const counts = new Map<string, number>();
-let bad = 0;
-const kinds = new Map<string, number[]>();
-for (let seed = from; seed < from + n; seed++) {
-  const r = await simulate({ seed });
-  steps += r.steps;
-  for (const [k, v] of r.counts) counts.set(k, (counts.get(k) ?? 0) + v);
-  if (r.violation) { bad++; const key = r.violation.message.replaceAll(/orch_\w+|\d+|c\w{8,}/g, "#").slice(0,100); kinds.set(key, [...(kinds.get(key) ?? []), seed]);
-    if (n === 1) console.log(r.log.slice(-Number(process.argv[4] ?? 60)).join("\n")); }
+// The simulation from the command line:
+//   npm run sim -- --seeds 500 --kill-points 300 --double     many simulations
+//   npm run sim -- --seed 17 --kill 230,251                   one of them again
+//   npm run sim -- --planted                                  are planted bugs found, and how fast?
+import { parseArgs } from "node:util";
+import { isBug } from "./planted.ts";
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: "string", default: "0" },
+    from: { type: "string", default: "1" },
+    "kill-points": { type: "string", default: "0" },
+    double: { type: "boolean", default: false },
+    seed: { type: "string" },
+    kill: { type: "string" },
+    "no-crashes": { type: "boolean", default: false },
+    planted: { type: "boolean", default: false },
+    bug: { type: "string" },
+    tail: { type: "string", default: "40" },
+  },
+});
+
+const bug = values.bug === undefined || isBug(values.bug) ? values.bug : null;
+if (bug === null) throw new Error(`there is no planted bug ${values.bug}`);
+// The stand-ins have to be there before the engine is loaded.
+if (values.planted || bug) await import("./planted-loader.ts");
+
+if (values.planted) {
+  const { findPlanted } = await import("./find-planted.ts");
+  process.exitCode = (await findPlanted(bug ? [bug] : null)) ? 0 : 1;
+} else if (values.seed !== undefined) {
+  const { repeat } = await import("./report.ts");
+  const kills = values.kill?.split(",").map(Number);
+  const options = { seed: Number(values.seed), noCrashes: values["no-crashes"], bug: bug ?? null };
+  process.exitCode = (await repeat({ ...options, ...(kills ? { kills } : {}) }, Number(values.tail))) ? 0 : 1;
+} else {
+  const { campaign } = await import("./report.ts");
+  const killPoints = Number(values["kill-points"]);
+  const seeds = values.seeds === "0" && killPoints === 0 ? 200 : Number(values.seeds);
+  process.exitCode = (await campaign({ from: Number(values.from), seeds, killPoints, double: values.double })) ? 0 : 1;
 }
-for (const [k, v] of kinds) console.log(v.length, k, v.slice(0, 8).join(","));
-if (n > 1) console.log([...counts].sort().map(([k, v]) => `${k}=${v}`).join("\n"));
-console.log({ bad, steps, ms: Math.round(performance.now() - t) });

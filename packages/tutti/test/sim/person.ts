@@ -8,6 +8,7 @@ import type { PlanChanges } from "../../src/run/command.ts";
 import { workersOf } from "../../src/run/lookup.ts";
 import { TuttiError } from "../../src/schema/error.ts";
 import type { InboxItem, PersonAnswer } from "../../src/schema/inbox.ts";
+import type { Outcome } from "../../src/schema/outcome.ts";
 import type { Run } from "../../src/schema/run.ts";
 import { isRunOver } from "../../src/schema/status.ts";
 
@@ -19,6 +20,7 @@ export interface PersonOptions {
   runs(): Iterable<string>;
   /** What a command was answered with. */
   acknowledged(run: Run): void;
+  lookedAt(outcome: Outcome): void;
 }
 
 type Order = [name: string, give: (engine: Engine) => Promise<unknown>];
@@ -142,6 +144,13 @@ export class Person {
     }
   }
 
+  #pause(engine: Engine, run: Run): Promise<Run> {
+    const paused = engine.pause(run.id);
+    // Planted: the answer does not wait for the disk.
+    if (this.#options.stage.has("order-acknowledged-early")) this.#options.acknowledged({ ...run, runSeq: run.runSeq + 1 });
+    return paused;
+  }
+
   #confirm(run: Run): Order {
     const { id } = run;
     if (run.planErrors.length > 0) {
@@ -152,7 +161,11 @@ export class Person {
       return ["request changes", (engine) => engine.requestChanges(id, "smaller")];
     }
     const changes = this.#random.chance(0.3) ? this.#changes(run) : {};
-    return ["confirm", (engine) => engine.confirm(id, changes)];
+    const give = (engine: Engine) => {
+      this.#options.stage.confirmed.add(id);
+      return engine.confirm(id, changes);
+    };
+    return ["confirm", give];
   }
 
   #changes(run: Run): PlanChanges {
@@ -184,7 +197,11 @@ export class Person {
       failure: this.#calm ? [{ option: 1 }] : [{ option: 0 }, { option: 1 }],
     };
     const answer = { ...this.#random.pick(answers[item.kind]), hash: item.hash };
-    return [`answer ${item.kind}`, (engine) => engine.answer(item.id, answer)];
+    const give = (engine: Engine) => {
+      this.#options.stage.answered.add(item.id);
+      return engine.answer(item.id, answer);
+    };
+    return [`answer ${item.kind}`, give];
   }
 
   /** Whether it makes sense or not. */
@@ -204,10 +221,12 @@ export class Person {
       retry: 4,
       decide: 1,
       answer: 1,
-      none: 12,
+      look: 2,
+      none: 10,
     });
     switch (what) {
       case "pause":
+        return ["pause", (engine) => this.#pause(engine, run)];
       case "resume":
       case "cancel":
         return [what, (engine) => engine[what](id)];
@@ -223,6 +242,8 @@ export class Person {
         return ["decide", (engine) => engine.decide(id, [{ index: 0, option: 0 }])];
       case "answer":
         return ["answer nothing", async (engine) => engine.answer("item_nothing", { text: "yes" })];
+      case "look":
+        return ["look", async (engine) => this.#options.lookedAt(await engine.result(id))];
       case "none":
         return null;
     }

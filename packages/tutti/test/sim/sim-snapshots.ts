@@ -21,6 +21,8 @@ export class SimSnapshots implements Snapshots {
   }
 
   save(run: string, snapshot: Snapshot): void {
-    this.#effects.after(this.#effects.latency(), `snapshot of ${run}`, () => this.#disk.snapshots.set(run, snapshot));
+    const { stage, snapshots } = this.#disk;
+    const kept = stage.has("snapshot-of-another-moment") ? { ...snapshot, seq: snapshot.seq + 3 } : snapshot;
+    this.#effects.after(this.#effects.latency(), `snapshot of ${run}`, () => snapshots.set(run, kept));
   }
 }

@@ -9,7 +9,8 @@ import { SimHooks } from "./hooks.ts";
 import { WORLD } from "./loop.ts";
 import { Machine } from "./machine.ts";
 import { Person } from "./person.ts";
-import type { BugName } from "./planted.ts";
+import { plant } from "./planted-rules.ts";
+import { RULE_BUGS, type BugName, type RuleBug } from "./planted.ts";
 import type { Random } from "./random.ts";
 import { Repository } from "./repository.ts";
 import { drawScenario, simTemplates, type Scenario } from "./scenario.ts";
@@ -20,7 +21,8 @@ import { simWorkspaces } from "./sim-workspaces.ts";
 import { simWorld } from "./sim-world.ts";
 import { Stage } from "./stage.ts";
 import type { Violation } from "./violation.ts";
-import { Engine } from "../../src/engine/engine.ts";
+import { Engine, type Listener } from "../../src/engine/engine.ts";
+import type { StoredEvent } from "../../src/schema/event.ts";
 import { isRunOver } from "../../src/schema/status.ts";
 
 export interface SimulationOptions {
@@ -46,6 +48,7 @@ export interface SimulationResult {
 /** In calm everything ends within this virtual time, or never will. */
 const PATIENCE_MS = 3_600_000;
 const MAX_STEPS = 60_000;
+const QUIET_MS = 60_000;
 
 /** A clock that was set is noticed within this time. */
 const UNSEEN_MS = 15_000;
@@ -73,11 +76,14 @@ export class Simulation {
   readonly #crashes: number[] = [];
   #life: Life | null = null;
   #owners = 0;
+  #overSince: number | null = null;
   #closing = false;
 
   constructor(options: SimulationOptions) {
     this.#options = options;
-    const stage = new Stage(String(options.seed), options.bug ?? null);
+    const { bug = null } = options;
+    plant(bug !== null && bug in RULE_BUGS ? (bug as RuleBug) : null);
+    const stage = new Stage(String(options.seed), bug);
     this.#stage = stage;
     this.#scenario = drawScenario(stage.random.fork("scenario"));
     this.#machine = new Machine(stage, this.#repository);
@@ -101,6 +107,7 @@ export class Simulation {
       wanted: this.#scenario.runs,
       runs: () => this.#checked.ledgers.keys(),
       acknowledged: (run) => this.#life?.checks.acknowledged(run),
+      lookedAt: (outcome) => this.#life?.checks.lookedAt(outcome),
     });
   }
 
@@ -108,7 +115,7 @@ export class Simulation {
     const { loop } = this.#stage;
     loop.note(JSON.stringify(this.#scenario));
     this.#open();
-    await this.#steps(() => loop.steps >= this.#scenario.roughSteps);
+    await this.#steps(() => loop.steps >= this.#scenario.roughSteps || this.#isQuiet());
     const roughSteps = loop.steps;
     this.#calmDown();
     const until = loop.now + PATIENCE_MS;
@@ -141,6 +148,13 @@ export class Simulation {
     const { ledgers } = this.#checked;
     const runs = [...ledgers.values()];
     return this.#person.isDone && runs.every(({ run }) => run && isRunOver(run.status) && run.released);
+  }
+
+  /** Everything has been over for so long that nobody will open it again. */
+  #isQuiet(): boolean {
+    if (!this.#isOver()) this.#overSince = null;
+    else this.#overSince ??= this.#stage.loop.now;
+    return this.#overSince !== null && this.#stage.loop.now - this.#overSince > QUIET_MS;
   }
 
   #standing(): string {
@@ -177,9 +191,24 @@ export class Simulation {
     stage.loop.note(`engine ${owner} is open`);
     const life: Life = { engine, host, owner, halted: false, checks: new EngineChecks(this.#checked, this.#disk, engine) };
     this.#life = life;
-    engine.subscribe((event) => life.checks.heard(event));
+    engine.subscribe(this.#listener(life));
     engine.halted.catch(() => this.#halted(life));
     void this.#takeUp(engine);
+  }
+
+  /** Whoever watches; some planted bugs lie between the engine and its listeners. */
+  #listener({ checks }: Life): Listener {
+    let held: StoredEvent | null = null;
+    return (event) => {
+      if (this.#stage.has("told-out-of-order") && held === null && event.type === "turn:ended") {
+        held = event;
+        return;
+      }
+      checks.heard(event);
+      if (this.#stage.has("told-twice") && event.type === "worker:spawned") checks.heard(event);
+      if (held) checks.heard(held);
+      held = null;
+    };
   }
 
   /** As the server does it. */

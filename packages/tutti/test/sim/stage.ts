@@ -16,6 +16,9 @@ export class Stage {
   /** From now on nothing fails by chance, and people are helpful. */
   calm = false;
   violation: Violation | null = null;
+  /** What the person has said yes to: runs whose plan may be carried out, and questions that were answered. */
+  readonly confirmed = new Set<string>();
+  readonly answered = new Set<string>();
 
   constructor(seed: string, bug: BugName | null) {
     this.seed = seed;

@@ -33,6 +33,15 @@ export const SHOWN: Record<string, Shown> = {
   "config.priorityOrder": plan("reads priorities with 1 as the highest"),
   "config.sessionPrefix": ["schema/vocabulary.test.ts", "of worker sessions are local_, the template's prefix"],
   "config.spawnDelay": order("with a spawnDelay is one at a time"),
+  "config.progressDetectionInterval": [
+    "server/steering.test.ts",
+    "that shows nothing for as long as the template says",
+  ],
+  "config.hideWorkersFromList": [
+    "module/orchestrator-manager.test.ts",
+    "leaves the sessions of workers out of the list",
+  ],
+  "config.pollInterval": ["module/controller-run.test.ts", "looks at its workers as seldom as the template says"],
   "config.acceptWithoutWork": [
     "run/lifecycle.test.ts",
     "a success without a tool call and without a change is a failure",
@@ -108,9 +117,6 @@ export const SHOWN: Record<string, Shown> = {
 
 /** Settings whose part is not built yet, with the piece of work that will bring them. */
 export const WAITING: Record<string, string> = {
-  "config.pollInterval": "the managers of the library, for controllers that can only be polled",
-  "config.hideWorkersFromList": "the managers of the library, which list sessions",
-  "config.progressDetectionInterval": "server: the statistics of workers",
   "config.useSubSessions": "sub-sessions and tools",
   "config.inactivityThreshold": "sub-sessions and tools",
   "config.confirmationDelay": "sub-sessions and tools",

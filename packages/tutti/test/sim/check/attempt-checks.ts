@@ -1,8 +1,10 @@
 // Attempts: when one may begin, who may complete it, how often it may be tried again, and what it may cost.
 import type { Attempt, Ledger } from "./ledger.ts";
 import type { Checked } from "./log-checks.ts";
+import { scopesOverlap } from "../../../src/run/scopes.ts";
 import type { EventData, StoredEvent } from "../../../src/schema/event.ts";
 import type { Run } from "../../../src/schema/run.ts";
+import type { Task } from "../../../src/schema/task.ts";
 
 export function checkAttempts(checked: Checked, ledger: Ledger, before: Run, event: StoredEvent): void {
   const { stage } = checked;
@@ -97,6 +99,7 @@ function checkStart(checked: Checked, ledger: Ledger, before: Run, event: Stored
   stage.require(event.timestamp >= notBefore, "I9", () => `${taskId} starts ${notBefore - event.timestamp} ms early`);
   ledger.notBefore.delete(taskId);
   ledger.ended.delete(taskId);
+  checkCompany(checked, ledger, before, task, event.timestamp);
   const fresh: Attempt = {
     sessionId,
     taskId,
@@ -111,6 +114,20 @@ function checkStart(checked: Checked, ledger: Ledger, before: Run, event: Stored
   ledger.active.set(taskId, fresh);
   const active = [...checked.ledgers.values()].reduce((sum, each) => sum + each.active.size, 0);
   stage.require(active <= checked.serverCap, "I2", () => `${active} workers on a server for ${checked.serverCap}`);
+}
+
+/** Tasks that would get in each other's way are kept apart, and workers start with a pause between them if so wanted. */
+function checkCompany({ stage }: Checked, ledger: Ledger, before: Run, task: Task, at: number): void {
+  const { overlappingScopes, spawnDelay } = before.template.config;
+  if (overlappingScopes === "apart") {
+    const others = before.tasks.filter(({ id }) => ledger.active.has(id));
+    const other = others.find(({ scope }) => scopesOverlap(scope, task.scope));
+    stage.require(!other, "scopes", () => `${task.id} starts beside ${other?.id}`);
+  }
+  const sinceMs = at - (ledger.lastStart ?? Number.NEGATIVE_INFINITY);
+  const paced = sinceMs >= spawnDelay || stage.clock.wasSet;
+  stage.require(paced, "pace", () => `${task.id} starts ${sinceMs} ms after the one before`);
+  ledger.lastStart = at;
 }
 
 function checkTurn(checked: Checked, ledger: Ledger, before: Run, data: EventData<"turn:started">): void {

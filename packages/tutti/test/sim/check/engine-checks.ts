@@ -7,6 +7,7 @@ import { fold } from "../../../src/run/apply.ts";
 import { census } from "../../../src/run/census.ts";
 import { workersOf } from "../../../src/run/lookup.ts";
 import type { StoredEvent } from "../../../src/schema/event.ts";
+import type { Census, Outcome } from "../../../src/schema/outcome.ts";
 import type { Run } from "../../../src/schema/run.ts";
 
 export class EngineChecks {
@@ -70,12 +71,23 @@ export class EngineChecks {
 
   /** Every planned task is counted once, whoever counts. */
   #count(run: Run): void {
-    const { stage, ledgers } = this.#checked;
-    const { planned, ...counts } = census(run);
-    const sum = Object.values(counts).reduce((all, each) => all + each, 0);
-    stage.require(sum === planned && planned === run.tasks.length, "census", () => `${run.id}: ${sum} of ${planned}`);
+    const counts = census(run);
+    this.#addsUp(run.id, counts);
+    const { ledgers, stage } = this.#checked;
     const completed = run.tasks.filter(({ id }) => ledgers.get(run.id)!.completed.has(id) && !run.skipped[id]).length;
     stage.require(completed === counts.completed, "census", () => `${run.id}: ${counts.completed} of ${completed} completed`);
+    stage.require(counts.planned === run.tasks.length, "census", () => `${run.id}: ${counts.planned} planned`);
+  }
+
+  #addsUp(id: string, { planned, ...counts }: Census): void {
+    const sum = Object.values(counts).reduce((all, each) => all + each, 0);
+    this.#checked.stage.require(sum === planned, "census", () => `${id}: ${sum} of ${planned}`);
+  }
+
+  /** The person has looked at a result. */
+  lookedAt(outcome: Outcome): void {
+    this.#checked.stage.count("results looked at");
+    this.#addsUp(outcome.id, outcome.census);
   }
 }
 

@@ -34,11 +34,11 @@ export class Ledger {
   readonly turns = new Set<string>();
   readonly hooks = new Set<string>();
   readonly merged = new Set<string>();
+  lastStart: number | null = null;
   turnCount = 0;
   sessionCount = 0;
   usd = 0;
   tokens = 0;
-  status = "";
 
   /** One more event; returns the run before it. */
   take(event: StoredEvent): Run | null {

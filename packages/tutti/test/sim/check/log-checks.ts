@@ -52,6 +52,7 @@ function checkEvent(checked: Checked, ledger: Ledger, event: StoredEvent): void 
     checkPause(stage, before, event);
     checkTime(stage, ledger, before, event);
     checkAttempts(checked, ledger, before, event);
+    checkPerson(stage, before, event);
     checkGit(checked, ledger, event);
     checkEnd(checked, ledger, event);
   }
@@ -86,6 +87,20 @@ function checkPause(stage: Stage, before: Run, event: StoredEvent): void {
   if (!BEGINS.has(event.type)) return;
   const still = before.status === "paused" || isRunOver(before.status);
   stage.require(!still, "pause", () => `${event.type} in ${event.run}, which is ${before.status}`);
+}
+
+/** Nothing that is the person's to say is said by anybody else. */
+function checkPerson(stage: Stage, before: Run, event: StoredEvent): void {
+  if (event.type === "orchestrator:confirmed") {
+    const allowed = before.template.config.autoSpawn || stage.confirmed.has(before.id);
+    stage.require(allowed, "person", () => `nobody confirmed the plan of ${before.id}`);
+  }
+  if (event.type !== "inbox:answered" || event.data.withdrawn) return;
+  const item = before.inbox[event.data.itemId];
+  if (item?.kind !== "question") return;
+  const overdue = item.expiresAt !== undefined && event.timestamp >= item.expiresAt;
+  const known = before.answers[`${item.taskId ?? "main"}: ${item.question}`] === event.data.text;
+  stage.require(overdue || known || stage.answered.has(item.id), "person", () => `nobody answered ${item.id}`);
 }
 
 /** What the log calls merged is in the branch, once. */

@@ -1,4 +1,5 @@
 // How the workers of a run stand, taken together.
+import { workersOf } from "../run/lookup.ts";
 import type { Run } from "../schema/run.ts";
 import { NO_TOOLS, type ToolStats, type Worker } from "../schema/worker.ts";
 import type { WorkerStatus } from "../schema/status.ts";
@@ -22,7 +23,7 @@ export interface AggregatedStats {
 
 /** Over the same workers that the list has. One that is being started counts as running. */
 export function aggregateStats(run: Run, now: number): AggregatedStats {
-  const workers = Object.values(run.workers);
+  const workers = workersOf(run);
   const count = (...statuses: WorkerStatus[]) => workers.filter(({ status }) => statuses.includes(status)).length;
   const sum = (of: (worker: Worker) => number) => workers.reduce((total, worker) => total + of(worker), 0);
   const totalWorkers = workers.length;

@@ -1,0 +1,76 @@
+// A run's log: taken along, taken in, folded again, and gone on from.
+import { readFileSync, writeFileSync } from "node:fs";
+import { describeEvent } from "./describe.ts";
+import { findRun, findRunId } from "./find-run.ts";
+import { readCopyOf, readSummaries, replayLog, withEngine } from "./local-engine.ts";
+import type { Output } from "./output.ts";
+import { TuttiError } from "../schema/error.ts";
+
+export async function exportRun(output: Output, typed: string, file: string | undefined): Promise<number> {
+  const { id } = findRun(readSummaries(output.dataDir), typed);
+  const text = readCopyOf(output.dataDir, id);
+  if (file === undefined) process.stdout.write(text);
+  else {
+    writeFileSync(file, text, { flag: "wx", mode: 0o600 });
+    output.value({ id, file });
+    output.result(`exported ${id} to ${file}`);
+  }
+  return 0;
+}
+
+export async function importFile(output: Output, file: string): Promise<number> {
+  const text = readText(file);
+  return withEngine(output, {}, async (engine) => {
+    const runs = await engine.import(text);
+    output.value(runs.map(({ id, status }) => ({ id, status })));
+    for (const { id, status } of runs) {
+      output.result(`imported ${id}, ${status}${status === "paused" ? `: go on with tutti resume ${id}` : ""}`);
+    }
+    return 0;
+  });
+}
+
+export async function replay(output: Output, typed: string, { until }: { until?: string }): Promise<number> {
+  const { id } = findRun(readSummaries(output.dataDir), typed);
+  const { steps, problems } = replayLog(
+    output.dataDir,
+    id,
+    until === undefined ? undefined : readCount("--until", until),
+  );
+  for (const { event, run } of steps) {
+    const { runSeq, type, data, timestamp } = event;
+    output.value({ runSeq, type, data, timestamp: new Date(timestamp).toISOString(), status: run.status });
+    output.result(
+      `${String(runSeq).padStart(6)}  ${new Date(timestamp).toISOString()}  ${describeEvent(event, run) ?? type}`,
+    );
+  }
+  const last = steps.at(-1)?.run;
+  output.value({ id, events: steps.length, status: last?.status ?? null, problems });
+  output.result(`${steps.length} events, ${last?.status ?? "nothing"}${problems.length === 0 ? ", in order" : ""}`);
+  for (const problem of problems) output.result(`problem: ${problem}`);
+  return problems.length === 0 ? 0 : 1;
+}
+
+export async function fork(output: Output, typed: string, flags: { at?: string }): Promise<number> {
+  return withEngine(output, {}, async (engine) => {
+    const from = findRunId(engine, typed);
+    const run = await engine.fork(from, flags.at === undefined ? undefined : readCount("--at", flags.at));
+    output.value({ id: run.id, from, status: run.status });
+    output.result(`forked ${from} to ${run.id}, ${run.status}: go on with tutti resume ${run.id}`);
+    return 0;
+  });
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new TuttiError("usage", `${file} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+function readCount(flag: string, text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1) return count;
+  throw new TuttiError("usage", `${flag} takes the number of an event, from 1, not ${text}`);
+}

@@ -1,0 +1,121 @@
+// A run taken along: its log as lines of JSON, read back somewhere else, or copied up to a point into a run of its own.
+import { fold } from "../run/apply.ts";
+import { workersOf } from "../run/lookup.ts";
+import { PAUSABLE } from "../run/transitions.ts";
+import { TuttiError } from "../schema/error.ts";
+import { EVENTS, type EventType, type RunEvent, type StoredEvent } from "../schema/event.ts";
+import { RunId } from "../schema/ids.ts";
+import type { Run } from "../schema/run.ts";
+import { isRunOver } from "../schema/status.ts";
+import { EVENT_VERSION, upcast } from "../schema/upcast.ts";
+import type { NewEvent } from "../store/store.ts";
+
+const FORMAT = 1;
+
+/** One line that says what follows, then one line for each event. */
+export function writeCopy(id: string, events: readonly StoredEvent[]): string {
+  const head = { tutti: "run", format: FORMAT, eventVersion: EVENT_VERSION, run: id };
+  const lines = events.map(({ runSeq, type, data, timestamp }) => ({ runSeq, type, data, timestamp }));
+  return [head, ...lines].map((line) => `${JSON.stringify(line)}\n`).join("");
+}
+
+/** Refuses what is not a whole and sound log, with the line that is wrong. */
+export function readCopy(text: string): { id: string; events: NewEvent[] } {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const head = parseLine(lines[0] ?? "", 1);
+  if (head["tutti"] !== "run" || head["format"] !== FORMAT) throw wrong(1, "this is no run that Tutti exported");
+  const id = head["run"];
+  const version = head["eventVersion"];
+  if (!RunId.safeParse(id).success) throw wrong(1, "the run has no proper id");
+  if (typeof version !== "number" || version > EVENT_VERSION)
+    throw wrong(1, "it was exported by a newer version of Tutti");
+  const events = lines.slice(1).map((line, i) => readEvent(parseLine(line, i + 2), i + 2, version));
+  try {
+    fold(null, placed(events));
+  } catch (error) {
+    throw wrong(2, (error as Error).message);
+  }
+  if (events.length === 0) throw wrong(1, "there is no event in it");
+  return { id: id as string, events };
+}
+
+function readEvent(line: Record<string, unknown>, number: number, version: number): NewEvent {
+  const { runSeq, type, data, timestamp } = line;
+  if (runSeq !== number - 1) throw wrong(number, `event ${number - 1} is missing`);
+  if (typeof type !== "string" || !Object.hasOwn(EVENTS, type))
+    throw wrong(number, `there is no event ${String(type)}`);
+  if (typeof timestamp !== "number") throw wrong(number, "it has no time");
+  const parsed = EVENTS[type as EventType].safeParse(upcast(type, version, data));
+  if (!parsed.success) throw wrong(number, `${type} is not as expected: ${parsed.error.issues[0]!.message}`);
+  return { type, data: parsed.data, timestamp } as NewEvent;
+}
+
+function parseLine(line: string, number: number): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // Told below, with the number of the line.
+  }
+  throw wrong(number, "it is no JSON object");
+}
+
+const wrong = (line: number, why: string): TuttiError => new TuttiError("invalid_input", `line ${line}: ${why}`);
+
+/** The events as a run of another id. What the first run left in git stays its own, so its refs keep their names. */
+export function underNewId(events: readonly StoredEvent[], from: string, to: string): NewEvent[] {
+  const [old, young] = [from, to].map((id) => id.replace(/^orch_/, ""));
+  const renamed = (value: unknown): unknown => {
+    if (typeof value === "string") return value.startsWith("refs/tutti/") ? value : value.replaceAll(old!, young!);
+    if (Array.isArray(value)) return value.map(renamed);
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [renamed(key), renamed(member)]));
+  };
+  return events.map(({ type, data, timestamp }) => ({ type, data: renamed(data), timestamp }) as NewEvent);
+}
+
+/**
+ * What has to follow a copied log: its sessions were those of another run or another machine, so they are gone here; and
+ * nothing begins by itself until a person resumes it.
+ */
+export function closing(events: readonly NewEvent[], at: number, why: string): NewEvent[] {
+  const run = fold(null, placed(events))!;
+  if (isRunOver(run.status))
+    return run.released ? [] : [stamped({ type: "workspace:released", data: { id: run.id } }, at)];
+  return [...lostSessions(run, why), ...pauseHere(run, why)].map((event) => stamped(event, at));
+}
+
+function lostSessions(run: Run, reason: string): RunEvent[] {
+  const main = run.main && run.main.state !== "over" ? run.main : null;
+  const workers = workersOf(run).filter(({ session }) => session.state !== "over");
+  return [
+    ...(main
+      ? [
+          {
+            type: "main:lost" as const,
+            data: { id: run.id, sessionId: main.sessionId, taskId: null, reason, counted: false },
+          },
+        ]
+      : []),
+    ...workers.map(({ sessionId, taskId }) => ({
+      type: "worker:lost" as const,
+      data: { sessionId, orchestratorId: run.id, taskId, reason, counted: false },
+    })),
+  ];
+}
+
+function pauseHere(run: Run, detail: string): RunEvent[] {
+  if (!PAUSABLE.has(run.status)) return [];
+  const data = {
+    id: run.id,
+    previousStatus: run.status,
+    previousPhase: run.currentPhase,
+    reason: "person" as const,
+    detail,
+  };
+  return [{ type: "orchestrator:paused", data }];
+}
+
+const stamped = (event: RunEvent, timestamp: number): NewEvent => ({ ...event, timestamp });
+
+const placed = (events: readonly NewEvent[]) => events.map((event, i) => ({ ...event, runSeq: i + 1 }));

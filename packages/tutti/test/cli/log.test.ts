@@ -1,0 +1,123 @@
+// The log of a run: taken along, taken in elsewhere, folded again, and gone on from.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Lab } from "../lab/lab.ts";
+import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+
+let lab: Lab;
+beforeEach(() => {
+  lab = new Lab();
+});
+afterEach(() => lab.tearDown());
+
+const run = async (agent: string, ...more: string[]) =>
+  lab.json(["run", "do it", "--cwd", lab.repo, "--agent", agent, "--yes", ...more]);
+const good = () => lab.scenario([...mainSession([{ id: "one" }, { id: "two" }]), goodWorker]);
+
+describe("a run's log", () => {
+  it("is exported, and imported elsewhere as the same run, once", async () => {
+    const { last } = await run(good());
+    const file = join(lab.folder, "run.jsonl");
+    expect((await lab.json(["export", last.id!, file])).code).toBe(0);
+    expect((await lab.tutti(["export", last.id!])).stdout).toBe(readFileSync(file, "utf8"));
+    const there = ["--data-dir", join(lab.folder, "elsewhere")];
+    const { stdout } = await lab.tutti([...there, "--json", "import", file]);
+    expect(JSON.parse(stdout)).toEqual([{ id: last.id, status: "completed" }]);
+    const shown = JSON.parse((await lab.tutti([...there, "--json", "status", last.id!])).stdout);
+    expect(shown).toMatchObject({ id: last.id, outcome: "success", workers: { one: { status: "completed" } } });
+    expect((await lab.tutti([...there, "import", file])).code).toBe(4);
+  });
+
+  it("that is damaged is refused with its line, and nothing is taken in", async () => {
+    const { last } = await run(good());
+    const whole = (await lab.tutti(["export", last.id!])).stdout.split("\n");
+    const file = join(lab.folder, "damaged.jsonl");
+    const there = ["--data-dir", join(lab.folder, "elsewhere")];
+    for (const [lines, message] of [
+      [[...whole.slice(0, 3), ...whole.slice(4)], "line 4: event 3 is missing"],
+      [[...whole.slice(0, 2), "{", ...whole.slice(3)], "line 3: it is no JSON object"],
+      [["{}", ...whole.slice(1)], "line 1: this is no run"],
+      [
+        [whole[0], whole[1]!.replace("orchestrator:created", "something:else")],
+        "line 2: there is no event something:else",
+      ],
+    ] as const) {
+      writeFileSync(file, lines.join("\n"));
+      const { code, stderr } = await lab.tutti([...there, "import", file]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+    }
+    expect((await lab.tutti([...there, "--json", "list"])).stdout.trim()).toBe("[]");
+  });
+
+  it("is folded again, event by event, and found in order", async () => {
+    const { last } = await run(good());
+    const { code, stdout } = await lab.tutti(["replay", last.id!.slice(5, 12)]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/ 1 {2}\S+ {2}run orch_/);
+    expect(stdout.trim().split("\n").at(-1)).toMatch(/^\d+ events, completed, in order$/);
+    const { lines } = await lab.json(["replay", last.id!, "--until", "3"]);
+    expect(lines).toHaveLength(4);
+    expect(lines.at(-1)).toMatchObject({ events: 3, status: "analyzing", problems: [] });
+  });
+
+  it("of an old file of states is taken in as it can be read, and nothing of it begins by itself", async () => {
+    const file = join(lab.folder, "orchestrators.json");
+    const state = {
+      id: "orch_abc123def456",
+      templateId: "documentation",
+      template: { id: "documentation", name: "Documentation", strange: true },
+      cwd: "C:\\Projects\\old",
+      userRequest: "document everything",
+      status: "analyzing",
+      currentPhase: "analysis",
+      analysis: { summary: "large", recommendedSplits: 3 },
+      tasks: [{ id: "task_001", title: "A", description: "a" }, { id: 7 }],
+      workers: {},
+      createdAt: "2025-01-01T10:00:00.000Z",
+      updatedAt: "2025-01-01T11:00:00.000Z",
+      errors: [],
+    };
+    writeFileSync(file, JSON.stringify({ orchestrators: [state, { ...state, id: "local-7" }] }));
+    const { code, last } = await lab.json(["import", file]);
+    expect(code).toBe(0);
+    expect(last).toMatchObject([
+      { id: "orch_abc123def456", status: "cancelled" },
+      { id: expect.stringMatching(/^orch_[a-z0-9]{12}$/), status: "cancelled" },
+    ]);
+    const { last: shown } = await lab.json(["status", "orch_abc123def456"]);
+    expect(shown).toMatchObject({
+      userRequest: "document everything",
+      analysis: { summary: "large" },
+      tasks: [{ id: "task_001" }],
+      createdAt: Date.parse("2025-01-01T10:00:00.000Z"),
+    });
+  });
+});
+
+describe("a fork", () => {
+  it("goes on from one event of another run: what was done by then is not done again", async () => {
+    const writer = (id: string) =>
+      worker(id, { tools: ["Bash"], write: { [`docs/${id}.md`]: id }, block: done({ summary: id }) });
+    const agent = lab.scenario([
+      ...mainSession([{ id: "one" }, { id: "two", dependencies: ["one"] }]),
+      writer("one"),
+      writer("two"),
+    ]);
+    const { last } = await run(agent);
+    const events = lab.events().filter((event) => event.run === last.id);
+    const at = events.find((event) => event.type === "workspace:merged")!.runSeq;
+    const { code, last: forked } = await lab.json(["fork", last.id!, "--at", String(at)]);
+    expect([code, forked]).toMatchObject([0, { from: last.id, status: "paused" }]);
+    const { last: outcome } = await lab.json(["resume", forked.id!]);
+    expect(outcome).toMatchObject({ id: forked.id, outcome: "success", outputFiles: ["docs/one.md", "docs/two.md"] });
+    const mine = lab.events().filter((event) => event.run === forked.id);
+    const of = (type: string) =>
+      mine.filter((event) => event.type === type).map(({ data }) => (data as { taskId: string }).taskId);
+    expect(of("worker:spawning").filter((task) => task === "one")).toHaveLength(1);
+    expect(of("worker:completed")).toEqual(["one", "two"]);
+    expect(existsSync(join(lab.data, "sessions", forked.id!))).toBe(true);
+    expect(lab.git("rev-parse", `tutti/${last.id}`)).toBe(last["commit" as never]);
+    expect(lab.leftovers()).toEqual([]);
+  });
+});

@@ -1,0 +1,83 @@
+// What many simulations together must have exercised: a simulation in which nothing happens finds nothing.
+
+const MUST_HAPPEN = [
+  "crashes",
+  "halts",
+  "shut downs",
+  "reboots",
+  "orphaned sessions",
+  "adoptions",
+  "sessions reaped",
+  "clocks set",
+  "sleeps of the machine",
+  "slow writes",
+  "failed writes",
+  "lost acknowledgements",
+  "full disks",
+  "torn tails",
+  "late writes refused",
+  "late writes before a restart",
+  "failed git operations",
+  "merges that collide",
+  "conflicts",
+  "conflicts settled",
+  "questions",
+  "interrupts",
+  "interrupts ignored",
+  "timeouts checked",
+  "aggregations that need a person",
+  "agents that cannot be started",
+  "hooks: well",
+  "hooks: fail",
+  "hooks: hang",
+  "results looked at",
+  "order: confirm",
+  "order: request changes",
+  "order: pause",
+  "order: resume",
+  "order: pauseWorker",
+  "order: resumeWorker",
+  "order: cancelWorker",
+  "order: cancel",
+  "order: retry",
+  "order: answer question",
+  "order: answer decision",
+  "order: answer budget",
+  "order: answer failure",
+  "order: decide",
+  "orders refused",
+];
+
+const MUST_BE_STORED = [
+  "orchestrator:completed",
+  "orchestrator:cancelled",
+  "orchestrator:error",
+  "orchestrator:reopened",
+  "orchestrator:budgetReached",
+  "orchestrator:clockJumped",
+  "orchestrator:decided",
+  "orchestrator:verified",
+  "main:lost",
+  "main:relieved",
+  "worker:completed",
+  "worker:failed",
+  "worker:timeout",
+  "worker:lost",
+  "worker:paused",
+  "worker:retrying",
+  "task:blocked",
+  "workspace:conflict",
+  "protocol:ignored",
+  "hook:ended",
+];
+
+const BEHAVIOURS = ["twice", "lie", "crash", "vanish", "hang", "hangAfterResult", "late", "otherTask", "echo", "spoof"];
+
+export function missingExercise(counts: ReadonlyMap<string, number>): string[] {
+  const wanted = [
+    ...MUST_HAPPEN,
+    ...MUST_BE_STORED.map((type) => `event: ${type}`),
+    ...[...BEHAVIOURS, "limit", "partial", "garbage", "ask", "well"].map((behaviour) => `agent: ${behaviour}`),
+  ];
+  return wanted.filter((what) => (counts.get(what) ?? 0) === 0);
+}

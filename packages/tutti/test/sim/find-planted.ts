@@ -1,0 +1,45 @@
+// Plants one bug after the other and counts how many simulations it takes to find it: first random seeds, then kill
+// points.
+import { newTally, repeatCommand, runKillPoints, runSeeds } from "./campaign.ts";
+import { BUGS, type BugName } from "./planted.ts";
+
+const MAX_SEEDS = 150;
+const MAX_KILL_POINTS = 150;
+
+export interface Finding {
+  bug: BugName;
+  /** Simulations until it was found, or null if it was not. */
+  simulations: number | null;
+  by: "seeds" | "kill points";
+  what: string;
+  repeat: string;
+}
+
+export async function findBug(bug: BugName): Promise<Finding> {
+  const tally = newTally();
+  await runSeeds(tally, 1, MAX_SEEDS, bug);
+  const by = tally.failure ? "seeds" : "kill points";
+  if (!tally.failure) await runKillPoints(tally, { from: 1, count: MAX_KILL_POINTS, double: true, bug });
+  const { failure } = tally;
+  return {
+    bug,
+    by,
+    simulations: failure ? tally.simulations : null,
+    what: failure?.result.violation?.message ?? "nothing",
+    repeat: failure ? repeatCommand(failure.options) : "",
+  };
+}
+
+/** Returns whether every bug was found. */
+export async function findPlanted(bugs: readonly BugName[] | null): Promise<boolean> {
+  const names = bugs ?? (Object.keys(BUGS) as BugName[]);
+  let missed = 0;
+  for (const bug of names) {
+    const { simulations, by, what, repeat } = await findBug(bug);
+    if (simulations === null) missed++;
+    const found = simulations === null ? "NOT FOUND" : `found after ${simulations} (${by})`;
+    process.stdout.write(`${bug}: ${found}: ${what.slice(0, 110)}\n    ${repeat}\n`);
+  }
+  process.stdout.write(`${names.length} planted, ${names.length - missed} found\n`);
+  return missed === 0;
+}

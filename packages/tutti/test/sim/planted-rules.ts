@@ -1,0 +1,199 @@
+// Planted bugs in the rules. The product is not changed: planted-loader.ts puts these functions in the place of the real
+// ones, for the engine only; what the simulation checks with is always the real thing.
+import type { RuleBug } from "./planted.ts";
+import type { Slots } from "../../src/engine/slots.ts";
+import type { judgeAnswer } from "../../src/protocol/judge-answer.ts";
+import type { apply, fold } from "../../src/run/apply.ts";
+import type { reached } from "../../src/run/budget.ts";
+import type { outcome } from "../../src/run/census.ts";
+import type { decideWorkerAnswer } from "../../src/run/decide-worker-answer.ts";
+import type { decide } from "../../src/run/decide.ts";
+import type { answerByDefault } from "../../src/run/default-answer.ts";
+import type { follow } from "../../src/run/follow.ts";
+import type { stopWorkers } from "../../src/run/lifecycle.ts";
+import { workerOf, workerOfSession } from "../../src/run/lookup.ts";
+import type { automaticRetry } from "../../src/run/retry.ts";
+import type { deadlines, isReady, schedule } from "../../src/run/schedule.ts";
+import type { RunEvent } from "../../src/schema/event.ts";
+import type { Run } from "../../src/schema/run.ts";
+import type { TemplateConfig } from "../../src/schema/template.ts";
+
+/** Where each function lives that can be replaced, below src. */
+export const PATCHED = {
+  "run/schedule.ts": ["schedule", "deadlines", "isReady"],
+  "run/decide.ts": ["decide"],
+  "run/apply.ts": ["apply", "fold"],
+  "run/follow.ts": ["follow"],
+  "run/budget.ts": ["reached"],
+  "run/retry.ts": ["automaticRetry"],
+  "run/census.ts": ["outcome"],
+  "run/lifecycle.ts": ["stopWorkers"],
+  "run/default-answer.ts": ["answerByDefault"],
+  "run/decide-worker-answer.ts": ["decideWorkerAnswer"],
+  "protocol/judge-answer.ts": ["judgeAnswer"],
+  "engine/slots.ts": ["Slots"],
+} as const;
+
+interface Rules {
+  schedule: typeof schedule;
+  deadlines: typeof deadlines;
+  isReady: typeof isReady;
+  decide: typeof decide;
+  apply: typeof apply;
+  fold: typeof fold;
+  follow: typeof follow;
+  reached: typeof reached;
+  automaticRetry: typeof automaticRetry;
+  outcome: typeof outcome;
+  stopWorkers: typeof stopWorkers;
+  answerByDefault: typeof answerByDefault;
+  decideWorkerAnswer: typeof decideWorkerAnswer;
+  judgeAnswer: typeof judgeAnswer;
+}
+
+type Patches = {
+  [Name in keyof Rules]?: (real: Rules[Name], ...given: Parameters<Rules[Name]>) => ReturnType<Rules[Name]>;
+} & { Slots?: (real: typeof Slots) => typeof Slots };
+
+const withConfig = (run: Run, config: Partial<TemplateConfig>): Run => ({
+  ...run,
+  template: { ...run.template, config: { ...run.template.config, ...config } },
+});
+
+const mayStart = ({ status }: Run): boolean => status === "spawning" || status === "running";
+
+/** Tasks that have never been started, whatever they wait for. */
+const untouched = (run: Run, taskId: string): boolean =>
+  mayStart(run) && !workerOf(run, taskId) && !run.skipped[taskId] && !run.blocked[taskId];
+
+const goingOn = (run: Run): Run =>
+  run.status === "paused" && run.pausedFrom?.status === "running" ? { ...run, status: "running" } : run;
+
+const earlier = (byMs: (run: Run, sessionId: string) => number): Patches => ({
+  deadlines: (real, run) => real(run).map(({ sessionId, at }) => ({ sessionId, at: at - byMs(run, sessionId) })),
+  schedule: (real, run, limits, now) => {
+    const wanted = real(run, limits, now);
+    const shifted = wanted.deadlines.map(({ sessionId, at }) => ({ sessionId, at: at - byMs(run, sessionId) }));
+    return { ...wanted, deadlines: shifted };
+  },
+});
+
+export const RULE_PATCHES: Record<RuleBug, Patches> = {
+  "dependencies-ignored": {
+    isReady: (real, run, taskId, now) => real(run, taskId, now) || untouched(run, taskId),
+    schedule: (real, run, limits, now) => {
+      const wanted = real(run, limits, now);
+      const [next] = run.tasks.filter(({ id }) => untouched(run, id) && !wanted.spawn.includes(id));
+      const more = next && wanted.spawn.length === 0 && wanted.sessions.length === 0 && limits.freeSlots > 0;
+      return more ? { ...wanted, spawn: [next.id] } : wanted;
+    },
+  },
+  "worker-cap-ignored": {
+    schedule: (real, run, limits, now) =>
+      real(withConfig(run, { maxWorkers: 20, parallelExecution: true }), limits, now),
+  },
+  "slots-not-reserved": {
+    Slots: (real) =>
+      class extends real {
+        override reserve(): void {}
+        override release(): void {}
+      },
+  },
+  "slot-not-released": {
+    Slots: (real) =>
+      class extends real {
+        override release(): void {}
+      },
+  },
+  "scopes-ignored": {
+    schedule: (real, run, limits, now) => real(withConfig(run, { overlappingScopes: "allow" }), limits, now),
+  },
+  "spawn-delay-ignored": {
+    schedule: (real, run, limits, now) => real(withConfig(run, { spawnDelay: 0 }), limits, now),
+  },
+  "pause-ignored": {
+    schedule: (real, run, limits, now) => real(goingOn(run), limits, now),
+    isReady: (real, run, taskId, now) => real(goingOn(run), taskId, now),
+  },
+  "confirmed-without-person": { follow: (real, run, at) => real(withConfig(run, { autoSpawn: true }), at) },
+  "retry-beyond-limit": {
+    automaticRetry: (real, run, worker, code, at) =>
+      real(withConfig(run, { maxRetries: run.template.config.maxRetries + 1 }), worker, code, at),
+  },
+  "back-off-too-short": {
+    automaticRetry: (real, run, worker, code, at) => real(withConfig(run, { retryDelay: 0 }), worker, code, at),
+  },
+  "retries-what-cannot-help": {
+    automaticRetry: (real, run, worker, _, at) => real(run, worker, "something else", at),
+  },
+  "budget-ignored": { reached: () => null },
+  "pause-time-counted": earlier((run, sessionId) => workerOfSession(run, sessionId)?.session.waitedMs ?? 0),
+  "timeout-too-early": earlier(() => 3000),
+  "timeout-never": earlier(() => -100_000_000),
+  "default-answer-too-early": { answerByDefault: (real, run, at) => real(run, at + 900) },
+  "blocked-not-told": {
+    follow: (real, run, at) => real(run, at).filter(({ type }) => type !== "task:blocked"),
+  },
+  "retried-not-unblocked": {
+    apply: (real, run, event) => {
+      const next = real(run, event);
+      return run && event.type === "worker:retrying" ? { ...next, blocked: run.blocked } : next;
+    },
+  },
+  "census-off": {
+    outcome: (real, run, files, now) => {
+      const found = real(run, files, now);
+      return { ...found, census: { ...found.census, completed: found.census.completed + 1 } };
+    },
+  },
+  "merge-never-wanted": {
+    schedule: (real, run, limits, now) => ({ ...real(run, limits, now), merges: [] }),
+  },
+  "echo-counts": { judgeAnswer: (real, input) => real({ ...input, prompt: "" }) },
+  "other-task-counts": {
+    judgeAnswer: (real, { taskId: _, ...input }) => real(input),
+  },
+  "no-work-counts": {
+    decideWorkerAnswer: (real, run, worker, over) => real(withConfig(run, { acceptWithoutWork: true }), worker, over),
+  },
+  "workers-open-after-the-end": { stopWorkers: () => [] },
+  "completed-twice": {
+    decide: (real, run, command, at) =>
+      real(run, command, at).flatMap<RunEvent>((event) => (event.type === "worker:completed" ? [event, event] : [event])),
+  },
+  "attempt-begun-twice": {
+    decide: (real, run, command, at) =>
+      real(run, command, at).flatMap<RunEvent>((event) => (event.type === "worker:spawning" ? [event, event] : [event])),
+  },
+  "pause-forgotten-in-memory": {
+    apply: (real, run, event) =>
+      run && event.type === "worker:paused"
+        ? { ...run, runSeq: event.runSeq, updatedAt: event.timestamp }
+        : real(run, event),
+  },
+  "fold-forgets-merges": {
+    fold: (real, run, events) => real(run, [...events].filter(({ type }) => type !== "workspace:merged")),
+  },
+};
+
+let planted: Patches = {};
+
+/** From now on the rules have this bug, or none. Without effect unless the loader was there first. */
+export function plant(bug: RuleBug | null): void {
+  planted = bug === null ? {} : RULE_PATCHES[bug];
+}
+
+/** A stand-in that is the real one as long as no bug is planted in it. */
+export function patched(name: keyof Patches, real: (...given: unknown[]) => unknown): unknown {
+  const patchOf = () => planted[name] as ((...given: unknown[]) => unknown) | undefined;
+  return new Proxy(real, {
+    apply(target, self, given: unknown[]) {
+      const patch = patchOf();
+      return patch ? patch(target, ...given) : Reflect.apply(target, self, given);
+    },
+    construct(target, given: unknown[]) {
+      const made = (patchOf()?.(target) ?? target) as new (...given: unknown[]) => object;
+      return Reflect.construct(made, given) as object;
+    },
+  });
+}
