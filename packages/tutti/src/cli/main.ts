@@ -60,6 +60,12 @@ export async function main(argv: string[]): Promise<number> {
     .option("--host <address>", "the address to listen on", "127.0.0.1")
     .option("--token <token>", "the token to ask for (default: $TUTTI_TOKEN, else the one in the data folder)")
     .option("--max-workers <n>", "workers at the same time over all runs")
+    .option(
+      "--max-per-agent <A=N>",
+      "workers at the same time for one agent, such as claude=3; repeatable",
+      collect,
+      [],
+    )
     .option("--agent-env <K=V>", "a variable for the agents; repeatable", collect, [])
     .option("--leave-running", "leave agents at work when the server is ended")
     .action(

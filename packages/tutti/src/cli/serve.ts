@@ -10,6 +10,7 @@ export interface ServeFlags {
   host: string;
   token?: string;
   maxWorkers?: string;
+  maxPerAgent: string[];
   agentEnv: string[];
   leaveRunning?: boolean;
 }
@@ -22,6 +23,12 @@ export async function serve(output: Output, flags: ServeFlags): Promise<number> 
     host: flags.host,
     version: readVersion(),
     agentEnv: readPairs("--agent-env", flags.agentEnv),
+    perAgent: Object.fromEntries(
+      Object.entries(readPairs("--max-per-agent", flags.maxPerAgent)).map(([agent, count]) => [
+        agent,
+        readNumber("--max-per-agent", count, 1, 1000),
+      ]),
+    ),
     ...(token === undefined ? {} : { token }),
     ...(flags.maxWorkers === undefined ? {} : { maxWorkers: readNumber("--max-workers", flags.maxWorkers, 1, 1000) }),
   });

@@ -19,7 +19,7 @@ const ready =
   };
 
 describe("a run on a session controller", () => {
-  it("is carried out by polling alone, from the request to the merged branch (D4-081, D4-082, D4-089)", async () => {
+  it("is carried out by polling alone, from the request to the merged branch (D4-043, D4-081, D4-082, D4-089)", async () => {
     const controller = new FakeController(ready(twoPages));
     const { orchestrators, workers } = lab.managers(controller, quick, { ...quick, spawnDelay: 0 });
     const completed: string[] = [];

@@ -1,10 +1,10 @@
 // Logs of earlier versions, as those versions wrote them, are read in today's form and fold to a sensible state.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { fold } from "../../src/run/apply.ts";
+import { fold, FOLD_VERSION } from "../../src/run/apply.ts";
 import { census } from "../../src/run/census.ts";
 import { EVENTS } from "../../src/schema/event.ts";
 import { EVENT_VERSION } from "../../src/schema/upcast.ts";
@@ -80,5 +80,26 @@ describe("a log of version 1", () => {
     const rows = db.prepare("SELECT version, count(*) AS n FROM events GROUP BY version ORDER BY version").all();
     db.close();
     expect(rows.map(({ version }) => version)).toEqual([1, EVENT_VERSION]);
+  });
+});
+
+/** The names of all members of a state, without what they hold. */
+function shapeOf(value: unknown, path = ""): string[] {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return [path];
+  return Object.entries(value).flatMap(([key, member]) => shapeOf(member, `${path}.${key}`));
+}
+
+describe("a stored state", () => {
+  it("is of use only to the fold that made it: a state of another form has another version of the fold", () => {
+    const reader = openSqliteReader(version1());
+    const run = fold(null, reader.read({ run: reader.runs()[0]! }))!;
+    reader.close();
+    const file = join(import.meta.dirname, "logs/fold-shape.json");
+    const found = { version: FOLD_VERSION, shape: shapeOf(JSON.parse(JSON.stringify(run))) };
+    if (process.env["TUTTI_UPDATE_FOLD"]) writeFileSync(file, `${JSON.stringify(found, null, 2)}\n`);
+    const known = JSON.parse(readFileSync(file, "utf8")) as typeof found;
+    const advice = "the form of the state has changed: raise FOLD_VERSION, then run this with TUTTI_UPDATE_FOLD=1";
+    expect(found.shape, advice).toEqual(known.shape);
+    expect(found.version).toBe(known.version);
   });
 });
