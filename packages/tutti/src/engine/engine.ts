@@ -84,10 +84,17 @@ export class Engine {
   async takeUp(id: string): Promise<Run> {
     const { writer, reconciler } = this.#live(id);
     if (!writer.run.released && !reconciler.begun) {
+      reconciler.claim();
       await this.#hooks.takeUp(writer.run, this.#options.store.read({ run: id }), writer);
       await reconciler.begin();
     }
     return writer.run;
+  }
+
+  /** Takes up every run that is not done with. All of them count from the first moment, so that none takes another's place. */
+  async takeUpAll(): Promise<void> {
+    const open = this.summaries().filter(({ released }) => !released);
+    await Promise.all(open.map(({ id }) => this.takeUp(id)));
   }
 
   /** The machine slept, or its clock was set: nobody is to be late because of it. */
@@ -120,6 +127,8 @@ export class Engine {
       lookAtClock: () => this.#clock.look(),
       history: (each) => historyOf(each, this.summaries()),
     });
+    // A run that is made while the engine halts must not be the one that goes on.
+    if (this.#halted !== null) writer.halt(this.#halted);
     return { writer, reconciler };
   }
 
@@ -146,7 +155,7 @@ export class Engine {
   #activeAgents(): string[] {
     const active: string[] = [];
     for (const { writer, reconciler } of this.#runs.values()) {
-      if (!reconciler.begun || isRunOver(writer.run.status)) continue;
+      if (!reconciler.claimed || isRunOver(writer.run.status)) continue;
       for (const { session } of activeWorkers(writer.run)) active.push(session.agent);
     }
     return active;
@@ -213,6 +222,7 @@ export class Engine {
       agent,
     });
     this.#runs.set(id, live);
+    if (this.#halted !== null) live.writer.halt(this.#halted);
     await live.reconciler.begin();
     return run;
   }

@@ -34,7 +34,10 @@ export class Reconciler {
   readonly #work = new Set<Promise<unknown>>();
   #merging = false;
   #releasing = false;
+  /** The release has failed. */
+  #untidy = false;
   #branchOpen = false;
+  #claimed = false;
   #begun = false;
   #left = false;
   #again = false;
@@ -53,6 +56,7 @@ export class Reconciler {
   /** Takes the run up: ends sessions that no longer count, then looks. Until then the run only rests in the log. */
   async begin(): Promise<void> {
     if (this.#begun) return;
+    this.claim();
     this.#begun = true;
     const { run } = this.#writer;
     const { sessions, idle } = schedule(run, { freeSlots: 0 }, this.#options.world.now());
@@ -60,7 +64,17 @@ export class Reconciler {
     this.look();
   }
 
-  /** Whether this engine works on the run; a resting run takes no place. */
+  /** The run is about to be taken up: from now on its workers take their places. */
+  claim(): void {
+    this.#claimed = true;
+  }
+
+  /** Whether its workers take places; those of a resting run take none. */
+  get claimed(): boolean {
+    return this.#claimed;
+  }
+
+  /** Whether this engine works on the run. */
   get begun(): boolean {
     return this.#begun;
   }
@@ -93,11 +107,12 @@ export class Reconciler {
     if (isRunOver(run.status)) {
       this.#alarm.abort();
       this.#endOthers(new Set());
-      if (!run.released && !this.#releasing) this.#do("release", this.#release());
+      if (!run.released && !this.#releasing && !this.#untidy) this.#do("release", this.#release());
       return;
     }
     // A run that was reopened begins anew when its old end has been tidied up.
     if (this.#releasing) return;
+    this.#untidy = false;
     if (run.base !== null && !this.#branchOpen) {
       this.#branchOpen = true;
       await this.#options.workspaces.openBranch(run.cwd, run.id, run.head ?? run.base);
@@ -195,8 +210,9 @@ export class Reconciler {
       await this.#writer.submit({ type: "released" });
     } finally {
       const reopened = !isRunOver(this.#writer.run.status);
-      // What could not be tidied up is tried again at the next start, not over and over.
-      this.#releasing = !reopened && !this.#writer.run.released;
+      this.#releasing = false;
+      // What could not be tidied up is tried again at the next end or the next start, not over and over.
+      this.#untidy = !reopened && !this.#writer.run.released;
       this.#branchOpen = false;
       if (reopened) this.look();
     }

@@ -45,7 +45,8 @@ export function summarise(run: Run): RunSummary {
   const took = { tasks: 0, ms: 0, usd: 0, tokens: 0, msByTitle: {} as Record<string, number> };
   for (const worker of workersOf(run)) {
     if (worker.status !== "completed" || worker.startedAt === null || worker.completedAt === null) continue;
-    const ms = worker.completedAt - worker.startedAt;
+    // The clock may have been set back meanwhile; no task takes less than no time.
+    const ms = Math.max(0, worker.completedAt - worker.startedAt);
     took.tasks++;
     took.ms += ms;
     took.usd += worker.usage.usd;

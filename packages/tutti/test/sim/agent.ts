@@ -111,7 +111,9 @@ class Agent {
       case "limit":
         return this.#finish("You have reached your usage limit. It resets at 3 pm.");
       case "garbage":
-        return this.#finish(`${START}\n{"phase": "${random.pick(["completion", "analysis", "nothing"])}", "data": {"x"\n${END}`);
+        return this.#finish(
+          `${START}\n{"phase": "${random.pick(["completion", "analysis", "nothing"])}", "data": {"x"\n${END}`,
+        );
       case "broken":
         return this.#machine.endTurn(this.#process, "error", "the model is overloaded");
       case "well":

@@ -26,7 +26,12 @@ async function trial(tally: Tally, options: SimulationOptions): Promise<Simulati
   return result.violation ? null : result;
 }
 
-export async function runSeeds(tally: Tally, from: number, count: number, bug?: SimulationOptions["bug"]): Promise<void> {
+export async function runSeeds(
+  tally: Tally,
+  from: number,
+  count: number,
+  bug?: SimulationOptions["bug"],
+): Promise<void> {
   for (let seed = from; seed < from + count; seed++) {
     if (!(await trial(tally, { seed, ...(bug ? { bug } : {}) }))) return;
   }

@@ -96,7 +96,11 @@ export class Machine {
     process.turns.set(turn.number, turn);
     if (process.state !== "alive") return;
     this.stage.require(!again, "turns", () => `turn ${turn.number} reached ${process.spec.sessionId} twice`);
-    this.stage.require(process.open === null, "turns", () => `${process.spec.sessionId} got a turn in the middle of one`);
+    this.stage.require(
+      process.open === null,
+      "turns",
+      () => `${process.spec.sessionId} got a turn in the middle of one`,
+    );
     this.say(process, { type: "sent", turn: turn.number });
     process.open = turn;
     this.go(process, program(this, process, turn));
@@ -166,8 +170,11 @@ export class Machine {
   /** No more input; it may finish what it is doing, for a time. */
   close(process: Process): void {
     process.closing = true;
-    if (process.open === null || process.state !== "alive") return this.end(process, "it was closed after its work", true);
-    this.stage.loop.at(5000, WORLD, `grace of ${process.spec.sessionId}`, () => this.end(process, "it was stopped", true));
+    if (process.open === null || process.state !== "alive")
+      return this.end(process, "it was closed after its work", true);
+    this.stage.loop.at(5000, WORLD, `grace of ${process.spec.sessionId}`, () =>
+      this.end(process, "it was stopped", true),
+    );
   }
 
   /** The machine itself goes down, and comes up without its processes. */

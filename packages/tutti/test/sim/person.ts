@@ -96,15 +96,16 @@ export class Person {
   }
 
   #give(engine: Engine, [name, give]: Order): void {
-    const { stage, acknowledged } = this.#options;
+    const { stage } = this.#options;
     const told = (answer: unknown) => {
       stage.loop.note(`person: ${name} is done`);
       stage.count(`order: ${name}`);
-      if (typeof answer === "object" && answer !== null && "runSeq" in answer) acknowledged(answer as Run);
+      if (typeof answer === "object" && answer !== null && "runSeq" in answer)
+        this.#options.acknowledged(answer as Run);
     };
     const refused = (error: unknown) => {
       const code = error instanceof TuttiError ? error.code : "none";
-      stage.loop.note(`person: ${name} is refused with ${code}`);
+      stage.loop.note(`person: ${name} is refused with ${code}: ${String(error).slice(0, 150)}`);
       stage.count("orders refused");
       if (!EXPECTED.has(code)) stage.fail("orders", `${name} was answered with ${String(error)}`);
     };
@@ -122,13 +123,13 @@ export class Person {
     if (status === "created") return [["start", (engine) => engine.start(id)]];
     const items = Object.values(run.inbox);
     const open = isRunOver(status) ? items.filter(({ kind }) => kind === "failure" && !this.#calm) : items;
-    const orders = open.filter(({ kind }) => kind !== "plan").map((item) => this.#answer(item));
+    const orders = open.filter(({ kind }) => kind !== "plan").map((item) => this.#answer(id, item));
     if (status === "confirming") orders.push(this.#confirm(run));
     const waits = items.some(({ kind }) => kind === "decision" || kind === "budget");
     if (status === "paused" && !waits) orders.push(["resume", (engine) => this.#resume(engine, id)]);
     for (const { pausedBy, sessionId } of workersOf(run)) {
       if (pausedBy !== "person" || status === "paused" || isRunOver(status)) continue;
-      orders.push(["resume worker", (engine) => engine.resumeWorker(id, sessionId)]);
+      orders.push(["resumeWorker", (engine) => engine.resumeWorker(id, sessionId)]);
     }
     return orders;
   }
@@ -147,7 +148,8 @@ export class Person {
   #pause(engine: Engine, run: Run): Promise<Run> {
     const paused = engine.pause(run.id);
     // Planted: the answer does not wait for the disk.
-    if (this.#options.stage.has("order-acknowledged-early")) this.#options.acknowledged({ ...run, runSeq: run.runSeq + 1 });
+    if (this.#options.stage.has("order-acknowledged-early"))
+      this.#options.acknowledged({ ...run, runSeq: run.runSeq + 1 });
     return paused;
   }
 
@@ -160,7 +162,7 @@ export class Person {
     if (!this.#calm && this.#random.chance(0.1)) {
       return ["request changes", (engine) => engine.requestChanges(id, "smaller")];
     }
-    const changes = this.#random.chance(0.3) ? this.#changes(run) : {};
+    const changes = !this.#calm && this.#random.chance(0.3) ? this.#changes(run) : {};
     const give = (engine: Engine) => {
       this.#options.stage.confirmed.add(id);
       return engine.confirm(id, changes);
@@ -187,7 +189,10 @@ export class Person {
     ]);
   }
 
-  #answer(item: InboxItem): Order {
+  #answer(id: string, item: InboxItem): Order {
+    if (item.kind === "decision" && this.#random.chance(0.4)) {
+      return ["decide", (engine) => engine.decide(id, [{ index: item.index!, text: "the first" }])];
+    }
     const answers: Record<InboxItem["kind"], readonly PersonAnswer[]> = {
       plan: [{ approve: true }],
       question: item.options ? [{ option: 0 }, { option: 1 }, { text: "neither" }] : [{ text: "yes" }],

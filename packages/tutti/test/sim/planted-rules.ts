@@ -130,7 +130,7 @@ export const RULE_PATCHES: Record<RuleBug, Patches> = {
   "pause-time-counted": earlier((run, sessionId) => workerOfSession(run, sessionId)?.session.waitedMs ?? 0),
   "timeout-too-early": earlier(() => 3000),
   "timeout-never": earlier(() => -100_000_000),
-  "default-answer-too-early": { answerByDefault: (real, run, at) => real(run, at + 900) },
+  "default-answer-too-early": { answerByDefault: (real, run, at) => real(run, at + 10_000) },
   "blocked-not-told": {
     follow: (real, run, at) => real(run, at).filter(({ type }) => type !== "task:blocked"),
   },
@@ -151,7 +151,7 @@ export const RULE_PATCHES: Record<RuleBug, Patches> = {
   },
   "echo-counts": { judgeAnswer: (real, input) => real({ ...input, prompt: "" }) },
   "other-task-counts": {
-    judgeAnswer: (real, { taskId: _, ...input }) => real(input),
+    judgeAnswer: (real, { blocks, prompt, delimiters, phase }) => real({ blocks, prompt, delimiters, phase }),
   },
   "no-work-counts": {
     decideWorkerAnswer: (real, run, worker, over) => real(withConfig(run, { acceptWithoutWork: true }), worker, over),
@@ -159,20 +159,28 @@ export const RULE_PATCHES: Record<RuleBug, Patches> = {
   "workers-open-after-the-end": { stopWorkers: () => [] },
   "completed-twice": {
     decide: (real, run, command, at) =>
-      real(run, command, at).flatMap<RunEvent>((event) => (event.type === "worker:completed" ? [event, event] : [event])),
+      real(run, command, at).flatMap<RunEvent>((event) =>
+        event.type === "worker:completed" ? [event, event] : [event],
+      ),
   },
   "attempt-begun-twice": {
     decide: (real, run, command, at) =>
-      real(run, command, at).flatMap<RunEvent>((event) => (event.type === "worker:spawning" ? [event, event] : [event])),
+      real(run, command, at).flatMap<RunEvent>((event) =>
+        event.type === "worker:spawning" ? [event, event] : [event],
+      ),
   },
-  "pause-forgotten-in-memory": {
-    apply: (real, run, event) =>
-      run && event.type === "worker:paused"
-        ? { ...run, runSeq: event.runSeq, updatedAt: event.timestamp }
-        : real(run, event),
+  "usage-forgotten-in-memory": {
+    apply: (real, run, event) => {
+      const next = real(run, event);
+      return run && event.type === "turn:ended" ? { ...next, usage: run.usage } : next;
+    },
   },
   "fold-forgets-merges": {
-    fold: (real, run, events) => real(run, [...events].filter(({ type }) => type !== "workspace:merged")),
+    fold: (real, run, events) =>
+      real(
+        run,
+        [...events].filter(({ type }) => type !== "workspace:merged"),
+      ),
   },
 };
 
@@ -193,7 +201,7 @@ export function patched(name: keyof Patches, real: (...given: unknown[]) => unkn
     },
     construct(target, given: unknown[]) {
       const made = (patchOf()?.(target) ?? target) as new (...given: unknown[]) => object;
-      return Reflect.construct(made, given) as object;
+      return Reflect.construct(made, given);
     },
   });
 }

@@ -55,7 +55,7 @@ export const RULE_BUGS = {
   "workers-open-after-the-end": "a run ends while its workers go on",
   "completed-twice": "a task completes twice",
   "attempt-begun-twice": "one attempt is begun twice",
-  "pause-forgotten-in-memory": "the state in memory misses what the log holds",
+  "usage-forgotten-in-memory": "the state in memory misses what the log holds",
   "fold-forgets-merges": "a restart folds the log to another state",
 } as const;
 

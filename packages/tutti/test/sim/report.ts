@@ -24,7 +24,9 @@ export async function campaign({ from, seeds, killPoints, double }: CampaignOpti
   for (const [what, count] of [...tally.counts].toSorted(([a], [b]) => (a < b ? -1 : 1))) say(`${what}: ${count}`);
   const seconds = (performance.now() - began) / 1000;
   say(`${afterSeeds} seeds, ${killsIn(afterKills - afterSeeds)}, ${killsIn(tally.simulations - afterKills)} twice`);
-  say(`${tally.steps} steps in ${seconds.toFixed(1)} s, ${(tally.simulations / seconds).toFixed(1)} simulations a second`);
+  say(
+    `${tally.steps} steps in ${seconds.toFixed(1)} s, ${(tally.simulations / seconds).toFixed(1)} simulations a second`,
+  );
   return conclude(tally, seeds);
 }
 

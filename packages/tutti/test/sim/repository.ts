@@ -58,6 +58,13 @@ export class Repository {
     return found;
   }
 
+  /** A branch as it grew, without what was merged into it; the newest first. */
+  mainLine(id: string): string[] {
+    const line: string[] = [];
+    for (let at: string | undefined = id; at !== undefined; at = this.get(at).parents[0]) line.push(at);
+    return line;
+  }
+
   holds(id: string, other: string): boolean {
     return this.ancestors(id).has(other);
   }

@@ -40,7 +40,10 @@ const SAMPLES = {
 const PROMPTS = Object.fromEntries(
   Object.entries(SAMPLES).map(([phase, sample]) => [
     phase,
-    { system: `Answer like this:\n{DELIMITER_START}\n${JSON.stringify(sample)}\n{DELIMITER_END}`, user: "{USER_REQUEST}" },
+    {
+      system: `Answer like this:\n{DELIMITER_START}\n${JSON.stringify(sample)}\n{DELIMITER_END}`,
+      user: "{USER_REQUEST}",
+    },
   ]),
 );
 

@@ -124,7 +124,8 @@ class SimSession implements Session {
     const process = this.#machine.begin(this.#spec);
     if (process.state === "alive" && stage.has("attempt-started-twice")) this.#startAgain(process);
     const start = () => this.#machine.start(process);
-    if (process.state === "starting") this.#effects.after(this.#effects.latency(), `start ${this.sessionId}`, start, start);
+    if (process.state === "starting")
+      this.#effects.after(this.#effects.latency(), `start ${this.sessionId}`, start, start);
     return process;
   }
 
@@ -138,9 +139,13 @@ class SimSession implements Session {
   #mistaken(signal: SessionSignal): SessionSignal {
     const { stage, processes } = this.#machine;
     if (signal.type !== "text" || !stage.has("foreign-words")) return signal;
-    const others = [...processes.values()].filter(({ spec }) => spec.sessionId !== this.sessionId && spec.taskId !== null);
+    const others = [...processes.values()].filter(
+      ({ spec }) => spec.sessionId !== this.sessionId && spec.taskId !== null,
+    );
     const words = others.flatMap(({ story }) => story.filter(({ type }) => type === "text")).at(-1);
-    return words?.type === "text" ? { ...words, text: words.text.replaceAll(/"t\d"/g, `"${this.#spec.taskId}"`) } : signal;
+    return words?.type === "text"
+      ? { ...words, text: words.text.replaceAll(/"t\d"/g, `"${this.#spec.taskId}"`) }
+      : signal;
   }
 
   #pause(): Promise<void> {
@@ -172,7 +177,9 @@ class SimSession implements Session {
   answer(askId: string, text: string): Promise<void> {
     return this.#effects.act(`answer ${askId} of ${this.sessionId}`, () => {
       const { stage, processes } = this.#machine;
-      const other = [...processes.values()].find(({ state, spec }) => state === "alive" && spec.sessionId !== this.sessionId);
+      const other = [...processes.values()].find(
+        ({ state, spec }) => state === "alive" && spec.sessionId !== this.sessionId,
+      );
       const wrong = stage.has("answer-to-another") && other;
       this.#machine.answer(wrong || this.#machine.begin(this.#spec), askId, text);
     });

@@ -17,7 +17,9 @@ export class SimSnapshots implements Snapshots {
   }
 
   overview(): (Omit<Snapshot, "state"> & { run: string })[] {
-    return Array.from(this.#disk.snapshots, ([run, { state: _, ...rest }]) => ({ run, ...rest }));
+    return Array.from(this.#disk.snapshots, ([run, { runSeq, seq, fold, over, summary }]) => {
+      return { run, runSeq, seq, fold, over, summary };
+    });
   }
 
   save(run: string, snapshot: Snapshot): void {

@@ -100,8 +100,10 @@ export class SimStore implements Store {
     const delay = fate === "slow" ? this.#random.int(1000, 8000) : this.#effects.latency();
     const what = `${events.length} of ${run} after ${expected}`;
     const fail = (error: TuttiError) => {
-      this.#failed = true;
-      this.#effects.after(0, `append of ${what} fails`, () => reject(error));
+      this.#effects.after(0, `append of ${what} fails`, () => {
+        reject(error);
+        this.#failed = true;
+      });
     };
     if (this.#stage.has("ack-before-durable")) this.#lie(resolve, run, expected, events);
     this.#effects.after(
@@ -140,8 +142,13 @@ export class SimStore implements Store {
   #commit(run: string | null, expected: number, events: readonly NewEvent[]): StoredEvent[] {
     let stored = this.#disk.place(run, expected, events);
     if (this.#stage.has("failed-write-acknowledged") && this.#random.chance(0.01)) return stored;
-    if (this.#stage.has("events-out-of-order") && stored.length > 2 && this.#random.chance(0.1)) stored = swapped(stored);
-    this.#stage.require(this.epoch === this.#disk.epoch, "I12", () => `epoch ${this.epoch} wrote after ${this.#disk.epoch}`);
+    if (this.#stage.has("events-out-of-order") && stored.length > 2 && this.#random.chance(0.1))
+      stored = swapped(stored);
+    this.#stage.require(
+      this.epoch === this.#disk.epoch,
+      "I12",
+      () => `epoch ${this.epoch} wrote after ${this.#disk.epoch}`,
+    );
     this.#disk.commit(stored);
     return stored;
   }
@@ -170,7 +177,12 @@ export class SimStore implements Store {
   }
 
   /** Planted: the caller hears of it first, and then it is written. */
-  #lie(resolve: (stored: StoredEvent[]) => void, run: string | null, expected: number, events: readonly NewEvent[]): void {
+  #lie(
+    resolve: (stored: StoredEvent[]) => void,
+    run: string | null,
+    expected: number,
+    events: readonly NewEvent[],
+  ): void {
     this.#effects.after(0, "early acknowledgement", () => resolve(this.#disk.place(run, expected, events)));
   }
 
@@ -202,4 +214,3 @@ export class SimStore implements Store {
 }
 
 const swapped = (stored: StoredEvent[]): StoredEvent[] => [...stored.slice(0, -2), stored.at(-1)!, stored.at(-2)!];
-

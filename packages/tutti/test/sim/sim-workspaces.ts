@@ -48,7 +48,8 @@ export function simWorkspaces(parts: Parts): Workspaces {
         keep(parts, folder, `${refOf(key)}-before-${to}`);
         repository.folders.set(folder.path, { ...folder, start: to, files: { ...repository.get(to).tree } });
       }),
-    snapshot: (_, key, start, message) => act(`snapshot ${folderPath(key)}`, () => snapshot(parts, key, start, message)),
+    snapshot: (_, key, start, message) =>
+      act(`snapshot ${folderPath(key)}`, () => snapshot(parts, key, start, message)),
     openBranch: (_, runId, base) =>
       act(`open branch of ${runId}`, () => {
         if (!repository.branches.has(runBranch(runId))) repository.setBranch(runBranch(runId), base);

@@ -4,7 +4,7 @@ import type { Random } from "./random.ts";
 import type { World } from "../../src/world.ts";
 
 const EPOCH = 1_700_000_000_000;
-const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
+const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789".split("");
 
 /** The clock on the wall, which may be set; the other one is the loop's own. */
 export class WallClock {
@@ -44,7 +44,7 @@ export function simWorld(loop: Loop, clock: WallClock, random: Random, owner: Ow
     now: () => clock.now(),
     mono: () => loop.now,
     sleep: (ms, signal) => sleep(loop, owner, ms, signal),
-    id: (length) => Array.from({ length }, () => random.pick([...ALPHABET])).join(""),
+    id: (length) => Array.from({ length }, () => random.pick(ALPHABET)).join(""),
   };
 }
 

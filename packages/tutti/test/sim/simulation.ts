@@ -1,11 +1,10 @@
 // One simulation: the real engine in a world of chance, first with everything that can go wrong, then in calm, in which
 // every run has to come to its end.
 import { checkBatch, type Checked } from "./check/log-checks.ts";
-import { EngineChecks } from "./check/engine-checks.ts";
 import { clockWasSetUnseen } from "./check/time-checks.ts";
-import { checkNothingLeft, checkWorld } from "./check/world-checks.ts";
-import { Effects } from "./effects.ts";
+import { checkNothingLeft, checkPausesAreHeard, checkWorld } from "./check/world-checks.ts";
 import { SimHooks } from "./hooks.ts";
+import { Life, type Lasting } from "./life.ts";
 import { WORLD } from "./loop.ts";
 import { Machine } from "./machine.ts";
 import { Person } from "./person.ts";
@@ -13,16 +12,10 @@ import { plant } from "./planted-rules.ts";
 import { RULE_BUGS, type BugName, type RuleBug } from "./planted.ts";
 import type { Random } from "./random.ts";
 import { Repository } from "./repository.ts";
-import { drawScenario, simTemplates, type Scenario } from "./scenario.ts";
-import { SimHost } from "./sim-host.ts";
-import { SimSnapshots } from "./sim-snapshots.ts";
-import { Disk, SimStore } from "./sim-store.ts";
-import { simWorkspaces } from "./sim-workspaces.ts";
-import { simWorld } from "./sim-world.ts";
+import { drawScenario, type Scenario } from "./scenario.ts";
+import { Disk } from "./sim-store.ts";
 import { Stage } from "./stage.ts";
 import type { Violation } from "./violation.ts";
-import { Engine, type Listener } from "../../src/engine/engine.ts";
-import type { StoredEvent } from "../../src/schema/event.ts";
 import { isRunOver } from "../../src/schema/status.ts";
 
 export interface SimulationOptions {
@@ -49,17 +42,10 @@ export interface SimulationResult {
 const PATIENCE_MS = 3_600_000;
 const MAX_STEPS = 60_000;
 const QUIET_MS = 60_000;
+const UNTIDY_MS = 120_000;
 
 /** A clock that was set is noticed within this time. */
 const UNSEEN_MS = 15_000;
-
-interface Life {
-  engine: Engine;
-  host: SimHost;
-  owner: number;
-  checks: EngineChecks;
-  halted: boolean;
-}
 
 export class Simulation {
   readonly #options: SimulationOptions;
@@ -68,15 +54,15 @@ export class Simulation {
   readonly #repository = new Repository();
   readonly #machine: Machine;
   readonly #disk: Disk;
-  readonly #hooks: SimHooks;
   readonly #checked: Checked;
+  readonly #lasting: Lasting;
   readonly #person: Person;
   readonly #fate: Random;
-  readonly #ids: Random;
   readonly #crashes: number[] = [];
   #life: Life | null = null;
   #owners = 0;
   #overSince: number | null = null;
+  #untidySince: number | null = null;
   #closing = false;
 
   constructor(options: SimulationOptions) {
@@ -89,7 +75,6 @@ export class Simulation {
     this.#machine = new Machine(stage, this.#repository);
     this.#disk = new Disk(stage);
     this.#fate = stage.random.fork("fate");
-    this.#ids = stage.random.fork("ids");
     this.#checked = {
       stage,
       machine: this.#machine,
@@ -100,7 +85,13 @@ export class Simulation {
     this.#disk.onCommit = (events) => checkBatch(this.#checked, events);
     const isRecorded = (run: string, cause: number) =>
       [...(this.#checked.ledgers.get(run)?.hooks ?? [])].some((key) => key.endsWith(` ${cause}`));
-    this.#hooks = new SimHooks(stage, isRecorded);
+    this.#lasting = {
+      checked: this.#checked,
+      scenario: this.#scenario,
+      disk: this.#disk,
+      hooks: new SimHooks(stage, isRecorded),
+      ids: stage.random.fork("ids"),
+    };
     this.#person = new Person({
       stage,
       engine: () => (this.#life?.halted === false && !this.#closing ? this.#life.engine : null),
@@ -135,8 +126,11 @@ export class Simulation {
   }
 
   #check(): void {
-    if (this.#life && !this.#life.halted) this.#life.checks.check(this.#life.engine);
+    const life = this.#life;
     checkWorld(this.#checked);
+    if (!life || life.halted) return;
+    life.checks.check(life.engine);
+    if (!this.#closing) checkPausesAreHeard(this.#checked, life.since);
   }
 
   #calmDown(): void {
@@ -165,60 +159,9 @@ export class Simulation {
   }
 
   #open(): void {
-    const { stage } = { stage: this.#stage };
-    const owner = ++this.#owners;
-    const random = stage.random.fork(`engine ${owner}`);
-    const effects = new Effects(stage.loop, random.fork("latency"), owner);
-    const host = new SimHost(this.#machine, effects);
-    const engine = Engine.open({
-      store: new SimStore(this.#disk, effects, random.fork("store")),
-      ...(this.#scenario.snapshots ? { snapshots: new SimSnapshots(this.#disk, effects) } : {}),
-      sessions: host,
-      workspaces: simWorkspaces({
-        stage,
-        repository: this.#repository,
-        machine: this.#machine,
-        effects,
-        random: random.fork("git"),
-      }),
-      world: simWorld(stage.loop, stage.clock, this.#ids, owner),
-      templates: simTemplates(stage),
-      maxWorkers: this.#scenario.serverCap,
-      perAgent: this.#scenario.perAgent,
-      hooks: { sim: this.#hooks.run },
-      runCommand: this.#hooks.commandFor(owner),
-    });
-    stage.loop.note(`engine ${owner} is open`);
-    const life: Life = { engine, host, owner, halted: false, checks: new EngineChecks(this.#checked, this.#disk, engine) };
+    const life = new Life(this.#lasting, ++this.#owners);
     this.#life = life;
-    engine.subscribe(this.#listener(life));
-    engine.halted.catch(() => this.#halted(life));
-    void this.#takeUp(engine);
-  }
-
-  /** Whoever watches; some planted bugs lie between the engine and its listeners. */
-  #listener({ checks }: Life): Listener {
-    let held: StoredEvent | null = null;
-    return (event) => {
-      if (this.#stage.has("told-out-of-order") && held === null && event.type === "turn:ended") {
-        held = event;
-        return;
-      }
-      checks.heard(event);
-      if (this.#stage.has("told-twice") && event.type === "worker:spawned") checks.heard(event);
-      if (held) checks.heard(held);
-      held = null;
-    };
-  }
-
-  /** As the server does it. */
-  async #takeUp(engine: Engine): Promise<void> {
-    try {
-      for (const { id, released } of engine.summaries()) if (!released) await engine.takeUp(id);
-      this.#stage.loop.note("all runs are taken up");
-    } catch (error) {
-      this.#stage.loop.note(`a run could not be taken up: ${String(error)}`);
-    }
+    life.engine.halted.catch(() => this.#halted(life));
   }
 
   /** An engine that cannot go on is started anew by whoever looks after it. */
@@ -237,12 +180,25 @@ export class Simulation {
     const { loop, calm } = this.#stage;
     const { kills, noCrashes } = this.#options;
     if (kills?.includes(loop.steps)) return this.#crash("is killed");
-    if (calm || kills || noCrashes || !this.#life) return;
+    if (calm) return this.#lookAfter();
+    if (kills || noCrashes || !this.#life) return;
     if (this.#fate.chance(this.#scenario.crashChance)) return this.#crash("dies");
     if (this.#fate.chance(0.0008)) return this.#shutDown();
     if (this.#fate.chance(0.0006)) return this.#setClock();
     if (this.#fate.chance(0.0004)) return this.#suspend();
     if (this.#fate.chance(0.0004)) this.#disk.fullUntil = loop.now + this.#fate.pick([100, 5000]);
+  }
+
+  /** What could not be tidied up is tried again at the next start; somebody sees to it that there is one. */
+  #lookAfter(): void {
+    const { loop } = this.#stage;
+    const runs = [...this.#checked.ledgers.values()];
+    const waits = runs.some(({ run }) => run && !run.released) && runs.every(({ run }) => run && isRunOver(run.status));
+    if (!waits || !this.#life) this.#untidySince = null;
+    else this.#untidySince ??= loop.now;
+    if (this.#untidySince === null || loop.now - this.#untidySince < UNTIDY_MS) return;
+    this.#untidySince = null;
+    this.#shutDown();
   }
 
   /** The engine is gone in the middle of whatever it was doing. */
@@ -253,11 +209,10 @@ export class Simulation {
     this.#stage.count("crashes");
     this.#crashes.push(loop.steps);
     loop.note(`engine ${life.owner} ${how}`);
-    life.host.forgetListeners();
     this.#life = null;
     this.#closing = false;
     if (this.#stage.clock.wasSetSince(loop.now - UNSEEN_MS)) clockWasSetUnseen(this.#checked.ledgers.values());
-    for (const { late } of loop.drop(life.owner)) late?.();
+    life.drop();
     const away = this.#fate.weighted({ "0": 5, "100": 4, "3000": 3, "30000": 1, "700000": 0.1 });
     if (away === "700000") this.#machine.orphan();
     if (!this.#stage.calm && this.#fate.chance(0.04)) this.#machine.reboot();

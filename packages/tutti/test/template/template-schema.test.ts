@@ -110,7 +110,7 @@ describe("the published JSON Schema of a template", () => {
     fc.assert(
       fc.property(fc.boolean(), fc.array(change, { maxLength: 3 }), (extending, changes) => {
         const raw = extending ? child({}) : wholeTemplate("x");
-        for (const [path, to] of changes) set(raw, path, to);
+        for (const [path, to] of changes) set(raw, path, structuredClone(to));
         const { valid, errors } = library.validate(raw);
         counts[valid ? "right" : "wrong"]++;
         // What only shows once everything is inherited is not the schema's: a hook needs a parent's command.

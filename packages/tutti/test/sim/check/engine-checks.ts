@@ -46,7 +46,11 @@ export class EngineChecks {
   /** Whoever gave an order has been told that it is done. */
   acknowledged(run: Run): void {
     const durable = this.#disk.lastOf(run.id);
-    this.#checked.stage.require(run.runSeq <= durable, "I3", () => `${run.id} is told to be at ${run.runSeq} of ${durable}`);
+    this.#checked.stage.require(
+      run.runSeq <= durable,
+      "I3",
+      () => `${run.id} is told to be at ${run.runSeq} of ${durable}`,
+    );
   }
 
   check(engine: Engine): void {
@@ -75,7 +79,11 @@ export class EngineChecks {
     this.#addsUp(run.id, counts);
     const { ledgers, stage } = this.#checked;
     const completed = run.tasks.filter(({ id }) => ledgers.get(run.id)!.completed.has(id) && !run.skipped[id]).length;
-    stage.require(completed === counts.completed, "census", () => `${run.id}: ${counts.completed} of ${completed} completed`);
+    stage.require(
+      completed === counts.completed,
+      "census",
+      () => `${run.id}: ${counts.completed} of ${completed} completed`,
+    );
     stage.require(counts.planned === run.tasks.length, "census", () => `${run.id}: ${counts.planned} planned`);
   }
 

@@ -36,6 +36,8 @@ export class Ledger {
   readonly merged = new Set<string>();
   lastStart: number | null = null;
   turnCount = 0;
+  /** Turns that had begun before the batch at hand. */
+  turnsBefore = 0;
   sessionCount = 0;
   usd = 0;
   tokens = 0;

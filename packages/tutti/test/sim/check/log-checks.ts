@@ -6,9 +6,10 @@ import { checkTime, stopClocks } from "./time-checks.ts";
 import type { Machine } from "../machine.ts";
 import type { Repository } from "../repository.ts";
 import type { Stage } from "../stage.ts";
+import { follow } from "../../../src/run/follow.ts";
 import { workersOf } from "../../../src/run/lookup.ts";
 import { RUN_MOVES, WORKER_MOVES } from "../../../src/run/transitions.ts";
-import type { StoredEvent } from "../../../src/schema/event.ts";
+import { onlyTells, type StoredEvent } from "../../../src/schema/event.ts";
 import { runBranch } from "../../../src/schema/ids.ts";
 import type { Run } from "../../../src/schema/run.ts";
 import { isRunOver } from "../../../src/schema/status.ts";
@@ -22,6 +23,8 @@ export interface Checked {
 }
 
 export function checkBatch(checked: Checked, events: readonly StoredEvent[]): void {
+  const before = checked.ledgers.get(events[0]?.run ?? "");
+  if (before) before.turnsBefore = before.turnCount;
   for (const event of events) {
     if (event.run === null) continue;
     const ledger = checked.ledgers.get(event.run) ?? new Ledger();
@@ -30,14 +33,27 @@ export function checkBatch(checked: Checked, events: readonly StoredEvent[]): vo
     if (checked.stage.violation) return;
   }
   const ledger = checked.ledgers.get(events[0]?.run ?? "");
-  if (ledger?.run) checkRun(checked, ledger, ledger.run);
+  if (!ledger?.run) return;
+  checkRun(checked, ledger, ledger.run);
+  checkWhole(checked.stage, ledger.run, events);
+}
+
+/** What was written together is there together: a log never stops between a cause and its consequence. */
+function checkWhole(stage: Stage, run: Run, events: readonly StoredEvent[]): void {
+  if (stage.violation || events.every(({ type }) => onlyTells(type))) return;
+  const [due] = follow(run, events.at(-1)!.timestamp);
+  stage.require(!due, "I3", () => `the log of ${run.id} ends before ${due?.type}`);
 }
 
 function checkEvent(checked: Checked, ledger: Ledger, event: StoredEvent): void {
   const { stage } = checked;
   stage.loop.note(`stored ${event.run} ${event.runSeq} ${event.type} ${brief(event)}`);
   stage.count(`event: ${event.type}`);
-  stage.require(event.runSeq === ledger.runSeq + 1, "I7", () => `${event.run} goes from ${ledger.runSeq} to ${event.runSeq}`);
+  stage.require(
+    event.runSeq === ledger.runSeq + 1,
+    "I7",
+    () => `${event.run} goes from ${ledger.runSeq} to ${event.runSeq}`,
+  );
   let before: Run | null;
   try {
     before = ledger.take(event);
@@ -114,7 +130,7 @@ function checkGit({ stage, repository }: Checked, ledger: Ledger, event: StoredE
   if (event.data.settled) stage.count("conflicts settled");
   const { head } = event.data;
   stage.require(repository.holds(head, commit), "merge", () => `${head} does not hold ${commit} of ${taskId}`);
-  const merges = [...repository.ancestors(head)].filter((id) => repository.get(id).parents[1] === commit);
+  const merges = repository.mainLine(head).filter((id) => repository.get(id).parents[1] === commit);
   stage.require(merges.length <= 1, "merge", () => `${commit} of ${taskId} was merged ${merges.length} times`);
   // A merge that is repeated after a crash no longer tells what it settled, as its interface says.
   const favoured = ledger.run!.template.phases.aggregation.conflictResolution.endsWith("-wins");
@@ -123,7 +139,7 @@ function checkGit({ stage, repository }: Checked, ledger: Ledger, event: StoredE
 
 /** A merge without a conflict changes no file that both sides had changed. */
 function checkNothingLost(stage: Stage, repository: Repository, head: string, commit: string): void {
-  const merge = [...repository.ancestors(head)].find((id) => repository.get(id).parents[1] === commit);
+  const merge = repository.mainLine(head).find((id) => repository.get(id).parents[1] === commit);
   if (merge === undefined) return;
   const [ours] = repository.get(merge).parents;
   const { collided } = repository.merge(ours!, commit);
@@ -139,7 +155,8 @@ function checkEnd({ stage, machine, repository }: Checked, ledger: Ledger, event
   }
   if (event.type === "orchestrator:completed") {
     const head = repository.branches.get(runBranch(run.id));
-    stage.require(head === run.head, "merge", () => `the branch is at ${head}, the log says ${run.head}`);
+    // A run without any phase ends before it has a branch.
+    stage.require((head ?? run.base) === run.head, "merge", () => `the branch is at ${head}, the log says ${run.head}`);
     for (const { taskId, merged, commit } of workersOf(run)) {
       const there = merged !== "merged" || repository.holds(run.head!, commit!);
       stage.require(there, "merge", () => `the work of ${taskId} is not in the result`);
@@ -155,7 +172,11 @@ function checkEnd({ stage, machine, repository }: Checked, ledger: Ledger, event
 
 /** Between two writes: every task is counted once, and nothing waits that could not go on. */
 function checkRun({ stage }: Checked, ledger: Ledger, run: Run): void {
-  stage.require(run.status === "paused" || ledger.active.size <= capOf(run), "I2", () => `${ledger.active.size} workers in ${run.id}`);
+  stage.require(
+    run.status === "paused" || ledger.active.size <= capOf(run),
+    "I2",
+    () => `${ledger.active.size} workers in ${run.id}`,
+  );
   for (const [taskId, because] of Object.entries(run.blocked)) {
     const freed = because.length > 0 && because.every((id) => ledger.completed.has(id));
     stage.require(!freed, "I20", () => `${taskId} is blocked by ${because.join(", ")}, which completed`);

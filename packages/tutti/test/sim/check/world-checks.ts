@@ -1,5 +1,6 @@
 // What is alive on the machine, held against the log.
 import { capOf, type Checked } from "./log-checks.ts";
+import { workerOf } from "../../../src/run/lookup.ts";
 
 export function checkWorld({ stage, machine, ledgers, serverCap }: Checked): void {
   const perRun = new Map<string, number>();
@@ -21,6 +22,23 @@ export function checkWorld({ stage, machine, ledgers, serverCap }: Checked): voi
     stage.require(count <= cap, "I2", () => `${count} workers of ${runId} are alive, of ${cap}`);
   }
   stage.require(all <= serverCap, "I2", () => `${all} workers are alive on a server for ${serverCap}`);
+}
+
+/** How long after a pause an agent may go on that nobody has asked to stop; the engine must have been there all the time. */
+const UNHEARD_MS = 20_000;
+
+/** A pause reaches every session that has an open turn. */
+export function checkPausesAreHeard({ stage, machine, ledgers }: Checked, engineSince: number): void {
+  const oddTimes = stage.clock.wasSet || stage.counts.has("sleeps of the machine");
+  if (oddTimes || stage.loop.now - engineSince < UNHEARD_MS) return;
+  for (const { spec, open, interrupted } of machine.living()) {
+    const run = ledgers.get(spec.runId)?.run;
+    if (!run || open === null || interrupted.has(open.number)) continue;
+    const session = spec.taskId === null ? run.main : workerOf(run, spec.taskId)?.session;
+    if (session?.sessionId !== spec.sessionId || session.state === "over" || session.pausedAt === null) continue;
+    const since = stage.loop.now - stage.clock.virtual(session.pausedAt);
+    stage.require(since < UNHEARD_MS, "pause", () => `${spec.sessionId} goes on ${since} ms after it was paused`);
+  }
 }
 
 /** When everything is over nothing is left. */

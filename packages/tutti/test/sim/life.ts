@@ -1,0 +1,93 @@
+// One life of the engine: from its opening, on whatever the last one left, until it is dropped.
+import { EngineChecks } from "./check/engine-checks.ts";
+import type { Checked } from "./check/log-checks.ts";
+import { Effects } from "./effects.ts";
+import type { SimHooks } from "./hooks.ts";
+import type { Owner } from "./loop.ts";
+import type { Random } from "./random.ts";
+import { simTemplates, type Scenario } from "./scenario.ts";
+import { SimHost } from "./sim-host.ts";
+import { SimSnapshots } from "./sim-snapshots.ts";
+import { SimStore, type Disk } from "./sim-store.ts";
+import { simWorkspaces } from "./sim-workspaces.ts";
+import { simWorld } from "./sim-world.ts";
+import type { Stage } from "./stage.ts";
+import { Engine, type Listener } from "../../src/engine/engine.ts";
+import type { StoredEvent } from "../../src/schema/event.ts";
+
+/** What outlives engines. */
+export interface Lasting {
+  checked: Checked;
+  scenario: Scenario;
+  disk: Disk;
+  hooks: SimHooks;
+  ids: Random;
+}
+
+export class Life {
+  readonly owner: Owner;
+  /** When it began. */
+  readonly since: number;
+  readonly engine: Engine;
+  readonly checks: EngineChecks;
+  /** The store has failed, and nothing more will come of this engine. */
+  halted = false;
+  readonly #stage: Stage;
+  readonly #host: SimHost;
+
+  constructor({ checked, scenario, disk, hooks, ids }: Lasting, owner: Owner) {
+    const { stage, machine, repository } = checked;
+    const random = stage.random.fork(`engine ${owner}`);
+    const effects = new Effects(stage.loop, random.fork("latency"), owner);
+    this.owner = owner;
+    this.since = stage.loop.now;
+    this.#stage = stage;
+    this.#host = new SimHost(machine, effects);
+    this.engine = Engine.open({
+      store: new SimStore(disk, effects, random.fork("store")),
+      ...(scenario.snapshots ? { snapshots: new SimSnapshots(disk, effects) } : {}),
+      sessions: this.#host,
+      workspaces: simWorkspaces({ stage, repository, machine, effects, random: random.fork("git") }),
+      world: simWorld(stage.loop, stage.clock, ids, owner),
+      templates: simTemplates(stage),
+      maxWorkers: scenario.serverCap,
+      perAgent: scenario.perAgent,
+      hooks: { sim: hooks.run },
+      runCommand: hooks.commandFor(owner),
+    });
+    stage.loop.note(`engine ${owner} is open`);
+    this.checks = new EngineChecks(checked, disk, this.engine);
+    this.engine.subscribe(this.#listener());
+    void this.#takeUp();
+  }
+
+  /** Whoever watches; some planted bugs lie between the engine and its listeners. */
+  #listener(): Listener {
+    let held: StoredEvent | null = null;
+    return (event) => {
+      if (this.#stage.has("told-out-of-order") && held === null && event.type === "turn:ended") {
+        held = event;
+        return;
+      }
+      this.checks.heard(event);
+      if (this.#stage.has("told-twice") && event.type === "worker:spawned") this.checks.heard(event);
+      if (held) this.checks.heard(held);
+      held = null;
+    };
+  }
+
+  async #takeUp(): Promise<void> {
+    try {
+      await this.engine.takeUpAll();
+      this.#stage.loop.note("all runs are taken up");
+    } catch (error) {
+      this.#stage.loop.note(`a run could not be taken up: ${String(error)}`);
+    }
+  }
+
+  /** It is gone in the middle of whatever it was doing: nobody listens, and what it waited for never comes. */
+  drop(): void {
+    this.#host.forgetListeners();
+    for (const { late } of this.#stage.loop.drop(this.owner)) late?.();
+  }
+}
