@@ -5,6 +5,14 @@ import type { Output } from "./output.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { Run } from "../schema/run.ts";
 
+/** Tells a person how to agree; any other error stays as it is. */
+export function withTrustHint(error: unknown): unknown {
+  if (!(error instanceof TuttiError) || error.code !== "needs_trust") return error;
+  const { hash } = error.details as { hash: string };
+  const message = `${error.message}; if you have read that and agree, repeat with --trust ${hash}`;
+  return new TuttiError("needs_trust", message, { details: error.details });
+}
+
 export async function createTrusted(
   output: Output,
   engine: Engine,
@@ -18,8 +26,7 @@ export async function createTrusted(
     if (!(error instanceof TuttiError) || error.code !== "needs_trust") throw error;
     const { programs, hash } = error.details as { programs: string[]; hash: string };
     if (!process.stdin.isTTY || !process.stdout.isTTY || output.json) {
-      const message = `${error.message}; if you have read that and agree, repeat with --trust ${hash}`;
-      throw new TuttiError("needs_trust", message, { details: error.details });
+      throw withTrustHint(error);
     }
     output.line("The template comes from this project and would run:");
     for (const program of programs) output.line(`  ${program}`);

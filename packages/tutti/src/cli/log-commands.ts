@@ -16,8 +16,13 @@ export function addLogCommands(program: Command, action: Action): void {
   program
     .command("import")
     .argument("<file>", "a run that was exported, or an old orchestrators.json")
+    .option("--trust <hash>", "you agree to the programs that the run names; the hash is shown when it is refused")
     .description("take in a run's log; one that was not over waits to be resumed")
-    .action(action(async (output, file: string) => (await import("./run-log.ts")).importFile(output, file)));
+    .action(
+      action(async (output, file: string, flags: { trust?: string }) =>
+        (await import("./run-log.ts")).importFile(output, file, flags),
+      ),
+    );
   program
     .command("replay")
     .argument("<id>", "the run")

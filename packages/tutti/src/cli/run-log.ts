@@ -1,5 +1,6 @@
 // A run's log: taken along, taken in, folded again, and gone on from.
 import { readFileSync, writeFileSync } from "node:fs";
+import { withTrustHint } from "./create-trusted.ts";
 import { describeEvent } from "./describe.ts";
 import { findRun, findRunId } from "./find-run.ts";
 import { readCopyOf, readSummaries, replayLog, withEngine } from "./local-engine.ts";
@@ -18,10 +19,12 @@ export async function exportRun(output: Output, typed: string, file: string | un
   return 0;
 }
 
-export async function importFile(output: Output, file: string): Promise<number> {
+export async function importFile(output: Output, file: string, flags: { trust?: string }): Promise<number> {
   const text = readText(file);
   return withEngine(output, {}, async (engine) => {
-    const runs = await engine.import(text);
+    const runs = await engine.import(text, flags).catch((error: unknown) => {
+      throw withTrustHint(error);
+    });
     output.value(runs.map(({ id, status }) => ({ id, status })));
     for (const { id, status } of runs) {
       output.result(`imported ${id}, ${status}${status === "paused" ? `: go on with tutti resume ${id}` : ""}`);

@@ -10,7 +10,7 @@ import type { History } from "../run/command.ts";
 import type { ProgressAnswer } from "../schema/answer.ts";
 import { asTuttiError } from "../schema/error.ts";
 import type { RunEvent } from "../schema/event.ts";
-import type { Usage } from "../schema/outcome.ts";
+import { NO_USAGE, type Usage } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 import type { SessionState, Worker } from "../schema/worker.ts";
 import type { Session, SessionHost, SessionSignal } from "../session/session.ts";
@@ -77,7 +77,13 @@ export class Attendant {
 
   /** What the open turn has used so far. */
   get spent(): Usage {
-    return this.#record.usage;
+    // Until then it tells of turns whose cost is in the log already.
+    return this.#caughtUp ? this.#record.usage : NO_USAGE;
+  }
+
+  /** Nobody could hear anything for a while; that is not silence. */
+  touch(): void {
+    this.#heardAt = this.#options.world.mono();
   }
 
   /** For how long nothing has been heard of it. */
@@ -116,6 +122,7 @@ export class Attendant {
     for (const [askId, text] of Object.entries(state.asks)) {
       if (text === null || this.#answered.has(askId)) continue;
       this.#answered.add(askId);
+      this.touch();
       await session.answer(askId, text);
     }
     const turn = state.turn;
@@ -130,7 +137,13 @@ export class Attendant {
     if ((turn.phase === "aggregation" || turn.phase === "verification") && anew)
       await workspaces.move(this.#run.cwd, this.#key, this.#run.head!);
     const { text, variables } = renderPrompt(this.#run, turn.phase, this.#worker, owed, this.#cwd);
+    // A pause may have come in the meantime; then the turn waits for the resume.
+    if (this.#state?.turn?.number === turn.number && this.#state.pausedAt !== null) {
+      this.#delivered = turn.number - 1;
+      return;
+    }
     await session.deliver({ number: turn.number, phase: turn.phase, text, variables });
+    if (this.#state?.pausedAt != null) await session.interrupt(turn.number);
   }
 
   /** Ends the session and takes its workspace away; work that is in it stays reachable. Resolves when that is done. */
@@ -139,7 +152,17 @@ export class Attendant {
     if (how === "close") await this.#session?.close();
     await this.#options.sessions.end(this.#run.id, this.sessionId);
     await this.#attending;
+    const record = this.#record;
+    this.#record = new TurnRecord(this.#run.template.prompts.responseFormat);
+    await this.#abandon(record);
     await this.#options.workspaces.remove(this.#run.cwd, this.#key);
+  }
+
+  /** What a turn used that nobody will judge any more. */
+  async #abandon({ usage, toolStats }: TurnRecord): Promise<void> {
+    if (usage.usd + usage.inputTokens + usage.outputTokens === 0) return;
+    const { sessionId, taskId } = this;
+    await this.#report({ type: "abandoned", sessionId, taskId, usage, toolStats });
   }
 
   /** Stops listening and leaves the session to its keeper. */
@@ -229,7 +252,7 @@ export class Attendant {
         return this.#tell(false);
       case "usage":
         this.#record.spend(signal.usage);
-        return this.#options.onSpent();
+        return this.#caughtUp ? this.#options.onSpent() : undefined;
       case "ask": {
         const { askId, question, options } = signal;
         const itemId = this.#newItemId();
@@ -255,7 +278,7 @@ export class Attendant {
     this.#record = new TurnRecord(this.#run.template.prompts.responseFormat);
     const state = this.#state;
     // Judged before the engine was started anew, or overtaken by a timeout or a cancellation.
-    if (state?.turn?.number !== turn) return;
+    if (state?.turn?.number !== turn) return this.#caughtUp ? this.#abandon(record) : undefined;
     const { writer, workspaces } = this.#options;
     const judged = await judgeTurn({
       run: this.#run,

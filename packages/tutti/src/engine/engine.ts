@@ -6,15 +6,16 @@
 // 3. If the store fails, the engine halts: no further effect, every waiting caller is told, a restart continues.
 import { archive, cleanUp, type CleanupOptions, type CleanupResult } from "./cleanup.ts";
 import { ClockWatch } from "./clock-watch.ts";
+import { guarded } from "./guarded.ts";
 import { historyOf } from "./history.ts";
 import { Hooks, type CommandRunner } from "./hooks.ts";
-import { prepareRun, type NewRun, type Surroundings } from "./new-run.ts";
+import { demandTrust, prepareRun, type NewRun, type Surroundings } from "./new-run.ts";
 import { isOldFile, readOldStates } from "./old-states.ts";
 import { Reconciler } from "./reconcile.ts";
-import { closing, readCopy, underNewId, writeCopy } from "./run-copy.ts";
+import { closing, programsIn, readCopy, underNewId, writeCopy } from "./run-copy.ts";
 import { RunShelf, summarise, type RunSummary } from "./run-shelf.ts";
 import { RunWriter } from "./run-writer.ts";
-import { Slots, type SlotLimits } from "./slots.ts";
+import { Slots, type ActiveAgents, type SlotLimits } from "./slots.ts";
 import type { Command, PlanChanges } from "../run/command.ts";
 import { readAnswer } from "../protocol/read-answer.ts";
 import { fold } from "../run/apply.ts";
@@ -64,7 +65,11 @@ export class Engine {
   private constructor(options: EngineOptions) {
     this.#options = options;
     this.#shelf = new RunShelf(options.store, options.snapshots ?? null);
-    this.#slots = new Slots(options, () => this.#activeAgents());
+    this.#slots = new Slots(
+      options,
+      () => this.#activeAgents(),
+      () => options.world.now(),
+    );
     const { world, hooks: functions = {} } = options;
     const none: CommandRunner = () => Promise.resolve({ ok: false, detail: "commands are not run here" });
     this.#hooks = new Hooks({ functions, runCommand: options.runCommand ?? none, world });
@@ -101,6 +106,7 @@ export class Engine {
   #jumped(byMs: number): void {
     for (const { writer, reconciler } of this.#runs.values()) {
       if (reconciler.begun && !isRunOver(writer.run.status)) {
+        reconciler.touch();
         writer.submit({ type: "clockJumped", byMs }).catch(() => {});
       }
     }
@@ -115,7 +121,7 @@ export class Engine {
       store,
       world,
       failed,
-      published: (events, now) => this.#published(events, now),
+      published: (events, now, before) => this.#published(events, now, before),
       lookAtClock: () => this.#clock.look(),
     });
     const reconciler = new Reconciler({
@@ -132,14 +138,14 @@ export class Engine {
     return { writer, reconciler };
   }
 
-  #published(events: StoredEvent[], run: Run): void {
+  #published(events: StoredEvent[], run: Run, before: Run | null): void {
     for (const event of events) {
-      for (const listener of this.#listeners) listener(event, run);
+      for (const listener of this.#listeners) guarded(() => listener(event, run));
     }
     this.#shelf.noted(run, events.length, events.at(-1)!.seq);
     if (events.every(({ type }) => onlyTells(type))) return;
     const live = this.#runs.get(run.id);
-    if (live) this.#hooks.heard(events, run, live.writer);
+    if (live) this.#hooks.heard(events, before?.currentPhase ?? null, run, live.writer);
     // Nobody takes up a run that was over; whoever reopens it wants it to go on.
     if (events.some(({ type }) => type === "orchestrator:reopened")) this.takeUp(run.id).catch(() => {});
     live?.reconciler.look();
@@ -152,11 +158,13 @@ export class Engine {
     }
   }
 
-  #activeAgents(): string[] {
-    const active: string[] = [];
+  #activeAgents(): ReturnType<ActiveAgents> {
+    const active: ReturnType<ActiveAgents> = [];
     for (const { writer, reconciler } of this.#runs.values()) {
       if (!reconciler.claimed || isRunOver(writer.run.status)) continue;
-      for (const { session } of activeWorkers(writer.run)) active.push(session.agent);
+      for (const { session, startedAt } of activeWorkers(writer.run)) {
+        active.push({ agent: session.agent, since: startedAt ?? this.#options.world.now() });
+      }
     }
     return active;
   }
@@ -196,7 +204,7 @@ export class Engine {
   async #shelve(live: Live): Promise<void> {
     const { writer } = live;
     await this.#hooks.settled();
-    await writer.idle();
+    while (!writer.isIdle) await writer.idle();
     const inUse = this.#held.has(writer.id) || this.#runs.get(writer.id) !== live || !writer.run.released;
     if (inUse || !this.#shelf.takesRuns) return;
     writer.halt(new TuttiError("engine_stopped", `run ${writer.id} has been put away`));
@@ -302,8 +310,12 @@ export class Engine {
       if (!isRunOver(writer.run.status)) await writer.submit({ type: "cancel" });
       await reconciler.begin();
       await reconciler.settled();
+      // A run that is forgotten is never looked after again: first nothing of it may be left.
+      if (removeState && !writer.run.released) {
+        throw new TuttiError("workspace_failed", `what run ${id} left behind could not be taken away yet`);
+      }
       const result = await cleanUp(writer, this.#options.sessions, { archiveWorkers, deleteWorkers, removeState });
-      if (removeState) await this.#remove(id);
+      if (removeState) await this.#remove(live);
       return result;
     } finally {
       this.#held.delete(id);
@@ -319,9 +331,10 @@ export class Engine {
 
   /**
    * Takes in a run that was exported, here or elsewhere, or all those of an old file of states. One that was not over
-   * waits to be resumed. Nothing is taken in if one of them is here already.
+   * waits to be resumed. Nothing is taken in if one of them is here already, or if they name programs and the person has
+   * not agreed to them: `trust` is the hash of what the person was shown.
    */
-  async import(text: string): Promise<Run[]> {
+  async import(text: string, { trust }: { trust?: string | undefined } = {}): Promise<Run[]> {
     const { world, templates } = this.#options;
     const old = parseJson(text);
     const found = isOldFile(old)
@@ -329,8 +342,10 @@ export class Engine {
       : [readCopy(text)];
     const known = found.find(({ id }) => this.get(id));
     if (known) throw new TuttiError("wrong_state", `there is a run ${known.id} already`);
+    demandTrust(programsIn(found), found.length === 1 ? "this run" : "these runs", trust, this.#options);
     const taken: Run[] = [];
-    for (const { id, events } of found) {
+    for (const { id, events: past } of found) {
+      const events = [...past, { type: "orchestrator:imported" as const, data: { id }, timestamp: world.now() }];
       taken.push(await this.#take(id, [...events, ...closing(events, world.now(), "imported")]));
     }
     return taken;
@@ -354,15 +369,31 @@ export class Engine {
     const stored = await this.#options.store.append(id, 0, events);
     const run = fold(null, stored)!;
     this.#runs.set(id, this.#make(id, run));
-    this.#published(stored, run);
+    this.#published(stored, run, null);
     return run;
   }
 
   /** The events stay in their places in the sequence, without content. */
-  async #remove(id: string): Promise<void> {
-    const { store, world } = this.#options;
+  async #remove({ writer }: Live): Promise<void> {
+    const { store, sessions, world } = this.#options;
+    const { id } = writer;
     await this.#hooks.settled();
-    await store.remove(id, { timestamp: world.now() });
+    while (!writer.isIdle) await writer.idle();
+    // Whoever had it opened again meanwhile was told so, and keeps it.
+    if (!writer.run.released) throw new TuttiError("wrong_state", `run ${id} goes on; it was not removed`);
+    writer.refuse(new TuttiError("wrong_state", `run ${id} is being removed`));
+    // First, so that a removal that is cut short here can be repeated. A run of this id that is imported later must not
+    // find sessions that were another's.
+    await sessions.forget(id).catch((error: unknown) => {
+      writer.refuse(null);
+      throw error;
+    });
+    await store.remove(id, { timestamp: world.now() }).catch((error: unknown) => {
+      this.#fail(error);
+      throw error;
+    });
+    // Whoever still holds its writer is refused: an event after the removal would belong to no run.
+    writer.halt(new TuttiError("run_not_found", `run ${id} has been removed`));
     this.#runs.delete(id);
     this.#shelf.take(id);
   }
@@ -471,9 +502,13 @@ export class Engine {
   async until(id: string, reached: (run: Run) => boolean): Promise<Run> {
     const now = this.#state(id);
     if (reached(now)) return now;
-    const { promise, resolve } = Promise.withResolvers<Run>();
+    const { promise, resolve, reject } = Promise.withResolvers<Run>();
     const leave = this.subscribe((_, run) => {
-      if (run.id === id && reached(run)) resolve(run);
+      try {
+        if (run.id === id && reached(run)) resolve(run);
+      } catch (error) {
+        reject(error);
+      }
     });
     try {
       return await Promise.race([promise, this.#halt.promise]);

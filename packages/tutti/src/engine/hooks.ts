@@ -8,7 +8,7 @@ import { entryOf } from "../run/shared-record.ts";
 import type { RunEvent, StoredEvent } from "../schema/event.ts";
 import { HOOK_NAMES, type HookName } from "../schema/hook.ts";
 import type { Run } from "../schema/run.ts";
-import { isRunOver } from "../schema/status.ts";
+import type { Phase } from "../schema/status.ts";
 import type { Template } from "../schema/template.ts";
 import type { World } from "../world.ts";
 
@@ -36,8 +36,8 @@ export function unknownHooks(template: Template, functions: HooksOptions["functi
   });
 }
 
-/** The hook that an event calls for. */
-export function hookOf(event: RunEvent, before: Pick<Run, "currentPhase">): HookName | null {
+/** The hook that an event calls for; `phase` is the one in which it happened. */
+function hookOf(event: RunEvent, phase: Phase | null): HookName | null {
   switch (event.type) {
     case "orchestrator:analysisComplete":
       return "onAnalysisComplete";
@@ -52,7 +52,7 @@ export function hookOf(event: RunEvent, before: Pick<Run, "currentPhase">): Hook
       return previousPhase === "workerExecution" && currentPhase !== previousPhase ? "onAllWorkersComplete" : null;
     }
     case "orchestrator:completed":
-      return before.currentPhase === "workerExecution" ? "onAllWorkersComplete" : null;
+      return phase === "workerExecution" ? "onAllWorkersComplete" : null;
     case "worker:failed":
     case "worker:timeout":
     case "orchestrator:error":
@@ -60,6 +60,38 @@ export function hookOf(event: RunEvent, before: Pick<Run, "currentPhase">): Hook
     default:
       return null;
   }
+}
+
+/** The phase after an event that happened in `phase`. */
+function phaseAfter(event: RunEvent, phase: Phase | null): Phase | null {
+  switch (event.type) {
+    case "orchestrator:phaseChanged":
+      return event.data.currentPhase;
+    case "orchestrator:started":
+    case "orchestrator:reopened":
+      return event.data.phase;
+    default:
+      return phase;
+  }
+}
+
+interface Call {
+  name: HookName;
+  event: StoredEvent;
+}
+
+/**
+ * What the events call for, one after the other, from the phase that the run was in before them. What a run was given of
+ * another one's past calls for nothing: it happened there, and whoever lived there has heard of it.
+ */
+export function callsIn(events: readonly StoredEvent[], before: Phase | null): Call[] {
+  const own = events.findLastIndex(({ type }) => type === "orchestrator:forked" || type === "orchestrator:imported");
+  let phase = before;
+  return events.flatMap((event, i) => {
+    const name = hookOf(event, phase);
+    phase = phaseAfter(event, phase);
+    return name !== null && i > own ? [{ name, event }] : [];
+  });
 }
 
 export class Hooks {
@@ -72,12 +104,10 @@ export class Hooks {
     this.#options = options;
   }
 
-  /** Events that have just become durable, with the state after them. */
-  heard(events: readonly StoredEvent[], run: Run, writer: RunWriter): void {
-    for (const event of events) {
-      const name = hookOf(event, run);
-      const settings = name && run.template.hooks[name];
-      if (!name || !settings) continue;
+  /** Events that have just become durable, with the phase before them and the state after them. */
+  heard(events: readonly StoredEvent[], before: Phase | null, run: Run, writer: RunWriter): void {
+    for (const { name, event } of callsIn(events, before)) {
+      if (!run.template.hooks[name]) continue;
       const work: Promise<void> = this.#run(name, event, run, writer)
         // A store that failed meanwhile has been heard of elsewhere.
         .catch(() => {})
@@ -96,7 +126,8 @@ export class Hooks {
       const detail = "the engine ended while it ran; it is not run again";
       await writer.submit({ type: "hookEnded", hook, ok: false, detail, durationMs: 0, pause: false });
     }
-    if (!isRunOver(run.status)) this.heard(events, run, writer);
+    // Also of a run that is over: the engine may have died between its end and the hook that is to hear of it.
+    this.heard(events, null, run, writer);
   }
 
   async #run(name: HookName, event: StoredEvent, run: Run, writer: RunWriter): Promise<void> {

@@ -57,17 +57,23 @@ export async function prepareRun(
 function templateFor(request: NewRun, project: string, around: Surroundings): Template {
   const { templateId, config = {}, budget = {}, trust } = request;
   const { template, programs } = around.templates.resolve(templateId, project);
-  if (programs.length > 0) {
-    const hash = trustHash(programs);
-    if (hash !== trust && !around.isTrusted?.(hash)) {
-      const message = `the template ${templateId} of this project would run ${programs.join("; ")}`;
-      throw new TuttiError("needs_trust", message, { details: { programs, hash } });
-    }
-  }
+  demandTrust(programs, `the template ${templateId} of this project`, trust, around);
   const missing = unknownHooks(template, around.hooks ?? {});
   if (missing.length > 0) throw new TuttiError("invalid_template", `template ${templateId}: ${missing.join("; ")}`);
   const settings = { ...config, budget: { ...template.config.budget, ...config.budget, ...budget } };
   return { ...template, config: { ...template.config, ...checkSettings(settings) } };
+}
+
+/** Refuses what would run programs, unless the person has agreed to exactly these, now or before. */
+export function demandTrust(
+  programs: readonly string[],
+  who: string,
+  trust: string | undefined,
+  { isTrusted }: Pick<Surroundings, "isTrusted">,
+): void {
+  const hash = trustHash(programs);
+  if (programs.length === 0 || hash === trust || isTrusted?.(hash)) return;
+  throw new TuttiError("needs_trust", `${who} would run ${programs.join("; ")}`, { details: { programs, hash } });
 }
 
 /** Settings for one run are held to the same bounds as those of a template. */

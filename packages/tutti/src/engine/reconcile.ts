@@ -37,6 +37,8 @@ export class Reconciler {
   /** The release has failed. */
   #untidy = false;
   #branchOpen = false;
+  /** When the rules were last asked what is due by now. */
+  #tickedAt = Number.NEGATIVE_INFINITY;
   #claimed = false;
   #begun = false;
   #left = false;
@@ -118,14 +120,16 @@ export class Reconciler {
       await this.#options.workspaces.openBranch(run.cwd, run.id, run.head ?? run.base);
     }
     const { slots, world } = this.#options;
-    const wanted = schedule(run, { freeSlots: slots.free(workerAgent(run)) }, world.now());
+    const limits = { freeSlots: slots.free(workerAgent(run)), since: Math.max(this.#tickedAt, run.updatedAt) };
+    const wanted = schedule(run, limits, world.now());
     this.#endOthers(new Set([...wanted.sessions, ...wanted.idle]));
     for (const sessionId of wanted.sessions) this.#attend(sessionId);
     for (const attendant of this.#attendants.values()) void attendant.refresh();
     if (wanted.merges.length > 0 && !this.#merging) this.#do("merge", this.#merge());
     this.#setAlarm(
       wanted.deadlines.filter(({ sessionId }) => this.#attendants.get(sessionId)?.caughtUp),
-      wanted.lookAt,
+      // What is due by the clock alone waits for what sessions have to tell first.
+      [...this.#attendants.values()].every(({ caughtUp }) => caughtUp) ? wanted.lookAt : null,
     );
     if (wanted.spawnMain) await this.#writer.submit({ type: "spawnMain" });
     await this.#spawn(wanted.spawn);
@@ -259,9 +263,20 @@ export class Reconciler {
       for (const { sessionId, silentMs, taskId } of this.#attendants.values()) {
         if (taskId !== null) this.#writer.submit({ type: "idle", sessionId, forMs: silentMs }).catch(() => {});
       }
-      this.#writer.submit({ type: "tick" }).catch(() => {});
+      this.#tick();
       this.look();
     });
+  }
+
+  /** Lets the rules look at the clock: something may be due that nobody reports. */
+  #tick(): void {
+    this.#tickedAt = this.#options.world.now();
+    this.#writer.submit({ type: "tick" }).catch(() => {});
+  }
+
+  /** Nobody could be heard for a while: the machine slept, or this process was stopped. */
+  touch(): void {
+    for (const attendant of this.#attendants.values()) attendant.touch();
   }
 
   /** When the worker that has been silent for longest will have been so for too long. */

@@ -9,6 +9,7 @@ import type { Run } from "../schema/run.ts";
 import { isRunOver } from "../schema/status.ts";
 import { EVENT_VERSION, upcast } from "../schema/upcast.ts";
 import type { NewEvent } from "../store/store.ts";
+import { programsOfRun } from "../template/trust.ts";
 
 const FORMAT = 1;
 
@@ -37,6 +38,12 @@ export function readCopy(text: string): { id: string; events: NewEvent[] } {
   }
   if (events.length === 0) throw wrong(1, "there is no event in it");
   return { id: id as string, events };
+}
+
+/** What these runs would start if they went on, whoever wrote them. */
+export function programsIn(copies: readonly { events: readonly NewEvent[] }[]): string[] {
+  const all = copies.flatMap(({ events }) => programsOfRun(fold(null, placed(events))!));
+  return [...new Set(all)].toSorted();
 }
 
 function readEvent(line: Record<string, unknown>, number: number, version: number): NewEvent {

@@ -1,6 +1,7 @@
 // The one place where a run changes. Commands are taken in order; those that wait together are decided one after the
 // other and stored in one append. Nobody sees a state that is not on disk: the state is replaced, and listeners are told,
 // only after the append has been acknowledged.
+import { guarded } from "./guarded.ts";
 import { apply } from "../run/apply.ts";
 import type { Command } from "../run/command.ts";
 import { decide } from "../run/decide.ts";
@@ -22,7 +23,7 @@ export interface RunWriterOptions {
   store: Store;
   world: World;
   /** Called with what has just become durable, before those who asked for it are answered. */
-  published(events: StoredEvent[], run: Run): void;
+  published(events: StoredEvent[], run: Run, before: Run | null): void;
   /** The store has failed; nothing was changed, and nothing more will be written. */
   failed(error: unknown): void;
   /** To be called before a command is taken: what begins after a jump of the clock must not be counted as before it. */
@@ -35,6 +36,7 @@ export class RunWriter {
   #run: Run | null;
   #waiting: Waiting[] = [];
   #halted: TuttiError | null = null;
+  #refusal: TuttiError | null = null;
   #draining = false;
   #drained: Promise<void> = Promise.resolve();
 
@@ -52,7 +54,8 @@ export class RunWriter {
 
   /** Resolves with the run after the command, once that is durable; rejects with the refusal or the store's failure. */
   submit(command: Command): Promise<Run> {
-    if (this.#halted) return Promise.reject(this.#halted);
+    const refusal = this.#halted ?? this.#refusal;
+    if (refusal) return Promise.reject(refusal);
     if (command.type !== "clockJumped") this.#options.lookAtClock();
     const { promise, resolve, reject } = Promise.withResolvers<Run>();
     this.#waiting.push({ command, resolve, reject });
@@ -63,6 +66,16 @@ export class RunWriter {
   /** From now on nothing is written: a log that missed one event must not get the next. */
   halt(error: TuttiError): void {
     this.#halted ??= error;
+  }
+
+  /** Until further notice every command is refused; what was taken before is still written. */
+  refuse(refusal: TuttiError | null): void {
+    this.#refusal = refusal;
+  }
+
+  /** Whether nothing is being written, at this moment: whoever waited with others may not be the first to come. */
+  get isIdle(): boolean {
+    return !this.#draining;
   }
 
   /** Resolves when nothing is being written. */
@@ -99,16 +112,20 @@ export class RunWriter {
         refusals.set(waiting, refusal);
       }
     }
+    const before = this.#run;
+    let stored: StoredEvent[] = [];
     try {
       if (this.#halted) throw this.#halted;
-      const stored = events.length > 0 ? await store.append(this.id, this.#run?.runSeq ?? 0, events) : [];
-      this.#run = next;
-      if (stored.length > 0) this.#options.published(stored, next!);
+      if (events.length > 0) stored = await store.append(this.id, before?.runSeq ?? 0, events);
     } catch (error) {
       for (const waiting of batch) waiting.reject(error);
-      this.#options.failed(error);
+      // A writer that was told to stop has not failed.
+      if (error !== this.#halted) this.#options.failed(error);
       return;
     }
+    this.#run = next;
+    // Only what the store could not do is a failure. What is on disk has happened, whatever its listeners make of it.
+    if (stored.length > 0) guarded(() => this.#options.published(stored, next!, before));
     for (const waiting of batch) {
       if (refusals.has(waiting)) waiting.reject(refusals.get(waiting));
       else waiting.resolve(next!);

@@ -1,8 +1,8 @@
 // A person's answer to something in the inbox: what it may be depends on what was asked, and it counts once.
 import { extended } from "./budget.ts";
 import { confirm, refused, requestChanges } from "./confirm.ts";
-import { answered } from "./inbox.ts";
-import { cancel, resumed } from "./lifecycle.ts";
+import { answered, withdraw } from "./inbox.ts";
+import { cancel, resumed, stillAsks } from "./lifecycle.ts";
 import { retry } from "./retry.ts";
 import { Budget, type BudgetKind } from "../schema/budget.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -61,7 +61,10 @@ function answerBudget(run: Run, item: InboxItem, answer: PersonAnswer, at: numbe
   if ("data" in answer) {
     const parsed = Budget.safeParse(answer.data);
     if (!parsed.success) return wrong("a budget is given as numbers: usd, tokens, minutes, turns, descendants");
-    return [answered(run, item, JSON.stringify(parsed.data)), ...withBudget(run, { ...run.budget, ...parsed.data })];
+    return [
+      answered(run, item, JSON.stringify(parsed.data)),
+      ...withBudget(run, item, { ...run.budget, ...parsed.data }),
+    ];
   }
   const yes =
     "approve" in answer
@@ -71,11 +74,18 @@ function answerBudget(run: Run, item: InboxItem, answer: PersonAnswer, at: numbe
         : null;
   if (yes === null) return wrong(`${item.id} is answered with an option, with approval, or with a budget as data`);
   if (!yes) return cancel(run);
-  return [answered(run, item, item.options![0]!), ...withBudget(run, extended(run, kind, at))];
+  return [answered(run, item, item.options![0]!), ...withBudget(run, item, extended(run, kind, at))];
 }
 
-function withBudget(run: Run, budget: Budget): RunEvent[] {
-  return [{ type: "orchestrator:budgetChanged", data: { id: run.id, budget } }, ...resumed(run)];
+/** One answer about money settles all that were asked. */
+function withBudget(run: Run, item: InboxItem, budget: Budget): RunEvent[] {
+  const others = Object.values(run.inbox).filter(({ kind, id }) => kind === "budget" && id !== item.id);
+  const settled = new Set([item, ...others].map(({ id }) => id));
+  return [
+    ...withdraw(run, ({ id }) => settled.has(id) && id !== item.id),
+    { type: "orchestrator:budgetChanged", data: { id: run.id, budget } },
+    ...(stillAsks(run, settled) ? [] : resumed(run)),
+  ];
 }
 
 export const FAILURE_OPTIONS = ["try it again", "leave it"];
@@ -100,9 +110,8 @@ function decideAll(run: Run, given: readonly { item: InboxItem; answer: string }
     answer,
   }));
   const done = new Set(given.map(({ item }) => item.id));
-  const open = Object.values(run.inbox).filter(({ kind, id }) => kind === "decision" && !done.has(id));
   events.push({ type: "orchestrator:decided", data: { id: run.id, decisions } });
-  return open.length > 0 ? events : [...events, ...resumed(run)];
+  return stillAsks(run, done) ? events : [...events, ...resumed(run)];
 }
 
 /** Several decisions at once, by their place among those that were asked for. */

@@ -25,7 +25,9 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
       return withMain(run, event.data.sessionId, { state: "running" });
     case "main:lost": {
       const lost = withMain(run, event.data.sessionId, { state: "over", turn: null });
-      return event.data.counted ? { ...lost, mainLosses: run.mainLosses + 1 } : lost;
+      // The next session finds a folder of its own, not what this one had begun.
+      const anew = { ...lost, owed: run.owed && { ...run.owed, interrupted: false } };
+      return event.data.counted ? { ...anew, mainLosses: run.mainLosses + 1 } : anew;
     }
     case "worker:spawning":
       return {
@@ -73,7 +75,8 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
       const worker = workerOf(run, event.data.taskId);
       if (!worker) return run;
       const session = goOn(worker.session, event.timestamp);
-      return withWorker(run, event.data.taskId, { status: "running", pausedBy: null, session });
+      const status = worker.status === "pending" ? ("pending" as const) : ("running" as const);
+      return withWorker(run, event.data.taskId, { status, pausedBy: null, session });
     }
     case "worker:retrying":
       return unblock(
@@ -94,12 +97,15 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
         event.data.taskId,
       );
     case "worker:lost": {
-      const losses = (workerOf(run, event.data.taskId)?.losses ?? 0) + (event.data.counted ? 1 : 0);
+      const lost = workerOf(run, event.data.taskId);
+      const losses = (lost?.losses ?? 0) + (event.data.counted ? 1 : 0);
+      // What a person paused rests until that person resumes it, also without its session.
+      const pausedBy = lost?.pausedBy === "person" ? ("person" as const) : null;
       return withSession(
         run,
         event.data.taskId,
-        { state: "over", turn: null },
-        { status: "pending", losses, owed: null, pausedBy: null },
+        { state: "over", turn: null, pausedAt: null },
+        { status: "pending", losses, owed: null, pausedBy },
       );
     }
     case "turn:started": {
@@ -111,6 +117,16 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
     }
     case "turn:ended":
       return endTurn(run, event.data);
+    case "turn:abandoned": {
+      const { taskId, usage, toolStats } = event.data;
+      const worker = taskId === null ? undefined : workerOf(run, taskId);
+      const counted = {
+        ...run,
+        usage: addUsage(run.usage, usage),
+        toolStats: addTools(run.toolStats, toolStats),
+      };
+      return worker ? withWorker(counted, worker.taskId, { usage: addUsage(worker.usage, usage) }) : counted;
+    }
     case "worker:progress": {
       const { progress, currentAction, outputPreview } = event.data;
       const ended = workerOf(run, event.data.taskId)?.endedTools ?? NO_TOOLS;

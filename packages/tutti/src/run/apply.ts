@@ -9,7 +9,7 @@ import { addTools, applyToSession, goOn } from "./apply-session.ts";
 import { workerOf, workersOf } from "./lookup.ts";
 import { carryOver } from "./open-work.ts";
 import { soundOrder } from "./plan.ts";
-import { emptyRecord, entryOf, withEntry, withoutEntries } from "./shared-record.ts";
+import { emptyRecord, entryOf, valuesOf, withEntry, withoutEntries } from "./shared-record.ts";
 import { withWorker } from "./with-worker.ts";
 import type { Placed, RunEvent } from "../schema/event.ts";
 import { NO_USAGE, type Verdict } from "../schema/outcome.ts";
@@ -131,6 +131,7 @@ function change(run: Run, event: RunEvent & Placed): Run {
     case "workers:deleted":
     case "orchestrator:budgetReached":
     case "orchestrator:forked":
+    case "orchestrator:imported":
       return run;
     case "orchestrator:confirmed": {
       const { tasks = run.tasks, parallelGroups = run.parallelGroups, skipped, budget = run.budget } = event.data;
@@ -278,21 +279,36 @@ function resume(run: Run, status: RunStatus, at: number): Run {
   return status === "confirming" ? resumed : beBusy(resumed, at);
 }
 
-/** Time that passed without anybody being able to use it. */
+/**
+ * Time that passed without anybody being able to use it. What stands still anyway, because it is paused or waits for a
+ * person, is measured by the same clock at both ends, and needs no shift.
+ */
 function shiftClocks(run: Run, byMs: number): Run {
-  const shift = (session: SessionState): SessionState =>
-    session.state === "over" ? session : { ...session, waitedMs: session.waitedMs + byMs };
-  const active = workersOf(run).filter(({ session }) => session.state !== "over");
-  const workers = active.reduce(
-    (all, worker) => withEntry(all, worker.taskId, { ...worker, session: shift(worker.session) }),
-    run.workers,
-  );
+  const asking = new Set(valuesOf(run.inbox).map(({ sessionId }) => sessionId));
+  const shift = (session: SessionState): SessionState => {
+    const still = session.state === "over" || session.pausedAt !== null || asking.has(session.sessionId);
+    return still ? session : { ...session, waitedMs: session.waitedMs + byMs };
+  };
+  const later = (at: number | null): number | null => (at === null ? null : at + byMs);
+  const workers = workersOf(run)
+    .filter(({ session, notBefore }) => session.state !== "over" || notBefore !== null)
+    .reduce((all, worker) => {
+      const shifted = { ...worker, session: shift(worker.session), notBefore: later(worker.notBefore) };
+      return withEntry(all, worker.taskId, shifted);
+    }, run.workers);
+  const inbox = valuesOf(run.inbox)
+    .filter(({ expiresAt }) => expiresAt !== undefined)
+    .reduce((all, item): Run["inbox"] => {
+      return withEntry<InboxItem>(all, item.id, { ...item, expiresAt: item.expiresAt! + byMs });
+    }, run.inbox);
   return {
     ...run,
     workers,
+    inbox,
     main: run.main && shift(run.main),
-    phaseSince: run.phaseSince === null ? null : run.phaseSince + byMs,
-    idleMs: run.idleMs + byMs,
+    phaseSince: run.pausedFrom ? run.phaseSince : later(run.phaseSince),
+    lastSpawnAt: later(run.lastSpawnAt),
+    idleMs: run.idleSince === null ? run.idleMs + byMs : run.idleMs,
   };
 }
 
@@ -318,7 +334,8 @@ export const asking = (taskId: string | null, question: string): string => `${ta
 function noteAsk(before: Run, item: InboxItem, answer: string | null, waited: number): Run {
   const { taskId, sessionId, askId, question } = item;
   if (askId === null) return before;
-  const answers = answer === null ? before.answers : withEntry(before.answers, asking(taskId, question), answer);
+  const given = { text: answer ?? "", sessionId: sessionId ?? "" };
+  const answers = answer === null ? before.answers : withEntry(before.answers, asking(taskId, question), given);
   const run = { ...before, answers };
   const noted = (session: SessionState): SessionState => ({
     ...session,

@@ -66,6 +66,8 @@ export type Report =
   | { type: "asked"; sessionId: string; askId: string; itemId: string; question: string; options?: string[] }
   | { type: "merged"; taskId: string; commit: string; head: string; conflict?: Conflict }
   | { type: "conflicted"; taskId: string; commit: string; conflict: Conflict }
+  /** A session ended in the middle of a turn that had used something. */
+  | { type: "abandoned"; sessionId: string; taskId: string | null; usage: Usage; toolStats: ToolStats }
   /** What turns that are still open have used so far. */
   | { type: "spending"; usage: Usage }
   /** Time has passed; something may be due. */

@@ -27,6 +27,10 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
     return isRunOver(run.status) && !run.released ? [{ type: "workspace:released", data: { id: run.id } }] : [];
   if (report.type === "told") return [report.event];
   if (report.type === "mishap") return [mishap(run, report.operation, report.error, report.code, at)];
+  if (report.type === "abandoned") {
+    const { sessionId, taskId, usage, toolStats } = report;
+    return [{ type: "turn:abandoned", data: { id: run.id, sessionId, taskId, usage, toolStats } }];
+  }
   if (report.type === "hookStarted" || report.type === "hookEnded") return aboutHook(run, report);
   if (isRunOver(run.status)) return [];
   switch (report.type) {
@@ -65,7 +69,7 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
   }
 }
 
-type SessionReport = Extract<Report, { sessionId: string }>;
+type SessionReport = Exclude<Extract<Report, { sessionId: string }>, { type: "abandoned" }>;
 
 function aboutSession(run: Run, report: SessionReport, at: number): RunEvent[] {
   const worker = workerOfSession(run, report.sessionId);
@@ -165,7 +169,9 @@ function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number
     case "asked":
       return ask(run, worker.taskId, report, at);
     case "lost": {
-      const { reason, counted } = report;
+      const { reason } = report;
+      // An agent that dies of an interrupt was told to stop; nobody counts that against its task.
+      const counted = report.counted && worker.status !== "paused";
       if (counted && worker.losses + 1 >= MAX_LOSSES) {
         const error = `its session was lost ${MAX_LOSSES} times: ${reason}`;
         return [...withdrawn, { type: "worker:failed", data: { ...about, error, code: "session_lost" } }];
@@ -207,9 +213,11 @@ function ask(run: Run, taskId: string | null, report: Extract<Report, { type: "a
   };
   const asked = addItem(run, item, at);
   const known = asking(taskId, question);
-  if (asked.type !== "inbox:added" || !Object.hasOwn(run.answers, known)) return [asked];
+  const before = Object.hasOwn(run.answers, known) ? run.answers[known]! : null;
+  // Asked again by the same session it is another question: what was allowed once is not allowed for ever.
+  if (asked.type !== "inbox:added" || before === null || before.sessionId === sessionId) return [asked];
   // The person has answered this to a session that did not live to use it.
-  return [asked, answered(run, asked.data.item, run.answers[known]!)];
+  return [asked, answered(run, asked.data.item, before.text)];
 }
 
 const NO_ANSWER = "Nobody answered in time. Decide by yourself what is safest, and say what you assumed.";

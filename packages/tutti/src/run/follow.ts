@@ -5,6 +5,7 @@ import { castOf } from "./cast.ts";
 import { completedVerdict, dependencyState, taskStanding } from "./census.ts";
 import { confirm } from "./confirm.ts";
 import { answerByDefault } from "./default-answer.ts";
+import { withdrawQuestions } from "./inbox.ts";
 import { activeWorkers, taskOf, workerOf, workersOf } from "./lookup.ts";
 import { openWork } from "./open-work.ts";
 import { phaseOverAt, someReady } from "./schedule.ts";
@@ -105,7 +106,8 @@ function endPhase(run: Run): RunEvent[] {
     }
     if (standing !== "active") return [];
     const { sessionId, taskId } = workerOf(run, task.id)!;
-    return [{ type: "worker:timeout", data: { sessionId, orchestratorId: run.id, taskId, error, code: "phase_over" } }];
+    const data = { sessionId, orchestratorId: run.id, taskId, error, code: "phase_over" };
+    return [...withdrawQuestions(run, sessionId), { type: "worker:timeout", data }];
   });
 }
 
@@ -190,7 +192,8 @@ export function complete(run: Run): RunEvent {
       status: "completed",
       aggregation: run.aggregation,
       stats: run.toolStats,
-      outcome: completedVerdict(run),
+      // Judged as it will be then: what has not started by now never will.
+      outcome: completedVerdict({ ...run, status: "completed" }),
     },
   };
 }

@@ -3,6 +3,7 @@ import { reached } from "./budget.ts";
 import { refused } from "./confirm.ts";
 import { withdraw, withdrawQuestions } from "./inbox.ts";
 import { activeWorkers, workerOfSession } from "./lookup.ts";
+import { valuesOf } from "./shared-record.ts";
 import { PAUSABLE } from "./transitions.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { PauseReason, RunEvent } from "../schema/event.ts";
@@ -23,13 +24,18 @@ export function resume(run: Run, at: number): RunEvent[] {
   if (Object.values(run.inbox).some(({ kind }) => kind === "decision")) {
     throw refused(run, "resumed", "it waits for decisions in the inbox");
   }
-  const kind = reached(run, at, { turn: true, session: true });
-  if (kind !== null) {
-    const message = `run ${run.id} cannot be resumed: its budget of ${run.budget[kind]} ${kind} is used up`;
-    throw new TuttiError("budget_exhausted", message, { details: { kind, limit: run.budget[kind] } });
+  const asking = valuesOf(run.inbox).find((item) => item.kind === "budget");
+  if (asking && reached(run, at, { turn: true, session: true }) !== null) {
+    const message = `run ${run.id} cannot be resumed: its budget is used up; answer ${asking.id} first`;
+    throw new TuttiError("budget_exhausted", message, { details: asking.evidence });
   }
+  // Where a budget is used up and nobody has been asked yet, the rules ask at once.
   return [...withdraw(run, (item) => item.kind === "budget"), ...resumed(run)];
 }
+
+/** What keeps a paused run from going on, besides what has just been answered. */
+export const stillAsks = (run: Run, answered: ReadonlySet<string>): boolean =>
+  valuesOf(run.inbox).some(({ id, kind }) => (kind === "decision" || kind === "budget") && !answered.has(id));
 
 /** Back to where the run was, with the workers that were paused with it. */
 export function resumed(run: Run): RunEvent[] {
@@ -63,7 +69,8 @@ export function pauseWorker(run: Run, sessionId: string): RunEvent[] {
 
 export function resumeWorker(run: Run, sessionId: string): RunEvent[] {
   const worker = activeWorker(run, sessionId);
-  if (worker.status !== "paused") throw wrongWorker(worker, "resumed");
+  const rests = worker.status === "pending" && worker.pausedBy !== null;
+  if (worker.status !== "paused" && !rests) throw wrongWorker(worker, "resumed");
   if (run.status === "paused") throw refused(run, "resumed in part", "the run as a whole is paused");
   return [{ type: "worker:resumed", data: about(run, worker) }];
 }

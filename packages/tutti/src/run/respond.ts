@@ -3,9 +3,8 @@ import { apply } from "./apply.ts";
 import { refused } from "./confirm.ts";
 import { takeAnswer } from "./decide-main-answer.ts";
 import { withdrawQuestions } from "./inbox.ts";
-import { supply } from "./supply.ts";
+import { mustBeSound, supply } from "./supply.ts";
 import type { Answer } from "../schema/answer.ts";
-import { TuttiError } from "../schema/error.ts";
 import type { RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import { ANSWER_PHASE } from "../schema/status.ts";
@@ -25,12 +24,7 @@ export function respond(run: Run, answer: Answer, at: number): RunEvent[] {
     (before, event) => apply(before, { ...event, runSeq: before.runSeq + 1, timestamp: at }),
     run,
   );
-  const ended = (problems: string[]): RunEvent[] => {
-    if (problems.length === 0) return relieved;
-    throw new TuttiError("invalid_plan", `the plan cannot be carried out: ${problems.join("; ")}`, {
-      details: problems,
-    });
-  };
+  const ended = (problems: string[]): RunEvent[] => [...mustBeSound(problems), ...relieved];
   return takeAnswer(open, answer, { head: run.head! }, ended, at);
 }
 

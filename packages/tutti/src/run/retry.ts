@@ -1,5 +1,6 @@
 // Whether a task may be tried again, and when.
-import { workerOf } from "./lookup.ts";
+import { taskStanding } from "./census.ts";
+import { taskOf, workerOf } from "./lookup.ts";
 import { withdraw } from "./inbox.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { RunEvent } from "../schema/event.ts";
@@ -15,6 +16,7 @@ const NOT_BY_ITSELF: ReadonlySet<string> = new Set([
   "session_lost",
   "phase_over",
 ]);
+const ENDED: readonly string[] = ["failed", "timeout", "cancelled"];
 /** Doubling stops here. */
 const LONGEST_WAIT_MS = 3_600_000;
 
@@ -24,24 +26,38 @@ export const failureItem = (taskId: string) => (item: { kind: string; taskId: st
 /** A person's word. A run that is over is opened again for it. */
 export function retry(run: Run, taskId: string): RunEvent[] {
   const worker = workerOf(run, taskId);
-  if (!worker) throw new TuttiError("task_not_found", `no task ${taskId} of ${run.id} has been started`);
-  refuse(run, worker);
-  const reopened: RunEvent[] = isRunOver(run.status)
-    ? [{ type: "orchestrator:reopened", data: { id: run.id, phase: "workerExecution", status: "running" } }]
+  const over = isRunOver(run.status);
+  const reopened: RunEvent[] = over
+    ? [
+        // What the run failed for is no longer asked.
+        ...withdraw(run, ({ kind }) => kind === "data"),
+        { type: "orchestrator:reopened", data: { id: run.id, phase: "workerExecution", status: "running" } },
+      ]
     : [];
+  // The run ended before the task's turn came; going on is all that it needs.
+  const waiting = taskStanding(run, taskId) === "neverStarted" && taskOf(run, taskId) !== undefined;
+  if (!worker && !(over && waiting)) {
+    throw new TuttiError("task_not_found", `no task ${taskId} of ${run.id} has been started`);
+  }
+  refuse(run, worker ?? null);
+  if (!worker) return reopened;
   return [...reopened, ...withdraw(run, failureItem(taskId)), retrying(run, worker, false, null)];
 }
 
-function refuse(run: Run, worker: Worker): void {
+function refuse(run: Run, worker: Worker | null): void {
   const { config } = run.template;
   const wrong = (message: string): never => {
-    throw new TuttiError("wrong_state", message, { details: { status: worker.status, retryCount: worker.retryCount } });
+    throw new TuttiError("wrong_state", message, {
+      details: { status: worker?.status ?? "pending", retryCount: worker?.retryCount ?? 0 },
+    });
   };
-  if (!["failed", "timeout", "cancelled"].includes(worker.status))
-    wrong(`Cannot retry worker in status: ${worker.status}`);
+  // A session that was lost leaves its task pending; once the run is over nothing would start it by itself.
+  const ended = isRunOver(run.status) ? [...ENDED, "pending"] : ENDED;
+  if (worker && !ended.includes(worker.status)) wrong(`Cannot retry worker in status: ${worker.status}`);
   if (!config.retryOnError) wrong("Retrying is turned off by the template (retryOnError)");
-  if (worker.retryCount >= config.maxRetries) wrong(`Worker exceeded retry limit (${config.maxRetries})`);
-  if (!["spawning", "running", "paused", "completed", "error"].includes(run.status)) {
+  if (worker && worker.retryCount >= config.maxRetries) wrong(`Worker exceeded retry limit (${config.maxRetries})`);
+  const doing = run.pausedFrom?.status ?? run.status;
+  if (!["spawning", "running", "completed", "error"].includes(doing)) {
     wrong(`run ${run.id} is ${run.status}; a task can be retried while the tasks run, or when the run is over`);
   }
 }

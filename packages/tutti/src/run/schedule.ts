@@ -13,6 +13,8 @@ import type { Worker } from "../schema/worker.ts";
 export interface Limits {
   /** Workers that may still be started on this server, over all runs. */
   freeSlots: number;
+  /** Up to when everything that is due by itself has been looked at; now, unless a look was missed. */
+  since?: number;
 }
 
 export interface Deadline {
@@ -58,7 +60,7 @@ export function schedule(run: Run, limits: Limits, now: number): Wanted {
     idle: main && run.owed === null ? [main.sessionId] : [],
     merges: unmerged.map((worker) => worker.taskId),
     deadlines: deadlines(run),
-    lookAt: nextLook(run, now),
+    lookAt: nextLook(run, Math.min(now, limits.since ?? now)),
   };
 }
 
@@ -85,7 +87,9 @@ const mayStart = ({ status }: Run): boolean => status === "spawning" || status =
 /** Whether the time has come for the next attempt. */
 function isDue(run: Run, taskId: string, now: number): boolean {
   const notBefore = workerOf(run, taskId)?.notBefore ?? null;
-  return notBefore === null || now >= notBefore;
+  // One whose session was lost while a person had paused it rests until it is resumed.
+  const rests = (workerOf(run, taskId)?.pausedBy ?? null) !== null;
+  return !rests && (notBefore === null || now >= notBefore);
 }
 
 /** Asks about the tasks that could start, in the order in which they should, until the answer is yes. */
@@ -105,13 +109,13 @@ function nextSpawnAt(run: Run): number {
   return run.lastSpawnAt === null ? Number.NEGATIVE_INFINITY : run.lastSpawnAt + run.template.config.spawnDelay;
 }
 
-/** The first moment after now at which something is due that no session will report. */
-function nextLook(run: Run, now: number): number | null {
+/** The first moment after `since` at which something is due that no session will report. */
+function nextLook(run: Run, since: number): number | null {
   const moments = [
     ...(run.status === "paused" ? [] : [nextSpawnAt(run), phaseOverAt(run), minutesOverAt(run)]),
     ...openWork(run).waiting.map(({ notBefore }) => notBefore),
     ...openWork(run).questions.map(({ expiresAt }) => expiresAt ?? null),
-  ].filter((moment) => moment !== null && moment > now && Number.isFinite(moment)) as number[];
+  ].filter((moment) => moment !== null && moment > since && Number.isFinite(moment)) as number[];
   return moments.length === 0 ? null : Math.min(...moments);
 }
 

@@ -26,6 +26,9 @@ export function supply(run: Run, itemId: string, answer: Answer, at: number): Ru
   ) {
     throw new TuttiError("wrong_state", `${itemId} does not wait for data of ${answer.phase}`);
   }
+  // Data belongs to the failure that asked for it; a run that goes on meanwhile, or went on and ended, has no use for it.
+  if (run.status !== "error")
+    throw new TuttiError("wrong_state", `run ${run.id} is ${run.status} and waits for no data`);
   const reopened: RunEvent[] = [
     { type: "inbox:answered", data: { id: run.id, itemId, text: JSON.stringify(answer.data), withdrawn: false } },
     { type: "orchestrator:reopened", data: { id: run.id, phase, status: STATUS_OF[phase] } },
@@ -34,5 +37,12 @@ export function supply(run: Run, itemId: string, answer: Answer, at: number): Ru
     (before, event) => apply(before, { ...event, runSeq: before.runSeq + 1, timestamp: at }),
     run,
   );
-  return [...reopened, ...takeAnswer(open, answer, { head: run.head! }, () => [], at)];
+  return [...reopened, ...takeAnswer(open, answer, { head: run.head! }, mustBeSound, at)];
+}
+
+/** A person's data is taken as a whole or refused with what is wrong; nobody is asked again in its place. */
+export function mustBeSound(problems: string[]): RunEvent[] {
+  if (problems.length === 0) return [];
+  const message = `the plan cannot be carried out: ${problems.join("; ")}`;
+  throw new TuttiError("invalid_plan", message, { details: problems });
 }

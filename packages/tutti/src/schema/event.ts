@@ -145,6 +145,8 @@ export const EVENTS = {
   "orchestrator:cancelled": z.object({ id: z.string(), phase: Phase.nullable() }),
   /** Everything before this was copied from another run, up to one of its events. */
   "orchestrator:forked": z.object({ id: z.string(), from: z.string(), at: z.number() }),
+  /** Everything before this was written by another engine and taken in here. */
+  "orchestrator:imported": z.object({ id: z.string() }),
 
   "main:spawning": z.object({
     ...session,
@@ -209,6 +211,9 @@ export const EVENTS = {
     toolStats: ToolStats,
     usage: Usage,
   }),
+
+  /** A session ended in the middle of a turn; what the turn had used by then is used all the same. */
+  "turn:abandoned": z.object({ ...session, usage: Usage, toolStats: ToolStats }),
 
   "task:blocked": z.object({ id: z.string(), taskId: z.string(), because: z.array(z.string()) }),
 

@@ -62,7 +62,7 @@ export interface Run {
   verification: VerificationAnswer | null;
   inbox: Record<string, InboxItem>;
   /** What a person answered, by who asked what: a session that takes over is not made to ask again. */
-  answers: Record<string, string>;
+  answers: Record<string, { text: string; sessionId: string }>;
   /** What the person decided where merging needed it. */
   decisions: Decision[];
   budget: Budget;

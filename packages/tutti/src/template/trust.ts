@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { leavesOf } from "./inherit.ts";
 import type { Resolution } from "./resolve-template.ts";
+import type { Template } from "../schema/template.ts";
 
 /** Agents that a project may name: they run what the person has installed under these names. */
 const AGENTS_OF_ANYBODY = ["local", "claude", "codex"];
@@ -12,9 +13,17 @@ const AGENTS_OF_ANYBODY = ["local", "claude", "codex"];
  * names that the person's own configuration defines. What comes from the person's or the system's templates is not asked.
  */
 export function programsOf(resolution: Resolution, agents: readonly string[]): string[] {
-  const harmless = [...AGENTS_OF_ANYBODY, ...agents];
-  return leavesOf(resolution.template)
-    .filter(([path]) => isOfProject(path, resolution))
+  const ofProject = leavesOf(resolution.template).filter(([path]) => isOfProject(path, resolution));
+  return linesOf(ofProject, [...AGENTS_OF_ANYBODY, ...agents]);
+}
+
+/** The same for a run that somebody else began: nobody here has agreed to any part of it. */
+export function programsOfRun({ agent, template }: { agent: string; template: Template }): string[] {
+  return linesOf([["/agent", agent], ...leavesOf(template)], AGENTS_OF_ANYBODY);
+}
+
+function linesOf(leaves: readonly [path: string, value: unknown][], harmless: readonly string[]): string[] {
+  return leaves
     .filter(([path, value]) => {
       if (typeof value !== "string") return false;
       if (isAgentPath(path)) return !harmless.includes(value);
@@ -34,7 +43,7 @@ function isOfProject(path: string, { chain, places, provenance }: Resolution): b
   return at >= 0 && places[at] === "project";
 }
 
-const isAgentPath = (path: string): boolean => /^\/(config|phases\/[^/]+)\/agent$/.test(path);
+const isAgentPath = (path: string): boolean => /^(\/config|\/phases\/[^/]+)?\/agent$/.test(path);
 const isHookPath = (path: string): boolean => /^\/hooks\/[^/]+\/run$/.test(path);
 
 /** No sign of the text may change what the person sees of it on a screen. */

@@ -140,6 +140,62 @@ describe("a budget", () => {
   });
 });
 
+describe("what turns use", () => {
+  it("counts also when the turn is never judged, so that attempt after attempt cannot overrun the budget", async () => {
+    const engine = lab.open();
+    const usage = { inputTokens: 1, outputTokens: 1, usd: 0.6 };
+    const hanging = worker("one", { tools: ["Read"], usage, then: "hang" });
+    const id = await lab.begin(engine, lab.scenario([...mainSession([{ id: "one" }]), hanging]), {
+      budget: { usd: 1 },
+      config: { autoSpawn: true, workerTimeout: 800, autoRetry: true, retryDelay: 0, maxRetries: 5 },
+    });
+    const run = await engine.until(id, ({ status }) => status === "paused");
+    expect(run.pausedFrom).toMatchObject({ reason: "budget" });
+    expect(run.workers["one"]!.attempt).toBe(2);
+    await engine.cancel(id);
+    await untilOver(engine, id);
+    expect(engine.get(id)!.usage.usd).toBeCloseTo(1.2);
+  });
+
+  it("is not counted again by an engine that hears an adopted session's story", async () => {
+    const disk = newMemoryDisk();
+    const engine = lab.open(new MemoryStore(disk));
+    const [analysis] = mainSession([]) as { turns: object[] }[];
+    const usage = { inputTokens: 1, outputTokens: 1, usd: 0.6 };
+    const agent = lab.scenario([
+      { ...analysis, turns: [{ ...analysis!.turns[0], usage }] },
+      { match: { role: "main", phase: "task_list" }, turns: [{ tools: ["Read"], then: "hang" }] },
+    ]);
+    const id = await lab.begin(engine, agent, { budget: { usd: 1 } });
+    await engine.until(id, ({ status, main }) => status === "planning" && main?.turn !== null);
+    await engine.close({ leaveRunning: true });
+    const next = lab.open(new MemoryStore(disk));
+    await next.takeUp(id);
+    await sleep(1500);
+    expect(next.get(id)).toMatchObject({ status: "planning", usage: { usd: 0.6 } });
+    await next.cancel(id);
+    await untilOver(next, id);
+  });
+});
+
+describe("a worker that waited for a person", () => {
+  it("is given its idle time anew when the answer comes", async () => {
+    const engine = lab.open();
+    const asking = worker(
+      "one",
+      { tools: ["Read"], then: "ask:Which?" },
+      { delayMs: 700, write: { "a.md": "a" }, block: done({}) },
+    );
+    const id = await lab.begin(engine, lab.scenario([...mainSession([{ id: "one" }]), asking]), {
+      config: { autoSpawn: true, idleTimeout: 1500 },
+    });
+    const { inbox } = await engine.until(id, (run) => Object.values(run.inbox).some(({ kind }) => kind === "question"));
+    await sleep(2500);
+    await engine.answer(Object.keys(inbox)[0]!, { text: "this" });
+    expect((await untilOver(engine, id)).workers["one"]!.status).toBe("completed");
+  });
+});
+
 describe("decisions", () => {
   it("that merging needs are put to the person, and the main session merges with them (E60)", async () => {
     const engine = lab.open();

@@ -44,7 +44,10 @@ const MUST_HAPPEN = [
   "order: answer decision",
   "order: answer budget",
   "order: answer failure",
+  "order: answer data",
   "order: decide",
+  "order: cleanup",
+  "runs removed",
   "orders refused",
 ];
 

@@ -39,7 +39,16 @@ const EXPECTED = new Set([
   "disk_full",
   "engine_stopped",
   "git_failed",
+  "workspace_failed",
 ]);
+
+/** Data that would do for any phase, given by a person. */
+const BY_HAND = {
+  summary: "by hand",
+  recommended_splits: 2,
+  status: "success",
+  tasks: [{ id: "t0", title: "By hand", description: "what the person wants" }],
+};
 
 export class Person {
   readonly #options: PersonOptions;
@@ -122,7 +131,8 @@ export class Person {
     const { id, status } = run;
     if (status === "created") return [["start", (engine) => engine.start(id)]];
     const items = Object.values(run.inbox);
-    const open = isRunOver(status) ? items.filter(({ kind }) => kind === "failure" && !this.#calm) : items;
+    // What is over can be opened again; in calm it is left alone.
+    const open = isRunOver(status) ? items.filter(() => !this.#calm) : items;
     const orders = open.filter(({ kind }) => kind !== "plan").map((item) => this.#answer(id, item));
     if (status === "confirming") orders.push(this.#confirm(run));
     const waits = items.some(({ kind }) => kind === "decision" || kind === "budget");
@@ -196,7 +206,7 @@ export class Person {
     const answers: Record<InboxItem["kind"], readonly PersonAnswer[]> = {
       plan: [{ approve: true }],
       question: item.options ? [{ option: 0 }, { option: 1 }, { text: "neither" }] : [{ text: "yes" }],
-      data: [{ data: { summary: "by hand", recommended_splits: 2, status: "success" } }],
+      data: [{ data: BY_HAND }],
       decision: item.options ? [{ option: 0 }, { text: "the first" }] : [{ text: "the first" }],
       budget: [{ approve: true }, { option: 0 }, { data: { usd: 1000, turns: 1000, tokens: 10_000_000 } }],
       failure: this.#calm ? [{ option: 1 }] : [{ option: 0 }, { option: 1 }],
@@ -227,6 +237,7 @@ export class Person {
       decide: 1,
       answer: 1,
       look: 2,
+      cleanup: 0.7,
       none: 10,
     });
     switch (what) {
@@ -249,6 +260,10 @@ export class Person {
         return ["answer nothing", async (engine) => engine.answer("item_nothing", { text: "yes" })];
       case "look":
         return ["look", async (engine) => this.#options.lookedAt(await engine.result(id))];
+      case "cleanup": {
+        const options = { deleteWorkers: this.#random.chance(0.5), removeState: this.#random.chance(0.5) };
+        return ["cleanup", (engine) => engine.cleanup(id, options)];
+      }
       case "none":
         return null;
     }

@@ -1,6 +1,7 @@
 // The session host of one engine, over the machine that outlives it.
 import type { Effects } from "./effects.ts";
 import type { Machine, Process } from "./machine.ts";
+import { TuttiError } from "../../src/schema/error.ts";
 import type { Session, SessionHost, SessionSignal, SessionSpec, Turn } from "../../src/session/session.ts";
 
 export class SimHost implements SessionHost {
@@ -51,20 +52,27 @@ export class SimHost implements SessionHost {
     });
   }
 
-  archive(): Promise<void> {
-    return this.#effects.act("archive", () => {});
+  archive(_: string, sessionId: string): Promise<void> {
+    return this.#effects.act(`archive ${sessionId}`, () => {
+      if (this.#machine.processes.get(sessionId)?.state === "alive") throw stillAlive(sessionId);
+    });
   }
 
   isArchived(): boolean {
     return false;
   }
 
-  forget(): Promise<void> {
-    return this.#effects.act("forget", () => {});
+  forget(runId: string): Promise<void> {
+    return this.#effects.act(`forget ${runId}`, () => {
+      const left = this.#machine.living().find(({ spec }) => spec.runId === runId);
+      if (left) throw stillAlive(left.spec.sessionId);
+    });
   }
 
   check(): void {}
 }
+
+const stillAlive = (sessionId: string): TuttiError => new TuttiError("wrong_state", `${sessionId} is still alive`);
 
 class SimSession implements Session {
   readonly sessionId: string;

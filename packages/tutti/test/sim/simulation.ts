@@ -82,6 +82,10 @@ export class Simulation {
       ledgers: new Map(),
       serverCap: this.#scenario.serverCap,
     };
+    this.#disk.onRemove = (run) => {
+      stage.count("runs removed");
+      this.#checked.ledgers.delete(run);
+    };
     this.#disk.onCommit = (events) => checkBatch(this.#checked, events);
     const isRecorded = (run: string, cause: number) =>
       [...(this.#checked.ledgers.get(run)?.hooks ?? [])].some((key) => key.endsWith(` ${cause}`));

@@ -65,7 +65,7 @@ describe("a log of version 1", () => {
     });
     expect(run.template.config).toMatchObject({ autoRetry: false, failedDependency: "skip", budget: {} });
     expect(run.main).toMatchObject({ agent: run.agent, role: "main" });
-    expect(run.answers).toEqual({ "one: Tabs or spaces?": "tabs" });
+    expect(run.answers).toMatchObject({ "one: Tabs or spaces?": { text: "tabs" } });
   });
 
   it("takes further events in the form of today, and each keeps its own", async () => {

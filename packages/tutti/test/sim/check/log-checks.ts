@@ -115,7 +115,9 @@ function checkPerson(stage: Stage, before: Run, event: StoredEvent): void {
   const item = before.inbox[event.data.itemId];
   if (item?.kind !== "question") return;
   const overdue = item.expiresAt !== undefined && event.timestamp >= item.expiresAt;
-  const known = before.answers[`${item.taskId ?? "main"}: ${item.question}`] === event.data.text;
+  const earlier = before.answers[`${item.taskId ?? "main"}: ${item.question}`];
+  // Whatever is kept with it: the person has said these words to the same question before.
+  const known = JSON.stringify(earlier ?? null).includes(JSON.stringify(event.data.text));
   stage.require(overdue || known || stage.answered.has(item.id), "person", () => `nobody answered ${item.id}`);
 }
 

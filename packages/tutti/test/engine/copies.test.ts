@@ -1,0 +1,126 @@
+// Runs that were taken in or forked: their past is told, not lived again, and what they would run is agreed to first.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { EngineLab, untilOver } from "./engine-lab.ts";
+import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+import type { Engine } from "../../src/engine/engine.ts";
+import { TuttiError } from "../../src/schema/error.ts";
+import { runCommand } from "../../src/session/run-command.ts";
+import { MemoryStore, newMemoryDisk } from "../../src/store/memory.ts";
+
+let lab: EngineLab;
+beforeEach(() => {
+  lab = new EngineLab();
+});
+afterEach(async () => {
+  for (const engine of lab.engines) await engine.close();
+  lab.tearDown();
+});
+
+const env = { PATH: process.env["PATH"]! };
+const commands = {
+  runCommand: (command: string, options: { cwd: string; stdin: string; timeoutMs: number }) =>
+    runCommand(command, { ...options, env }),
+};
+const hook = (run: string) => ({ run, timeout: 5000, onFailure: "continue" as const });
+const good = () => lab.scenario([...mainSession([{ id: "one" }]), goodWorker]);
+
+/** What a person would be shown, and the word that agrees to it. */
+async function refusalOf(engine: Engine, text: string): Promise<{ programs: string[]; hash: string }> {
+  const error = await engine.import(text).then(
+    () => null,
+    (refusal: unknown) => refusal as TuttiError,
+  );
+  expect(error).toMatchObject({ code: "needs_trust" });
+  return error!.details as { programs: string[]; hash: string };
+}
+
+async function importTrusted(engine: Engine, text: string): Promise<string> {
+  const { hash } = await refusalOf(engine, text);
+  const [run] = await engine.import(text, { trust: hash });
+  return run!.id;
+}
+
+describe("an import", () => {
+  it("of a run that names programs is refused until the person has agreed to exactly these", async () => {
+    const file = join(lab.folder, "heard");
+    const first = lab.open(new MemoryStore(), commands);
+    const agent = good();
+    const id = await lab.begin(first, agent, { hooks: { onError: hook(`command:touch ${file}`) } });
+    await untilOver(first, id);
+    const text = first.export(id);
+    const second = lab.open(new MemoryStore(), commands);
+    const { programs, hash } = await refusalOf(second, text);
+    expect(programs).toEqual([
+      `agent: ${JSON.stringify(agent)}`,
+      `hooks.onError.run: ${JSON.stringify(`command:touch ${file}`)}`,
+    ]);
+    await expect(second.import(text, { trust: `${hash.slice(0, -1)}x` })).rejects.toMatchObject({
+      code: "needs_trust",
+    });
+    expect(second.list()).toEqual([]);
+    expect(await second.import(text, { trust: hash })).toMatchObject([{ id, status: "completed" }]);
+    const third = lab.open(new MemoryStore(), { isTrusted: (each) => each === hash });
+    expect(await third.import(text)).toHaveLength(1);
+  });
+
+  it("of a run whose agents anybody may name needs no word", async () => {
+    const first = lab.open();
+    const { id } = await first.create({ templateId: "_default", cwd: lab.repo, message: "do it", agent: "local" });
+    expect(await lab.open().import(first.export(id))).toMatchObject([{ id, status: "created" }]);
+  });
+
+  it("runs no hook of the past, now or when the run is taken up", async () => {
+    const disk = newMemoryDisk();
+    const file = join(lab.folder, "heard");
+    // Nobody ran it where the run was made: a log says what it likes about its hooks.
+    const first = lab.open();
+    const id = await lab.begin(first, good(), { hooks: { onAnalysisComplete: hook(`command:touch ${file}`) } });
+    await first.until(id, ({ status }) => status === "confirming");
+    await first.settled(id);
+    const text = first
+      .export(id)
+      .split("\n")
+      .filter((line) => !line.includes('"hook:'))
+      .map((line, i) => line.replace(/"runSeq":\d+/, `"runSeq":${i}`))
+      .join("\n");
+    await first.cancel(id);
+    await untilOver(first, id);
+    await first.cleanup(id);
+    const second = lab.open(new MemoryStore(disk), commands);
+    expect(await importTrusted(second, text)).toBe(id);
+    await second.settled(id);
+    await second.close();
+    const third = lab.open(new MemoryStore(disk), commands);
+    await third.takeUp(id);
+    await third.settled(id);
+    expect(existsSync(file)).toBe(false);
+    expect(third.get(id)!.status).toBe("paused");
+    await third.cancel(id);
+    await untilOver(third, id);
+  });
+});
+
+describe("a fork", () => {
+  it("runs no hook of the past, and those of what it does itself", async () => {
+    const heard: string[] = [];
+    const engine = lab.open(new MemoryStore(), {
+      hooks: { note: (event) => void heard.push(`${event.run} ${event.type}`) },
+    });
+    const hooks = { onTasksGenerated: hook("note"), onWorkerComplete: hook("note") };
+    const id = await lab.begin(engine, good(), { hooks });
+    const { runSeq } = await engine.until(id, ({ status }) => status === "confirming");
+    await engine.settled(id);
+    // At the plan itself, before the log says that anybody heard of it.
+    const fork = await engine.fork(id, runSeq);
+    await engine.settled(fork.id);
+    expect(heard).toEqual([`${id} orchestrator:tasksReady`]);
+    await engine.resume(fork.id);
+    await engine.takeUp(fork.id);
+    await untilOver(engine, fork.id);
+    expect(heard.slice(1)).toEqual([`${fork.id} worker:completed`]);
+    await engine.cancel(id);
+    await untilOver(engine, id);
+  });
+});

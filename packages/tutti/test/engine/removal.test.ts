@@ -1,0 +1,91 @@
+// Orders for a run that is being removed, and listeners that are broken: neither may harm anybody else.
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { EngineLab, untilOver } from "./engine-lab.ts";
+import { done, goodWorker, mainSession } from "../lab/scenarios.ts";
+import { MemoryStore } from "../../src/store/memory.ts";
+
+let lab: EngineLab;
+beforeEach(() => {
+  lab = new EngineLab();
+});
+afterEach(async () => {
+  for (const engine of lab.engines) await engine.close();
+  lab.tearDown();
+});
+
+const config = { autoSpawn: true };
+const failing = () =>
+  lab.scenario([
+    ...mainSession([{ id: "one" }, { id: "two" }]),
+    { match: { role: "worker", task: "one", attempt: 1 }, turns: [{ block: done({ status: "failed", error: "no" }) }] },
+    goodWorker,
+  ]);
+
+/** A store that takes its time to remove. */
+class SlowStore extends MemoryStore {
+  readonly begun = Promise.withResolvers<void>();
+  readonly go = Promise.withResolvers<void>();
+
+  override async remove(...what: Parameters<MemoryStore["remove"]>): Promise<void> {
+    this.begun.resolve();
+    await this.go.promise;
+    await super.remove(...what);
+  }
+}
+
+describe("a run that is being removed", () => {
+  it("takes no order any more, and the engine goes on", async () => {
+    const store = new SlowStore();
+    const engine = lab.open(store);
+    const id = await lab.begin(engine, failing(), { config });
+    await untilOver(engine, id);
+    const removal = engine.cleanup(id);
+    await store.begun.promise;
+    await expect(engine.retry(id, "one")).rejects.toMatchObject({
+      code: expect.stringMatching(/wrong_state|run_not_found/),
+    });
+    store.go.resolve();
+    await removal;
+    expect(engine.get(id)).toBeNull();
+    expect((await untilOver(engine, await lab.begin(engine, failing(), { config }))).status).toBe("completed");
+  });
+
+  it("stays if somebody opened it again before: an acknowledged order is not lost", async () => {
+    const engine = lab.open();
+    const id = await lab.begin(engine, failing(), { config });
+    await untilOver(engine, id);
+    let retried: Promise<unknown> | null = null;
+    engine.subscribe(({ type }) => {
+      if (type === "workers:archived") retried ??= engine.retry(id, "one");
+    });
+    await expect(engine.cleanup(id)).rejects.toMatchObject({ code: "wrong_state" });
+    await retried;
+    await engine.until(id, ({ outcome, released }) => outcome === "success" && released);
+    await engine.settled(id);
+  });
+});
+
+describe("whoever listens", () => {
+  it("and throws is told of, and the engine goes on", async () => {
+    const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    try {
+      const engine = lab.open();
+      const seen: string[] = [];
+      engine.subscribe(() => {
+        throw new Error("broken listener");
+      });
+      engine.subscribe(({ type }) => void seen.push(type));
+      const id = await lab.begin(engine, failing(), { config });
+      const broken = engine.until(id, ({ status }) => {
+        if (status === "running") throw new Error("broken question");
+        return false;
+      });
+      await expect(broken).rejects.toThrow("broken question");
+      expect((await untilOver(engine, id)).status).toBe("completed");
+      expect(seen).toContain("orchestrator:completed");
+      expect(warned).toHaveBeenCalledWith(expect.objectContaining({ message: "broken listener" }));
+    } finally {
+      warned.mockRestore();
+    }
+  });
+});
