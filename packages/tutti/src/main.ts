@@ -233,7 +233,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
       version: options.version,
       webRoot: findWebRoot(),
     });
-    for (const { id, released } of engine.summaries()) if (!released) await engine.takeUp(id);
+    await engine.takeUpAll();
     return {
       engine,
       url: server.url,

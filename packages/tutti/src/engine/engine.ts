@@ -12,7 +12,7 @@ import { Hooks, type CommandRunner } from "./hooks.ts";
 import { demandTrust, prepareRun, type NewRun, type Surroundings } from "./new-run.ts";
 import { isOldFile, readOldStates } from "./old-states.ts";
 import { Reconciler } from "./reconcile.ts";
-import { closing, programsIn, readCopy, underNewId, writeCopy } from "./run-copy.ts";
+import { closing, pastUntil, programsIn, readCopy, underNewId, writeCopy } from "./run-copy.ts";
 import { RunShelf, summarise, type RunSummary } from "./run-shelf.ts";
 import { RunWriter } from "./run-writer.ts";
 import { Slots, type ActiveAgents, type SlotLimits } from "./slots.ts";
@@ -340,8 +340,7 @@ export class Engine {
     const found = isOldFile(old)
       ? readOldStates(old, templates.resolve("_default").template, () => `orch_${world.id(12)}`, world.now())
       : [readCopy(text)];
-    const known = found.find(({ id }) => this.get(id));
-    if (known) throw new TuttiError("wrong_state", `there is a run ${known.id} already`);
+    this.#checkNew(found.map(({ id }) => id));
     demandTrust(programsIn(found), found.length === 1 ? "this run" : "these runs", trust, this.#options);
     const taken: Run[] = [];
     for (const { id, events: past } of found) {
@@ -351,10 +350,21 @@ export class Engine {
     return taken;
   }
 
-  /** A new run that has the past of another one, up to one of its events; what was done by then is not done again. */
+  /** A run that is taken in must not take what another of its id has left for its own doing. */
+  #checkNew(ids: readonly string[]): void {
+    const known = ids.find((id) => this.get(id));
+    if (known) throw new TuttiError("wrong_state", `there is a run ${known} already`);
+    const left = ids.find((id) => this.#options.sessions.knows(id));
+    if (left) throw new TuttiError("wrong_state", `there are sessions of a run ${left} already; remove their folder`);
+  }
+
+  /**
+   * A new run that has the past of another one, up to one of its events and what was decided with it; what was done by
+   * then is not done again.
+   */
   async fork(id: string, at = Number.POSITIVE_INFINITY): Promise<Run> {
     this.#state(id);
-    const past = this.#options.store.read({ run: id }).filter(({ runSeq }) => runSeq <= at);
+    const past = pastUntil(this.#options.store.read({ run: id }), at);
     if (past.length === 0) throw new TuttiError("invalid_input", `run ${id} has no event up to ${at}`);
     const { world } = this.#options;
     const forked = `orch_${world.id(12)}`;

@@ -1,4 +1,5 @@
 // A log folded again, event by event: what it says, and whether anything about it is not as it should be.
+import { fingerprint } from "./stored-state.ts";
 import { apply } from "../run/apply.ts";
 import { RUN_MOVES } from "../run/transitions.ts";
 import { EVENTS, type StoredEvent } from "../schema/event.ts";
@@ -23,8 +24,7 @@ export function replay(events: readonly StoredEvent[], known: Run | null, until 
     }
     if (event.runSeq <= until) steps.push({ event, run });
   }
-  if (JSON.stringify(run) !== JSON.stringify(known))
-    problems.push("the log folds to another state than the one in use");
+  if (fingerprint(run) !== fingerprint(known)) problems.push("the log folds to another state than the one in use");
   return { steps, problems };
 }
 

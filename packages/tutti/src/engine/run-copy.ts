@@ -1,13 +1,15 @@
 // A run taken along: its log as lines of JSON, read back somewhere else, or copied up to a point into a run of its own.
 import { fold } from "../run/apply.ts";
+import { hashOfItem, withdrawQuestions } from "../run/inbox.ts";
 import { workersOf } from "../run/lookup.ts";
+import { sha256 } from "../run/sha256.ts";
 import { PAUSABLE } from "../run/transitions.ts";
 import { TuttiError } from "../schema/error.ts";
 import { EVENTS, type EventType, type RunEvent, type StoredEvent } from "../schema/event.ts";
 import { RunId } from "../schema/ids.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver } from "../schema/status.ts";
-import { EVENT_VERSION, upcast } from "../schema/upcast.ts";
+import { EVENT_VERSION, readData, whyUnreadable } from "../schema/upcast.ts";
 import type { NewEvent } from "../store/store.ts";
 import { programsOfRun } from "../template/trust.ts";
 
@@ -52,7 +54,10 @@ function readEvent(line: Record<string, unknown>, number: number, version: numbe
   if (typeof type !== "string" || !Object.hasOwn(EVENTS, type))
     throw wrong(number, `there is no event ${String(type)}`);
   if (typeof timestamp !== "number") throw wrong(number, "it has no time");
-  const parsed = EVENTS[type as EventType].safeParse(upcast(type, version, data));
+  const read = readData(type, version, data);
+  const why = typeof read === "object" && read !== null ? whyUnreadable(read) : null;
+  if (why !== null) throw wrong(number, why);
+  const parsed = EVENTS[type as EventType].safeParse(read);
   if (!parsed.success) throw wrong(number, `${type} is not as expected: ${parsed.error.issues[0]!.message}`);
   return { type, data: parsed.data, timestamp } as NewEvent;
 }
@@ -69,7 +74,20 @@ function parseLine(line: string, number: number): Record<string, unknown> {
 
 const wrong = (line: number, why: string): TuttiError => new TuttiError("invalid_input", `line ${line}: ${why}`);
 
-/** The events as a run of another id. What the first run left in git stays its own, so its refs keep their names. */
+/**
+ * The events up to a place, and those that were decided with the one there: between a cause and its consequence a run
+ * would wait for nothing. What is decided together is written at the same moment, so everything of that moment is taken.
+ */
+export function pastUntil(events: readonly StoredEvent[], at: number): StoredEvent[] {
+  const last = events.findLastIndex(({ runSeq }) => runSeq <= at);
+  const next = events.findIndex(({ timestamp }, i) => i > last && timestamp !== events[last]?.timestamp);
+  return last === -1 ? [] : events.slice(0, next === -1 ? undefined : next);
+}
+
+/**
+ * The events as a run of another id. What the first run left in git stays its own, so its refs keep their names; what
+ * waits for a person gets names of its own, so that an answer goes to the run it was meant for.
+ */
 export function underNewId(events: readonly StoredEvent[], from: string, to: string): NewEvent[] {
   const [old, young] = [from, to].map((id) => id.replace(/^orch_/, ""));
   const renamed = (value: unknown): unknown => {
@@ -78,8 +96,22 @@ export function underNewId(events: readonly StoredEvent[], from: string, to: str
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, member]) => [renamed(key), renamed(member)]));
   };
-  return events.map(({ type, data, timestamp }) => ({ type, data: renamed(data), timestamp }) as NewEvent);
+  return events.map(({ type, data, timestamp }) => {
+    return withOwnItem({ type, data: renamed(data), timestamp } as NewEvent, to);
+  });
 }
+
+function withOwnItem(event: NewEvent, run: string): NewEvent {
+  if (event.type === "inbox:added") {
+    const { item } = event.data;
+    return { ...event, data: { ...event.data, item: { ...item, id: itemIn(run, item.id), hash: hashOfItem(item) } } };
+  }
+  if (event.type !== "inbox:answered") return event;
+  return { ...event, data: { ...event.data, itemId: itemIn(run, event.data.itemId) } };
+}
+
+/** The same item of the same run always gets the same name. */
+const itemIn = (run: string, itemId: string): string => `item_${sha256(`${run} ${itemId}`).slice(0, 10)}`;
 
 /**
  * What has to follow a copied log: its sessions were those of another run or another machine, so they are gone here; and
@@ -95,7 +127,10 @@ export function closing(events: readonly NewEvent[], at: number, why: string): N
 function lostSessions(run: Run, reason: string): RunEvent[] {
   const main = run.main && run.main.state !== "over" ? run.main : null;
   const workers = workersOf(run).filter(({ session }) => session.state !== "over");
+  const sessions = [...(main ? [main.sessionId] : []), ...workers.map(({ sessionId }) => sessionId)];
   return [
+    // Nobody is left who could hear an answer; whoever takes over asks again if it has to.
+    ...sessions.flatMap((sessionId) => withdrawQuestions(run, sessionId)),
     ...(main
       ? [
           {

@@ -1,5 +1,7 @@
 // Runs that nothing happens in any more. Only what lists show of them is kept in memory; the whole state is folded when
 // somebody asks, from the last snapshot and the events after it. A run comes back from the shelf when it is opened again.
+import { readState, writeState } from "./stored-state.ts";
+import { foldReadable } from "./unreadable-run.ts";
 import { FOLD_VERSION, fold } from "../run/apply.ts";
 import { workersOf } from "../run/lookup.ts";
 import { sizeOf, valuesOf } from "../run/shared-record.ts";
@@ -94,8 +96,8 @@ export class RunShelf {
   /** The state of a run as the log has it now. */
   fold(id: string): Run | null {
     const snapshot = this.#snapshots?.load(id) ?? null;
-    if (snapshot?.fold !== FOLD_VERSION) return fold(null, this.#log.read({ run: id }));
-    return fold(JSON.parse(snapshot.state) as Run, this.#log.read({ run: id, after: snapshot.seq }));
+    if (snapshot?.fold !== FOLD_VERSION) return foldReadable(id, this.#log.read({ run: id }));
+    return fold(readState(snapshot.state), this.#log.read({ run: id, after: snapshot.seq }));
   }
 
   summaries(): Iterable<RunSummary> {
@@ -145,7 +147,7 @@ export class RunShelf {
       fold: FOLD_VERSION,
       over: run.released,
       summary: JSON.stringify(summarise(run)),
-      state: JSON.stringify(run),
+      state: writeState(run),
     });
   }
 }

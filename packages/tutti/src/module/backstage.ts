@@ -164,7 +164,7 @@ export class Backstage {
 
   /** Goes on with every run that rests. */
   async takeUpAll(): Promise<void> {
-    for (const { id, released } of this.engine.list()) if (!released) await this.engine.takeUp(id);
+    await this.engine.takeUpAll();
   }
 
   /** Ends the engine; runs that are not over can be taken up by the next. */

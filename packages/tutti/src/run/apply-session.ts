@@ -209,7 +209,8 @@ function withMain(run: Run, sessionId: string, patch: Partial<SessionState>): Ru
 }
 
 function over(run: Run, taskId: string, at: number, patch: Partial<Worker>): Run {
-  return withSession(run, taskId, { state: "over", turn: null }, { ...patch, owed: null, completedAt: at });
+  const ended = { ...patch, owed: null, completedAt: at, pausedBy: null };
+  return withSession(run, taskId, { state: "over", turn: null, pausedAt: null }, ended);
 }
 
 function endTurn(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data"]): Run {

@@ -286,7 +286,7 @@ function resume(run: Run, status: RunStatus, at: number): Run {
 function shiftClocks(run: Run, byMs: number): Run {
   const asking = new Set(valuesOf(run.inbox).map(({ sessionId }) => sessionId));
   const shift = (session: SessionState): SessionState => {
-    const still = session.state === "over" || session.pausedAt !== null || asking.has(session.sessionId);
+    const still = session.state !== "running" || session.pausedAt !== null || asking.has(session.sessionId);
     return still ? session : { ...session, waitedMs: session.waitedMs + byMs };
   };
   const later = (at: number | null): number | null => (at === null ? null : at + byMs);

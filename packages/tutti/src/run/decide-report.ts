@@ -35,7 +35,7 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
   if (isRunOver(run.status)) return [];
   switch (report.type) {
     case "spawnMain":
-      return spawnMain(run);
+      return spawnMain(run, at);
     case "spawn":
       return spawn(run, report.taskId, at);
     case "fault":
@@ -78,8 +78,10 @@ function aboutSession(run: Run, report: SessionReport, at: number): RunEvent[] {
   return main ? aboutMain(run, main, report, at) : [];
 }
 
-function spawnMain(run: Run): RunEvent[] {
+function spawnMain(run: Run, at: number): RunEvent[] {
   if (run.owed === null || run.status === "paused" || (run.main && run.main.state !== "over")) return [];
+  const spent = reached(run, at, { turn: false, session: true });
+  if (spent !== null) return askForMore(run, spent, at);
   const attempt = (run.main?.attempt ?? 0) + 1;
   const sessionId = mainSessionId(run.id, attempt, run.template.config.sessionPrefix);
   return [
@@ -92,6 +94,8 @@ function spawnMain(run: Run): RunEvent[] {
 
 function spawn(run: Run, taskId: string, at: number): RunEvent[] {
   if (!isReady(run, taskId, at)) return [];
+  const spent = reached(run, at, { turn: false, session: true });
+  if (spent !== null) return askForMore(run, spent, at);
   const attempt = (workerOf(run, taskId)?.attempt ?? 0) + 1;
   const sessionId = workerSessionId(run.id, taskId, attempt, run.template.config.sessionPrefix);
   return [

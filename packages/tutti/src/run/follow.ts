@@ -28,7 +28,8 @@ export function follow(run: Run, at: number): RunEvent[] {
   const turns = dueTurns(run);
   const kind = reached(run, at, { turn: turns.length > 0, session: wantsSession(run, at) });
   if (kind !== null && hasMoreToDo(run)) return askForMore(run, kind, at);
-  if (turns.length > 0) return turns;
+  // No more turns at once than the budget has left; the next one asks for more.
+  if (turns.length > 0) return turns.slice(0, (run.budget.turns ?? Number.POSITIVE_INFINITY) - run.turns);
   if (run.status === "spawning" || run.status === "running") return followExecution(run, at);
   return [];
 }

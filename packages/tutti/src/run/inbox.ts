@@ -12,12 +12,20 @@ type Content = Pick<InboxItem, "kind" | "question"> &
 /** The item as an event. Its hash covers everything that the person is shown. */
 export function addItem(run: Run, content: Content, at: number): RunEvent {
   const { kind, question, taskId = null, sessionId = null, askId = null, risk = "low", ...rest } = content;
-  const shown = { kind, run: run.id, taskId, question, options: rest.options, evidence: rest.evidence };
   const id = content.id ?? `item_${sha256([run.id, run.runSeq, kind, taskId, rest.index].join(" ")).slice(0, 10)}`;
-  const hash = sha256(JSON.stringify(shown));
+  const hash = hashOfItem({ kind, run: run.id, taskId, question, options: rest.options, evidence: rest.evidence });
   const item = { ...rest, id, kind, run: run.id, taskId, sessionId, askId, question, risk, hash, createdAt: at };
   return { type: "inbox:added", data: { id: run.id, item } };
 }
+
+type Shown = Pick<InboxItem, "kind" | "run" | "taskId" | "question"> & {
+  options?: InboxItem["options"] | undefined;
+  evidence?: unknown;
+};
+
+/** Of what the person is shown, and nothing else. */
+export const hashOfItem = ({ kind, run, taskId, question, options, evidence }: Shown): string =>
+  sha256(JSON.stringify({ kind, run, taskId, question, options, evidence }));
 
 /** What has been overtaken: nobody needs to answer it any more. */
 export function withdraw(run: Run, which: (item: InboxItem) => boolean): RunEvent[] {

@@ -25,6 +25,13 @@ const TABLE = Symbol("table");
 export const emptyRecord = <T>(): SharedRecord<T> =>
   recordOf({ members: NumberMap.empty(), numbers: NumberMap.empty(), next: 0 });
 
+/** With the members in the order of the list, also those whose keys an object would sort as numbers. */
+export function recordFrom<T>(entries: Iterable<readonly [key: string, value: T]>): SharedRecord<T> {
+  let table: Table<T> = { members: NumberMap.empty(), numbers: NumberMap.empty(), next: 0 };
+  for (const [key, value] of entries) table = put(table, key, value);
+  return recordOf(table);
+}
+
 export function entryOf<T>(record: SharedRecord<T>, key: string): T | undefined {
   const table = tableOf(record);
   if (table) return memberOf(table, key)?.value;

@@ -96,6 +96,8 @@ export function createKeptHost(options: KeptHostOptions): SessionHost {
       await forgetSessions(join(folder, runId));
     },
 
+    knows: (runId) => existsSync(join(folder, runId)),
+
     end: (runId, sessionId) => endFolder(join(folder, runId, pathName(sessionId))),
 
     async reap(runId, keep) {

@@ -106,6 +106,8 @@ export function createPolledHost(options: PolledHostOptions): PolledHost {
       await packJournal(own, world.now());
     },
 
+    knows: (runId) => existsSync(join(folder, runId)),
+
     async end(runId, sessionId) {
       const spec = readJson<SessionSpec>(specFile(folderOf(runId, sessionId)));
       if (spec) await end(spec);

@@ -93,6 +93,8 @@ export interface SessionHost {
   isArchived(runId: string, sessionId: string): boolean;
   /** Removes everything that is left of a run's sessions, for good. Refuses with wrong_state while one of them is alive. */
   forget(runId: string): Promise<void>;
+  /** Whether anything is left of a run's sessions. */
+  knows(runId: string): boolean;
   /** Fails with agent_unknown, agent_not_startable or invalid_scenario if such an agent cannot be had. */
   check(agent: string, cwd: string): void;
 }

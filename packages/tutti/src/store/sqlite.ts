@@ -7,7 +7,7 @@ import type { Snapshot, Snapshots } from "./snapshots.ts";
 import { outOfPlace, removedEvent, type LogReader, type NewEvent, type ReadOptions, type Store } from "./store.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { StoredEvent } from "../schema/event.ts";
-import { EVENT_VERSION, upcast } from "../schema/upcast.ts";
+import { EVENT_VERSION, readData } from "../schema/upcast.ts";
 
 /** One thing to write. `write` is called inside the transaction; what it returns, once that is on disk. */
 interface Pending {
@@ -243,7 +243,7 @@ function toEvent(row: Row): StoredEvent {
     run: row.run || null,
     runSeq: row.run_seq,
     type: row.type,
-    data: upcast(row.type, row.version ?? 1, JSON.parse(row.data)),
+    data: readData(row.type, row.version ?? 1, JSON.parse(row.data)),
     timestamp: row.at,
   } as StoredEvent;
 }

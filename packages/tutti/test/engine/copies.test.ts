@@ -1,5 +1,5 @@
 // Runs that were taken in or forked: their past is told, not lived again, and what they would run is agreed to first.
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
@@ -102,6 +102,27 @@ describe("an import", () => {
   });
 });
 
+describe("a run that was removed", () => {
+  it("leaves no session behind that a run of its id could take for its own", async () => {
+    const engine = lab.open();
+    const id = await lab.begin(engine, good());
+    await engine.until(id, ({ status }) => status === "confirming");
+    const early = engine.export(id);
+    await untilOver(engine, id);
+    const folder = join(lab.data, "sessions", id);
+    expect(existsSync(folder)).toBe(true);
+    await engine.cleanup(id);
+    expect(existsSync(folder)).toBe(false);
+    mkdirSync(folder);
+    await expect(engine.import(early)).rejects.toMatchObject({ code: "wrong_state" });
+    rmSync(folder, { recursive: true });
+    await importTrusted(engine, early);
+    await engine.takeUp(id);
+    await engine.resume(id);
+    expect((await untilOver(engine, id)).status).toBe("completed");
+  });
+});
+
 describe("a fork", () => {
   it("runs no hook of the past, and those of what it does itself", async () => {
     const heard: string[] = [];
@@ -120,6 +141,45 @@ describe("a fork", () => {
     await engine.takeUp(fork.id);
     await untilOver(engine, fork.id);
     expect(heard.slice(1)).toEqual([`${fork.id} worker:completed`]);
+    await engine.cancel(id);
+    await untilOver(engine, id);
+  });
+
+  it("asks under names of its own, and what sessions of the other run asked is taken back", async () => {
+    const engine = lab.open();
+    const agent = lab.scenario([
+      ...mainSession([{ id: "one" }]),
+      worker("*", { then: "ask:Tabs?", block: done({}) }),
+    ]);
+    const id = await lab.begin(engine, agent);
+    const planned = await engine.until(id, ({ status }) => status === "confirming");
+    const early = await engine.fork(id);
+    const [plan] = Object.values(planned.inbox);
+    const [copy] = Object.values(early.inbox);
+    expect(copy).toMatchObject({ kind: "plan", run: early.id, question: plan!.question });
+    expect(copy!.id).not.toBe(plan!.id);
+    expect(copy!.hash).not.toBe(plan!.hash);
+    await engine.answer(plan!.id, { approve: true, hash: plan!.hash });
+    expect(engine.get(early.id)!.inbox).toHaveProperty([copy!.id]);
+    await engine.until(id, ({ inbox }) => Object.values(inbox).some(({ kind }) => kind === "question"));
+    const late = await engine.fork(id);
+    expect(late.inbox).toEqual({});
+    for (const each of [id, early.id, late.id]) await engine.cancel(each);
+    await untilOver(engine, id);
+  });
+
+  it("takes the whole decision to which its event belongs, so that it can go on", async () => {
+    const engine = lab.open();
+    const id = await lab.begin(engine, good());
+    await engine.until(id, ({ status }) => status === "confirming");
+    const at = engine.events({ run: id }).find(({ type }) => type === "orchestrator:analysisComplete")!.runSeq;
+    const fork = await engine.fork(id, at);
+    expect(fork).toMatchObject({ status: "paused", owed: { phase: "taskPlanning" } });
+    const forked = engine.events({ run: fork.id }).find(({ type }) => type === "orchestrator:forked")!;
+    expect((forked.data as { at: number }).at).toBeGreaterThan(at);
+    await engine.takeUp(fork.id);
+    await engine.resume(fork.id);
+    expect((await untilOver(engine, fork.id)).status).toBe("completed");
     await engine.cancel(id);
     await untilOver(engine, id);
   });

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+import { callsIn } from "../../src/engine/hooks.ts";
+import type { StoredEvent } from "../../src/schema/event.ts";
 import { runCommand } from "../../src/session/run-command.ts";
 import { MemoryStore, newMemoryDisk } from "../../src/store/memory.ts";
 
@@ -138,6 +140,46 @@ describe("a hook", () => {
     expect(ended(next)).toMatchObject([{ ok: false, detail: expect.stringContaining("not run again") }]);
     await heir.cancel(id);
     await untilOver(heir, id);
+  });
+
+  it("is run by the next engine if the one that saw the run end died before it began", async () => {
+    const disk = newMemoryDisk();
+    const store = new MemoryStore(disk);
+    const heard: string[] = [];
+    const hooks = { note: ({ type }: { type: string }) => void heard.push(type) };
+    const engine = lab.open(store, { hooks });
+    engine.subscribe(({ type }) => type === "orchestrator:error" && store.failNext("before"));
+    const failing = worker("*", { block: done({ status: "failed", error: "no" }) });
+    const id = await lab.begin(engine, lab.scenario([...mainSession([{ id: "one" }]), failing]), {
+      config,
+      hooks: { onError: hook("note") },
+    });
+    await expect(engine.halted).rejects.toMatchObject({ code: "storage_failed" });
+    await engine.close();
+    expect(heard).not.toContain("orchestrator:error");
+    const heir = lab.open(new MemoryStore(disk), { hooks });
+    await heir.takeUp(id);
+    await heir.until(id, ({ released }) => released);
+    await heir.settled(id);
+    expect(heard).toContain("orchestrator:error");
+  });
+
+  it("is called for by what happened then, not by the phase that the run is in now", () => {
+    const event = (type: string, data: object, i: number) => ({ type, data, runSeq: i + 1 }) as unknown as StoredEvent;
+    const log = [
+      ["orchestrator:started", { phase: "analysis" }],
+      ["orchestrator:phaseChanged", { previousPhase: "analysis", currentPhase: "workerExecution" }],
+      ["orchestrator:phaseChanged", { previousPhase: "workerExecution", currentPhase: "aggregation" }],
+      ["orchestrator:completed", {}],
+      ["orchestrator:reopened", { phase: "workerExecution" }],
+      ["orchestrator:completed", {}],
+    ].map(([type, data], i) => event(type as string, data as object, i));
+    expect(callsIn(log, null).map((call) => `${call.name} ${call.event.runSeq}`)).toEqual([
+      "onAllWorkersComplete 3",
+      "onAllWorkersComplete 6",
+    ]);
+    expect(callsIn(log.slice(0, 5), null)).toHaveLength(1);
+    expect(callsIn(log.slice(3, 4), "workerExecution")).toHaveLength(1);
   });
 
   it("with a name that nobody registered is refused before a run exists", async () => {

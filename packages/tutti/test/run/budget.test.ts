@@ -117,3 +117,24 @@ describe("a budget that is used up", () => {
     expect(story.run.status).toBe("paused");
   });
 });
+
+describe("a budget in turns or sessions", () => {
+  it("is not overrun by several that are due at once, or by a retry that comes due", () => {
+    const many = begin({ turns: 4 }, [{ id: "a" }, { id: "b" }, { id: "c" }]);
+    many.do({ type: "pause" });
+    for (const id of ["a", "b", "c"]) many.do({ type: "spawn", taskId: id });
+    many.do({ type: "resume" });
+    for (const id of ["a", "b", "c"]) many.do({ type: "spawn", taskId: id });
+    for (const id of ["a", "b", "c"]) {
+      const worker = many.run.workers[id];
+      if (worker) many.do({ type: "ready", sessionId: worker.sessionId, start: "base" });
+    }
+    expect(many.run.turns).toBeLessThanOrEqual(4);
+    const template = makeTemplate({ config: { budget: { descendants: 2 }, autoRetry: true, retryDelay: 1000 } });
+    const again = new Story(template).execute([{ id: "a" }]);
+    again.spawn("a");
+    again.answerWorker("a", { phase: "completion", data: { task_id: "a", status: "failed", error: "no" } });
+    again.do({ type: "spawn", taskId: "a" }, 5000);
+    expect(again.run).toMatchObject({ sessions: 2, status: "paused", pausedFrom: { reason: "budget" } });
+  });
+});

@@ -234,3 +234,14 @@ describe("a paused worker whose agent died of the interrupt", () => {
     }
   });
 });
+
+describe("a task that failed while its run was paused", () => {
+  it("starts again when it is retried and the run goes on", () => {
+    const story = new Story(makeTemplate({ config: { autoRetry: true, retryDelay: 0 } })).execute([{ id: "a" }]);
+    story.spawn("a");
+    story.do({ type: "pause" });
+    fail(story, "a");
+    story.do({ type: "resume" });
+    expect(schedule(story.run, { freeSlots: 9 }, story.now).spawn).toEqual(["a"]);
+  });
+});

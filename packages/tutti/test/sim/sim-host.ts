@@ -69,6 +69,10 @@ export class SimHost implements SessionHost {
     });
   }
 
+  knows(runId: string): boolean {
+    return [...this.#machine.processes.values()].some(({ spec }) => spec.runId === runId);
+  }
+
   check(): void {}
 }
 

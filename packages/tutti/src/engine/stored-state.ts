@@ -1,0 +1,26 @@
+// The state of a run as text. An object that is read from JSON has keys that look like numbers first, whatever order they
+// were written in; the order of a run's workers means something, so what may have such keys is stored as a list.
+import { recordFrom } from "../run/shared-record.ts";
+import type { Run } from "../schema/run.ts";
+
+const RECORDS = ["workers", "blocked", "inbox", "answers", "hooks"] as const satisfies (keyof Run)[];
+
+export function writeState(run: Run): string {
+  const lists = RECORDS.map((name) => [name, Object.entries(run[name])]);
+  return JSON.stringify({ ...run, ...Object.fromEntries(lists) });
+}
+
+export function readState(text: string): Run {
+  const stored = JSON.parse(text) as Run & Record<(typeof RECORDS)[number], [string, never][]>;
+  const records = RECORDS.map((name) => [name, recordFrom(stored[name])]);
+  return { ...stored, ...Object.fromEntries(records) };
+}
+
+/** The same for two states that have the same members, in whichever order. */
+export function fingerprint(run: Run | null): string {
+  return JSON.stringify(run, (_, value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+}
