@@ -8,8 +8,8 @@ export interface World {
   now(): number;
   /** A clock that only goes forward; for measuring, never for the log. */
   mono(): number;
-  /** Waits, or ends early without an error when the signal fires. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Waits, or ends early without an error when the signal fires. In the background it does not keep the process alive. */
+  sleep(ms: number, signal?: AbortSignal, inBackground?: boolean): Promise<void>;
   /** `length` characters of [a-z0-9], unguessable. */
   id(length: number): string;
 }
@@ -19,9 +19,9 @@ const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
 export const realWorld: World = {
   now: () => Date.now(),
   mono: () => performance.now(),
-  async sleep(ms, signal) {
+  async sleep(ms, signal, inBackground = false) {
     try {
-      await delay(ms, undefined, signal ? { signal } : {});
+      await delay(ms, undefined, { ref: !inBackground, ...(signal ? { signal } : {}) });
     } catch (error) {
       if (!signal?.aborted) throw error;
     }

@@ -31,7 +31,7 @@ function logOf(id: string, finished: boolean): NewEvent[] {
     story.do({ type: "released" });
   }
   const renamed = JSON.stringify(story.log).replaceAll("000000000000", id);
-  return (JSON.parse(renamed) as (NewEvent & { runSeq: number })[]).map(({ runSeq: _, ...event }) => event as NewEvent);
+  return (JSON.parse(renamed) as (NewEvent & { runSeq: number })[]).map(({ runSeq: _runSeq, ...event }) => event);
 }
 
 /** One run that has told of its progress very often, as a run of several days has. */
@@ -39,7 +39,7 @@ function longLog(id: string): NewEvent[] {
   const tasks = Array.from({ length: 2000 }, (_, i) => ({ id: `t${i}` }));
   const story = new Story().execute(tasks);
   let run: Run = story.run;
-  const log: NewEvent[] = story.log.map(({ runSeq: _, ...event }) => event as NewEvent);
+  const log: NewEvent[] = story.log.map(({ runSeq: _runSeq, ...event }) => event);
   const add = (events: readonly RunEvent[]) => {
     for (const event of events) {
       run = apply(run, { ...event, runSeq: run.runSeq + 1, timestamp: story.now });

@@ -43,6 +43,9 @@ export async function answer(
 /** One of: words, the number of an option, yes, no, or no with words. A budget is given in JSON. */
 function answerFrom(kind: string, text: string | undefined, flags: AnswerFlags): PersonAnswer {
   const given = [flags.option, flags.approve, flags.reject].filter((flag) => flag !== undefined);
+  if (text !== undefined && (flags.option !== undefined || flags.approve)) {
+    throw new TuttiError("usage", "either words, or --option or --approve, not both");
+  }
   if (given.length > 1) throw new TuttiError("usage", "one of --option, --approve and --reject, not several");
   if (flags.option !== undefined) {
     if (!/^\d+$/.test(flags.option)) throw new TuttiError("usage", `--option takes a number, not ${flags.option}`);
@@ -50,7 +53,14 @@ function answerFrom(kind: string, text: string | undefined, flags: AnswerFlags):
   }
   if (flags.approve) return { approve: true };
   if (flags.reject) return { approve: false, ...(text === undefined ? {} : { text }) };
-  if (text === undefined) throw new TuttiError("usage", "say the answer, or use --option, --approve or --reject");
+  if (text === undefined || text.trim() === "")
+    throw new TuttiError("usage", "say the answer, or use --option, --approve or --reject");
+  if (kind === "budget" && !text.trim().startsWith("{")) {
+    throw new TuttiError(
+      "usage",
+      'a budget is answered with --option, --approve, --reject or JSON such as {"usd": 10}',
+    );
+  }
   if (kind === "budget") return { data: readJson(text) as Record<string, unknown> };
   return { text };
 }

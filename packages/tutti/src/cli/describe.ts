@@ -58,7 +58,8 @@ export function describeEvent(event: RunEvent, run: Run): string | null {
         ? `${event.data.taskId ?? "main session"} is asked again: ${event.data.problems.join(" ")}`
         : null;
     case "inbox:added":
-      return describeItem(event.data.item);
+      // The plan is shown and asked about in its own way.
+      return event.data.item.kind === "plan" ? null : describeItem(event.data.item);
     case "task:blocked":
       return `${event.data.taskId} cannot start: it needs ${event.data.because.join(", ")}`;
     case "workspace:conflict":
@@ -82,13 +83,18 @@ function isOver(run: Run, taskId: string | null): boolean {
 
 /** Something that waits for a person, with what to type. */
 export function describeItem(item: InboxItem): string {
-  return `${item.taskId ?? "the main session"} asks: ${item.question} (${howToAnswer(item)})`;
+  const asks = item.kind === "question" ? `${item.taskId ?? "the main session"} asks: ` : "";
+  return `${asks}${item.question} (${howToAnswer(item)})`;
 }
 
-export function howToAnswer({ id, kind, run, options }: InboxItem): string {
+export function howToAnswer({ id, kind, run, taskId, options, evidence }: InboxItem): string {
+  const unsound = ((evidence as { errors?: string[] } | undefined)?.errors ?? []).length > 0;
+  if (kind === "plan" && unsound) return `tutti confirm ${run} --edit FILE, or tutti cancel ${run}`;
   if (kind === "plan") return `tutti confirm ${run}, or tutti answer ${id} --reject "WHAT SHOULD BE DIFFERENT"`;
   if (kind === "data") return `tutti answer ${id} 'JSON'`;
-  return `tutti answer ${id} ${options ? "--option N" : '"TEXT"'}`;
+  if (kind === "failure") return `tutti retry ${run} ${taskId}, or to leave it: tutti answer ${id} --option 1`;
+  if (!options) return `tutti answer ${id} "TEXT"`;
+  return `tutti answer ${id} --option N: ${options.map((option, i) => `${i} ${option}`).join(", ")}`;
 }
 
 const PAUSES: Record<PauseReason, string> = {

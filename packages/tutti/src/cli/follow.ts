@@ -146,18 +146,18 @@ async function askQuestion(
     });
   }
   output.line(`${asker(item)} asks: ${item.question}`);
-  for (const [i, option] of (item.options ?? []).entries()) output.line(`  ${i + 1}. ${option}`);
+  for (const [i, option] of (item.options ?? []).entries()) output.line(`  ${i}  ${option}`);
   const typed = (await prompt("> ", signal)).trim();
-  const option = Number(typed) - 1;
+  const option = /^\d+$/.test(typed) ? Number(typed) : -1;
   if (item.options?.[option] !== undefined) await engine.answer(item.id, { option });
-  else if (item.kind === "budget") output.line("please type the number of a choice");
-  else await engine.answer(item.id, { text: typed });
+  else if (typed === "" || item.kind === "budget") {
+    output.line(`please type ${item.options ? `a number from 0 to ${item.options.length - 1}` : "an answer"}`);
+  } else await engine.answer(item.id, { text: typed });
 }
 
 export async function prompt(question: string, signal: AbortSignal): Promise<string> {
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  // The terminal gives Ctrl-C to whoever reads from it.
-  terminal.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
+  // The terminal keeps its own way of editing a line: one whose settings were changed could not be closed in order.
+  const terminal = createInterface({ input: process.stdin, output: process.stdout, terminal: false });
   try {
     return await terminal.question(question, { signal });
   } catch (error) {

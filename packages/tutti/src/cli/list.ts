@@ -5,9 +5,10 @@ import { readSummaries } from "./local-engine.ts";
 export async function list(output: Output): Promise<number> {
   const runs = readSummaries(output.dataDir);
   output.value(
-    runs.map(({ id, status, templateId, cwd, userRequest, createdAt }) => ({
+    runs.map(({ id, status, outcome, templateId, cwd, userRequest, createdAt }) => ({
       id,
       status,
+      outcome,
       templateId,
       cwd,
       userRequest,
@@ -16,6 +17,8 @@ export async function list(output: Output): Promise<number> {
   );
   if (runs.length === 0) output.line("no runs yet");
   for (const run of runs)
-    output.result(`${run.id}  ${run.status.padEnd(11)}  ${run.userRequest.split("\n")[0]!.slice(0, 80)}`);
+    output.result(
+      `${run.id}  ${(run.outcome ?? run.status).padEnd(11)}  ${run.userRequest.split("\n")[0]!.slice(0, 80)}`,
+    );
   return 0;
 }

@@ -36,7 +36,7 @@ export function addLogCommands(program: Command, action: Action): void {
   program
     .command("fork")
     .argument("<id>", "the run")
-    .option("--at <n>", "the event of the run to go on from (default: its last one)")
+    .option("--at <n>", "the event of the run to go on from, with what was decided with it (default: its last)")
     .description("make a new run with the past of another; what was done by then is not done again")
     .action(
       action(async (output, id: string, flags: { at?: string }) =>

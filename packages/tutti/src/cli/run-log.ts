@@ -12,7 +12,7 @@ export async function exportRun(output: Output, typed: string, file: string | un
   const text = readCopyOf(output.dataDir, id);
   if (file === undefined) process.stdout.write(text);
   else {
-    writeFileSync(file, text, { flag: "wx", mode: 0o600 });
+    writeNew(file, text);
     output.value({ id, file });
     output.result(`exported ${id} to ${file}`);
   }
@@ -40,6 +40,9 @@ export async function replay(output: Output, typed: string, { until }: { until?:
     id,
     until === undefined ? undefined : readCount("--until", until),
   );
+  if (until !== undefined && steps.length < Number(until)) {
+    throw new TuttiError("usage", `run ${id} has ${steps.length} events, not ${until}`);
+  }
   for (const { event, run } of steps) {
     const { runSeq, type, data, timestamp } = event;
     output.value({ runSeq, type, data, timestamp: new Date(timestamp).toISOString(), status: run.status });
@@ -59,9 +62,22 @@ export async function fork(output: Output, typed: string, flags: { at?: string }
     const from = findRunId(engine, typed);
     const run = await engine.fork(from, flags.at === undefined ? undefined : readCount("--at", flags.at));
     output.value({ id: run.id, from, status: run.status });
-    output.result(`forked ${from} to ${run.id}, ${run.status}: go on with tutti resume ${run.id}`);
+    const next = run.status === "paused" ? `: go on with tutti resume ${run.id}` : "";
+    output.result(`forked ${from} to ${run.id}, ${run.status}${next}`);
     return 0;
   });
+}
+
+function writeNew(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    const there = (error as NodeJS.ErrnoException).code === "EEXIST";
+    const message = there
+      ? `there is a file ${file} already`
+      : `${file} cannot be written: ${(error as Error).message}`;
+    throw new TuttiError(there ? "wrong_state" : "usage", message);
+  }
 }
 
 function readText(file: string): string {

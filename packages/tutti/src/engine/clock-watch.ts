@@ -23,7 +23,7 @@ export class ClockWatch {
 
   async #watch(): Promise<void> {
     while (!this.#end.signal.aborted) {
-      await this.#world.sleep(EVERY_MS, this.#end.signal);
+      await this.#world.sleep(EVERY_MS, this.#end.signal, true);
       if (!this.#end.signal.aborted) this.look();
     }
   }

@@ -364,14 +364,18 @@ export class Engine {
    */
   async fork(id: string, at = Number.POSITIVE_INFINITY): Promise<Run> {
     this.#state(id);
-    const past = pastUntil(this.#options.store.read({ run: id }), at);
+    const events = this.#options.store.read({ run: id });
+    if (Number.isFinite(at) && at > events.length) {
+      throw new TuttiError("invalid_input", `run ${id} has ${events.length} events, not ${at}`);
+    }
+    const past = pastUntil(events, at);
     if (past.length === 0) throw new TuttiError("invalid_input", `run ${id} has no event up to ${at}`);
     const { world } = this.#options;
     const forked = `orch_${world.id(12)}`;
-    const events = underNewId(past, id, forked);
+    const copied = underNewId(past, id, forked);
     const data = { id: forked, from: id, at: past.at(-1)!.runSeq };
-    events.push({ type: "orchestrator:forked", data, timestamp: world.now() });
-    return this.#take(forked, [...events, ...closing(events, world.now(), `forked from ${id}`)]);
+    copied.push({ type: "orchestrator:forked", data, timestamp: world.now() });
+    return this.#take(forked, [...copied, ...closing(copied, world.now(), `forked from ${id}`)]);
   }
 
   async #take(id: string, events: NewEvent[]): Promise<Run> {

@@ -44,6 +44,7 @@ const KEPT_STATES = 16;
 export function summarise(run: Run): RunSummary {
   const { id, status, outcome, currentPhase, templateId, cwd, userRequest, agent, released } = run;
   const { createdAt, updatedAt, startedAt, completedAt } = run;
+  const about = { id, status, outcome, currentPhase, templateId, cwd, userRequest, agent, released };
   const took = { tasks: 0, ms: 0, usd: 0, tokens: 0, msByTitle: {} as Record<string, number> };
   for (const worker of workersOf(run)) {
     if (worker.status !== "completed" || worker.startedAt === null || worker.completedAt === null) continue;
@@ -56,8 +57,12 @@ export function summarise(run: Run): RunSummary {
     if (took.tasks <= MAX_TITLES) took.msByTitle[worker.task.title] = ms;
   }
   return {
-    ...{ id, status, outcome, currentPhase, templateId, cwd, userRequest, agent, released, took },
-    ...{ createdAt, updatedAt, startedAt, completedAt },
+    ...about,
+    took,
+    createdAt,
+    updatedAt,
+    startedAt,
+    completedAt,
     taskCount: run.tasks.length,
     completedTasks: took.tasks,
     inbox: sizeOf(run.inbox) === 0 ? [] : valuesOf(run.inbox),

@@ -8,8 +8,8 @@ import { whyUnreadable } from "../schema/upcast.ts";
 
 /** The state that the events fold to, or one that says why they do not. */
 export function foldReadable(id: string, events: readonly StoredEvent[]): Run | null {
-  const why = events.map(({ data }) => whyUnreadable(data)).find((each) => each !== null);
-  if (why !== undefined) return unreadableRun(id, events, why!);
+  const [why] = events.flatMap(({ data }) => whyUnreadable(data) ?? []);
+  if (why !== undefined) return unreadableRun(id, events, why);
   try {
     return fold(null, events);
   } catch (error) {

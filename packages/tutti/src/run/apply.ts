@@ -19,7 +19,7 @@ import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
 import { NO_TOOLS, type Owed, type SessionState } from "../schema/worker.ts";
 
 /** Raised whenever the same events fold to a state of another form: states that were stored before are then folded anew. */
-export const FOLD_VERSION = 1;
+export const FOLD_VERSION = 2;
 
 export function apply(run: Run | null, event: RunEvent & Placed): Run {
   if (event.type === "orchestrator:created") return born(event.data, event);

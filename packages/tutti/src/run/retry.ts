@@ -35,9 +35,13 @@ export function retry(run: Run, taskId: string): RunEvent[] {
       ]
     : [];
   // The run ended before the task's turn came; going on is all that it needs.
-  const waiting = taskStanding(run, taskId) === "neverStarted" && taskOf(run, taskId) !== undefined;
+  const waiting = taskStanding(run, taskId) === "neverStarted";
+  const planned = taskOf(run, taskId);
+  if (!planned) throw new TuttiError("task_not_found", `run ${run.id} has no task ${taskId}`);
   if (!worker && !(over && waiting)) {
-    throw new TuttiError("task_not_found", `no task ${taskId} of ${run.id} has been started`);
+    const needs = run.blocked[taskId] ?? [];
+    const why = needs.length > 0 ? `; it needs ${needs.join(", ")}: retry that first` : "";
+    throw new TuttiError("wrong_state", `task ${taskId} of ${run.id} has not been started${why}`);
   }
   refuse(run, worker ?? null);
   if (!worker) return reopened;

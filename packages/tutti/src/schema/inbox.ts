@@ -37,7 +37,10 @@ export type InboxItem = z.infer<typeof InboxItem>;
 
 /** What a person says to an item. Which of these an item takes depends on its kind. */
 export const PersonAnswer = z.union([
-  z.strictObject({ text: z.string(), hash: z.string().optional() }),
+  z.strictObject({
+    text: z.string().refine((text) => text.trim() !== "", "an answer in words"),
+    hash: z.string().optional(),
+  }),
   z.strictObject({ option: z.number().int().min(0), hash: z.string().optional() }),
   z.strictObject({ approve: z.boolean(), text: z.string().optional(), hash: z.string().optional() }),
   z.strictObject({ data: z.record(z.string(), z.unknown()), hash: z.string().optional() }),

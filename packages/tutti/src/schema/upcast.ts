@@ -20,7 +20,7 @@ const TO_2: Record<string, Step> = {
 
 const STEPS: readonly Record<string, Step>[] = [TO_2];
 
-export function upcast(type: string, version: number, data: unknown): unknown {
+function upcast(type: string, version: number, data: unknown): unknown {
   return STEPS.slice(version - 1).reduce((before, steps) => {
     const step = Object.hasOwn(steps, type) ? steps[type] : undefined;
     return step ? step(before as Data) : before;

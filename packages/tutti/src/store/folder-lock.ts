@@ -19,7 +19,10 @@ export function lockFolder(folder: string, owner: object): FolderLock {
   } catch (error) {
     db.close();
     if (!/locked|busy/i.test(String(error))) throw error;
-    throw new TuttiError("data_folder_in_use", `another Tutti engine works on ${folder}${ownerOf(folder)}`);
+    throw new TuttiError(
+      "data_folder_in_use",
+      `another Tutti engine works on ${folder}${ownerOf(folder)}; end it first, steer its runs where it runs or in the dashboard of tutti serve, or use another --data-dir`,
+    );
   }
   const file = join(folder, "engine.json");
   writeFileSync(`${file}.new`, JSON.stringify(owner), { mode: 0o600 });

@@ -93,8 +93,10 @@ export class TemplateLibrary {
   /** Strict, where loading is lenient: what is not valid is not written. */
   create(value: unknown, destination: Destination = {}): ResolvedTemplate {
     const place = this.#destination(destination);
-    mustNotBeTaken(value, place);
-    const raw = mustFit(value, place);
+    const named = isObject(value) && value["id"] === undefined && typeof value["name"] === "string";
+    const whole = named ? { id: this.generateId(value["name"] as string, destination.project), ...value } : value;
+    mustNotBeTaken(whole, place);
+    const raw = mustFit(whole, place);
     const id = String(raw["id"]);
     const file = join(place.folder.path, `${id}.json`);
     if (!writeWholeFile(file, textOf(raw), { isNew: true })) throw isThere(id, file);

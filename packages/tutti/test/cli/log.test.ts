@@ -21,8 +21,14 @@ describe("a run's log", () => {
     const file = join(lab.folder, "run.jsonl");
     expect((await lab.json(["export", last.id!, file])).code).toBe(0);
     expect((await lab.tutti(["export", last.id!])).stdout).toBe(readFileSync(file, "utf8"));
+    expect((await lab.json(["export", last.id!, file])).last).toMatchObject({ error: { code: "wrong_state" } });
+    expect((await lab.json(["fork", last.id!, "--at", "9999"])).code).toBe(2);
+    expect((await lab.json(["replay", last.id!, "--until", "9999"])).code).toBe(2);
     const there = ["--data-dir", join(lab.folder, "elsewhere")];
-    const { stdout } = await lab.tutti([...there, "--json", "import", file]);
+    const refused = await lab.tutti([...there, "import", file]);
+    expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining("this run would run agent: ")]);
+    const [, hash] = /repeat with --trust ([0-9a-f]{64})/.exec(refused.stderr)!;
+    const { stdout } = await lab.tutti([...there, "--json", "import", file, "--trust", hash!]);
     expect(JSON.parse(stdout)).toEqual([{ id: last.id, status: "completed" }]);
     const shown = JSON.parse((await lab.tutti([...there, "--json", "status", last.id!])).stdout);
     expect(shown).toMatchObject({ id: last.id, outcome: "success", workers: { one: { status: "completed" } } });

@@ -188,7 +188,9 @@ describe("tutti inbox", () => {
     expect(question).toMatchObject({ taskId: "b", question: "Tabs or spaces?" });
     const { stdout } = await lab.tutti(["inbox"]);
     expect(stdout).toContain(`${question.id}  question  ${id}  b\n  Tabs or spaces?\n`);
-    expect(stdout).toContain(`    0  try it again\n    1  leave it\n  tutti answer ${failure.id} --option N\n`);
+    expect(stdout).toContain(
+      `    0  try it again\n    1  leave it\n  tutti retry ${id} a, or to leave it: tutti answer`,
+    );
     const { last } = await lab.json(["answer", question.id, "spaces"]);
     expect(last).toMatchObject({ outcome: "degraded", census: { completed: 1, failed: 1 } });
     await lab.json(["answer", failure.id, "--option", "1"]);

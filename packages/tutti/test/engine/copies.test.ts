@@ -50,6 +50,7 @@ describe("an import", () => {
     const id = await lab.begin(first, agent, { hooks: { onError: hook(`command:touch ${file}`) } });
     await untilOver(first, id);
     const text = first.export(id);
+    await first.cleanup(id);
     const second = lab.open(new MemoryStore(), commands);
     const { programs, hash } = await refusalOf(second, text);
     expect(programs).toEqual([
@@ -147,10 +148,7 @@ describe("a fork", () => {
 
   it("asks under names of its own, and what sessions of the other run asked is taken back", async () => {
     const engine = lab.open();
-    const agent = lab.scenario([
-      ...mainSession([{ id: "one" }]),
-      worker("*", { then: "ask:Tabs?", block: done({}) }),
-    ]);
+    const agent = lab.scenario([...mainSession([{ id: "one" }]), worker("*", { then: "ask:Tabs?", block: done({}) })]);
     const id = await lab.begin(engine, agent);
     const planned = await engine.until(id, ({ status }) => status === "confirming");
     const early = await engine.fork(id);

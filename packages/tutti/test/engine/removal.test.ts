@@ -55,12 +55,13 @@ describe("a run that is being removed", () => {
     const engine = lab.open();
     const id = await lab.begin(engine, failing(), { config });
     await untilOver(engine, id);
-    let retried: Promise<unknown> | null = null;
+    const retries: Promise<unknown>[] = [];
     engine.subscribe(({ type }) => {
-      if (type === "workers:archived") retried ??= engine.retry(id, "one");
+      if (type === "workers:archived") retries.push(engine.retry(id, "one"));
     });
     await expect(engine.cleanup(id)).rejects.toMatchObject({ code: "wrong_state" });
-    await retried;
+    expect(retries).toHaveLength(1);
+    await Promise.all(retries);
     await engine.until(id, ({ outcome, released }) => outcome === "success" && released);
     await engine.settled(id);
   });

@@ -4,8 +4,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
 import { done, goodWorker, mainSession } from "../lab/scenarios.ts";
-import { fold } from "../../src/run/apply.ts";
+import { fold, FOLD_VERSION } from "../../src/run/apply.ts";
+import { replay } from "../../src/engine/replay.ts";
 import { RunShelf } from "../../src/engine/run-shelf.ts";
+import { writeState } from "../../src/engine/stored-state.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
 
 let lab: EngineLab;
@@ -91,14 +93,32 @@ describe("a snapshot", () => {
       const save = {
         runSeq: last.runSeq,
         seq: last.seq,
-        fold: 1,
+        fold: FOLD_VERSION,
         over: false,
         summary: "{}",
-        state: JSON.stringify(state),
+        state: writeState(state),
       };
       const shelf = new RunShelf(store, { load: () => save, overview: () => [], save: () => {} });
       expect(JSON.parse(JSON.stringify(shelf.fold(id)))).toEqual(whole);
     }
+  });
+
+  it("keeps the workers in the order in which they were started, whatever their tasks are called", async () => {
+    const { store, engine } = open();
+    const agent = lab.scenario([...mainSession([{ id: "20" }, { id: "b" }, { id: "3" }]), goodWorker]);
+    const id = await lab.begin(engine, agent, { config });
+    await untilOver(engine, id);
+    const events = store.read({ run: id });
+    const whole = fold(null, events)!;
+    expect(Object.keys(whole.workers)).toEqual(["20", "b", "3"]);
+    await engine.close();
+    const { store: again, engine: next } = open();
+    expect(again.snapshots.load(id)!.over).toBe(true);
+    expect(Object.keys(next.get(id)!.workers)).toEqual(["20", "b", "3"]);
+    expect(replay(events, next.get(id)).problems).toEqual([]);
+    // However somebody else has read it.
+    expect(replay(events, JSON.parse(JSON.stringify(whole))).problems).toEqual([]);
+    expect(replay(events, { ...whole, agent: "another" }).problems).toHaveLength(1);
   });
 
   it("of another version of the fold, or of an older state, is not used", async () => {

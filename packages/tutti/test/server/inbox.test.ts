@@ -87,6 +87,7 @@ describe("the inbox", () => {
     ["an empty object", {}],
     ["both at once", { text: "yes", option: 0 }],
     ["a number", { text: 1 }],
+    ["without a word", { text: "  " }],
   ])("refuses an answer that is %s with 400", async (_, body) => {
     const { status, json } = await lab.post("/api/inbox/whatever", body);
     expect([status, json.error.code]).toEqual([400, "invalid_input"]);

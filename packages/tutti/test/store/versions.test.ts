@@ -6,9 +6,11 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fold, FOLD_VERSION } from "../../src/run/apply.ts";
 import { census } from "../../src/run/census.ts";
+import { RunShelf, summarise } from "../../src/engine/run-shelf.ts";
 import { EVENTS } from "../../src/schema/event.ts";
 import { EVENT_VERSION } from "../../src/schema/upcast.ts";
 import { openSqliteReader, openSqliteStore } from "../../src/store/sqlite.ts";
+import { TemplateLibrary } from "../../src/template/library.ts";
 import { events } from "../../src/store/migrations/001-events.ts";
 
 let folder: string;
@@ -17,8 +19,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** A data folder as version 1 left it. */
-function version1(): string {
+/** A data folder as version 1 left it; `change` may change the template of its run. */
+function version1(change: (template: Record<string, object>) => void = () => {}): string {
   const file = join(folder, "tutti.db");
   const db = new DatabaseSync(file);
   db.exec(events);
@@ -29,6 +31,7 @@ function version1(): string {
     .split("\n");
   for (const line of lines) {
     const { seq, run, run_seq, type, data, at } = JSON.parse(line);
+    if (type === "orchestrator:created") change(data.template);
     insert.run(seq, run, run_seq, type, JSON.stringify(data), at);
   }
   db.close();
@@ -80,6 +83,45 @@ describe("a log of version 1", () => {
     const rows = db.prepare("SELECT version, count(*) AS n FROM events GROUP BY version ORDER BY version").all();
     db.close();
     expect(rows.map(({ version }) => version)).toEqual([1, EVENT_VERSION]);
+  });
+});
+
+describe("a template of version 1", () => {
+  it("that today's schema would refuse is read without what it refuses", () => {
+    const reader = openSqliteReader(
+      version1((template) => {
+        template["variables"] = { small: "letters", LARGE: "ones" };
+        template["config"] = { ...template["config"], workerTimeout: -5, strange: true };
+      }),
+    );
+    const [id] = reader.runs();
+    const run = new RunShelf(reader, null).fold(id!)!;
+    reader.close();
+    expect(run).toMatchObject({ status: "completed", template: { variables: { LARGE: "ones" } } });
+    expect(run.template.config.workerTimeout).toBe(300_000);
+  });
+
+  it("that cannot be read at all makes its run one with an error, and keeps no other from being opened", async () => {
+    const file = version1((template) => delete template["prompts"]);
+    const store = openSqliteStore(file);
+    const [id] = store.runs();
+    const { template } = new TemplateLibrary({ userFolder: folder }).resolve("_default");
+    const data = { id: "orch_another00000", templateId: template.id, cwd: "/", status: "created" as const, template };
+    const rest = { userRequest: "do it", customVariables: {}, agent: "local" };
+    await store.append(data.id, 0, [{ type: "orchestrator:created", data: { ...data, ...rest }, timestamp: 1 }]);
+    const shelf = new RunShelf(store, store.snapshots);
+    const [broken, whole] = shelf.open();
+    expect(whole).toMatchObject({ id: "orch_another00000", status: "created" });
+    expect(broken).toMatchObject({
+      id,
+      status: "error",
+      released: true,
+      userRequest: expect.any(String),
+      errors: [{ error: expect.stringMatching(/^its log cannot be read: the template's prompts/) }],
+    });
+    expect(broken!.runSeq).toBe(store.read({ run: id! }).at(-1)!.runSeq);
+    expect(summarise(broken!).status).toBe("error");
+    await store.close();
   });
 });
 

@@ -29,6 +29,13 @@ describe("creating a template", () => {
     expect(library.resolve("mine").chain).toEqual(["mine", "_default"]);
   });
 
+  it("makes the id from the name where none is given (D4-383, D4-391, D4-468)", () => {
+    const lab = new TemplateLab();
+    const library = lab.library();
+    expect(library.create({ name: "My Thing", extends: "_default" }).template.id).toBe("my-thing");
+    expect(library.create({ name: "My Thing", extends: "_default" }).template.id).not.toBe("my-thing");
+  });
+
   it("goes into the project when that is asked for", () => {
     const lab = new TemplateLab();
     const library = lab.library();

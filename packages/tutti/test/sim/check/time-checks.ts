@@ -31,6 +31,8 @@ export function checkTime(stage: Stage, ledger: Ledger, before: Run, event: Stor
       return during(ledger, item.taskId, (attempt) => attempt.questions.delete(item.id), now);
     }
     case "orchestrator:clockJumped":
+      // A wait is so long as it was promised, by whatever clock.
+      for (const [taskId, at] of ledger.notBefore) ledger.notBefore.set(taskId, at + event.data.byMs);
       for (const attempt of ledger.active.values()) attempt.unsure ||= attempt.runsSince === null;
       return;
     case "worker:timeout":
