@@ -34,8 +34,8 @@ function isDeeper(value: unknown, limit: number): boolean {
  * No message needs such a member, so it is removed.
  */
 export function withoutProto(value: object, text: string): object {
-  // Two underscores are common in keys; the rarer word is looked for first because that is faster.
-  const isNamed = text.includes("proto") && text.includes("__proto__");
+  // Four signs are found fastest; most texts hold none of them, and then nothing more is looked for.
+  const isNamed = text.includes("__pr") && text.includes("__proto__");
   if (isNamed || text.includes("\\u00")) removeProto(value);
   return value;
 }
