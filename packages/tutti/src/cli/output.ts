@@ -63,9 +63,12 @@ export const plain = (text: string): string => text.replaceAll(/[\p{Cc}\u2028-\u
 /** Somebody who no longer reads (`| head`) ends the command in order, as if told to end. */
 export function endWhenUnread(): void {
   let told = false;
+  // A terminal that is gone cannot be read either; that it cannot be written says so, too.
+  process.stdin.on("error", () => {});
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
+      // A pipe that nobody reads, or a terminal whose window was closed.
+      if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
       if (!told) process.kill(process.pid, "SIGTERM");
       told = true;
     });

@@ -471,6 +471,25 @@ describe("the person", () => {
     await lab.json(["cancel", lab.events()[0]!.run!]);
   });
 
+  it("who closes the window while a question is open ends the command in order, agents included", async () => {
+    const sessions = [
+      ...mainSession([{ id: "one" }, { id: "two" }]),
+      worker("one", { then: "ask:Which?" }),
+      worker("two", { then: "hang" }),
+    ];
+    const agent = lab.scenario(sessions);
+    const child = onTerminal(["--data-dir", lab.data, "run", "x", "--yes", "--cwd", lab.repo, "--agent", agent]);
+    let shown = "";
+    child.stdout.on("data", (text: string) => {
+      shown += text;
+      if (shown.includes("> ")) child.kill("SIGKILL");
+    });
+    await once(child, "close");
+    for (let i = 0; i < 150 && lab.leftovers().some((left) => left.startsWith("process")); i++) await sleep(100);
+    expect(lab.leftovers().filter((left) => left.startsWith("process"))).toEqual([]);
+    await lab.json(["cancel", lab.events()[0]!.run!]);
+  });
+
   it("sees an agent's words as words, not as commands to the terminal", async () => {
     const [analysis, , aggregation] = mainSession([]) as object[];
     const title = "nice\u001b]0;PWNED\u0007\u001b[1A\u001b[2Kspoof\nerror: fake";
