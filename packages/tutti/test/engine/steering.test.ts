@@ -7,6 +7,7 @@ import { EngineLab, untilOver } from "./engine-lab.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 import type { Run } from "../../src/schema/run.ts";
 import { MemoryStore, newMemoryDisk } from "../../src/store/memory.ts";
+import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";
 
 let lab: EngineLab;
 beforeEach(() => {
@@ -52,6 +53,27 @@ describe("a pause", () => {
     await untilOver(engine, id);
     expect(types(store)).toEqual(expect.arrayContaining(["orchestrator:paused", "worker:paused", "worker:resumed"]));
     expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("that comes while a turn is being prepared keeps it back until the resume", async () => {
+    const real = createGitWorkspaces({ folder: join(lab.data, "worktrees") });
+    const slowly = Promise.withResolvers<void>();
+    const workspaces = {
+      ...real,
+      move: async (...args: Parameters<typeof real.move>) => slowly.promise.then(() => real.move(...args)),
+    };
+    const engine = lab.open(new MemoryStore(), { workspaces });
+    const agent = lab.scenario([...mainSession([{ id: "one" }, { id: "two" }]), goodWorker]);
+    const id = await lab.begin(engine, agent, { config: { autoSpawn: true } });
+    const { main } = await engine.until(id, (run) => run.status === "aggregating" && run.main?.turn != null);
+    const prompts = () => engine.transcript(id, main!.sessionId).filter(({ type }) => type === "prompt").length;
+    await engine.pause(id);
+    slowly.resolve();
+    await sleep(1000);
+    expect([engine.get(id)!.status, prompts()]).toEqual(["paused", 2]);
+    await engine.resume(id);
+    expect((await untilOver(engine, id)).outcome).toBe("success");
+    expect(prompts()).toBe(3);
   });
 
   it("of one worker leaves the others at work, and outlives the engine", async () => {
