@@ -9,7 +9,7 @@ import { attemptRef, runBranch } from "../../src/schema/ids.ts";
 import type { Favour, Integration, Snapshot, WorkspaceKey, Workspaces } from "../../src/workspace/workspace.ts";
 
 export const ROOT = "/repo";
-export const folderPath = ({ runId, name, attempt }: WorkspaceKey): string => `/work/${runId}/${name}-${attempt}`;
+export const folderPath = ({ runId, name, attempt }: WorkspaceKey): string => `/worktrees/${runId}/${name}-${attempt}`;
 
 interface Parts {
   stage: Stage;

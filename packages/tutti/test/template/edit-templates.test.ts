@@ -21,7 +21,7 @@ describe("creating a template", () => {
   it("writes what was given, can be used at once and leaves no other file", () => {
     const lab = new TemplateLab();
     rmSync(lab.userFolder, { recursive: true });
-    const library = lab.library();
+    const library = lab.open();
     const raw = { id: "mine", name: "Mine", extends: "_default", config: { maxWorkers: 7 } };
     expect(library.create(raw)).toMatchObject({ place: "user", template: { config: { maxWorkers: 7 } } });
     expect(lab.userFile("mine")).toEqual(raw);
@@ -31,14 +31,14 @@ describe("creating a template", () => {
 
   it("makes the id from the name where none is given (D4-383, D4-391, D4-468)", () => {
     const lab = new TemplateLab();
-    const library = lab.library();
+    const library = lab.open();
     expect(library.create({ name: "My Thing", extends: "_default" }).template.id).toBe("my-thing");
     expect(library.create({ name: "My Thing", extends: "_default" }).template.id).not.toBe("my-thing");
   });
 
   it("goes into the project when that is asked for", () => {
     const lab = new TemplateLab();
-    const library = lab.library();
+    const library = lab.open();
     const raw = { id: "ours", name: "Ours", extends: "_default" };
     expect(library.create(raw, { place: "project", project: lab.project }).place).toBe("project");
     expect(readdirSync(lab.projectFolder)).toEqual(["ours.json"]);
@@ -51,7 +51,7 @@ describe("creating a template", () => {
 
   it("cannot overwrite a system template (D4-151)", () => {
     const lab = new TemplateLab();
-    const library = lab.library();
+    const library = lab.open();
     for (const members of [{}, { extends: "_default" }, { extends: "documentation" }]) {
       expect(() => library.create(wholeTemplate("documentation", members))).toThrow(
         refused("template_protected", /documentation.*system/),
@@ -62,7 +62,7 @@ describe("creating a template", () => {
 
   it("takes an id only once, in the project too unless it refines the one further out (D4-152)", () => {
     const lab = new TemplateLab();
-    const library = lab.library();
+    const library = lab.open();
     const destination = { place: "project", project: lab.project } as const;
     library.create(wholeTemplate("mine"));
     expect(() => library.create(wholeTemplate("mine"))).toThrow(refused("template_exists", /"mine"/));
@@ -81,7 +81,7 @@ describe("creating a template", () => {
 
   it("takes no file that is there, also one that cannot be read or is another template", () => {
     const lab = new TemplateLab();
-    const library = lab.library();
+    const library = lab.open();
     lab.user("broken", "{");
     lab.user("renamed", { id: "something", extends: "_default" });
     for (const id of ["broken", "renamed"]) {
@@ -93,7 +93,7 @@ describe("creating a template", () => {
 
   it("is strict: what is not valid is refused with all that is wrong, and nothing is written (D4-153, D4-244)", () => {
     const lab = new TemplateLab();
-    const library = lab.library();
+    const library = lab.open();
     expect(() => library.create(wholeTemplate("bad", { version: "one", config: { maxWorkers: 0 } }))).toThrow(
       refused("invalid_template", /^Invalid template: .*"version".*"config\.maxWorkers"/),
     );
@@ -106,7 +106,7 @@ describe("creating a template", () => {
 
   it("needs a chain that can be followed to its end (D4-154)", () => {
     const lab = new TemplateLab();
-    const library = lab.library();
+    const library = lab.open();
     lab.user("a", { extends: "new" });
     expect(() => library.create({ id: "x", name: "X", extends: "none" })).toThrow(
       refused("invalid_template", /^Invalid template: .*x -> none/),
@@ -128,7 +128,7 @@ describe("creating a template", () => {
     rmSync(join(lab.project, ".tutti"), { recursive: true });
     symlinkSync(outside, join(lab.project, ".tutti"));
     const destination = { place: "project", project: lab.project } as const;
-    expect(() => lab.library().create({ id: "ours", name: "Ours", extends: "_default" }, destination)).toThrow(
+    expect(() => lab.open().create({ id: "ours", name: "Ours", extends: "_default" }, destination)).toThrow(
       refused("invalid_template", /leads out of the project/),
     );
     expect(readdirSync(outside)).toEqual([]);
@@ -140,7 +140,7 @@ describe("updating a template", () => {
     const lab = new TemplateLab();
     const file = lab.user("mine", { extends: "_default", tags: ["a", "b"], config: { maxWorkers: 2, maxRetries: 1 } });
     chmodSync(file, 0o666);
-    const library = lab.library();
+    const library = lab.open();
     const updated = library.update("mine", { id: "mine", tags: ["c"], config: { maxWorkers: 8 } });
     expect(updated.template).toMatchObject({ tags: ["c"], config: { maxWorkers: 8, maxRetries: 1 } });
     expect(lab.userFile("mine")).toEqual({
@@ -156,23 +156,23 @@ describe("updating a template", () => {
 
   it("is not possible for a system template (D4-155)", () => {
     const lab = new TemplateLab();
-    expect(() => lab.library().update("_default", { name: "Mine now" })).toThrow(
+    expect(() => lab.open().update("_default", { name: "Mine now" })).toThrow(
       refused("template_protected", /_default/),
     );
-    expect(() => lab.library().update("none", {})).toThrow(refused("template_not_found", /none/));
+    expect(() => lab.open().update("none", {})).toThrow(refused("template_not_found", /none/));
   });
 
   it("cannot change the id (D4-156)", () => {
     const lab = new TemplateLab();
     lab.user("mine", { extends: "_default" });
-    expect(() => lab.library().update("mine", { id: "yours" })).toThrow(refused("invalid_input", /id .*cannot change/));
+    expect(() => lab.open().update("mine", { id: "yours" })).toThrow(refused("invalid_input", /id .*cannot change/));
     expect(lab.userFiles()).toEqual(["mine.json"]);
   });
 
   it("keeps the template valid, or changes nothing (D4-157)", () => {
     const lab = new TemplateLab();
     const file = lab.user("mine", { extends: "_default" });
-    const library = lab.library();
+    const library = lab.open();
     const before = readFileSync(file, "utf8");
     for (const patch of [
       { config: { maxWorkers: 21 } },
@@ -194,7 +194,7 @@ describe("updating a template", () => {
     lab.user("parent", wholeTemplate("parent", { extends: "_default" }));
     lab.user("child", { extends: "parent", phases: { verification: { enabled: true } } });
     lab.user("bare", wholeTemplate("bare"));
-    const library = lab.library();
+    const library = lab.open();
     expect(library.resolve("child").template.phases.verification.enabled).toBe(true);
     // Without _default nobody brings the prompt that the child's verification needs.
     expect(() => library.update("parent", { extends: "bare" })).toThrow(
@@ -208,7 +208,7 @@ describe("updating a template", () => {
     lab.user("child", { extends: "parent" });
     lab.user("grandchild", { extends: "child" });
     lab.ofProject("ours", { extends: "grandchild" });
-    const library = lab.library();
+    const library = lab.open();
     expect(library.resolve("ours", lab.project).template.config.maxWorkers).toBe(2);
     library.update("parent", { config: { maxWorkers: 9 } });
     expect(library.resolve("grandchild").template.config.maxWorkers).toBe(9);
@@ -218,7 +218,7 @@ describe("updating a template", () => {
   it("does not write over an edit that is not finished", () => {
     const lab = new TemplateLab();
     lab.user("mine", { extends: "_default" });
-    const library = lab.library();
+    const library = lab.open();
     library.resolve("mine");
     const file = lab.user("mine", '{ "id": "mine", "name": ');
     expect(() => library.update("mine", { name: "New" })).toThrow(refused("invalid_template", /mine\.json/));
@@ -229,17 +229,17 @@ describe("updating a template", () => {
     const lab = new TemplateLab();
     lab.user("mine", { extends: "_default" });
     lab.ofProject("mine", { extends: "mine" });
-    lab.library().update("mine", { description: "ours" }, lab.project);
+    lab.open().update("mine", { description: "ours" }, lab.project);
     expect(lab.userFile("mine")).not.toHaveProperty("description");
-    expect(lab.library().resolve("mine", lab.project).template.description).toBe("ours");
+    expect(lab.open().resolve("mine", lab.project).template.description).toBe("ours");
   });
 });
 
 describe("deleting a template", () => {
   it("is not possible for a system template (D4-159)", () => {
     const lab = new TemplateLab();
-    expect(() => lab.library().delete("documentation")).toThrow(refused("template_protected", /documentation/));
-    expect(() => lab.library().delete("none")).toThrow(refused("template_not_found", /none/));
+    expect(() => lab.open().delete("documentation")).toThrow(refused("template_protected", /documentation/));
+    expect(() => lab.open().delete("none")).toThrow(refused("template_not_found", /none/));
   });
 
   it("is refused while others extend it, which are named (D4-160)", () => {
@@ -247,7 +247,7 @@ describe("deleting a template", () => {
     const file = lab.user("parent", { extends: "_default" });
     lab.user("child", { extends: "parent" });
     lab.ofProject("ours", { extends: "parent" });
-    const library = lab.library();
+    const library = lab.open();
     expect(() => library.delete("parent")).toThrow(refused("template_in_use", /child$/));
     expect(() => library.delete("parent", lab.project)).toThrow(refused("template_in_use", /ours, child$/));
     expect(existsSync(file)).toBe(true);
@@ -259,7 +259,7 @@ describe("deleting a template", () => {
   it("takes its file away, and nothing resolved is left of it (D4-161, D4-162)", () => {
     const lab = new TemplateLab();
     const file = lab.user("mine", { extends: "_default" });
-    const library = lab.library();
+    const library = lab.open();
     library.resolve("mine");
     library.delete("mine");
     expect(existsSync(file)).toBe(false);
@@ -270,7 +270,7 @@ describe("deleting a template", () => {
   it("of a project's refinement leaves the one further out", () => {
     const lab = new TemplateLab();
     lab.ofProject("documentation", { extends: "documentation", config: { maxWorkers: 1 } });
-    const library = lab.library();
+    const library = lab.open();
     library.delete("documentation", lab.project);
     expect(library.resolve("documentation", lab.project).place).toBe("system");
     expect(() => library.delete("documentation", lab.project)).toThrow(refused("template_protected", /documentation/));
@@ -280,7 +280,7 @@ describe("deleting a template", () => {
     const lab = new TemplateLab();
     lab.user("broken", "{");
     lab.user("other-name", { id: "mine", extends: "_default" });
-    const library = lab.library();
+    const library = lab.open();
     library.delete("broken");
     library.delete("mine");
     expect(lab.userFiles()).toEqual([]);
@@ -290,7 +290,7 @@ describe("deleting a template", () => {
 describe("duplicating a template", () => {
   it("stores an id, the name and what it extends, nothing else (D4-163, E44)", () => {
     const lab = new TemplateLab();
-    const library = lab.library();
+    const library = lab.open();
     const copy = library.duplicate("documentation", "My Copy");
     expect(lab.userFile("my-copy")).toEqual({ id: "my-copy", name: "My Copy", extends: "documentation" });
     expect(copy.template.prompts).toEqual(library.resolve("documentation").template.prompts);
@@ -302,7 +302,7 @@ describe("duplicating a template", () => {
   it("of a project's template stays in the project, which alone can see the original", () => {
     const lab = new TemplateLab();
     lab.ofProject("ours", { extends: "_default" });
-    expect(lab.library().duplicate("ours", "Copy", lab.project)).toMatchObject({
+    expect(lab.open().duplicate("ours", "Copy", lab.project)).toMatchObject({
       place: "project",
       chain: ["copy", "ours", "_default"],
     });
@@ -313,16 +313,16 @@ describe("a template on its way", () => {
   it("is exported as its file stands, and imported elsewhere", () => {
     const [here, there] = [new TemplateLab(), new TemplateLab()];
     here.user("mine", { extends: "_default", config: { maxWorkers: 3 } });
-    const text = here.library().exportTemplate("mine");
+    const text = here.open().exportTemplate("mine");
     expect(JSON.parse(text)).toEqual(here.userFile("mine"));
-    expect(there.library().importTemplate(text).template.config.maxWorkers).toBe(3);
+    expect(there.open().importTemplate(text).template.config.maxWorkers).toBe(3);
     expect(there.userFile("mine")).toEqual(here.userFile("mine"));
-    expect(() => there.library().importTemplate(JSON.parse(text))).toThrow(refused("template_exists", /mine/));
+    expect(() => there.open().importTemplate(JSON.parse(text))).toThrow(refused("template_exists", /mine/));
   });
 
   it("is refused with the line when it is not JSON", () => {
     const lab = new TemplateLab();
-    expect(() => lab.library().importTemplate('{\n  "id": "x",\n  oops\n}')).toThrow(
+    expect(() => lab.open().importTemplate('{\n  "id": "x",\n  oops\n}')).toThrow(
       refused("invalid_template", /^Invalid template: .*line 3, column 3/),
     );
   });
@@ -334,7 +334,7 @@ describe("an id that is made from a name", () => {
     lab.user("my-template", { extends: "_default" });
     lab.user("file-name", { id: "other", extends: "_default" });
     lab.ofProject("ours", { extends: "_default" });
-    const library = lab.library();
+    const library = lab.open();
     expect(library.generateId("Ünïcode & Größe / 2")).toBe("unicode-gro-e-2");
     expect(library.generateId("My Template!")).toBe("my-template-2");
     expect(library.generateId("documentation")).toBe("documentation-2");
@@ -357,6 +357,6 @@ it("A folder that cannot be written is told of, and no half file is left", () =>
   const lab = new TemplateLab();
   rmSync(lab.userFolder, { recursive: true });
   writeFileSync(lab.userFolder, "a file where the folder should be");
-  expect(() => lab.library().create(wholeTemplate("mine"))).toThrow(refused("storage_failed", /mine\.json/));
+  expect(() => lab.open().create(wholeTemplate("mine"))).toThrow(refused("storage_failed", /mine\.json/));
   expect(readFileSync(lab.userFolder, "utf8")).toBe("a file where the folder should be");
 });

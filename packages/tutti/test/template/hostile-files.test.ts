@@ -12,7 +12,7 @@ const makePipe = "mkfifo";
 
 function errorsOf(lab: TemplateLab, id: string): string {
   const row = lab
-    .library()
+    .open()
     .list()
     .find((one) => one.id === id)!;
   expect(row.valid).toBe(false);
@@ -37,7 +37,7 @@ describe("a template file", () => {
     const target = join(lab.userFolder, "target.txt");
     writeFileSync(target, JSON.stringify(wholeTemplate("linked")));
     symlinkSync("target.txt", join(lab.userFolder, "linked.json"));
-    const library = lab.library();
+    const library = lab.open();
     expect(library.resolve("linked").template.description).toBe("");
     writeFileSync(target, JSON.stringify(wholeTemplate("linked", { description: "new" })));
     expect(library.resolve("linked").template.description).toBe("new");
@@ -49,7 +49,7 @@ describe("a template file", () => {
     rmSync(join(lab.project, ".tutti"), { recursive: true });
     mkdirSync(join(lab.project, ".tutti"));
     symlinkSync(lab.userFolder, lab.projectFolder);
-    expect(() => lab.library().list(lab.project)).toThrow(
+    expect(() => lab.open().list(lab.project)).toThrow(
       expect.objectContaining({
         code: "invalid_template",
         message: expect.stringContaining("leads out of the project"),
@@ -97,7 +97,7 @@ describe("a template file", () => {
     const lab = new TemplateLab();
     lab.user("many", { extends: "_default", tags: Array.from({ length: 5000 }, () => 1) });
     const row = lab
-      .library()
+      .open()
       .list()
       .find(({ id }) => id === "many")!;
     expect(row.errors).toHaveLength(51);
@@ -107,7 +107,7 @@ describe("a template file", () => {
   it("with a byte order mark is read", () => {
     const lab = new TemplateLab();
     lab.user("mark", `\uFEFF${JSON.stringify(wholeTemplate("mark"))}`);
-    expect(lab.library().resolve("mark").template.id).toBe("mark");
+    expect(lab.open().resolve("mark").template.id).toBe("mark");
   });
 
   it("whose name is no id is listed with what is wrong", () => {

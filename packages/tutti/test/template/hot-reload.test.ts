@@ -7,7 +7,7 @@ import { TemplateLab, wholeTemplate } from "./template-lab.ts";
 describe("a change on disk", () => {
   it("counts at the next use, without a restart: a new file, an edit, a file that goes (D4-589)", () => {
     const lab = new TemplateLab();
-    const library = lab.library();
+    const library = lab.open();
     expect(() => library.resolve("mine")).toThrow(expect.objectContaining({ code: "template_not_found" }));
     const file = lab.user("mine", { extends: "_default", config: { maxWorkers: 2 } });
     expect(library.resolve("mine").template.config.maxWorkers).toBe(2);
@@ -35,7 +35,7 @@ describe("a change on disk", () => {
     lab.user("parent", { extends: "_default", config: { maxWorkers: 2 } });
     lab.ofProject("ours", { extends: "parent" });
     lab.user("other", { extends: "_default", config: { maxWorkers: 4 } });
-    const library = lab.library();
+    const library = lab.open();
     expect(library.resolve("ours", lab.project).template.config.maxWorkers).toBe(2);
     lab.user("parent", { extends: "_default", config: { maxWorkers: 8 } });
     expect(library.resolve("ours", lab.project).template.config.maxWorkers).toBe(8);
@@ -45,7 +45,7 @@ describe("a change on disk", () => {
   it("does not reach what was handed out before", () => {
     const lab = new TemplateLab();
     lab.user("mine", { extends: "_default", config: { maxWorkers: 2 } });
-    const library = lab.library();
+    const library = lab.open();
     const held = library.resolve("mine");
     lab.user("mine", { extends: "_default", config: { maxWorkers: 9 } });
     library.resolve("mine");
@@ -69,7 +69,7 @@ describe("a broken edit", () => {
     const lab = new TemplateLab();
     lab.user("mine", { extends: "_default", config: { maxWorkers: 2 } });
     lab.user("child", { extends: "mine" });
-    const library = lab.library();
+    const library = lab.open();
     library.list();
     lab.user("mine", members);
     const { template, warnings } = library.resolve("mine");
@@ -91,7 +91,7 @@ describe("a broken edit", () => {
     const lab = new TemplateLab();
     lab.user("parent", { extends: "_default", config: { maxWorkers: 2 } });
     lab.user("child", { extends: "parent" });
-    const library = lab.library();
+    const library = lab.open();
     library.list();
     lab.user("parent", "{");
     lab.user("child", { extends: "parent", config: { maxRetries: 4 } });
@@ -105,7 +105,7 @@ describe("a broken edit", () => {
     const lab = new TemplateLab();
     lab.user("a", { extends: "b" });
     lab.user("b", { extends: "_default", config: { maxWorkers: 3 } });
-    const library = lab.library();
+    const library = lab.open();
     library.list();
     lab.user("b", { extends: "a" });
     expect(library.resolve("a")).toMatchObject({
@@ -118,7 +118,7 @@ describe("a broken edit", () => {
   it("has nothing to fall back on when the file was never good: it is refused", () => {
     const lab = new TemplateLab();
     lab.user("mine", "{");
-    const library = lab.library();
+    const library = lab.open();
     expect(() => library.resolve("mine")).toThrow(
       expect.objectContaining({
         code: "invalid_template",
@@ -132,7 +132,7 @@ describe("a broken edit", () => {
   it("is forgotten with its file: what comes back under its name starts anew", () => {
     const lab = new TemplateLab();
     const file = lab.user("mine", { extends: "_default" });
-    const library = lab.library();
+    const library = lab.open();
     library.resolve("mine");
     rmSync(file);
     library.list();
@@ -147,7 +147,7 @@ it("Files of another kind in the folder are left alone, and so is what a writer 
     writeFileSync(join(lab.userFolder, name), JSON.stringify(wholeTemplate("mine")));
   expect(
     lab
-      .library()
+      .open()
       .list()
       .every(({ isSystem }) => isSystem),
   ).toBe(true);

@@ -129,7 +129,7 @@ describe("provenance", () => {
 
   it("of a resolved template is total, and a value nobody said is the default's", () => {
     const lab = new TemplateLab();
-    const library = lab.library();
+    const library = lab.open();
     const settings = fc.record(
       {
         maxWorkers: fc.integer({ min: 1, max: 20 }),
@@ -163,7 +163,7 @@ describe("provenance", () => {
     const lab = new TemplateLab();
     lab.user("parent", wholeTemplate("parent", { hooks: { onError: { run: "mine", timeout: 500 } } }));
     lab.user("child", { extends: "parent", hooks: { onError: "yours" } });
-    const { template, provenance } = lab.library().resolve("child");
+    const { template, provenance } = lab.open().resolve("child");
     expect(template.hooks.onError).toEqual({ run: "yours", timeout: 30_000, onFailure: "continue" });
     expect(provenance).toMatchObject({ "/hooks/onError/run": "child", "/hooks/onError/timeout": "(default)" });
   });
@@ -178,7 +178,7 @@ describe("a chain of templates", () => {
     );
     lab.user("parent", { extends: "grandparent", config: { maxWorkers: 2, maxRetries: 4 } });
     lab.user("child", { extends: "parent", config: { maxWorkers: 3 } });
-    const { template, chain, provenance } = lab.library().resolve("child");
+    const { template, chain, provenance } = lab.open().resolve("child");
     expect(chain).toEqual(["child", "parent", "grandparent"]);
     expect(template.config).toMatchObject({ maxWorkers: 3, maxRetries: 4, pollInterval: 500 });
     expect(provenance).toMatchObject({
@@ -192,7 +192,7 @@ describe("a chain of templates", () => {
   it("of the person's own leads through subsession-doc to _default (D4-123)", () => {
     const lab = new TemplateLab();
     lab.user("my-custom-doc", { extends: "subsession-doc" });
-    expect(lab.library().resolve("my-custom-doc")).toMatchObject({
+    expect(lab.open().resolve("my-custom-doc")).toMatchObject({
       chain: ["my-custom-doc", "subsession-doc", "_default"],
       places: ["user", "system", "system"],
     });
@@ -201,7 +201,7 @@ describe("a chain of templates", () => {
   it("lets a child take ten workers and keep its parent's time for each of them (D4-130, D4-456)", () => {
     const lab = new TemplateLab();
     lab.user("my-template", { extends: "_default", config: { maxWorkers: 10 } });
-    expect(lab.library().resolve("my-template").template.config).toMatchObject({
+    expect(lab.open().resolve("my-template").template.config).toMatchObject({
       maxWorkers: 10,
       workerTimeout: 300_000,
     });
@@ -211,7 +211,7 @@ describe("a chain of templates", () => {
     const lab = new TemplateLab();
     lab.user("parent", wholeTemplate("parent", { hooks: { onError: "alarm", onWorkerStart: "greet" } }));
     lab.user("child", { extends: "parent", hooks: { onError: null } });
-    const { template, provenance } = lab.library().resolve("child");
+    const { template, provenance } = lab.open().resolve("child");
     expect(template.hooks).toMatchObject({ onError: null, onWorkerStart: { run: "greet" } });
     expect(provenance["/hooks/onError"]).toBe("child");
   });
@@ -220,7 +220,7 @@ describe("a chain of templates", () => {
     const lab = new TemplateLab();
     lab.user("parent", wholeTemplate("parent", { hooks: { onError: { run: "alarm", onFailure: "pause" } } }));
     lab.user("child", { extends: "parent", hooks: { onError: { timeout: 500 } } });
-    const { template, provenance } = lab.library().resolve("child");
+    const { template, provenance } = lab.open().resolve("child");
     expect(template.hooks.onError).toEqual({ run: "alarm", timeout: 500, onFailure: "pause" });
     expect(provenance).toMatchObject({ "/hooks/onError/run": "parent", "/hooks/onError/timeout": "child" });
   });
@@ -231,7 +231,7 @@ describe("a chain of templates", () => {
     lab.user("b", { extends: "a" });
     lab.user("into-it", { extends: "a" });
     lab.user("itself", { extends: "itself" });
-    const library = lab.library();
+    const library = lab.open();
     const refusal = (id: string) => () => library.resolve(id);
     expect(refusal("a")).toThrow(
       expect.objectContaining({ code: "invalid_template", message: "Circular inheritance detected: a -> b -> a" }),
@@ -248,8 +248,8 @@ describe("a chain of templates", () => {
     const lab = new TemplateLab();
     lab.user("child", { extends: "parent" });
     lab.user("parent", { extends: "nobody" });
-    expect(() => lab.library().resolve("child")).toThrow(/"nobody".*child -> parent -> nobody/);
-    expect(lab.library().validate({ id: "x", name: "X", extends: "child" }).errors.join()).toMatch(
+    expect(() => lab.open().resolve("child")).toThrow(/"nobody".*child -> parent -> nobody/);
+    expect(lab.open().validate({ id: "x", name: "X", extends: "child" }).errors.join()).toMatch(
       /x -> child -> parent -> nobody/,
     );
   });
@@ -258,7 +258,7 @@ describe("a chain of templates", () => {
     const lab = new TemplateLab();
     lab.user("limits", { config: { maxWorkers: 2 } });
     lab.user("child", wholeTemplate("child", { extends: "limits" }));
-    const library = lab.library();
+    const library = lab.open();
     expect(() => library.resolve("limits")).toThrow(/"prompts" is missing/);
     expect(library.resolve("child").template.config.maxWorkers).toBe(2);
   });
@@ -270,7 +270,7 @@ describe("a template of a project", () => {
     lab.user("mine", { extends: "documentation", config: { maxWorkers: 3 } });
     lab.ofProject("ours", { extends: "mine", config: { maxRetries: 0 } });
     lab.ofProject("documentation", { extends: "documentation", config: { maxWorkers: 9, pollInterval: 600 } });
-    const library = lab.library();
+    const library = lab.open();
     expect(library.resolve("ours", lab.project)).toMatchObject({
       chain: ["ours", "mine", "documentation", "_default"],
       places: ["project", "user", "system", "system"],
@@ -283,7 +283,7 @@ describe("a template of a project", () => {
     const lab = new TemplateLab();
     lab.ofProject("documentation", { extends: "documentation", config: { maxWorkers: 2 } });
     lab.ofProject("ours", { extends: "documentation" });
-    const library = lab.library();
+    const library = lab.open();
     const refined = library.resolve("documentation", lab.project);
     expect(refined).toMatchObject({
       place: "project",
@@ -302,7 +302,7 @@ describe("a template of a project", () => {
     const lab = new TemplateLab();
     lab.user("documentation", { extends: "documentation", config: { maxWorkers: 3, maxRetries: 1 } });
     lab.ofProject("documentation", { extends: "documentation", config: { maxWorkers: 4 } });
-    const library = lab.library();
+    const library = lab.open();
     expect(library.resolve("documentation", lab.project)).toMatchObject({
       chain: ["documentation", "documentation@user", "documentation@system", "_default"],
       template: { config: { maxWorkers: 4, maxRetries: 1 } },

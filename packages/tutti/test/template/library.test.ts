@@ -18,7 +18,7 @@ describe("the list of templates", () => {
       tags: ["a", "b"],
       extends: "_default",
     });
-    const library = lab.library();
+    const library = lab.open();
     expect(library.list().find(({ id }) => id === "mine")).toEqual({
       id: "mine",
       name: "Mine",
@@ -47,7 +47,7 @@ describe("the list of templates", () => {
     lab.user("zebra", { extends: "_default", description: "mine" });
     lab.user("ant", { extends: "_default" });
     lab.ofProject("zebra", { extends: "zebra", description: "ours" });
-    const library = lab.library();
+    const library = lab.open();
     const places = Object.fromEntries(library.list(lab.project).map(({ id, place }) => [id, place]));
     expect(places).toMatchObject({ _default: "system", ant: "user", zebra: "project" });
     const ids = library.list(lab.project).map(({ id }) => id);
@@ -65,7 +65,7 @@ describe("the list of templates", () => {
     const lab = new TemplateLab();
     lab.user("broken", { extends: "_default", config: { maxWorkers: 50 } });
     lab.user("half", {});
-    const library = lab.library();
+    const library = lab.open();
     expect(library.list().find(({ id }) => id === "broken")).toMatchObject({
       valid: false,
       errors: ['broken.json: "config.maxWorkers" must be at most 20; it is 50.'],
@@ -83,12 +83,12 @@ describe("the list of templates", () => {
     lab.user("aaa", { id: "twin", extends: "_default", description: "other" });
     lab.user("twin", { extends: "_default", description: "right" });
     const [row] = lab
-      .library()
+      .open()
       .list()
       .filter(({ id }) => id === "twin" || id === "aaa");
     expect(row).toMatchObject({ id: "twin", description: "right", valid: true });
     expect(row!.errors.join()).toContain("aaa.json");
-    expect(lab.library().resolve("twin").warnings.join()).toContain("aaa.json");
+    expect(lab.open().resolve("twin").warnings.join()).toContain("aaa.json");
   });
 });
 
@@ -96,7 +96,7 @@ describe("a template that is asked for", () => {
   it("and is not there is refused with what is known", () => {
     const lab = new TemplateLab();
     lab.user("mine", { extends: "_default" });
-    for (const ask of [() => lab.library().resolve("none"), () => lab.library().raw("none")]) {
+    for (const ask of [() => lab.open().resolve("none"), () => lab.open().raw("none")]) {
       expect(ask).toThrow(
         expect.objectContaining({
           code: "template_not_found",
@@ -109,7 +109,7 @@ describe("a template that is asked for", () => {
   it("is a copy: what a caller does to it touches nobody else", () => {
     const lab = new TemplateLab();
     lab.user("mine", { extends: "_default", tags: ["a"] });
-    const library = lab.library();
+    const library = lab.open();
     const first = library.resolve("mine");
     first.template.tags.push("b");
     first.template.config.maxWorkers = 1;
@@ -141,7 +141,7 @@ describe("a template that is asked for", () => {
   it("as it stands in its file has only what the file says", () => {
     const lab = new TemplateLab();
     lab.user("mine", { extends: "documentation" });
-    expect(lab.library().raw("mine")).toEqual({ id: "mine", name: "mine", extends: "documentation" });
+    expect(lab.open().raw("mine")).toEqual({ id: "mine", name: "mine", extends: "documentation" });
   });
 
   it("can come from a further folder of system templates, which win over the built-in ones", () => {
@@ -150,7 +150,7 @@ describe("a template that is asked for", () => {
     mkdirSync(folder);
     writeFileSync(join(folder, "house.json"), JSON.stringify(wholeTemplate("house")));
     writeFileSync(join(folder, "schema.json"), "{}");
-    const library = lab.library({ systemFolder: folder });
+    const library = lab.open({ systemFolder: folder });
     expect(library.list().find(({ id }) => id === "house")).toMatchObject({ isSystem: true });
     expect(library.list().map(({ id }) => id)).not.toContain("schema");
     expect(library.isSystem("house")).toBe(true);
@@ -166,7 +166,7 @@ describe("a preview", () => {
     prompts["worker"] = { system: "In {LANGUAGE}, examples {EXAMPLES}: {TASK_ID}.", user: "{MOOD} {DELIMITER_START}" };
     prompts["analysis"] = { system: "{TASK_ID} {CUSTOM_INSTRUCTIONS}{DELIMITER_START} in {CWD}" };
     lab.user("mine", raw);
-    const library = lab.library();
+    const library = lab.open();
     expect(library.preview("mine").worker).toEqual({
       system: "In english, examples yes: task_001.",
       user: "{MOOD} <<<ORCHESTRATOR_RESPONSE>>>",

@@ -22,7 +22,7 @@ export class TemplateLab {
     for (const folder of [this.userFolder, this.projectFolder]) mkdirSync(folder, { recursive: true });
   }
 
-  library(options: LibraryOptions = {}): TemplateLibrary {
+  open(options: LibraryOptions = {}): TemplateLibrary {
     return new TemplateLibrary({ userFolder: this.userFolder, ...options });
   }
 

@@ -6,7 +6,7 @@ import { trustHash } from "../../src/template/trust.ts";
 import { TemplateLab } from "./template-lab.ts";
 
 const programs = (lab: TemplateLab, id: string, agents: string[] = []): string[] =>
-  lab.library({ agents: () => agents }).resolve(id, lab.project).programs;
+  lab.open({ agents: () => agents }).resolve(id, lab.project).programs;
 
 describe("the programs of a project's template", () => {
   it("are its agents and the commands of its hooks, each with its place", () => {
@@ -47,7 +47,7 @@ describe("the programs of a project's template", () => {
     expect(programs(lab, "ours")).toEqual(['config.agent: "command:hijacked"', 'hooks.onError.run: "command:ours"']);
     expect(programs(lab, "quiet")).toEqual(['config.agent: "command:hijacked"']);
     expect(programs(lab, "mine")).toEqual(['config.agent: "command:hijacked"']);
-    expect(lab.library().resolve("mine").programs).toEqual([]);
+    expect(lab.open().resolve("mine").programs).toEqual([]);
   });
 
   it("are shown with every sign of them visible", () => {

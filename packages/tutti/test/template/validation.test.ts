@@ -121,7 +121,7 @@ describe("prompts", () => {
   it("must be whole once everything is inherited, whoever brings them (E39)", () => {
     const lab = new TemplateLab();
     lab.user("bare", { config: { maxWorkers: 2 } });
-    expect(lab.library().validate({ id: "x", name: "X", extends: "bare" }).errors).toEqual([
+    expect(lab.open().validate({ id: "x", name: "X", extends: "bare" }).errors).toEqual([
       '"prompts" is missing; it must be an object.',
     ]);
     expect(errorsOf(wholeTemplate("x", { phases: { verification: { enabled: true } } }))).toEqual([

@@ -72,7 +72,7 @@ describe("the variables of a prompt", () => {
       system: "{OUTPUT_FORMAT} {LANGUAGE} {VERBOSITY} {INCLUDE_EXAMPLES}",
     };
     lab.user("mine", raw);
-    expect(lab.library().preview("mine").worker!.system).toBe("markdown english detailed yes");
+    expect(lab.open().preview("mine").worker!.system).toBe("markdown english detailed yes");
   });
 
   it.each([
@@ -96,7 +96,7 @@ describe("the variables of a prompt", () => {
       const prompt = { system: `[{${name}}] {DELIMITER_START}` };
       const prompts = { analysis: prompt, taskPlanning: prompt, worker: prompt, aggregation: prompt };
       lab.user("mine", { prompts });
-      const library = lab.library();
+      const library = lab.open();
       expect(library.resolve("mine").warnings).toEqual([]);
       for (const { system, unknown } of Object.values(library.preview("mine", { [name]: "a value" }))) {
         expect(system).toMatch(/^\[a value\]/);
