@@ -2,6 +2,7 @@
 // reports. It decides nothing. Whatever it was doing when the engine died, a new attendant does again from the state of
 // the log and the session's folder, and arrives at the same point.
 import { judgeTurn } from "./judge-turn.ts";
+import { ProgressTeller, TOLD_CHARACTERS, type Watched } from "./progress-teller.ts";
 import { renderPrompt } from "./prompt.ts";
 import type { RunWriter } from "./run-writer.ts";
 import { TurnRecord } from "./turn-record.ts";
@@ -9,7 +10,6 @@ import { readProgress } from "../protocol/judge-answer.ts";
 import type { History } from "../run/command.ts";
 import type { ProgressAnswer } from "../schema/answer.ts";
 import { asTuttiError } from "../schema/error.ts";
-import type { RunEvent } from "../schema/event.ts";
 import { NO_USAGE, type Usage } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 import type { SessionState, Worker } from "../schema/worker.ts";
@@ -34,11 +34,7 @@ export interface AttendantOptions {
   history(run: Run): History;
 }
 
-/** Progress is told at most this often; a little more often if the agent itself reports some. */
-const TELL_EVERY_MS = 1000;
-const TELL_REPORTS_EVERY_MS = 100;
-/** What is told of an agent's words, and how many blocks without effect are recorded one by one. */
-const TOLD_CHARACTERS = 400;
+/** How many blocks without effect are recorded one by one. */
 const TOLD_IGNORED = 20;
 
 export class Attendant {
@@ -53,8 +49,7 @@ export class Attendant {
   #delivered = 0;
   #answered = new Set<string>();
   #caughtUp = false;
-  #lastTold = Number.NEGATIVE_INFINITY;
-  #telling = false;
+  readonly #teller: ProgressTeller;
   #heardAt: number;
   /** Null while the session is wanted; then how it is to end. */
   #ending: "close" | "stop" | "leave" | null = null;
@@ -67,7 +62,17 @@ export class Attendant {
     this.taskId = options.taskId;
     this.#key = { runId: options.writer.id, name: options.taskId ?? "main", attempt: options.attempt };
     this.#record = new TurnRecord(this.#run.template.prompts.responseFormat);
+    this.#teller = new ProgressTeller({
+      world: options.world,
+      look: () => this.#watched(),
+      tell: (event) => this.#report({ type: "told", event }),
+    });
     this.#attending = this.#attend();
+  }
+
+  #watched(): Watched | null {
+    if (!this.#caughtUp || this.#ending || this.#state?.state !== "running") return null;
+    return { run: this.#run, worker: this.#worker, record: this.#record, progress: this.#progress };
   }
 
   /** Until then nobody can say that the session is late: its result may lie there unread. */
@@ -241,7 +246,7 @@ export class Attendant {
         for (const block of this.#record.text(signal.text, signal.complete)) {
           this.#progress = readProgress(block, this.taskId ?? undefined) ?? this.#progress;
         }
-        return this.#tell(this.#progress !== before);
+        return this.#teller.changed(this.#progress !== before);
       }
       case "partial":
       case "sent":
@@ -249,7 +254,7 @@ export class Attendant {
         return;
       case "tool":
         this.#record.tool(signal.name);
-        return this.#tell(false);
+        return this.#teller.changed(false);
       case "usage":
         this.#record.spend(signal.usage);
         return this.#caughtUp ? this.#options.onSpent() : undefined;
@@ -303,49 +308,6 @@ export class Attendant {
       await this.#report({ type: "told", event: { type: "protocol:ignored", data } });
     }
     await this.#report({ type: "turnOver", sessionId: this.sessionId, turn, over: judged.over });
-  }
-
-  /** Progress for those who watch, not too often, but never without the last of it. An adopted session's past was told before. */
-  async #tell(reported: boolean): Promise<void> {
-    const { world } = this.#options;
-    if (!this.#caughtUp || this.#ending || this.#state?.state !== "running") return;
-    const waitMs = this.#lastTold + (reported ? TELL_REPORTS_EVERY_MS : TELL_EVERY_MS) - world.mono();
-    if (waitMs > 0) return this.#tellLater(reported, waitMs);
-    this.#lastTold = world.mono();
-    const event = this.#worker ? this.#workerProgress(this.#worker) : this.#mainProgress();
-    await this.#report({ type: "told", event });
-  }
-
-  #tellLater(reported: boolean, waitMs: number): void {
-    if (this.#telling) return;
-    this.#telling = true;
-    void this.#options.world.sleep(waitMs).then(async () => {
-      this.#telling = false;
-      // A store that failed meanwhile has been heard of elsewhere.
-      await this.#tell(reported).catch(() => {});
-    });
-  }
-
-  #mainProgress(): RunEvent {
-    const { toolStats, lastWords } = this.#record;
-    return { type: "orchestrator:progress", data: { id: this.#run.id, stats: toolStats, currentAction: lastWords } };
-  }
-
-  #workerProgress({ taskId, sessionId, progress, currentAction }: Worker): RunEvent {
-    const told = this.#progress;
-    return {
-      type: "worker:progress",
-      data: {
-        sessionId,
-        orchestratorId: this.#run.id,
-        taskId,
-        progress: Math.round(told?.progress_percent ?? progress),
-        status: (told?.status ?? "in_progress").slice(0, TOLD_CHARACTERS),
-        currentAction: told?.current_action?.slice(0, TOLD_CHARACTERS) ?? currentAction,
-        toolStats: this.#record.toolStats,
-        outputPreview: (told?.output_preview ?? this.#record.lastWords).slice(-TOLD_CHARACTERS),
-      },
-    };
   }
 
   #newItemId(): string {
