@@ -10,9 +10,9 @@ import { guarded } from "./guarded.ts";
 import { historyOf } from "./history.ts";
 import { Hooks, type CommandRunner } from "./hooks.ts";
 import { demandTrust, prepareRun, type NewRun, type Surroundings } from "./new-run.ts";
-import { isOldFile, readOldStates } from "./old-states.ts";
 import { Reconciler } from "./reconcile.ts";
-import { closing, pastUntil, programsIn, readCopy, underNewId, writeCopy } from "./run-copy.ts";
+import { forkOf, importOf, programsIn, writeCopy } from "./run-copy.ts";
+import { readRuns } from "./read-runs.ts";
 import { RunShelf, summarise, type RunSummary } from "./run-shelf.ts";
 import { RunWriter } from "./run-writer.ts";
 import { Slots, type ActiveAgents, type SlotLimits } from "./slots.ts";
@@ -21,7 +21,7 @@ import { readAnswer } from "../protocol/read-answer.ts";
 import { fold } from "../run/apply.ts";
 import { outcome } from "../run/census.ts";
 import { activeWorkers } from "../run/lookup.ts";
-import { schedule } from "../run/schedule.ts";
+import { waitsForPerson } from "../run/waits-for-person.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
 import { onlyTells, type StoredEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
@@ -336,17 +336,12 @@ export class Engine {
    */
   async import(text: string, { trust }: { trust?: string | undefined } = {}): Promise<Run[]> {
     const { world, templates } = this.#options;
-    const old = parseJson(text);
-    const found = isOldFile(old)
-      ? readOldStates(old, templates.resolve("_default").template, () => `orch_${world.id(12)}`, world.now())
-      : [readCopy(text)];
+    const newId = () => `orch_${world.id(12)}`;
+    const found = readRuns(text, () => templates.resolve("_default").template, newId, world.now());
     this.#checkNew(found.map(({ id }) => id));
     demandTrust(programsIn(found), found.length === 1 ? "this run" : "these runs", trust, this.#options);
     const taken: Run[] = [];
-    for (const { id, events: past } of found) {
-      const events = [...past, { type: "orchestrator:imported" as const, data: { id }, timestamp: world.now() }];
-      taken.push(await this.#take(id, [...events, ...closing(events, world.now(), "imported")]));
-    }
+    for (const { id, events } of found) taken.push(await this.#take(id, importOf(id, events, world.now())));
     return taken;
   }
 
@@ -364,18 +359,9 @@ export class Engine {
    */
   async fork(id: string, at = Number.POSITIVE_INFINITY): Promise<Run> {
     this.#state(id);
-    const events = this.#options.store.read({ run: id });
-    if (Number.isFinite(at) && at > events.length) {
-      throw new TuttiError("invalid_input", `run ${id} has ${events.length} events, not ${at}`);
-    }
-    const past = pastUntil(events, at);
-    if (past.length === 0) throw new TuttiError("invalid_input", `run ${id} has no event up to ${at}`);
-    const { world } = this.#options;
+    const { store, world } = this.#options;
     const forked = `orch_${world.id(12)}`;
-    const copied = underNewId(past, id, forked);
-    const data = { id: forked, from: id, at: past.at(-1)!.runSeq };
-    copied.push({ type: "orchestrator:forked", data, timestamp: world.now() });
-    return this.#take(forked, [...copied, ...closing(copied, world.now(), `forked from ${id}`)]);
+    return this.#take(forked, forkOf(store.read({ run: id }), id, forked, at, world.now()));
   }
 
   async #take(id: string, events: NewEvent[]): Promise<Run> {
@@ -496,14 +482,7 @@ export class Engine {
 
   /** Whether nothing can go on in the run until a person answers. */
   waitsForPerson(run: Run): boolean {
-    const now = this.#options.world.now();
-    const { spawnMain, spawn, merges } = schedule(run, { freeSlots: Number.POSITIVE_INFINITY }, now);
-    if (spawnMain || spawn.length > 0 || merges.length > 0) return false;
-    const waiting = new Set(Object.values(run.inbox).map((item) => item.sessionId));
-    const sessions = [...(run.main ? [run.main] : []), ...Object.values(run.workers).map((worker) => worker.session)];
-    return sessions
-      .filter((session) => session.turn !== null || session.state === "spawning")
-      .every((session) => waiting.has(session.sessionId));
+    return waitsForPerson(run, this.#options.world.now());
   }
 
   /** Every event from now on, in order. Returns the way out. */
@@ -545,15 +524,6 @@ export class Engine {
     this.#fail(new TuttiError("engine_stopped", "the engine has been stopped"));
     await Promise.all([...this.#runs.values()].map(({ writer }) => writer.idle()));
     await this.#options.store.close();
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Several lines of JSON are no JSON; they are read in their own way.
-    return null;
   }
 }
 

@@ -24,8 +24,8 @@ export interface Watched {
 export interface ProgressTellerOptions {
   world: World;
   /** What there is to tell now, or null when nobody should be told: an adopted session's past was told before. */
-  look(): Watched | null;
-  tell(event: RunEvent): Promise<void>;
+  look: () => Watched | null;
+  tell: (event: RunEvent) => Promise<void>;
 }
 
 export class ProgressTeller {

@@ -78,17 +78,35 @@ const wrong = (line: number, why: string): TuttiError => new TuttiError("invalid
  * The events up to a place, and those that were decided with the one there: between a cause and its consequence a run
  * would wait for nothing. What is decided together is written at the same moment, so everything of that moment is taken.
  */
-export function pastUntil(events: readonly StoredEvent[], at: number): StoredEvent[] {
+function pastUntil(events: readonly StoredEvent[], at: number): StoredEvent[] {
   const last = events.findLastIndex(({ runSeq }) => runSeq <= at);
   const next = events.findIndex(({ timestamp }, i) => i > last && timestamp !== events[last]?.timestamp);
   return last === -1 ? [] : events.slice(0, next === -1 ? undefined : next);
+}
+
+/** The log of a run that was taken in, up to now. */
+export function importOf(id: string, past: readonly NewEvent[], now: number): NewEvent[] {
+  const events = [...past, { type: "orchestrator:imported" as const, data: { id }, timestamp: now }];
+  return [...events, ...closing(events, now, "imported")];
+}
+
+/** The log of a new run that has the past of another, up to one of its events and what was decided with it. */
+export function forkOf(events: readonly StoredEvent[], from: string, to: string, at: number, now: number): NewEvent[] {
+  if (Number.isFinite(at) && at > events.length) {
+    throw new TuttiError("invalid_input", `run ${from} has ${events.length} events, not ${at}`);
+  }
+  const past = pastUntil(events, at);
+  if (past.length === 0) throw new TuttiError("invalid_input", `run ${from} has no event up to ${at}`);
+  const copied = underNewId(past, from, to);
+  copied.push({ type: "orchestrator:forked", data: { id: to, from, at: past.at(-1)!.runSeq }, timestamp: now });
+  return [...copied, ...closing(copied, now, `forked from ${from}`)];
 }
 
 /**
  * The events as a run of another id. What the first run left in git stays its own, so its refs keep their names; what
  * waits for a person gets names of its own, so that an answer goes to the run it was meant for.
  */
-export function underNewId(events: readonly StoredEvent[], from: string, to: string): NewEvent[] {
+function underNewId(events: readonly StoredEvent[], from: string, to: string): NewEvent[] {
   const [old, young] = [from, to].map((id) => id.replace(/^orch_/, ""));
   const renamed = (value: unknown): unknown => {
     if (typeof value === "string") return value.startsWith("refs/tutti/") ? value : value.replaceAll(old!, young!);
@@ -117,7 +135,7 @@ const itemIn = (run: string, itemId: string): string => `item_${sha256(`${run} $
  * What has to follow a copied log: its sessions were those of another run or another machine, so they are gone here; and
  * nothing begins by itself until a person resumes it.
  */
-export function closing(events: readonly NewEvent[], at: number, why: string): NewEvent[] {
+function closing(events: readonly NewEvent[], at: number, why: string): NewEvent[] {
   const run = fold(null, placed(events))!;
   if (isRunOver(run.status))
     return run.released ? [] : [stamped({ type: "workspace:released", data: { id: run.id } }, at)];
