@@ -1,7 +1,7 @@
 // Files that only grow: the archive, the marks of the readers, the development log.
 import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { asDiskError, syncFolder } from "./replace-file.ts";
+import { asDiskError, syncFolder } from "../durable-file.ts";
 
 /**
  * Appends whole lines and returns when they are on the disk. A line that a crash cut before is ended first, and if the

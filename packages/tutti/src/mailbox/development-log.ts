@@ -3,7 +3,8 @@ import { renameSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { appendLines } from "./append-lines.ts";
 import type { MailboxFolder } from "./folder.ts";
-import { asDiskError, makeFolder } from "./replace-file.ts";
+import { makeFolder } from "./replace-file.ts";
+import { asDiskError } from "../durable-file.ts";
 
 export const ROTATE_AT_BYTES = 100 * 1024;
 

@@ -4,7 +4,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { TuttiError } from "../schema/error.ts";
 import type { World } from "../world.ts";
-import { asDiskError } from "./replace-file.ts";
+import { asDiskError } from "../durable-file.ts";
 
 /** Writers hold the lock for milliseconds; whoever holds it longer than this has been stopped by somebody. */
 const PATIENCE_MS = 30_000;

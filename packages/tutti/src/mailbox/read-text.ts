@@ -3,7 +3,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from "node:fs";
 import type { BigIntStats } from "node:fs";
 import { TuttiError } from "../schema/error.ts";
-import { asDiskError } from "./replace-file.ts";
+import { asDiskError } from "../durable-file.ts";
 
 /** More than any mailbox needs, and less than hurts. */
 const MAX_BYTES = 64 * 1024 * 1024;

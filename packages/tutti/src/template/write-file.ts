@@ -1,18 +1,7 @@
 // Writes a file at once and durably: whoever reads sees the whole old or the whole new one, also after a power cut.
-import {
-  closeSync,
-  fchmodSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { linkSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { TuttiError } from "../schema/error.ts";
+import { asDiskError, syncFolder, writeDurably } from "../durable-file.ts";
 import { realWorld } from "../world.ts";
 
 interface WriteOptions {
@@ -35,12 +24,7 @@ export function writeWholeFile(file: string, text: string, { mode, isNew = false
     syncFolder(folder);
     return true;
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new TuttiError(
-      code === "ENOSPC" || code === "EDQUOT" ? "disk_full" : "storage_failed",
-      `${file} cannot be written: ${message}`,
-      { cause: error },
-    );
+    throw asDiskError(error, `${file} cannot be written`);
   } finally {
     discard(beside);
   }
@@ -68,28 +52,6 @@ export function removeFile(file: string): void {
     rmSync(file, { force: true });
     syncFolder(dirname(file));
   } catch (error) {
-    throw new TuttiError("storage_failed", `${file} cannot be removed: ${(error as Error).message}`, { cause: error });
-  }
-}
-
-function writeDurably(file: string, text: string, mode: number | undefined): void {
-  const fd = openSync(file, "wx", (mode ?? 0o644) & 0o777);
-  try {
-    if (mode !== undefined) fchmodSync(fd, mode & 0o777);
-    writeFileSync(fd, text);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** Makes the name of a file durable. Systems that cannot open a folder need no such thing. */
-function syncFolder(folder: string): void {
-  if (process.platform === "win32") return;
-  const fd = openSync(folder, "r");
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
+    throw asDiskError(error, `${file} cannot be removed`);
   }
 }

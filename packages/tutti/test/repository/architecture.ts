@@ -16,13 +16,14 @@ const everything = "everything";
 const mayImport: Record<string, readonly string[] | typeof everything> = {
   schema: [],
   world: [],
+  "durable-file": ["schema"],
   protocol: ["schema"],
   run: ["schema"],
   client: ["schema"],
-  template: ["schema", "world"],
+  template: ["schema", "world", "durable-file"],
   store: ["schema", "world"],
   workspace: ["schema", "world"],
-  mailbox: ["schema", "protocol", "world"],
+  mailbox: ["schema", "protocol", "world", "durable-file"],
   session: ["schema", "protocol", "world"],
   engine: ["schema", "protocol", "template", "run", "store", "session", "mailbox", "workspace", "world"],
   // The documented constructors take a session controller, open an engine themselves, and show what the fold holds.
@@ -51,7 +52,7 @@ const filesThatReachMain = [
 /** Files that import something only known when they run, such as a configuration of the user. */
 const filesThatImportComputed: string[] = [];
 
-const topFiles = ["world", "main", "index"];
+const topFiles = ["world", "durable-file", "main", "index"];
 const browserSafe = ["run", "protocol", "schema", "client"];
 const deterministic = ["run", "protocol", "engine"];
 const startProcesses = ["session", "workspace"];
