@@ -1,5 +1,5 @@
-// Writes the published JSON Schemas into packages/tutti/schemas, and the code that is made from them. With --check it
-// writes nothing and fails if a file is missing, superfluous or different. A test asks for the same texts, so a
+// Writes the published JSON Schemas into packages/tutti/schemas, the code that is made from them, and the page of events.
+// With --check it writes nothing and fails if a file is missing, superfluous or different. A test asks for the same texts, so a
 // forgotten run does not go unnoticed.
 
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -7,6 +7,7 @@ import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DRAFTS, jsonSchema, PUBLISHED_SCHEMAS } from "../packages/tutti/src/protocol/published-schemas.ts";
 import { checksFile, renderChecks } from "./generate-checks.mjs";
+import { eventsFile, renderEvents } from "./generate-events.mjs";
 import { TEMPLATE_SCHEMA_FILE, templateSchemaText } from "../packages/tutti/src/template/template-schema.ts";
 
 export const schemasFolder = fileURLToPath(new URL("../packages/tutti/schemas", import.meta.url));
@@ -42,10 +43,14 @@ async function main(checkOnly) {
   const stored = storedSchemas();
   const changed = [...wanted].filter(([path, text]) => stored.get(path) !== text);
   const superfluous = [...stored.keys()].filter((path) => !wanted.has(path));
-  const checks = await renderChecks();
-  const checksChanged = !existsSync(checksFile) || readFileSync(checksFile, "utf8") !== checks;
+  /** @type {[string, string][]} */
+  const made = [
+    [checksFile, await renderChecks()],
+    [eventsFile, renderEvents()],
+  ];
+  const madeAnew = made.filter(([path, text]) => !existsSync(path) || readFileSync(path, "utf8") !== text);
   if (checkOnly) {
-    const paths = [...changed.map(([path]) => path), ...superfluous, ...(checksChanged ? [checksFile] : [])];
+    const paths = [...changed.map(([path]) => path), ...superfluous, ...madeAnew.map(([path]) => path)];
     for (const path of paths) console.error(`Not up to date: ${path}`);
     process.exitCode = paths.length > 0 ? 1 : 0;
     return;
@@ -56,7 +61,7 @@ async function main(checkOnly) {
     if (!existsSync(folder)) mkdirSync(folder, { recursive: true });
     writeFileSync(join(schemasFolder, path), text);
   }
-  if (checksChanged) writeFileSync(checksFile, checks);
+  for (const [path, text] of madeAnew) writeFileSync(path, text);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await main(process.argv.includes("--check"));

@@ -1,9 +1,10 @@
-// The whole check of this repository: `npm test`, or `npm run verify` for the static steps alone.
+// The whole check of this repository: `npm test`, or `npm run verify` for the static steps alone. The tests of the real
+// agent programs are apart, since these have to be installed first: `npm run test:agents`.
 //
 // 1. Every step runs, even after a failure, so that one run names everything that is wrong.
 // 2. A static step is silent unless it fails. Vitest shows its progress.
 // 3. The last line is `N passed, N failed`, with `, N skipped` when there are any. It counts static steps and tests.
-// 4. The exit code is 0 only when nothing failed and, unless --static is given, at least one test passed.
+// 4. The exit code is 0 only when nothing failed and, unless --static comes first, at least one test passed.
 //
 // All other arguments go to Vitest: `npm test -- packages/tutti/test/run`.
 
@@ -12,6 +13,7 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "nod
 import { constants, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isInstalled } from "./agents.mjs";
 import { countTests } from "./count-tests.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -32,22 +34,35 @@ if (existsSync(pinnedNode) && realpathSync(pinnedNode) !== realpathSync(process.
 
 /** @param {string[]} argv */
 async function check(argv) {
-  const staticOnly = argv.includes("--static");
+  const [kind, rest] = argv[0] === "--static" || argv[0] === "--agents" ? [argv[0], argv.slice(1)] : ["all", argv];
   const total = { passed: 0, failed: 0, skipped: 0 };
-  for (const name of staticSteps) {
-    if (await staticStep(name)) total.passed += 1;
-    else total.failed += 1;
-  }
-  if (!staticOnly) {
-    await provide();
-    const tests = await vitest(argv);
-    total.passed += tests.passed;
-    total.failed += tests.failed;
-    total.skipped += tests.skipped;
+  const count = (/** @type {typeof total} */ counts) => {
+    total.passed += counts.passed;
+    total.failed += counts.failed;
+    total.skipped += counts.skipped;
+  };
+  if (kind === "--agents") {
+    count(await agentTests(rest));
+  } else {
+    for (const name of staticSteps) {
+      if (await staticStep(name)) total.passed += 1;
+      else total.failed += 1;
+    }
+    if (kind === "all") {
+      await provide();
+      count(await vitest(rest));
+    }
   }
   const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : "";
   console.log(`${total.passed} passed, ${total.failed} failed${skipped}`);
   process.exitCode = total.failed > 0 ? 1 : 0;
+}
+
+/** @param {string[]} argv */
+async function agentTests(argv) {
+  if (isInstalled()) return vitest(["--mode", "agents", ...argv]);
+  console.log("FAIL the agent programs are not installed: npm run agents:install");
+  return { passed: 0, failed: 1, skipped: 0 };
 }
 
 /** @param {string} name */
@@ -65,6 +80,8 @@ async function staticStep(name) {
 async function provide() {
   const { output } = await run(process.execPath, ["packages/tutti/test/web/provide-browser.ts"], "pipe");
   console.log(`browser: ${output.trim()}`);
+  const strace = await run(process.execPath, ["packages/tutti/test/power/provide-strace.ts"], "pipe");
+  console.log(`strace: ${strace.output.trim()}`);
 }
 
 /** @param {string[]} argv */

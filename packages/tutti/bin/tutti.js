@@ -20,6 +20,7 @@ const newEnough = major > 22 || (major === 22 && (version[1] || 0) >= 18);
 
 if (newEnough) {
   hideSqliteWarning();
+  if (process.env.TUTTI_LAUNCHED && process.channel) hearLauncher(process.channel);
   // The address is a value, not a literal, because only one of the two files exists.
   const entry = inCheckout ? source : built;
   import(entry.href)
@@ -48,15 +49,20 @@ function refuse() {
  * @param {string} node
  */
 function runWith(node) {
-  const child = spawn(node, [fileURLToPath(import.meta.url)].concat(process.argv.slice(2)), { stdio: "inherit" });
   const onTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
+  const child = spawn(node, [fileURLToPath(import.meta.url)].concat(process.argv.slice(2)), {
+    stdio: onTerminal ? ["inherit", "inherit", "inherit", "ipc"] : "inherit",
+    env: onTerminal ? Object.assign({}, process.env, { TUTTI_LAUNCHED: "1" }) : process.env,
+  });
   /** @type {NodeJS.Signals[]} */
   const signals = ["SIGTERM", "SIGINT", "SIGHUP"];
   signals.forEach((signal) => {
     process.on(signal, () => {
-      // A terminal sends Ctrl-C to both processes. Forwarding it too would look like a second, impatient Ctrl-C.
-      if (signal === "SIGINT" && onTerminal) return;
-      child.kill(signal);
+      // A terminal sends Ctrl-C to both processes. Forwarding it too would look like a second, impatient Ctrl-C, so the
+      // other process is only told, and decides by what it has heard itself.
+      if (signal === "SIGINT" && onTerminal) {
+        if (child.connected) child.send(signal);
+      } else child.kill(signal);
     });
   });
   // A Node that cannot be started at all, for example one built for another C library, is the same as none.
@@ -68,6 +74,32 @@ function runWith(node) {
     // Only a signal that does not end this process lets it come this far.
     setTimeout(() => process.exit(128 + constants.signals[signal]), 100);
   });
+}
+
+/**
+ * In the process that the launcher started: a Ctrl-C that was sent to the launcher alone counts here too.
+ *
+ * @param {{ unref(): void }} channel
+ */
+function hearLauncher(channel) {
+  delete process.env.TUTTI_LAUNCHED;
+  let heardAt = 0;
+  const onInterrupt = () => {
+    heardAt = Date.now();
+    // If nobody else listens, the signal ends the process, as it does without a launcher.
+    if (process.listenerCount("SIGINT") > 1) return;
+    process.removeListener("SIGINT", onInterrupt);
+    process.kill(process.pid, "SIGINT");
+  };
+  process.on("SIGINT", onInterrupt);
+  process.on("message", (message) => {
+    if (message !== "SIGINT") return;
+    // One of the terminal arrives here at about the same moment.
+    setTimeout(() => {
+      if (Date.now() - heardAt > 1000) process.kill(process.pid, "SIGINT");
+    }, 200);
+  });
+  channel.unref();
 }
 
 /** Node 22 warns that its SQLite is experimental, once in every command. Every other warning stays. */

@@ -1,18 +1,24 @@
 // The composition root: the one file that knows every concrete part.
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defaultDataDir } from "./cli/data-folder.ts";
+import { readProjectConfig, readUserConfig } from "./config/config.ts";
+import { withAgents } from "./config/configured-agents.ts";
+import { withConfig } from "./config/configured-templates.ts";
+import { makeFolderDurably } from "./durable-file.ts";
 import { Engine } from "./engine/engine.ts";
 import type { Templates } from "./engine/new-run.ts";
 import type { CommandRunner, HookFunction } from "./engine/hooks.ts";
 import { replay, type Replay } from "./engine/replay.ts";
-import { writeCopy } from "./engine/run-copy.ts";
 import { RunShelf, summarise, type RunSummary } from "./engine/run-shelf.ts";
 import { TuttiError } from "./schema/error.ts";
+import type { StoredEvent } from "./schema/event.ts";
 import type { Run } from "./schema/run.ts";
 import type { Template } from "./schema/template.ts";
+import type { TranscriptEntry } from "./schema/transcript.ts";
+import type { ServerOptions } from "./server/start-server.ts";
 import { createKeptHost } from "./session/kept-host.ts";
 import { createPolledHost, type PolledHost } from "./session/polled-host.ts";
 import { identify } from "./session/process.ts";
@@ -29,6 +35,10 @@ import { TrustedPrograms } from "./template/trusted.ts";
 import { createGitWorkspaces } from "./workspace/git-workspaces.ts";
 import { realWorld } from "./world.ts";
 
+export { diagnose } from "./doctor/diagnose.ts";
+export { CONFIG_FILE } from "./config/config.ts";
+export { writeCopy as copyOf } from "./engine/run-copy.ts";
+export { identify, isAlive } from "./session/process.ts";
 export { rehearsalScenario, rehearsedTemplate } from "./session/drivers/script/rehearsal.ts";
 export { parseTemplate } from "./template/read-file.ts";
 export { exportCommit, makeRepository } from "./workspace/sample.ts";
@@ -38,6 +48,8 @@ export interface LocalOptions {
   dataDir: string;
   maxWorkers?: number;
   agentEnv?: Record<string, string>;
+  /** The person's own token for the server; otherwise the one kept in the data folder. No agent is to show it. */
+  token?: string;
   /** How long keepers wait for an engine before they end their agent. */
   orphanAfterMs?: number;
   /** A scenario file that every session plays, whatever agent was named: for rehearsals. */
@@ -75,7 +87,7 @@ export function openLocalEngine(options: LocalOptions): LocalEngine {
       workspaces: createGitWorkspaces({ folder: join(dataDir, "worktrees") }),
       world: realWorld,
       maxWorkers: options.maxWorkers ?? MAX_WORKERS,
-      templates,
+      templates: withConfig(templates, () => readUserConfig(dataDir)),
       isTrusted: (hash) => trusted.has(hash),
       hooks: options.hooks ?? {},
       runCommand: runHook,
@@ -131,7 +143,7 @@ export function openStage(options: StageOptions): Stage {
       workspaces: createGitWorkspaces({ folder: join(dataDir, "worktrees") }),
       world: realWorld,
       maxWorkers: options.maxWorkers ?? MAX_WORKERS,
-      templates: options.templates ?? openTemplates(dataDir),
+      templates: options.templates ?? withConfig(openTemplates(dataDir), () => readUserConfig(dataDir)),
       isTrusted: (hash) => trusted.has(hash),
       runCommand: runHook,
       // What a controller starts lives elsewhere.
@@ -160,31 +172,48 @@ function stageHost(dataDir: string, options: StageOptions): Pick<Stage, "session
 }
 
 function openHost(dataDir: string, options: LocalOptions): SessionHost {
-  const host = createKeptHost({
-    folder: join(dataDir, "sessions"),
-    engineFile: join(dataDir, "engine.json"),
-    world: realWorld,
-    agentEnv: options.agentEnv ?? {},
-    ...(options.orphanAfterMs === undefined ? {} : { orphanAfterMs: options.orphanAfterMs }),
-  });
+  const hostWith = (variables: readonly string[]): SessionHost =>
+    createKeptHost({
+      folder: join(dataDir, "sessions"),
+      engineFile: join(dataDir, "engine.json"),
+      world: realWorld,
+      agentEnv: { ...fromEnvironment(variables), ...options.agentEnv },
+      token: () => options.token ?? keptToken(dataDir),
+      ...(options.orphanAfterMs === undefined ? {} : { orphanAfterMs: options.orphanAfterMs }),
+    });
+  const host = withAgents(hostWith([]), () => readUserConfig(dataDir).agents, hostWith);
   return options.scenario === undefined ? host : playOnly(host, options.scenario);
+}
+
+function fromEnvironment(names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+function keptToken(dataDir: string): string | null {
+  const file = join(dataDir, "token");
+  return existsSync(file) ? readFileSync(file, "utf8").trim() : null;
 }
 
 /** The templates of a data folder: those that come with Tutti and the person's own. */
 export const openTemplates = (dataDir: string): TemplateLibrary =>
-  new TemplateLibrary({ userFolder: join(resolve(dataDir), "templates") });
+  new TemplateLibrary({
+    userFolder: join(resolve(dataDir), "templates"),
+    agents: () => Object.keys(readUserConfig(resolve(dataDir)).agents),
+  });
 
 const runHook: CommandRunner = (command, { runId, ...options }) => {
-  const given = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"].flatMap((name) => {
-    const value = process.env[name];
-    return value === undefined ? [] : [[name, value]];
-  });
-  return runCommand(command, { ...options, env: { ...Object.fromEntries(given), TUTTI_RUN_ID: runId } });
+  const env = fromEnvironment(["PATH", "HOME", "LANG", "TZ", "TMPDIR"]);
+  return runCommand(command, { ...options, env: { ...env, TUTTI_RUN_ID: runId } });
 };
 
 function makeFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolderDurably(folder, 0o700);
   } catch (error) {
     throw new TuttiError("storage_failed", `the data folder cannot be made: ${(error as Error).message}`, {
       cause: error,
@@ -192,16 +221,15 @@ function makeFolder(folder: string): void {
   }
 }
 
-export interface LocalServerOptions extends LocalOptions {
+export interface LocalServerOptions extends LocalOptions, Pick<ServerOptions, "rateLimit" | "folders"> {
   port: number;
   host: string;
   version: string;
-  /** The person's own token; otherwise the one kept in the data folder. */
-  token?: string;
 }
 
 export interface LocalServer {
   engine: Engine;
+  trusted: TrustedPrograms;
   url: string;
   /** The address that hands the token over to a browser. */
   openUrl: string;
@@ -221,7 +249,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
   const { engine, templates } = local;
   try {
     const token = loadToken(resolve(options.dataDir), options.token);
-    const { host, port } = options;
+    const { host, port, rateLimit, folders } = options;
     const explicitToken = options.token !== undefined;
     const server = await startServer({
       engine,
@@ -232,10 +260,13 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
       port,
       version: options.version,
       webRoot: findWebRoot(),
+      ...(rateLimit && { rateLimit }),
+      ...(folders && { folders }),
     });
     await engine.takeUpAll();
     return {
       engine,
+      trusted: local.trusted,
       url: server.url,
       openUrl: `${server.url}/?token=${encodeURIComponent(token)}`,
       halted: engine.halted,
@@ -266,9 +297,25 @@ export const readSummaries = (dataDir: string): RunSummary[] =>
 /** One run of a data folder in the same way. */
 export const readRun = (dataDir: string, id: string): Run | null => looking(dataDir, null, (shelf) => shelf.fold(id));
 
-/** The log of one run of a data folder, to take along. */
-export const readCopyOf = (dataDir: string, id: string): string =>
-  looking(dataDir, "", (_, log) => writeCopy(id, log.read({ run: id })));
+/** The events of one run of a data folder after one of them. */
+export const readEvents = (dataDir: string, id: string, after: number): StoredEvent[] =>
+  looking(dataDir, [], (_, log) => log.read({ run: id, after }));
+
+/** What was said in a session of a data folder after one of its entries. */
+export const readTranscript = (dataDir: string, id: string, sessionId: string, after: number): TranscriptEntry[] =>
+  openHost(resolve(dataDir), { dataDir }).transcript(id, sessionId, { after, limit: Number.POSITIVE_INFINITY });
+
+/** What the person's configuration and the project's say together, the nearer one first. */
+export function readConfig(dataDir: string, project: string) {
+  const own = readUserConfig(resolve(dataDir));
+  const theirs = readProjectConfig(project);
+  return {
+    agent: theirs.agent ?? own.agent,
+    template: theirs.template ?? own.template,
+    /** What the project calls its agents. */
+    agentsOfProject: theirs.agents,
+  };
+}
 
 /** The log of one run folded again, event by event, with everything about it that is not as it should be. */
 export const replayLog = (dataDir: string, id: string, until?: number): Replay =>

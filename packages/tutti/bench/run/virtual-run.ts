@@ -124,6 +124,7 @@ const answerOf = (taskId: string, status: "success" | "failed") => ({
   answer: { phase: "completion" as const, data: { task_id: taskId, status } },
   problems: [],
   said: null,
+  question: null,
   guess: null,
   itemId: "item",
   toolStats: NO_TOOLS,

@@ -1,9 +1,9 @@
 // `tutti answer`: what an agent wanted to know.
 import type { AttachFlags } from "./attach.ts";
+import { findItem } from "./find-run.ts";
 import { follow } from "./follow.ts";
-import { withEngine } from "./local-engine.ts";
 import type { Output } from "./output.ts";
-import { readPairs } from "./pairs.ts";
+import { steer } from "./steer.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
 
@@ -15,28 +15,17 @@ export interface AnswerFlags extends AttachFlags {
 
 export async function answer(
   output: Output,
-  itemId: string,
+  typed: string,
   text: string | undefined,
   flags: AnswerFlags,
 ): Promise<number> {
-  return withEngine(output, readPairs("--agent-env", flags.agentEnv), async (engine, signal) => {
-    const item = engine
-      .summaries()
-      .flatMap(({ inbox }) => inbox)
-      .find(({ id }) => id === itemId);
-    if (!item) throw new TuttiError("item_not_found", `nothing waits under ${itemId}`);
-    if (item.kind === "data") await engine.supply(itemId, readJson(text ?? ""));
-    else await engine.answer(itemId, answerFrom(item.kind, text, flags));
-    await engine.takeUp(item.run);
-    return follow({
-      engine,
-      output,
-      id: item.run,
-      signal,
-      yes: false,
-      allowDegraded: flags.allowDegraded ?? false,
-      start: false,
-    });
+  return steer(output, flags.agentEnv, async (runs, signal) => {
+    const item = findItem(await runs.inbox(), typed);
+    const given = item.kind === "data" ? { data: readJson(text ?? "") } : answerFrom(item.kind, text, flags);
+    await runs.answer(item.id, given);
+    await runs.takeUp(item.run);
+    const { allowDegraded = false } = flags;
+    return follow({ runs, output, id: item.run, signal, yes: false, allowDegraded, start: false });
   });
 }
 
@@ -61,14 +50,17 @@ function answerFrom(kind: string, text: string | undefined, flags: AnswerFlags):
       'a budget is answered with --option, --approve, --reject or JSON such as {"usd": 10}',
     );
   }
-  if (kind === "budget") return { data: readJson(text) as Record<string, unknown> };
+  if (kind === "budget") return { data: readJson(text) };
   return { text };
 }
 
-function readJson(text: string): unknown {
+function readJson(text: string): Record<string, unknown> {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch (error) {
     throw new TuttiError("invalid_input", `what is wanted is data in JSON: ${(error as Error).message}`);
   }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new TuttiError("invalid_input", "what is wanted is an object in JSON");
 }

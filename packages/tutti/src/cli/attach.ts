@@ -1,9 +1,8 @@
 // `tutti attach`: go on with a run in this terminal.
 import { findRunId } from "./find-run.ts";
 import { follow } from "./follow.ts";
-import { withEngine } from "./local-engine.ts";
 import type { Output } from "./output.ts";
-import { readPairs } from "./pairs.ts";
+import { steer } from "./steer.ts";
 
 export interface AttachFlags {
   yes?: boolean;
@@ -12,17 +11,11 @@ export interface AttachFlags {
 }
 
 export async function attach(output: Output, typed: string, flags: AttachFlags): Promise<number> {
-  return withEngine(output, readPairs("--agent-env", flags.agentEnv), async (engine, signal) => {
-    const id = findRunId(engine, typed);
-    const { status } = await engine.takeUp(id);
-    return follow({
-      engine,
-      output,
-      id,
-      signal,
-      yes: flags.yes ?? false,
-      allowDegraded: flags.allowDegraded ?? false,
-      start: status === "created",
-    });
+  return steer(output, flags.agentEnv, async (runs, signal) => {
+    const id = await findRunId(runs, typed);
+    await runs.takeUp(id);
+    const { status } = await runs.run(id);
+    const { yes = false, allowDegraded = false } = flags;
+    return follow({ runs, output, id, signal, yes, allowDegraded, start: status === "created" });
   });
 }

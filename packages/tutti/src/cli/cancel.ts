@@ -1,15 +1,20 @@
 // `tutti cancel`: the end of a run by the person's will.
 import { findRunId } from "./find-run.ts";
-import { withEngine } from "./local-engine.ts";
 import type { Output } from "./output.ts";
+import { steer } from "./steer.ts";
 
 export async function cancel(output: Output, typed: string): Promise<number> {
-  return withEngine(output, {}, async (engine) => {
-    const id = findRunId(engine, typed);
-    await engine.cancel(id);
-    await engine.takeUp(id);
-    await engine.settled(id);
-    output.value(await engine.result(id));
+  return steer(output, [], async (runs) => {
+    const id = await findRunId(runs, typed);
+    await runs.cancel(id);
+    await runs.takeUp(id);
+    const live = await runs.watch(id);
+    try {
+      await live.settled();
+    } finally {
+      live.close();
+    }
+    output.value(await runs.result(id));
     output.result(`${id} is cancelled`);
     return 0;
   });

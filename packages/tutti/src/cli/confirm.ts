@@ -1,11 +1,11 @@
 // `tutti confirm`: the person's yes to a plan, as it stands or with changes.
 import type { AttachFlags } from "./attach.ts";
 import { findRunId } from "./find-run.ts";
-import { follow, isTerminal, prompt } from "./follow.ts";
-import { withEngine } from "./local-engine.ts";
+import { follow } from "./follow.ts";
 import type { Output } from "./output.ts";
-import { readPairs } from "./pairs.ts";
+import { isTerminal, prompt } from "./prompt.ts";
 import { readFile } from "./read-file.ts";
+import { steer } from "./steer.ts";
 import { TuttiError } from "../schema/error.ts";
 import { ChangedPlan } from "../schema/plan-changes.ts";
 import type { Run } from "../schema/run.ts";
@@ -17,13 +17,13 @@ export interface ConfirmFlags extends AttachFlags {
 
 export async function confirm(output: Output, typed: string, flags: ConfirmFlags): Promise<number> {
   const wanted = withSkips(readChanges(flags.edit), flags.skip);
-  return withEngine(output, readPairs("--agent-env", flags.agentEnv), async (engine, signal) => {
-    const run = engine.get(findRunId(engine, typed))!;
-    const { modifications: tasks, hash, ...changes } = await settleSkips(output, run, wanted, signal);
-    await engine.takeUp(run.id);
-    await engine.confirm(run.id, { tasks, ...changes }, hash);
+  return steer(output, flags.agentEnv, async (runs, signal) => {
+    const run = await runs.run(await findRunId(runs, typed));
+    const changes = await settleSkips(output, run, wanted, signal);
+    await runs.takeUp(run.id);
+    await runs.confirm(run.id, changes);
     const { allowDegraded = false } = flags;
-    return follow({ engine, output, id: run.id, signal, yes: true, allowDegraded, start: false });
+    return follow({ runs, output, id: run.id, signal, yes: true, allowDegraded, start: false });
   });
 }
 

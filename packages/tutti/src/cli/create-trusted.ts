@@ -1,9 +1,9 @@
 // Creating a run whose template comes from the project itself and would run programs: the person sees which, once.
-import { prompt } from "./follow.ts";
-import type { Engine, LocalEngine } from "./local-engine.ts";
 import type { Output } from "./output.ts";
+import { isTerminal, prompt } from "./prompt.ts";
+import type { NewRun, Runs } from "./runs.ts";
+import { toTuttiError } from "./to-tutti-error.ts";
 import { TuttiError } from "../schema/error.ts";
-import type { Run } from "../schema/run.ts";
 
 /** Tells a person how to agree; any other error stays as it is. */
 export function withTrustHint(error: unknown): unknown {
@@ -13,26 +13,19 @@ export function withTrustHint(error: unknown): unknown {
   return new TuttiError("needs_trust", message, { details: error.details });
 }
 
-export async function createTrusted(
-  output: Output,
-  engine: Engine,
-  trusted: LocalEngine["trusted"],
-  signal: AbortSignal,
-  request: Parameters<Engine["create"]>[0],
-): Promise<Run> {
+export async function createTrusted(output: Output, runs: Runs, signal: AbortSignal, request: NewRun): Promise<string> {
   try {
-    return await engine.create(request);
-  } catch (error) {
-    if (!(error instanceof TuttiError) || error.code !== "needs_trust") throw error;
+    return await runs.create(request);
+  } catch (thrown) {
+    const error = toTuttiError(thrown);
+    if (error.code !== "needs_trust") throw error;
     const { programs, hash } = error.details as { programs: string[]; hash: string };
-    if (!process.stdin.isTTY || !process.stdout.isTTY || output.json) {
-      throw withTrustHint(error);
-    }
-    output.line("The template comes from this project and would run:");
+    if (!isTerminal(output)) throw withTrustHint(error);
+    output.line("The project's own files would run:");
     for (const program of programs) output.line(`  ${program}`);
-    const typed = (await prompt("Let it? [y/n] ", signal)).trim().toLowerCase();
+    const typed = (await prompt("Let them? [y/n] ", signal)).trim().toLowerCase();
     if (typed !== "y" && typed !== "yes") throw error;
-    trusted.add(hash);
-    return engine.create({ ...request, trust: hash });
+    runs.agree(hash);
+    return runs.create({ ...request, trust: hash });
   }
 }

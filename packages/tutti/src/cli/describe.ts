@@ -13,6 +13,14 @@ const PHASES = {
   verification: "verifying",
 } as const;
 
+/** What a run is doing now, in a few words. */
+export function describePhase(run: Run): string {
+  if (run.outcome !== null) return run.outcome;
+  if (run.status === "paused") return "paused";
+  if (run.status === "confirming") return "the plan waits";
+  return run.currentPhase === null ? run.status : PHASES[run.currentPhase];
+}
+
 /** One line for events a person wants to see; null for the rest. */
 export function describeEvent(event: RunEvent, run: Run): string | null {
   switch (event.type) {
@@ -37,7 +45,7 @@ export function describeEvent(event: RunEvent, run: Run): string | null {
         ? null
         : `${event.data.taskId} ${event.data.progress} %: ${event.data.currentAction}`;
     case "worker:completed":
-      return `${event.data.taskId} completed: ${plural(event.data.outputFiles.length, "file")} changed${event.data.partial ? " (partial)" : ""}`;
+      return `${event.data.taskId} completed: ${plural(event.data.outputFiles.length, "file")} changed${event.data.partial ? " (partial)" : ""}${event.data.reused ? `, taken over from ${event.data.reused.taskId} of ${event.data.reused.run}` : ""}`;
     case "worker:failed":
     case "worker:timeout":
       return `${event.data.taskId} ${event.type === "worker:failed" ? "failed" : "timed out"}: ${event.data.error}`;
@@ -102,11 +110,15 @@ const PAUSES: Record<PauseReason, string> = {
   needs_input: "for a decision",
   budget: "because its budget is used up",
   hook: "because a hook failed",
+  usage_limit: "until a usage limit is over",
+  provider: "because its agents cannot reach their provider",
 };
 
 /** That a run is paused, and why. */
 export const describePause = ({ id, pausedFrom }: Run): string =>
-  `${id} is paused${pausedFrom ? ` ${PAUSES[pausedFrom.reason]}` : ""}`;
+  `${id} is paused${pausedFrom ? ` ${PAUSES[pausedFrom.reason]}${SAYS_WHY.has(pausedFrom.reason) ? `: ${pausedFrom.detail}` : ""}` : ""}`;
+
+const SAYS_WHY: ReadonlySet<PauseReason> = new Set(["hook", "usage_limit", "provider"]);
 
 export function describePlan(run: Run): string[] {
   return run.tasks.map((task) => {

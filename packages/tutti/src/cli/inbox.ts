@@ -1,12 +1,10 @@
 // `tutti inbox`: everything that waits for a person.
 import { howToAnswer } from "./describe.ts";
-import { readSummaries } from "./local-engine.ts";
+import { openLook } from "./look.ts";
 import type { Output } from "./output.ts";
 
 export async function inbox(output: Output): Promise<number> {
-  const items = readSummaries(output.dataDir)
-    .flatMap(({ inbox }) => inbox)
-    .toSorted((a, b) => a.createdAt - b.createdAt);
+  const items = await (await openLook(output)).inbox();
   output.value(items.map(({ createdAt, ...item }) => ({ ...item, createdAt: new Date(createdAt).toISOString() })));
   if (items.length === 0) output.line("nothing waits for you");
   for (const item of items) {

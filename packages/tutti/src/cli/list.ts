@@ -1,9 +1,9 @@
-// `tutti list`: all runs of the data folder.
+// `tutti list`: all runs.
+import { openLook } from "./look.ts";
 import type { Output } from "./output.ts";
-import { readSummaries } from "./local-engine.ts";
 
 export async function list(output: Output): Promise<number> {
-  const runs = readSummaries(output.dataDir);
+  const runs = await (await openLook(output)).rows();
   output.value(
     runs.map(({ id, status, outcome, templateId, cwd, userRequest, createdAt }) => ({
       id,

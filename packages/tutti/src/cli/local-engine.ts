@@ -1,17 +1,23 @@
 // The way of the commands that work without a server: an engine of their own on the data folder, or a look at its log.
 import { join } from "node:path";
+import { untilInterrupted } from "./interrupt.ts";
 import type { Output } from "./output.ts";
 import { openLocalEngine } from "../main.ts";
 import { TuttiError } from "../schema/error.ts";
 
 export {
+  copyOf,
   findTemplate,
+  identify,
+  isAlive,
   makeRepository,
   openTemplates,
   parseTemplate,
-  readCopyOf,
+  readConfig,
+  readEvents,
   readRun,
   readSummaries,
+  readTranscript,
   replayLog,
   rehearsalScenario,
   rehearsedTemplate,
@@ -26,7 +32,7 @@ export type Engine = LocalEngine["engine"];
 export async function withEngine(
   output: Output,
   agentEnv: Record<string, string>,
-  work: (engine: Engine, signal: AbortSignal, local: LocalEngine) => Promise<number>,
+  work: (local: LocalEngine, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
   return whileOpen(openLocalEngine({ dataDir: output.dataDir, agentEnv }), work);
 }
@@ -35,26 +41,24 @@ export async function withEngine(
 export async function withRehearsal(
   folder: string,
   scenario: string,
-  work: (engine: Engine, signal: AbortSignal) => Promise<number>,
+  work: (local: LocalEngine, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
   return whileOpen(openLocalEngine({ dataDir: join(folder, "data"), scenario }), work);
 }
 
-async function whileOpen(
+function whileOpen(
   local: LocalEngine,
-  work: (engine: Engine, signal: AbortSignal, local: LocalEngine) => Promise<number>,
+  work: (local: LocalEngine, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
-  const interrupt = new AbortController();
-  const onSignal = () => interrupt.abort();
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, onSignal);
-  let leaveRunning = false;
-  try {
-    return await work(local.engine, interrupt.signal, local);
-  } catch (error) {
-    leaveRunning = error instanceof TuttiError && error.code === "needs_answer";
-    throw error;
-  } finally {
-    await local.close({ leaveRunning });
-    for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.off(name, onSignal);
-  }
+  return untilInterrupted(async (signal) => {
+    let leaveRunning = false;
+    try {
+      return await work(local, signal);
+    } catch (error) {
+      leaveRunning = error instanceof TuttiError && error.code === "needs_answer";
+      throw error;
+    } finally {
+      await local.close({ leaveRunning });
+    }
+  });
 }

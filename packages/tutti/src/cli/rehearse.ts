@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import { plural } from "./describe.ts";
 import { follow } from "./follow.ts";
 import * as local from "./local-engine.ts";
+import { localRuns } from "./local-runs.ts";
 import type { Output } from "./output.ts";
 import { readPairs } from "./pairs.ts";
 import { SAMPLE_PROJECT } from "./sample-project.ts";
@@ -20,7 +21,6 @@ export interface RehearseFlags {
   prompts?: boolean;
 }
 
-const INTERRUPTED = 130;
 const MAX_TASKS = 50;
 /** How much of a prompt is shown if not all of it is asked for. */
 const FIRST_LINES = 4;
@@ -34,14 +34,18 @@ export async function rehearse(output: Output, templateId: string, flags: Rehear
   const cwd = join(folder, "corner-bookshop");
   const scenario = join(folder, "scenario.json");
   try {
-    return await local.withRehearsal(folder, scenario, async (engine, signal) => {
+    return await local.withRehearsal(folder, scenario, async (opened, signal) => {
+      const { engine } = opened;
       await local.makeRepository(cwd, { ...SAMPLE_PROJECT, ...asProjectTemplate(template) });
       writeFileSync(scenario, JSON.stringify(local.rehearsalScenario(template, tasks)));
       announce(output, template);
       const agent = `script:${scenario}`;
       const { id } = await engine.create({ templateId, cwd, message, agent, customVariables });
       showPrompts(engine, output, flags.prompts ?? false);
-      return untilOver(engine, output, id, signal);
+      const runs = localRuns(opened);
+      // It is gone with its folder, so there is no way to go on with it that could be named.
+      const whenStopped = "stopped; nothing is kept of a rehearsal";
+      return follow({ runs, output, id, signal, yes: true, allowDegraded: false, start: true, whenStopped });
     });
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
@@ -74,21 +78,6 @@ function announce(output: Output, { id, phases, hooks }: Template): void {
   output.line(`phases: ${named(true).join(", ")}${off.length > 0 ? `; left out: ${off.join(", ")}` : ""}`);
   for (const [name, { agent }] of Object.entries(phases)) if (agent) output.line(`${name} would be done by ${agent}`);
   for (const [name, hook] of Object.entries(hooks)) if (hook) output.line(`${name} would run ${hook.run}`);
-}
-
-/** A run that is stopped here is gone with its folder, so there is no way to go on with it that could be named. */
-async function untilOver(engine: local.Engine, output: Output, id: string, signal: AbortSignal): Promise<number> {
-  const never = new AbortController().signal;
-  const over = follow({ engine, output, id, signal: never, yes: true, allowDegraded: false, start: true });
-  // Once interrupted, nobody waits for it any more.
-  over.catch(() => {});
-  const interrupted = new Promise<number>((end) => {
-    if (signal.aborted) end(INTERRUPTED);
-    signal.addEventListener("abort", () => end(INTERRUPTED), { once: true });
-  });
-  const code = await Promise.race([over, interrupted]);
-  if (code === INTERRUPTED) output.line("stopped; nothing is kept of a rehearsal");
-  return code;
 }
 
 interface SentPrompt {

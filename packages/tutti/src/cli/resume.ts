@@ -2,16 +2,15 @@
 import type { AttachFlags } from "./attach.ts";
 import { findRunId } from "./find-run.ts";
 import { follow } from "./follow.ts";
-import { withEngine } from "./local-engine.ts";
 import type { Output } from "./output.ts";
-import { readPairs } from "./pairs.ts";
+import { steer } from "./steer.ts";
 
 export async function resume(output: Output, typed: string, flags: AttachFlags): Promise<number> {
-  return withEngine(output, readPairs("--agent-env", flags.agentEnv), async (engine, signal) => {
-    const id = findRunId(engine, typed);
-    await engine.resume(id);
-    await engine.takeUp(id);
+  return steer(output, flags.agentEnv, async (runs, signal) => {
+    const id = await findRunId(runs, typed);
+    await runs.resume(id);
+    await runs.takeUp(id);
     const { yes = false, allowDegraded = false } = flags;
-    return follow({ engine, output, id, signal, yes, allowDegraded, start: false });
+    return follow({ runs, output, id, signal, yes, allowDegraded, start: false });
   });
 }

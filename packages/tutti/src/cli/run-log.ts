@@ -1,15 +1,19 @@
 // A run's log: taken along, taken in, folded again, and gone on from.
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { withTrustHint } from "./create-trusted.ts";
 import { describeEvent } from "./describe.ts";
 import { findRun, findRunId } from "./find-run.ts";
-import { readCopyOf, readSummaries, replayLog, withEngine } from "./local-engine.ts";
+import { copyOf, readSummaries, replayLog, withEngine } from "./local-engine.ts";
+import { localRuns } from "./local-runs.ts";
+import { openLook } from "./look.ts";
 import type { Output } from "./output.ts";
+import { readFile } from "./read-file.ts";
 import { TuttiError } from "../schema/error.ts";
 
 export async function exportRun(output: Output, typed: string, file: string | undefined): Promise<number> {
-  const { id } = findRun(readSummaries(output.dataDir), typed);
-  const text = readCopyOf(output.dataDir, id);
+  const look = await openLook(output);
+  const id = await findRunId(look, typed);
+  const text = copyOf(id, await look.events(id));
   if (file === undefined) process.stdout.write(text);
   else {
     writeNew(file, text);
@@ -20,8 +24,8 @@ export async function exportRun(output: Output, typed: string, file: string | un
 }
 
 export async function importFile(output: Output, file: string, flags: { trust?: string }): Promise<number> {
-  const text = readText(file);
-  return withEngine(output, {}, async (engine) => {
+  const text = readFile(file);
+  return withEngine(output, {}, async ({ engine }) => {
     const runs = await engine.import(text, flags).catch((error: unknown) => {
       throw withTrustHint(error);
     });
@@ -57,10 +61,12 @@ export async function replay(output: Output, typed: string, { until }: { until?:
   return problems.length === 0 ? 0 : 1;
 }
 
-export async function fork(output: Output, typed: string, flags: { at?: string }): Promise<number> {
-  return withEngine(output, {}, async (engine) => {
-    const from = findRunId(engine, typed);
-    const run = await engine.fork(from, flags.at === undefined ? undefined : readCount("--at", flags.at));
+export async function fork(output: Output, typed: string, flags: { at?: string; fresh?: boolean }): Promise<number> {
+  return withEngine(output, {}, async (local) => {
+    const { engine } = local;
+    const from = await findRunId(localRuns(local), typed);
+    const at = flags.at === undefined ? undefined : readCount("--at", flags.at);
+    const run = await engine.fork(from, at, { fresh: flags.fresh ?? false });
     output.value({ id: run.id, from, status: run.status });
     const next = run.status === "paused" ? `: go on with tutti resume ${run.id}` : "";
     output.result(`forked ${from} to ${run.id}, ${run.status}${next}`);
@@ -77,14 +83,6 @@ function writeNew(file: string, text: string): void {
       ? `there is a file ${file} already`
       : `${file} cannot be written: ${(error as Error).message}`;
     throw new TuttiError(there ? "wrong_state" : "usage", message);
-  }
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new TuttiError("usage", `${file} cannot be read: ${(error as Error).message}`);
   }
 }
 

@@ -1,10 +1,13 @@
-// `tutti run`: create, start and follow one run in this terminal, without a server.
-import { resolve } from "node:path";
-import { follow } from "./follow.ts";
+// `tutti run`: create, start and follow one run in this terminal.
+import { existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { createTrusted } from "./create-trusted.ts";
-import { withEngine } from "./local-engine.ts";
+import { follow } from "./follow.ts";
+import { readConfig } from "./local-engine.ts";
 import type { Output } from "./output.ts";
 import { readPairs } from "./pairs.ts";
+import type { NewRun } from "./runs.ts";
+import { steer } from "./steer.ts";
 import { TuttiError } from "../schema/error.ts";
 
 export interface RunFlags {
@@ -17,35 +20,61 @@ export interface RunFlags {
   var: string[];
   maxWorkers?: string;
   yes?: boolean;
+  detach?: boolean;
   allowDegraded?: boolean;
 }
 
-export async function run(output: Output, request: string, flags: RunFlags): Promise<number> {
-  const customVariables = readPairs("--var", flags.var);
-  const agentEnv = readPairs("--agent-env", flags.agentEnv);
-  const config = flags.maxWorkers === undefined ? {} : { maxWorkers: readWorkers(flags.maxWorkers) };
-  return withEngine(output, agentEnv, async (engine, signal, { trusted }) => {
-    const cwd = resolve(flags.cwd ?? ".");
-    const { id } = await createTrusted(output, engine, trusted, signal, {
-      templateId: flags.template ?? ((flags.agent ?? "local") === "local" ? "documentation" : "_default"),
-      cwd,
-      message: request,
-      agent: flags.agent === undefined ? undefined : fromHere(flags.agent),
-      budget: flags.maxUsd === undefined ? {} : { usd: readDollars(flags.maxUsd) },
-      trust: flags.trust,
-      customVariables,
-      config,
-    });
-    return follow({
-      engine,
-      output,
-      id,
-      signal,
-      yes: flags.yes ?? false,
-      allowDegraded: flags.allowDegraded ?? false,
-      start: true,
-    });
+export async function run(output: Output, message: string, flags: RunFlags): Promise<number> {
+  const request = readRequest(output, message, flags);
+  return steer(output, flags.agentEnv, async (runs, signal) => {
+    if (flags.detach && !runs.outlives) {
+      throw new TuttiError(
+        "server_unreachable",
+        "--detach leaves the run to a server, and none works on this data folder: start one with tutti serve",
+      );
+    }
+    const id = await createTrusted(output, runs, signal, request);
+    const { yes = false, allowDegraded = false } = flags;
+    if (!flags.detach) return follow({ runs, output, id, signal, yes, allowDegraded, start: true });
+    await runs.start(id);
+    const { status } = await runs.run(id);
+    output.value({ id, status });
+    output.result(id);
+    output.line(`it goes on at the server; look at it with: tutti attach ${id}`);
+    return 0;
   });
+}
+
+function readRequest(output: Output, message: string, flags: RunFlags): NewRun {
+  const cwd = resolve(flags.cwd ?? ".");
+  // The configuration of a server's machine is the server's to read.
+  const config = output.url === undefined ? readConfig(output.dataDir, rootOf(cwd)) : null;
+  const named = flags.agent === undefined ? undefined : fromHere(flags.agent);
+  const ofProject = config?.agentsOfProject ?? {};
+  const agent = named !== undefined && Object.hasOwn(ofProject, named) ? ofProject[named]!.agent : named;
+  const works = agent ?? config?.agent ?? "local";
+  return {
+    templateId: flags.template ?? config?.template ?? (works === "local" ? "documentation" : "_default"),
+    cwd,
+    message,
+    agent,
+    budget: flags.maxUsd === undefined ? {} : { usd: readDollars(flags.maxUsd) },
+    trust: flags.trust,
+    customVariables: readPairs("--var", flags.var),
+    config: {
+      ...(flags.maxWorkers === undefined ? {} : { maxWorkers: readWorkers(flags.maxWorkers) }),
+      // Nobody will be there to say yes to the plan.
+      ...(flags.detach && flags.yes ? { autoSpawn: true } : {}),
+    },
+  };
+}
+
+/** The repository that a folder is in; the folder itself if it is in none, which is told later. */
+function rootOf(folder: string): string {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return at;
+    if (dirname(at) === at) return folder;
+  }
 }
 
 /** A scenario's file is named from where the person stands, not from where the agent will work. */

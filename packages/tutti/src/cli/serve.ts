@@ -1,6 +1,7 @@
 // `tutti serve`: the server and the dashboard, until somebody ends it.
 import type { Output } from "./output.ts";
 import { readPairs } from "./pairs.ts";
+import { announceServer } from "./server-file.ts";
 import { readVersion } from "./version.ts";
 import { startLocalServer } from "../main.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -8,7 +9,6 @@ import { TuttiError } from "../schema/error.ts";
 export interface ServeFlags {
   port: string;
   host: string;
-  token?: string;
   maxWorkers?: string;
   maxPerAgent: string[];
   agentEnv: string[];
@@ -16,7 +16,7 @@ export interface ServeFlags {
 }
 
 export async function serve(output: Output, flags: ServeFlags): Promise<number> {
-  const token = flags.token ?? process.env["TUTTI_TOKEN"];
+  const token = output.token ?? process.env["TUTTI_TOKEN"];
   const server = await startLocalServer({
     dataDir: output.dataDir,
     port: readNumber("--port", flags.port, 0, 65_535),
@@ -32,10 +32,16 @@ export async function serve(output: Output, flags: ServeFlags): Promise<number> 
     ...(token === undefined ? {} : { token }),
     ...(flags.maxWorkers === undefined ? {} : { maxWorkers: readNumber("--max-workers", flags.maxWorkers, 1, 1000) }),
   });
-  output.value({ url: server.url, openUrl: server.openUrl });
-  output.result(`listening on ${server.openUrl}`);
-  await untilTold(server.halted);
-  await server.close({ leaveRunning: flags.leaveRunning ?? false });
+  let takeBack = () => {};
+  try {
+    takeBack = announceServer(output.dataDir, { url: server.url, ownToken: token !== undefined });
+    output.value({ url: server.url, openUrl: server.openUrl });
+    output.result(`listening on ${server.openUrl}`);
+    await untilTold(server.halted);
+  } finally {
+    takeBack();
+    await server.close({ leaveRunning: flags.leaveRunning ?? false });
+  }
   return 0;
 }
 

@@ -1,12 +1,12 @@
-// `tutti status`: how one run stands, from its log.
+// `tutti status`: how one run stands.
 import type { Output } from "./output.ts";
 import { describeItem, describePause, describePlan } from "./describe.ts";
-import { findRun } from "./find-run.ts";
-import { readRun, readSummaries } from "./local-engine.ts";
+import { findRunId } from "./find-run.ts";
+import { openLook } from "./look.ts";
 
 export async function status(output: Output, typed: string): Promise<number> {
-  const { id } = findRun(readSummaries(output.dataDir), typed);
-  const run = readRun(output.dataDir, id)!;
+  const look = await openLook(output);
+  const run = await look.run(await findRunId(look, typed));
   output.value(run);
   output.result(`${run.id}  ${run.status}  ${run.userRequest}`);
   for (const line of describePlan(run)) output.result(line);

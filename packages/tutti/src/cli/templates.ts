@@ -1,10 +1,11 @@
-// `tutti templates`: look at templates and change your own. No engine is needed: the library looks at the disk itself.
+// `tutti templates`: look at templates and change your own. No engine is needed.
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { openTemplates, parseTemplate } from "./local-engine.ts";
+import { parseTemplate } from "./local-engine.ts";
 import type { Output } from "./output.ts";
 import { readPairs } from "./pairs.ts";
 import { readFile } from "./read-file.ts";
+import { openTemplateSource } from "./template-source.ts";
 import { TuttiError } from "../schema/error.ts";
 
 export interface TemplateFlags {
@@ -18,13 +19,10 @@ export interface ShowFlags extends TemplateFlags {
 
 const projectOf = ({ cwd }: TemplateFlags): string | undefined => (cwd === undefined ? undefined : resolve(cwd));
 
-const destination = (project: string | undefined) =>
-  project === undefined ? {} : { place: "project" as const, project };
-
 const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
 
 export async function list(output: Output, flags: TemplateFlags & { all?: boolean }): Promise<number> {
-  const all = openTemplates(output.dataDir).list(projectOf(flags));
+  const all = await (await openTemplateSource(output)).list(projectOf(flags));
   const rows = flags.all ? all : all.filter(({ isInternal }) => !isInternal);
   output.value(rows);
   const width = Math.max(...rows.map(({ id }) => id.length));
@@ -37,11 +35,11 @@ export async function list(output: Output, flags: TemplateFlags & { all?: boolea
 }
 
 export async function show(output: Output, id: string, flags: ShowFlags): Promise<number> {
-  const templates = openTemplates(output.dataDir);
-  const project = projectOf(flags);
   if (flags.raw && flags.provenance) throw new TuttiError("usage", "one of --raw and --provenance, not both");
-  if (flags.raw) return print(output, templates.raw(id, project));
-  const { template, provenance, chain, warnings } = templates.resolve(id, project);
+  const templates = await openTemplateSource(output);
+  const project = projectOf(flags);
+  if (flags.raw) return print(output, await templates.raw(id, project));
+  const { template, provenance, chain, warnings } = await templates.resolve(id, project);
   for (const warning of warnings) output.warn(warning);
   if (!flags.provenance) return print(output, template);
   output.value({ template, provenance, chain, warnings });
@@ -58,7 +56,7 @@ function print(output: Output, value: unknown): number {
 
 export async function validate(output: Output, file: string, flags: TemplateFlags): Promise<number> {
   const template = parseTemplate(readFile(file));
-  const validation = openTemplates(output.dataDir).validate(template, projectOf(flags));
+  const validation = await (await openTemplateSource(output)).validate(template, projectOf(flags));
   output.value(validation);
   for (const warning of validation.warnings) output.warn(warning);
   for (const error of validation.errors) output.result(error);
@@ -67,22 +65,22 @@ export async function validate(output: Output, file: string, flags: TemplateFlag
 }
 
 export async function create(output: Output, file: string, flags: TemplateFlags): Promise<number> {
-  const project = projectOf(flags);
-  const { template } = openTemplates(output.dataDir).importTemplate(readFile(file), destination(project));
+  const text = readFile(file);
+  const template = await (await openTemplateSource(output)).importText(text, projectOf(flags));
   output.value(template);
   output.result(`${template.id} is stored`);
   return 0;
 }
 
 export async function duplicate(output: Output, id: string, name: string, flags: TemplateFlags): Promise<number> {
-  const { template } = openTemplates(output.dataDir).duplicate(id, name, projectOf(flags));
+  const template = await (await openTemplateSource(output)).duplicate(id, name, projectOf(flags));
   output.value(template);
   output.result(`${template.id} is stored; it extends ${id}`);
   return 0;
 }
 
 export async function remove(output: Output, id: string, flags: TemplateFlags): Promise<number> {
-  openTemplates(output.dataDir).delete(id, projectOf(flags));
+  await (await openTemplateSource(output)).remove(id, projectOf(flags));
   output.value({ success: true });
   output.result(`${id} is deleted`);
   return 0;
@@ -94,11 +92,10 @@ export async function exportTo(
   file: string | undefined,
   flags: TemplateFlags,
 ): Promise<number> {
-  const templates = openTemplates(output.dataDir);
-  const text = templates.exportTemplate(id, projectOf(flags));
-  if (file === undefined) return print(output, JSON.parse(text));
+  const raw = await (await openTemplateSource(output)).raw(id, projectOf(flags));
+  if (file === undefined) return print(output, raw);
   try {
-    writeFileSync(file, text, { flag: "wx" });
+    writeFileSync(file, `${pretty(raw)}\n`, { flag: "wx" });
   } catch (error) {
     const taken = (error as NodeJS.ErrnoException).code === "EEXIST";
     const message = taken
@@ -113,7 +110,7 @@ export async function exportTo(
 
 export async function preview(output: Output, id: string, flags: TemplateFlags & { var: string[] }): Promise<number> {
   const variables = readPairs("--var", flags.var);
-  const prompts = openTemplates(output.dataDir).preview(id, variables, projectOf(flags));
+  const prompts = await (await openTemplateSource(output)).preview(id, variables, projectOf(flags));
   output.value(prompts);
   for (const [name, { system, user, unknown }] of Object.entries(prompts)) {
     output.result(`--- ${name}`);

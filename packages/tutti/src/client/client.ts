@@ -1,19 +1,10 @@
 // The routes as functions. What fails is a RequestError; nothing that failed has changed any state on the server.
-import type { Frame } from "./frame.ts";
-import { readError, unreachable } from "./request-error.ts";
-import type { RunState, RunSummary, WaitingItem } from "./run-summary.ts";
+import { createCall, type Asking, type ClientOptions } from "./call-route.ts";
+import type { RunSummary } from "./run-summary.ts";
+import type { GivenDecision } from "../schema/api/steer-routes.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
-import type { Outcome } from "../schema/outcome.ts";
-import type { ChangedPlan } from "../schema/plan-changes.ts";
-import type { TranscriptEntry } from "../schema/transcript.ts";
 
-export interface ClientOptions {
-  /** Where the server is, such as `http://127.0.0.1:4517`. */
-  baseUrl: string;
-  /** Left out in the server's own page, whose cookie says the same. */
-  token?: string;
-  fetch?: typeof fetch;
-}
+export type { ClientOptions } from "./call-route.ts";
 
 /** A part of a list: only what comes after this number, or after the item of this id. */
 export interface Page<After = number> {
@@ -21,73 +12,62 @@ export interface Page<After = number> {
   limit?: number;
 }
 
-/** One of the decisions that a run waits for, by its place among them. */
-export interface GivenDecision {
-  index: number;
-  option?: number;
-  text?: string;
-}
+type NewRun = Asking<"POST /api/orchestrator">["body"];
+type ChangedPlan = Asking<"POST /api/orchestrator/:id/confirm-tasks">["body"];
 
-/** What became of the tasks of a plan in the moment it was confirmed. */
-export interface Confirmed {
-  workersCreated: number;
-  tasksQueued: number;
-  skipped: number;
-}
-
-export function createClient({ baseUrl, token, fetch: send = fetch }: ClientOptions) {
-  const headers = (body: object | undefined): Record<string, string> => ({
-    ...(token !== undefined && { authorization: `Bearer ${token}` }),
-    ...(body && { "content-type": "application/json" }),
-  });
-
-  async function request<T>(method: "GET" | "POST", path: string, body?: object, signal?: AbortSignal): Promise<T> {
-    const response = await send(new URL(path, baseUrl), {
-      method,
-      headers: headers(body),
-      ...(body && { body: JSON.stringify(body) }),
-      ...(signal && { signal }),
-    }).catch((error: unknown) => {
-      throw signal?.aborted ? error : unreachable(baseUrl, error);
-    });
-    if (!response.ok) throw await readError(response);
-    return (await response.json()) as T;
-  }
-
-  const get = <T>(path: string, signal?: AbortSignal) => request<T>("GET", path, undefined, signal);
-  const post = <T>(path: string, body: object = {}) => request<T>("POST", path, body);
-  const runPath = (id: string) => `/api/orchestrator/${encodeURIComponent(id)}`;
-  const workerPath = (id: string, sessionId: string) => `${runPath(id)}/workers/${encodeURIComponent(sessionId)}`;
+export function createClient(options: ClientOptions) {
+  const call = createCall(options);
+  const about = (signal: AbortSignal | undefined) => (signal ? { signal } : {});
 
   return {
+    /** Any route by its name, for what has no function of its own here. */
+    call,
+    create: (body: NewRun, idempotencyKey?: string) =>
+      call("POST /api/orchestrator", {
+        body,
+        ...(idempotencyKey !== undefined && { headers: { "idempotency-key": idempotencyKey } }),
+      }),
     list: (page: Page<string> = {}, signal?: AbortSignal) =>
-      get<RunSummary[]>(`/api/orchestrator${query(page)}`, signal),
-    get: (id: string, signal?: AbortSignal) => get<RunState>(runPath(id), signal),
+      call("GET /api/orchestrator", { query: page, ...about(signal) }) as Promise<RunSummary[]>,
+    get: (id: string, signal?: AbortSignal) => call("GET /api/orchestrator/:id", { params: { id }, ...about(signal) }),
     events: (id: string, page: Page = {}, signal?: AbortSignal) =>
-      get<Frame[]>(`${runPath(id)}/events${query(page)}`, signal),
-    result: (id: string, signal?: AbortSignal) => get<Outcome>(`${runPath(id)}/result`, signal),
-    transcript: (id: string, sessionId: string, page: Page = {}, signal?: AbortSignal) =>
-      get<TranscriptEntry[]>(`${workerPath(id, sessionId)}/transcript${query(page)}`, signal),
-    start: (id: string) => post(`${runPath(id)}/start`),
-    pause: (id: string) => post(`${runPath(id)}/pause`),
-    resume: (id: string) => post(`${runPath(id)}/resume`),
-    cancel: (id: string) => post(`${runPath(id)}/cancel`),
-    confirm: (id: string, changes: Partial<ChangedPlan> = {}) =>
-      post<Confirmed>(`${runPath(id)}/confirm-tasks`, changes),
+      call("GET /api/orchestrator/:id/events", { params: { id }, query: page, ...about(signal) }),
+    result: (id: string, signal?: AbortSignal) =>
+      call("GET /api/orchestrator/:id/result", { params: { id }, ...about(signal) }),
+    transcript: (id: string, key: string, page: Page = {}, signal?: AbortSignal) =>
+      call("GET /api/orchestrator/:id/workers/:key/transcript", {
+        params: { id, key },
+        query: page,
+        ...about(signal),
+      }),
+    start: (id: string) => call("POST /api/orchestrator/:id/start", { params: { id } }),
+    pause: (id: string) => call("POST /api/orchestrator/:id/pause", { params: { id } }),
+    resume: (id: string) => call("POST /api/orchestrator/:id/resume", { params: { id } }),
+    cancel: (id: string) => call("POST /api/orchestrator/:id/cancel", { params: { id } }),
+    confirm: (id: string, body: ChangedPlan = {}) =>
+      call("POST /api/orchestrator/:id/confirm-tasks", { params: { id }, body }),
     /** Sends the plan back, with what should be different. */
-    requestChanges: (id: string, text: string) => post(`${runPath(id)}/request-changes`, { text }),
-    decide: (id: string, decisions: readonly GivenDecision[]) => post(`${runPath(id)}/decisions`, { decisions }),
+    requestChanges: (id: string, text: string) =>
+      call("POST /api/orchestrator/:id/request-changes", { params: { id }, body: { text } }),
+    decide: (id: string, decisions: readonly GivenDecision[]) =>
+      call("POST /api/orchestrator/:id/decisions", { params: { id }, body: { decisions: [...decisions] } }),
+    /** To the worker of a task, or to the main session. */
+    message: (id: string, text: string, taskId?: string) =>
+      call("POST /api/orchestrator/:id/message", {
+        params: { id },
+        body: { text, ...(taskId !== undefined && { taskId }) },
+      }),
     /** Tries a task again that did not complete. */
-    retry: (id: string, taskId: string) => post(`${runPath(id)}/retry`, { taskId }),
-    pauseWorker: (id: string, sessionId: string) => post(`${workerPath(id, sessionId)}/pause`),
-    resumeWorker: (id: string, sessionId: string) => post(`${workerPath(id, sessionId)}/resume`),
-    cancelWorker: (id: string, sessionId: string) => post(`${workerPath(id, sessionId)}/cancel`),
-    inbox: (page: Page<string> = {}, signal?: AbortSignal) => get<WaitingItem[]>(`/api/inbox${query(page)}`, signal),
-    answer: (itemId: string, answer: PersonAnswer) => post(`/api/inbox/${encodeURIComponent(itemId)}`, answer),
+    retry: (id: string, taskId: string) =>
+      call("POST /api/orchestrator/:id/retry", { params: { id }, body: { taskId } }),
+    pauseWorker: (id: string, key: string) =>
+      call("POST /api/orchestrator/:id/workers/:key/pause", { params: { id, key } }),
+    resumeWorker: (id: string, key: string) =>
+      call("POST /api/orchestrator/:id/workers/:key/resume", { params: { id, key } }),
+    cancelWorker: (id: string, key: string) =>
+      call("POST /api/orchestrator/:id/workers/:key/cancel", { params: { id, key } }),
+    inbox: (page: Page<string> = {}, signal?: AbortSignal) => call("GET /api/inbox", { query: page, ...about(signal) }),
+    answer: (itemId: string, answer: PersonAnswer) =>
+      call("POST /api/inbox/:itemId", { params: { itemId }, body: answer }),
   };
-}
-
-function query(page: Page<string | number>): string {
-  const pairs = Object.entries(page).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
-  return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
 }

@@ -1,7 +1,8 @@
 // An event as it travels: what is stored, with its time in words that any language reads.
-import type { RunEvent, StoredEvent } from "../schema/event.ts";
+import type { Frame } from "../schema/api/run-values.ts";
+import type { StoredEvent } from "../schema/event.ts";
 
-export type Frame = RunEvent & { seq: number; run: string | null; runSeq: number; timestamp: string };
+export type { Frame } from "../schema/api/run-values.ts";
 
 /** The event as the fold takes it. */
 export function toStoredEvent(frame: Frame): StoredEvent {

@@ -1,7 +1,9 @@
 // The attendant of one session: makes its workspace, opens it, gives it the turns that the log says it has, listens, and
 // reports. It decides nothing. Whatever it was doing when the engine died, a new attendant does again from the state of
 // the log and the session's folder, and arrives at the same point.
+import { keyOfAttempt } from "./attempt-key.ts";
 import { judgeTurn } from "./judge-turn.ts";
+import type { KnownResults } from "./known-results.ts";
 import { ProgressTeller, TOLD_CHARACTERS, type Watched } from "./progress-teller.ts";
 import { renderPrompt } from "./prompt.ts";
 import type { RunWriter } from "./run-writer.ts";
@@ -32,6 +34,8 @@ export interface AttendantOptions {
   onSpent(): void;
   /** What such tasks took before. */
   history(run: Run): History;
+  /** What the runs that this one comes from have done. */
+  known: KnownResults;
 }
 
 /** How many blocks without effect are recorded one by one. */
@@ -44,9 +48,13 @@ export class Attendant {
   readonly #key: WorkspaceKey;
   #session: Session | null = null;
   #cwd = "";
+  /** What the attempt is about, found when it begins. */
+  #workKey: string | null = null;
   #record: TurnRecord;
   #progress: ProgressAnswer | null = null;
   #delivered = 0;
+  /** The prompt of the turn that was delivered last, by this engine. */
+  #told: { turn: number; text: string } | null = null;
   #answered = new Set<string>();
   #caughtUp = false;
   readonly #teller: ProgressTeller;
@@ -141,13 +149,21 @@ export class Attendant {
     const anew = turn.try === 1 && !owed?.interrupted;
     if ((turn.phase === "aggregation" || turn.phase === "verification") && anew)
       await workspaces.move(this.#run.cwd, this.#key, this.#run.head!);
-    const { text, variables } = renderPrompt(this.#run, turn.phase, this.#worker, owed, this.#cwd);
+    const prompt = renderPrompt(this.#run, turn.phase, this.#worker, owed, this.#cwd);
+    this.#told = { turn: turn.number, text: prompt.text };
     // A pause may have come in the meantime; then the turn waits for the resume.
     if (this.#state?.turn?.number === turn.number && this.#state.pausedAt !== null) {
       this.#delivered = turn.number - 1;
       return;
     }
-    await session.deliver({ number: turn.number, phase: turn.phase, text, variables });
+    await session.deliver({
+      number: turn.number,
+      phase: turn.phase,
+      text: prompt.text,
+      get variables() {
+        return prompt.variables;
+      },
+    });
     if (this.#state?.pausedAt != null) await session.interrupt(turn.number);
   }
 
@@ -179,8 +195,11 @@ export class Attendant {
 
   async #attend(): Promise<void> {
     try {
-      const start = await this.#prepare();
-      if (start === null || this.#ending) return;
+      const start = this.#state?.start ?? (await this.#begin());
+      if (start === null || !this.#isOpen) return;
+      const { path } = await this.#options.workspaces.prepare(this.#run.cwd, this.#key, start);
+      this.#cwd = path;
+      if (!this.#isOpen) return;
       const { sessions } = this.#options;
       const { taskId, sessionId } = this;
       const { agent, role } = this.#state!;
@@ -192,6 +211,8 @@ export class Attendant {
         attempt: this.#key.attempt,
         agent,
         cwd: this.#cwd,
+        permissions: this.#run.template.config.permissions,
+        stallTimeout: this.#run.template.config.stallTimeout,
       });
       for await (const signal of this.#session.signals()) await this.#hear(signal, start);
     } catch (error) {
@@ -206,28 +227,45 @@ export class Attendant {
     await this.#report({ type: "unpreparable", sessionId: this.sessionId, code, error: message }).catch(() => {});
   }
 
-  /** The commit the workspace starts from, or null if there cannot be one. */
-  async #prepare(): Promise<string | null> {
-    const { workspaces } = this.#options;
+  /** Whether the session is still wanted, as far as anybody here knows. */
+  get #isOpen(): boolean {
+    return this.#ending === null && this.#state !== null && this.#state.state !== "over";
+  }
+
+  /** The commit that a new attempt starts from; null if there cannot be one, or if what it is about is done already. */
+  async #begin(): Promise<string | null> {
+    const { workspaces, known } = this.#options;
+    const start = await this.#findStart();
+    const worker = this.#worker;
+    if (start === null || !worker) return start;
     const run = this.#run;
-    let start = this.#state?.start ?? null;
-    if (start === null) {
-      // A dependency that was left out, or that failed and may be missing, has nothing to build on.
-      const needs = this.#worker!.task.dependencies.flatMap((id) => {
-        const worker = run.workers[id];
-        return worker?.status === "completed" ? [worker.commit!] : [];
-      });
-      const merge = await workspaces.combine(run.cwd, run.base!, needs, `What ${this.taskId} of ${run.id} builds on`);
-      if (!merge.ok) {
-        const error = `the work of its dependencies collides in ${merge.files.join(", ")}`;
-        await this.#report({ type: "unpreparable", sessionId: this.sessionId, code: "dependencies_collide", error });
-        return null;
-      }
-      start = merge.commit;
-    }
-    const { path } = await workspaces.prepare(run.cwd, this.#key, start);
-    this.#cwd = path;
-    return start;
+    if (run.forkedFrom === null) return start;
+    const key = await this.#findKey(worker, start);
+    const attempt = { run, worker, place: this.#key, start, key };
+    const isDone = await known.takeOver(attempt, workspaces, (report) => this.#report(report));
+    return isDone ? null : start;
+  }
+
+  /** What the attempt is about. Only a fork needs to know it before its session is opened. */
+  async #findKey(worker: Worker, start: string): Promise<string> {
+    const { cwd } = this.#run;
+    this.#workKey ??= keyOfAttempt(this.#run, worker, await this.#options.workspaces.treeOf(cwd, start));
+    return this.#workKey;
+  }
+
+  async #findStart(): Promise<string | null> {
+    const run = this.#run;
+    // A dependency that was left out, or that failed and may be missing, has nothing to build on.
+    const needs = this.#worker!.task.dependencies.flatMap((id) => {
+      const worker = run.workers[id];
+      return worker?.status === "completed" ? [worker.commit!] : [];
+    });
+    const message = `What ${this.taskId} of ${run.id} builds on`;
+    const merge = await this.#options.workspaces.combine(run.cwd, run.base!, needs, message);
+    if (merge.ok) return merge.commit;
+    const error = `the work of its dependencies collides in ${merge.files.join(", ")}`;
+    await this.#report({ type: "unpreparable", sessionId: this.sessionId, code: "dependencies_collide", error });
+    return null;
   }
 
   async #hear(signal: SessionSignal, start: string): Promise<void> {
@@ -235,7 +273,7 @@ export class Attendant {
     this.#heardAt = this.#options.world.mono();
     switch (signal.type) {
       case "ready":
-        await this.#report({ type: "ready", sessionId, start });
+        await this.#ready(start);
         return this.refresh();
       case "unstartable": {
         const error = `the agent ${this.#state?.agent ?? this.#run.agent} could not be started: ${signal.error}`;
@@ -248,8 +286,11 @@ export class Attendant {
         }
         return this.#teller.changed(this.#progress !== before);
       }
+      case "agent":
       case "partial":
       case "sent":
+      case "subagent":
+      case "stalled":
       case "interrupted":
         return;
       case "tool":
@@ -259,11 +300,18 @@ export class Attendant {
         this.#record.spend(signal.usage);
         return this.#caughtUp ? this.#options.onSpent() : undefined;
       case "ask": {
-        const { askId, question, options } = signal;
-        const itemId = this.#newItemId();
-        await this.#report({ type: "asked", sessionId, askId, itemId, question, ...(options ? { options } : {}) });
+        const { type: _, ...asked } = signal;
+        await this.#report({ type: "asked", sessionId, itemId: this.#newItemId(), ...asked });
         return this.refresh();
       }
+      case "trouble": {
+        const { cause, detail, retryAfterMs } = signal;
+        // What it told before this engine came is over.
+        if (!this.#caughtUp) return;
+        return this.#report({ type: "troubled", sessionId, cause, detail, retryAfterMs });
+      }
+      case "askCancelled":
+        return this.#report({ type: "unasked", sessionId, askId: signal.askId });
       case "turnOver":
         await this.#turnOver(signal);
         return this.refresh();
@@ -276,6 +324,13 @@ export class Attendant {
           await this.#report({ type: "lost", sessionId, reason: signal.reason, counted: !signal.deliberate });
         }
     }
+  }
+
+  async #ready(start: string): Promise<void> {
+    const worker = this.#worker;
+    // An adopted session tells again that it is ready; what it is about stands in the log.
+    const key = worker?.status === "spawning" ? { key: await this.#findKey(worker, start) } : {};
+    await this.#report({ type: "ready", sessionId: this.sessionId, start, ...key });
   }
 
   async #turnOver({ turn, ending }: Extract<SessionSignal, { type: "turnOver" }>): Promise<void> {
@@ -294,6 +349,7 @@ export class Attendant {
       ending,
       workspaces,
       cwd: this.#cwd,
+      prompt: this.#told?.turn === turn ? this.#told.text : null,
       itemId: this.#newItemId(),
       history: state.turn.phase === "taskPlanning" ? this.#options.history(this.#run) : null,
     });

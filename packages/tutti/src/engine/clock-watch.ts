@@ -34,8 +34,9 @@ export class ClockWatch {
     const mono = this.#world.mono() - this.#mono;
     this.#wall += wall;
     this.#mono += mono;
-    // The clock of the log moved without the other one; or both did while nobody here was running.
-    const gap = Math.abs(wall - mono) > GAP_MS ? wall - mono : mono > EVERY_MS + GAP_MS ? mono - EVERY_MS : 0;
+    // The clock of the log moved without the other one; or both did while nobody here was running. How much of that time
+    // was before the sleep nobody knows; it is given back too.
+    const gap = Math.abs(wall - mono) > GAP_MS ? wall - mono : mono > EVERY_MS + GAP_MS ? mono : 0;
     if (gap !== 0) this.#jumped(Math.round(gap));
   }
 

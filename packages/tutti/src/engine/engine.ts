@@ -9,6 +9,7 @@ import { ClockWatch } from "./clock-watch.ts";
 import { guarded } from "./guarded.ts";
 import { historyOf } from "./history.ts";
 import { Hooks, type CommandRunner } from "./hooks.ts";
+import { KnownResults } from "./known-results.ts";
 import { demandTrust, prepareRun, type NewRun, type Surroundings } from "./new-run.ts";
 import { Reconciler } from "./reconcile.ts";
 import { forkOf, importOf, programsIn, writeCopy } from "./run-copy.ts";
@@ -28,7 +29,7 @@ import type { PersonAnswer } from "../schema/inbox.ts";
 import type { Outcome } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 import { ANSWER_PHASE, isRunOver, type Phase } from "../schema/status.ts";
-import type { TranscriptEntry } from "../schema/transcript.ts";
+import type { TranscriptEntry, TranscriptPage } from "../schema/transcript.ts";
 import type { ToolStats } from "../schema/worker.ts";
 import type { Snapshots } from "../store/snapshots.ts";
 import type { NewEvent, ReadOptions, Store } from "../store/store.ts";
@@ -67,8 +68,9 @@ export class Engine {
     this.#shelf = new RunShelf(options.store, options.snapshots ?? null);
     this.#slots = new Slots(
       options,
-      () => this.#activeAgents(),
+      (instead) => this.#activeAgents(instead),
       () => options.world.now(),
+      (provider) => this.#refusedUntil(provider),
     );
     const { world, hooks: functions = {} } = options;
     const none: CommandRunner = () => Promise.resolve({ ok: false, detail: "commands are not run here" });
@@ -123,15 +125,18 @@ export class Engine {
       failed,
       published: (events, now, before) => this.#published(events, now, before),
       lookAtClock: () => this.#clock.look(),
+      calledFor: (next) => reconciler.callFor(next),
     });
-    const reconciler = new Reconciler({
+    const reconciler: Reconciler = new Reconciler({
       writer,
       sessions,
       workspaces,
       world,
       slots: this.#slots,
       lookAtClock: () => this.#clock.look(),
+      onPlaceLeft: () => this.#lookAtOthers(id),
       history: (each) => historyOf(each, this.summaries()),
+      known: new KnownResults(store),
     });
     // A run that is made while the engine halts must not be the one that goes on.
     if (this.#halted !== null) writer.halt(this.#halted);
@@ -150,23 +155,38 @@ export class Engine {
     if (events.some(({ type }) => type === "orchestrator:reopened")) this.takeUp(run.id).catch(() => {});
     live?.reconciler.look();
     if (run.released && live) void live.reconciler.settled().then(() => this.#shelve(live));
-    // A slot that one run gives up may be what another waits for.
-    if (events.some(({ type }) => FREES_A_SLOT.has(type))) {
-      for (const { writer, reconciler } of this.#runs.values()) {
-        if (writer.id !== run.id && !isRunOver(writer.run.status)) reconciler.look();
-      }
+    const answersAgain = before !== null && before.refusals !== run.refusals;
+    if (answersAgain || events.some(({ type }) => FREES_A_SLOT.has(type))) this.#lookAtOthers(run.id);
+  }
+
+  /** A place that one run gives up may be what another waits for. */
+  #lookAtOthers(id: string): void {
+    for (const { writer, reconciler } of this.#runs.values()) {
+      if (writer.id !== id && !isRunOver(writer.run.status)) reconciler.look();
     }
   }
 
-  #activeAgents(): ReturnType<ActiveAgents> {
+  #activeAgents(instead?: Run): ReturnType<ActiveAgents> {
     const active: ReturnType<ActiveAgents> = [];
     for (const { writer, reconciler } of this.#runs.values()) {
-      if (!reconciler.claimed || isRunOver(writer.run.status)) continue;
-      for (const { session, startedAt } of activeWorkers(writer.run)) {
+      const run = writer.id === instead?.id ? instead : writer.run;
+      if (!reconciler.claimed || isRunOver(run.status)) continue;
+      for (const { session, startedAt } of activeWorkers(run)) {
         active.push({ agent: session.agent, since: startedAt ?? this.#options.world.now() });
       }
     }
     return active;
+  }
+
+  /** What any run at work has heard of a provider holds for all. */
+  #refusedUntil(provider: string): number | null {
+    let until: number | null = null;
+    for (const { writer, reconciler } of this.#runs.values()) {
+      if (!reconciler.claimed || isRunOver(writer.run.status)) continue;
+      const refusal = Object.hasOwn(writer.run.refusals, provider) ? writer.run.refusals[provider]! : null;
+      if (refusal && (until === null || refusal.until > until)) until = refusal.until;
+    }
+    return until;
   }
 
   #fail(error: unknown): void {
@@ -215,7 +235,7 @@ export class Engine {
   /** Everything that can be refused is refused here, before a run exists. */
   async create(request: NewRun): Promise<Run> {
     if (this.#halted !== null) throw this.#halted;
-    const { templateId, message, customVariables = {} } = request;
+    const { templateId, message, customVariables = {}, idempotency } = request;
     const { cwd, template, agent } = await prepareRun(request, this.#options);
     const id = `orch_${this.#options.world.id(12)}`;
     const live = this.#make(id, null);
@@ -228,6 +248,7 @@ export class Engine {
       message,
       customVariables,
       agent,
+      ...(idempotency ? { idempotency } : {}),
     });
     this.#runs.set(id, live);
     if (this.#halted !== null) live.writer.halt(this.#halted);
@@ -282,6 +303,11 @@ export class Engine {
   /** Tries a task again that did not complete; a run that is over goes on for it. */
   retry(id: string, taskId: string): Promise<Run> {
     return this.#live(id).writer.submit({ type: "retry", taskId });
+  }
+
+  /** What a person says to the main session, or to the worker of a task; told with the session's next turn. */
+  message(id: string, text: string, taskId: string | null = null): Promise<Run> {
+    return this.#live(id).writer.submit({ type: "message", taskId, text });
   }
 
   /** A person's answer to something in the inbox. */
@@ -354,19 +380,23 @@ export class Engine {
   }
 
   /**
-   * A new run that has the past of another one, up to one of its events and what was decided with it; what was done by
-   * then is not done again.
+   * A new run that has the past of another one, up to one of its events and what was decided with it. What was done by
+   * then is not done again, and what was done since is taken over wherever it is about the same; `fresh` takes over
+   * nothing from after that event.
    */
-  async fork(id: string, at = Number.POSITIVE_INFINITY): Promise<Run> {
+  async fork(id: string, at = Number.POSITIVE_INFINITY, { fresh = false } = {}): Promise<Run> {
     this.#state(id);
     const { store, world } = this.#options;
     const forked = `orch_${world.id(12)}`;
-    return this.#take(forked, forkOf(store.read({ run: id }), id, forked, at, world.now()));
+    return this.#take(forked, forkOf(store.read({ run: id }), { from: id, to: forked, at, fresh }, world.now()));
   }
 
   async #take(id: string, events: NewEvent[]): Promise<Run> {
     if (this.#halted !== null) throw this.#halted;
-    const stored = await this.#options.store.append(id, 0, events);
+    const stored = await this.#options.store.append(id, 0, events).catch((error: unknown) => {
+      this.#fail(error);
+      throw error;
+    });
     const run = fold(null, stored)!;
     this.#runs.set(id, this.#make(id, run));
     this.#published(stored, run, null);
@@ -475,9 +505,9 @@ export class Engine {
   }
 
   /** What was said and done in one session of a run, its newest attempt or an older one. */
-  transcript(id: string, sessionId: string): TranscriptEntry[] {
+  transcript(id: string, sessionId: string, page?: TranscriptPage): TranscriptEntry[] {
     this.#state(id);
-    return this.#options.sessions.transcript(id, sessionId);
+    return this.#options.sessions.transcript(id, sessionId, page);
   }
 
   /** Whether nothing can go on in the run until a person answers. */

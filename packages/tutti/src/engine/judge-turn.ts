@@ -7,7 +7,7 @@ import { judgeAnswer } from "../protocol/judge-answer.ts";
 import type { History, TurnOver } from "../run/command.ts";
 import type { Answer } from "../schema/answer.ts";
 import { TuttiError } from "../schema/error.ts";
-import type { Ending } from "../schema/event.ts";
+import type { Ending } from "../schema/ending.ts";
 import type { Run } from "../schema/run.ts";
 import { ANSWER_PHASE, type Phase } from "../schema/status.ts";
 import type { SessionState, Worker } from "../schema/worker.ts";
@@ -22,6 +22,8 @@ export interface TurnToJudge {
   ending: Ending;
   workspaces: Workspaces;
   cwd: string;
+  /** What the session was told, if this engine told it; it is rendered again otherwise. */
+  prompt: string | null;
   /** A fresh name for an inbox item. */
   itemId: string;
   /** For a plan: what such tasks took before. */
@@ -46,7 +48,21 @@ function byMarker({ run, worker, record, ending }: TurnToJudge, judged: Judged):
   return { answer: { phase: "completion", data }, problems: [] };
 }
 
+/** A main session that gives the work to agents of its own instead of answering goes past everybody who watches. */
+function bypass({ worker, record }: TurnToJudge, judged: Judged): Judged {
+  if (worker !== null || judged.answer !== null || record.subagents === 0) return judged;
+  const problem = `You started ${record.subagents} of your own agents instead of answering: plan the work as tasks, which are given to workers.`;
+  return { answer: null, problems: [problem, ...judged.problems] };
+}
+
 const SUMMARY = 400;
+
+/** The question that a text ends with, with what stands before it in the same paragraph. */
+function questionIn(said: string): string | null {
+  const text = said.trimEnd();
+  if (!text.endsWith("?")) return null;
+  return text.slice(text.lastIndexOf("\n\n") + 1).trim();
+}
 
 /** What the template demands of an answer beyond its phase's own schema. */
 function demand(run: Run, phase: Phase, judged: Judged): Judged {
@@ -71,7 +87,7 @@ export async function judgeTurn(
   const { run, worker, state, record, ending } = turn;
   const { phase } = state.turn!;
   const owed = worker ? worker.owed : run.owed;
-  const prompt = renderPrompt(run, phase, worker, owed, turn.cwd).text;
+  const prompt = turn.prompt ?? renderPrompt(run, phase, worker, owed, turn.cwd).text;
   const judged = judgeAnswer({
     blocks: record.blocks,
     prompt,
@@ -80,7 +96,7 @@ export async function judgeTurn(
     ...(worker ? { taskId: worker.taskId } : {}),
   });
   const { ignored } = judged;
-  const { answer, problems } = demand(run, phase, byMarker(turn, judged));
+  const { answer, problems } = bypass(turn, demand(run, phase, byMarker(turn, judged)));
   // A turn that broke off counts only if its very last word was a worker's completion.
   const lastWord = record.lastBlock?.ok === true && record.lastBlock.phase === "completion";
   const counts =
@@ -99,6 +115,7 @@ export async function judgeTurn(
       answer: counted,
       problems,
       said,
+      question: counted === null && ending.kind === "ended" ? questionIn(said) : null,
       guess,
       itemId: turn.itemId,
       toolStats,

@@ -6,8 +6,16 @@ import type { Run } from "../schema/run.ts";
 import type { Worker } from "../schema/worker.ts";
 import type { Favour, Workspaces } from "../workspace/workspace.ts";
 
+/** Tasks whose work is in the branch, although the run does not show it yet. */
+type MergedBefore = Pick<ReadonlyMap<string, unknown>, "has">;
+
 /** A repeat after a crash finds the commit already merged and gives the same answer. */
-export async function mergeWork(run: Run, taskId: string, workspaces: Workspaces): Promise<Report> {
+export async function mergeWork(
+  run: Run,
+  taskId: string,
+  workspaces: Workspaces,
+  before: MergedBefore,
+): Promise<Report> {
   const worker = run.workers[taskId]!;
   const commit = worker.commit!;
   const message = `Merge ${taskId}: ${worker.task.title}`;
@@ -18,6 +26,7 @@ export async function mergeWork(run: Run, taskId: string, workspaces: Workspaces
   if (merge.ok && merge.settled.length === 0) return merged(merge.commit);
   const conflict = conflictIn(
     run,
+    before,
     worker,
     merge.ok ? merge.settled : merge.files,
     merge.ok ? conflictResolution : null,
@@ -27,11 +36,20 @@ export async function mergeWork(run: Run, taskId: string, workspaces: Workspaces
 
 const FAVOURED: Partial<Record<string, Favour>> = { "first-wins": "first", "last-wins": "last" };
 
+const isMerged = ({ merged, taskId }: Worker, before: MergedBefore): boolean =>
+  merged === "merged" || (merged === "not yet" && before.has(taskId));
+
 /** Who collided where, with the places where every party's work stays reachable. */
-function conflictIn(run: Run, worker: Worker, paths: string[], resolution: string | null): Conflict {
+function conflictIn(
+  run: Run,
+  before: MergedBefore,
+  worker: Worker,
+  paths: string[],
+  resolution: string | null,
+): Conflict {
   const files = new Set(paths);
   const others = Object.values(run.workers).filter(
-    (other) => other.merged === "merged" && other.outputFiles.some((file) => files.has(file)),
+    (other) => isMerged(other, before) && other.outputFiles.some((file) => files.has(file)),
   );
   const parties = [...others, worker];
   return {

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { unknownHooks, type HookFunction } from "./hooks.ts";
 import type { Budget } from "../schema/budget.ts";
 import { TuttiError } from "../schema/error.ts";
+import type { Idempotency } from "../schema/event.ts";
 import { TemplateConfig, type Template } from "../schema/template.ts";
 import type { SessionHost } from "../session/session.ts";
 import { trustHash } from "../template/trust.ts";
@@ -20,6 +21,10 @@ export interface NewRun {
   budget?: Budget;
   /** The hash of what the person agreed to let a project's template run. */
   trust?: string | undefined;
+  /** What the request is called, so that it can be known again. */
+  idempotency?: Idempotency;
+  /** Refuses, by throwing, a repository that whoever asks may not use. */
+  mayUse?: (root: string) => void;
 }
 
 /** Where templates come from; the project is the run's repository. */
@@ -45,6 +50,7 @@ export async function prepareRun(
 ): Promise<{ cwd: string; template: Template; agent: string }> {
   if (request.message.trim() === "") throw new TuttiError("invalid_input", "a run needs a request in words");
   const { root, prefix } = await around.workspaces.inspect(request.cwd);
+  request.mayUse?.(root);
   const cwd = prefix === "" ? root : `${root}/${prefix}`;
   const template = templateFor(request, root, around);
   const agent = request.agent ?? template.config.agent ?? DEFAULT_AGENT;

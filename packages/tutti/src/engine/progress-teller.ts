@@ -45,7 +45,8 @@ export class ProgressTeller {
     const waitMs = this.#lastTold + (reported ? TELL_REPORTS_EVERY_MS : TELL_EVERY_MS) - world.mono();
     if (waitMs > 0) return this.#later(reported, waitMs);
     this.#lastTold = world.mono();
-    await tell(progressOf(watched));
+    // It changes nothing, so nobody waits for it; a store that fails is heard of elsewhere.
+    void tell(progressOf(watched)).catch(() => {});
   }
 
   #later(reported: boolean, waitMs: number): void {

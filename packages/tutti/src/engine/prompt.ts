@@ -10,7 +10,8 @@ import type { Owed, Worker } from "../schema/worker.ts";
 
 export interface RenderedPrompt {
   text: string;
-  variables: Record<string, string>;
+  /** Found when somebody asks for them: some grow with the plan, and most agents need none. */
+  readonly variables: Record<string, string>;
 }
 
 /** What goes before the template's words: why this is asked again, and what has happened since. */
@@ -33,12 +34,17 @@ export function renderPrompt(
   cwd: string,
 ): RenderedPrompt {
   const builtIn = { ...builtInVariables(run, cwd), ...(worker ? workerVariables(worker) : {}) };
-  const variables = promptVariables(run.template.variables, run.customVariables, builtIn);
+  const known = promptVariables(run.template.variables, run.customVariables, builtIn);
   const prompt: Prompt = run.template.prompts[PROMPT_OF[phase]]!;
-  const parts = [prompt.system, prompt.user ?? ""].map((part) => substituteVariables(part, variables).trim());
-  const first = asking ? before(asking, phase, prompt) : [];
+  const parts = [prompt.system, prompt.user ?? ""].map((part) => substituteVariables(part, known).trim());
+  const first = [...(asking ? before(asking, phase, prompt) : []), ...messagesTo(run, worker?.taskId ?? null)];
   const text = [...first, ...parts, wishes(run, phase)].filter((part) => part !== "").join("\n\n");
-  return { text, variables: Object.fromEntries(Object.keys(variables).map((name) => [name, textOf(variables, name)])) };
+  return {
+    text,
+    get variables() {
+      return Object.fromEntries(Object.keys(known).map((name) => [name, textOf(known, name)]));
+    },
+  };
 }
 
 /** A variable as it stands in a prompt. */
@@ -55,6 +61,15 @@ function before(asking: Asking, phase: Phase, prompt: Prompt): string[] {
   ];
 }
 
+/** All of them in every turn: a session that takes over has heard none. */
+function messagesTo(run: Run, taskId: string | null): string[] {
+  const said = run.messages.filter((message) => message.taskId === taskId);
+  return said.length === 0 ? [] : [`The person says:\n${said.map(({ text }) => `- ${text}`).join("\n")}`];
+}
+
+/** Asked more often, an agent would report instead of work. */
+const LEAST_PROGRESS_SECONDS = 10;
+
 /** What the template's settings say to the agent: tools, how conflicts are settled, how often to report. */
 function wishes(run: Run, phase: Phase): string {
   const { phases } = run.template;
@@ -64,7 +79,7 @@ function wishes(run: Run, phase: Phase): string {
   if (tools?.subagentType !== undefined) lines.push(`For sub-agents use the type ${tools.subagentType}.`);
   if (phase === "workerExecution") {
     const { progressReporting, progressInterval } = phases.workerExecution;
-    const seconds = Math.round(progressInterval / 1000);
+    const seconds = Math.max(LEAST_PROGRESS_SECONDS, Math.round(progressInterval / 1000));
     lines.push(
       progressReporting ? `Report progress about every ${seconds} seconds.` : "Report no progress in between.",
     );
@@ -102,13 +117,13 @@ function builtInVariables(run: Run, cwd: string): Record<string, unknown> {
     DELIMITER_START: delimiterStart,
     DELIMITER_END: delimiterEnd,
     ANALYSIS_SUMMARY: run.analysis?.summary ?? "",
-    ANALYSIS_JSON: run.analysis ? JSON.stringify(run.analysis) : "",
+    ANALYSIS_JSON: () => (run.analysis ? JSON.stringify(run.analysis) : ""),
     RECOMMENDED_SPLITS: run.analysis?.recommendedSplits,
     KEY_FILES: run.analysis?.keyFiles ?? [],
     TASK_COUNT: run.tasks.length,
-    TASKS_JSON: JSON.stringify(run.tasks),
-    WORKER_OUTPUTS: JSON.stringify(collectOutputs(run), null, 2),
-    CONFLICTS: run.conflicts.length === 0 ? "none" : JSON.stringify(run.conflicts, null, 2),
+    TASKS_JSON: () => JSON.stringify(run.tasks),
+    WORKER_OUTPUTS: () => JSON.stringify(collectOutputs(run), null, 2),
+    CONFLICTS: () => (run.conflicts.length === 0 ? "none" : JSON.stringify(run.conflicts, null, 2)),
     MERGED_OUTPUT: run.aggregation?.merged_output ?? run.aggregation?.summary ?? "",
   };
 }

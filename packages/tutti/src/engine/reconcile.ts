@@ -2,11 +2,11 @@
 // it can be called at any moment and any number of times, and a restart is just the first call.
 import { Attendant, type AttendantOptions } from "./attendant.ts";
 import { mergeWork } from "./merge-work.ts";
-import type { RunWriter } from "./run-writer.ts";
+import type { CalledFor, RunWriter } from "./run-writer.ts";
 import type { Slots } from "./slots.ts";
 import { castOf } from "../run/cast.ts";
 import { reached } from "../run/budget.ts";
-import { workerOfSession } from "../run/lookup.ts";
+import { workerOf, workerOfSession } from "../run/lookup.ts";
 import { schedule, type Deadline } from "../run/schedule.ts";
 import { asTuttiError } from "../schema/error.ts";
 import { NO_USAGE, type Usage } from "../schema/outcome.ts";
@@ -24,7 +24,10 @@ export interface ReconcilerOptions {
   slots: Slots;
   /** To be called before a deadline is acted on. */
   lookAtClock(): void;
+  /** A place for a worker that was held is free again without having been used. */
+  onPlaceLeft(): void;
   history: AttendantOptions["history"];
+  known: AttendantOptions["known"];
 }
 
 export class Reconciler {
@@ -122,17 +125,35 @@ export class Reconciler {
     const { slots, world } = this.#options;
     const limits = { freeSlots: slots.free(workerAgent(run)), since: Math.max(this.#tickedAt, run.updatedAt) };
     const wanted = schedule(run, limits, world.now());
-    this.#endOthers(new Set([...wanted.sessions, ...wanted.idle]));
+    const opensAt = slots.opensAt(wanted.spawnMain ? mainAgent(run) : workerAgent(run));
     for (const sessionId of wanted.sessions) this.#attend(sessionId);
+    this.#endOthers(new Set([...wanted.sessions, ...wanted.idle]));
     for (const attendant of this.#attendants.values()) void attendant.refresh();
     if (wanted.merges.length > 0 && !this.#merging) this.#do("merge", this.#merge());
     this.#setAlarm(
       wanted.deadlines.filter(({ sessionId }) => this.#attendants.get(sessionId)?.caughtUp),
       // What is due by the clock alone waits for what sessions have to tell first.
-      [...this.#attendants.values()].every(({ caughtUp }) => caughtUp) ? wanted.lookAt : null,
+      [...this.#attendants.values()].every(({ caughtUp }) => caughtUp) ? earliest(wanted.lookAt, opensAt) : null,
     );
-    if (wanted.spawnMain) await this.#writer.submit({ type: "spawnMain" });
+    if (wanted.spawnMain && slots.opensAt(mainAgent(run)) === null) await this.#writer.submit({ type: "spawnMain" });
     await this.#spawn(wanted.spawn);
+  }
+
+  /**
+   * Tasks that become ready by what is about to be stored are started with it: between the end of one and the start of
+   * the next there is no moment at which a crash could leave neither.
+   */
+  callFor(next: Run): CalledFor | null {
+    if (!this.#begun || this.#left || this.#releasing || !this.#branchOpen || isRunOver(next.status)) return null;
+    const { slots, world } = this.#options;
+    const agent = workerAgent(next);
+    const { spawn } = schedule(next, { freeSlots: slots.free(agent, next) }, world.now());
+    if (spawn.length === 0) return null;
+    slots.reserve(agent, spawn.length);
+    return {
+      commands: spawn.map((taskId) => ({ type: "spawn", taskId })),
+      done: () => slots.release(agent, spawn.length),
+    };
   }
 
   async #spawn(taskIds: readonly string[]): Promise<void> {
@@ -146,11 +167,19 @@ export class Reconciler {
     } finally {
       slots.release(agent, places.length);
     }
+    // Others saw these places taken, and nothing will tell them that they were not.
+    if (places.some((taskId) => !this.#isActive(taskId))) this.#options.onPlaceLeft();
+  }
+
+  #isActive(taskId: string): boolean {
+    const { run } = this.#writer;
+    const worker = workerOf(run, taskId);
+    return !isRunOver(run.status) && worker !== undefined && worker.session.state !== "over";
   }
 
   #attend(sessionId: string): void {
     if (this.#attendants.has(sessionId)) return;
-    const { writer, sessions, workspaces, world, history } = this.#options;
+    const { writer, sessions, workspaces, world, history, known } = this.#options;
     const worker = workerOfSession(writer.run, sessionId);
     const attempt = worker?.attempt ?? writer.run.main!.attempt;
     const options = {
@@ -162,6 +191,7 @@ export class Reconciler {
       workspaces,
       world,
       history,
+      known,
     };
     const attendant = new Attendant({ ...options, onCaughtUp: () => this.look(), onSpent: () => this.#spent() });
     this.#attendants.set(sessionId, attendant);
@@ -189,14 +219,28 @@ export class Reconciler {
     }
   }
 
+  /**
+   * One after the other in git; what the log is told of it may be stored while the next one is merged already. A merge
+   * that the log has not heard of is found again after a crash.
+   */
   async #merge(): Promise<void> {
     this.#merging = true;
+    const told = new Map<string, Promise<unknown>>();
     try {
       for (;;) {
         const { run } = this.#writer;
-        const [taskId] = schedule(run, { freeSlots: 0 }, this.#options.world.now()).merges;
-        if (taskId === undefined || this.#left) return;
-        await this.#writer.submit(await mergeWork(run, taskId, this.#options.workspaces));
+        const merges = schedule(run, { freeSlots: 0 }, this.#options.world.now()).merges;
+        const taskId = this.#left ? undefined : merges.find((each) => !told.has(each));
+        if (taskId === undefined && told.size === 0) return;
+        if (taskId === undefined) {
+          await Promise.all(told.values());
+          told.clear();
+          continue;
+        }
+        const stored = this.#writer.submit(await mergeWork(run, taskId, this.#options.workspaces, told));
+        // Its failure is met above; until then nobody listens.
+        stored.catch(() => {});
+        told.set(taskId, stored);
       }
     } finally {
       this.#merging = false;
@@ -303,6 +347,10 @@ export class Reconciler {
 }
 
 const workerAgent = (run: Run): string => castOf(run, "workerExecution").agent;
+const mainAgent = (run: Run): string => castOf(run, run.owed?.phase ?? "analysis").agent;
+
+const earliest = (a: number | null, b: number | null): number | null =>
+  a === null ? b : b === null ? a : Math.min(a, b);
 
 const addUsage = (a: Usage, b: Usage): Usage => ({
   inputTokens: a.inputTokens + b.inputTokens,

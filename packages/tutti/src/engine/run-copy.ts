@@ -91,14 +91,19 @@ export function importOf(id: string, past: readonly NewEvent[], now: number): Ne
 }
 
 /** The log of a new run that has the past of another, up to one of its events and what was decided with it. */
-export function forkOf(events: readonly StoredEvent[], from: string, to: string, at: number, now: number): NewEvent[] {
+export function forkOf(
+  events: readonly StoredEvent[],
+  { from, to, at, fresh }: { from: string; to: string; at: number; fresh: boolean },
+  now: number,
+): NewEvent[] {
   if (Number.isFinite(at) && at > events.length) {
     throw new TuttiError("invalid_input", `run ${from} has ${events.length} events, not ${at}`);
   }
   const past = pastUntil(events, at);
   if (past.length === 0) throw new TuttiError("invalid_input", `run ${from} has no event up to ${at}`);
   const copied = underNewId(past, from, to);
-  copied.push({ type: "orchestrator:forked", data: { id: to, from, at: past.at(-1)!.runSeq }, timestamp: now });
+  const data = { id: to, from, at: past.at(-1)!.runSeq, ...(fresh ? { fresh } : {}) };
+  copied.push({ type: "orchestrator:forked", data, timestamp: now });
   return [...copied, ...closing(copied, now, `forked from ${from}`)];
 }
 

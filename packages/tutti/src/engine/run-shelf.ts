@@ -23,6 +23,7 @@ export interface RunSummary {
   userRequest: string;
   agent: string;
   released: boolean;
+  idempotency: Run["idempotency"];
   taskCount: number;
   completedTasks: number;
   inbox: InboxItem[];
@@ -36,17 +37,21 @@ export interface RunSummary {
 
 /** Titles that a summary keeps; enough for any plan that a person would look through. */
 const MAX_TITLES = 200;
-/** A snapshot is taken when so many events have come since the last one. */
+/** A snapshot is taken when so many events have come since the last one, and the log has grown by such a part. */
 const EVERY_EVENTS = 1000;
+const EVERY_PART = 1 / 4;
 /** Whole states of shelved runs that are kept for whoever asks again. */
 const KEPT_STATES = 16;
 
 export function summarise(run: Run): RunSummary {
-  const { id, status, outcome, currentPhase, templateId, cwd, userRequest, agent, released } = run;
+  const { id, status, outcome, currentPhase, templateId, cwd, userRequest, agent, released, idempotency } = run;
   const { createdAt, updatedAt, startedAt, completedAt } = run;
-  const about = { id, status, outcome, currentPhase, templateId, cwd, userRequest, agent, released };
+  const about = { id, status, outcome, currentPhase, templateId, cwd, userRequest, agent, released, idempotency };
   const took = { tasks: 0, ms: 0, usd: 0, tokens: 0, msByTitle: {} as Record<string, number> };
+  let completedTasks = 0;
   for (const worker of workersOf(run)) {
+    if (worker.status === "completed") completedTasks++;
+    // What was taken over from another run took nothing here.
     if (worker.status !== "completed" || worker.startedAt === null || worker.completedAt === null) continue;
     // The clock may have been set back meanwhile; no task takes less than no time.
     const ms = Math.max(0, worker.completedAt - worker.startedAt);
@@ -64,7 +69,7 @@ export function summarise(run: Run): RunSummary {
     startedAt,
     completedAt,
     taskCount: run.tasks.length,
-    completedTasks: took.tasks,
+    completedTasks,
     inbox: sizeOf(run.inbox) === 0 ? [] : valuesOf(run.inbox),
   };
 }
@@ -143,7 +148,8 @@ export class RunShelf {
   noted(run: Run, count: number, lastSeq: number): void {
     if (!this.#snapshots) return;
     const since = (this.#since.get(run.id) ?? 0) + count;
-    const due = since >= EVERY_EVENTS || (run.released && this.#since.get(run.id) !== 0);
+    const due =
+      since >= Math.max(EVERY_EVENTS, run.runSeq * EVERY_PART) || (run.released && this.#since.get(run.id) !== 0);
     this.#since.set(run.id, due ? 0 : since);
     if (!due) return;
     this.#snapshots.save(run.id, {

@@ -2,19 +2,27 @@
 // other and stored in one append. Nobody sees a state that is not on disk: the state is replaced, and listeners are told,
 // only after the append has been acknowledged.
 import { guarded } from "./guarded.ts";
-import { apply } from "../run/apply.ts";
 import type { Command } from "../run/command.ts";
-import { decide } from "../run/decide.ts";
+import { decideStep } from "../run/decide.ts";
 import type { TuttiError } from "../schema/error.ts";
-import type { RunEvent, StoredEvent } from "../schema/event.ts";
+import { onlyTells, type StoredEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import type { NewEvent, Store } from "../store/store.ts";
 import type { World } from "../world.ts";
+
+/** Within so many steps of promises an attendant comes from a stored start to the report that its session is ready. */
+const STEPS_TO_SETTLE = 32;
 
 interface Waiting {
   command: Command;
   resolve(run: Run): void;
   reject(error: unknown): void;
+}
+
+export interface CalledFor {
+  commands: Command[];
+  /** To be called when they are stored, or will never be. */
+  done(): void;
 }
 
 export interface RunWriterOptions {
@@ -26,6 +34,8 @@ export interface RunWriterOptions {
   published(events: StoredEvent[], run: Run, before: Run | null): void;
   /** The store has failed; nothing was changed, and nothing more will be written. */
   failed(error: unknown): void;
+  /** What a state that is about to be stored calls for at once; it is decided and stored with it. */
+  calledFor(run: Run): CalledFor | null;
   /** To be called before a command is taken: what begins after a jump of the clock must not be counted as before it. */
   lookAtClock(): void;
 }
@@ -58,7 +68,10 @@ export class RunWriter {
     if (refusal) return Promise.reject(refusal);
     if (command.type !== "clockJumped") this.#options.lookAtClock();
     const { promise, resolve, reject } = Promise.withResolvers<Run>();
-    this.#waiting.push({ command, resolve, reject });
+    const waiting = { command, resolve, reject };
+    // Time that nobody could use is given back before anything is judged by the clock.
+    if (command.type === "clockJumped") this.#waiting.unshift(waiting);
+    else this.#waiting.push(waiting);
     if (!this.#draining) this.#drained = this.#drain();
     return promise;
   }
@@ -88,6 +101,11 @@ export class RunWriter {
     // Let everything that arrives in this turn of the loop share one append.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
+      // What the last append has set off asks for more within a few steps of promises, and they cost less than an append
+      // each.
+      for (let step = 0; step < STEPS_TO_SETTLE; step++) await Promise.resolve();
+      // The clock may have been set since these commands came; what is judged next is judged by the time of now.
+      this.#options.lookAtClock();
       const batch = this.#waiting;
       this.#waiting = [];
       await this.#write(batch);
@@ -104,26 +122,33 @@ export class RunWriter {
     let next = this.#run;
     for (const waiting of batch) {
       try {
-        for (const event of decide(next, waiting.command, at)) {
-          events.push({ ...event, timestamp: at });
-          next = place(next, event, at);
-        }
+        const step = decideStep(next, waiting.command, at);
+        for (const event of step.events) events.push({ ...event, timestamp: at });
+        next = step.run;
       } catch (refusal) {
         refusals.set(waiting, refusal);
       }
     }
     const before = this.#run;
+    const calledFor = events.every(({ type }) => onlyTells(type)) ? null : this.#options.calledFor(next!);
+    for (const command of calledFor?.commands ?? []) {
+      const step = decideStep(next, command, at);
+      for (const event of step.events) events.push({ ...event, timestamp: at });
+      next = step.run;
+    }
     let stored: StoredEvent[] = [];
     try {
       if (this.#halted) throw this.#halted;
       if (events.length > 0) stored = await store.append(this.id, before?.runSeq ?? 0, events);
     } catch (error) {
+      calledFor?.done();
       for (const waiting of batch) waiting.reject(error);
       // A writer that was told to stop has not failed.
       if (error !== this.#halted) this.#options.failed(error);
       return;
     }
     this.#run = next;
+    calledFor?.done();
     // Only what the store could not do is a failure. What is on disk has happened, whatever its listeners make of it.
     if (stored.length > 0) guarded(() => this.#options.published(stored, next!, before));
     for (const waiting of batch) {
@@ -132,6 +157,3 @@ export class RunWriter {
     }
   }
 }
-
-const place = (run: Run | null, event: RunEvent, timestamp: number): Run =>
-  apply(run, { ...event, runSeq: (run?.runSeq ?? 0) + 1, timestamp });

@@ -1,5 +1,7 @@
-// Places for workers: how many more may be started now, over all runs of this server, for one agent, and in the memory
-// that is left.
+// Places for workers: how many more may be started now, over all runs of this server, for one agent, in the memory that
+// is left, and while its provider answers.
+import { providerOf } from "../run/provider-name.ts";
+import type { Run } from "../schema/run.ts";
 
 export interface SlotLimits {
   /** Workers at the same time over all runs. */
@@ -11,8 +13,17 @@ export interface SlotLimits {
   freeMemory?: () => number;
 }
 
-/** One entry for each worker that is active, over all runs: its agent, and since when it runs. */
-export type ActiveAgents = () => { agent: string; since: number }[];
+/**
+ * One entry for each worker that is active, over all runs: its agent, and since when it runs. A state of a run that is
+ * about to be stored may be given, to be counted instead of the stored one.
+ */
+export type ActiveAgents = (instead?: Run) => { agent: string; since: number }[];
+
+/** Until when the provider of an agent answers nobody, as the runs have heard; null where none has heard such a thing. */
+export type RefusedUntil = (provider: string) => number | null;
+
+/** After this time without news a provider is taken to answer again. */
+const NEWS_LAST_MS = 600_000;
 
 /** So long a worker has not taken the memory that it will need. */
 const YOUNG_MS = 20_000;
@@ -23,24 +34,48 @@ export class Slots {
   readonly #limits: SlotLimits;
   readonly #active: ActiveAgents;
   readonly #now: () => number;
+  readonly #refusedUntil: RefusedUntil;
   readonly #reserved: string[] = [];
 
-  constructor(limits: SlotLimits, active: ActiveAgents, now: () => number) {
+  constructor(limits: SlotLimits, active: ActiveAgents, now: () => number, refusedUntil: RefusedUntil = () => null) {
     this.#limits = limits;
     this.#active = active;
     this.#now = now;
+    this.#refusedUntil = refusedUntil;
+  }
+
+  /** When to look again, because the agent's provider lets nobody in for now; null while it does. */
+  opensAt(agent: string): number | null {
+    if (this.#byProvider(agent, this.#taken()) > 0) return null;
+    const until = this.#refusedUntil(providerOf(agent))!;
+    return this.#now() < until ? until : until + NEWS_LAST_MS;
+  }
+
+  /** The agents of all who have a place, or are about to. */
+  #taken(): string[] {
+    return [...this.#active().map((worker) => worker.agent), ...this.#reserved];
+  }
+
+  /** How many more its provider lets in: none while it refuses, then one that shows whether it still does. */
+  #byProvider(agent: string, active: readonly string[]): number {
+    const until = this.#refusedUntil(providerOf(agent));
+    if (until === null || this.#now() >= until + NEWS_LAST_MS) return Number.POSITIVE_INFINITY;
+    const others = active.filter((each) => providerOf(each) === providerOf(agent)).length;
+    return this.#now() < until || others > 0 ? 0 : 1;
   }
 
   /** How many workers of this agent may be started now. */
-  free(agent: string): number {
-    const known = this.#active();
+  free(agent: string, instead?: Run): number {
+    const known = this.#active(instead);
     const active = [...known.map((worker) => worker.agent), ...this.#reserved];
     const { maxWorkers, perAgent = {} } = this.#limits;
     const kind = agentKind(agent);
     const ofKind = active.filter((each) => agentKind(each) === kind).length;
     const cap = Object.hasOwn(perAgent, kind) ? perAgent[kind]! : Number.POSITIVE_INFINITY;
     const young = known.filter(({ since }) => this.#now() - since < YOUNG_MS).length + this.#reserved.length;
-    return Math.max(0, Math.min(maxWorkers - active.length, cap - ofKind, this.#byMemory(active.length, young)));
+    const byProvider = this.#byProvider(agent, active);
+    const byMemory = this.#byMemory(active.length, young);
+    return Math.max(0, Math.min(maxWorkers - active.length, cap - ofKind, byMemory, byProvider));
   }
 
   /** Where nothing runs, one is started whatever is free: waiting would not make room. */

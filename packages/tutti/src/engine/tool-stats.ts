@@ -1,33 +1,44 @@
 // Tool calls counted by kind. The names are those of the tools themselves as agents report them, never words in a text.
 import type { ToolStats } from "../schema/worker.ts";
 
-const KINDS: Record<string, Exclude<keyof ToolStats, "total" | "glob" | "grep">> = {
-  read: "reads",
-  readfile: "reads",
-  write: "writes",
-  writefile: "writes",
-  edit: "edits",
-  multiedit: "edits",
-  editfile: "edits",
-  applypatch: "edits",
-  notebookedit: "edits",
-  bash: "bash",
-  shell: "bash",
-  execute: "bash",
-  terminal: "bash",
-  glob: "search",
-  grep: "search",
-  search: "search",
-  ripgrep: "search",
-  webfetch: "web",
-  websearch: "web",
-  task: "task",
-  agent: "task",
+type Kind = Exclude<keyof ToolStats, "total" | "glob" | "grep">;
+
+/** The names of document 004, and the real ones of Claude Code, Codex and Gemini; upper case and other signs do not count. */
+const NAMES: Record<Kind, string> = {
+  reads: "Read Reading ReadFile read_many_files NotebookRead LS list_directory list_dir view view_image",
+  writes: "Write Writing WriteFile create_file",
+  edits: "Edit Editing EditFile MultiEdit NotebookEdit replace str_replace apply_patch",
+  bash: "Bash shell execute terminal run_shell_command local_shell local_shell_call exec_command unified_exec container.exec",
+  search: "Glob Grep search ripgrep rg search_file_content grep_search find_files",
+  web: "WebFetch WebSearch google_web_search web_search_call",
+  task: "Task Agent subagent TodoWrite write_todos update_plan",
+};
+
+const letters = (name: string): string => name.toLowerCase().replaceAll(/[^a-z]/g, "");
+
+const KINDS = new Map<string, Kind>(
+  Object.entries(NAMES).flatMap(([kind, names]) => names.split(" ").map((name) => [letters(name), kind as Kind])),
+);
+
+/** Runs count two kinds of search apart. */
+const APART: Readonly<Record<string, "glob" | "grep">> = {
+  glob: "glob",
+  findfiles: "glob",
+  grep: "grep",
+  grepsearch: "grep",
+  ripgrep: "grep",
+  rg: "grep",
+  searchfilecontent: "grep",
 };
 
 export function countTool(stats: ToolStats, name: string): ToolStats {
-  const key = name.toLowerCase().replaceAll(/[^a-z]/g, "");
-  const kind = Object.hasOwn(KINDS, key) ? KINDS[key] : undefined;
-  const counted = { ...stats, total: stats.total + 1, ...(kind ? { [kind]: stats[kind] + 1 } : {}) };
-  return key === "glob" || key === "grep" ? { ...counted, [key]: stats[key] + 1 } : counted;
+  const key = letters(name);
+  const kind = KINDS.get(key);
+  const apart = Object.hasOwn(APART, key) ? APART[key] : undefined;
+  return {
+    ...stats,
+    total: stats.total + 1,
+    ...(kind ? { [kind]: stats[kind] + 1 } : {}),
+    ...(apart ? { [apart]: stats[apart] + 1 } : {}),
+  };
 }

@@ -7,6 +7,7 @@ import { NO_TOOLS, type ToolStats } from "../schema/worker.ts";
 /** Enough to show a person what the agent said last, and what it said instead of an answer. */
 const LAST_WORDS = 400;
 const SAID = 4000;
+const STARTS_AN_AGENT = new Set(["Task", "Agent"]);
 const ACTS_AT_ONCE = new Set(["progress", "heartbeat"]);
 
 export class TurnRecord {
@@ -16,6 +17,8 @@ export class TurnRecord {
   toolStats: ToolStats = NO_TOOLS;
   usage: Usage = NO_USAGE;
   said = "";
+  /** How many agents of its own it has started. */
+  subagents = 0;
   readonly #delimiters: Delimiters;
   #scanner: ResponseScanner;
 
@@ -43,6 +46,7 @@ export class TurnRecord {
 
   tool(name: string): void {
     this.toolStats = countTool(this.toolStats, name);
+    if (STARTS_AN_AGENT.has(name)) this.subagents += 1;
   }
 
   spend(usage: Usage): void {

@@ -3,6 +3,8 @@ import { extended } from "./budget.ts";
 import { confirm, refused, requestChanges } from "./confirm.ts";
 import { answered, withdraw } from "./inbox.ts";
 import { cancel, resumed, stillAsks } from "./lifecycle.ts";
+import { noAmong, yesAmong } from "./permission.ts";
+import { LIMIT_OPTIONS } from "./provider.ts";
 import { retry } from "./retry.ts";
 import { Budget, type BudgetKind } from "../schema/budget.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -10,7 +12,13 @@ import type { Decision, RunEvent } from "../schema/event.ts";
 import type { InboxItem, PersonAnswer } from "../schema/inbox.ts";
 import type { Run } from "../schema/run.ts";
 
-export function answerItem(run: Run, itemId: string, answer: PersonAnswer, at: number): RunEvent[] {
+export function answerItem(
+  run: Run,
+  itemId: string,
+  answer: PersonAnswer,
+  at: number,
+  by: "person" | "clock" = "person",
+): RunEvent[] {
   const item = Object.hasOwn(run.inbox, itemId) ? run.inbox[itemId]! : null;
   if (!item) throw new TuttiError("item_not_found", `nothing waits under ${itemId}`);
   if (answer.hash !== undefined && answer.hash !== item.hash) {
@@ -19,6 +27,10 @@ export function answerItem(run: Run, itemId: string, answer: PersonAnswer, at: n
   switch (item.kind) {
     case "question":
       return [answered(run, item, wordsOf(item, answer))];
+    case "permission":
+      return [answered(run, item, permissionOf(item, answer))];
+    case "limit":
+      return answerLimit(run, item, answer, by);
     case "plan":
       return answerPlan(run, answer);
     case "decision":
@@ -41,6 +53,24 @@ function wordsOf(item: InboxItem, answer: PersonAnswer): string {
   if ("text" in answer && answer.text !== undefined && !("approve" in answer)) return answer.text;
   if ("option" in answer) return optionOf(item, answer.option);
   return wrong(`${item.id} is answered with text${item.options ? " or the number of an option" : ""}`);
+}
+
+/** A refusal in words is passed on to the agent as it is. */
+function permissionOf(item: InboxItem, answer: PersonAnswer): string {
+  if (!("approve" in answer)) return wordsOf(item, answer);
+  return answer.approve ? yesAmong(item.options) : (answer.text ?? noAmong(item.options));
+}
+
+function answerLimit(run: Run, item: InboxItem, answer: PersonAnswer, by: "person" | "clock"): RunEvent[] {
+  const goOn =
+    "approve" in answer
+      ? answer.approve
+      : "option" in answer
+        ? optionOf(item, answer.option) === LIMIT_OPTIONS[0]
+        : wrong(`${item.id} is answered with an option or with approval`);
+  if (!goOn) return cancel(run);
+  const rest = stillAsks(run, new Set([item.id])) ? [] : resumed(run, by === "clock");
+  return [answered(run, item, LIMIT_OPTIONS[0]!), ...rest];
 }
 
 function optionOf(item: InboxItem, option: number): string {

@@ -1,8 +1,11 @@
 // The part of the fold that concerns sessions: the main session and the workers.
 import { taskOf, workerOf } from "./lookup.ts";
+import { toldTo } from "./message.ts";
 import { outlineOf } from "./outline.ts";
+import { providerOf } from "./provider-name.ts";
 import { sizeOf, withEntry, withoutEntries } from "./shared-record.ts";
 import { withSession, withWorker } from "./with-worker.ts";
+import type { Ending } from "../schema/ending.ts";
 import type { Placed, RunEvent } from "../schema/event.ts";
 import { NO_USAGE, type Usage } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
@@ -26,7 +29,7 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
     case "main:lost": {
       const lost = withMain(run, event.data.sessionId, { state: "over", turn: null });
       // The next session finds a folder of its own, not what this one had begun.
-      const anew = { ...lost, owed: run.owed && { ...run.owed, interrupted: false } };
+      const anew = { ...lost, owed: run.owed && { ...run.owed, interrupted: false, waitsFor: null } };
       return event.data.counted ? { ...anew, mainLosses: run.mainLosses + 1 } : anew;
     }
     case "worker:spawning":
@@ -40,9 +43,13 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
       return withSession(run, event.data.taskId, { state: "running", start: event.data.start }, { status: "running" });
     case "worker:started":
       return withWorker(run, event.data.taskId, { startedAt: event.timestamp, lastActivityAt: event.timestamp });
-    case "worker:completed":
-      return over(run, event.data.taskId, event.timestamp, {
+    case "worker:completed": {
+      const { reused } = event.data;
+      // Nobody started a session for what was taken over.
+      const counted = reused ? { ...run, sessions: run.sessions - 1 } : run;
+      return over(counted, event.data.taskId, event.timestamp, {
         status: "completed",
+        reused: reused ? { run: reused.run, taskId: reused.taskId, sessionId: reused.sessionId } : null,
         progress: 100,
         output: event.data.output,
         outputFiles: event.data.outputFiles,
@@ -50,6 +57,7 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
         partial: event.data.partial,
         error: event.data.partial ? (event.data.report.error ?? null) : null,
       });
+    }
     case "worker:failed":
       return over(run, event.data.taskId, event.timestamp, {
         status: "failed",
@@ -93,6 +101,7 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
           losses: 0,
           retryCount: event.data.retryCount,
           notBefore: event.data.notBefore,
+          ...(event.data.automatic ? {} : { anew: true }),
         }),
         event.data.taskId,
       );
@@ -111,12 +120,17 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
     case "turn:started": {
       const { turn: number, phase, try: tries } = event.data;
       const turn = { number, phase, try: tries, startedAt: event.timestamp };
-      const counted = { ...run, turns: run.turns + 1 };
-      if (event.data.taskId !== null) return withSession(counted, event.data.taskId, { turn, turns: number });
-      return withMain(counted, event.data.sessionId, { turn, turns: number, waitedMs: 0 });
+      const counted = { ...run, turns: run.turns + 1, messages: toldTo(run, event.data.taskId) };
+      if (event.data.taskId === null) {
+        return withMain(counted, event.data.sessionId, { turn, turns: number, waitedMs: 0, refusedSince: null });
+      }
+      const { waitedMs = 0, refusedSince = null } = workerOf(run, event.data.taskId)?.session ?? {};
+      const refused = refusedSince === null ? 0 : event.timestamp - refusedSince;
+      const asked = { turn, turns: number, waitedMs: waitedMs + refused, refusedSince: null };
+      return withSession(counted, event.data.taskId, asked);
     }
     case "turn:ended":
-      return endTurn(run, event.data);
+      return endTurn(run, event.data, event.timestamp);
     case "turn:abandoned": {
       const { taskId, usage, toolStats } = event.data;
       const worker = taskId === null ? undefined : workerOf(run, taskId);
@@ -148,13 +162,23 @@ interface Spawned {
 
 function newSession(run: Run, spawned: Spawned, usualRole: string, start: string | null): SessionState {
   const { sessionId, attempt, agent = run.agent, role = usualRole } = spawned;
-  const fresh = { state: "spawning" as const, turns: 0, turn: null, waitedMs: 0, pausedAt: null, asks: {} };
+  const fresh = {
+    state: "spawning" as const,
+    turns: 0,
+    turn: null,
+    waitedMs: 0,
+    pausedAt: null,
+    refusedSince: null,
+    asks: {},
+  };
   return { sessionId, attempt, agent, role, start, ...fresh };
 }
 
 /** A session that was paused goes on; the time in between counts against nobody. */
 export function goOn(session: SessionState, at: number): SessionState {
   if (session.pausedAt === null) return session;
+  // One that waits for its provider is counted until it is asked again.
+  if (session.refusedSince !== null) return { ...session, pausedAt: null };
   return { ...session, pausedAt: null, waitedMs: session.waitedMs + at - session.pausedAt };
 }
 
@@ -180,7 +204,7 @@ function newWorker(run: Run, spawned: Spawned & { taskId: string }): Worker {
     status: "spawning",
     attempt,
     session: newSession(run, spawned, "worker", null),
-    owed: { phase: "workerExecution", try: 1, problems: [], note: null, interrupted: false },
+    owed: { phase: "workerExecution", try: 1, problems: [], note: null, interrupted: false, waitsFor: null },
     progress: 0,
     currentAction: null,
     toolStats: NO_TOOLS,
@@ -196,6 +220,9 @@ function newWorker(run: Run, spawned: Spawned & { taskId: string }): Worker {
     notBefore: null,
     pausedBy: null,
     losses: before?.losses ?? 0,
+    // What a person has to say about the task was not known when a result was made before.
+    anew: (before?.anew ?? false) || run.messages.some((message) => message.taskId === taskId),
+    reused: null,
     commit: null,
     merged: "not yet",
     startedAt: null,
@@ -213,25 +240,26 @@ function over(run: Run, taskId: string, at: number, patch: Partial<Worker>): Run
   return withSession(run, taskId, { state: "over", turn: null, pausedAt: null }, ended);
 }
 
-function endTurn(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data"]): Run {
+function endTurn(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data"], at: number): Run {
+  const refusedSince = data.again ? at : null;
   const again = (owed: Owed | null): Owed | null => {
     if (!owed) return null;
-    if (data.ending.kind === "interrupted") return { ...owed, interrupted: true };
+    if (data.ending.kind === "interrupted" || data.again) return { ...owed, interrupted: true };
     return data.problems.length > 0 ? { ...owed, try: owed.try + 1, problems: data.problems } : owed;
   };
   const usage = addUsage(run.usage, data.usage);
   const toolStats = addTools(run.toolStats, data.toolStats);
   if (data.taskId === null) {
-    const main = withMain(run, data.sessionId, { turn: null });
-    const mainLosses = data.problems.length === 0 ? 0 : run.mainLosses;
+    const main = withMain(heardOf(run, run.main, data.ending), data.sessionId, { turn: null, refusedSince });
+    const mainLosses = data.problems.length === 0 && !data.again ? 0 : run.mainLosses;
     return { ...main, owed: again(run.owed), mainLosses, usage, toolStats };
   }
   const worker = workerOf(run, data.taskId);
   if (!worker) return run;
   const ended = withSession(
-    run,
+    heardOf(run, worker.session, data.ending),
     data.taskId,
-    { turn: null },
+    { turn: null, refusedSince },
     {
       owed: again(worker.owed),
       toolStats: addTools(worker.endedTools, data.toolStats),
@@ -240,6 +268,14 @@ function endTurn(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data
     },
   );
   return { ...ended, usage, toolStats };
+}
+
+/** A provider that answered no longer refuses. */
+function heardOf(run: Run, session: SessionState | null, { kind }: Ending): Run {
+  const provider = session && providerOf(session.agent);
+  if (provider === null || kind !== "ended" || !Object.hasOwn(run.refusals, provider)) return run;
+  const { [provider]: _, ...refusals } = run.refusals;
+  return { ...run, refusals };
 }
 
 export function addTools(a: ToolStats, b: ToolStats): ToolStats {

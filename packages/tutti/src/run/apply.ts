@@ -19,7 +19,7 @@ import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
 import { NO_TOOLS, type Owed, type SessionState } from "../schema/worker.ts";
 
 /** Raised whenever the same events fold to a state of another form: states that were stored before are then folded anew. */
-export const FOLD_VERSION = 2;
+export const FOLD_VERSION = 3;
 
 export function apply(run: Run | null, event: RunEvent & Placed): Run {
   if (event.type === "orchestrator:created") return born(event.data, event);
@@ -72,6 +72,7 @@ function born(data: Created, { runSeq, timestamp }: Placed): Run {
     inbox: emptyRecord(),
     answers: emptyRecord(),
     decisions: [],
+    messages: [],
     budget: data.template.config.budget,
     turns: 0,
     sessions: 0,
@@ -79,10 +80,14 @@ function born(data: Created, { runSeq, timestamp }: Placed): Run {
     idleSince: null,
     lastSpawnAt: null,
     phaseSince: null,
+    refusals: {},
+    autoResumes: 0,
     hooks: emptyRecord(),
     usage: NO_USAGE,
     toolStats: NO_TOOLS,
     errors: [],
+    forkedFrom: null,
+    idempotency: data.idempotency ?? null,
     released: false,
     createdAt: timestamp,
     updatedAt: timestamp,
@@ -124,15 +129,24 @@ function change(run: Run, event: RunEvent & Placed): Run {
           ? {}
           : Object.fromEntries(event.data.tasks.map(({ id }) => [id, { satisfied: true }])),
       };
+    case "message:sent": {
+      const { taskId, text } = event.data;
+      return { ...run, messages: [...run.messages, { taskId, text, told: false }] };
+    }
     case "orchestrator:created":
     case "log:removed":
     case "orchestrator:cleanup":
     case "workers:archived":
     case "workers:deleted":
     case "orchestrator:budgetReached":
-    case "orchestrator:forked":
-    case "orchestrator:imported":
       return run;
+    case "orchestrator:forked": {
+      const { from, at, fresh = false } = event.data;
+      return { ...run, forkedFrom: fresh ? null : { run: from, at }, idempotency: null };
+    }
+    case "orchestrator:imported":
+      // What it was forked from is another engine's; a run of that name here is not meant.
+      return { ...run, forkedFrom: null, idempotency: null };
     case "orchestrator:confirmed": {
       const { tasks = run.tasks, parallelGroups = run.parallelGroups, skipped, budget = run.budget } = event.data;
       const order = soundOrder(tasks, run.executionOrder);
@@ -152,13 +166,19 @@ function change(run: Run, event: RunEvent & Placed): Run {
       };
     }
     case "orchestrator:paused": {
-      const { previousStatus: status, previousPhase: phase, reason } = event.data;
+      const { previousStatus: status, previousPhase: phase, reason, detail } = event.data;
       const main = run.main && run.main.state !== "over" ? { ...run.main, pausedAt: event.timestamp } : run.main;
-      const pausedFrom = { status, phase, at: event.timestamp, reason };
+      const pausedFrom = { status, phase, at: event.timestamp, reason, detail };
       return { ...beIdle(run, event.timestamp), status: "paused", pausedFrom, main };
     }
-    case "orchestrator:resumed":
-      return resume(run, event.data.status, event.timestamp);
+    case "orchestrator:resumed": {
+      const resumed = resume(run, event.data.status, event.timestamp);
+      return event.data.automatic ? { ...resumed, autoResumes: run.autoResumes + 1 } : resumed;
+    }
+    case "provider:refused": {
+      const { provider, cause, detail, until, count } = event.data;
+      return { ...run, refusals: { ...run.refusals, [provider]: { cause, detail, until, count } } };
+    }
     case "orchestrator:decided": {
       const decisions = [...run.decisions, ...event.data.decisions];
       const note = `The person has decided:\n${decisions.map(({ question, answer }) => `- ${question}\n  ${answer}`).join("\n")}`;
@@ -167,7 +187,7 @@ function change(run: Run, event: RunEvent & Placed): Run {
     case "orchestrator:budgetChanged":
       return { ...run, budget: event.data.budget };
     case "orchestrator:clockJumped":
-      return shiftClocks(run, event.data.byMs);
+      return shiftClocks(run, event.data.byMs, event.timestamp);
     case "hook:started":
       return { ...run, hooks: withEntry<HookState>(run.hooks, hookKey(event.data.hook, event.data.cause), "running") };
     case "hook:ended":
@@ -248,6 +268,7 @@ export const firstAsking = (phase: Phase): Owed => ({
   problems: [],
   note: null,
   interrupted: false,
+  waitsFor: null,
 });
 
 export const hookKey = (hook: string, cause: number): string => `${hook} ${cause}`;
@@ -283,10 +304,11 @@ function resume(run: Run, status: RunStatus, at: number): Run {
  * Time that passed without anybody being able to use it. What stands still anyway, because it is paused or waits for a
  * person, is measured by the same clock at both ends, and needs no shift.
  */
-function shiftClocks(run: Run, byMs: number): Run {
+function shiftClocks(run: Run, byMs: number, at: number): Run {
   const asking = new Set(valuesOf(run.inbox).map(({ sessionId }) => sessionId));
   const shift = (session: SessionState): SessionState => {
-    const still = session.state !== "running" || session.pausedAt !== null || asking.has(session.sessionId);
+    const waits = session.pausedAt !== null || session.refusedSince !== null || asking.has(session.sessionId);
+    const still = session.state !== "running" || waits;
     return still ? session : { ...session, waitedMs: session.waitedMs + byMs };
   };
   const later = (at: number | null): number | null => (at === null ? null : at + byMs);
@@ -297,7 +319,8 @@ function shiftClocks(run: Run, byMs: number): Run {
       return withEntry(all, worker.taskId, shifted);
     }, run.workers);
   const inbox = valuesOf(run.inbox)
-    .filter(({ expiresAt }) => expiresAt !== undefined)
+    // The moment at which a provider's limit ends is that of its own clock.
+    .filter(({ expiresAt, kind }) => expiresAt !== undefined && kind !== "limit")
     .reduce((all, item): Run["inbox"] => {
       return withEntry<InboxItem>(all, item.id, { ...item, expiresAt: item.expiresAt! + byMs });
     }, run.inbox);
@@ -308,6 +331,13 @@ function shiftClocks(run: Run, byMs: number): Run {
     main: run.main && shift(run.main),
     phaseSince: run.pausedFrom ? run.phaseSince : later(run.phaseSince),
     lastSpawnAt: later(run.lastSpawnAt),
+    refusals: Object.fromEntries(
+      Object.entries(run.refusals).map(([name, refusal]) => {
+        // A wait that was over before stays over: somebody may be asked since.
+        const until = refusal.until > at - byMs ? refusal.until + byMs : refusal.until;
+        return [name, { ...refusal, until }];
+      }),
+    ),
     idleMs: run.idleSince === null ? run.idleMs + byMs : run.idleMs,
   };
 }
@@ -330,10 +360,27 @@ function end(run: Run, status: RunStatus, outcome: Verdict, at: number): Run {
 /** Who asks what. */
 export const asking = (taskId: string | null, question: string): string => `${taskId ?? "main"}: ${question}`;
 
+/** A session that ended its turn with a question is asked again when there is an answer, with that before it. */
+function noteWait(run: Run, item: InboxItem, answer: string | null, waited: number): Run {
+  const { kind, id, taskId, sessionId, question } = item;
+  if (kind !== "question") return run;
+  const open = Object.hasOwn(run.inbox, id);
+  const told = answer === null ? {} : { note: `You asked: ${question}\nThe answer is: ${answer}`, problems: [] };
+  const noted = (owed: Owed | null): Owed | null => owed && { ...owed, waitsFor: open ? id : null, ...told };
+  const later = (session: SessionState): SessionState => ({ ...session, waitedMs: session.waitedMs + waited });
+  if (taskId === null) {
+    if (run.main?.sessionId !== sessionId) return run;
+    return { ...run, owed: noted(run.owed), main: later(run.main) };
+  }
+  const worker = workerOf(run, taskId);
+  if (worker?.sessionId !== sessionId) return run;
+  return withWorker(run, taskId, { owed: noted(worker.owed), session: later(worker.session) });
+}
+
 /** The session that asked remembers its question; the time it waited for the answer does not count against it. */
 function noteAsk(before: Run, item: InboxItem, answer: string | null, waited: number): Run {
   const { taskId, sessionId, askId, question } = item;
-  if (askId === null) return before;
+  if (askId === null) return noteWait(before, item, answer, waited);
   const given = { text: answer ?? "", sessionId: sessionId ?? "" };
   const answers = answer === null ? before.answers : withEntry(before.answers, asking(taskId, question), given);
   const run = { ...before, answers };

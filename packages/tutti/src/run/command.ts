@@ -2,11 +2,14 @@
 // workspaces; all of them are judged by `decide`, and none of them is stored: the log holds only what followed.
 import type { Answer } from "../schema/answer.ts";
 import type { Budget } from "../schema/budget.ts";
-import type { Ending, RunEvent } from "../schema/event.ts";
+import type { Trouble } from "./provider.ts";
+import type { Ending } from "../schema/ending.ts";
+import type { Idempotency, RunEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
 import type { Conflict, Usage } from "../schema/outcome.ts";
 import type { Task } from "../schema/task.ts";
 import type { Template } from "../schema/template.ts";
+import type { KnownResult } from "./reuse.ts";
 import type { ToolStats } from "../schema/worker.ts";
 
 /** What a person changes in a plan before it is carried out. */
@@ -34,6 +37,7 @@ export type Order =
       message: string;
       customVariables: Record<string, unknown>;
       agent: string;
+      idempotency?: Idempotency;
     }
   | { type: "start"; base: string; warnings: string[] }
   | { type: "confirm"; changes?: PlanChanges; hash?: string }
@@ -45,6 +49,8 @@ export type Order =
   | { type: "resumeWorker"; sessionId: string }
   | { type: "cancelWorker"; sessionId: string }
   | { type: "retry"; taskId: string }
+  /** To the worker of a task, or to the main session. */
+  | { type: "message"; taskId: string | null; text: string }
   | { type: "answer"; itemId: string; answer: PersonAnswer }
   | { type: "decide"; decisions: { index: number; option?: number | undefined; text?: string | undefined }[] }
   /** What a main session failed to answer, given by a person. */
@@ -56,14 +62,29 @@ export type Order =
 export type Report =
   | { type: "spawnMain" }
   | { type: "spawn"; taskId: string }
-  | { type: "ready"; sessionId: string; start: string }
+  | { type: "ready"; sessionId: string; start: string; key?: string }
+  /** What the attempt is about has been done before; `work` is that result as work of this attempt. */
+  | { type: "known"; sessionId: string; key: string; result: KnownResult; work: { commit: string; files: string[] } }
   | { type: "unpreparable"; sessionId: string; code: string; error: string }
   | { type: "turnOver"; sessionId: string; turn: number; over: TurnOver }
   | { type: "lost"; sessionId: string; reason: string; counted: boolean }
   | { type: "expired"; sessionId: string }
   /** It has said and done nothing for this long. */
   | { type: "idle"; sessionId: string; forMs: number }
-  | { type: "asked"; sessionId: string; askId: string; itemId: string; question: string; options?: string[] }
+  | {
+      type: "asked";
+      sessionId: string;
+      askId: string;
+      itemId: string;
+      question: string;
+      options?: string[];
+      /** The tool that it wants to use, if that is the question. */
+      permission?: { tool: string; subject: string };
+    }
+  /** Its provider refused, and it goes on trying by itself. */
+  | ({ type: "troubled"; sessionId: string } & Trouble)
+  /** It no longer wants to know. */
+  | { type: "unasked"; sessionId: string; askId: string }
   | { type: "merged"; taskId: string; commit: string; head: string; conflict?: Conflict }
   | { type: "conflicted"; taskId: string; commit: string; conflict: Conflict }
   /** A session ended in the middle of a turn that had used something. */
@@ -97,6 +118,8 @@ export interface TurnOver {
   answer: Answer | null;
   problems: string[];
   said: string | null;
+  /** The question that it ended with instead of an answer. */
+  question: string | null;
   guess: { phase: string; confidence: number } | null;
   /** A name for the inbox item, should one be needed. */
   itemId: string;

@@ -1,12 +1,15 @@
 // The rules for what the main session answers: each phase's answer moves the run on, or is asked for again.
 import { settleConflicts } from "./apply.ts";
+import { askPerson } from "./ask-person.ts";
 import type { History, TurnOver } from "./command.ts";
 import { estimatePlan } from "./estimate.ts";
 import { afterAggregation, complete, enter, fail } from "./follow.ts";
 import { parallelGroups } from "./graph.ts";
 import { addItem, withdrawQuestions } from "./inbox.ts";
 import { pause } from "./lifecycle.ts";
+import { MAX_LOSSES } from "./losses.ts";
 import { readPlan, type Plan } from "./plan.ts";
+import { adviceOn, park, refused } from "./provider.ts";
 import type {
   AggregationAnswer,
   AnalysisAnswer,
@@ -25,7 +28,7 @@ export const MAX_TRIES = 3;
 export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, at: number): RunEvent[] {
   const { answer, ending } = over;
   const phase = main.turn!.phase;
-  const ended = (problems: string[]): RunEvent[] => [
+  const ended = (problems: string[], again = false): RunEvent[] => [
     ...withdrawQuestions(run, main.sessionId),
     {
       type: "turn:ended",
@@ -36,6 +39,7 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
         turn: main.turn!.number,
         ending,
         problems,
+        ...(again ? { again } : {}),
         said: problems.length > 0 ? over.said : null,
         guess: problems.length > 0 ? over.guess : null,
         toolStats: over.toolStats,
@@ -47,7 +51,8 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
   if (answer === null) {
     // Paused in the middle: the same question is put again when it goes on.
     if (ending.kind === "interrupted" || main.pausedAt !== null) return ended([]);
-    if (ending.kind !== "ended") return [...ended([]), fail(run, phase, ending.detail, "turn_failed", at)];
+    if (ending.kind !== "ended") return breakOff(run, main, over, ended, at);
+    if (over.question !== null) return [...ended([]), askPerson(run, null, main.sessionId, over, at)];
     const problems = over.problems.length > 0 ? over.problems : ["the answer holds no block"];
     if (run.owed!.try < MAX_TRIES) return ended(problems);
     const error = `no usable answer after ${MAX_TRIES} tries: ${problems.join("; ")}`;
@@ -58,6 +63,26 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
     ];
   }
   return takeAnswer(run, answer, { head: over.work?.head ?? run.head!, history: over.history }, ended, at);
+}
+
+/** A turn that broke off: whose fault that was says what follows. */
+function breakOff(
+  run: Run,
+  main: SessionState,
+  { ending, itemId }: TurnOver,
+  ended: (problems: string[], again?: boolean) => RunEvent[],
+  at: number,
+): RunEvent[] {
+  const { agent, sessionId } = main;
+  if (ending.cause === "usage_limit") return [...ended([], true), ...park(run, agent, ending, itemId, at)];
+  const wait = refused(run, main, ending, at);
+  if (wait !== null) return [...ended([], true), wait];
+  if (ending.cause === "context" && run.mainLosses + 1 < MAX_LOSSES) {
+    const data = { id: run.id, sessionId, taskId: null, reason: ending.detail, counted: true };
+    return [...ended([], true), { type: "main:lost", data }];
+  }
+  const error = adviceOn(agent, ending) ?? ending.detail;
+  return [...ended([]), fail(run, main.turn!.phase, error, ending.cause ?? "turn_failed", at)];
 }
 
 /** The person may know what the agent could not say. */

@@ -1,14 +1,20 @@
 // The rules for what the engine reports about sessions and workspaces.
 import { asking, hookKey } from "./apply.ts";
+import { NO_ANSWER } from "./ask-person.ts";
 import type { Report } from "./command.ts";
 import { decideMainAnswer } from "./decide-main-answer.ts";
 import { decideWorkerAnswer } from "./decide-worker-answer.ts";
 import { castOf } from "./cast.ts";
 import { askForMore, reached } from "./budget.ts";
 import { fail, mishap } from "./follow.ts";
-import { addItem, answered, withdrawQuestions } from "./inbox.ts";
+import { addItem, answered, withdraw, withdrawQuestions } from "./inbox.ts";
 import { pause } from "./lifecycle.ts";
 import { workerOf, workerOfSession } from "./lookup.ts";
+import { MAX_LOSSES } from "./losses.ts";
+import { overtaken } from "./message.ts";
+import { noAmong } from "./permission.ts";
+import { mayAsk, troubled } from "./provider.ts";
+import { takeOver } from "./reuse.ts";
 import { deadlines, isReady } from "./schedule.ts";
 import { entryOf } from "./shared-record.ts";
 import { PAUSABLE } from "./transitions.ts";
@@ -18,9 +24,6 @@ import type { Usage } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver } from "../schema/status.ts";
 import type { Worker } from "../schema/worker.ts";
-
-/** Sessions of one task, or main sessions, that may vanish for no reason of ours before we stop trying. */
-export const MAX_LOSSES = 3;
 
 export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
   if (report.type === "released")
@@ -80,6 +83,8 @@ function aboutSession(run: Run, report: SessionReport, at: number): RunEvent[] {
 
 function spawnMain(run: Run, at: number): RunEvent[] {
   if (run.owed === null || run.status === "paused" || (run.main && run.main.state !== "over")) return [];
+  // Its provider may have refused since this was wanted.
+  if (!mayAsk(run, castOf(run, run.owed.phase).agent, at)) return [];
   const spent = reached(run, at, { turn: false, session: true });
   if (spent !== null) return askForMore(run, spent, at);
   const attempt = (run.main?.attempt ?? 0) + 1;
@@ -93,7 +98,7 @@ function spawnMain(run: Run, at: number): RunEvent[] {
 }
 
 function spawn(run: Run, taskId: string, at: number): RunEvent[] {
-  if (!isReady(run, taskId, at)) return [];
+  if (!isReady(run, taskId, at) || !mayAsk(run, castOf(run, "workerExecution").agent, at)) return [];
   const spent = reached(run, at, { turn: false, session: true });
   if (spent !== null) return askForMore(run, spent, at);
   const attempt = (workerOf(run, taskId)?.attempt ?? 0) + 1;
@@ -151,10 +156,15 @@ function aboutMain(run: Run, main: NonNullable<Run["main"]>, report: SessionRepo
         : gone;
     }
     case "idle":
+    case "known":
       return [];
+    case "troubled":
+      return main.turn ? troubled(run, main.agent, report, at) : [];
+    case "unasked":
+      return takeBack(run, main.sessionId, report.askId);
     case "turnOver":
       if (main.turn?.number !== report.turn) return [];
-      return decideMainAnswer(run, main, report.over, at);
+      return decideMainAnswer(run, main, overtaken(run, null, report.over), at);
   }
 }
 
@@ -165,9 +175,14 @@ function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number
     case "ready":
       if (worker.status !== "spawning") return [];
       return [
-        { type: "worker:spawned", data: { ...about, task: worker.task, start: report.start } },
+        {
+          type: "worker:spawned",
+          data: { ...about, task: worker.task, start: report.start, ...(report.key ? { key: report.key } : {}) },
+        },
         { type: "worker:started", data: about },
       ];
+    case "known":
+      return takeOver(run, worker, report);
     case "unpreparable":
       return [...withdrawn, { type: "worker:failed", data: { ...about, error: report.error, code: report.code } }];
     case "asked":
@@ -188,43 +203,58 @@ function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number
     }
     case "idle": {
       const { idleTimeout } = run.template.config;
-      const waits = worker.status !== "running" || withdrawn.length > 0;
+      // Nothing is to be heard of it unless it has something to do.
+      const waits = worker.status !== "running" || worker.session.turn === null || withdrawn.length > 0;
       if (idleTimeout === undefined || report.forMs < idleTimeout || waits) return [];
+      // Before it was asked it had nothing to say, however long that was.
+      if (at - worker.session.turn!.startedAt < idleTimeout) return [];
       const error = `Worker said and did nothing for ${idleTimeout}ms`;
       return [{ type: "worker:timeout", data: { ...about, error, code: "worker_idle" } }];
     }
+    case "troubled":
+      return worker.session.turn ? troubled(run, worker.session.agent, report, at) : [];
+    case "unasked":
+      return takeBack(run, worker.sessionId, report.askId);
     case "turnOver":
       if (worker.session.turn?.number !== report.turn) return [];
-      return [...withdrawn, ...decideWorkerAnswer(run, worker, report.over)];
+      return [...withdrawn, ...decideWorkerAnswer(run, worker, overtaken(run, worker.taskId, report.over), at)];
   }
 }
 
 function ask(run: Run, taskId: string | null, report: Extract<Report, { type: "asked" }>, at: number): RunEvent[] {
-  const { itemId, sessionId, askId, question, options } = report;
+  const { itemId, sessionId, askId, question, options, permission } = report;
   // An adopted session tells its story again, with questions that have been put to the person before.
   const session = taskId === null ? run.main : workerOf(run, taskId)?.session;
   if (session && Object.hasOwn(session.asks, askId)) return [];
-  const { answerTimeout } = run.template.config;
+  const { answerTimeout = permission ? PERMISSION_TIMEOUT_MS : undefined } = run.template.config;
+  const byDefault = permission ? noAmong(options) : (options?.[0] ?? NO_ANSWER);
   const item = {
     id: itemId,
-    kind: "question" as const,
+    kind: permission ? ("permission" as const) : ("question" as const),
     taskId,
     sessionId,
     askId,
     question,
     ...(options ? { options } : {}),
-    ...(answerTimeout === undefined ? {} : { expiresAt: at + answerTimeout, default: options?.[0] ?? NO_ANSWER }),
+    ...(permission ? { evidence: permission, risk: "medium" as const } : {}),
+    ...(answerTimeout === undefined ? {} : { expiresAt: at + answerTimeout, default: byDefault }),
   };
   const asked = addItem(run, item, at);
   const known = asking(taskId, question);
   const before = Object.hasOwn(run.answers, known) ? run.answers[known]! : null;
-  // Asked again by the same session it is another question: what was allowed once is not allowed for ever.
-  if (asked.type !== "inbox:added" || before === null || before.sessionId === sessionId) return [asked];
+  // Asked again by the same session it is another question. And what was allowed once is not allowed for ever: the words
+  // of two wishes may be the same where what is wanted is not.
+  const isNew = before === null || before.sessionId === sessionId || permission !== undefined;
+  if (asked.type !== "inbox:added" || isNew) return [asked];
   // The person has answered this to a session that did not live to use it.
   return [asked, answered(run, asked.data.item, before.text)];
 }
 
-const NO_ANSWER = "Nobody answered in time. Decide by yourself what is safest, and say what you assumed.";
+const takeBack = (run: Run, sessionId: string, askId: string): RunEvent[] =>
+  withdraw(run, (item) => item.sessionId === sessionId && item.askId === askId);
+
+/** An agent that waits for a permission does nothing else meanwhile, so the wait has an end even if nobody is there. */
+const PERMISSION_TIMEOUT_MS = 1_800_000;
 
 /** What open turns use counts while they use it. */
 function spending(run: Run, usage: Usage, at: number): RunEvent[] {

@@ -1,15 +1,20 @@
 // The rules for what a worker answers.
+import { askPerson } from "./ask-person.ts";
 import type { TurnOver } from "./command.ts";
 import { MAX_TRIES } from "./decide-main-answer.ts";
+import { pause } from "./lifecycle.ts";
+import { MAX_LOSSES } from "./losses.ts";
+import { adviceOn, park, refused } from "./provider.ts";
+import { PAUSABLE } from "./transitions.ts";
 import type { CompletionAnswer } from "../schema/answer.ts";
 import type { RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import type { Worker } from "../schema/worker.ts";
 
 /** A report is a claim: it counts when it comes from the task's own session, says so explicitly, and work can be seen. */
-export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver): RunEvent[] {
+export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver, at: number): RunEvent[] {
   const about = { sessionId: worker.sessionId, orchestratorId: run.id, taskId: worker.taskId };
-  const ended = (problems: string[]): RunEvent => ({
+  const ended = (problems: string[], again = false): RunEvent => ({
     type: "turn:ended",
     data: {
       id: run.id,
@@ -18,6 +23,7 @@ export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver): Ru
       turn: worker.session.turn!.number,
       ending: over.ending,
       problems,
+      ...(again ? { again } : {}),
       said: problems.length > 0 ? over.said : null,
       guess: problems.length > 0 ? over.guess : null,
       toolStats: over.toolStats,
@@ -33,7 +39,8 @@ export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver): Ru
   if (report === null) {
     // Paused in the middle: the same question is put again when it goes on.
     if (over.ending.kind === "interrupted" || worker.status === "paused") return [ended([])];
-    if (over.ending.kind !== "ended") return failed(over.ending.detail, "turn_failed");
+    if (over.ending.kind !== "ended") return breakOff(run, worker, over, { again: ended([], true), failed }, at);
+    if (over.question !== null) return [ended([]), askPerson(run, worker.taskId, worker.sessionId, over, at)];
     const problems = over.problems.length > 0 ? over.problems : ["the answer holds no block"];
     if (worker.owed!.try >= MAX_TRIES)
       return failed(`no usable answer after ${MAX_TRIES} tries: ${problems.join("; ")}`, "no_answer");
@@ -59,6 +66,33 @@ export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver): Ru
     ended([]),
     { type: "worker:completed", data: { ...about, ...completion(report, over.work, report.status === "partial") } },
   ];
+}
+
+interface WaysOut {
+  /** The same is asked again later. */
+  again: RunEvent;
+  failed: (error: string, code: string) => RunEvent[];
+}
+
+/** A turn that broke off: whose fault that was says what follows. */
+function breakOff(run: Run, worker: Worker, over: TurnOver, { again, failed }: WaysOut, at: number): RunEvent[] {
+  const { ending, itemId } = over;
+  const { agent } = worker.session;
+  if (ending.cause === "usage_limit") return [again, ...park(run, agent, ending, itemId, at)];
+  const wait = refused(run, worker.session, ending, at);
+  if (wait !== null) return [again, wait];
+  const advice = adviceOn(agent, ending);
+  if (advice !== null) {
+    // Whoever starts next would fail in the same way.
+    const paused = PAUSABLE.has(run.status) ? pause(run, "provider", advice) : [];
+    return [...failed(advice, ending.cause!), ...paused];
+  }
+  if (ending.cause === "context" && worker.losses + 1 < MAX_LOSSES) {
+    const { sessionId, taskId } = worker;
+    const data = { sessionId, orchestratorId: run.id, taskId, reason: ending.detail, counted: true };
+    return [again, { type: "worker:lost", data }];
+  }
+  return failed(ending.detail, ending.cause ?? "turn_failed");
 }
 
 function completion(report: CompletionAnswer, work: NonNullable<TurnOver["work"]>, partial: boolean) {

@@ -17,6 +17,7 @@ import { follow } from "./follow.ts";
 import { addItem, withdraw } from "./inbox.ts";
 import { cancel, cancelWorker, pause, pauseWorker, resume, resumeWorker, stopWorkers } from "./lifecycle.ts";
 import { workerOf } from "./lookup.ts";
+import { sendMessage } from "./message.ts";
 import { respond } from "./respond.ts";
 import { automaticRetry, retry } from "./retry.ts";
 import { supply } from "./supply.ts";
@@ -25,11 +26,15 @@ import { TuttiError } from "../schema/error.ts";
 import { onlyTells, type RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 
-export function decide(run: Run | null, command: Command, at: number): RunEvent[] {
-  if (command.type === "create") return create(run, command);
+export const decide = (run: Run | null, command: Command, at: number): RunEvent[] =>
+  decideStep(run, command, at).events;
+
+/** The same, with the run after the events. */
+export function decideStep(run: Run | null, command: Command, at: number): { events: RunEvent[]; run: Run | null } {
+  if (command.type === "create") return applied(run, create(run, command), at);
   if (run === null) throw new TuttiError("run_not_found", "there is no such run");
   const decided = isOrder(command) ? order(run, command, at) : decideReport(run, command, at);
-  if (decided.every(({ type }) => onlyTells(type)) && command.type !== "tick") return decided;
+  if (decided.every(({ type }) => onlyTells(type)) && command.type !== "tick") return applied(run, decided, at);
   const steps: RunEvent[] = [];
   let state = run;
   // A tick says nothing itself; what is due by now follows.
@@ -39,7 +44,13 @@ export function decide(run: Run | null, command: Command, at: number): RunEvent[
       state = next(state, event, at);
     }
   }
-  return steps;
+  return { events: steps, run: state };
+}
+
+function applied(run: Run | null, events: RunEvent[], timestamp: number): { events: RunEvent[]; run: Run | null } {
+  let after = run;
+  for (const event of events) after = apply(after, { ...event, runSeq: (after?.runSeq ?? 0) + 1, timestamp });
+  return { events, run: after };
 }
 
 const isFatal = (events: readonly RunEvent[]): boolean =>
@@ -104,6 +115,7 @@ const ORDERS: ReadonlySet<Command["type"]> = new Set<Order["type"]>([
   "resumeWorker",
   "cancelWorker",
   "retry",
+  "message",
   "answer",
   "decide",
   "supply",
@@ -113,9 +125,9 @@ const isOrder = (command: Command): command is Exclude<Order, { type: "create" }
 
 function create(run: Run | null, command: Extract<Order, { type: "create" }>): RunEvent[] {
   if (run !== null) throw new TuttiError("wrong_state", `run ${run.id} exists already`);
-  const { id, templateId, template, cwd, message: userRequest, customVariables, agent } = command;
+  const { id, templateId, template, cwd, message: userRequest, customVariables, agent, idempotency } = command;
   const data = { id, templateId, cwd, status: "created" as const, template, userRequest, customVariables, agent };
-  return [{ type: "orchestrator:created", data }];
+  return [{ type: "orchestrator:created", data: { ...data, ...(idempotency ? { idempotency } : {}) } }];
 }
 
 function order(run: Run, command: Exclude<Order, { type: "create" }>, at: number): RunEvent[] {
@@ -140,6 +152,8 @@ function order(run: Run, command: Exclude<Order, { type: "create" }>, at: number
       return cancelWorker(run, command.sessionId);
     case "retry":
       return retry(run, command.taskId);
+    case "message":
+      return sendMessage(run, command.taskId, command.text);
     case "answer":
       return answerItem(run, command.itemId, command.answer, at);
     case "decide":

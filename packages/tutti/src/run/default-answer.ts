@@ -9,5 +9,5 @@ export function answerByDefault(run: Run, at: number): RunEvent[] {
   if (!overdue) return [];
   const option = overdue.options?.indexOf(overdue.default ?? "") ?? -1;
   const answer = option === -1 ? { text: overdue.default ?? "" } : { option };
-  return answerItem(run, overdue.id, answer, at);
+  return answerItem(run, overdue.id, answer, at, "clock");
 }

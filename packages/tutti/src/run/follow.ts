@@ -8,6 +8,8 @@ import { answerByDefault } from "./default-answer.ts";
 import { withdrawQuestions } from "./inbox.ts";
 import { activeWorkers, taskOf, workerOf, workersOf } from "./lookup.ts";
 import { openWork } from "./open-work.ts";
+import { mayAsk, refusalOf } from "./provider.ts";
+import { providerOf } from "./provider-name.ts";
 import { phaseOverAt, someReady } from "./schedule.ts";
 import { sizeOf } from "./shared-record.ts";
 import type { AggregationAnswer } from "../schema/answer.ts";
@@ -25,7 +27,7 @@ export function follow(run: Run, at: number): RunEvent[] {
   if (run.status === "confirming") {
     return run.template.config.autoSpawn && run.planErrors.length === 0 ? confirm(run, {}) : [];
   }
-  const turns = dueTurns(run);
+  const turns = dueTurns(run, at);
   const kind = reached(run, at, { turn: turns.length > 0, session: wantsSession(run, at) });
   if (kind !== null && hasMoreToDo(run)) return askForMore(run, kind, at);
   // No more turns at once than the budget has left; the next one asks for more.
@@ -54,19 +56,27 @@ function hasMoreToDo(run: Run): boolean {
 }
 
 /** A session that is there, owes an answer and has no question before it, is asked. */
-function dueTurns(run: Run): RunEvent[] {
+function dueTurns(run: Run, at: number): RunEvent[] {
   const due: RunEvent[] = [];
+  // Where a provider has refused, one turn shows whether it still does.
+  const asked = new Set<string>();
+  const mayBeAsked = ({ agent }: SessionState): boolean => {
+    const provider = providerOf(agent);
+    if (!mayAsk(run, agent, at) || asked.has(provider)) return false;
+    if (refusalOf(run, agent) !== null) asked.add(provider);
+    return true;
+  };
   const { main, owed } = run;
   if (main && owed && isDue(main, owed)) {
     const { agent, role } = castOf(run, owed.phase);
-    // Another agent's phase: the session that is there has done its part.
+    // Another agent's phase: the session that is there has done its part, whether its provider answers or not.
     if (main.agent !== agent || main.role !== role) {
       return [{ type: "main:relieved", data: { id: run.id, sessionId: main.sessionId, taskId: null } }];
     }
-    due.push(startTurn(run.id, main, null, owed));
+    if (mayBeAsked(main)) due.push(startTurn(run.id, main, null, owed));
   }
   for (const worker of activeWorkers(run)) {
-    if (worker.status === "running" && isDue(worker.session, worker.owed)) {
+    if (worker.status === "running" && isDue(worker.session, worker.owed) && mayBeAsked(worker.session)) {
       due.push(startTurn(run.id, worker.session, worker.taskId, worker.owed!));
     }
   }
@@ -74,7 +84,11 @@ function dueTurns(run: Run): RunEvent[] {
 }
 
 const isDue = (session: SessionState, owed: Owed | null): boolean =>
-  session.state === "running" && session.turn === null && session.pausedAt === null && owed !== null;
+  session.state === "running" &&
+  session.turn === null &&
+  session.pausedAt === null &&
+  owed !== null &&
+  owed.waitsFor === null;
 
 function startTurn(id: string, session: SessionState, taskId: string | null, owed: Owed): RunEvent {
   const { sessionId } = session;

@@ -30,7 +30,7 @@ export function resume(run: Run, at: number): RunEvent[] {
     throw new TuttiError("budget_exhausted", message, { details: asking.evidence });
   }
   // Where a budget is used up and nobody has been asked yet, the rules ask at once.
-  return [...withdraw(run, (item) => item.kind === "budget"), ...resumed(run)];
+  return [...withdraw(run, ({ kind }) => kind === "budget" || kind === "limit"), ...resumed(run)];
 }
 
 /** What keeps a paused run from going on, besides what has just been answered. */
@@ -38,12 +38,15 @@ export const stillAsks = (run: Run, answered: ReadonlySet<string>): boolean =>
   valuesOf(run.inbox).some(({ id, kind }) => (kind === "decision" || kind === "budget") && !answered.has(id));
 
 /** Back to where the run was, with the workers that were paused with it. */
-export function resumed(run: Run): RunEvent[] {
+export function resumed(run: Run, automatic = false): RunEvent[] {
   const { pausedFrom } = run;
   if (!pausedFrom) return [];
   const workers = activeWorkers(run).filter((worker) => worker.status === "paused" && worker.pausedBy === "run");
   return [
-    { type: "orchestrator:resumed", data: { id: run.id, status: pausedFrom.status, phase: pausedFrom.phase } },
+    {
+      type: "orchestrator:resumed",
+      data: { id: run.id, status: pausedFrom.status, phase: pausedFrom.phase, ...(automatic ? { automatic } : {}) },
+    },
     ...workers.map((worker): RunEvent => ({ type: "worker:resumed", data: about(run, worker) })),
   ];
 }

@@ -97,17 +97,24 @@ function advance({ run: before, work }: Known, after: Run, outline: Outline): Op
 
 function followWorkers(next: OpenWork, before: Run, after: Run, changed: ReadonlySet<string>): void {
   const workers = new Map<string, Worker>();
+  const touched = { active: false, unmerged: false, waiting: false };
   for (const taskId of changed) {
     const [was, is] = [entryOf(before.workers, taskId), entryOf(after.workers, taskId)];
     if (is) workers.set(taskId, is);
+    for (const each of [was, is]) {
+      if (!each) continue;
+      touched.active ||= isActive(each);
+      touched.unmerged ||= isUnmerged(each);
+      touched.waiting ||= isWaiting(each);
+    }
     if (was?.sessionId === is?.sessionId) continue;
     if (was) next.sessions = withoutEntries(next.sessions, [was.sessionId]);
     if (is) next.sessions = withEntry(next.sessions, is.sessionId, taskId);
   }
   const place = ({ taskId }: Worker): number => placeOf(after.workers, taskId);
-  next.active = updated(next.active, workers, isActive, (a, b) => place(a) - place(b));
-  next.unmerged = updated(next.unmerged, workers, isUnmerged, byAcceptance);
-  next.waiting = updated(next.waiting, workers, isWaiting, (a, b) => place(a) - place(b));
+  if (touched.active) next.active = updated(next.active, workers, isActive, (a, b) => place(a) - place(b));
+  if (touched.unmerged) next.unmerged = updated(next.unmerged, workers, isUnmerged, byAcceptance);
+  if (touched.waiting) next.waiting = updated(next.waiting, workers, isWaiting, (a, b) => place(a) - place(b));
 }
 
 const isActive = ({ session }: Worker): boolean => session.state !== "over";

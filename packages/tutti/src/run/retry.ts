@@ -15,6 +15,12 @@ const NOT_BY_ITSELF: ReadonlySet<string> = new Set([
   "dependencies_collide",
   "session_lost",
   "phase_over",
+  "auth",
+  "billing",
+  "invalid_request",
+  "refusal",
+  "agent_budget",
+  "denied",
 ]);
 const ENDED: readonly string[] = ["failed", "timeout", "cancelled"];
 /** Doubling stops here. */

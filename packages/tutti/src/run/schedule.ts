@@ -2,9 +2,11 @@
 // and until when a session may take. The engine compares this with what is there and acts on the difference; it keeps
 // no memory of what it did before, so a restart is nothing special.
 import { minutesOverAt } from "./budget.ts";
+import { castOf } from "./cast.ts";
 import { taskOf, workerOf } from "./lookup.ts";
 import { openWork } from "./open-work.ts";
 import { outlineOf } from "./outline.ts";
+import { mayAsk, refusalOf, refusedUntil } from "./provider.ts";
 import { scopesOverlap } from "./scopes.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver, type Phase } from "../schema/status.ts";
@@ -54,7 +56,7 @@ export function schedule(run: Run, limits: Limits, now: number): Wanted {
   const main = run.main && run.main.state !== "over" ? run.main : null;
   const paused = run.status === "paused";
   return {
-    spawnMain: !paused && run.owed !== null && main === null,
+    spawnMain: !paused && run.owed !== null && main === null && mayAsk(run, castOf(run, run.owed.phase).agent, now),
     spawn: startable(run, active, limits, now),
     sessions: [...(main && run.owed !== null ? [main.sessionId] : []), ...active.map((worker) => worker.sessionId)],
     idle: main && run.owed === null ? [main.sessionId] : [],
@@ -69,7 +71,11 @@ function startable(run: Run, active: readonly Worker[], limits: Limits, now: num
   const { parallelExecution, maxWorkers, spawnDelay, overlappingScopes } = run.template.config;
   const cap = parallelExecution ? maxWorkers : 1;
   const paced = spawnDelay > 0 ? 1 : Number.POSITIVE_INFINITY;
-  const slots = Math.max(0, Math.min(limits.freeSlots, cap - active.length, paced));
+  const { agent } = castOf(run, "workerExecution");
+  // One session shows whether the provider still refuses.
+  const probing = refusalOf(run, agent) === null ? Number.POSITIVE_INFINITY : 1;
+  if (!mayAsk(run, agent, now)) return [];
+  const slots = Math.max(0, Math.min(limits.freeSlots, cap - active.length, paced, probing));
   if (slots === 0 || now < nextSpawnAt(run)) return [];
   const chosen: string[] = [];
   const taken = active.map(({ task }) => task.scope);
@@ -114,9 +120,12 @@ function nextLook(run: Run, since: number): number | null {
   const moments = [
     ...(run.status === "paused" ? [] : [nextSpawnAt(run), phaseOverAt(run), minutesOverAt(run)]),
     ...openWork(run).waiting.map(({ notBefore }) => notBefore),
-    ...openWork(run).questions.map(({ expiresAt }) => expiresAt ?? null),
+    refusedUntil(run, since),
   ].filter((moment) => moment !== null && moment > since && Number.isFinite(moment)) as number[];
-  return moments.length === 0 ? null : Math.min(...moments);
+  // What is open is not answered yet, however long ago its time was over: a fork may be parked for a limit of the past.
+  const overdue = openWork(run).questions.flatMap(({ expiresAt }) => expiresAt ?? []);
+  const all = [...moments, ...overdue];
+  return all.length === 0 ? null : Math.min(...all);
 }
 
 /** When the workers' phase as a whole has taken too long. */
@@ -128,7 +137,7 @@ export function phaseOverAt(run: Run): number | null {
 
 const PHASE_TIMEOUTS = ["analysis", "taskPlanning", "aggregation", "verification"] as const;
 
-/** A session that is paused or waits for a person has no deadline; that time does not count afterwards. */
+/** A session that is paused, or waits for a person or its provider, has no deadline; that time does not count afterwards. */
 export function deadlines(run: Run): Deadline[] {
   const { active, questions } = openWork(run);
   const waiting = new Set(questions.map((item) => item.sessionId));
@@ -140,6 +149,7 @@ export function deadlines(run: Run): Deadline[] {
   }
   for (const worker of active) {
     if (worker.status !== "running" || worker.startedAt === null || waiting.has(worker.sessionId)) continue;
+    if (worker.session.refusedSince !== null) continue;
     const at = worker.startedAt + run.template.config.workerTimeout + worker.session.waitedMs;
     found.push({ sessionId: worker.sessionId, at });
   }

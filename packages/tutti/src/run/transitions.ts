@@ -25,8 +25,8 @@ export const RUN_MOVES: Record<RunStatus, readonly RunStatus[]> = {
 
 export const WORKER_MOVES: Record<WorkerStatus, readonly WorkerStatus[]> = {
   pending: ["spawning"],
-  // Back to pending when the session vanishes for no fault of the task.
-  spawning: ["running", "pending", "failed", "timeout", "cancelled"],
+  // Back to pending when the session vanishes for no fault of the task; complete at once when its result is known.
+  spawning: ["running", "pending", "completed", "failed", "timeout", "cancelled"],
   running: ["paused", "pending", "completed", "failed", "timeout", "cancelled"],
   paused: ["running", "pending", "completed", "failed", "timeout", "cancelled"],
   completed: [],

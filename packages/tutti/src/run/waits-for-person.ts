@@ -1,5 +1,6 @@
 // Whether a run stands still until a person says something.
 import { activeWorkers } from "./lookup.ts";
+import { refusedUntil } from "./provider.ts";
 import { schedule } from "./schedule.ts";
 import { valuesOf } from "./shared-record.ts";
 import type { Run } from "../schema/run.ts";
@@ -8,8 +9,16 @@ import type { Run } from "../schema/run.ts";
 export function waitsForPerson(run: Run, now: number): boolean {
   const { spawnMain, spawn, merges } = schedule(run, { freeSlots: Number.POSITIVE_INFINITY }, now);
   if (spawnMain || spawn.length > 0 || merges.length > 0) return false;
-  const waiting = new Set(valuesOf(run.inbox).map((item) => item.sessionId));
-  return [...(run.main ? [run.main] : []), ...activeWorkers(run).map((worker) => worker.session)]
+  // It goes on by itself when its provider answers again, or when a limit is over.
+  const items = valuesOf(run.inbox);
+  if (items.some(({ kind, expiresAt }) => kind === "limit" && expiresAt !== undefined)) return false;
+  const sessions = [...(run.main ? [run.main] : []), ...activeWorkers(run).map((worker) => worker.session)];
+  const putOff = sessions.some(({ refusedSince, pausedAt, state }) => {
+    return refusedSince !== null && pausedAt === null && state === "running";
+  });
+  if (run.status !== "paused" && (putOff || refusedUntil(run, now) !== null)) return false;
+  const waiting = new Set(items.map((item) => item.sessionId));
+  return sessions
     .filter((session) => session.turn !== null || session.state === "spawning")
     .every((session) => waiting.has(session.sessionId));
 }

@@ -44,8 +44,11 @@ export const ERRORS = {
   forbidden: { status: 403, exit: 4, retryable: false },
   not_found: { status: 404, exit: 3, retryable: false },
   payload_too_large: { status: 413, exit: 2, retryable: false },
+  idempotency_mismatch: { status: 422, exit: 4, retryable: false },
+  rate_limited: { status: 429, exit: 5, retryable: true },
   port_in_use: { status: 409, exit: 4, retryable: true },
   // The outside world.
+  server_unreachable: { status: 500, exit: 5, retryable: true },
   agent_not_startable: { status: 422, exit: 5, retryable: false },
   git_failed: { status: 500, exit: 1, retryable: true },
   git_missing: { status: 500, exit: 5, retryable: false },

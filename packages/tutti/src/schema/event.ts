@@ -4,22 +4,27 @@
 import { z } from "zod";
 import { AggregationAnswer, CompletionAnswer, VerificationAnswer } from "./answer.ts";
 import { Budget, BUDGET_KINDS } from "./budget.ts";
+import { Ending, FailureCause } from "./ending.ts";
 import { HOOK_NAMES } from "./hook.ts";
 import { InboxItem } from "./inbox.ts";
 import { Conflict, Usage, Verdict } from "./outcome.ts";
 import { PHASES, RUN_STATUSES } from "./status.ts";
 import { Task } from "./task.ts";
 import { Template } from "./template.ts";
-import { ToolStats } from "./worker.ts";
+import { Origin, ToolStats } from "./worker.ts";
 
 const Phase = z.enum(PHASES as [(typeof PHASES)[number]]);
 const RunStatus = z.enum(RUN_STATUSES as [(typeof RUN_STATUSES)[number]]);
 const worker = { sessionId: z.string(), orchestratorId: z.string(), taskId: z.string() };
 const session = { id: z.string(), sessionId: z.string(), taskId: z.string().nullable() };
 
-export const PAUSE_REASONS = ["person", "needs_input", "budget", "hook"] as const;
+export const PAUSE_REASONS = ["person", "needs_input", "budget", "hook", "usage_limit", "provider"] as const;
 const PauseReason = z.enum(PAUSE_REASONS);
 export type PauseReason = z.infer<typeof PauseReason>;
+
+/** What makes a request for a run repeatable. */
+const Idempotency = z.object({ key: z.string(), body: z.string() });
+export type Idempotency = z.infer<typeof Idempotency>;
 
 /** One of the decisions that merging asked for, by its place among them. */
 export const Decision = z.object({
@@ -28,13 +33,6 @@ export const Decision = z.object({
   answer: z.string(),
 });
 export type Decision = z.infer<typeof Decision>;
-
-/** How a turn ended, seen from outside: what policy needs to know, and a sentence for the person. */
-export const Ending = z.object({
-  kind: z.enum(["ended", "error", "exited", "interrupted"]),
-  detail: z.string(),
-});
-export type Ending = z.infer<typeof Ending>;
 
 export const EVENTS = {
   "orchestrator:created": z.object({
@@ -46,6 +44,8 @@ export const EVENTS = {
     userRequest: z.string(),
     customVariables: z.record(z.string(), z.unknown()),
     agent: z.string(),
+    /** The name that its request was given, and the hash of what it said: repeated, it makes no second run. */
+    idempotency: Idempotency.optional(),
   }),
   "orchestrator:started": z.object({
     id: z.string(),
@@ -103,9 +103,27 @@ export const EVENTS = {
     reason: PauseReason,
     detail: z.string(),
   }),
-  "orchestrator:resumed": z.object({ id: z.string(), status: RunStatus, phase: Phase.nullable() }),
+  "orchestrator:resumed": z.object({
+    id: z.string(),
+    status: RunStatus,
+    phase: Phase.nullable(),
+    /** Whether nobody asked for it: the limit that the run waited for is over. */
+    automatic: z.boolean().optional(),
+  }),
+  /** The provider of an agent refuses for now; nobody of the run asks it anything before that moment. */
+  "provider:refused": z.object({
+    id: z.string(),
+    provider: z.string(),
+    cause: FailureCause,
+    detail: z.string(),
+    until: z.number(),
+    /** How often in a row. */
+    count: z.number(),
+  }),
   /** What the person decided where merging needed a decision. */
   "orchestrator:decided": z.object({ id: z.string(), decisions: z.array(Decision) }),
+  /** What a person says to the main session or to the worker of a task; the session hears it with its next turn. */
+  "message:sent": z.object({ id: z.string(), taskId: z.string().nullable(), text: z.string() }),
   "orchestrator:budgetReached": z.object({
     id: z.string(),
     kind: z.enum(BUDGET_KINDS),
@@ -143,8 +161,13 @@ export const EVENTS = {
   /** A person supplied what no session could; the run goes on where it had failed. */
   "orchestrator:reopened": z.object({ id: z.string(), phase: Phase, status: RunStatus }),
   "orchestrator:cancelled": z.object({ id: z.string(), phase: Phase.nullable() }),
-  /** Everything before this was copied from another run, up to one of its events. */
-  "orchestrator:forked": z.object({ id: z.string(), from: z.string(), at: z.number() }),
+  /** Everything before this was copied from another run, up to one of its events; a fresh fork takes over nothing more. */
+  "orchestrator:forked": z.object({
+    id: z.string(),
+    from: z.string(),
+    at: z.number(),
+    fresh: z.boolean().optional(),
+  }),
   /** Everything before this was written by another engine and taken in here. */
   "orchestrator:imported": z.object({ id: z.string() }),
 
@@ -167,7 +190,8 @@ export const EVENTS = {
     agent: z.string().optional(),
     role: z.string().optional(),
   }),
-  "worker:spawned": z.object({ ...worker, task: Task, start: z.string() }),
+  /** `key` says what the attempt is about, by content: run/work-key.ts. */
+  "worker:spawned": z.object({ ...worker, task: Task, start: z.string(), key: z.string().optional() }),
   "worker:started": z.object(worker),
   "worker:completed": z.object({
     ...worker,
@@ -176,6 +200,8 @@ export const EVENTS = {
     report: CompletionAnswer,
     commit: z.string(),
     partial: z.boolean(),
+    /** No session worked on it: the same work had been done and accepted before, there and under that key. */
+    reused: Origin.extend({ key: z.string() }).optional(),
   }),
   "worker:failed": z.object({ ...worker, error: z.string(), code: z.string() }),
   "worker:timeout": z.object({ ...worker, error: z.string(), code: z.string() }),
@@ -205,6 +231,8 @@ export const EVENTS = {
     ending: Ending,
     /** Why the answer could not be used; empty when it was. */
     problems: z.array(z.string()),
+    /** Whether the same is asked again without counting: the agent was not to blame. */
+    again: z.boolean().optional(),
     /** What the agent said instead, cut to its end, and what its words seem to mean; only for people to read. */
     said: z.string().nullable(),
     guess: z.object({ phase: z.string(), confidence: z.number() }).nullable(),

@@ -3,13 +3,22 @@
 import { z } from "zod";
 import { PHASES } from "./status.ts";
 
-export const INBOX_KINDS = ["plan", "question", "data", "decision", "budget", "failure"] as const;
+export const INBOX_KINDS = [
+  "plan",
+  "question",
+  "permission",
+  "data",
+  "decision",
+  "budget",
+  "limit",
+  "failure",
+] as const;
 
 export const InboxItem = z.object({
   id: z.string(),
   /**
-   * A plan to confirm, a question of an agent, data of a phase that no session could give, a decision that merging
-   * needs, a budget that is used up, or a task that failed.
+   * A plan to confirm, a question of an agent, a tool that it wants to use, data of a phase that no session could give,
+   * a decision that merging needs, a budget that is used up, a provider's limit that is reached, or a task that failed.
    */
   kind: z.enum(INBOX_KINDS),
   run: z.string(),

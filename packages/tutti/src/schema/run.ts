@@ -1,7 +1,8 @@
 // A run: what document 004 calls an orchestrator. This is the fold of its log; nothing here is stored by itself.
+import type { FailureCause } from "./ending.ts";
 import type { AggregationAnswer, VerificationAnswer } from "./answer.ts";
 import type { Budget } from "./budget.ts";
-import type { Decision, PauseReason } from "./event.ts";
+import type { Decision, Idempotency, PauseReason } from "./event.ts";
 import type { InboxItem } from "./inbox.ts";
 import type { Conflict, Usage, Verdict } from "./outcome.ts";
 import type { Phase, RunStatus } from "./status.ts";
@@ -19,6 +20,15 @@ export interface Analysis {
   warnings: string[];
 }
 
+/** What a provider has said last about why and until when it answers nobody. */
+export interface Refusal {
+  cause: FailureCause;
+  detail: string;
+  until: number;
+  /** How often in a row. */
+  count: number;
+}
+
 export interface Run {
   id: string;
   templateId: string;
@@ -34,7 +44,7 @@ export interface Run {
   currentPhase: Phase | null;
   mainSessionId: string | null;
   /** While it is paused: what it was doing, since when, and why. */
-  pausedFrom: { status: RunStatus; phase: Phase | null; at: number; reason: PauseReason } | null;
+  pausedFrom: { status: RunStatus; phase: Phase | null; at: number; reason: PauseReason; detail: string } | null;
   main: SessionState | null;
   /** What the main session has to answer; outlives a main session that is lost. */
   owed: Owed | null;
@@ -65,6 +75,8 @@ export interface Run {
   answers: Record<string, { text: string; sessionId: string }>;
   /** What the person decided where merging needed it. */
   decisions: Decision[];
+  /** What people said to the main session or to the worker of a task; `told` once a turn has begun that says it. */
+  messages: { taskId: string | null; text: string; told: boolean }[];
   budget: Budget;
   /** What the budget is measured against: turns begun, sessions started, and time in which nothing could go on. */
   turns: number;
@@ -75,11 +87,19 @@ export interface Run {
   lastSpawnAt: number | null;
   /** Since when the present phase lasts. */
   phaseSince: number | null;
+  /** Providers that refuse for now, by name. */
+  refusals: Record<string, Refusal>;
+  /** How often it went on by itself after a usage limit. */
+  autoResumes: number;
   /** Hooks that were started, by hook and cause, and whether they have ended. */
   hooks: Record<string, "running" | "ended">;
   usage: Usage;
   toolStats: ToolStats;
   errors: { phase: Phase | null; error: string; code: string; timestamp: number }[];
+  /** The run and the event that it was forked from, if it may take over what was done there since. */
+  forkedFrom: { run: string; at: number } | null;
+  /** What its request was called, if whoever asked gave it a name; a copy of a run was not asked for that way. */
+  idempotency: Idempotency | null;
   /** Whether all processes and workspaces of an ended run are known to be gone. */
   released: boolean;
   createdAt: number;

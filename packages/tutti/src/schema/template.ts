@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { Budget } from "./budget.ts";
 import { Hooks } from "./hook.ts";
+import { Permissions } from "./permissions.ts";
 
 const strings = z.array(z.string().min(1));
 const milliseconds = (min: number, max: number) => z.number().int().min(min).max(max);
@@ -88,8 +89,13 @@ export const TemplateConfig = z.strictObject({
   workerTimeout: milliseconds(10_000, 3_600_000).default(300_000),
   /** How long a worker may say and do nothing; without it only `workerTimeout` counts. */
   idleTimeout: milliseconds(10_000, 3_600_000).optional(),
+  /** How long an agent that shows every step may show none, and do nothing, before its process is started anew. */
+  stallTimeout: milliseconds(10_000, 3_600_000).default(180_000),
   /** How long an agent's question waits for a person; then its first option holds, or the agent is to decide itself. */
   answerTimeout: milliseconds(1000, 604_800_000).optional(),
+  /** Whether a run that waits for the end of a provider's usage limit goes on by itself then, and how often at most. */
+  autoResume: z.boolean().default(false),
+  maxAutoResumes: z.number().int().min(1).max(50).default(3),
   /** Confirm the plan without asking. */
   autoSpawn: z.boolean().default(false),
   parallelExecution: z.boolean().default(true),
@@ -123,6 +129,8 @@ export const TemplateConfig = z.strictObject({
   /** Accept a report of success from a worker that called no tool and changed nothing. */
   acceptWithoutWork: z.boolean().default(false),
   budget: Budget.prefault({}),
+  /** What agents may do without asking a person. */
+  permissions: Permissions.prefault({}),
 });
 export type TemplateConfig = z.infer<typeof TemplateConfig>;
 

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { Template } from "./template.ts";
 
 /** The version that is written. Raised whenever the form of an event changes; steps are only ever added. */
-export const EVENT_VERSION = 2;
+export const EVENT_VERSION = 3;
 
 type Data = Record<string, unknown>;
 type Step = (data: Data) => Data;
@@ -18,7 +18,12 @@ const TO_2: Record<string, Step> = {
   "inbox:added": (data) => ({ ...data, item: { risk: "low", hash: "", ...(data["item"] as Data) } }),
 };
 
-const STEPS: readonly Record<string, Step>[] = [TO_2];
+/** From version 2 to 3: templates say what agents may do without asking. */
+const TO_3: Record<string, Step> = {
+  "orchestrator:created": (data) => ({ ...data, template: readTemplate(data["template"]) }),
+};
+
+const STEPS: readonly Record<string, Step>[] = [TO_2, TO_3];
 
 function upcast(type: string, version: number, data: unknown): unknown {
   return STEPS.slice(version - 1).reduce((before, steps) => {
@@ -47,7 +52,7 @@ export function whyUnreadable(data: unknown): string | null {
   return typeof why === "string" ? why : null;
 }
 
-/** Version 1 allowed what is refused today, such as variables in small letters: that is left out, member by member. */
+/** Earlier versions allowed what is refused today, such as variables in small letters: that is left out, member by member. */
 function readTemplate(value: unknown): Template {
   const template = structuredClone(value);
   for (;;) {

@@ -31,6 +31,10 @@ export const NO_TOOLS: ToolStats = {
   grep: 0,
 };
 
+/** The attempt that brought a result, in the log of the run that made it. */
+export const Origin = z.object({ run: z.string(), taskId: z.string(), sessionId: z.string() });
+export type Origin = z.infer<typeof Origin>;
+
 /** What a session still has to answer. */
 export interface Owed {
   phase: Phase;
@@ -42,6 +46,8 @@ export interface Owed {
   note: string | null;
   /** Whether the session had begun and was paused: what it had done by then is still there. */
   interrupted: boolean;
+  /** The item in the inbox whose answer is needed before it is asked again. */
+  waitsFor: string | null;
 }
 
 /** A prompt that was sent and whose answer is not judged yet. */
@@ -69,6 +75,8 @@ export interface SessionState {
   waitedMs: number;
   /** Since when it is paused; its timeouts stand still. */
   pausedAt: number | null;
+  /** Since when it waits for its provider to answer again; its timeouts stand still. */
+  refusedSince: number | null;
   /** Its questions by the names it gave them, with the answers once they are there. */
   asks: Record<string, string | null>;
 }
@@ -103,6 +111,10 @@ export interface Worker {
   pausedBy: "person" | "run" | null;
   /** Attempts in a row whose session vanished; each is run again, up to a limit. */
   losses: number;
+  /** Whether a person wants it done anew: no known result will do. */
+  anew: boolean;
+  /** Where its result was made, if not by a session of its own. */
+  reused: Origin | null;
   /** The commit that holds its accepted work. */
   commit: string | null;
   /** What became of that commit in the run's branch. */

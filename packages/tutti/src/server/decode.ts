@@ -1,31 +1,13 @@
 // From a request to values: the query and the body, each checked by a schema, with every problem named by its path.
 import type { HttpBindings } from "@hono/node-server";
 import type { Context } from "hono";
-import { z } from "zod";
+import type { z } from "zod";
 import { TuttiError } from "../schema/error.ts";
 
 export type Bindings = { Bindings: HttpBindings };
 type Asked = Context<Bindings>;
 
 export const MAX_BODY_BYTES = 1024 * 1024;
-const DEFAULT_LIMIT = 1000;
-const MAX_LIMIT = 10_000;
-
-const count = (least: number, most: number) =>
-  z
-    .string()
-    .regex(/^\d{1,15}$/, "a whole number")
-    .transform(Number)
-    .pipe(z.number().min(least).max(most));
-
-export const limitQuery = count(1, MAX_LIMIT).default(DEFAULT_LIMIT);
-export const afterQuery = count(0, Number.MAX_SAFE_INTEGER);
-/** A list that goes on after a number: events by `seq`, transcripts by `n`. */
-export const PageQuery = z.object({ after: afterQuery.default(0), limit: limitQuery });
-
-export function readQuery<S extends z.ZodType>(c: Asked, schema: S): z.output<S> {
-  return decode(schema, c.req.query(), "the query");
-}
 
 export function decode<S extends z.ZodType>(schema: S, value: unknown, what: string): z.output<S> {
   const parsed = schema.safeParse(value);

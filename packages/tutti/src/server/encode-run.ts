@@ -6,7 +6,7 @@ import type { ToolStats, Worker } from "../schema/worker.ts";
 
 type Times = Pick<Run, "createdAt" | "updatedAt" | "startedAt" | "completedAt">;
 
-const iso = (at: number): string => new Date(at).toISOString();
+export const iso = (at: number): string => new Date(at).toISOString();
 const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at));
 
 const times = ({ createdAt, updatedAt, startedAt, completedAt }: Times) => ({
@@ -17,7 +17,7 @@ const times = ({ createdAt, updatedAt, startedAt, completedAt }: Times) => ({
 });
 
 export function encodeSummary(summary: RunSummary) {
-  const { inbox: _inbox, took: _took, released: _released, ...shown } = summary;
+  const { inbox: _inbox, took: _took, released: _released, idempotency: _idempotency, ...shown } = summary;
   return { ...shown, ...times(summary) };
 }
 

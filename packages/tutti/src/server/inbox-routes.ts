@@ -1,31 +1,25 @@
-// The routes of what waits for a person.
-import { Hono } from "hono";
-import { z } from "zod";
-import { itemsAfter, limitQuery, readBody, readQuery, type Bindings } from "./decode.ts";
+// What the routes of what waits for a person do.
+import { itemsAfter } from "./decode.ts";
 import { encodeItem } from "./encode-run.ts";
+import type { Handlers } from "./handler.ts";
+import { DONE } from "./steer-routes.ts";
 import type { Engine } from "../engine/engine.ts";
-import { PersonAnswer } from "../schema/inbox.ts";
+import type { INBOX_ROUTES } from "../schema/api/inbox-routes.ts";
 
-const InboxQuery = z.object({ after: z.string().min(1).optional(), limit: limitQuery });
-
-export function inboxRoutes(engine: Engine): Hono<Bindings> {
-  const routes = new Hono<Bindings>();
-
-  routes.get("/", (c) => {
-    const { after, limit } = readQuery(c, InboxQuery);
-    const items = engine
-      .summaries()
-      .flatMap(({ inbox }) => inbox.map(encodeItem))
-      .sort((a, b) => (a.createdAt < b.createdAt ? -1 : Number(a.createdAt > b.createdAt)));
-    return c.json(itemsAfter(items, after).slice(0, limit));
-  });
-
-  routes.post("/:itemId", async (c) => {
-    const itemId = c.req.param("itemId");
-    const answer = await readBody(c, PersonAnswer);
-    await engine.answer(itemId, answer);
-    return c.json({ success: true });
-  });
-
-  return routes;
+export function inboxHandlers(engine: Engine): Handlers<keyof typeof INBOX_ROUTES> {
+  return {
+    "GET /api/inbox": ({ query }) => {
+      const { after, limit } = query();
+      const items = engine
+        .summaries()
+        .flatMap(({ inbox }) => inbox.map(encodeItem))
+        .sort((a, b) => (a.createdAt < b.createdAt ? -1 : Number(a.createdAt > b.createdAt)));
+      return itemsAfter(items, after).slice(0, limit);
+    },
+    "POST /api/inbox/:itemId": async ({ params, body }) => {
+      const { itemId } = params;
+      await engine.answer(itemId, await body());
+      return DONE;
+    },
+  };
 }

@@ -1,22 +1,18 @@
-// The routes that make runs and look at them: decode, one engine call, encode.
-import { Hono } from "hono";
-import { z } from "zod";
-import { itemsAfter, limitQuery, PageQuery, readBody, readQuery, type Bindings } from "./decode.ts";
+// What the routes that make runs and look at them do: one engine call, encode.
+import type { AllowedFolders } from "./allowed-folders.ts";
+import { itemsAfter } from "./decode.ts";
 import { encodeState, encodeSummary } from "./encode-run.ts";
+import { encodeTimeline } from "./encode-timeline.ts";
+import { encodeUsage } from "./encode-usage.ts";
 import { frameOf } from "./frame.ts";
-import { encodeError } from "./encode-error.ts";
-import { mustNameNoPrograms, NewRunBody } from "./new-run-body.ts";
+import type { Handlers } from "./handler.ts";
+import { RepeatableRequests } from "./repeatable-requests.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { NewRun } from "../engine/new-run.ts";
+import { runGraph } from "../engine/run-graph.ts";
+import type { RUN_ROUTES } from "../schema/api/run-routes.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { Run } from "../schema/run.ts";
-import { RUN_STATUSES } from "../schema/status.ts";
-
-const ListQuery = z.object({
-  status: z.enum(RUN_STATUSES as [(typeof RUN_STATUSES)[number]]).optional(),
-  full: z.enum(["0", "1"]).default("0"),
-  after: z.string().min(1).optional(),
-  limit: limitQuery,
-});
 
 export function findRun(engine: Engine, id: string): Run {
   const run = engine.get(id);
@@ -24,46 +20,54 @@ export function findRun(engine: Engine, id: string): Run {
   return run;
 }
 
-/** `onlyNamedAgents` for servers beyond loopback, where a request may not say which program to run. */
-export function runRoutes(engine: Engine, onlyNamedAgents: boolean): Hono<Bindings> {
-  const routes = new Hono<Bindings>();
-
-  routes.post("/", async (c) => {
-    // Ignoring it would make a second run of a repeated request, which is what it is sent to prevent.
-    if (c.req.header("idempotency-key") !== undefined) {
-      throw new TuttiError("invalid_input", "this version does not know Idempotency-Key; send the request without it");
-    }
-    const { autoStart, ...request } = await readBody(c, NewRunBody);
-    if (onlyNamedAgents) mustNameNoPrograms(request);
-    const { id, status } = await engine.create(request);
-    if (!autoStart) return c.json({ orchestratorId: id, status }, 201);
-    return c.json({ orchestratorId: id, ...(await tryStart(engine, id)) }, 201);
-  });
-
-  routes.get("/", (c) => {
-    const { status, full, after, limit } = readQuery(c, ListQuery);
-    const runs = itemsAfter(engine.summaries(), after).filter((run) => status === undefined || run.status === status);
-    const page = runs.slice(0, limit);
-    return c.json(full === "1" ? page.map(({ id }) => encodeState(engine.get(id)!)) : page.map(encodeSummary));
-  });
-
-  routes.get("/:id", (c) => c.json(encodeState(findRun(engine, c.req.param("id")))));
-
-  routes.get("/:id/events", (c) => {
-    const { id } = findRun(engine, c.req.param("id"));
-    return c.json(engine.events({ run: id, ...readQuery(c, PageQuery) }).map(frameOf));
-  });
-
-  routes.get("/:id/result", async (c) => c.json(await engine.result(c.req.param("id"))));
-
-  return routes;
+export interface RunRouteOptions {
+  engine: Engine;
+  folders: AllowedFolders;
+  /** For servers beyond loopback, where a request may not say which program to run. */
+  onlyNamedAgents: boolean;
 }
 
-/** The run exists by now, so the answer must say its name even if it could not be started. */
-async function tryStart(engine: Engine, id: string): Promise<{ status: string; startError?: object }> {
-  try {
-    return { status: (await engine.start(id)).status };
-  } catch (error) {
-    return { status: findRun(engine, id).status, startError: encodeError(error).body.error };
+export function runHandlers({ engine, folders, onlyNamedAgents }: RunRouteOptions): Handlers<keyof typeof RUN_ROUTES> {
+  const repeatable = new RepeatableRequests(engine);
+  return {
+    "POST /api/orchestrator": async ({ body, context }) => {
+      const asked = await body();
+      if (onlyNamedAgents) mustNameNoPrograms(asked);
+      folders.check(asked.cwd);
+      const key = context.req.header("idempotency-key");
+      const { isNew, answer } = await repeatable.create(asked, key, (root) => folders.check(root));
+      return isNew ? answer : context.json(answer, 200);
+    },
+    "GET /api/orchestrator": ({ query }) => {
+      const { status, full, after, limit } = query();
+      const runs = itemsAfter(engine.summaries(), after).filter((run) => status === undefined || run.status === status);
+      const page = runs.slice(0, limit);
+      return full === "1" ? page.map(({ id }) => encodeState(engine.get(id)!)) : page.map(encodeSummary);
+    },
+    "GET /api/orchestrator/:id": ({ params }) => encodeState(findRun(engine, params.id)),
+    "GET /api/orchestrator/:id/events": ({ params, query }) => {
+      const { id } = findRun(engine, params.id);
+      return engine.events({ run: id, ...query() }).map(frameOf);
+    },
+    "GET /api/orchestrator/:id/result": async ({ params }) => engine.result(findRun(engine, params.id).id),
+    "GET /api/orchestrator/:id/graph": ({ params }) => runGraph(findRun(engine, params.id)),
+    "GET /api/orchestrator/:id/timeline": ({ params }) => {
+      const { id } = findRun(engine, params.id);
+      return encodeTimeline(engine.events({ run: id }));
+    },
+    "GET /api/orchestrator/:id/usage": ({ params }) => {
+      const run = findRun(engine, params.id);
+      return encodeUsage(run, engine.events({ run: run.id }));
+    },
+  };
+}
+
+/** Beyond loopback a request chooses among what is configured on this machine; it brings no programs of its own. */
+function mustNameNoPrograms({ agent, config, trust }: Pick<NewRun, "agent" | "config" | "trust">): void {
+  if ([agent, config?.agent].some((name) => name?.includes(":"))) {
+    throw new TuttiError("forbidden", "beyond loopback a request may only name configured agents");
+  }
+  if (trust !== undefined) {
+    throw new TuttiError("forbidden", "what a project's template would run can only be agreed to on this machine");
   }
 }

@@ -4,10 +4,12 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { Access, isLoopback } from "./access.ts";
+import { allowedFolders } from "./allowed-folders.ts";
 import { createApp } from "./app.ts";
 import { Feed } from "./feed.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
 import { encodeError } from "./encode-error.ts";
+import { RateLimiter, type RateLimit } from "./rate-limit.ts";
 import { Upgrade } from "./upgrade.ts";
 import type { Engine } from "../engine/engine.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -25,6 +27,10 @@ export interface ServerOptions {
   version: string;
   /** The folder with the built dashboard. */
   webRoot: string | null;
+  /** How often one address may ask; without it as often as it likes on loopback, else ten times a second. */
+  rateLimit?: RateLimit;
+  /** The folders that runs may use, with all that lies in them; without it any. */
+  folders?: readonly string[];
 }
 
 export interface RunningServer {
@@ -32,6 +38,9 @@ export interface RunningServer {
   port: number;
   close(): Promise<void>;
 }
+
+/** A person and a dashboard stay far below it. */
+const LIMIT_BEYOND_LOOPBACK: RateLimit = { perMinute: 600 };
 
 /** How long requests that are under way at the end may take. */
 const GRACE_MS = 1000;
@@ -48,8 +57,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const port = await listen(server, host, options.port);
   const access = new Access({ token, host, port });
   const feed = new Feed(engine);
-  const upgrade = new Upgrade({ access, engine, feed });
-  const app = createApp({ engine, templates, feed, access, version, webRoot, onlyNamedAgents: !isLoopback(host) });
+  const beyondLoopback = !isLoopback(host);
+  const limit = options.rateLimit ?? (beyondLoopback ? LIMIT_BEYOND_LOOPBACK : null);
+  const limiter = limit && new RateLimiter(limit);
+  const folders = allowedFolders(options.folders);
+  const upgrade = new Upgrade({ access, engine, feed, limiter });
+  const shared = { engine, templates, feed, access, folders, limiter };
+  const app = createApp({ ...shared, version, webRoot, onlyNamedAgents: beyondLoopback });
   // The listener leaves the global Request and Response alone, which belong to whoever embeds the server.
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler: answerUnread });
   server.on("request", (request, response) => void listener(request, response));

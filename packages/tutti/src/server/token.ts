@@ -1,18 +1,8 @@
 // The secret that opens the server: given by the person, or made at the first start and kept in the data folder.
 import { randomBytes } from "node:crypto";
-import {
-  chmodSync,
-  closeSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
-import { join } from "node:path";
+import { chmodSync, linkSync, readFileSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { makeFolderDurably, syncFolder, writeDurably } from "../durable-file.ts";
 import { TuttiError } from "../schema/error.ts";
 
 const OWNER_ONLY = 0o600;
@@ -23,7 +13,7 @@ export function loadToken(dataDir: string, explicit?: string): string {
   if (explicit !== undefined) return checked(explicit);
   const file = join(dataDir, "token");
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeFolderDurably(dataDir, 0o700);
     return readToken(file) ?? makeToken(file);
   } catch (error) {
     if (error instanceof TuttiError) throw error;
@@ -55,15 +45,10 @@ function makeToken(file: string): string {
   const token = randomBytes(TOKEN_BYTES).toString("base64url");
   const beside = `${file}.${process.pid}.new`;
   rmSync(beside, { force: true });
-  const handle = openSync(beside, "wx", OWNER_ONLY);
-  try {
-    writeSync(handle, `${token}\n`);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
+  writeDurably(beside, `${token}\n`, OWNER_ONLY);
   try {
     linkSync(beside, file);
+    syncFolder(dirname(file));
     return token;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;

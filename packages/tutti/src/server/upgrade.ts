@@ -8,6 +8,7 @@ import { SECURITY_HEADERS } from "./headers.ts";
 import type { Feed } from "./feed.ts";
 import type { Follower } from "./follower.ts";
 import { encodeError } from "./encode-error.ts";
+import type { RateLimiter } from "./rate-limit.ts";
 import { SocketOutlet } from "./socket-outlet.ts";
 import { readWanted } from "./wanted.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -21,15 +22,22 @@ const Message = z.object({
   orchestratorId: z.string(),
 });
 
+export interface UpgradeParts {
+  access: Access;
+  engine: Engine;
+  feed: Feed;
+  limiter: RateLimiter | null;
+}
+
 export class Upgrade {
-  readonly #parts: { access: Access; engine: Engine; feed: Feed };
+  readonly #parts: UpgradeParts;
   readonly #sockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
   });
 
-  constructor(parts: { access: Access; engine: Engine; feed: Feed }) {
+  constructor(parts: UpgradeParts) {
     this.#parts = parts;
     this.#sockets.on("wsClientError", (error, connection) =>
       refuse(connection, new TuttiError("invalid_input", `not a WebSocket handshake: ${error.message}`)),
@@ -37,12 +45,13 @@ export class Upgrade {
   }
 
   take(request: IncomingMessage, connection: Duplex, head: Buffer): void {
-    const { access, engine, feed } = this.#parts;
+    const { access, engine, feed, limiter } = this.#parts;
     // A client that goes away during the handshake is no fault.
     connection.on("error", () => {});
     try {
       const asking = { method: request.method ?? "GET", upgrade: true, headers: request.headers };
       access.checkOrigin(asking);
+      limiter?.take(request.socket.remoteAddress ?? "");
       access.checkToken(asking);
       const url = new URL(request.url ?? "/", "http://host");
       if (url.pathname !== "/api/events")

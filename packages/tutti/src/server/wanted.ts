@@ -1,16 +1,12 @@
 // What a client of the live events asks for, from its URL and its headers.
 import type { IncomingHttpHeaders } from "node:http";
-import { z } from "zod";
-import { afterQuery, decode } from "./decode.ts";
+import { decode } from "./decode.ts";
 import type { Wanted } from "./follower.ts";
 import type { Engine } from "../engine/engine.ts";
+import { SERVER_ROUTES } from "../schema/api/server-routes.ts";
 import { TuttiError } from "../schema/error.ts";
 
-const EventsQuery = z.object({
-  after: afterQuery.optional(),
-  run: z.string().min(1).optional(),
-  types: z.string().optional(),
-});
+const EventsQuery = SERVER_ROUTES["GET /api/events"].query;
 
 /** A browser that reconnects repeats its URL and says in Last-Event-ID how far it came, so the header counts more. */
 export function readWanted(engine: Engine, query: Record<string, string>, headers: IncomingHttpHeaders): Wanted {

@@ -1,63 +1,62 @@
-// The routes of workers and of what was said in their sessions.
-import { Hono } from "hono";
-import { PageQuery, readQuery, type Bindings } from "./decode.ts";
+// What the routes of workers, and of what was said in their sessions, do.
 import { encodeWorker } from "./encode-run.ts";
+import type { Handlers } from "./handler.ts";
 import { findRun } from "./run-routes.ts";
+import { DONE } from "./steer-routes.ts";
 import type { Engine } from "../engine/engine.ts";
 import { aggregateStats } from "../engine/worker-stats.ts";
 import { findAttempt } from "../engine/find-attempt.ts";
+import type { WORKER_ROUTES } from "../schema/api/worker-routes.ts";
 import { TuttiError } from "../schema/error.ts";
 import { mainSessionId, workerSessionId } from "../schema/ids.ts";
 import type { Run } from "../schema/run.ts";
 import type { Worker } from "../schema/worker.ts";
 
-export function workerRoutes(engine: Engine): Hono<Bindings> {
-  const routes = new Hono<Bindings>();
+/** A page of a transcript is about as long at most; whoever wants more goes on after it. */
+const PAGE_CHARACTERS = 4_000_000;
 
-  routes.get("/:id/workers", (c) => {
-    const run = findRun(engine, c.req.param("id"));
-    return c.json(Object.values(run.workers).map(encodeWorker));
-  });
-
-  routes.get("/:id/workers/stats", (c) => {
-    return c.json(aggregateStats(findRun(engine, c.req.param("id")), Date.now()));
-  });
-
-  routes.get("/:id/workers/:key", (c) => {
-    const run = findRun(engine, c.req.param("id"));
-    const key = c.req.param("key");
-    const worker =
-      workerOf(run, key) ?? (hasSession(run, key) ? findAttempt(engine.events({ run: run.id }), key) : null);
-    if (!worker) throw unknownSession(run, key);
-    return c.json(encodeWorker(worker));
-  });
-
-  const orders = {
-    cancel: (run: Run, key: string) => engine.cancelWorker(run.id, key),
-    pause: (run: Run, key: string) => engine.pauseWorker(run.id, key),
-    resume: (run: Run, key: string) => engine.resumeWorker(run.id, key),
-    retry: (run: Run, key: string) => engine.retry(run.id, workerOf(run, key)!.taskId),
+export function workerHandlers(engine: Engine): Handlers<keyof typeof WORKER_ROUTES> {
+  /** Gives an order to the worker of a session, if it is the newest attempt at its task. */
+  const steer =
+    (give: (run: Run, worker: Worker) => Promise<Run>) =>
+    async ({ params }: { params: { id: string; key: string } }) => {
+      const { id, key } = params;
+      const run = findRun(engine, id);
+      const worker = workerOf(run, key);
+      if (!worker) throw hasSession(run, key) ? notTheNewest(key) : unknownSession(run, key);
+      await give(run, worker);
+      return DONE;
+    };
+  return {
+    "GET /api/orchestrator/:id/workers": ({ params }) => {
+      return Object.values(findRun(engine, params.id).workers).map(encodeWorker);
+    },
+    "GET /api/orchestrator/:id/workers/stats": ({ params }) => aggregateStats(findRun(engine, params.id), Date.now()),
+    "GET /api/orchestrator/:id/workers/:key": ({ params }) => {
+      const run = findRun(engine, params.id);
+      const { key } = params;
+      const worker =
+        workerOf(run, key) ?? (hasSession(run, key) ? findAttempt(engine.events({ run: run.id }), key) : null);
+      if (!worker) throw unknownSession(run, key);
+      return encodeWorker(worker);
+    },
+    "POST /api/orchestrator/:id/workers/:key/cancel": steer(({ id }, { sessionId }) =>
+      engine.cancelWorker(id, sessionId),
+    ),
+    "POST /api/orchestrator/:id/workers/:key/pause": steer(({ id }, { sessionId }) =>
+      engine.pauseWorker(id, sessionId),
+    ),
+    "POST /api/orchestrator/:id/workers/:key/resume": steer(({ id }, { sessionId }) =>
+      engine.resumeWorker(id, sessionId),
+    ),
+    "POST /api/orchestrator/:id/workers/:key/retry": steer(({ id }, { taskId }) => engine.retry(id, taskId)),
+    "GET /api/orchestrator/:id/workers/:key/transcript": ({ params, query }) => {
+      const run = findRun(engine, params.id);
+      const { key } = params;
+      if (!hasSession(run, key)) throw unknownSession(run, key);
+      return engine.transcript(run.id, key, { ...query(), characters: PAGE_CHARACTERS });
+    },
   };
-  for (const [name, give] of Object.entries(orders)) {
-    routes.post(`/:id/workers/:key/${name}`, async (c) => {
-      const run = findRun(engine, c.req.param("id"));
-      const key = c.req.param("key");
-      if (!workerOf(run, key)) throw hasSession(run, key) ? notTheNewest(key) : unknownSession(run, key);
-      await give(run, key);
-      return c.json({ success: true });
-    });
-  }
-
-  routes.get("/:id/workers/:key/transcript", (c) => {
-    const run = findRun(engine, c.req.param("id"));
-    const key = c.req.param("key");
-    if (!hasSession(run, key)) throw unknownSession(run, key);
-    const { after, limit } = readQuery(c, PageQuery);
-    const entries = engine.transcript(run.id, key).filter(({ n }) => n > after);
-    return c.json(entries.slice(0, limit));
-  });
-
-  return routes;
 }
 
 const workerOf = (run: Run, key: string): Worker | undefined =>

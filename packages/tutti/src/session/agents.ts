@@ -1,5 +1,9 @@
 // From the name of an agent to its driver.
 import type { Driver } from "./driver.ts";
+import { acpDriver } from "./drivers/acp.ts";
+import { cdpDriver } from "./drivers/cdp.ts";
+import { claudeDriver } from "./drivers/claude.ts";
+import { codexDriver } from "./drivers/codex.ts";
 import { commandDriver } from "./drivers/command.ts";
 import { localDriver } from "./drivers/local.ts";
 import { scriptDriver } from "./drivers/script.ts";
@@ -7,9 +11,15 @@ import { textDriver } from "./drivers/text.ts";
 import { TuttiError } from "../schema/error.ts";
 
 /** Agents that are a name alone. */
-const NAMED: Record<string, Driver> = { local: localDriver };
+const NAMED: Record<string, Driver> = { local: localDriver, claude: claudeDriver, codex: codexDriver };
 /** Agents that say what to run: `command:my-agent`. */
-const DRIVERS: Record<string, Driver> = { command: commandDriver, text: textDriver, script: scriptDriver };
+const DRIVERS: Record<string, Driver> = {
+  command: commandDriver,
+  text: textDriver,
+  acp: acpDriver,
+  cdp: cdpDriver,
+  script: scriptDriver,
+};
 
 export function findDriver(agent: string): { driver: Driver; rest: string } {
   if (Object.hasOwn(NAMED, agent)) return { driver: NAMED[agent]!, rest: "" };

@@ -1,10 +1,13 @@
 // What becomes of session folders when their work is over: they are packed to be kept, or removed for good.
 import { existsSync, readdirSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import type { Secrets } from "./find-secrets.ts";
+import { maskLeftovers } from "./mask-file.ts";
 import { findMarked, isAlive } from "./process.ts";
 import { pack } from "./session-file.ts";
 import {
+  filesOfAgent,
   listRequests,
   paths,
   readEnd,
@@ -15,10 +18,11 @@ import {
   type ArchiveMark,
   type KeeperSpec,
 } from "./session-folder.ts";
+import { syncFolder } from "../durable-file.ts";
 import { TuttiError } from "../schema/error.ts";
 
 /** The mark is written last, so a session that has it is packed as a whole. */
-export async function archiveSession(folder: string, archivedAt: number): Promise<void> {
+export async function archiveSession(folder: string, archivedAt: number, secrets: Secrets): Promise<void> {
   const at = paths(folder);
   const sessionId = begunSession(folder);
   if (sessionId === null || isArchived(folder)) return;
@@ -26,7 +30,8 @@ export async function archiveSession(folder: string, archivedAt: number): Promis
     throw new TuttiError("wrong_state", `the session ${sessionId} is still alive; it can be archived once it is over`);
   removeUnfinished(folder);
   const requests = listRequests(folder).map((name) => join(at.requests, name));
-  for (const file of [at.output, at.errors, at.journal, ...requests]) await pack(file);
+  maskLeftovers(folder, secrets);
+  for (const file of [...filesOfAgent(folder), at.journal, ...requests]) await pack(file);
   writeJson(at.archive, { archivedAt } satisfies ArchiveMark);
 }
 
@@ -44,6 +49,8 @@ export async function forgetSessions(runFolder: string): Promise<void> {
   await rm(aside, { recursive: true, force: true });
   if (existsSync(runFolder)) await rename(runFolder, aside);
   await rm(aside, { recursive: true, force: true });
+  // What was deleted on demand stays away, also after a power cut.
+  if (existsSync(dirname(runFolder))) syncFolder(dirname(runFolder));
 }
 
 const begunSession = (folder: string): string | null => readJson<KeeperSpec>(paths(folder).spec)?.sessionId ?? null;

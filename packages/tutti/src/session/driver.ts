@@ -1,17 +1,28 @@
 // A driver knows one kind of agent: what to run, how to put a turn into words for it, and what its output means. It has
 // no state of its own beyond its decoder and starts nothing; that is the keeper's work.
+import type { Capabilities } from "./dialogue.ts";
+import type { DialogueName } from "./dialogues.ts";
 import type { SessionSpec, Turn } from "./session.ts";
+import type { FailureCause } from "../schema/ending.ts";
 import type { Usage } from "../schema/outcome.ts";
 
 export interface Launch {
   mode: "stream" | "turn";
   command: string[];
+  /** The protocol of its own that the agent speaks; the keeper then makes our lines of it. */
+  dialogue?: DialogueName;
+  /** Variables that this agent needs besides. */
+  env?: Record<string, string>;
+  /** Names to take over from the engine's environment besides, where they are set. */
+  passEnv?: string[];
 }
 
 export interface Driver {
   /** Fails with a TuttiError if the rest of the agent's name makes no sense, or what it names cannot be had. */
   check(rest: string, cwd: string): void;
-  launch(rest: string, spec: SessionSpec): Launch;
+  /** `folder` is the session's own, where the agent may keep what it needs. */
+  launch(rest: string, spec: SessionSpec, folder: string): Launch;
+  /** For agents with a dialogue these say what to encode, and the dialogue how. */
   encodeTurn(turn: Turn): string;
   /** The answer to a question, or null for agents that cannot ask. */
   encodeAnswer(askId: string, text: string): string | null;
@@ -28,9 +39,26 @@ export interface Decoder {
 }
 
 export type Decoded =
+  | { type: "agent"; agent: string; version: string; conversation: string | null; capabilities: Capabilities | null }
   | { type: "text"; text: string; complete: boolean }
   | { type: "partial"; text: string }
   | { type: "tool"; name: string; input: unknown }
+  | { type: "subagent"; id: string; phase: "started" | "done"; text: string | null }
   | { type: "usage"; usage: Usage }
-  | { type: "ask"; askId: string; question: string; options?: string[] }
-  | { type: "turnEnd"; error: string | null };
+  | {
+      type: "ask";
+      askId: string;
+      question: string;
+      options?: string[];
+      permission?: { tool: string; subject: string };
+    }
+  | { type: "askCancelled"; askId: string }
+  | { type: "trouble"; cause: FailureCause; detail: string; retryAfterMs: number | null }
+  | { type: "turnEnd"; failure: TurnFailure | null };
+
+export interface TurnFailure {
+  detail: string;
+  cause?: FailureCause;
+  retryAfterMs?: number;
+  resetAt?: number;
+}

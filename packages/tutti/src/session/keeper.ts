@@ -4,9 +4,11 @@
 //
 // Invariants
 // 1. One session is started once: whoever makes keeper.json keeps it, everybody else leaves again.
-// 2. The agent writes straight into output.log, so nothing it says passes through a pipe that a death could cut.
+// 2. The agent writes straight into a file, so nothing it says passes through a pipe that a death could cut. Where it has
+//    a protocol of its own, a dialogue reads that file and answers it.
 // 3. end.json is written last, when no process of the session is left.
 // 4. Without an engine for the set time, the session is ended.
+// 5. No secret stays in what is kept: what the keeper writes is masked before, what the agent writes soon after.
 import { spawn, type ChildProcess } from "node:child_process";
 import {
   appendFileSync,
@@ -17,17 +19,35 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   watch,
+  writeSync,
 } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ActivityWatch } from "./activity.ts";
+import type { AgentLine, Dialogue } from "./dialogue.ts";
+import { loadDialogue } from "./dialogues.ts";
+import { createSecrets } from "./find-secrets.ts";
+import { LineTail } from "./line-tail.ts";
+import { FileMask } from "./mask-file.ts";
+import { maskValue } from "./mask.ts";
 import { identify, isAlive, signalGroup, sweep, type ProcessIdentity } from "./process.ts";
-import { listRequests, paths, readJson, writeJson, writeJsonOnce } from "./session-folder.ts";
+import { secretValues } from "./secrets.ts";
+import { readEndOf } from "./session-file.ts";
+import { filesOfAgent, listRequests, paths, readJson, writeJson, writeJsonOnce } from "./session-folder.ts";
 import type { JournalEntry, KeeperRequest, KeeperSpec, SessionEnd } from "./session-folder.ts";
 
 const POLL_MS = 500;
 const ENGINE_CHECK_MS = 2000;
+const MASK_MS = 1000;
+const ACTIVITY_CHECK_MS = 5000;
+const INTERRUPT_TO_TERM_MS = 200;
 const TERM_TO_KILL_MS = 2000;
+/** How often a conversation whose process died is taken up again. */
+const MAX_RELAUNCHES = 1;
+/** How much of what the agent wrote to stderr is looked at when it has ended. */
+const ERRORS_BYTES = 4096;
 
 type TurnRequest = Extract<KeeperRequest, { type: "turn" }>;
 type InterruptRequest = Extract<KeeperRequest, { type: "interrupt" }>;
@@ -37,6 +57,8 @@ class Keeper {
   readonly #at: ReturnType<typeof paths>;
   readonly #output: number;
   readonly #errors: number;
+  readonly #secrets = createSecrets(secretValues(process.env));
+  readonly #masks: FileMask[];
   readonly #done = new Set<string>();
   /** Turns that wait until the process of the turn before has ended (in `turn` mode). */
   readonly #waiting: TurnRequest[] = [];
@@ -45,6 +67,13 @@ class Keeper {
   /** The turn that was sent last; one before it is over, and so is no longer to be interrupted. */
   #sent = 0;
   #agent: ChildProcess | null = null;
+  #dialogue: Dialogue | null = null;
+  #tail: LineTail | null = null;
+  #ready = false;
+  /** The turn that a dialogue has begun and not ended. */
+  #open: TurnRequest | null = null;
+  #relaunches = 0;
+  readonly #asks = new Set<string>();
   #ending: SessionEnd["reason"] | null = null;
   #lastSeenEngine = Date.now();
 
@@ -53,18 +82,24 @@ class Keeper {
     this.#at = paths(folder);
     this.#output = openSync(this.#at.output, "a", 0o600);
     this.#errors = openSync(this.#at.errors, "a", 0o600);
+    this.#masks = filesOfAgent(folder).map((file) => new FileMask(file, this.#secrets));
   }
 
-  run(): void {
+  async run(): Promise<void> {
     // A keeper that cannot go on (a full disk, say) takes its agent with it rather than leave it unattended.
     process.on("uncaughtException", () => {
       if (this.#agent?.pid) signalGroup(this.#agent.pid, "SIGKILL");
       process.exit(1);
     });
+    await this.#openDialogue();
+    // It may have been told to end while it was getting ready.
+    if (this.#ending) return;
     if (this.#spec.mode === "stream") this.#start(null);
     else this.#note({ type: "started" });
     setInterval(() => this.#look(), POLL_MS);
     setInterval(() => this.#checkEngine(), ENGINE_CHECK_MS);
+    setInterval(() => this.#masks.forEach((mask) => mask.look()), MASK_MS);
+    if (this.#dialogue && this.#spec.stallMs !== null) this.#watchActivity(this.#spec.stallMs);
     try {
       watch(this.#at.requests, () => this.#look());
     } catch {
@@ -73,10 +108,50 @@ class Keeper {
     this.#look();
   }
 
-  #note(entry: JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, "offset"> : never) : never): void {
-    appendFileSync(this.#at.journal, `${JSON.stringify({ ...entry, offset: fstatSync(this.#output).size })}\n`, {
-      mode: 0o600,
+  async #openDialogue(): Promise<void> {
+    const { dialogue, sessionId, cwd, permissions, command } = this.#spec;
+    if (dialogue === null) return;
+    closeSync(openSync(this.#at.raw, "a", 0o600));
+    const open = await loadDialogue(dialogue);
+    this.#dialogue = open({
+      sessionId,
+      cwd,
+      permissions,
+      command,
+      write: (text) => void this.#agent?.stdin?.write(text),
+      tell: (line) => this.#tell(line),
+      ready: () => this.#nowReady(),
+      fail: (error) => this.#fail(null, error),
     });
+    this.#tail = new LineTail(this.#at.raw, (line) => {
+      if (line.trim() !== "") this.#dialogue!.hear(line);
+    });
+  }
+
+  #tell(line: AgentLine): void {
+    if (line.type === "turn_end") this.#open = null;
+    if (line.type === "ask") this.#asks.add(line.id);
+    if (line.type === "ask_cancelled") this.#asks.delete(line.id);
+    writeSync(this.#output, `${JSON.stringify(maskValue(this.#secrets, line))}\n`);
+  }
+
+  /** Once for the session; after a relaunch the turn that was cut off is given again. */
+  #nowReady(): void {
+    if (!this.#ready) this.#note({ type: "started" });
+    this.#ready = true;
+    if (this.#open) this.#dialogue!.turn(this.#open);
+    for (const request of this.#waiting.splice(0)) this.#sendTurn(request);
+  }
+
+  #fail(turn: number | null, error: string): void {
+    this.#note({ type: "unstartable", turn, error });
+    if (this.#agent) void this.#kill();
+    else void this.#finish("exited");
+  }
+
+  #note(entry: JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, "offset"> : never) : never): void {
+    const masked = maskValue(this.#secrets, { ...entry, offset: fstatSync(this.#output).size });
+    appendFileSync(this.#at.journal, `${JSON.stringify(masked)}\n`, { mode: 0o600 });
   }
 
   #look(): void {
@@ -91,12 +166,15 @@ class Keeper {
     switch (request.type) {
       case "turn":
         if (this.#ending) return;
-        if (this.#spec.mode === "stream") this.#sendTurn(request);
+        if (this.#dialogue && !this.#ready) this.#waiting.push(request);
+        else if (this.#spec.mode === "stream") this.#sendTurn(request);
         else if (this.#agent) this.#waiting.push(request);
         else this.#start(request);
         return;
-      case "input":
-        this.#agent?.stdin?.write(request.input);
+      case "answer":
+        this.#asks.delete(request.askId);
+        if (this.#dialogue) this.#dialogue.answer(request.askId, request.text);
+        else this.#agent?.stdin?.write(request.input);
         return;
       case "interrupt":
         this.#interrupt(request);
@@ -112,7 +190,10 @@ class Keeper {
   /** The note comes first: a turn that may have been sent must never be sent again. */
   #sendTurn(request: TurnRequest): void {
     this.#noteSent(request);
-    this.#agent?.stdin?.write(request.input);
+    if (this.#dialogue) {
+      this.#open = request;
+      this.#dialogue.turn(request);
+    } else this.#agent?.stdin?.write(request.input);
     this.#interruptEarly();
   }
 
@@ -132,33 +213,36 @@ class Keeper {
     if (turn > this.#sent) this.#early.set(turn, request);
     if (turn !== this.#sent || this.#ending || !this.#agent) return;
     this.#note({ type: "interrupted", turn });
-    if (input === null) void this.#kill();
+    if (this.#dialogue) this.#dialogue.interrupt();
+    else if (input === null) void this.#kill();
     else this.#agent.stdin?.write(input);
   }
 
-  #start(turn: TurnRequest | null): void {
-    const { command, cwd, env, passEnv } = this.#spec;
+  #start(turn: TurnRequest | null, command = this.#spec.command): void {
+    const { cwd, env, passEnv } = this.#spec;
     const passed = Object.fromEntries(
       passEnv.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
     );
     const [program, ...args] = command;
     if (turn) this.#noteSent(turn);
+    const output = this.#dialogue ? openSync(this.#at.raw, "a", 0o600) : this.#output;
     const agent = spawn(program!, args, {
       cwd,
       env: { ...passed, ...env },
-      stdio: ["pipe", this.#output, this.#errors],
+      stdio: ["pipe", output, this.#errors],
       detached: true,
     });
+    if (this.#dialogue) closeSync(output);
     this.#agent = agent;
     // An agent that closes its stdin early is no reason to fall over; its exit will tell.
     agent.stdin!.on("error", () => {});
     agent.once("error", (error) => {
       this.#agent = null;
-      this.#note({ type: "unstartable", turn: turn?.number ?? null, error: error.message });
-      void this.#finish("exited");
+      this.#fail(turn?.number ?? null, error.message);
     });
     agent.once("spawn", () => {
       if (turn) agent.stdin!.end(turn.input);
+      else if (this.#dialogue) this.#dialogue.open();
       else this.#note({ type: "started" });
     });
     agent.once("exit", (code, signal) => this.#exited(agent, code, signal));
@@ -168,10 +252,24 @@ class Keeper {
   #exited(agent: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {
     this.#agent = null;
     const deliberate = this.#ending === "stopped" || this.#ending === "orphaned";
+    this.#tail?.finish();
+    if (this.#dialogue && this.#relaunch(agent)) return;
+    if (!deliberate) this.#dialogue?.exited({ code, signal, errors: readEndOf(this.#at.errors, ERRORS_BYTES) });
     this.#note({ type: "exited", code, signal, deliberate });
     if (agent.pid) signalGroup(agent.pid, "SIGKILL");
     if (this.#spec.mode === "stream" || this.#ending) void this.#finish(this.#ending ?? "exited");
     else if (this.#waiting.length > 0) this.#start(this.#waiting.shift()!);
+  }
+
+  /** A conversation that was cut off in the middle of a turn is taken up again, where its agent can do that. */
+  #relaunch(agent: ChildProcess): boolean {
+    if (!this.#open || this.#ending || this.#relaunches >= MAX_RELAUNCHES) return false;
+    const command = this.#dialogue?.relaunch?.() ?? null;
+    if (command === null) return false;
+    this.#relaunches += 1;
+    if (agent.pid) signalGroup(agent.pid, "SIGKILL");
+    this.#start(null, command);
+    return true;
   }
 
   /** No more input, a time of grace, then the end. */
@@ -198,12 +296,24 @@ class Keeper {
     else void this.#finish(reason);
   }
 
-  async #kill(): Promise<void> {
-    const pid = this.#agent?.pid;
+  /** First it is asked to stop, then told, then made to. What is left of it afterwards is swept up at the end. */
+  async #kill(asking = true): Promise<void> {
+    const agent = this.#agent;
+    const pid = agent?.pid;
     if (!pid) return;
-    signalGroup(pid, "SIGTERM");
+    const isThere = () => this.#agent === agent;
+    if (asking && this.#askToStop(agent)) await sleep(INTERRUPT_TO_TERM_MS);
+    if (isThere()) signalGroup(pid, "SIGTERM");
     await sleep(TERM_TO_KILL_MS);
-    signalGroup(pid, "SIGKILL");
+    if (isThere()) signalGroup(pid, "SIGKILL");
+  }
+
+  #askToStop(agent: ChildProcess): boolean {
+    if (this.#dialogue && !this.#open) return false;
+    if (this.#dialogue) this.#dialogue.interrupt();
+    else if (this.#spec.interrupt !== null && this.#sent > 0) agent.stdin?.write(this.#spec.interrupt);
+    else return false;
+    return true;
   }
 
   #finishing = false;
@@ -212,10 +322,30 @@ class Keeper {
     if (this.#finishing) return;
     this.#finishing = true;
     await sweep("TUTTI_SESSION_KEY", this.#spec.sessionId, sleep);
-    writeJson(this.#at.end, { reason } satisfies SessionEnd);
+    for (const mask of this.#masks) mask.finish();
+    writeJson(this.#at.end, { reason, masked: true } satisfies SessionEnd);
     rmSync(this.#at.keeper, { force: true });
     closeSync(this.#output);
     process.exit(0);
+  }
+
+  /**
+   * An agent that shows every step and shows none, while nothing of it is at work, has lost its connection. Its process
+   * is ended; where its conversation can be taken up again, it is.
+   */
+  #watchActivity(stallMs: number): void {
+    const watch = new ActivityWatch(this.#spec.sessionId, performance.now());
+    setInterval(
+      () => {
+        if (!this.#open || this.#asks.size > 0 || !this.#agent || this.#ending) return watch.touch(performance.now());
+        if (watch.look(statSync(this.#at.raw).size, performance.now()) < stallMs) return;
+        watch.touch(performance.now());
+        this.#note({ type: "stalled", forMs: stallMs });
+        // Whoever hears nothing need not be asked, and is not to blame for the end of its turn.
+        void this.#kill(false);
+      },
+      Math.min(ACTIVITY_CHECK_MS, stallMs / 3),
+    );
   }
 
   #checkEngine(): void {
@@ -225,7 +355,7 @@ class Keeper {
   }
 }
 
-function main(folder: string): void {
+async function main(folder: string): Promise<void> {
   const at = paths(folder);
   // In place before anybody can know this process: until there is something to end, a signal only ends the keeper.
   let keeper: Keeper | null = null;
@@ -237,7 +367,7 @@ function main(folder: string): void {
     return;
   }
   keeper = new Keeper(folder, readJson<KeeperSpec>(at.spec)!);
-  keeper.run();
+  await keeper.run();
 }
 
-main(process.argv[2]!);
+await main(process.argv[2]!);

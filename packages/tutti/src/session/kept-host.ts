@@ -3,12 +3,16 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { findDriver } from "./agents.ts";
 import { archiveSession, forgetSessions, isArchived } from "./archive-session.ts";
+import type { Launch } from "./driver.ts";
 import { endSession } from "./end-session.ts";
+import { createSecrets, type Secrets } from "./find-secrets.ts";
 import { KeptSession } from "./kept-session.ts";
-import { readTranscript } from "./transcript.ts";
+import { maskLeftovers } from "./mask-file.ts";
 import { sweep } from "./process.ts";
+import { secretValues } from "./secrets.ts";
 import { paths, readJson, type KeeperSpec } from "./session-folder.ts";
 import type { Session, SessionHost, SessionSpec } from "./session.ts";
+import { Transcripts } from "./transcript.ts";
 import { TuttiError } from "../schema/error.ts";
 import { pathName } from "../schema/ids.ts";
 import type { World } from "../world.ts";
@@ -21,6 +25,8 @@ export interface KeptHostOptions {
   world: World;
   /** Variables of the person's choice for all agents, on top of the few that every agent gets. */
   agentEnv?: Record<string, string>;
+  /** The server's own token, which no agent is given; it is masked wherever one shows it. */
+  token?: () => string | null;
   orphanAfterMs?: number;
   graceMs?: number;
 }
@@ -29,47 +35,61 @@ export interface KeptHostOptions {
 const PASSED_ENV = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
 const ORPHAN_AFTER_MS = 10 * 60_000;
 const GRACE_MS = 10_000;
+const ALL = { after: 0, limit: Number.POSITIVE_INFINITY };
 
 export function createKeptHost(options: KeptHostOptions): SessionHost {
   const { folder, world, agentEnv = {} } = options;
-  const env = { ...process.env, ...agentEnv };
+  /** For keepers: what they pass on to agents, and what they mask. */
+  const keeperEnv = (): NodeJS.ProcessEnv => {
+    const token = options.token?.() ?? null;
+    return { ...process.env, ...agentEnv, ...(token === null ? {} : { TUTTI_TOKEN: token }) };
+  };
+  let known: Secrets | null = null;
+  const secrets = (): Secrets => (known ??= createSecrets(secretValues(keeperEnv())));
+  const transcripts = new Transcripts(secrets);
   /** Being archived right now, by folder: asking twice at the same time is asking once. */
   const archiving = new Map<string, Promise<void>>();
 
-  function keeperSpec(spec: SessionSpec, mode: KeeperSpec["mode"], command: string[]): KeeperSpec {
-    const { sessionId, runId, role, taskId, attempt, agent, cwd } = spec;
+  function keeperSpec(spec: SessionSpec, launch: Launch, interrupt: string | null): KeeperSpec {
+    const { sessionId, runId, role, taskId, attempt, agent, cwd, permissions } = spec;
     return {
       sessionId,
       runId,
       agent,
       cwd,
-      mode,
-      command,
+      mode: launch.mode,
+      command: launch.command,
+      dialogue: launch.dialogue ?? null,
+      permissions,
+      interrupt: launch.mode === "stream" ? interrupt : null,
       env: {
+        ...launch.env,
         TUTTI_RUN_ID: runId,
         ...(taskId === null ? {} : { TUTTI_TASK_ID: taskId }),
         TUTTI_ROLE: role,
         TUTTI_SESSION_KEY: sessionId,
         TUTTI_ATTEMPT: String(attempt),
       },
-      passEnv: [...PASSED_ENV, ...Object.keys(agentEnv)],
+      passEnv: [...PASSED_ENV, ...(launch.passEnv ?? []), ...Object.keys(agentEnv)],
       engineFile: options.engineFile,
       orphanAfterMs: options.orphanAfterMs ?? ORPHAN_AFTER_MS,
       graceMs: options.graceMs ?? GRACE_MS,
+      stallMs: spec.stallTimeout ?? null,
     };
   }
 
   return {
     open(spec: SessionSpec): Session {
       const { driver, rest } = findDriver(spec.agent);
-      const launch = driver.launch(rest, spec);
       const own = join(folder, spec.runId, pathName(spec.sessionId));
+      const launch = driver.launch(rest, spec, own);
       return new KeptSession({
         folder: own,
         driver,
         launch,
-        spec: keeperSpec(spec, launch.mode, launch.command),
-        env,
+        spec: keeperSpec(spec, launch, driver.encodeInterrupt()),
+        env: keeperEnv(),
+        secrets: secrets(),
         world,
       });
     },
@@ -79,13 +99,14 @@ export function createKeptHost(options: KeptHostOptions): SessionHost {
       driver.check(rest, cwd);
     },
 
-    transcript: (runId, sessionId) => readTranscript(join(folder, runId, pathName(sessionId))),
+    transcript: (runId, sessionId, page = ALL) => transcripts.of(join(folder, runId, pathName(sessionId))).page(page),
 
     isArchived: (runId, sessionId) => isArchived(join(folder, runId, pathName(sessionId))),
 
     async archive(runId, sessionId) {
       const own = join(folder, runId, pathName(sessionId));
-      const begun = archiving.get(own) ?? archiveSession(own, world.now()).finally(() => archiving.delete(own));
+      const begun =
+        archiving.get(own) ?? archiveSession(own, world.now(), secrets()).finally(() => archiving.delete(own));
       archiving.set(own, begun);
       await begun;
     },
@@ -94,6 +115,7 @@ export function createKeptHost(options: KeptHostOptions): SessionHost {
       // Whatever is named here is deleted, so it must be a name and no way out of the folder.
       if (pathName(runId) !== runId) throw new TuttiError("invalid_input", `${JSON.stringify(runId)} is no run's name`);
       await forgetSessions(join(folder, runId));
+      transcripts.forget(join(folder, runId));
     },
 
     knows: (runId) => existsSync(join(folder, runId)),
@@ -112,6 +134,8 @@ export function createKeptHost(options: KeptHostOptions): SessionHost {
 
   async function endFolder(session: string): Promise<void> {
     const spec = readJson<KeeperSpec>(paths(session).spec);
-    if (spec) await endSession(session, spec.sessionId, world);
+    if (!spec) return;
+    await endSession(session, spec.sessionId, world);
+    maskLeftovers(session, secrets());
   }
 }

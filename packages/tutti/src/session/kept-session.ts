@@ -3,6 +3,8 @@ import { spawn } from "node:child_process";
 import { existsSync, watch, type FSWatcher } from "node:fs";
 import type { Driver, Launch } from "./driver.ts";
 import { endSession } from "./end-session.ts";
+import type { Secrets } from "./find-secrets.ts";
+import { maskLeftovers } from "./mask-file.ts";
 import { identify, isAlive, sweep } from "./process.ts";
 import { ownProgram } from "./program.ts";
 import { SessionReader, wireName } from "./read-session.ts";
@@ -10,13 +12,14 @@ import {
   endUnstarted,
   hasRequest,
   interruptName,
+  isBeforeBoot,
   makeSessionFolder,
   paths,
   readEnd,
   readKeeper,
   request,
   turnName,
-  writeJson,
+  writeSpec,
   type KeeperSpec,
 } from "./session-folder.ts";
 import type { Session, SessionSignal, Turn } from "./session.ts";
@@ -34,6 +37,7 @@ export interface KeptOptions {
   launch: Launch;
   spec: KeeperSpec;
   env: NodeJS.ProcessEnv;
+  secrets: Secrets;
   world: World;
 }
 
@@ -42,6 +46,8 @@ export class KeptSession implements Session {
   readonly #options: KeptOptions;
   readonly #left = new AbortController();
   #wake = new AbortController();
+  /** Whoever listens; from where it is, others can read on. */
+  #reader: SessionReader | null = null;
 
   constructor(options: KeptOptions) {
     this.#options = options;
@@ -49,9 +55,17 @@ export class KeptSession implements Session {
   }
 
   async *signals(): AsyncGenerator<SessionSignal> {
-    const { folder, driver, launch, world } = this.#options;
+    const { folder, driver, launch, secrets, world } = this.#options;
+    // Nothing of it is read: what folder and workspace hold of its last words and files may be in pieces.
+    if (isBeforeBoot(folder)) {
+      maskLeftovers(folder, secrets);
+      yield { type: "caughtUp" };
+      yield { type: "gone", ...this.#findEnd(0)! };
+      return;
+    }
     this.#start();
-    const reader = new SessionReader(folder, launch.mode, () => driver.decoder());
+    const reader = new SessionReader(folder, launch.mode, () => driver.decoder(), { secrets });
+    this.#reader = reader;
     const watcher = this.#watch();
     const startedAt = world.mono();
     let caughtUp = false;
@@ -64,6 +78,7 @@ export class KeptSession implements Session {
         caughtUp = true;
         if (end) {
           await sweep("TUTTI_SESSION_KEY", this.sessionId, (ms) => world.sleep(ms));
+          maskLeftovers(folder, secrets);
           yield { type: "gone", ...end };
           return;
         }
@@ -80,7 +95,7 @@ export class KeptSession implements Session {
     const at = paths(folder);
     makeSessionFolder(folder);
     if (existsSync(at.keeper) || existsSync(at.end) || existsSync(at.journal)) return;
-    writeJson(at.spec, spec);
+    writeSpec(folder, spec);
     // The shell puts the keeper into the background and is gone at once, so that the keeper is nobody's child and in a
     // session of its own: nothing that kills this process's tree, group or terminal reaches it.
     const script = '"$0" "$@" </dev/null >/dev/null 2>&1 &';
@@ -108,6 +123,7 @@ export class KeptSession implements Session {
 
   #findEnd(waitedMs: number): { reason: string; deliberate: boolean } | null {
     const { folder } = this.#options;
+    if (isBeforeBoot(folder)) return { reason: "the machine was started anew", deliberate: false };
     const keeper = readKeeper(folder);
     const dead = keeper !== null && !isAlive(keeper);
     // Looked at after the keeper: one that ends properly writes its end before it goes.
@@ -133,8 +149,10 @@ export class KeptSession implements Session {
   }
 
   async answer(askId: string, text: string): Promise<void> {
-    const input = this.#options.driver.encodeAnswer(wireName(askId), text);
-    if (input !== null) request(this.#options.folder, `answer-${pathName(askId)}`, { type: "input", input });
+    const name = wireName(askId);
+    const input = this.#options.driver.encodeAnswer(name, text);
+    if (input === null) return;
+    request(this.#options.folder, `answer-${pathName(askId)}`, { type: "answer", askId: name, text, input });
   }
 
   async interrupt(turn: number): Promise<void> {
@@ -143,10 +161,15 @@ export class KeptSession implements Session {
     request(folder, interruptName(turn), { type: "interrupt", turn, input: driver.encodeInterrupt() });
   }
 
-  /** Read anew, because nobody may be listening. An agent that were interrupted after its turn could end the next one. */
+  /**
+   * Read on from where the listener is, or from the beginning if nobody listens. An agent that were interrupted after its
+   * turn could end the next one.
+   */
   #isOver(turn: number): boolean {
     const { folder, driver, launch } = this.#options;
-    const reader = new SessionReader(folder, launch.mode, () => driver.decoder());
+    const from = this.#reader ? { from: this.#reader.point } : {};
+    if (from.from && from.from.over >= turn) return true;
+    const reader = new SessionReader(folder, launch.mode, () => driver.decoder(), from);
     for (const signal of reader.read()) if (signal.type === "turnOver" && signal.turn >= turn) return true;
     return false;
   }
@@ -160,7 +183,9 @@ export class KeptSession implements Session {
   }
 
   async stop(): Promise<void> {
-    await endSession(this.#options.folder, this.sessionId, this.#options.world);
+    const { folder, secrets, world } = this.#options;
+    await endSession(folder, this.sessionId, world);
+    maskLeftovers(folder, secrets);
   }
 
   leave(): void {

@@ -88,7 +88,10 @@ export function createPolledHost(options: PolledHostOptions): PolledHost {
       await open.get(sessionId)?.poll();
     },
 
-    transcript: (runId, sessionId) => readPolledTranscript(folderOf(runId, sessionId)),
+    transcript(runId, sessionId, { after, limit } = { after: 0, limit: Number.POSITIVE_INFINITY }) {
+      const entries = readPolledTranscript(folderOf(runId, sessionId));
+      return entries.slice(after, after + limit);
+    },
 
     backendId: (runId, sessionId) => new PolledJournal(folderOf(runId, sessionId)).backendId,
 

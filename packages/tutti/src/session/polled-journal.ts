@@ -1,12 +1,13 @@
 // What is known of a session that a controller runs for us: which of its sessions it is, what it was sent, and what it has
 // said as far as it was read. It lies in the session's folder and only grows, so whoever comes next goes on from there, and
 // the transcript can be read when the controller is long gone.
-import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pack, readWhole } from "./session-file.ts";
 import { writeJson, type ArchiveMark } from "./session-folder.ts";
 import type { SessionSignal } from "./session.ts";
-import type { Ending } from "../schema/event.ts";
+import { makeFolderDurably, syncFolder } from "../durable-file.ts";
+import type { Ending } from "../schema/ending.ts";
 import type { Phase } from "../schema/status.ts";
 import type { TranscriptEntry } from "../schema/transcript.ts";
 
@@ -37,6 +38,12 @@ export type PolledRecord =
   /** `archived` when the controller has put it away. */
   | { type: "end"; reason: string; deliberate: boolean; archived: boolean };
 
+/**
+ * The controller's session may outlive our machine, so what was asked of it, and which it is, must outlive a power cut.
+ * What it said can be read again.
+ */
+const LASTING: ReadonlySet<PolledRecord["type"]> = new Set(["sending", "opened", "end"]);
+
 export class PolledJournal {
   readonly folder: string;
   readonly records: PolledRecord[];
@@ -50,8 +57,16 @@ export class PolledJournal {
   }
 
   append(record: PolledRecord): void {
-    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
-    appendFileSync(this.#file, `${JSON.stringify(record)}\n`, { mode: 0o600 });
+    makeFolderDurably(this.folder, 0o700);
+    const isNew = !existsSync(this.#file);
+    const fd = openSync(this.#file, "a", 0o600);
+    try {
+      writeFileSync(fd, `${JSON.stringify(record)}\n`);
+      if (LASTING.has(record.type)) fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    if (isNew) syncFolder(this.folder);
     this.records.push(record);
   }
 
@@ -87,11 +102,15 @@ export class PolledJournal {
 
 export const journalFile = (folder: string): string => join(folder, "polled.jsonl");
 
-/** What a process that died in the middle of a line has left has no end, and was not acted on. */
+/**
+ * What a process that died in the middle of a line has left has no end, and was not acted on. A power cut can leave a hole
+ * in that which was not to last; from there on it is read from the controller again.
+ */
 function removeTornLine(file: string): void {
   if (!existsSync(file)) return;
   const bytes = readFileSync(file);
-  const whole = bytes.lastIndexOf(0x0a) + 1;
+  const hole = bytes.indexOf(0);
+  const whole = bytes.lastIndexOf(0x0a, hole < 0 ? undefined : hole) + 1;
   if (whole < bytes.length) truncateSync(file, whole);
 }
 

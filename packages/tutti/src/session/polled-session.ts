@@ -59,6 +59,9 @@ export class PolledSession implements Session {
     this.sessionId = options.spec.sessionId;
   }
 
+  #upcoming: Promise<void> | null = null;
+  #looks = 0;
+
   async *signals(): AsyncGenerator<SessionSignal> {
     const { journal, isWatched, onLeft } = this.#options;
     this.#listening = true;
@@ -80,8 +83,10 @@ export class PolledSession implements Session {
         yield* untold(null);
         if (journal.end) return;
         for (const done of this.#waiting.splice(0)) done();
+        const looks = this.#looks;
         await this.#options.world.sleep(this.#waitMs(), this.#wake.signal);
-        if (isWatched()) await this.#exclusively(() => this.#look()).catch(() => {});
+        // Whoever was woken because somebody has looked need not look again.
+        if (isWatched() && looks === this.#looks) await this.#exclusively(() => this.#look()).catch(() => {});
       }
     } finally {
       this.#listening = false;
@@ -92,7 +97,13 @@ export class PolledSession implements Session {
 
   /** Looks now, whatever the hour, and waits until what was found has been dealt with. */
   async poll(): Promise<void> {
-    await this.#exclusively(() => this.#look());
+    // Whoever asks while a look is still to come is served by that one.
+    this.#upcoming ??= this.#exclusively(async () => {
+      this.#upcoming = null;
+      await this.#look();
+      this.#looks += 1;
+    });
+    await this.#upcoming;
     if (!this.#listening) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push(resolve);

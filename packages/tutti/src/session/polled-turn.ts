@@ -27,7 +27,7 @@ export function holdsAnswer(text: string, { phase, delimiterStart, delimiterEnd 
   );
 }
 
-export const title = ({ taskId }: SessionSpec, { variables }: Turn): string =>
+export const title = ({ taskId }: Pick<SessionSpec, "taskId">, { variables }: Turn): string =>
   taskId === null
     ? `[Orchestrator] ${variables["TEMPLATE_NAME"] ?? ""}`.trimEnd()
     : `[Worker] ${variables["TASK_TITLE"] ?? taskId}`;

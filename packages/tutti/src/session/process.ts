@@ -5,6 +5,7 @@
 // agent's environment carries a mark by which whatever is left can be found.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { bootId } from "../durable-file.ts";
 
 export interface ProcessIdentity {
   pid: number;
@@ -14,7 +15,7 @@ export interface ProcessIdentity {
 
 export function identify(pid: number): ProcessIdentity | null {
   const startTime = readStartTime(pid);
-  return startTime === null ? null : { pid, startTime, bootId: readBootId() };
+  return startTime === null ? null : { pid, startTime, bootId: bootId() };
 }
 
 export function isAlive(identity: ProcessIdentity): boolean {
@@ -40,14 +41,6 @@ function readStartTimeByPs(pid: number): string | null {
     return execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" }).trim() || null;
   } catch {
     return null;
-  }
-}
-
-function readBootId(): string {
-  try {
-    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-  } catch {
-    return "";
   }
 }
 

@@ -1,19 +1,10 @@
 // A file of a session's folder that only grows while the session lives, and may be packed once it is over. Whoever reads
 // it need not know which: the packed file is in place before the plain one goes.
-import {
-  closeSync,
-  createReadStream,
-  createWriteStream,
-  existsSync,
-  fstatSync,
-  openSync,
-  readFileSync,
-  readSync,
-} from "node:fs";
-import { open, rename, rm } from "node:fs/promises";
+import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { pipeline } from "node:stream/promises";
-import { createGzip, gunzipSync } from "node:zlib";
+import { PackedFile, writePacked } from "./packed-file.ts";
+import { syncFolder } from "../durable-file.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 
@@ -21,8 +12,8 @@ const packedName = (file: string): string => `${file}.gz`;
 
 export class SessionFile {
   readonly #path: string;
-  /** A packed file never changes again, so it is unpacked once. */
-  #unpacked: Buffer | null = null;
+  /** A packed file never changes again, so it is opened once. */
+  #packed: PackedFile | null = null;
 
   constructor(path: string) {
     this.#path = path;
@@ -31,35 +22,36 @@ export class SessionFile {
   length(): number {
     return this.#look(
       (fd) => fstatSync(fd).size,
-      (all) => all.length,
+      (packed) => packed.length,
+      0,
     );
   }
 
+  /** Piece by piece. Each is good until the next one is asked for. */
   *read(from: number, until: number): Generator<Buffer> {
+    const buffer = Buffer.allocUnsafe(from < until ? Math.min(CHUNK_BYTES, until - from) : 0);
     for (let at = from; at < until;) {
-      const chunk = this.#readOnce(at, Math.min(CHUNK_BYTES, until - at));
+      const chunk = this.#readOnce(buffer, at, Math.min(buffer.length, until - at));
       if (chunk.length === 0) return;
       at += chunk.length;
       yield chunk;
     }
   }
 
-  #readOnce(at: number, length: number): Buffer {
+  #readOnce(buffer: Buffer, at: number, length: number): Buffer {
     return this.#look(
-      (fd) => {
-        const buffer = Buffer.allocUnsafe(length);
-        return buffer.subarray(0, readSync(fd, buffer, 0, length, at));
-      },
-      (all) => all.subarray(at, at + length),
+      (fd) => buffer.subarray(0, readSync(fd, buffer, 0, length, at)),
+      (packed) => packed.read(at, length),
+      Buffer.alloc(0),
     );
   }
 
   /** A file that is not there, or not yet, is an empty one. */
-  #look<T>(plain: (fd: number) => T, packed: (all: Buffer) => T): T {
-    const fd = this.#unpacked ? null : orNull(() => openSync(this.#path, "r"));
+  #look<T>(plain: (fd: number) => T, packed: (file: PackedFile) => T, missing: T): T {
+    const fd = this.#packed ? null : orNull(() => openSync(this.#path, "r"));
     if (fd === null) {
-      this.#unpacked ??= readPacked(this.#path);
-      return packed(this.#unpacked ?? Buffer.alloc(0));
+      this.#packed ??= orNull(() => new PackedFile(packedName(this.#path)));
+      return this.#packed ? packed(this.#packed) : missing;
     }
     try {
       return plain(fd);
@@ -70,16 +62,21 @@ export class SessionFile {
 }
 
 /** The whole of a file, packed or not; null if there is neither. */
-export function readWhole(file: string): Buffer | null {
-  return orNull(() => readFileSync(file)) ?? readPacked(file);
+export function readWhole(path: string): Buffer | null {
+  if (!isThere(path)) return null;
+  return collect(new SessionFile(path).read(0, Number.POSITIVE_INFINITY));
 }
+
+/** The end of a file, as text. */
+export function readEndOf(path: string, bytes: number): string {
+  const file = new SessionFile(path);
+  const length = file.length();
+  return collect(file.read(Math.max(0, length - bytes), length)).toString("utf8");
+}
+
+const collect = (pieces: Iterable<Buffer>): Buffer => Buffer.concat(Array.from(pieces, (piece) => Buffer.from(piece)));
 
 export const isThere = (file: string): boolean => existsSync(file) || existsSync(packedName(file));
-
-function readPacked(file: string): Buffer | null {
-  const packed = orNull(() => readFileSync(packedName(file)));
-  return packed && gunzipSync(packed);
-}
 
 /**
  * Packs a file that nobody writes to any more. Only when the packed one has reached the disk is the plain one removed; a
@@ -88,19 +85,10 @@ function readPacked(file: string): Buffer | null {
 export async function pack(file: string): Promise<void> {
   if (!existsSync(file)) return;
   const beside = `${packedName(file)}.${process.pid}.new`;
-  await pipeline(createReadStream(file), createGzip(), createWriteStream(beside, { mode: 0o600, flush: true }));
+  await writePacked(file, beside);
   await rename(beside, packedName(file));
-  await syncFolder(dirname(file));
+  syncFolder(dirname(file));
   await rm(file);
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 function orNull<T>(work: () => T): T | null {

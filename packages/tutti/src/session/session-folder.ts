@@ -1,18 +1,26 @@
 // The folder through which engine and keeper of one session speak. Files of one value appear whole (written beside, then
 // renamed or linked), the others only grow, so either side may die at any moment and the other still reads sense.
 //
+// After a power cut, too, a file of one value is whole or missing. Of the others any part may be missing, and with them
+// any part of what the agent wrote elsewhere. So nothing is taken from the folder of a session that began before the
+// machine was started: such a session is lost. For this spec.json lasts, with the boot id in it, before a keeper starts.
+//
 //   spec.json       what to run; written by the engine before the keeper starts
 //   keeper.json     who keeps it (pid, start time, boot id); made once, exclusively: the lock against a second start
 //   requests/       what the engine wants, one file each, named so that asking twice is asking once
-//   output.log      what the agent wrote, byte for byte
-//   stderr.log      the same for its error output
+//   output.log      what the agent wrote, byte for byte but for masked secrets; or, where it has a protocol of its own, what the keeper made of it
+//   raw.log         what such an agent wrote
+//   stderr.log      its error output
 //   journal.jsonl   what the keeper saw, each line with the length of output.log at that moment
 //   end.json        written last, when nothing of the agent is left
 //   archive.json    when it was archived; output, errors, journal and requests are then packed (output.log.gz, …)
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import type { DialogueName } from "./dialogues.ts";
 import type { ProcessIdentity } from "./process.ts";
 import { isThere, readWhole } from "./session-file.ts";
+import { bootId, makeFolderDurably, syncFolder, writeDurably } from "../durable-file.ts";
+import type { Permissions } from "../schema/permissions.ts";
 
 export interface KeeperSpec {
   sessionId: string;
@@ -23,6 +31,11 @@ export interface KeeperSpec {
   /** `stream`: one process that takes lines on stdin. `turn`: one process per turn, prompt on stdin until end of file. */
   mode: "stream" | "turn";
   command: string[];
+  /** The protocol of its own that the agent speaks, if it has one; only in `stream` mode. */
+  dialogue: DialogueName | null;
+  permissions: Permissions;
+  /** What asks the agent to stop its turn, where that is a line on its stdin. */
+  interrupt: string | null;
   env: Record<string, string>;
   /** Names to take over from the keeper's own environment, so that values need not stand in a file. */
   passEnv: string[];
@@ -30,11 +43,13 @@ export interface KeeperSpec {
   engineFile: string;
   orphanAfterMs: number;
   graceMs: number;
+  /** How long an agent that shows every step may show none; null: for ever. */
+  stallMs: number | null;
 }
 
 export type KeeperRequest =
   | { type: "turn"; number: number; text: string; input: string }
-  | { type: "input"; input: string }
+  | { type: "answer"; askId: string; text: string; input: string }
   /** `input` null: the turn is a process of its own, and is ended with it. */
   | { type: "interrupt"; turn: number; input: string | null }
   | { type: "close" }
@@ -46,6 +61,8 @@ export type JournalEntry =
   | { type: "sent"; turn: number; offset: number }
   /** The agent is about to be asked to stop this turn. */
   | { type: "interrupted"; turn: number; offset: number }
+  /** Nothing of it moved for this long, so that its process is ended. */
+  | { type: "stalled"; forMs: number; offset: number }
   /** We are ending the agent; what it still says belongs to no turn. */
   | { type: "stopping"; offset: number }
   | { type: "unstartable"; turn: number | null; error: string; offset: number }
@@ -54,6 +71,8 @@ export type JournalEntry =
 export interface SessionEnd {
   /** `stopped` by the engine, `orphaned` for want of one, `closed` after its work, `exited` by itself. */
   reason: "stopped" | "orphaned" | "closed" | "exited";
+  /** No secret is left in what the agent wrote. A keeper that was killed could not see to it. */
+  masked?: true;
 }
 
 export interface ArchiveMark {
@@ -66,11 +85,18 @@ export const paths = (folder: string) => ({
   keeper: join(folder, "keeper.json"),
   requests: join(folder, "requests"),
   output: join(folder, "output.log"),
+  raw: join(folder, "raw.log"),
   errors: join(folder, "stderr.log"),
   journal: join(folder, "journal.jsonl"),
   end: join(folder, "end.json"),
   archive: join(folder, "archive.json"),
 });
+
+/** Everything that an agent writes to, by itself or through its keeper. */
+export const filesOfAgent = (folder: string): string[] => {
+  const { output, raw, errors } = paths(folder);
+  return [output, raw, errors];
+};
 
 export function readJson<T>(file: string): T | null {
   try {
@@ -82,15 +108,20 @@ export function readJson<T>(file: string): T | null {
 }
 
 export function writeJson(file: string, value: unknown): void {
+  renameSync(writeBeside(file, value), file);
+}
+
+/** The content is on the disk before it gets the name, so that a power cut leaves no empty file under it. */
+function writeBeside(file: string, value: unknown): string {
   const beside = `${file}.${process.pid}.new`;
-  writeFileSync(beside, JSON.stringify(value), { mode: 0o600 });
-  renameSync(beside, file);
+  rmSync(beside, { force: true });
+  writeDurably(beside, JSON.stringify(value), 0o600);
+  return beside;
 }
 
 /** Makes the file if nobody has; false if somebody was there first. */
 export function writeJsonOnce(file: string, value: unknown): boolean {
-  const beside = `${file}.${process.pid}.new`;
-  writeFileSync(beside, JSON.stringify(value), { mode: 0o600 });
+  const beside = writeBeside(file, value);
   try {
     linkSync(beside, file);
     return true;
@@ -111,7 +142,18 @@ export function removeUnfinished(folder: string): void {
 }
 
 export function makeSessionFolder(folder: string): void {
-  mkdirSync(paths(folder).requests, { recursive: true, mode: 0o700 });
+  makeFolderDurably(paths(folder).requests, 0o700);
+}
+
+/** Returns when no power cut can make the session look as if it had never begun. */
+export function writeSpec(folder: string, spec: KeeperSpec): void {
+  writeJson(paths(folder).spec, { ...spec, bootId: bootId() });
+  syncFolder(folder);
+}
+
+export function isBeforeBoot(folder: string): boolean {
+  const begun = readJson<{ bootId?: string }>(paths(folder).spec)?.bootId;
+  return begun !== undefined && begun !== bootId();
 }
 
 /** A request of one name is made once; turns sort in their order. */

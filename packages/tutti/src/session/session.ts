@@ -1,10 +1,12 @@
 // One agent at work, as the engine sees it: it is opened, given turns, and tells what happens in signals. Which program
 // runs, how it is spoken to and who keeps it alive are behind this interface, so that a simulation can stand in for all
 // of it.
-import type { Ending } from "../schema/event.ts";
+import type { Capabilities } from "./dialogue.ts";
+import type { Ending, FailureCause } from "../schema/ending.ts";
 import type { Usage } from "../schema/outcome.ts";
+import type { Permissions } from "../schema/permissions.ts";
 import type { Phase } from "../schema/status.ts";
-import type { TranscriptEntry } from "../schema/transcript.ts";
+import type { TranscriptEntry, TranscriptPage } from "../schema/transcript.ts";
 
 export interface SessionSpec {
   sessionId: string;
@@ -17,6 +19,10 @@ export interface SessionSpec {
   agent: string;
   /** The folder it works in. */
   cwd: string;
+  /** What it may do without asking. */
+  permissions: Permissions;
+  /** How long an agent that shows every step may show none. */
+  stallTimeout?: number;
 }
 
 export interface Turn {
@@ -35,15 +41,32 @@ export type SessionSignal =
   | { type: "sent"; turn: number }
   /** The agent cannot be started at all, e.g. because there is no such program. */
   | { type: "unstartable"; error: string }
+  /** Which program it is, and what it can do, as it showed at its start. */
+  | { type: "agent"; agent: string; version: string; conversation: string | null; capabilities: Capabilities | null }
   /** The agent said something; `complete` ends one message. */
   | { type: "text"; text: string; complete: boolean }
   /** A part of a message that will come whole; only for showing. */
   | { type: "partial"; text: string }
   | { type: "tool"; name: string; input: unknown }
+  /** An agent that this one started itself has begun or ended. */
+  | { type: "subagent"; id: string; phase: "started" | "done"; text: string | null }
   | { type: "usage"; usage: Usage }
-  | { type: "ask"; askId: string; question: string; options?: string[] }
+  /** `permission` names the tool if the question is whether it may be used. */
+  | {
+      type: "ask";
+      askId: string;
+      question: string;
+      options?: string[];
+      permission?: { tool: string; subject: string };
+    }
+  /** It no longer wants to know. */
+  | { type: "askCancelled"; askId: string }
+  /** Its provider refused for now; the agent tries again by itself. */
+  | { type: "trouble"; cause: FailureCause; detail: string; retryAfterMs: number | null }
   /** The agent was asked to stop its open turn. Whether and when it does is told by the turn's end. */
   | { type: "interrupted"; turn: number }
+  /** Nothing of the agent moved for too long; its process was ended, and where it can go on, it does. */
+  | { type: "stalled"; detail: string }
   /** A turn that was interrupted before its end has an ending of that kind, however the agent ended it. */
   | { type: "turnOver"; turn: number; ending: Ending }
   /** Everything before this happened before the session was opened here; everything after it is new. */
@@ -77,8 +100,8 @@ export interface Session {
 }
 
 export interface SessionHost {
-  /** What was said and done in a session so far, alive or not; empty if there never was one. */
-  transcript(runId: string, sessionId: string): TranscriptEntry[];
+  /** What was said and done in a session so far, alive or not, or a part of it; empty if there never was one. */
+  transcript(runId: string, sessionId: string, page?: TranscriptPage): TranscriptEntry[];
   /** Starts the session; or adopts it if it was started before; or tells how it ended. Never starts one id twice. */
   open(spec: SessionSpec): Session;
   /** Ends whatever is left of a run's sessions but those to keep, and waits until it is gone. */

@@ -3,7 +3,7 @@
 //
 // engine.json beside it says who the owner is. It is no lock: keepers read it to see whether an engine is alive, and the
 // message to a second engine names it.
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { TuttiError } from "../schema/error.ts";
@@ -12,16 +12,20 @@ export interface FolderLock {
   release(): void;
 }
 
+/** How long a lock that is only being looked at is waited for. */
+const LOOK_MS = 250;
+
 export function lockFolder(folder: string, owner: object): FolderLock {
-  const db = new DatabaseSync(join(folder, "engine.lock"));
+  const db = new DatabaseSync(join(folder, "engine.lock"), { timeout: LOOK_MS });
   try {
     db.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;");
   } catch (error) {
     db.close();
-    if (!/locked|busy/i.test(String(error))) throw error;
+    if (!isHeld(error)) throw error;
+    const pid = ownerOf(folder);
     throw new TuttiError(
       "data_folder_in_use",
-      `another Tutti engine works on ${folder}${ownerOf(folder)}; end it first, steer its runs where it runs or in the dashboard of tutti serve, or use another --data-dir`,
+      `another Tutti engine works on ${folder}${pid === null ? "" : ` (process ${pid})`}; end it first, steer its runs where it runs or in the dashboard of tutti serve, or use another --data-dir`,
     );
   }
   const file = join(folder, "engine.json");
@@ -30,11 +34,28 @@ export function lockFolder(folder: string, owner: object): FolderLock {
   return { release: () => db.close() };
 }
 
-function ownerOf(folder: string): string {
+/** Whether an engine works on the folder, and which; a look that writes nothing and takes nothing over. */
+export function findEngine(folder: string): { pid: number | null } | null {
+  const file = join(folder, "engine.lock");
+  if (!existsSync(file)) return null;
+  const db = new DatabaseSync(file, { readOnly: true });
   try {
-    const { pid } = JSON.parse(readFileSync(join(folder, "engine.json"), "utf8")) as { pid: number };
-    return ` (process ${pid})`;
+    db.prepare("SELECT count(*) FROM sqlite_schema").get();
+    return null;
+  } catch (error) {
+    if (!isHeld(error)) throw error;
+    return { pid: ownerOf(folder) };
+  } finally {
+    db.close();
+  }
+}
+
+const isHeld = (error: unknown): boolean => /locked|busy/i.test(String(error));
+
+function ownerOf(folder: string): number | null {
+  try {
+    return (JSON.parse(readFileSync(join(folder, "engine.json"), "utf8")) as { pid: number }).pid;
   } catch {
-    return "";
+    return null;
   }
 }

@@ -7,6 +7,8 @@ import { snapshots } from "./migrations/003-snapshots.ts";
 import { TuttiError } from "../schema/error.ts";
 
 const STEPS: readonly string[] = [events, versions, snapshots];
+/** The newest format that this version knows. */
+export const FORMAT = STEPS.length;
 
 export function migrate(db: DatabaseSync, file: string): void {
   db.exec("BEGIN IMMEDIATE");

@@ -43,10 +43,20 @@ export function openSqliteStore(file: string, options: SqliteOptions = {}): Stor
 /** Only looks: takes no epoch and keeps nobody from writing. A file whose writer died before its first event is empty. */
 export function openSqliteReader(file: string): LogReader & { snapshots: Snapshots | null; close(): void } {
   const db = attempt(`open ${file}`, () => new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS }));
-  const version = db.prepare("PRAGMA user_version").get()!["user_version"] as number;
+  const version = attempt(`read ${file}`, () => readVersion(db));
   const snapshots = version >= FIRST_WITH_SNAPSHOTS ? snapshotsOf(db, () => {}) : null;
   const reader = version > 0 ? readerOf(db) : { read: () => [], runs: () => [], lastSeq: () => 0 };
   return { ...reader, snapshots, close: () => db.close() };
+}
+
+/** A writer that died while it made the file left changes that only a writer can take back; no event was stored by then. */
+function readVersion(db: DatabaseSync): number {
+  try {
+    return db.prepare("PRAGMA user_version").get()!["user_version"] as number;
+  } catch (error) {
+    if ((error as { errcode?: number }).errcode === SQLITE_READONLY_ROLLBACK) return 0;
+    throw error;
+  }
 }
 
 class SqliteStore implements Store {
@@ -56,6 +66,7 @@ class SqliteStore implements Store {
   readonly #insert: StatementSync;
   readonly #lastOfRun: StatementSync;
   readonly #empty: StatementSync;
+  readonly #currentEpoch: StatementSync;
   #pending: Pending[] = [];
   /** Set when a commit failed in a way that leaves open what is on disk: nothing more is written until a new start. */
   #broken: TuttiError | null = null;
@@ -83,6 +94,7 @@ class SqliteStore implements Store {
         return resolve;
       }).catch(() => {});
     });
+    this.#currentEpoch = this.#db.prepare("SELECT epoch FROM writer");
     this.#insert = this.#db.prepare("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)");
     this.#lastOfRun = this.#db.prepare("SELECT max(run_seq) AS last FROM events WHERE run = ? AND run_seq > 0");
     // A removed event has no place in any run; the negative of its seq keeps the pair of run and place unique.
@@ -147,7 +159,7 @@ class SqliteStore implements Store {
   }
 
   #checkEpoch(): void {
-    const epoch = this.#db.prepare("SELECT epoch FROM writer").get()!["epoch"] as number;
+    const epoch = this.#currentEpoch.get()!["epoch"] as number;
     if (epoch !== this.epoch) throw new TuttiError("stale_epoch", "another process has taken over this data folder");
   }
 
@@ -193,6 +205,7 @@ class SqliteStore implements Store {
 }
 
 function readerOf(db: DatabaseSync): LogReader {
+  const last = db.prepare("SELECT max(seq) AS last FROM events");
   return {
     read({ run, after = 0, limit = -1 }) {
       const where = run === undefined ? "" : "AND run = ?";
@@ -204,7 +217,7 @@ function readerOf(db: DatabaseSync): LogReader {
       const rows = db.prepare("SELECT run FROM events WHERE run_seq = 1 AND run <> '' ORDER BY seq").all();
       return rows.map((row) => row["run"] as string);
     },
-    lastSeq: () => (db.prepare("SELECT max(seq) AS last FROM events").get()?.["last"] as number | null) ?? 0,
+    lastSeq: () => (last.get()?.["last"] as number | null) ?? 0,
   };
 }
 
@@ -255,6 +268,8 @@ const PAGE_BYTES = 4096;
 const BUSY_MS = 5000;
 /** SQLite's result code for a disk, or a file, that is full. */
 const SQLITE_FULL = 13;
+/** And for a file with unfinished changes that one who only reads cannot take back. */
+const SQLITE_READONLY_ROLLBACK = 776;
 
 function attempt<T>(purpose: string, work: () => T): T {
   try {

@@ -4,7 +4,8 @@ const PLACEHOLDER = /\{([A-Z_][A-Z0-9_]*)\}/g;
 
 /**
  * One pass: what a variable brings in is never looked at for further placeholders. A name that nobody knows is left as it
- * stands, because prompts hold JSON and code; a known one without a value becomes nothing.
+ * stands, because prompts hold JSON and code; a known one without a value becomes nothing. A value that is a function is
+ * found only where the text names it.
  */
 export function substituteVariables(text: string, variables: Readonly<Record<string, unknown>>): string {
   return text.replaceAll(PLACEHOLDER, (whole, name: string) =>
@@ -18,6 +19,7 @@ export function findPlaceholders(text: string): string[] {
 }
 
 function variableText(value: unknown): string {
+  if (typeof value === "function") return variableText(value());
   if (value === null || value === undefined) return "";
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (Array.isArray(value)) return value.join(", ");

@@ -33,6 +33,15 @@ function linesOf(leaves: readonly [path: string, value: unknown][], harmless: re
     .toSorted();
 }
 
+/** The same for agents that a project's configuration names, by the place where it does. */
+export function programsOfAgents(named: Readonly<Record<string, string>>, agents: readonly string[]): string[] {
+  const harmless = [...AGENTS_OF_ANYBODY, ...agents];
+  return Object.entries(named)
+    .filter(([, agent]) => !harmless.includes(agent))
+    .map(([place, agent]) => `${place}: ${visible(agent)}`)
+    .toSorted();
+}
+
 /** The same list gives the same hash; it says what was shown when the person agreed. */
 export function trustHash(programs: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(programs.toSorted())).digest("hex");

@@ -1,7 +1,7 @@
 // Writes a file at once and durably: whoever reads sees the whole old or the whole new one, also after a power cut.
-import { linkSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { linkSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { asDiskError, syncFolder, writeDurably } from "../durable-file.ts";
+import { asDiskError, makeFolderDurably, syncFolder, writeDurably } from "../durable-file.ts";
 import { realWorld } from "../world.ts";
 
 interface WriteOptions {
@@ -17,7 +17,7 @@ export function writeWholeFile(file: string, text: string, { mode, isNew = false
   // Another process may write the same file, so the name beside it is nobody else's.
   const beside = join(folder, `.${basename(file)}.${realWorld.id(8)}`);
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolderDurably(folder);
     writeDurably(beside, text, mode ?? statSync(file, { throwIfNoEntry: false })?.mode);
     if (!isNew) renameSync(beside, file);
     else if (!linkNew(beside, file)) return false;

@@ -1,10 +1,11 @@
 // Workspaces as git worktrees of the person's repository.
 import { TuttiError } from "../schema/error.ts";
+import { adopt } from "./adopt.ts";
 import { combine, integrate, openBranch } from "./merge.ts";
 import { placeOf, runPlace } from "./place.ts";
 import { enqueue } from "./queue.ts";
 import { releaseRun, removeWorkspace } from "./removal.ts";
-import { changedFiles, commitOf, inspect, locate } from "./repository.ts";
+import { changedFiles, commitOf, inspect, locate, treeOf } from "./repository.ts";
 import type { Repository } from "./repository.ts";
 import { snapshot } from "./snapshot.ts";
 import type { Workspaces } from "./workspace.ts";
@@ -39,6 +40,17 @@ export function createGitWorkspaces({ folder }: GitWorkspacesOptions): Workspace
         const commit = await commitOf(repository, start);
         const run = await runPlace(folder, key.runId);
         return snapshot(repository, placeOf(run, key), commit, message);
+      }),
+    treeOf: (cwd, commit) =>
+      guarded(async () => {
+        const repository = await locate(cwd);
+        return treeOf(repository, await commitOf(repository, commit));
+      }),
+    adopt: (cwd, key, start, result, message) =>
+      changing(cwd, async (repository) => {
+        const commit = await commitOf(repository, start);
+        const run = await runPlace(folder, key.runId);
+        return adopt(repository, placeOf(run, key), commit, result, message);
       }),
     openBranch: (cwd, runId, base) => changing(cwd, (repository) => openBranch(repository, runId, base)),
     integrate: (cwd, runId, commit, message, favour) =>

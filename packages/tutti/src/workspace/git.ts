@@ -17,7 +17,12 @@ export interface GitOptions {
   date?: number;
   /** Exit codes that are an answer, not a failure. */
   accept?: readonly number[];
+  /** How long it may take, if that is not as long as a checkout. */
+  timeoutMs?: number;
 }
+
+/** The first that can merge on objects alone (`merge-tree --write-tree`). */
+export const OLDEST_GIT = "2.38";
 
 export interface GitOutput {
   code: number;
@@ -39,6 +44,9 @@ const SETTINGS = [
   "core.checkStat=default",
   "core.splitIndex=false",
   "i18n.commitEncoding=UTF-8",
+  // An object or ref has its name only when its content is on the disk, so that a power cut leaves no empty one.
+  "core.fsync=loose-object,reference",
+  "core.fsyncMethod=fsync",
   // Agents use git at the same time; a lock that is held for a moment is waited for.
   "core.filesRefLockTimeout=5000",
   "core.packedRefsTimeout=10000",
@@ -54,7 +62,7 @@ export async function git(purpose: string, args: readonly string[], options: Git
     ...(options.workTree === undefined ? [] : [`--work-tree=${options.workTree}`]),
   ];
   const output = await start(["--no-pager", ...SETTINGS, ...where, ...args], options);
-  if ("error" in output) throw await spawnFault(purpose, output.error, options.cwd);
+  if ("error" in output) throw await spawnFault(purpose, output.error, options);
   if (output.code === 0 || options.accept?.includes(output.code)) return output;
   throw gitFault(purpose, output.stderr);
 }
@@ -75,7 +83,7 @@ function start(args: readonly string[], options: GitOptions): Promise<GitOutput 
       env: environment(options),
       encoding: "latin1" as const,
       maxBuffer: Infinity,
-      timeout: TIMEOUT_MS,
+      timeout: options.timeoutMs ?? TIMEOUT_MS,
       killSignal: "SIGKILL" as const,
       windowsHide: true,
     };
@@ -111,9 +119,9 @@ function environment(options: GitOptions): NodeJS.ProcessEnv {
   };
 }
 
-async function spawnFault(purpose: string, error: Error, cwd: string): Promise<TuttiError> {
+async function spawnFault(purpose: string, error: Error, { cwd, timeoutMs }: GitOptions): Promise<TuttiError> {
   if ("killed" in error && error.killed === true) {
-    const message = `Git could not ${purpose}: it did not end within ${TIMEOUT_MS / 60_000} minutes.`;
+    const message = `Git could not ${purpose}: it did not end within ${(timeoutMs ?? TIMEOUT_MS) / 1000} seconds.`;
     return new TuttiError("git_failed", message, { cause: error });
   }
   // Node reports a missing program and a missing working folder alike.
@@ -121,7 +129,9 @@ async function spawnFault(purpose: string, error: Error, cwd: string): Promise<T
   if (missing && (await stat(cwd).catch(() => null)) === null) {
     return new TuttiError("git_failed", `Git could not ${purpose}: the folder ${cwd} is gone.`, { cause: error });
   }
-  if (missing) return new TuttiError("git_missing", "Git was not found; install git 2.38 or newer.", { cause: error });
+  if (missing) {
+    return new TuttiError("git_missing", `Git was not found; install git ${OLDEST_GIT} or newer.`, { cause: error });
+  }
   return new TuttiError("git_failed", `Git could not ${purpose}: ${error.message}`, { cause: error });
 }
 

@@ -3,6 +3,7 @@
 import { TuttiError } from "../schema/error.ts";
 import { runBranch } from "../schema/ids.ts";
 import { items, text } from "./git.ts";
+import { hardenCommit } from "./harden.ts";
 import { isInside } from "./place.ts";
 import type { RunPlace } from "./place.ts";
 import { readRef, writeRef } from "./refs.ts";
@@ -34,6 +35,7 @@ export async function combine(
     }
     const merged = await mergeTwo(repository, head, commit, message);
     if (!merged.ok) return merged;
+    await hardenCommit(repository, merged.commit, [head, commit]);
     head = merged.commit;
   }
   return { ok: true, commit: head };
@@ -42,9 +44,9 @@ export async function combine(
 export async function openBranch(repository: Repository, runId: string, base: string): Promise<string> {
   const ref = `refs/heads/${runBranch(runId)}`;
   const existing = await readRef(repository, ref);
-  if (existing !== null) return existing;
-  const commit = await commitOf(repository, base);
-  await writeRef(repository, ref, commit, null);
+  const commit = existing ?? (await commitOf(repository, base));
+  // The commit that the person works from, with all that is behind it, is not ours to write.
+  await writeRef(repository, ref, commit, existing, [commit]);
   return commit;
 }
 
@@ -63,7 +65,10 @@ export async function integrate(
   for (let attempt = 1; ; attempt++) {
     const head = await readRef(repository, ref);
     if (head === null) throw new TuttiError("git_failed", `The branch ${branch} is missing; it must be opened first.`);
-    if (await isAncestor(repository, commit, head)) return { ok: true, commit: head, settled: [] };
+    if (await isAncestor(repository, commit, head)) {
+      await writeRef(repository, ref, head, head);
+      return { ok: true, commit: head, settled: [] };
+    }
     await refuseCheckedOut(repository, run, branch);
     const clean = await mergeTwo(repository, head, commit, message);
     const merged = clean.ok || !favour ? clean : await settleTwo(repository, run, head, commit, message, favour);

@@ -16,6 +16,11 @@ export interface Place {
    * is complete. It lies outside the worktree, so that no agent can hide a change by marking it there as unchanged.
    */
   index: string;
+  /**
+   * The boot id under which the workspace was made. Its files are not synced, so after a power cut they may be in pieces,
+   * and one that was made before the machine was started counts as not made.
+   */
+  boot: string;
   /** The index that a snapshot fills. */
   scratchIndex: string;
   branch: string;
@@ -59,6 +64,7 @@ export function place(run: RunPlace, leaf: string): Place {
     runFolder: run.runFolder,
     path,
     index: `${path}.index`,
+    boot: `${path}.boot`,
     scratchIndex: `${path}.scratch-index`,
     branch: branchRef.slice("refs/heads/".length),
     branchRef,

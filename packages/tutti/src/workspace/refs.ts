@@ -4,6 +4,7 @@ import { lstat, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { realWorld } from "../world.ts";
 import { items, text } from "./git.ts";
+import { hardenCommit, hardenRef } from "./harden.ts";
 import { findCommit, isAncestor, onRepository } from "./repository.ts";
 import type { Repository } from "./repository.ts";
 
@@ -28,11 +29,30 @@ export async function listRefs(repository: Repository, prefix: string): Promise<
     .filter((ref) => ref !== "");
 }
 
-/** `old` is what the ref must hold now; null when it must not exist. */
-export async function writeRef(repository: Repository, ref: string, commit: string, old: string | null): Promise<void> {
-  if (commit === old) return;
-  await clearWay(repository, ref);
-  await onRepository(repository, `set ${ref}`, ["update-ref", "--no-deref", ref, commit, old ?? ""]);
+/**
+ * `old` is what the ref must hold now; null when it must not exist. Returns when the ref and all that it leads to are on
+ * the disk. What `held` or a ref that was written here before leads to is there already.
+ */
+export async function writeRef(
+  repository: Repository,
+  ref: string,
+  commit: string,
+  old: string | null,
+  held: readonly string[] = refsOfRun(ref),
+): Promise<void> {
+  if (commit !== old) {
+    await clearWay(repository, ref);
+    await hardenCommit(repository, commit, held);
+    await onRepository(repository, `set ${ref}`, ["update-ref", "--no-deref", ref, commit, old ?? ""]);
+  }
+  // Also one that is there already: who wrote it may have died before this.
+  await hardenRef(repository, ref);
+}
+
+/** The refs that only we write; an agent's branch holds what the agent's own git has written. */
+function refsOfRun(ref: string): string[] {
+  const [, run] = /^refs\/(?:tutti|heads\/(?:tutti|agent))\/([^/]+)/.exec(ref) ?? [];
+  return run === undefined ? [] : [`--glob=refs/tutti/${run}/*`, `--glob=refs/heads/tutti/${run}*`];
 }
 
 export async function deleteRef(repository: Repository, ref: string): Promise<void> {

@@ -4,6 +4,7 @@ import { readdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { TuttiError } from "../schema/error.ts";
 import { deleteFolder, exists, isFolder } from "./folder.ts";
+import { hardenRemoval } from "./harden.ts";
 import { isInside, leafWithin, place as placeAt } from "./place.ts";
 import type { Place, RunPlace } from "./place.ts";
 import { clearWay, deleteRef, hasRef, keepReachable, listRefs, readRef, shortHash } from "./refs.ts";
@@ -25,7 +26,7 @@ export async function removeWorkspace(repository: Repository, run: RunPlace, pla
   await deleteFolder(place.path, place.runFolder, [repository.root, repository.commonDir]);
   const half = known.filter((entry) => isHalfMade(entry, place));
   for (const entry of [...inside, ...half, ...(own ? [own] : [])]) await deregister(repository, entry);
-  await rm(place.index, { force: true });
+  for (const file of [place.index, place.boot]) await rm(file, { force: true });
   await clearScratch(place.scratchIndex);
   await deleteBranch(repository, place.branchRef);
   await verifyRemoved(repository, place);
@@ -127,4 +128,5 @@ export async function releaseRun(repository: Repository, run: RunPlace): Promise
   if (await exists(run.runFolder)) {
     throw new TuttiError("workspace_failed", `The folder ${run.runFolder} was deleted, but is still there.`);
   }
+  await hardenRemoval(repository, run);
 }

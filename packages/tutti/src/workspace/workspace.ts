@@ -60,6 +60,13 @@ export interface Workspaces {
    * Without a change the commit is `start` itself. After the workspace is gone it answers with the last snapshot.
    */
   snapshot(cwd: string, key: WorkspaceKey, start: string, message: string): Promise<Snapshot>;
+  /** Names the files of a commit: two commits with the same files have the same tree. */
+  treeOf(cwd: string, commit: string): Promise<string>;
+  /**
+   * Takes the files of an earlier result over as the snapshot of an attempt that starts at `start`; no workspace is
+   * needed. Null if the repository no longer has that result.
+   */
+  adopt(cwd: string, key: WorkspaceKey, start: string, result: string, message: string): Promise<Snapshot | null>;
   /** Makes the run's branch point at `base`, unless it exists; returns where it points. */
   openBranch(cwd: string, runId: string, base: string): Promise<string>;
   /**

@@ -1,6 +1,7 @@
 // Making a worktree for one attempt, and moving one to another commit.
-import { mkdir, realpath, rename, rm } from "node:fs/promises";
+import { mkdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { bootId } from "../durable-file.ts";
 import { TuttiError } from "../schema/error.ts";
 import { exists, isFolder } from "./folder.ts";
 import { git } from "./git.ts";
@@ -39,6 +40,7 @@ export async function prepareWorktree(
 /** An agent may be at work in a complete one, so it is not touched. */
 async function isComplete(repository: Repository, place: Place): Promise<boolean> {
   if (!(await isFolder(place.path)) || !(await exists(place.index))) return false;
+  if ((await readFile(place.boot, "utf8").catch(() => null)) !== bootId()) return false;
   return (await registrations(repository)).some(({ path }) => path === place.path);
 }
 
@@ -47,6 +49,7 @@ async function makeWorktree(repository: Repository, place: Place, start: string)
   const args = ["worktree", "add", "--no-track", "-b", place.branch, place.path, start];
   await onRepository(repository, `make the workspace ${place.path}`, args);
   const own = await findOwn(repository, place);
+  await writeFile(place.boot, bootId());
   await copyIndex(join(own.adminDir, "index"), place.scratchIndex);
   await rename(place.scratchIndex, place.index);
 }

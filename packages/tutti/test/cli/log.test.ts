@@ -102,7 +102,7 @@ describe("a run's log", () => {
 });
 
 describe("a fork", () => {
-  it("goes on from one event of another run: what was done by then is not done again", async () => {
+  it("goes on from one event of another run: what was done by then, or since, is not done again", async () => {
     const writer = (id: string) =>
       worker(id, { tools: ["Bash"], write: { [`docs/${id}.md`]: id }, block: done({ summary: id }) });
     const agent = lab.scenario([
@@ -122,6 +122,11 @@ describe("a fork", () => {
       mine.filter((event) => event.type === type).map(({ data }) => (data as { taskId: string }).taskId);
     expect(of("worker:spawning").filter((task) => task === "one")).toHaveLength(1);
     expect(of("worker:completed")).toEqual(["one", "two"]);
+    // The second was done after that event, and is not done again either.
+    expect(of("worker:spawned")).toEqual(["one"]);
+    const fresh = await lab.json(["fork", last.id!, "--at", String(at), "--fresh"]);
+    const forkedAt = lab.events().find(({ run: id, type }) => id === fresh.last.id && type === "orchestrator:forked")!;
+    expect(forkedAt.data).toMatchObject({ from: last.id, fresh: true });
     expect(existsSync(join(lab.data, "sessions", forked.id!))).toBe(true);
     expect(lab.git("rev-parse", `tutti/${last.id}`)).toBe(last["commit" as never]);
     expect(lab.leftovers()).toEqual([]);

@@ -465,7 +465,9 @@ describe("the person", () => {
       "--agent",
       agent,
     ].join(" ");
-    spawnSync("sh", ["-c", `${command} | head -n 2`], { encoding: "utf8", timeout: 30_000 });
+    const piped = `${command} | head -n 2; exit \${PIPESTATUS[0]}`;
+    const { status, stderr } = spawnSync("bash", ["-c", piped], { encoding: "utf8", timeout: 30_000 });
+    expect([status, stderr]).toEqual([141, ""]);
     for (let i = 0; i < 100 && lab.leftovers().some((left) => left.startsWith("process")); i++) await sleep(100);
     expect(lab.leftovers().filter((left) => left.startsWith("process"))).toEqual([]);
     await lab.json(["cancel", lab.events()[0]!.run!]);

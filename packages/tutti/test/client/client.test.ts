@@ -109,6 +109,40 @@ describe("the client", () => {
     await expect(client.decide(id, [{ index: 0, option: 0 }])).rejects.toMatchObject({ code: "wrong_state" });
   });
 
+  test("makes a run once however often it asks, and takes it away", async () => {
+    const client = createClient({ baseUrl: server.url, token });
+    const body = { templateId: "documentation", cwd: lab.repo, message: "do it", agent: "local" };
+    const first = await client.create(body, "a name");
+    expect(first.status).toBe("created");
+    expect(await client.create(body, "a name")).toEqual(first);
+    expect((await client.list()).map(({ id }) => id)).toEqual([first.orchestratorId]);
+    const params = { id: first.orchestratorId };
+    await client.message(params.id, "be brief");
+    expect(local.engine.get(params.id)!.messages).toMatchObject([{ text: "be brief", taskId: null }]);
+    const query = { removeState: true };
+    expect(await client.call("DELETE /api/orchestrator/:id", { params, query })).toEqual({ success: true });
+    expect(await client.list()).toEqual([]);
+  });
+
+  test("reaches every route by its name, typed by the table of routes", async () => {
+    const client = createClient({ baseUrl: server.url, token });
+    expect(await client.call("GET /api/health")).toEqual({ status: "ok", version: "0.0.0" });
+    const id = await begin();
+    const { nodes } = await client.call("GET /api/orchestrator/:id/graph", { params: { id } });
+    expect(nodes).toEqual([]);
+    const [protocol] = await client.call("GET /api/protocols");
+    expect(protocol!.name).toBe("response");
+    const unknown = client.call("GET /api/orchestrator/:id/usage", { params: { id: "a/../b?c" } });
+    await expect(unknown).rejects.toMatchObject({ status: 404, message: "there is no run a/../b?c" });
+    // @ts-expect-error -- a route that is not in the table.
+    await expect(client.call("GET /api/nowhere")).rejects.toMatchObject({ status: 404 });
+    // @ts-expect-error -- what varies in the path is needed.
+    await expect(client.call("GET /api/orchestrator/:id/usage")).rejects.toMatchObject({ status: 404 });
+    const stop = new AbortController();
+    stop.abort(new Error("never mind"));
+    await expect(client.list({}, stop.signal)).rejects.toThrow("never mind");
+  });
+
   test("turns every failure into one kind of error, with the server's code and sentence", async () => {
     const client = createClient({ baseUrl: server.url, token });
     const failure = async (doing: Promise<unknown>) =>

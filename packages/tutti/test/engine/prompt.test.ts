@@ -32,6 +32,11 @@ describe("a prompt", () => {
     expect(told({}, "analysis")).not.toContain("progress");
   });
 
+  it("asks for progress at most every ten seconds, whatever the template says (D0-087/X14)", () => {
+    const text = told({ workerExecution: { progressInterval: 1000 } }, "workerExecution");
+    expect(text).toContain("Report progress about every 10 seconds.");
+  });
+
   it("says how conflicts are to be settled (E61)", () => {
     const settings = (conflictResolution: string) => told({ aggregation: { conflictResolution } }, "aggregation");
     expect(settings("ask")).toContain("Settle no conflict by yourself");

@@ -1,5 +1,6 @@
-// How many workers may be started: over the whole server, for one agent, and in the memory that is left.
-import { expect, it } from "vitest";
+// How many workers may be started: over the whole server, for one agent, in the memory that is left, and while its
+// provider answers.
+import { describe, expect, it } from "vitest";
 import { Slots } from "../../src/engine/slots.ts";
 
 it("free places are what is left of the server's, of the agent's, and of the memory", () => {
@@ -48,4 +49,63 @@ it("a worker that has just started has not taken its memory yet, and is counted 
   expect(slots.free("local")).toBe(1);
   now = 60_000;
   expect(slots.free("local")).toBe(2);
+});
+
+describe("a provider that refuses in one run", () => {
+  const UNTIL = 100_000;
+  const NEWS_LAST = 600_000;
+
+  function refusing(...agents: string[]) {
+    const state = { now: 0, until: UNTIL as number | null, agents };
+    const slots = new Slots(
+      { maxWorkers: 8 },
+      () => state.agents.map((agent) => ({ agent, since: 0 })),
+      () => state.now,
+      (provider) => (provider === "acp:gemini" ? state.until : null),
+    );
+    return { state, slots };
+  }
+
+  it("lets nobody in over all runs until its time is over, whatever the agent's name holds besides", () => {
+    const { slots, state } = refusing();
+    for (const agent of ["acp:gemini", "acp:/usr/bin/gemini --acp"]) {
+      expect(slots.free(agent)).toBe(0);
+      expect(slots.opensAt(agent)).toBe(UNTIL);
+    }
+    state.now = UNTIL - 1;
+    expect(slots.free("acp:gemini")).toBe(0);
+  });
+
+  it("holds nobody of another provider", () => {
+    const { slots } = refusing("acp:gemini");
+    expect(slots.free("acp:other")).toBe(7);
+    expect(slots.opensAt("acp:other")).toBeNull();
+  });
+
+  it("lets one in when its time is over, to see, and nobody beside that one", () => {
+    const { slots, state } = refusing("claude");
+    state.now = UNTIL;
+    expect(slots.free("acp:gemini")).toBe(1);
+    expect(slots.opensAt("acp:gemini"), "it may begin now").toBeNull();
+    slots.reserve("acp:gemini", 1);
+    expect(slots.free("acp:gemini")).toBe(0);
+    expect(slots.opensAt("acp:gemini")).toBe(UNTIL + NEWS_LAST);
+    slots.release("acp:gemini", 1);
+    state.agents.push("acp:gemini --acp");
+    expect(slots.free("acp:gemini")).toBe(0);
+    expect(slots.opensAt("acp:gemini")).toBe(UNTIL + NEWS_LAST);
+  });
+
+  it("lets everybody in when it has answered, or when nothing was heard of it for long", () => {
+    const { slots, state } = refusing("acp:gemini");
+    state.now = UNTIL + NEWS_LAST - 1;
+    expect(slots.free("acp:gemini")).toBe(0);
+    state.now = UNTIL + NEWS_LAST;
+    expect(slots.free("acp:gemini")).toBe(7);
+    expect(slots.opensAt("acp:gemini")).toBeNull();
+    state.now = UNTIL;
+    state.until = null;
+    expect(slots.free("acp:gemini")).toBe(7);
+    expect(slots.opensAt("acp:gemini")).toBeNull();
+  });
 });

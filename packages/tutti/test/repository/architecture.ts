@@ -21,15 +21,20 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   run: ["schema"],
   client: ["schema"],
   template: ["schema", "world", "durable-file"],
+  // Completes templates and names agents, so it knows what a template and a session host are.
+  config: ["schema", "template", "session"],
   store: ["schema", "world"],
-  workspace: ["schema", "world"],
+  workspace: ["schema", "world", "durable-file"],
   mailbox: ["schema", "protocol", "world", "durable-file"],
-  session: ["schema", "protocol", "world"],
+  session: ["schema", "protocol", "world", "durable-file"],
   engine: ["schema", "protocol", "template", "run", "store", "session", "mailbox", "workspace", "world"],
   // The documented constructors take a session controller, open an engine themselves, and show what the fold holds.
   module: ["schema", "protocol", "template", "run", "session", "engine", "main"],
-  server: ["schema", "protocol", "template", "engine"],
-  cli: ["schema", "client", "main"],
+  server: ["schema", "protocol", "template", "engine", "durable-file"],
+  // Looks at the machine with the parts that know it: programs, git, the store.
+  doctor: ["schema", "store", "session", "workspace", "world"],
+  // A run of a server is folded here too, by the same rules, when it is followed in a terminal.
+  cli: ["schema", "client", "run", "main"],
   web: ["schema", "client", "run"],
   main: everything,
   index: everything,
@@ -43,6 +48,7 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
 const filesThatReachMain = [
   "cli/serve.ts",
   "cli/demo.ts",
+  "cli/doctor.ts",
   "cli/local-engine.ts",
   "cli/local-messages.ts",
   "cli/worker.ts",

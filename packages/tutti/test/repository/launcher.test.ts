@@ -114,6 +114,31 @@ describe("on a Node that is new enough", () => {
   });
 });
 
+describe("on a terminal, with a Node that is too old", () => {
+  const counting = `export async function main() {
+    let count = 0;
+    process.on("SIGINT", () => count++);
+    process.stdout.write("launcher " + process.ppid + "\\n");
+    while (count === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    process.stdout.write("heard " + count + "\\n");
+    return 0;
+  }`;
+
+  test("an interrupt is heard once, whether it is typed or sent to the launcher alone", async () => {
+    const file = layOut({ main: counting, where: "src", pinned: true });
+    const command = ["exec", ...oldNodes[0]!.command.map((word) => `'${word}'`), file].join(" ");
+    for (const how of ["typed", "sent"]) {
+      const { child, ended, said, output } = start(["script"], ["-qec", command, "/dev/null"]);
+      await said("launcher ");
+      if (how === "typed") child.stdin.write("\u0003");
+      else process.kill(Number(/launcher (\d+)/.exec(output.stdout)![1]), "SIGINT");
+      const { stdout, code } = await ended;
+      expect([how, /heard (\d)/.exec(stdout)?.[1], code]).toEqual([how, "1", 0]);
+    }
+  });
+});
+
 describe.each(oldNodes)("on $name", ({ command, version }) => {
   test.each([
     ["installed", { where: "dist", pinned: true }],

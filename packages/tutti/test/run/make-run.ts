@@ -138,6 +138,7 @@ export function turnOver(answer: Answer | null, over: Partial<TurnOver> = {}): T
     answer,
     problems: [],
     said: null,
+    question: null,
     guess: null,
     itemId: "item_new",
     toolStats: NO_TOOLS,

@@ -274,12 +274,12 @@ describe("times", () => {
     const story = failing({ idleTimeout: 20_000 });
     const { sessionId } = story.run.workers["a"]!;
     expect(story.do({ type: "idle", sessionId, forMs: 19_000 })).toEqual([]);
-    expect(story.do({ type: "idle", sessionId, forMs: 20_000 })[0]).toMatchObject({
+    expect(story.do({ type: "idle", sessionId, forMs: 20_000 }, 20_000)[0]).toMatchObject({
       type: "worker:timeout",
       data: { code: "worker_idle" },
     });
     const without = failing();
-    expect(without.do({ type: "idle", sessionId: without.run.workers["a"]!.sessionId, forMs: 9e9 })).toEqual([]);
+    expect(without.do({ type: "idle", sessionId: without.run.workers["a"]!.sessionId, forMs: 9e9 }, 9e9)).toEqual([]);
   });
 
   it("of the workers' phase as a whole end what runs and keep the rest from starting", () => {

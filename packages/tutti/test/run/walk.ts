@@ -70,6 +70,8 @@ function steer(tasks: PlannedTask[], trouble: boolean): Command[] {
   return [
     { type: "decide", decisions: [{ index: 0, text: "the first" }] },
     { type: "requestChanges", text: "smaller tasks" },
+    { type: "message", taskId: null, text: "and hurry" },
+    { type: "message", taskId: tasks[0]!.id, text: "with care" },
     { type: "pause" },
     { type: "resume" },
     ...tasks.map(({ id }) => ({ type: "retry" as const, taskId: id })),

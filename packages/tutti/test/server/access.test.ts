@@ -2,52 +2,28 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readRouteKey, type Route } from "../../src/schema/api/route.ts";
+import { aliasOf, ROUTES } from "../../src/schema/api/routes.ts";
 import { TuttiError } from "../../src/schema/error.ts";
 import { Access } from "../../src/server/access.ts";
+import { allowedFolders } from "../../src/server/allowed-folders.ts";
 import { createApp } from "../../src/server/app.ts";
 import { Feed } from "../../src/server/feed.ts";
 import { startServer } from "../../src/server/start-server.ts";
 import { ServerLab } from "./server-lab.ts";
 
 /** Every route, with a path that leads to it. */
-type Route = [method: string, pattern: string, path: string];
-const ROUTES: Route[] = [
-  ["GET", "/api/events", "/api/events"],
-  ["POST", "/api/orchestrator", "/api/orchestrator"],
-  ["GET", "/api/orchestrator", "/api/orchestrator"],
-  ["GET", "/api/orchestrator/:id", "/api/orchestrator/x"],
-  ["DELETE", "/api/orchestrator/:id", "/api/orchestrator/x"],
-  ...["start", "pause", "resume", "cancel", "confirm-tasks", "request-changes", "decisions", "retry"].map(
-    (order): Route => ["POST", `/api/orchestrator/:id/${order}`, `/api/orchestrator/x/${order}`],
-  ),
-  ["GET", "/api/orchestrator/:id/events", "/api/orchestrator/x/events"],
-  ["GET", "/api/orchestrator/:id/result", "/api/orchestrator/x/result"],
-  ["GET", "/api/orchestrator/:id/workers", "/api/orchestrator/x/workers"],
-  ["GET", "/api/orchestrator/:id/workers/stats", "/api/orchestrator/x/workers/stats"],
-  ...["cancel", "pause", "resume", "retry"].map((order): Route => [
-    "POST",
-    `/api/orchestrator/:id/workers/:key/${order}`,
-    `/api/orchestrator/x/workers/y/${order}`,
-  ]),
-  ...["/api/orchestrator/templates", "/api/templates"].flatMap((base): Route[] => [
-    ["GET", base, base],
-    ["POST", base, base],
-    ["POST", `${base}/import`, `${base}/import`],
-    ["POST", `${base}/validate`, `${base}/validate`],
-    ["GET", `${base}/:id`, `${base}/x`],
-    ["PUT", `${base}/:id`, `${base}/x`],
-    ["DELETE", `${base}/:id`, `${base}/x`],
-    ["POST", `${base}/:id/duplicate`, `${base}/x/duplicate`],
-    ["GET", `${base}/:id/export`, `${base}/x/export`],
-    ["POST", `${base}/:id/preview`, `${base}/x/preview`],
-  ]),
-  ["GET", "/api/orchestrator/:id/workers/:key", "/api/orchestrator/x/workers/y"],
-  ["GET", "/api/orchestrator/:id/workers/:key/transcript", "/api/orchestrator/x/workers/y/transcript"],
-  ["GET", "/api/inbox", "/api/inbox"],
-  ["POST", "/api/inbox/:itemId", "/api/inbox/x"],
-  ["GET", "/*", "/some/page"],
-];
-const OPEN: Route = ["GET", "/api/health", "/api/health"];
+type Address = [method: string, pattern: string, path: string];
+const addresses = (isOpen: boolean): Address[] =>
+  Object.entries<Route>(ROUTES)
+    .filter(([, { open = false }]) => open === isOpen)
+    .flatMap(([key]) => [key, aliasOf(key) ?? []].flat())
+    .map((key) => {
+      const { method, path } = readRouteKey(key);
+      return [method, path, path.replaceAll(/:\w+/g, "x")];
+    });
+const CLOSED: Address[] = [...addresses(false), ["GET", "/*", "/some/page"]];
+const OPEN: Address[] = addresses(true);
 
 let lab: ServerLab;
 let cookie: string;
@@ -67,13 +43,14 @@ describe("the token", () => {
     const { engine, templates } = lab.local;
     const access = new Access({ token: "t", host: "127.0.0.1", port: 1 });
     const feed = new Feed(engine);
-    const app = createApp({ engine, templates, feed, access, version: "1", webRoot: null, onlyNamedAgents: false });
+    const parts = { engine, templates, feed, access, folders: allowedFolders(undefined), limiter: null };
+    const app = createApp({ ...parts, version: "1", webRoot: null, onlyNamedAgents: false });
     feed.close();
     const routes = app.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`);
-    expect(routes.toSorted()).toEqual([OPEN, ...ROUTES].map(([method, path]) => `${method} ${path}`).toSorted());
+    expect(routes.toSorted()).toEqual([...OPEN, ...CLOSED].map(([method, path]) => `${method} ${path}`).toSorted());
   });
 
-  it.each(ROUTES)("%s %s is refused with 401 without it and with a wrong one", async (method, _, path) => {
+  it.each(CLOSED)("%s %s is refused with 401 without it and with a wrong one", async (method, _, path) => {
     const wrong = [
       {},
       { authorization: "Bearer wrong" },
@@ -123,7 +100,7 @@ describe("the token", () => {
 });
 
 describe("a foreign Host", () => {
-  it.each([OPEN, ...ROUTES])("is refused with 403 on %s %s, with the token too", async (method, _, path) => {
+  it.each([...OPEN, ...CLOSED])("is refused with 403 on %s %s, with the token too", async (method, _, path) => {
     const { port } = lab.server;
     const foreign = [
       "evil.example",
@@ -167,7 +144,7 @@ describe("a foreign Host", () => {
 });
 
 describe("a foreign Origin", () => {
-  it.each([OPEN, ...ROUTES])("is refused with 403 on %s %s, with the token too", async (method, _, path) => {
+  it.each([...OPEN, ...CLOSED])("is refused with 403 on %s %s, with the token too", async (method, _, path) => {
     const other = ["null", "", "http://evil.example", "http://127.0.0.1", "http://127.0.0.1:1", `https://${lab.host}`];
     for (const foreign of [
       ...other,

@@ -31,6 +31,12 @@ export interface Answered {
 
 export const VERSION = "1.2.3";
 
+interface StartOptions {
+  webRoot?: string;
+  port?: number;
+  agentEnv?: Record<string, string>;
+}
+
 export class ServerLab {
   readonly lab = new Lab();
   readonly token = loadToken(this.lab.data);
@@ -38,14 +44,14 @@ export class ServerLab {
   local!: LocalEngine;
   server!: RunningServer;
 
-  static async open(options: { webRoot?: string; port?: number } = {}): Promise<ServerLab> {
+  static async open(options: StartOptions = {}): Promise<ServerLab> {
     const self = new ServerLab();
     await self.start(options);
     return self;
   }
 
-  async start({ webRoot, port = 0 }: { webRoot?: string; port?: number } = {}): Promise<void> {
-    this.local = openLocalEngine({ dataDir: this.lab.data });
+  async start({ webRoot, port = 0, agentEnv = {} }: StartOptions = {}): Promise<void> {
+    this.local = openLocalEngine({ dataDir: this.lab.data, agentEnv });
     const { engine, templates } = this.local;
     const { token } = this;
     this.server = await startServer({ engine, templates, token, port, version: VERSION, webRoot: webRoot ?? null });

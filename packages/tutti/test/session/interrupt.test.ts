@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -139,6 +139,25 @@ describe("an interrupted command: agent", () => {
     });
   });
 
+  it("whose turn is over is known by where its listener is, not by reading everything again", async () => {
+    const { spec } = obedient();
+    const session = lab.host.open(spec);
+    await interruptAt(session, atFirst("text"));
+    await session.deliver(turn(2, "more"));
+    await listen(session, (signal) => signal.type === "text" && signal.text.includes("more"));
+    const folder = join(lab.folder, "sessions", spec.runId, spec.sessionId);
+    const journal = readFileSync(join(folder, "journal.jsonl"), "utf8").trim().split("\n");
+    const second = journal
+      .map((line) => JSON.parse(line) as { turn?: number; offset: number })
+      .find(({ turn }) => turn === 2)!;
+    const fd = openSync(join(folder, "output.log"), "r+");
+    writeSync(fd, Buffer.alloc(second.offset, " "), 0, second.offset, 0);
+    rmSync(join(folder, "requests", "interrupt-000001.json"));
+    await session.interrupt(1);
+    expect(existsSync(join(folder, "requests", "interrupt-000001.json"))).toBe(false);
+    await session.stop();
+  });
+
   it("that does not listen is left alone, and its own end of the turn is the end", async () => {
     const agent = lab.program(
       "command",
@@ -171,21 +190,6 @@ describe("an interrupted command: agent", () => {
 });
 
 describe("an interrupted text: agent", () => {
-  it("loses the process of the turn, and takes the next turn in a new one", async () => {
-    const agent = lab.program(
-      "text",
-      `let all = ""; for await (const part of process.stdin) all += part;
-       console.log("on " + all); if (all === "do it") setInterval(() => {}, 1000);`,
-    );
-    const session = lab.host.open(lab.spec(agent));
-    const heard = await interruptAt(session, atFirst("text"));
-    expect(heard.at(-1)).toMatchObject({ type: "turnOver", turn: 1, ending: { kind: "interrupted" } });
-    const after = await nextTurn(session, 2);
-    expect(texts(after)).toBe("on do it\non go on\n");
-    expect(after.at(-1)).toMatchObject({ turn: 2, ending: { kind: "ended" } });
-    await session.stop();
-  });
-
   it("is ended also if it ignores the signal", async () => {
     const agent = lab.program(
       "text",

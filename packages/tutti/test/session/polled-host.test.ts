@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { block, FakeController, type FakeAgent } from "./fake-controller.ts";
 import { listen, texts, turn } from "./session-lab.ts";
+import { DEFAULT_PERMISSIONS } from "../../src/schema/permissions.ts";
 import { createPolledHost, type PolledHost, type PolledHostOptions } from "../../src/session/polled-host.ts";
 import type { SessionSignal, SessionSpec, Turn } from "../../src/session/session.ts";
 import { realWorld } from "../../src/world.ts";
@@ -23,6 +24,7 @@ const spec = (more: Partial<SessionSpec> = {}): SessionSpec => ({
   attempt: 1,
   agent: "controller",
   cwd: folder,
+  permissions: DEFAULT_PERMISSIONS,
   ...more,
 });
 
@@ -57,6 +59,34 @@ describe("a session of a controller", () => {
     const [session] = controller.sessions.values();
     expect(session).toMatchObject({ cwd: folder, title: "[Worker] The API" });
     expect(session!.messages[0]).toMatchObject({ role: "user", content: "write the page" });
+  });
+
+  it("is looked at once for all who ask at the same time, and is read from what was found then (D0-088, D0-089)", async () => {
+    const controller = new FakeController(() => null);
+    const host = hostOf(controller, { pollMs: () => 60_000 });
+    const session = host.open(spec());
+    const heard = listen(
+      session,
+      ({ type }) => type === "turnOver",
+      async ({ type }) => {
+        if (type === "ready") await session.deliver(asked(1));
+      },
+    );
+    await expect.poll(() => controller.sessions.size).toBe(1);
+    const [backend] = controller.sessions.values();
+    controller.transcriptMs = 50;
+    const before = controller.times("getTranscript", backend!.id).length;
+    const first = host.poll("session_1");
+    await sleep(10);
+    // These come while the first look is under way, so that one more look serves them all.
+    await Promise.all([first, ...Array.from({ length: 20 }, () => host.poll("session_1"))]);
+    const looks = controller.times("getTranscript", backend!.id).length;
+    expect(looks - before).toBe(2);
+    for (let i = 0; i < 50; i++) host.transcript("run_1", "session_1");
+    expect(controller.times("getTranscript", backend!.id)).toHaveLength(looks);
+    controller.say(backend!, "assistant", done);
+    await host.poll("session_1");
+    await heard;
   });
 
   it("has a title and a badge of its own where it is the main session", async () => {

@@ -3,6 +3,7 @@ import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { processesOf } from "../lab/lab.ts";
+import { DEFAULT_PERMISSIONS } from "../../src/schema/permissions.ts";
 import { createKeptHost, type KeptHostOptions } from "../../src/session/kept-host.ts";
 import { identify } from "../../src/session/process.ts";
 import type { Session, SessionHost, SessionSignal, SessionSpec, Turn } from "../../src/session/session.ts";
@@ -43,6 +44,7 @@ export class SessionLab {
       attempt: 1,
       agent,
       cwd: this.cwd,
+      permissions: DEFAULT_PERMISSIONS,
       ...more,
     };
   }

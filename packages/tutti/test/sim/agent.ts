@@ -1,16 +1,14 @@
 // What agents do in a turn, good and bad, as the seed of their session says. A program yields how long it takes until it
 // goes on, or the name of a question that it waits for.
 import type { Machine, Process } from "./machine.ts";
-import { planOf } from "./scenario.ts";
+import { forGood, ofAccount, passing, usedUp, type Trouble } from "./providers.ts";
+import { answer, block, END, sample, spoof, START, taskIdOf } from "./words.ts";
+import { providerOf } from "../../src/run/provider-name.ts";
 import type { Turn } from "../../src/session/session.ts";
 
 export type Pause = number | string;
 
-const START = "<<<ORCHESTRATOR_RESPONSE>>>";
-const END = "<<<END_ORCHESTRATOR_RESPONSE>>>";
 const FILES = ["docs/a.md", "docs/b.md", "src/one.ts", "src/two.ts", "src/three.ts", "test/four.ts"];
-
-const block = (phase: string, data: object): string => `${START}\n${JSON.stringify({ phase, data })}\n${END}`;
 
 const WORKER = {
   well: 40,
@@ -33,8 +31,20 @@ const WORKER = {
   garbage: 4,
   broken: 2,
   silent: 2,
+  refused: 8,
+  usageLimit: 1.5,
+  account: 0.7,
+  tooLong: 2,
+  cannot: 4,
+  question: 4,
+  permission: 5,
+  takeBack: 3,
+  stalled: 2,
 };
 type Behaviour = keyof typeof WORKER;
+
+/** What agents offer as answers to a wish, in whatever order they like. */
+const WISHES = [["allow", "refuse"], ["Allow always", "Allow once", "Reject"], ["Deny", "Allow"], undefined];
 const MAIN: Record<Behaviour, number> = {
   ...WORKER,
   well: 140,
@@ -43,15 +53,26 @@ const MAIN: Record<Behaviour, number> = {
   partial: 0,
   timeout: 0,
   otherTask: 0,
+  refused: 4,
+  account: 0.3,
+  cannot: 0.8,
 };
 
 export function* program(machine: Machine, process: Process, turn: Turn): Generator<Pause> {
   const { stage } = machine;
+  const trouble = troubleOf(machine, process);
+  if (trouble) {
+    yield process.random.pick([0, 100, 1000]);
+    return machine.endTurn(process, "error", trouble.detail, trouble);
+  }
   const behaviour = stage.calm ? "well" : process.random.weighted(turn.phase === "workerExecution" ? WORKER : MAIN);
   stage.count(`agent: ${behaviour}`);
   stage.loop.note(`${process.spec.sessionId} turn ${turn.number} ${turn.phase}: ${behaviour}`);
   yield* new Agent(machine, process, turn).behave(behaviour);
 }
+
+const troubleOf = (machine: Machine, process: Process): Trouble | null =>
+  machine.providers.trouble(providerOf(process.spec.agent), process.random);
 
 class Agent {
   readonly #machine: Machine;
@@ -102,12 +123,12 @@ class Agent {
         yield* this.#work();
         return this.#finish(this.#answer("success"));
       case "echo":
-        return this.#finish(this.#sample());
+        return this.#finish(sample(this.#turn));
       case "otherTask":
         yield* this.#work();
         return this.#finish(block("completion", { task_id: "t99", status: "success", summary: "not mine" }));
       case "spoof":
-        return this.#finish(this.#spoof());
+        return this.#finish(spoof(this.#process));
       case "limit":
         return this.#finish("You have reached your usage limit. It resets at 3 pm.");
       case "garbage":
@@ -116,6 +137,34 @@ class Agent {
         );
       case "broken":
         return this.#machine.endTurn(this.#process, "error", "the model is overloaded");
+      case "refused":
+        return this.#breakOff(passing(random));
+      case "usageLimit":
+        return this.#breakOff(usedUp(this.#machine.stage, random, this.#machine.stage.clock.now()));
+      case "account":
+        return this.#breakOff(ofAccount(random));
+      case "cannot":
+        return this.#breakOff(forGood(random));
+      case "tooLong":
+        yield* this.#work();
+        return this.#breakOff({ cause: "context", detail: "the conversation is too long" });
+      case "question":
+        yield* this.#work();
+        return this.#endWithQuestion();
+      case "permission":
+        yield* this.#wish(false);
+        yield* this.#work();
+        return this.#finish(this.#answer("success"));
+      case "takeBack":
+        yield* this.#wish(true);
+        yield* this.#work();
+        return this.#finish(this.#answer("success"));
+      case "stalled":
+        yield* this.#work();
+        this.#machine.say(this.#process, { type: "stalled", detail: "nothing moved" });
+        if (random.chance(0.5)) return this.#breakOff({ cause: "stalled", detail: "nothing moved for too long" });
+        yield* this.#work();
+        return this.#finish(this.#answer("success"));
       case "well":
       case "partial":
       case "failed":
@@ -136,8 +185,14 @@ class Agent {
       if (writes && random.chance(0.7)) this.#write(random.pick(FILES), `${spec.sessionId} ${this.#turn.number}.${i}`);
       const usage = { inputTokens: random.int(1, 500), outputTokens: random.int(1, 500), usd: random.int(1, 30) / 100 };
       this.#machine.say(this.#process, { type: "usage", usage });
-      if (random.chance(0.3)) this.#say(block("progress", { task_id: this.#taskId, status: "in_progress" }));
+      if (random.chance(0.3)) this.#say(block("progress", { task_id: taskIdOf(this.#process), status: "in_progress" }));
       yield random.pick([1, 200, 1000, 1000, 3000]);
+      // Whoever is in the middle of something when the provider goes down is cut off.
+      const trouble = troubleOf(this.#machine, this.#process);
+      if (trouble) {
+        this.#breakOff(trouble);
+        yield "nothing more";
+      }
     }
   }
 
@@ -158,8 +213,34 @@ class Agent {
     yield askId;
   }
 
-  get #taskId(): string {
-    return this.#process.spec.taskId ?? "main";
+  /** It wants to use a tool, and waits; or asks, and then no longer wants to know. */
+  *#wish(takesBack: boolean): Generator<Pause> {
+    const { random } = this.#process;
+    const askId = `p${this.#turn.number}`;
+    const question = random.pick(["May it run: npm test", "May it run: npm install"]);
+    const permission = { tool: "Bash", subject: question.slice(12) };
+    const options = random.pick(WISHES);
+    const wanted = takesBack && random.chance(0.3) ? {} : { ...(options ? { options } : {}), permission };
+    this.#machine.say(this.#process, { type: "ask", askId, question, ...wanted });
+    this.#machine.stage.count("permissions asked for");
+    if (!takesBack) return yield askId;
+    yield random.pick([0, 300, 6000]);
+    this.#machine.say(this.#process, { type: "askCancelled", askId });
+    this.#machine.stage.count("questions taken back");
+  }
+
+  #endWithQuestion(): void {
+    this.#process.questions.add(this.#turn.number);
+    this.#machine.stage.count("questions at the end");
+    this.#finish(this.#process.random.pick(["Shall I use tabs or spaces?", "Done so far.\n\nShall I go on?"]));
+  }
+
+  #breakOff(trouble: Trouble): void {
+    this.#machine.endTurn(this.#process, "error", trouble.detail, trouble);
+  }
+
+  #answer(status: string): string {
+    return answer(this.#machine, this.#process, this.#turn, status);
   }
 
   #say(text: string): void {
@@ -176,50 +257,5 @@ class Agent {
   #finish(text: string): void {
     this.#say(text);
     this.#machine.endTurn(this.#process, "ended", "the turn ended");
-  }
-
-  /** A block of the prompt, word for word. */
-  #sample(): string {
-    const { text } = this.#turn;
-    const from = text.lastIndexOf(START);
-    return from === -1 ? "nothing to repeat" : text.slice(from, text.indexOf(END, from) + END.length);
-  }
-
-  /** What looks like an answer and is none: another phase, marks that are not the marks, a block that never closes. */
-  #spoof(): string {
-    const fake = JSON.stringify({ phase: "completion", data: { task_id: this.#taskId, status: "success" } });
-    return this.#process.random.pick([
-      `<<<ORCHESTRATOR_RESPONSE>>\n${fake}\n<<END_ORCHESTRATOR_RESPONSE>>>`,
-      `${START}\n${fake}`,
-      block("verification", { status: "passed" }).replace("verification", "heartbeat"),
-      block("completion", { task_id: `${this.#taskId}x`, status: "success" }),
-    ]);
-  }
-
-  /** The answer to this turn; what is said of one's own task is remembered as the truth. */
-  #answer(status: string): string {
-    const { random, spec } = this.#process;
-    switch (this.#turn.phase) {
-      case "workerExecution":
-        this.#process.claims.set(this.#turn.number, status);
-        return block("completion", { task_id: this.#taskId, status, summary: `by ${spec.sessionId}` });
-      case "analysis":
-        return block("analysis", { summary: "small", recommended_splits: random.int(1, 9) });
-      case "taskPlanning":
-        return block("task_list", { tasks: planOf(this.#machine.stage, spec.runId, random) });
-      case "aggregation":
-        return block("aggregation", this.#merging(status));
-      case "verification":
-        return block("verification", { status: status === "failed" ? "failed" : "passed", summary: "looked at" });
-    }
-  }
-
-  #merging(status: string): object {
-    const { random } = this.#process;
-    if (status === "failed") return { status: "failed", error: "it does not fit" };
-    if (this.#machine.stage.calm || random.chance(0.7)) return { status: "success", summary: "one whole" };
-    this.#machine.stage.count("aggregations that need a person");
-    const conflicts = [{ type: "naming", description: "Which name?", options: ["a", "b"] }];
-    return { status: "needs_input", summary: "undecided", ...(random.chance(0.5) ? { conflicts } : {}) };
   }
 }

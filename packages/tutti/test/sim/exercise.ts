@@ -47,8 +47,53 @@ const MUST_HAPPEN = [
   "order: answer data",
   "order: decide",
   "order: cleanup",
+  "order: fork",
+  "results taken over",
   "runs removed",
   "orders refused",
+  "order: answer permission",
+  "order: answer limit",
+  "asked while the provider is down",
+  "refusals that name a time",
+  "refusals of several at once",
+  "waits one after the other",
+  "providers asked again",
+  "providers that answered again",
+  "asked again after a refusal",
+  "given up after many waits",
+  "usage limits: unknown",
+  "usage limits: past",
+  "usage limits: soon",
+  "usage limits: far",
+  "limits: a person goes on",
+  "limits: goes on by itself",
+  "questions at the end",
+  "questions taken back",
+  "permissions asked for",
+  "permissions: allow",
+  "permissions: refuse",
+  "permissions refused by the clock",
+  "while no engine runs: clock",
+  "while no engine runs: sleep",
+];
+
+/** Why turns must have ended. */
+const CAUSES = [
+  "overloaded",
+  "rate_limit",
+  "api",
+  "usage_limit",
+  "auth",
+  "billing",
+  "context",
+  "refusal",
+  "invalid_request",
+  "max_output",
+  "max_turns",
+  "agent_budget",
+  "denied",
+  "protocol",
+  "stalled",
 ];
 
 const MUST_BE_STORED = [
@@ -72,6 +117,7 @@ const MUST_BE_STORED = [
   "workspace:conflict",
   "protocol:ignored",
   "hook:ended",
+  "provider:refused",
 ];
 
 const BEHAVIOURS = ["twice", "lie", "crash", "vanish", "hang", "hangAfterResult", "late", "otherTask", "echo", "spoof"];
@@ -80,6 +126,7 @@ export function missingExercise(counts: ReadonlyMap<string, number>): string[] {
   const wanted = [
     ...MUST_HAPPEN,
     ...MUST_BE_STORED.map((type) => `event: ${type}`),
+    ...CAUSES.map((cause) => `turns that ended for: ${cause}`),
     ...[...BEHAVIOURS, "limit", "partial", "garbage", "ask", "well"].map((behaviour) => `agent: ${behaviour}`),
   ];
   return wanted.filter((what) => (counts.get(what) ?? 0) === 0);

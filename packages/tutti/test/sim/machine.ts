@@ -2,10 +2,11 @@
 // its beginning.
 import { program, type Pause } from "./agent.ts";
 import { WORLD } from "./loop.ts";
+import { Providers, type Trouble } from "./providers.ts";
 import type { Random } from "./random.ts";
 import type { Repository } from "./repository.ts";
 import type { Stage } from "./stage.ts";
-import type { Ending } from "../../src/schema/event.ts";
+import type { Ending } from "../../src/schema/ending.ts";
 import type { SessionSignal, SessionSpec, Turn } from "../../src/session/session.ts";
 
 export interface Process {
@@ -19,6 +20,8 @@ export interface Process {
   /** What it said of its own task, by turn: the truth against which the log is held. */
   claims: Map<number, string>;
   wrote: Map<string, string>;
+  /** Turns that it ended with a question. */
+  questions: Set<number>;
   tools: number;
   waiting: Map<string, Generator<Pause>>;
   running: Generator<Pause> | null;
@@ -30,12 +33,14 @@ export interface Process {
 export class Machine {
   readonly stage: Stage;
   readonly repository: Repository;
+  readonly providers: Providers;
   readonly processes = new Map<string, Process>();
   readonly #random: Random;
 
   constructor(stage: Stage, repository: Repository) {
     this.stage = stage;
     this.repository = repository;
+    this.providers = new Providers(stage);
     this.#random = stage.random.fork("machine");
   }
 
@@ -61,6 +66,7 @@ export class Machine {
       random: this.stage.random.fork(spec.sessionId),
       claims: new Map(),
       wrote: new Map(),
+      questions: new Set(),
       tools: 0,
       waiting: new Map(),
       running: null,
@@ -145,11 +151,14 @@ export class Machine {
   }
 
   /** However an agent ends a turn that it was asked to stop, we are the reason. */
-  endTurn(process: Process, kind: Ending["kind"], detail: string): void {
+  endTurn(process: Process, kind: Ending["kind"], detail: string, trouble?: Trouble): void {
     const turn = process.open;
     if (!turn) return;
     process.open = null;
-    const ending = process.interrupted.has(turn.number) ? { kind: "interrupted" as const, detail } : { kind, detail };
+    if (trouble?.cause) this.stage.count(`turns that ended for: ${trouble.cause}`);
+    if (trouble?.retryAfterMs !== undefined) this.stage.count("refusals that name a time");
+    const stopped = process.interrupted.has(turn.number);
+    const ending: Ending = stopped ? { kind: "interrupted", detail } : { kind, detail, ...trouble };
     this.say(process, { type: "turnOver", turn: turn.number, ending });
     if (process.closing) this.end(process, "it was closed after its work", true);
   }

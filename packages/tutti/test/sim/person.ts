@@ -17,6 +17,8 @@ export interface PersonOptions {
   engine(): Engine | null;
   /** How many runs are wanted, and the names of those that are there. */
   wanted: number;
+  /** How many of them are to be forked at some time. */
+  forks: number;
   runs(): Iterable<string>;
   /** What a command was answered with. */
   acknowledged(run: Run): void;
@@ -53,12 +55,16 @@ const BY_HAND = {
 export class Person {
   readonly #options: PersonOptions;
   readonly #random: Random;
+  readonly #whim: Random;
   #created = 0;
+  #forked = 0;
 
   constructor(options: PersonOptions) {
     this.#options = options;
     this.#random = options.stage.random.fork("person");
+    this.#whim = options.stage.random.fork("forks");
     this.#later();
+    this.#forkLater();
   }
 
   get #calm(): boolean {
@@ -77,6 +83,32 @@ export class Person {
       if (engine) this.#act(engine);
       this.#later();
     });
+  }
+
+  /** By chance of its own, so that a seed without forks is what it would be if there were none. */
+  #forkLater(): void {
+    if (this.#forked >= this.#options.forks) return;
+    this.#options.stage.loop.at(this.#whim.pick([2000, 6000, 15_000]), WORLD, "fork", () => {
+      const engine = this.#options.engine();
+      const runs = [...this.#options.runs()]
+        .flatMap((id) => engine?.get(id) ?? [])
+        .filter(({ tasks }) => tasks.length > 0);
+      if (engine && runs.length > 0 && !this.#calm) {
+        this.#forked++;
+        this.#give(engine, this.#fork(this.#whim.pick(runs)));
+      }
+      if (!this.#calm) this.#forkLater();
+    });
+  }
+
+  #fork({ id, runSeq }: Run): Order {
+    const at = this.#whim.int(1, runSeq);
+    const fresh = this.#whim.chance(0.15);
+    const give = async (engine: Engine): Promise<Run> => {
+      const fork = await engine.fork(id, at, { fresh });
+      return engine.takeUp(fork.id);
+    };
+    return ["fork", give];
   }
 
   #act(engine: Engine): void {
@@ -147,6 +179,7 @@ export class Person {
   /** A run whose budget was used up while it was paused asks for nothing and cannot be resumed: only its end is left. */
   async #resume(engine: Engine, id: string): Promise<Run> {
     try {
+      this.#options.stage.resumed.add(id);
       return await engine.resume(id);
     } catch (error) {
       if (!this.#calm || !(error instanceof TuttiError) || error.code !== "budget_exhausted") throw error;
@@ -205,6 +238,8 @@ export class Person {
     }
     const answers: Record<InboxItem["kind"], readonly PersonAnswer[]> = {
       plan: [{ approve: true }],
+      permission: [{ approve: true }, { approve: false }, { text: "use npx instead" }],
+      limit: [{ approve: true }],
       question: item.options ? [{ option: 0 }, { option: 1 }, { text: "neither" }] : [{ text: "yes" }],
       data: [{ data: BY_HAND }],
       decision: item.options ? [{ option: 0 }, { text: "the first" }] : [{ text: "the first" }],
@@ -214,6 +249,7 @@ export class Person {
     const answer = { ...this.#random.pick(answers[item.kind]), hash: item.hash };
     const give = (engine: Engine) => {
       this.#options.stage.answered.add(item.id);
+      if ("approve" in answer && answer.approve) this.#options.stage.allowed.add(item.id);
       return engine.answer(item.id, answer);
     };
     return [`answer ${item.kind}`, give];
@@ -244,8 +280,9 @@ export class Person {
       case "pause":
         return ["pause", (engine) => this.#pause(engine, run)];
       case "resume":
+        return ["resume", (engine) => this.#resume(engine, id)];
       case "cancel":
-        return [what, (engine) => engine[what](id)];
+        return ["cancel", (engine) => engine.cancel(id)];
       case "confirm":
         return ["confirm", (engine) => engine.confirm(id, {}, "another plan")];
       case "pauseWorker":

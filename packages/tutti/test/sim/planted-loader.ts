@@ -1,7 +1,7 @@
 // Puts planted bugs into the rules without changing a file: where a module of the product imports one of the patched
 // modules, it gets a stand-in with the same names. Has to be loaded before the engine is.
 import { registerHooks } from "node:module";
-import { PATCHED } from "./planted-rules.ts";
+import { PATCHED } from "./planted-patches.ts";
 
 const SOURCE = new URL("../../src/", import.meta.url).href;
 const RULES = new URL("planted-rules.ts", import.meta.url).href;

@@ -1,64 +1,12 @@
 // Planted bugs in the rules. The product is not changed: planted-loader.ts puts these functions in the place of the real
 // ones, for the engine only; what the simulation checks with is always the real thing.
+import { withConfig, type Patches } from "./planted-patches.ts";
+import { PROVIDER_PATCHES } from "./planted-provider-rules.ts";
 import type { RuleBug } from "./planted.ts";
-import type { Slots } from "../../src/engine/slots.ts";
-import type { judgeAnswer } from "../../src/protocol/judge-answer.ts";
-import type { apply, fold } from "../../src/run/apply.ts";
-import type { reached } from "../../src/run/budget.ts";
-import type { outcome } from "../../src/run/census.ts";
-import type { decideWorkerAnswer } from "../../src/run/decide-worker-answer.ts";
-import type { decide } from "../../src/run/decide.ts";
-import type { answerByDefault } from "../../src/run/default-answer.ts";
-import type { follow } from "../../src/run/follow.ts";
-import type { stopWorkers } from "../../src/run/lifecycle.ts";
+import type { decideStep } from "../../src/run/decide.ts";
 import { workerOf, workerOfSession } from "../../src/run/lookup.ts";
-import type { automaticRetry } from "../../src/run/retry.ts";
-import type { deadlines, isReady, schedule } from "../../src/run/schedule.ts";
 import type { RunEvent } from "../../src/schema/event.ts";
 import type { Run } from "../../src/schema/run.ts";
-import type { TemplateConfig } from "../../src/schema/template.ts";
-
-/** Where each function lives that can be replaced, below src. */
-export const PATCHED = {
-  "run/schedule.ts": ["schedule", "deadlines", "isReady"],
-  "run/decide.ts": ["decide"],
-  "run/apply.ts": ["apply", "fold"],
-  "run/follow.ts": ["follow"],
-  "run/budget.ts": ["reached"],
-  "run/retry.ts": ["automaticRetry"],
-  "run/census.ts": ["outcome"],
-  "run/lifecycle.ts": ["stopWorkers"],
-  "run/default-answer.ts": ["answerByDefault"],
-  "run/decide-worker-answer.ts": ["decideWorkerAnswer"],
-  "protocol/judge-answer.ts": ["judgeAnswer"],
-  "engine/slots.ts": ["Slots"],
-} as const;
-
-interface Rules {
-  schedule: typeof schedule;
-  deadlines: typeof deadlines;
-  isReady: typeof isReady;
-  decide: typeof decide;
-  apply: typeof apply;
-  fold: typeof fold;
-  follow: typeof follow;
-  reached: typeof reached;
-  automaticRetry: typeof automaticRetry;
-  outcome: typeof outcome;
-  stopWorkers: typeof stopWorkers;
-  answerByDefault: typeof answerByDefault;
-  decideWorkerAnswer: typeof decideWorkerAnswer;
-  judgeAnswer: typeof judgeAnswer;
-}
-
-type Patches = {
-  [Name in keyof Rules]?: (real: Rules[Name], ...given: Parameters<Rules[Name]>) => ReturnType<Rules[Name]>;
-} & { Slots?: (real: typeof Slots) => typeof Slots };
-
-const withConfig = (run: Run, config: Partial<TemplateConfig>): Run => ({
-  ...run,
-  template: { ...run.template, config: { ...run.template.config, ...config } },
-});
 
 const mayStart = ({ status }: Run): boolean => status === "spawning" || status === "running";
 
@@ -154,20 +102,15 @@ export const RULE_PATCHES: Record<RuleBug, Patches> = {
     judgeAnswer: (real, { blocks, prompt, delimiters, phase }) => real({ blocks, prompt, delimiters, phase }),
   },
   "no-work-counts": {
-    decideWorkerAnswer: (real, run, worker, over) => real(withConfig(run, { acceptWithoutWork: true }), worker, over),
+    decideWorkerAnswer: (real, run, worker, over, at) =>
+      real(withConfig(run, { acceptWithoutWork: true }), worker, over, at),
   },
   "workers-open-after-the-end": { stopWorkers: () => [] },
   "completed-twice": {
-    decide: (real, run, command, at) =>
-      real(run, command, at).flatMap<RunEvent>((event) =>
-        event.type === "worker:completed" ? [event, event] : [event],
-      ),
+    decideStep: (real, run, command, at) => twice("worker:completed", real(run, command, at)),
   },
   "attempt-begun-twice": {
-    decide: (real, run, command, at) =>
-      real(run, command, at).flatMap<RunEvent>((event) =>
-        event.type === "worker:spawning" ? [event, event] : [event],
-      ),
+    decideStep: (real, run, command, at) => twice("worker:spawning", real(run, command, at)),
   },
   "usage-forgotten-in-memory": {
     apply: (real, run, event) => {
@@ -175,6 +118,13 @@ export const RULE_PATCHES: Record<RuleBug, Patches> = {
       return run && event.type === "turn:ended" ? { ...next, usage: run.usage } : next;
     },
   },
+  "reuse-ignores-files": { workKey: (real, work) => real({ ...work, tree: "" }) },
+  "reuse-of-part": { isWhole: () => true },
+  "reuse-against-a-retry": {
+    mayStandFor: (real, run, worker, result) => real(run, { ...worker, anew: false }, result),
+    takeOver: (real, run, worker, known) => real(run, { ...worker, anew: false }, known),
+  },
+  "nothing-reused": { mayStandFor: () => false },
   "fold-forgets-merges": {
     fold: (real, run, events) =>
       real(
@@ -182,6 +132,7 @@ export const RULE_PATCHES: Record<RuleBug, Patches> = {
         [...events].filter(({ type }) => type !== "workspace:merged"),
       ),
   },
+  ...PROVIDER_PATCHES,
 };
 
 let planted: Patches = {};
@@ -204,4 +155,11 @@ export function patched(name: keyof Patches, real: (...given: unknown[]) => unkn
       return Reflect.construct(made, given);
     },
   });
+}
+
+/** Every event of that type is stored twice; what the second one changes is the same again, but for its place. */
+function twice(type: RunEvent["type"], step: ReturnType<typeof decideStep>): ReturnType<typeof decideStep> {
+  const events = step.events.flatMap((event) => (event.type === type ? [event, event] : [event]));
+  const more = events.length - step.events.length;
+  return { events, run: step.run && { ...step.run, runSeq: step.run.runSeq + more } };
 }

@@ -28,6 +28,22 @@ export const WORLD_BUGS = {
   "order-acknowledged-early": "a person's order is answered before anything is stored",
 } as const;
 
+const PROVIDER_BUGS = {
+  "refusal-ignored-by-starts": "sessions are started while their provider refuses",
+  "refusal-ignored-by-turns": "sessions are asked while their provider refuses",
+  "all-ask-at-once": "when a wait for a provider is over, all sessions are asked at the same time",
+  "open-turn-holds-all": "a turn that is open anyway keeps everybody from asking a provider again",
+  "refused-together-counts": "many who are refused together use up the patience with their provider",
+  "refusal-counts-as-a-try": "a turn that the provider refused is counted as a try",
+  "refusal-fails-the-task": "a task fails at the first refusal of its provider",
+  "wait-for-provider-counted": "the time in which a provider refuses counts against the task",
+  "resumes-unasked": "a run that is parked for a limit goes on by itself although its template does not say so",
+  "resumes-too-early": "a run goes on by itself before its limit ends",
+  "resumes-for-ever": "a run goes on by itself more often than its template allows",
+  "permission-by-default": "what nobody allowed is allowed when its time is over",
+  "question-is-no-answer": "a turn that ends with a question counts as one without an answer",
+} as const;
+
 export const RULE_BUGS = {
   "dependencies-ignored": "tasks start before those they depend on are complete",
   "worker-cap-ignored": "a run starts more workers than its template allows",
@@ -56,9 +72,15 @@ export const RULE_BUGS = {
   "completed-twice": "a task completes twice",
   "attempt-begun-twice": "one attempt is begun twice",
   "usage-forgotten-in-memory": "the state in memory misses what the log holds",
+  "reuse-ignores-files": "a result is taken over although the work began with other files",
+  "reuse-of-part": "what was done only in part is taken over",
+  "reuse-against-a-retry": "a task that a person wants done anew is not",
+  "nothing-reused": "a fork does again what was done",
   "fold-forgets-merges": "a restart folds the log to another state",
+  ...PROVIDER_BUGS,
 } as const;
 
+export type ProviderBug = keyof typeof PROVIDER_BUGS;
 export type RuleBug = keyof typeof RULE_BUGS;
 export type BugName = keyof typeof WORLD_BUGS | RuleBug;
 export const BUGS = { ...WORLD_BUGS, ...RULE_BUGS } as const;

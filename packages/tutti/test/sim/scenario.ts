@@ -15,6 +15,8 @@ export interface Scenario {
   crashChance: number;
   /** Whether folded states are kept beside the log. */
   snapshots: boolean;
+  /** How many runs are forked on the way. */
+  forks: number;
 }
 
 export function drawScenario(random: Random): Scenario {
@@ -25,6 +27,7 @@ export function drawScenario(random: Random): Scenario {
     roughSteps: random.int(150, 900),
     crashChance: random.pick([0, 0.002, 0.005, 0.015]),
     snapshots: random.chance(0.5),
+    forks: random.chance(0.5) ? random.int(1, 3) : 0,
   };
 }
 
@@ -56,6 +59,7 @@ function drawConfig(random: Random): object {
     workerTimeout: random.pick([10_000, 20_000, 45_000]),
     ...(random.chance(0.2) ? { idleTimeout: 10_000 } : {}),
     ...(random.chance(0.4) ? { answerTimeout: random.pick([1000, 15_000]) } : {}),
+    ...(random.chance(0.4) ? { autoResume: true, maxAutoResumes: random.int(1, 3) } : {}),
     autoSpawn: random.chance(0.3),
     parallelExecution: random.chance(0.9),
     retryOnError: random.chance(0.9),

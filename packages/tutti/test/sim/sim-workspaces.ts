@@ -1,7 +1,7 @@
 // Workspaces over a repository of values, for one engine. Every operation may be repeated, as the interface promises.
 import type { Effects } from "./effects.ts";
 import type { Machine } from "./machine.ts";
-import type { Random } from "./random.ts";
+import { hash, type Random } from "./random.ts";
 import type { Folder, Repository } from "./repository.ts";
 import type { Stage } from "./stage.ts";
 import { TuttiError } from "../../src/schema/error.ts";
@@ -50,6 +50,9 @@ export function simWorkspaces(parts: Parts): Workspaces {
       }),
     snapshot: (_, key, start, message) =>
       act(`snapshot ${folderPath(key)}`, () => snapshot(parts, key, start, message)),
+    treeOf: (_, commit) => act("tree", () => treeOf(repository, commit)),
+    adopt: (_, key, start, result, message) =>
+      act(`adopt ${result} for ${folderPath(key)}`, () => adopt(repository, key, start, result, message)),
     openBranch: (_, runId, base) =>
       act(`open branch of ${runId}`, () => {
         if (!repository.branches.has(runBranch(runId))) repository.setBranch(runBranch(runId), base);
@@ -81,7 +84,7 @@ function breakDown({ stage, random }: Parts, label: string): void {
   throw new TuttiError("git_failed", `git failed: ${label}`);
 }
 
-function combine(repository: Repository, base: string, commits: readonly string[], message: string) {
+export function combine(repository: Repository, base: string, commits: readonly string[], message: string) {
   let at = base;
   for (const commit of commits) {
     if (repository.holds(at, commit)) continue;
@@ -109,6 +112,27 @@ function snapshot({ stage, repository }: Parts, key: WorkspaceKey, start: string
   }
   const same = isSame(folder.files, repository.get(start).tree) || stage.has("snapshot-without-work");
   const commit = same ? start : repository.commit(folder.files, [start], message);
+  repository.setRef(refOf(key), commit);
+  return { commit, files: repository.changed(start, commit) };
+}
+
+export const treeOf = (repository: Repository, commit: string): string => {
+  const text = JSON.stringify(repository.get(commit).tree);
+  return `t${hash(text).toString(36)}${hash(`${text}!`).toString(36)}`;
+};
+
+function adopt(
+  repository: Repository,
+  key: WorkspaceKey,
+  start: string,
+  result: string,
+  message: string,
+): Snapshot | null {
+  if (!repository.commits.has(result)) return null;
+  const { tree } = repository.get(result);
+  const same = isSame(tree, repository.get(start).tree);
+  const onTop = () => (repository.holds(result, start) ? result : repository.commit(tree, [start], message));
+  const commit = same ? start : onTop();
   repository.setRef(refOf(key), commit);
   return { commit, files: repository.changed(start, commit) };
 }

@@ -81,6 +81,10 @@ it.each([
   "slot-not-released",
   "pause-ignored",
   "budget-ignored",
+  "refusal-ignored-by-starts",
+  "refusal-counts-as-a-try",
+  "permission-by-default",
+  "question-is-no-answer",
 ])(
   "finds the planted bug %s",
   (bug) => {
@@ -92,10 +96,10 @@ it.each([
 it(
   "says how a failure can be repeated with one command",
   () => {
-    const { status, text } = sim("--seed", "1", "--bug", "completed-twice");
+    const { status, text } = sim("--seed", "4", "--bug", "completed-twice");
     expect(status).toBe(1);
     expect(text).toContain("I4: ");
-    expect(text).toContain("Repeat it with: npm run sim -- --seed 1 --bug completed-twice");
+    expect(text).toContain("Repeat it with: npm run sim -- --seed 4 --bug completed-twice");
   },
   SLOW_MS,
 );

@@ -1,6 +1,8 @@
 // One simulation: the real engine in a world of chance, first with everything that can go wrong, then in calm, in which
 // every run has to come to its end.
 import { checkBatch, type Checked } from "./check/log-checks.ts";
+import { checkWaitsEnd, forgiveWaits } from "./check/provider-checks.ts";
+import { newResults } from "./check/reuse-checks.ts";
 import { clockWasSetUnseen } from "./check/time-checks.ts";
 import { checkNothingLeft, checkPausesAreHeard, checkWorld } from "./check/world-checks.ts";
 import { SimHooks } from "./hooks.ts";
@@ -58,6 +60,7 @@ export class Simulation {
   readonly #lasting: Lasting;
   readonly #person: Person;
   readonly #fate: Random;
+  readonly #absence: Random;
   readonly #crashes: number[] = [];
   #life: Life | null = null;
   #owners = 0;
@@ -75,11 +78,13 @@ export class Simulation {
     this.#machine = new Machine(stage, this.#repository);
     this.#disk = new Disk(stage);
     this.#fate = stage.random.fork("fate");
+    this.#absence = stage.random.fork("absence");
     this.#checked = {
       stage,
       machine: this.#machine,
       repository: this.#repository,
       ledgers: new Map(),
+      results: newResults(),
       serverCap: this.#scenario.serverCap,
     };
     this.#disk.onRemove = (run) => {
@@ -100,6 +105,7 @@ export class Simulation {
       stage,
       engine: () => (this.#life?.halted === false && !this.#closing ? this.#life.engine : null),
       wanted: this.#scenario.runs,
+      forks: this.#scenario.forks,
       runs: () => this.#checked.ledgers.keys(),
       acknowledged: (run) => this.#life?.checks.acknowledged(run),
       lookedAt: (outcome) => this.#life?.checks.lookedAt(outcome),
@@ -132,9 +138,11 @@ export class Simulation {
   #check(): void {
     const life = this.#life;
     checkWorld(this.#checked);
-    if (!life || life.halted) return;
+    if (!life || life.halted) return forgiveWaits(this.#checked);
     life.checks.check(life.engine);
-    if (!this.#closing) checkPausesAreHeard(this.#checked, life.since);
+    if (this.#closing) return forgiveWaits(this.#checked);
+    checkPausesAreHeard(this.#checked, life.since);
+    checkWaitsEnd(this.#checked);
   }
 
   #calmDown(): void {
@@ -220,7 +228,19 @@ export class Simulation {
     const away = this.#fate.weighted({ "0": 5, "100": 4, "3000": 3, "30000": 1, "700000": 0.1 });
     if (away === "700000") this.#machine.orphan();
     if (!this.#stage.calm && this.#fate.chance(0.04)) this.#machine.reboot();
+    if (!this.#stage.calm) this.#disturbAbsence();
     loop.at(Number(away), WORLD, "a new engine", () => this.#open());
+  }
+
+  /** Nobody is there to notice: the clock is set, or the machine sleeps, between two engines. */
+  #disturbAbsence(): void {
+    const what = this.#absence.weighted({ nothing: 16, clock: 1, sleep: 1 });
+    if (what === "nothing") return;
+    this.#stage.count(`while no engine runs: ${what}`);
+    if (what === "sleep") return this.#suspend();
+    // No engine can tell such a jump from time that passed: sessions that live on have had that time, as far as it knows.
+    clockWasSetUnseen(this.#checked.ledgers.values());
+    this.#setClock();
   }
 
   /** In order: the engine is closed, and another one opened after it. */

@@ -8,10 +8,13 @@ import { fold, FOLD_VERSION } from "../../src/run/apply.ts";
 import { census } from "../../src/run/census.ts";
 import { RunShelf, summarise } from "../../src/engine/run-shelf.ts";
 import { EVENTS } from "../../src/schema/event.ts";
+import { DEFAULT_PERMISSIONS } from "../../src/schema/permissions.ts";
 import { EVENT_VERSION } from "../../src/schema/upcast.ts";
 import { openSqliteReader, openSqliteStore } from "../../src/store/sqlite.ts";
 import { TemplateLibrary } from "../../src/template/library.ts";
 import { events } from "../../src/store/migrations/001-events.ts";
+import { versions } from "../../src/store/migrations/002-versions.ts";
+import { snapshots } from "../../src/store/migrations/003-snapshots.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -83,6 +86,32 @@ describe("a log of version 1", () => {
     const rows = db.prepare("SELECT version, count(*) AS n FROM events GROUP BY version ORDER BY version").all();
     db.close();
     expect(rows.map(({ version }) => version)).toEqual([1, EVENT_VERSION]);
+  });
+});
+
+describe("a log of version 2", () => {
+  it("folds to the run as it ended, and its template says what agents may do (D4-279)", () => {
+    const file = join(folder, "tutti.db");
+    const db = new DatabaseSync(file);
+    for (const migration of [events, versions, snapshots]) db.exec(migration);
+    db.exec("PRAGMA user_version = 3");
+    const insert = db.prepare("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)");
+    const lines = readFileSync(join(import.meta.dirname, "logs/version-2.jsonl"), "utf8")
+      .trim()
+      .split("\n");
+    for (const line of lines) {
+      const { seq, run, run_seq, type, data, at, version } = JSON.parse(line);
+      insert.run(seq, run, run_seq, type, JSON.stringify(data), at, version);
+    }
+    db.close();
+    const reader = openSqliteReader(file);
+    const all = reader.read({});
+    const run = fold(null, reader.read({ run: reader.runs()[0]! }))!;
+    reader.close();
+    for (const { type, data } of all) expect(EVENTS[type].safeParse(data).error, type).toBeUndefined();
+    expect(run).toMatchObject({ status: "error", outcome: "failed" });
+    expect(census(run)).toMatchObject({ planned: 3, completed: 1, failed: 1, blocked: 1 });
+    expect(run.template.config.permissions).toEqual(DEFAULT_PERMISSIONS);
   });
 });
 

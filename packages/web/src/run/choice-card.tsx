@@ -7,13 +7,21 @@ import { AgentText } from "../text/agent-text.tsx";
 import type { InboxItem } from "../../../tutti/src/schema/inbox.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 
-const LABELS: Partial<Record<InboxItem["kind"], string>> = { budget: "A budget", failure: "A failed task" };
+const LABELS: Partial<Record<InboxItem["kind"], string>> = {
+  budget: "A budget",
+  limit: "A usage limit",
+  failure: "A failed task",
+};
+const TITLES: Partial<Record<InboxItem["kind"], string>> = {
+  budget: "The budget is used up",
+  limit: "A usage limit is reached",
+};
 
-/** Something with a fixed number of answers: a budget that is used up, a task that failed. */
+/** Something with a fixed number of answers: a budget that is used up, a limit that is reached, a task that failed. */
 export function ChoiceCard({ item, run }: { item: InboxItem; run: Run }) {
   // A run that is busy with the results of its tasks takes a task up again only when it is over.
   const possible = item.kind !== "failure" || canRetry(run, run.workers[item.taskId ?? ""]);
-  const title = item.kind === "budget" ? "The budget is used up" : `${item.taskId} did not complete`;
+  const title = TITLES[item.kind] ?? `${item.taskId} did not complete`;
   return (
     <section
       className={`card question${item.kind === "failure" ? "" : " needs-you"}`}

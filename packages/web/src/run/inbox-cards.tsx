@@ -32,9 +32,11 @@ export function InboxCards({ run }: { run: Run }) {
 function ItemCard({ item, run }: { item: InboxItem; run: Run }) {
   switch (item.kind) {
     case "question":
+    case "permission":
     case "decision":
       return <QuestionCard item={item} run={run} />;
     case "budget":
+    case "limit":
     case "failure":
       return <ChoiceCard item={item} run={run} />;
     case "data":

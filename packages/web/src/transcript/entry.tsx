@@ -47,6 +47,34 @@ export function Entry({ entry, format }: { entry: TranscriptEntry; format: Block
           <LongText text={entry.question} max={2000} />
         </div>
       );
+    case "agent":
+      return (
+        <span className="aside-line">
+          <AgentText text={`${entry.agent} ${entry.version}`} max={120} />
+        </span>
+      );
+    case "subagent":
+      return (
+        <span className="aside-line">
+          An agent of its own has {entry.phase === "started" ? "begun" : "ended"}:{" "}
+          <AgentText text={entry.id} max={120} />
+        </span>
+      );
+    case "askCancelled":
+      return <span className="aside-line">It no longer wants to know</span>;
+    case "trouble":
+    case "stalled":
+      return (
+        <span className="aside-line tone-bad">
+          <AgentText text={entry.detail} max={400} />
+        </span>
+      );
+    case "unstartable":
+      return (
+        <span className="aside-line tone-bad">
+          It could not be started: <AgentText text={entry.error} max={400} />
+        </span>
+      );
     case "interrupted":
       return <span className="aside-line">Turn {entry.turn} was asked to stop</span>;
     case "turnOver":
@@ -61,5 +89,8 @@ export function Entry({ entry, format }: { entry: TranscriptEntry; format: Block
           )}
         </span>
       );
+    default:
+      // Of a newer server; what this page does not know it does not show.
+      return null;
   }
 }

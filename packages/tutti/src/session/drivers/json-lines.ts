@@ -1,10 +1,9 @@
-// The line protocol of `command:` agents: one JSON object per line in both directions.
-import { StringDecoder } from "node:string_decoder";
-import type { Decoded, Decoder } from "../driver.ts";
+// The line protocol of `command:` agents: one JSON object per line in both directions. Dialogues write the same lines.
+import { LineSplitter } from "../line-splitter.ts";
+import type { Decoded, Decoder, TurnFailure } from "../driver.ts";
+import type { Capabilities } from "../dialogue.ts";
 import type { Turn } from "../session.ts";
-
-/** A longer line is dropped and said so: an agent must not be able to fill our memory. */
-const MAX_LINE_BYTES = 16 * 1024 * 1024;
+import { FailureCause } from "../../schema/ending.ts";
 
 export const encodeUser = (turn: Turn, more: object = {}): string =>
   `${JSON.stringify({ type: "user", id: `turn-${turn.number}`, text: turn.text, phase: turn.phase, ...more })}\n`;
@@ -14,61 +13,71 @@ export const encodeAnswer = (id: string, text: string): string => `${JSON.string
 export const encodeInterrupt = (): string => `${JSON.stringify({ type: "interrupt" })}\n`;
 
 export class JsonLinesDecoder implements Decoder {
-  readonly #utf8 = new StringDecoder("utf8");
-  #line = "";
-  #dropping = false;
+  #decoded: Decoded[] = [];
   #plainOpen = false;
+  /** Lines that are no messages, and have not been told. */
+  #plain: string[] = [];
+  readonly #lines = new LineSplitter((head, length) => this.#readHead(head, length));
 
   push(bytes: Uint8Array): Decoded[] {
-    const decoded: Decoded[] = [];
-    const parts = this.#utf8.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).split("\n");
-    for (const [i, part] of parts.entries()) {
-      if (i > 0) decoded.push(...this.#endLine());
-      this.#extend(part);
-    }
-    return decoded;
+    for (const line of this.#lines.push(bytes)) this.#read(line);
+    return this.#take();
   }
 
   flush(): Decoded[] {
-    this.#extend(this.#utf8.end());
-    const rest = this.#line === "" ? [] : this.#endLine();
-    return [...rest, ...this.#endPlain()];
+    for (const line of this.#lines.flush()) this.#read(line);
+    this.#endPlain();
+    return this.#take();
   }
 
-  #extend(part: string): void {
-    if (this.#dropping) return;
-    this.#line += part;
-    this.#dropping = this.#line.length > MAX_LINE_BYTES;
-  }
-
-  #endLine(): Decoded[] {
-    const line = this.#line;
-    const dropped = this.#dropping;
-    this.#line = "";
-    this.#dropping = false;
-    if (dropped) return [{ type: "partial", text: `[a line of more than ${MAX_LINE_BYTES} bytes was dropped]` }];
-    return line.trim() === "" && !this.#plainOpen ? [] : this.#decodeLine(line);
+  #take(): Decoded[] {
+    this.#gatherPlain();
+    const decoded = this.#decoded;
+    this.#decoded = [];
+    return decoded;
   }
 
   /** Lines that are no messages form one text together, until a message or the end. */
-  #decodeLine(line: string): Decoded[] {
+  #read(line: string): void {
+    if (line.trim() === "" && !this.#plainOpen) return;
     const message = readMessage(line);
     if (message === null) {
       this.#plainOpen = true;
-      return [{ type: "text", text: `${line}\n`, complete: false }];
+      this.#plain.push(line, "\n");
+      return;
     }
-    return [...this.#endPlain(), ...decodeMessage(message)];
+    this.#endPlain();
+    const decoded = decodeMessage(message);
+    if (decoded) this.#decoded.push(decoded);
   }
 
-  #endPlain(): Decoded[] {
-    if (!this.#plainOpen) return [];
+  /** Of a line that is too long, words are shown as far as they go; a message cannot be read at all. */
+  #readHead(head: string, length: number): void {
+    if (!OBJECT.test(head)) return this.#read(`${head}[${length - head.length} more characters]`);
+    this.#endPlain();
+    this.#decoded.push({ type: "text", text: `[a message of ${length} characters was dropped]`, complete: true });
+  }
+
+  #endPlain(): void {
+    this.#gatherPlain();
+    if (this.#plainOpen) this.#decoded.push({ type: "text", text: "", complete: true });
     this.#plainOpen = false;
-    return [{ type: "text", text: "", complete: true }];
+  }
+
+  /** Told together, because there may be very many of them. */
+  #gatherPlain(): void {
+    if (this.#plain.length > 0) this.#decoded.push({ type: "text", text: this.#plain.join(""), complete: false });
+    this.#plain = [];
   }
 }
 
+type Message = Record<string, unknown>;
+const OBJECT = /^\s*\{/;
+
 /** A message is an object with a type; everything else is text. */
-function readMessage(line: string): Record<string, unknown> | null {
+function readMessage(line: string): Message | null {
+  // A failed JSON.parse costs many times what a good one does, and most lines that are no messages show it at once.
+  if (!OBJECT.test(line)) return null;
   try {
     const value: unknown = JSON.parse(line);
     const typed = typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
@@ -79,36 +88,97 @@ function readMessage(line: string): Record<string, unknown> | null {
 }
 
 /** Unknown types, and known ones without their members, stay in the transcript and mean nothing. */
-function decodeMessage(message: Record<string, unknown>): Decoded[] {
-  const { type, text, name, id, question, options, error } = message;
+function decodeMessage(message: Message): Decoded | null {
+  const { type, text, name, id } = message;
   switch (type) {
+    case "ready":
+      return decodeReady(message);
     case "assistant":
-      if (typeof text !== "string") return [];
-      return message["partial"] === true ? [{ type: "partial", text }] : [{ type: "text", text, complete: true }];
+      if (typeof text !== "string") return null;
+      return message["partial"] === true ? { type: "partial", text } : { type: "text", text, complete: true };
     case "tool":
-      return typeof name === "string" ? [{ type: "tool", name, input: message["input"] ?? null }] : [];
+      return typeof name === "string" ? { type: "tool", name, input: message["input"] ?? null } : null;
+    case "subagent": {
+      const { phase } = message;
+      if (typeof id !== "string" || (phase !== "started" && phase !== "done")) return null;
+      return { type: "subagent", id, phase, text: typeof text === "string" ? text : null };
+    }
     case "usage": {
       const usage = {
         inputTokens: count(message["inputTokens"]),
         outputTokens: count(message["outputTokens"]),
         usd: count(message["usd"]),
       };
-      return [{ type: "usage", usage }];
+      return { type: "usage", usage };
     }
-    case "ask": {
-      if (typeof id !== "string" || typeof question !== "string") return [];
-      const texts = Array.isArray(options) ? options.filter((option) => typeof option === "string") : [];
-      return [{ type: "ask", askId: id, question, ...(texts.length > 0 ? { options: texts } : {}) }];
+    case "ask":
+      return decodeAsk(message);
+    case "ask_cancelled":
+      return typeof id === "string" ? { type: "askCancelled", askId: id } : null;
+    case "provider_trouble": {
+      const { cause, detail, retryAfterMs } = readFailure(message, message["detail"]);
+      return cause ? { type: "trouble", cause, detail, retryAfterMs: retryAfterMs ?? null } : null;
     }
-    case "turn_end":
-      return [{ type: "turnEnd", error: typeof error === "string" ? error : null }];
+    case "turn_end": {
+      const failed = typeof message["error"] === "string";
+      return { type: "turnEnd", failure: failed ? readFailure(message, message["error"]) : null };
+    }
     default:
-      return [];
+      return null;
   }
 }
 
+function decodeReady({ agent, version, conversation, capabilities }: Message): Decoded | null {
+  if (typeof agent !== "string" || typeof version !== "string") return null;
+  return {
+    type: "agent",
+    agent: agent.slice(0, 200),
+    version: version.slice(0, 200),
+    conversation: typeof conversation === "string" ? conversation.slice(0, 200) : null,
+    capabilities: readCapabilities(capabilities),
+  };
+}
+
+function readCapabilities(value: unknown): Capabilities | null {
+  if (typeof value !== "object" || value === null) return null;
+  const { partialText, interrupt, resume, permissions, cost, subagents } = value as Message;
+  return {
+    partialText: partialText === true,
+    interrupt: interrupt === true,
+    resume: resume === true,
+    permissions: permissions === true,
+    cost: cost === "usd" || cost === "tokens" ? cost : "none",
+    subagents: subagents === true,
+  };
+}
+
+function decodeAsk({ id, question, options, permission }: Message): Decoded | null {
+  if (typeof id !== "string" || typeof question !== "string") return null;
+  const texts = Array.isArray(options) ? options.filter((option) => typeof option === "string") : [];
+  const { tool, subject } = (typeof permission === "object" && permission !== null ? permission : {}) as Message;
+  return {
+    type: "ask",
+    askId: id,
+    question,
+    ...(texts.length > 0 ? { options: texts } : {}),
+    ...(typeof tool === "string" ? { permission: { tool, subject: typeof subject === "string" ? subject : "" } } : {}),
+  };
+}
+
+function readFailure(message: Message, detail: unknown): TurnFailure {
+  const cause = FailureCause.safeParse(message["cause"]);
+  const { retryAfterMs, resetAt } = message;
+  return {
+    detail: typeof detail === "string" ? detail : "",
+    ...(cause.success ? { cause: cause.data } : {}),
+    ...(isCount(retryAfterMs) ? { retryAfterMs } : {}),
+    ...(isCount(resetAt) ? { resetAt } : {}),
+  };
+}
+
+const isCount = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0;
+
 /** Numbers from outside: anything that is not a finite count is nothing. */
-const count = (value: unknown): number =>
-  typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.min(value, MAX_COUNT) : 0;
+const count = (value: unknown): number => (isCount(value) ? Math.min(value, MAX_COUNT) : 0);
 /** Sums of these stay numbers. */
 const MAX_COUNT = 1e12;

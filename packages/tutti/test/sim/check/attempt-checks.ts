@@ -1,6 +1,7 @@
 // Attempts: when one may begin, who may complete it, how often it may be tried again, and what it may cost.
 import type { Attempt, Ledger } from "./ledger.ts";
 import type { Checked } from "./log-checks.ts";
+import { checkNotAgain, checkReuse, noteFinished } from "./reuse-checks.ts";
 import { scopesOverlap } from "../../../src/run/scopes.ts";
 import type { EventData, StoredEvent } from "../../../src/schema/event.ts";
 import type { Run } from "../../../src/schema/run.ts";
@@ -20,8 +21,17 @@ export function checkAttempts(checked: Checked, ledger: Ledger, before: Run, eve
       ledger.usd += event.data.usage.usd;
       ledger.tokens += event.data.usage.inputTokens + event.data.usage.outputTokens;
       return;
+    case "worker:spawned":
+      return checkNotAgain(checked, ledger, before, event.data);
     case "worker:completed":
-      checkCompletion(checked, ledger, before, event.data);
+      checkOwner(checked, ledger, event.data);
+      if (event.data.reused) {
+        checkReuse(checked, ledger, before, event.data);
+        ledger.sessionCount--;
+      } else {
+        checkCompletion(checked, ledger, before, event.data);
+        noteFinished(checked, ledger, event);
+      }
       ledger.completed.set(event.data.taskId, event.data.commit);
       return end(ledger, event.data.taskId);
     case "worker:failed":
@@ -114,8 +124,10 @@ function checkStart(
     ranMs: 0,
     runsSince: null,
     paused: false,
+    putOff: false,
     questions: new Set(),
     unsure: false,
+    seq: event.seq,
   };
   ledger.active.set(taskId, fresh);
   const active = [...checked.ledgers.values()].reduce((sum, each) => sum + each.active.size, 0);
@@ -149,13 +161,17 @@ function checkTurn(checked: Checked, ledger: Ledger, before: Run, data: EventDat
   checkBudget(checked, ledger, before, `turn ${key} begins`);
 }
 
-/** A completion counts if the attempt is open, its own session said so, and there is work to be seen. */
-function checkCompletion(checked: Checked, ledger: Ledger, before: Run, data: EventData<"worker:completed">): void {
-  const { stage, machine, repository } = checked;
-  const { taskId, sessionId, commit } = data;
+/** A task completes once, and by the attempt that is open. */
+function checkOwner({ stage }: Checked, ledger: Ledger, { taskId, sessionId }: EventData<"worker:completed">): void {
   stage.require(!ledger.completed.has(taskId), "I4", () => `${taskId} completes twice`);
   const active = ledger.active.get(taskId);
   stage.require(active?.sessionId === sessionId, "I4", () => `${taskId} is completed by ${sessionId}`);
+}
+
+/** A completion counts if its own session said so, and there is work to be seen. */
+function checkCompletion(checked: Checked, ledger: Ledger, before: Run, data: EventData<"worker:completed">): void {
+  const { stage, machine, repository } = checked;
+  const { taskId, sessionId, commit } = data;
   const process = machine.processes.get(sessionId);
   const turn = before.workers[taskId]?.session.turn?.number ?? ledger.run?.workers[taskId]?.session.turns ?? 0;
   const claim = process?.claims.get(turn);
@@ -175,6 +191,12 @@ const NOT_BY_ITSELF = new Set([
   "dependencies_collide",
   "session_lost",
   "phase_over",
+  "auth",
+  "billing",
+  "invalid_request",
+  "refusal",
+  "agent_budget",
+  "denied",
 ]);
 
 function checkRetry(
@@ -191,7 +213,10 @@ function checkRetry(
   ledger.ended.delete(taskId);
   stage.require(retries <= maxRetries && retryOnError, "I9", () => `retry ${retries} of ${taskId}, of ${maxRetries}`);
   stage.require(!ledger.completed.has(taskId), "I4", () => `${taskId} is retried although it is complete`);
-  if (!automatic) return;
+  if (!automatic) {
+    ledger.anew.add(taskId);
+    return;
+  }
   const code = ledger.lastFailure.get(taskId) ?? "";
   stage.require(autoRetry && !NOT_BY_ITSELF.has(code), "I9", () => `${taskId} is retried by itself after ${code}`);
   const promised = event.timestamp + Math.min(3_600_000, retryDelay * 2 ** (retries - 1));

@@ -2,6 +2,8 @@
 // sessions really did, and at the repository; not at what the engine believes.
 import { checkAttempts } from "./attempt-checks.ts";
 import { Ledger } from "./ledger.ts";
+import { checkNobodyElseWaits, checkProviders } from "./provider-checks.ts";
+import { noteFork, type Results } from "./reuse-checks.ts";
 import { checkTime, stopClocks } from "./time-checks.ts";
 import type { Machine } from "../machine.ts";
 import type { Repository } from "../repository.ts";
@@ -19,12 +21,27 @@ export interface Checked {
   machine: Machine;
   repository: Repository;
   ledgers: Map<string, Ledger>;
+  results: Results;
   serverCap: number;
 }
 
 export function checkBatch(checked: Checked, events: readonly StoredEvent[]): void {
   const before = checked.ledgers.get(events[0]?.run ?? "");
   if (before) before.turnsBefore = before.turnCount;
+  const forked = events.findLast((event) => event.type === "orchestrator:forked");
+  // The past of a fork was checked when it happened, and is only noted here.
+  if (forked) checked.stage.quietly(() => checkEvents(checked, events));
+  else checkEvents(checked, events);
+  if (checked.stage.violation) return;
+  if (forked) noteFork(checked, forked);
+  const ledger = checked.ledgers.get(events[0]?.run ?? "");
+  if (!ledger?.run) return;
+  checkRun(checked, ledger, ledger.run);
+  checkWhole(checked.stage, ledger.run, events);
+  if (!checked.stage.violation) checkNobodyElseWaits(checked.stage, ledger, ledger.run, events);
+}
+
+function checkEvents(checked: Checked, events: readonly StoredEvent[]): void {
   for (const event of events) {
     if (event.run === null) continue;
     const ledger = checked.ledgers.get(event.run) ?? new Ledger();
@@ -32,16 +49,15 @@ export function checkBatch(checked: Checked, events: readonly StoredEvent[]): vo
     checkEvent(checked, ledger, event);
     if (checked.stage.violation) return;
   }
-  const ledger = checked.ledgers.get(events[0]?.run ?? "");
-  if (!ledger?.run) return;
-  checkRun(checked, ledger, ledger.run);
-  checkWhole(checked.stage, ledger.run, events);
 }
 
 /** What was written together is there together: a log never stops between a cause and its consequence. */
 function checkWhole(stage: Stage, run: Run, events: readonly StoredEvent[]): void {
   if (stage.violation || events.every(({ type }) => onlyTells(type))) return;
   const [due] = follow(run, events.at(-1)!.timestamp);
+  // What was overdue when a fork was made is answered when it is taken up.
+  const isFork = events.some(({ type }) => type === "orchestrator:forked");
+  if (isFork && due?.type === "inbox:answered") return stage.count("forks with something overdue");
   stage.require(!due, "I3", () => `the log of ${run.id} ends before ${due?.type}`);
 }
 
@@ -68,6 +84,7 @@ function checkEvent(checked: Checked, ledger: Ledger, event: StoredEvent): void 
     checkPause(stage, before, event);
     checkTime(stage, ledger, before, event);
     checkAttempts(checked, ledger, before, event);
+    checkProviders(checked, ledger, before, event);
     checkPerson(stage, before, event);
     checkGit(checked, ledger, event);
     checkEnd(checked, ledger, event);

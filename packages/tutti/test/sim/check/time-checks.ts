@@ -1,6 +1,7 @@
 // Whose time is up: measured by the loop's own clock, not by the one on the wall, which may be set. While an attempt is
-// paused or waits for a person its clock stands still.
+// paused, or waits for a person or its provider, its clock stands still.
 import type { Attempt, Ledger } from "./ledger.ts";
+import { isPutOff } from "./provider-checks.ts";
 import type { Stage } from "../stage.ts";
 import type { StoredEvent } from "../../../src/schema/event.ts";
 import type { Run } from "../../../src/schema/run.ts";
@@ -22,7 +23,7 @@ export function checkTime(stage: Stage, ledger: Ledger, before: Run, event: Stor
       return during(ledger, event.data.taskId, (attempt) => (attempt.paused = false), now);
     case "inbox:added": {
       const { item } = event.data;
-      if (item.taskId === null || item.askId === null) return;
+      if (item.taskId === null || (item.kind !== "question" && item.kind !== "permission")) return;
       return during(ledger, item.taskId, (attempt) => attempt.questions.add(item.id), now);
     }
     case "inbox:answered": {
@@ -30,6 +31,14 @@ export function checkTime(stage: Stage, ledger: Ledger, before: Run, event: Stor
       if (!item || item.taskId === null) return;
       return during(ledger, item.taskId, (attempt) => attempt.questions.delete(item.id), now);
     }
+    case "turn:ended": {
+      const { taskId, ending } = event.data;
+      if (taskId === null || !isPutOff(ending.cause)) return;
+      return during(ledger, taskId, (attempt) => (attempt.putOff = true), now);
+    }
+    case "turn:started":
+      if (event.data.taskId === null) return;
+      return during(ledger, event.data.taskId, (attempt) => (attempt.putOff = false), now);
     case "orchestrator:clockJumped":
       // A wait is so long as it was promised, by whatever clock.
       for (const [taskId, at] of ledger.notBefore) ledger.notBefore.set(taskId, at + event.data.byMs);
@@ -51,7 +60,7 @@ function during(ledger: Ledger, taskId: string, change: (attempt: Attempt) => vo
   if (!attempt || attempt.startedAt === null) return;
   if (attempt.runsSince !== null) attempt.ranMs += now - attempt.runsSince;
   change(attempt);
-  attempt.runsSince = attempt.paused || attempt.questions.size > 0 ? null : now;
+  attempt.runsSince = attempt.paused || attempt.putOff || attempt.questions.size > 0 ? null : now;
 }
 
 type Timeout = StoredEvent & { type: "worker:timeout" };

@@ -1,0 +1,156 @@
+// Tutti's engine beside the engines and queues that others would take: the same graph of tasks that do nothing, the same
+// cap, every start and end durable, in turns on the same machine. How long it takes, how long a task that could start
+// waits, how many transitions are stored in a second, and what a SIGKILL in the middle costs.
+//
+// Wanted: at most 1 ms from ready to started in the median, and no peer ahead in any figure. p-graph keeps nothing, so it
+// only tells what the graph costs without durability. A peer that cannot be had here is named and left out.
+// Run: npm run bench -- beside
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { figuresOf, medians, type Figures, type Recovery } from "./figures.ts";
+import { CAP, GRAPH } from "./layered-graph.ts";
+import { installPeers, versionIn } from "./peer-packages.ts";
+import { startPostgres, startRedis, startRestate, type Provided, type Service } from "./services.ts";
+import { inPeace, killed, tookPart } from "./start-participant.ts";
+import { median } from "../protocol/compare.ts";
+
+const ROUNDS = 3;
+
+interface Entry {
+  name: string;
+  version: string;
+  durability: string;
+  url: string;
+  isDurable: boolean;
+  figures: Figures[];
+  recoveries: Recovery[];
+}
+
+const entry = (name: string, version: string, durability: string, url = "", isDurable = true): Entry => {
+  return { name, version, durability, url, isDurable, figures: [], recoveries: [] };
+};
+
+async function entries(folder: string, packages: string | null, stops: (() => Promise<void>)[]): Promise<Entry[]> {
+  const found = [
+    entry("Tutti", `Node ${process.versions.node}`, "SQLite, WAL, synchronous FULL"),
+    entry("p-graph", ownVersion("p-graph"), "none: in memory", "", false),
+  ];
+  if (packages === null) return found;
+  const add = (name: string, provided: Provided, of: string, durability: (service: Service) => string): void => {
+    if (typeof provided === "string") return console.log(`left out: ${name}, because ${provided}`);
+    if (!stops.includes(provided.stop)) stops.push(provided.stop);
+    found.push(entry(name, versionIn(packages, of), durability(provided), provided.url));
+  };
+  const redis = await startRedis(join(folder, "redis"));
+  add("BullMQ", redis, "bullmq", ({ version }) => `${version}, appendfsync always; stalled jobs after 1 s`);
+  const postgres = await startPostgres(join(folder, "postgres"));
+  const synchronous = ({ version }: Service): string => `${version}, fsync and synchronous_commit on`;
+  add("pg-boss", postgres, "pg-boss", (service) => `${synchronous(service)}; NOTIFY, heartbeat 10 s`);
+  add("DBOS", postgres, "@dbos-inc/dbos-sdk", (service) => `${synchronous(service)}; polled every 20 ms`);
+  const restate = await startRestate(join(folder, "restate"), packages);
+  add("Restate", restate, "@restatedev/restate-sdk", ({ version }) => `${version}, its log with fsync of the WAL`);
+  return found;
+}
+
+function ownVersion(name: string): string {
+  const file = new URL(`../../../../node_modules/${name}/package.json`, import.meta.url);
+  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
+}
+
+async function measure(all: readonly Entry[], folder: string, packages: string): Promise<void> {
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const each of round % 2 === 0 ? all : all.toReversed()) {
+      const place = (what: string): string =>
+        join(folder, `${what}_${round}_${each.name.replaceAll(/\W/g, "")}`.toLowerCase());
+      const setting = { name: each.name, packages, url: each.url };
+      try {
+        each.figures.push(figuresOf(await inPeace({ ...setting, folder: place("peace") })));
+        if (each.isDurable) each.recoveries.push(await killed({ ...setting, folder: place("kill") }));
+      } catch (error) {
+        console.log(`${each.name}, round ${round + 1}: ${(error as Error).message}`);
+      }
+    }
+  }
+}
+
+function show(all: readonly Entry[]): void {
+  const measured = all.filter(({ figures }) => figures.length > 0);
+  const ours = measured.find(({ name }) => name === "Tutti");
+  if (!ours) throw new Error("Tutti itself has not finished");
+  for (const { name, version, durability } of measured) console.log(`${name} ${version}: ${durability}`);
+  const own = medians(ours.figures);
+  console.log(
+    `\n${GRAPH.length} tasks, ${CAP} at a time; medians of ${ROUNDS} rounds, in brackets as a multiple of ${ours.name}`,
+  );
+  console.log(row("", ["total ms", "ready→start p50", "p99", "with queue p50", "transitions/s"]));
+  for (const { name, isDurable, figures } of measured) {
+    const { totalMs, p50, p99, queuedP50, transitionsPerSecond } = medians(figures);
+    const cells = [
+      against(totalMs, own.totalMs),
+      against(p50, own.p50),
+      against(p99, own.p99),
+      against(queuedP50, own.queuedP50),
+      isDurable ? against(transitionsPerSecond, own.transitionsPerSecond) : "not durable",
+    ];
+    console.log(row(name, cells));
+  }
+  console.log(
+    `  ${ours.name} stores ${number(own.storedPerSecond)} events a second; a session is given its task after p50 ${number(own.promptedP50)}, p99 ${number(own.promptedP99)} ms`,
+  );
+  const killedOnes = measured.filter(({ recoveries }) => recoveries.length > 0);
+  if (!killedOnes.includes(ours)) return;
+  const ownRecovery = medians(ours.recoveries);
+  console.log(`\nSIGKILL in the middle, then started again; medians, the counts are sums of the rounds`);
+  console.log(row("", ["first progress ms", "to the end ms", "finished, run again", "lost"]));
+  for (const { name, recoveries } of killedOnes) {
+    const { recoveryMs, wholeMs } = medians(recoveries);
+    const sum = (of: "again" | "lost"): string => String(recoveries.reduce((all, each) => all + each[of], 0));
+    const times = [against(recoveryMs, ownRecovery.recoveryMs), against(wholeMs, ownRecovery.wholeMs)];
+    console.log(row(name, [...times, sum("again"), sum("lost")]));
+  }
+}
+
+const against = (value: number, own: number): string => `${number(value)} (${(value / own).toFixed(2)})`;
+const number = (value: number): string => value.toFixed(value < 10 ? 2 : 0);
+const row = (name: string, cells: readonly string[]): string =>
+  `  ${name.padEnd(10)}${cells.map((cell) => cell.padStart(20)).join("")}`;
+
+/** What one durable write of a page costs on this disk at this moment. */
+function syncMs(folder: string): number {
+  const file = openSync(join(folder, "sync"), "w");
+  const times = Array.from({ length: 101 }, () => {
+    const from = performance.now();
+    writeSync(file, Buffer.alloc(4096, 1));
+    fdatasyncSync(file);
+    return performance.now() - from;
+  });
+  closeSync(file);
+  return median(times);
+}
+
+if (!(await tookPart())) {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-beside-"));
+  const stops: (() => Promise<void>)[] = [];
+  const tidyUp = async (): Promise<void> => {
+    for (const stop of stops.splice(0)) await stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  // Whoever ends the benchmark ends its servers too.
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => void tidyUp().finally(() => process.exit(1)));
+  }
+  try {
+    const peers = installPeers();
+    if (typeof peers === "string") console.log(`left out: every peer but p-graph, because ${peers}`);
+    const packages = typeof peers === "string" ? null : peers.folder;
+    const all = await entries(folder, packages, stops);
+    const before = syncMs(folder);
+    await measure(all, folder, packages ?? "");
+    const syncs = [before, syncMs(folder)].map((ms) => ms.toFixed(2));
+    console.log(`${availableParallelism()} cores; fdatasync of 4 KB: ${syncs[0]} ms before, ${syncs[1]} ms after`);
+    show(all);
+  } finally {
+    await tidyUp();
+  }
+}

@@ -1,0 +1,17 @@
+// Workspaces without git: every operation has been done at once, and no task has changed a file.
+import type { Workspaces } from "../../src/workspace/workspace.ts";
+
+export const NO_OP_WORKSPACES: Workspaces = {
+  inspect: async (cwd) => ({ root: cwd, prefix: "", head: "base", branch: "main", dirty: false }),
+  combine: async (_, base) => ({ ok: true, commit: base }),
+  prepare: async (cwd) => ({ path: cwd }),
+  move: async () => {},
+  snapshot: async (_, { name, attempt }) => ({ commit: `${name}-${attempt}`, files: [] }),
+  treeOf: async (_, commit) => `tree-${commit}`,
+  adopt: async () => null,
+  openBranch: async (_, __, base) => base,
+  integrate: async (_, __, commit) => ({ ok: true, commit: `merged-${commit}`, settled: [] }),
+  changedFiles: async () => [],
+  remove: async () => {},
+  release: async () => {},
+};

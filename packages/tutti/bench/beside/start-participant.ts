@@ -1,0 +1,85 @@
+// Participants as processes: one that carries the graph out in peace, and one that is killed in the middle and followed
+// by another.
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { recoveryOf, type Recovery } from "./figures.ts";
+import { takePart, type Setting } from "./participant.ts";
+import type { Record } from "./recorder.ts";
+
+/** So many tasks have finished when the process is killed. */
+const KILLED_AFTER = 400;
+/** Whoever has not finished by then does not finish. */
+const PATIENCE_MS = 180_000;
+
+const FLAG = "--take-part";
+
+/** Whether this process was started as a participant; then it does its part and ends. */
+export async function tookPart(): Promise<boolean> {
+  const [flag, setting] = process.argv.slice(2);
+  if (flag !== FLAG) return false;
+  process.once("disconnect", () => process.exit(1));
+  const record = await takePart(JSON.parse(setting!) as Setting);
+  process.send!(record, () => process.exit());
+  return true;
+}
+
+/** What the peers say about their work and what they have to warn of is not of interest; what goes wrong is. */
+const QUIET = { NODE_NO_WARNINGS: "1", RESTATE_LOGGING: "ERROR" };
+
+function start(setting: Setting): ChildProcess {
+  // Compiled code is kept from one start to the next, so that reading TypeScript counts against nobody.
+  const env = { ...process.env, ...QUIET, NODE_COMPILE_CACHE: join(dirname(setting.folder), "compiled") };
+  return fork(process.argv[1]!, [FLAG, JSON.stringify(setting)], {
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+    env,
+  });
+}
+
+/** What it noted, when it has finished. */
+async function result(child: ChildProcess): Promise<Record> {
+  const patience = new AbortController();
+  try {
+    return await Promise.race([
+      once(child, "message").then(([record]) => record as Record),
+      once(child, "exit").then(([code, signal]) => {
+        throw new Error(`it ended with ${code ?? signal}`);
+      }),
+      wait(PATIENCE_MS, null, { signal: patience.signal }).then(() => {
+        throw new Error(`it did not finish in ${PATIENCE_MS / 1000} s`);
+      }),
+    ]);
+  } finally {
+    patience.abort();
+    child.kill("SIGKILL");
+  }
+}
+
+export function inPeace(setting: Omit<Setting, "trace" | "isResumed">): Promise<Record> {
+  mkdirSync(setting.folder);
+  return result(start({ ...setting, trace: null, isResumed: false }));
+}
+
+export async function killed(setting: Omit<Setting, "trace" | "isResumed">): Promise<Recovery> {
+  mkdirSync(setting.folder);
+  const trace = join(setting.folder, "trace");
+  const first = start({ ...setting, trace, isResumed: false });
+  const gone = once(first, "exit");
+  const until = performance.now() + PATIENCE_MS;
+  while (finishedIn(trace) < KILLED_AFTER) {
+    if (first.exitCode !== null || performance.now() > until) throw new Error("it did not come to the middle");
+    await wait(1);
+  }
+  first.kill("SIGKILL");
+  await gone;
+  const { size } = statSync(trace);
+  const restarted = process.hrtime.bigint();
+  await result(start({ ...setting, trace, isResumed: true }));
+  return recoveryOf(readFileSync(trace, "utf8"), size, restarted, process.hrtime.bigint());
+}
+
+function finishedIn(trace: string): number {
+  return existsSync(trace) ? readFileSync(trace, "utf8").split("\nended ").length - 1 : 0;
+}

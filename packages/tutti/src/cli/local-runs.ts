@@ -1,0 +1,52 @@
+// Runs of an engine in this process, for the time of one command.
+import type { LocalEngine } from "./local-engine.ts";
+import type { LiveRun, Runs } from "./runs.ts";
+import { TuttiError } from "../schema/error.ts";
+import type { Run } from "../schema/run.ts";
+
+const EVERYTHING = { limit: Number.POSITIVE_INFINITY };
+
+export function localRuns({ engine, trusted }: Pick<LocalEngine, "engine" | "trusted">): Runs {
+  const found = (id: string): Run => {
+    const run = engine.get(id);
+    if (run === null) throw new TuttiError("run_not_found", `there is no run ${id}`);
+    return run;
+  };
+  const then = async (order: Promise<unknown>): Promise<void> => void (await order);
+
+  return {
+    outlives: false,
+    rows: async () => engine.summaries(),
+    inbox: async () =>
+      engine
+        .summaries()
+        .flatMap(({ inbox }) => inbox)
+        .toSorted((a, b) => a.createdAt - b.createdAt),
+    run: async (id) => found(id),
+    events: async (id, after = 0) => engine.events({ run: id, after }),
+    transcript: async (id, sessionId, after = 0) => engine.transcript(id, sessionId, { after, ...EVERYTHING }),
+    result: (id) => engine.result(id),
+    watch: async (id): Promise<LiveRun> => ({
+      get run() {
+        return found(id);
+      },
+      past: engine.events({ run: id }),
+      subscribe: (listener) => engine.subscribe((event, run) => run.id === id && listener(event, run)),
+      until: (reached) => engine.until(id, reached),
+      settled: () => engine.settled(id),
+      close: () => {},
+    }),
+    create: async (request) => (await engine.create(request)).id,
+    agree: (hash) => trusted.add(hash),
+    start: (id) => then(engine.start(id)),
+    takeUp: (id) => then(engine.takeUp(id)),
+    pause: (id) => then(engine.pause(id)),
+    resume: (id) => then(engine.resume(id)),
+    cancel: (id) => then(engine.cancel(id)),
+    confirm: (id, { modifications: tasks, hash, ...changes }) => then(engine.confirm(id, { tasks, ...changes }, hash)),
+    retry: (id, taskId) => then(engine.retry(id, taskId)),
+    message: (id, text, taskId) => then(engine.message(id, text, taskId)),
+    answer: (itemId, answer) => then(engine.answer(itemId, answer)),
+    cleanup: (id, options) => engine.cleanup(id, options),
+  };
+}

@@ -1,0 +1,129 @@
+// `tutti logs`: what has happened in a run, and what was said in the session of a task.
+import { setTimeout as sleep } from "node:timers/promises";
+import { describeEvent } from "./describe.ts";
+import { findRunId } from "./find-run.ts";
+import { untilInterrupted } from "./interrupt.ts";
+import { openLook } from "./look.ts";
+import type { Output } from "./output.ts";
+import type { Look } from "./runs.ts";
+import { fold } from "../run/apply.ts";
+import { TuttiError } from "../schema/error.ts";
+import type { StoredEvent } from "../schema/event.ts";
+import type { Run } from "../schema/run.ts";
+import { isRunOver } from "../schema/status.ts";
+import type { TranscriptEntry } from "../schema/transcript.ts";
+
+export interface LogsFlags {
+  follow?: boolean;
+  task?: string;
+}
+
+/** The log is asked again so often while it is followed. It is read, so that it can be followed whoever writes it. */
+const LOOK_MS = 300;
+const INTERRUPTED = 130;
+
+export async function logs(output: Output, typed: string, { follow = false, task }: LogsFlags): Promise<number> {
+  const look = await openLook(output);
+  const id = await findRunId(look, typed);
+  const reader = new LogPrinter(output, look, id, task ?? null);
+  await reader.read();
+  if (!follow) return 0;
+  return untilInterrupted(async (signal) => {
+    while (!reader.isOver) {
+      await sleep(LOOK_MS, null, { signal }).catch(() => {});
+      if (signal.aborted) return INTERRUPTED;
+      await reader.read();
+    }
+    return 0;
+  });
+}
+
+class LogPrinter {
+  readonly #output: Output;
+  readonly #look: Look;
+  readonly #id: string;
+  readonly #task: string | null;
+  #run: Run | null = null;
+  #seq = 0;
+  /** By session, the last entry that was printed. */
+  readonly #printed = new Map<string, number>();
+
+  constructor(output: Output, look: Look, id: string, task: string | null) {
+    this.#output = output;
+    this.#look = look;
+    this.#id = id;
+    this.#task = task;
+  }
+
+  get isOver(): boolean {
+    return this.#run !== null && isRunOver(this.#run.status);
+  }
+
+  /** Prints what is new since the last time. */
+  async read(): Promise<void> {
+    const sessions = new Set(this.#printed.keys());
+    for (const event of await this.#look.events(this.#id, this.#seq)) {
+      this.#seq = event.seq;
+      this.#run = fold(this.#run, [event]);
+      if (event.type === "worker:spawning" && event.data.taskId === this.#task) sessions.add(event.data.sessionId);
+      if (this.#task === null || taskOf(event) === this.#task) this.#printEvent(event);
+    }
+    if (this.#task !== null && !this.#run?.tasks.some(({ id }) => id === this.#task)) {
+      throw new TuttiError("task_not_found", `run ${this.#id} has no task ${this.#task}`);
+    }
+    for (const sessionId of sessions) await this.#printSession(sessionId);
+  }
+
+  async #printSession(sessionId: string): Promise<void> {
+    const entries = await this.#look.transcript(this.#id, sessionId, this.#printed.get(sessionId) ?? 0);
+    // The newest text may still grow, so it waits for what comes after it or for the end.
+    const isOpen = entries.at(-1)?.type === "text" && !this.#isEnded(sessionId);
+    for (const entry of isOpen ? entries.slice(0, -1) : entries) {
+      this.#output.value({ sessionId, ...entry });
+      const line = describeEntry(entry);
+      if (line !== null) this.#output.document(line);
+      this.#printed.set(sessionId, entry.n);
+    }
+    if (!this.#printed.has(sessionId)) this.#printed.set(sessionId, 0);
+  }
+
+  #isEnded(sessionId: string): boolean {
+    const worker = Object.values(this.#run!.workers).find((each) => each.sessionId === sessionId);
+    return this.isOver || worker?.session.state !== "running";
+  }
+
+  #printEvent(event: StoredEvent): void {
+    const { seq, run, runSeq, type, data } = event;
+    const timestamp = new Date(event.timestamp).toISOString();
+    this.#output.value({ seq, run, runSeq, type, data, timestamp });
+    const line = describeEvent(event, this.#run!);
+    if (line !== null) this.#output.result(`${timestamp}  ${line}`);
+  }
+}
+
+const taskOf = ({ data }: StoredEvent): unknown => (data as { taskId?: unknown }).taskId;
+
+function describeEntry(entry: TranscriptEntry): string | null {
+  switch (entry.type) {
+    case "prompt":
+      return `> ${entry.text.split("\n")[0]} (prompt, ${entry.text.length} characters)`;
+    case "text":
+      return entry.text;
+    case "tool":
+      return `[${entry.name}] ${JSON.stringify(entry.input) ?? ""}`;
+    case "subagent":
+      return `[subagent ${entry.id} ${entry.phase}]${entry.text === null ? "" : ` ${entry.text}`}`;
+    case "ask":
+      return `asks: ${entry.question}`;
+    case "trouble":
+      return `trouble with its provider: ${entry.detail}`;
+    case "stalled":
+      return `stalled: ${entry.detail}`;
+    case "unstartable":
+      return `could not be started: ${entry.error}`;
+    case "interrupted":
+      return "interrupted";
+    default:
+      return null;
+  }
+}

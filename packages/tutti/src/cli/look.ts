@@ -1,0 +1,29 @@
+// The way of the commands that only look: at the server where one works on the folder, else at the log on disk.
+import { findAddress } from "./find-address.ts";
+import { readEvents, readRun, readSummaries, readTranscript } from "./local-engine.ts";
+import type { Output } from "./output.ts";
+import type { Look } from "./runs.ts";
+import { serverRuns } from "./server-runs.ts";
+import { TuttiError } from "../schema/error.ts";
+
+export async function openLook(output: Output): Promise<Look> {
+  const address = await findAddress(output);
+  return address ? serverRuns(address) : diskLook(output.dataDir);
+}
+
+function diskLook(dataDir: string): Look {
+  return {
+    rows: async () => readSummaries(dataDir),
+    inbox: async () =>
+      readSummaries(dataDir)
+        .flatMap(({ inbox }) => inbox)
+        .toSorted((a, b) => a.createdAt - b.createdAt),
+    run: async (id) => {
+      const run = readRun(dataDir, id);
+      if (run === null) throw new TuttiError("run_not_found", `there is no run ${id}`);
+      return run;
+    },
+    events: async (id, after = 0) => readEvents(dataDir, id, after),
+    transcript: async (id, sessionId, after = 0) => readTranscript(dataDir, id, sessionId, after),
+  };
+}

@@ -1,0 +1,28 @@
+// The way of the commands that change runs: through the server where one works on the folder, else with an engine of
+// their own for the time of the command.
+import { findAddress } from "./find-address.ts";
+import { withEngine } from "./local-engine.ts";
+import { localRuns } from "./local-runs.ts";
+import { untilInterrupted } from "./interrupt.ts";
+import type { Output } from "./output.ts";
+import { readPairs } from "./pairs.ts";
+import type { Runs } from "./runs.ts";
+import { serverRuns } from "./server-runs.ts";
+import { TuttiError } from "../schema/error.ts";
+
+export async function steer(
+  output: Output,
+  agentEnv: readonly string[],
+  work: (runs: Runs, signal: AbortSignal) => Promise<number>,
+): Promise<number> {
+  const env = readPairs("--agent-env", agentEnv);
+  const address = await findAddress(output);
+  if (!address) return withEngine(output, env, (local, signal) => work(localRuns(local), signal));
+  if (agentEnv.length > 0) {
+    throw new TuttiError(
+      "usage",
+      `the agents belong to the server at ${address.baseUrl}: give --agent-env to tutti serve`,
+    );
+  }
+  return untilInterrupted((signal) => work(serverRuns(address), signal));
+}

@@ -1,0 +1,82 @@
+// Where the commands on templates find them: in the folders of this machine, or at the server that the person names. A
+// server on the same data folder looks at the same folders at each use, so there is no need to ask it.
+import { findAddress } from "./find-address.ts";
+import { openTemplates, parseTemplate } from "./local-engine.ts";
+import type { Output } from "./output.ts";
+import { createCall, type ClientOptions } from "../client/call-route.ts";
+import type { Template } from "../schema/template.ts";
+
+export interface TemplateRow {
+  id: string;
+  place: string;
+  name: string;
+  valid: boolean;
+  isInternal: boolean;
+  errors: string[];
+}
+
+export interface ResolvedTemplate {
+  template: Template;
+  provenance: Record<string, string>;
+  chain: string[];
+  warnings: string[];
+}
+
+/** `project` is the folder whose own templates are meant too. */
+export interface TemplateSource {
+  list(project?: string): Promise<TemplateRow[]>;
+  raw(id: string, project?: string): Promise<Record<string, unknown>>;
+  resolve(id: string, project?: string): Promise<ResolvedTemplate>;
+  validate(raw: unknown, project?: string): Promise<{ valid: boolean; errors: string[]; warnings: string[] }>;
+  importText(text: string, project?: string): Promise<Template>;
+  duplicate(id: string, newName: string, project?: string): Promise<Template>;
+  remove(id: string, project?: string): Promise<unknown>;
+  preview(
+    id: string,
+    variables: Record<string, string>,
+    project?: string,
+  ): Promise<Record<string, { system: string; user: string | null; unknown: string[] }>>;
+}
+
+export async function openTemplateSource(output: Output): Promise<TemplateSource> {
+  return output.url === undefined ? ofFolder(output.dataDir) : ofServer((await findAddress(output))!);
+}
+
+function ofFolder(dataDir: string): TemplateSource {
+  const library = openTemplates(dataDir);
+  const destination = (project: string | undefined) =>
+    project === undefined ? {} : { place: "project" as const, project };
+  return {
+    list: async (project) => library.list(project),
+    raw: async (id, project) => library.raw(id, project),
+    resolve: async (id, project) => library.resolve(id, project),
+    validate: async (raw, project) => library.validate(raw, project),
+    importText: async (text, project) => library.importTemplate(parseTemplate(text), destination(project)).template,
+    duplicate: async (id, name, project) => library.duplicate(id, name, project).template,
+    remove: async (id, project) => library.delete(id, project),
+    preview: async (id, variables, project) => library.preview(id, variables, project),
+  };
+}
+
+const PATH = "/api/orchestrator/templates";
+
+function ofServer(address: ClientOptions): TemplateSource {
+  const call = createCall(address);
+  const of = (project: string | undefined) => (project === undefined ? {} : { project });
+  return {
+    list: (project) => call(`GET ${PATH}`, { query: of(project) }) as Promise<TemplateRow[]>,
+    raw: (id, project) => call(`GET ${PATH}/:id`, { params: { id }, query: { resolved: "0", ...of(project) } }),
+    resolve: (id, project) =>
+      call(`GET ${PATH}/:id`, {
+        params: { id },
+        query: { provenance: "1", ...of(project) },
+      }) as Promise<ResolvedTemplate>,
+    validate: (body, project) => call(`POST ${PATH}/validate`, { query: of(project), body }),
+    importText: (body, project) => call(`POST ${PATH}/import`, { query: of(project), body }),
+    duplicate: (id, newName, project) =>
+      call(`POST ${PATH}/:id/duplicate`, { params: { id }, query: of(project), body: { newName } }),
+    remove: (id, project) => call(`DELETE ${PATH}/:id`, { params: { id }, query: of(project) }),
+    preview: (id, variables, project) =>
+      call(`POST ${PATH}/:id/preview`, { params: { id }, query: of(project), body: { variables } }),
+  };
+}

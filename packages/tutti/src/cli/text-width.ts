@@ -1,0 +1,29 @@
+// How many columns of a terminal a text takes, as far as a program can know.
+
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
+const NONE = /\p{M}|[\u200b-\u200d]/u;
+
+const widthOf = (sign: string): number => {
+  if (NONE.test(sign)) return 0;
+  return WIDE.test(sign) || /\p{Emoji_Presentation}/u.test(sign) || sign.codePointAt(0)! >= 0x20000 ? 2 : 1;
+};
+
+export const textWidth = (text: string): number => {
+  let width = 0;
+  for (const sign of text) width += widthOf(sign);
+  return width;
+};
+
+/** The text, or as much of its beginning as fits, with a sign that there was more. */
+export function cutTo(text: string, columns: number): string {
+  if (textWidth(text) <= columns) return text;
+  let width = 0;
+  let kept = "";
+  for (const sign of text) {
+    width += widthOf(sign);
+    if (width > columns - 1) break;
+    kept += sign;
+  }
+  return columns < 1 ? "" : `${kept}…`;
+}

@@ -1,0 +1,12 @@
+// What went wrong with a request to a server, in the terms of the command line.
+import { RequestError } from "../client/request-error.ts";
+import { asTuttiError, ERRORS, TuttiError, type ErrorCode } from "../schema/error.ts";
+
+export function toTuttiError(error: unknown): TuttiError {
+  if (!(error instanceof RequestError)) return asTuttiError(error);
+  const { code, message, details, cause } = error;
+  if (code === "unreachable") return new TuttiError("server_unreachable", message, { cause });
+  // A newer server may know codes that this program does not.
+  const known = Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : "internal";
+  return new TuttiError(known, message, { details, cause });
+}

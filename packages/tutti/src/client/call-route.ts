@@ -1,0 +1,78 @@
+// Any route of the server as a call, typed by the table of routes. Only types are taken from the table: what a program
+// needs at run time is the method and the path, and they are the route's name.
+import type { z } from "zod";
+import { readError, unreachable } from "./request-error.ts";
+import type { ROUTES, RouteKey } from "../schema/api/routes.ts";
+
+export interface ClientOptions {
+  /** Where the server is, such as `http://127.0.0.1:4517`. */
+  baseUrl: string;
+  /** Left out in the server's own page, whose cookie says the same. */
+  token?: string;
+  fetch?: typeof fetch;
+}
+
+type Table = typeof ROUTES;
+
+type Names<Key extends string> = Key extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | Names<`/${Rest}`>
+  : Key extends `${string}:${infer Name}`
+    ? Name
+    : never;
+
+type ParamsPart<Key extends RouteKey> = [Names<Key>] extends [never] ? object : { params: Record<Names<Key>, string> };
+type QueryPart<Key extends RouteKey> = Table[Key] extends { query: infer Q extends z.ZodType }
+  ? { query?: Partial<z.output<Q>> }
+  : object;
+type BodyPart<Key extends RouteKey> = Table[Key] extends { body: infer B extends z.ZodType }
+  ? undefined extends z.input<B>
+    ? { body?: z.input<B> }
+    : { body: z.input<B> }
+  : object;
+
+interface Extras {
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+export type Asking<Key extends RouteKey> = ParamsPart<Key> & QueryPart<Key> & BodyPart<Key> & Extras;
+export type Answered<Key extends RouteKey> = z.output<Table[Key]["response"]>;
+
+/** Routes that answer with JSON; the others are for browsers and for `followEvents`. */
+type CallableKey = Exclude<RouteKey, "GET /api/docs" | "GET /api/events">;
+
+export type CallRoute = <Key extends CallableKey>(
+  key: Key,
+  ...asking: object extends Asking<Key> ? [Asking<Key>?] : [Asking<Key>]
+) => Promise<Answered<Key>>;
+
+interface AnyAsking extends Extras {
+  params?: Record<string, string>;
+  query?: Record<string, string | number | boolean | undefined>;
+  body?: unknown;
+}
+
+export function createCall({ baseUrl, token, fetch: send = fetch }: ClientOptions): CallRoute {
+  return async (key, ...[asking]) => {
+    const { params = {}, query = {}, body, headers = {}, signal } = (asking ?? {}) as AnyAsking;
+    const [method, path] = key.split(" ") as [string, string];
+    const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name]!));
+    const url = new URL(filled, baseUrl);
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    const response = await send(url, {
+      method,
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    }).catch((error: unknown) => {
+      throw signal?.aborted ? error : unreachable(baseUrl, error);
+    });
+    if (!response.ok) throw await readError(response);
+    return (await response.json()) as never;
+  };
+}

@@ -1,0 +1,106 @@
+// The agents: which are there, whether this Tutti was tested with them, and whether they seem to be logged in.
+import type { Check } from "./check.ts";
+import { findDriver } from "../session/agents.ts";
+import { findLogin, type Login } from "../session/find-login.ts";
+import { locateProgram, probeProgram, type ProgramFound } from "../session/probe-program.ts";
+import { seriesOf, TESTED_PROGRAMS, type TestedProgram, type TestedProgramName } from "../session/tested-versions.ts";
+import { realWorld } from "../world.ts";
+
+/** Other programs that speak the Agent Client Protocol; told only when they are there. */
+const OTHER_PROGRAMS = ["auggie", "cursor-agent", "goose", "kimi", "opencode", "qwen"];
+
+export async function checkAgents(timeoutMs: number): Promise<Check[]> {
+  const names = Object.keys(TESTED_PROGRAMS) as TestedProgramName[];
+  const tested = await Promise.all(names.map((name) => checkTested(name, timeoutMs)));
+  const local: Check = { name: "agent local", status: "ok", found: "built in; needs no model and no login" };
+  return [local, ...tested.flat(), ...checkOthers()];
+}
+
+async function checkTested(name: TestedProgramName, timeoutMs: number): Promise<Check[]> {
+  const tested: TestedProgram = TESTED_PROGRAMS[name];
+  const program = await probeProgram(name, { timeoutMs, env: tested.askEnv });
+  if (program === null) {
+    const advice = `To use it: npm install --global ${tested.npmPackage}@${tested.version}.`;
+    return [{ name: `agent ${name}`, status: "missing", found: "not found on the PATH", advice }];
+  }
+  const isKnown = isDriven(tested.agent);
+  return [checkProgram(`agent ${name}`, program, tested, isKnown), checkLogin(name, isKnown)];
+}
+
+function checkProgram(
+  name: string,
+  { path, version, problem }: ProgramFound,
+  tested: TestedProgram,
+  isKnown: boolean,
+): Check {
+  const install = `npm install --global ${tested.npmPackage}@${tested.version}`;
+  if (version === null) {
+    // npm leaves a wrapper without its program when it may not run the package's install script.
+    const isHalf = problem?.includes("native binary not installed") === true;
+    const advice = isHalf
+      ? `Install it again with its install script allowed, without --ignore-scripts: ${install}.`
+      : `Start it by hand to see what is wrong, or install it again: ${install}.`;
+    return { name, status: "warning", found: `${path} does not say its version: ${problem}`, advice };
+  }
+  const found = `${version} at ${path}`;
+  const series = seriesOf(tested.version);
+  if (seriesOf(version) !== series) {
+    const advice = `Not tested with this version; tested is ${series}.x: ${install}.`;
+    return { name, status: "warning", found, advice };
+  }
+  if (!isKnown) {
+    const advice = "This version of Tutti has no driver for it; name it with text:PROGRAM or command:PROGRAM.";
+    return { name, status: "warning", found, advice };
+  }
+  return { name, status: "ok", found: `${found}; use it with --agent ${JSON.stringify(tested.agent)}` };
+}
+
+/** Whether this version of Tutti has a driver for the agent. */
+function isDriven(agent: string): boolean {
+  try {
+    findDriver(agent);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function checkLogin(program: TestedProgramName, isKnown: boolean): Check {
+  const name = `login ${program}`;
+  const login = findLogin(program);
+  if (login === null) {
+    const advice = `Start ${program} once and log in; a login kept elsewhere, such as in a key ring, is not seen here.`;
+    return { name, status: "missing", found: "no sign of a login", advice };
+  }
+  return { name, ...describeLogin(login, program, isKnown) };
+}
+
+function describeLogin(login: Login, program: TestedProgramName, isKnown: boolean): Omit<Check, "name"> {
+  if (login.type === "variable") {
+    return { status: "ok", found: `seems to be logged in: ${login.name} is set`, ...passOn(login.name, isKnown) };
+  }
+  const { file, mode, expiresAt, placedBy } = login;
+  if (expiresAt !== null && expiresAt <= realWorld.now()) {
+    const since = new Date(expiresAt).toISOString();
+    return {
+      status: "warning",
+      found: `${file} expired at ${since}`,
+      advice: `Start ${program} once and log in again.`,
+    };
+  }
+  const found = `seems to be logged in: ${file} is there (mode ${mode.toString(8)})`;
+  if ((mode & 0o077) !== 0) return { status: "warning", found, advice: `Others can read it; run chmod 600 ${file}.` };
+  return { status: "ok", found, ...(placedBy === null ? {} : passOn(placedBy, isKnown)) };
+}
+
+/** A driver of its own passes on what its agent needs; programs that are only named get few variables. */
+const passOn = (variable: string, isKnown: boolean): Pick<Check, "advice"> =>
+  isKnown ? {} : { advice: `Pass it on to the agents with --agent-env ${variable}=….` };
+
+function checkOthers(): Check[] {
+  return OTHER_PROGRAMS.flatMap((program) => {
+    const path = locateProgram(program);
+    if (path === null) return [];
+    return [{ name: `agent ${program}`, status: "ok" as const, found: `${path}; not tested with Tutti` }];
+  });
+}

@@ -1,0 +1,89 @@
+// The data folder: whether it can be used, who uses it, and what is in it.
+import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { Check } from "./check.ts";
+import { findEngine } from "../store/folder-lock.ts";
+import { FORMAT } from "../store/migrate.ts";
+import { readFormat } from "../store/read-format.ts";
+
+const GIGABYTE = 1e9;
+
+export function checkDataFolder(dataDir: string): Check[] {
+  const folder = resolve(dataDir);
+  const name = "data folder";
+  const advice = "Make it writable for you, or name another folder with --data-dir or TUTTI_DATA_DIR.";
+  try {
+    const existing = nearestFolder(folder);
+    accessSync(existing, constants.R_OK | constants.W_OK | constants.X_OK);
+    const space = checkSpace(existing);
+    const found = existing === folder ? folder : `${folder}, which will be made when it is needed`;
+    const usable: Check = { name, status: "ok", found };
+    return existing === folder ? [usable, space, ...checkContent(folder)] : [usable, space];
+  } catch (error) {
+    const found = `${folder} cannot be used: ${(error as Error).message}`;
+    return [{ name, status: "missing", found, advice }];
+  }
+}
+
+/** The folder itself, or the nearest above it that is there. */
+function nearestFolder(folder: string): string {
+  const stat = statSync(folder, { throwIfNoEntry: false });
+  if (stat === undefined) return nearestFolder(dirname(folder));
+  if (!stat.isDirectory()) throw new Error(`${folder} is not a folder`);
+  return folder;
+}
+
+function checkSpace(folder: string): Check {
+  const { bavail, bsize } = statfsSync(folder);
+  const gigabytes = (bavail * bsize) / GIGABYTE;
+  const found = `${gigabytes.toFixed(1)} GB where the data folder is`;
+  if (gigabytes >= 1) return { name: "free space", status: "ok", found };
+  const advice = "Free some, or move the data folder: every worker needs room for a copy of the repository's files.";
+  return { name: "free space", status: "warning", found, advice };
+}
+
+const checkContent = (folder: string): Check[] => [checkEngine(folder), checkStore(folder), checkToken(folder)];
+
+function checkEngine(folder: string): Check {
+  const name = "engine";
+  try {
+    const engine = findEngine(folder);
+    if (engine === null) return { name, status: "ok", found: "none works on the data folder now" };
+    const found = `one works on the data folder${engine.pid === null ? "" : `: process ${engine.pid}`}`;
+    const advice = "Commands that need an engine of their own are refused until it ends.";
+    return { name, status: "ok", found, advice };
+  } catch (error) {
+    const found = `the lock of the data folder cannot be read: ${(error as Error).message}`;
+    return { name, status: "missing", found, advice: "See to it that engine.lock in the data folder is yours." };
+  }
+}
+
+function checkStore(folder: string): Check {
+  const name = "store";
+  const file = join(folder, "tutti.db");
+  if (!existsSync(file)) return { name, status: "ok", found: "none yet; the first run makes it" };
+  try {
+    const format = readFormat(file);
+    const found = `format ${format} in ${file}`;
+    if (format === FORMAT) return { name, status: "ok", found };
+    if (format < FORMAT) {
+      return { name, status: "ok", found: `${found}; the next start brings it to format ${FORMAT}` };
+    }
+    const advice = `Use the newer Tutti that wrote it, or another --data-dir: this one knows formats up to ${FORMAT}.`;
+    return { name, status: "missing", found, advice };
+  } catch (error) {
+    const found = `${file} cannot be read: ${(error as Error).message}`;
+    return { name, status: "missing", found, advice: "Bring a copy of it back, or use another --data-dir." };
+  }
+}
+
+function checkToken(folder: string): Check {
+  const name = "token";
+  const file = join(folder, "token");
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (stat === undefined) return { name, status: "ok", found: "none yet; the first tutti serve makes it" };
+  const mode = (stat.mode & 0o777).toString(8);
+  if ((stat.mode & 0o077) === 0) return { name, status: "ok", found: `${file}, mode ${mode}` };
+  const found = `${file} can be read by others (mode ${mode})`;
+  return { name, status: "warning", found, advice: `Run chmod 600 ${file}, or remove it to get a new token.` };
+}

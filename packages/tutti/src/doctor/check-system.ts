@@ -1,0 +1,78 @@
+// What Tutti stands on: Node, git, a sandbox, databases.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Check } from "./check.ts";
+import { asTuttiError } from "../schema/error.ts";
+import { locateProgram } from "../session/probe-program.ts";
+import { probeSandbox } from "../session/probe-sandbox.ts";
+import { OLDEST_GIT } from "../workspace/git.ts";
+import { readGitVersion } from "../workspace/git-version.ts";
+
+/** Always fine: the launcher refuses a Node that is too old before anything else is loaded. */
+export function checkNode(version: string): Check {
+  const home = fileURLToPath(new URL("../..", import.meta.url));
+  const found = `Node ${process.versions.node} at ${process.execPath} runs Tutti ${version} from ${home}`;
+  return { name: "node", status: "ok", found };
+}
+
+export async function checkGit(timeoutMs: number): Promise<Check> {
+  const name = "git";
+  const path = locateProgram("git");
+  const advice = `Install git ${OLDEST_GIT} or newer; it is what workspaces and merges are made with.`;
+  if (path === null) return { name, status: "missing", found: "not found", advice };
+  try {
+    const version = await readGitVersion(timeoutMs);
+    const found = `${version === "" ? "of an unknown version" : version} at ${path}`;
+    if (version === "") return { name, status: "warning", found, advice };
+    if (isOlder(version, OLDEST_GIT)) return { name, status: "missing", found: `${found}, which is too old`, advice };
+    return { name, status: "ok", found: `${found}; user.name and user.email are not needed, Tutti commits as itself` };
+  } catch (error) {
+    const found = `${path}, which does not work: ${asTuttiError(error).message}`;
+    return { name, status: "missing", found, advice };
+  }
+}
+
+function isOlder(version: string, oldest: string): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [oldMajor = 0, oldMinor = 0] = oldest.split(".").map(Number);
+  return major < oldMajor || (major === oldMajor && minor < oldMinor);
+}
+
+/** What it finds has no effect yet, and it says so. */
+export async function checkSandbox(timeoutMs: number): Promise<Check> {
+  const name = "sandbox";
+  const advice =
+    "Use agents that you trust: this version of Tutti has no sandbox yet, and they can do whatever you can.";
+  const sandbox = await probeSandbox({ timeoutMs });
+  if (sandbox === null) return { name, status: "missing", found: "bubblewrap (bwrap) was not found", advice };
+  const where = `bubblewrap ${sandbox.version ?? ""}`.trim() + ` at ${sandbox.path}`;
+  if (sandbox.problem === null) return { name, status: "ok", found: `${where} works`, advice };
+  return { name, status: "warning", found: `${where} does not work: ${sandbox.problem}`, advice };
+}
+
+export function checkSqlite(): Check {
+  return { name: "sqlite", status: "ok", found: `SQLite ${process.versions["sqlite"] ?? ""}, built into Node` };
+}
+
+export function checkPostgres(): Check {
+  const name = "postgresql";
+  const use = "only needed to spread work over several machines";
+  const found = ["psql", "postgres"].flatMap((program) => {
+    const path = locateProgram(program) ?? locateServer(program);
+    return path === null ? [] : [`${program} at ${path}`];
+  });
+  if (found.length === 0) return { name, status: "missing", found: `not found; ${use}` };
+  return { name, status: "ok", found: `${found.join(", ")}; ${use}` };
+}
+
+/** Debian keeps the server's programs off the PATH, in one folder for each version. */
+function locateServer(program: string): string | null {
+  const root = "/usr/lib/postgresql";
+  try {
+    const versions = readdirSync(root).toSorted((a, b) => Number(b) - Number(a));
+    return versions.map((version) => locateProgram(join(root, version, "bin", program))).find(Boolean) ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,59 @@
+// The key of an attempt: what its worker is told and held to, without the names that differ from run to run.
+import { renderPrompt } from "./prompt.ts";
+import { createHash } from "node:crypto";
+import { workKey } from "../run/work-key.ts";
+import type { Run } from "../schema/run.ts";
+import type { Template, TemplateConfig } from "../schema/template.ts";
+import type { Worker } from "../schema/worker.ts";
+
+/** Settings about when, where and how often work is done. Any other may change what is done or what is accepted. */
+const ABOUT_SCHEDULING = new Set<string>([
+  "agent",
+  "maxWorkers",
+  "workerTimeout",
+  "idleTimeout",
+  "stallTimeout",
+  "autoResume",
+  "maxAutoResumes",
+  "autoSpawn",
+  "parallelExecution",
+  "retryOnError",
+  "maxRetries",
+  "autoRetry",
+  "retryDelay",
+  "failedDependency",
+  "overlappingScopes",
+  "priorityOrder",
+  "sessionPrefix",
+  "spawnDelay",
+  "progressDetectionInterval",
+  "pollInterval",
+  "hideWorkersFromList",
+  "inactivityThreshold",
+  "confirmationDelay",
+  "budget",
+] satisfies (keyof TemplateConfig)[]);
+
+/** `tree` is what the attempt starts from. */
+export function keyOfAttempt(run: Run, worker: Worker, tree: string): string {
+  const { task, session } = worker;
+  // What stands for a name is the same in every run; the task's own words are left as they are.
+  const nameless = { ...worker, attempt: 0, task: { ...task, id: "TASK" } };
+  const { text: prompt } = renderPrompt({ ...run, id: "RUN" }, "workerExecution", nameless, null, "FOLDER");
+  const { agent, role } = session;
+  return workKey({ prompt, task, terms: termsOf(run.template), agent, role, tree }, hash);
+}
+
+const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+function termsOf({ config, phases, prompts }: Template): object {
+  const { tools, completionMarkers } = phases.workerExecution;
+  const settings = Object.entries(config).filter(([name]) => !ABOUT_SCHEDULING.has(name));
+  return {
+    tools,
+    completionMarkers,
+    format: prompts.worker.format,
+    responseFormat: prompts.responseFormat,
+    config: Object.fromEntries(settings),
+  };
+}

@@ -1,0 +1,43 @@
+// Every route of the server.
+import { INBOX_ROUTES } from "./inbox-routes.ts";
+import { PROTOCOL_ROUTES } from "./protocol-routes.ts";
+import type { RouteTable } from "./route.ts";
+import { RUN_ROUTES } from "./run-routes.ts";
+import { SERVER_ROUTES } from "./server-routes.ts";
+import { STEER_ROUTES } from "./steer-routes.ts";
+import { TEMPLATE_ROUTES } from "./template-routes.ts";
+import { WORKER_ROUTES } from "./worker-routes.ts";
+
+export const ROUTES = {
+  ...SERVER_ROUTES,
+  ...RUN_ROUTES,
+  ...STEER_ROUTES,
+  ...WORKER_ROUTES,
+  ...INBOX_ROUTES,
+  ...TEMPLATE_ROUTES,
+  ...PROTOCOL_ROUTES,
+} as const satisfies RouteTable;
+
+/**
+ * The version of the interface, apart from the program's. The first number changes when a request or an answer that was
+ * sound no longer is, the second when something is added, the third when only words change: docs/api.md.
+ */
+export const API_VERSION = "1.0.0";
+
+export type RouteKey = keyof typeof ROUTES;
+
+const LONG = "/api/orchestrator/templates";
+
+/** The second address of a route, if it has one. */
+export function aliasOf(key: string): string | null {
+  return key.includes(LONG) ? key.replace(LONG, "/api/templates") : null;
+}
+
+/**
+ * All keys, those with fixed words before those with a name in the same place: `/templates` would be taken for a run of
+ * that name.
+ */
+export function inRoutingOrder(keys: readonly RouteKey[]): RouteKey[] {
+  const rank = (key: string) => key.replaceAll(/:\w+/g, "\u{10FFFF}");
+  return keys.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1));
+}

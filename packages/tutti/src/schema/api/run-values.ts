@@ -1,0 +1,220 @@
+// Runs and what belongs to them as the server tells them: the fold of the log under the names of document 004, times as
+// ISO strings. Objects of the fold are open: further members may come, and readers pass over what they do not know.
+import { z } from "zod";
+import { Budget } from "../budget.ts";
+import { EVENTS, type RunEvent } from "../event.ts";
+import { InboxItem } from "../inbox.ts";
+import { Census, Conflict, Usage, Verdict } from "../outcome.ts";
+import { PHASES, RUN_STATUSES, WORKER_STATUS } from "../status.ts";
+import { Task } from "../task.ts";
+import type { TranscriptEntry as Entry } from "../transcript.ts";
+import { ToolStats } from "../worker.ts";
+
+export const time = z.iso.datetime();
+export const Phase = z.enum(PHASES as [(typeof PHASES)[number]]);
+export const RunStatus = z.enum(RUN_STATUSES as [(typeof RUN_STATUSES)[number]]);
+const workerStatuses = Object.values(WORKER_STATUS);
+const WorkerStatus = z.enum(workerStatuses as [(typeof workerStatuses)[number]]);
+
+/** What every order answers. */
+export const Done = z.object({ success: z.literal(true) });
+
+const about = {
+  id: z.string(),
+  status: RunStatus,
+  currentPhase: Phase.nullable(),
+  templateId: z.string(),
+  cwd: z.string(),
+  userRequest: z.string(),
+  agent: z.string(),
+  /** Null until the run has ended. */
+  outcome: Verdict.nullable(),
+  createdAt: time,
+  updatedAt: time,
+  startedAt: time.nullable(),
+  completedAt: time.nullable(),
+};
+
+/** A run in a list: enough to find it again. */
+export const RunSummary = z.object({ ...about, taskCount: z.number(), completedTasks: z.number() });
+
+/** Something that waits for a person; `hash` stands for what was shown. */
+export const WaitingItem = InboxItem.extend({ createdAt: time, expiresAt: time.optional() });
+
+/** WorkerState of document 004: the newest attempt at one task. */
+export const WorkerState = z.looseObject({
+  sessionId: z.string(),
+  orchestratorId: z.string(),
+  taskId: z.string(),
+  task: Task,
+  status: WorkerStatus,
+  attempt: z.number(),
+  progress: z.number(),
+  currentAction: z.string().nullable(),
+  toolStats: ToolStats,
+  usage: Usage,
+  output: z.unknown(),
+  outputFiles: z.array(z.string()),
+  outputPreview: z.string().nullable(),
+  error: z.string().nullable(),
+  errorCode: z.string().nullable(),
+  retryCount: z.number(),
+  startedAt: time.nullable(),
+  completedAt: time.nullable(),
+  lastActivityAt: time.nullable(),
+  lastPollAt: time.nullable(),
+  pausedAt: time.nullable(),
+});
+
+/** OrchestratorState of document 004 and everything else that the fold holds. */
+export const RunState = z.looseObject({
+  ...about,
+  template: z.looseObject({ id: z.string(), name: z.string() }),
+  mainSessionId: z.string().nullable(),
+  customVariables: z.record(z.string(), z.unknown()),
+  analysis: EVENTS["orchestrator:analysisComplete"].shape.analysis.nullable(),
+  tasks: z.array(Task),
+  parallelGroups: z.array(z.array(z.string())),
+  /** The session of each task that was started. */
+  workers: z.record(z.string(), z.string()),
+  workerStates: z.record(z.string(), WorkerState),
+  stats: z.object({
+    totalTools: z.number(),
+    reads: z.number(),
+    writes: z.number(),
+    edits: z.number(),
+    bash: z.number(),
+    glob: z.number(),
+    grep: z.number(),
+    task: z.number(),
+    other: z.number(),
+  }),
+  errors: z.array(z.looseObject({ phase: Phase.nullable(), error: z.string(), code: z.string(), timestamp: time })),
+  inbox: z.record(z.string(), WaitingItem),
+  _previousStatus: RunStatus.nullable(),
+  _previousPhase: Phase.nullable(),
+  /** The last event in this state: whoever follows the events live drops frames of the run up to it. */
+  runSeq: z.number(),
+});
+
+export const AggregatedStats = z.object({
+  totalWorkers: z.number(),
+  completed: z.number(),
+  failed: z.number(),
+  running: z.number(),
+  pending: z.number(),
+  paused: z.number(),
+  cancelled: z.number(),
+  timeout: z.number(),
+  totalProgress: z.number(),
+  toolStats: ToolStats,
+  averageProgress: z.number(),
+  totalRetries: z.number(),
+  /** Sessions that have shown nothing for as long as the template says. */
+  quiet: z.array(z.string()),
+});
+
+/** An event as it travels. */
+export type Frame = RunEvent & { seq: number; run: string | null; runSeq: number; timestamp: string };
+export const Frame = z.object({
+  seq: z.number().int().describe("Counts over the whole server, without a gap."),
+  run: z.string().nullable().describe("Null for events of the server itself."),
+  runSeq: z.number().int().describe("Counts within the run."),
+  type: z.enum(Object.keys(EVENTS) as [keyof typeof EVENTS]),
+  data: z.looseObject({}).describe("The members of each type are listed in docs/events.md."),
+  timestamp: time,
+}) as unknown as z.ZodType<Frame>;
+
+/** Types that a reader does not know are to be passed over: there may be more of them one day. */
+export const TranscriptEntry = z.looseObject({
+  n: z.number().int().describe("Counts from 1."),
+  type: z.string(),
+  omitted: z.number().optional().describe("How many characters were left out at its end."),
+}) as unknown as z.ZodType<Entry>;
+
+export const Outcome = z.object({
+  id: z.string(),
+  status: z.string(),
+  outcome: Verdict.nullable(),
+  census: Census,
+  causes: z.array(z.object({ taskId: z.string(), status: z.string(), reason: z.string() })),
+  branch: z.string().nullable(),
+  commit: z.string().nullable(),
+  outputFiles: z.array(z.string()),
+  conflicts: z.array(Conflict),
+  verification: z.record(z.string(), z.unknown()).nullable(),
+  usage: Usage,
+  durationMs: z.number(),
+  error: z.string().nullable(),
+});
+
+const standing = z.enum([
+  "completed",
+  "failed",
+  "timeout",
+  "cancelled",
+  "skipped",
+  "blocked",
+  "neverStarted",
+  "active",
+]);
+
+/** The plan as it is drawn. */
+export const RunGraph = z.object({
+  nodes: z.array(
+    z.object({
+      id: z.string(),
+      title: z.string(),
+      priority: z.number(),
+      standing,
+      progress: z.number(),
+      sessionId: z.string().nullable(),
+      attempt: z.number(),
+      /** The place of its group among `parallelGroups`; null in a plan that is not sound. */
+      group: z.number().nullable(),
+    }),
+  ),
+  /** From a dependency to what depends on it. */
+  edges: z.array(z.object({ from: z.string(), to: z.string() })),
+  parallelGroups: z.array(z.array(z.string())),
+  /** The longest chain of tasks; no plan is done sooner than it. */
+  criticalPath: z.array(z.string()),
+});
+export type RunGraph = z.infer<typeof RunGraph>;
+
+/** What happened when. What is not over has no end. */
+export const RunTimeline = z.object({
+  phases: z.array(z.object({ phase: Phase, startedAt: time, endedAt: time.nullable() })),
+  pauses: z.array(z.object({ reason: z.string(), startedAt: time, endedAt: time.nullable() })),
+  sessions: z.array(
+    z.object({
+      sessionId: z.string(),
+      taskId: z.string().nullable(),
+      attempt: z.number(),
+      startedAt: time,
+      endedAt: time.nullable(),
+      /** How it ended, by the event that ended it. */
+      ending: z.string().nullable(),
+      turns: z.array(z.object({ turn: z.number(), phase: Phase, startedAt: time, endedAt: time.nullable() })),
+    }),
+  ),
+});
+export type RunTimeline = z.infer<typeof RunTimeline>;
+
+/** What was used, by whom, and what may be. */
+export const RunUsage = z.object({
+  usage: Usage,
+  toolStats: ToolStats,
+  turns: z.number(),
+  budget: Budget,
+  sessions: z.array(
+    z.object({
+      sessionId: z.string(),
+      taskId: z.string().nullable(),
+      turns: z.number(),
+      usage: Usage,
+      toolStats: ToolStats,
+    }),
+  ),
+});
+export type RunUsage = z.infer<typeof RunUsage>;

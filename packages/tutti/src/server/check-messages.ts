@@ -1,0 +1,59 @@
+// Checks what somebody sends as messages of a protocol: one, a list, or the text of an agent's answer.
+import type { Protocol } from "../protocol/canonical/protocol-name.ts";
+import { readMessage } from "../protocol/canonical/read-message.ts";
+import type { Problem, ReadOptions } from "../protocol/profile.ts";
+import { ResponseParser } from "../protocol/response-parser.ts";
+
+type FoundProblem = Omit<Problem, "code"> & { code: string };
+
+export interface CheckedMessages {
+  valid: boolean;
+  messages: number;
+  problems: FoundProblem[];
+}
+
+export function checkMessages(protocol: Protocol, value: unknown, options: ReadOptions): CheckedMessages {
+  const { messages, problems } = messagesIn(protocol, value);
+  const all = [
+    ...problems,
+    ...messages.flatMap(({ at, message }) =>
+      readMessage(protocol, message, options).problems.map((found) => ({ ...found, path: joined(at, found.path) })),
+    ),
+  ];
+  const valid = messages.length > 0 && all.every(({ severity }) => severity !== "error");
+  return { valid, messages: messages.length, problems: all };
+}
+
+interface Found {
+  messages: { at: string; message: unknown }[];
+  problems: FoundProblem[];
+}
+
+function messagesIn(protocol: Protocol, value: unknown): Found {
+  if (protocol === "response" && typeof value === "string") return blocksIn(value);
+  const list = Array.isArray(value) ? value.map((message: unknown, i) => ({ at: `[${i}]`, message })) : null;
+  if (list?.length === 0) return nothing("The list holds no message.");
+  return { messages: list ?? [{ at: "", message: value }], problems: [] };
+}
+
+function blocksIn(text: string): Found {
+  const blocks = new ResponseParser().parseMultiple(text);
+  if (blocks.length === 0) return nothing("There is no block between the delimiters in the text.");
+  const found: Found = { messages: [], problems: [] };
+  for (const [index, { error, code, phase, data }] of blocks.entries()) {
+    const at = `block ${index + 1}`;
+    if (error === undefined) found.messages.push({ at, message: { phase, data } });
+    else found.problems.push({ code: code ?? "unreadable", severity: "error", path: at, sentence: `${error}.` });
+  }
+  return found;
+}
+
+const nothing = (sentence: string): Found => ({
+  messages: [],
+  problems: [{ code: "empty", severity: "error", path: "", sentence }],
+});
+
+function joined(at: string, path: string): string {
+  if (at === "" || path === "") return at + path;
+  return path.startsWith("[") ? at + path : `${at}.${path}`;
+}

@@ -1,0 +1,26 @@
+// Puts the handlers behind their routes, and the routes' own meaning of errors before the general one.
+import type { Hono } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { Bindings } from "./decode.ts";
+import { encodeError } from "./encode-error.ts";
+import { answer, type AnyHandler, type Handlers } from "./handler.ts";
+import { readRouteKey, statusOfError, type Route } from "../schema/api/route.ts";
+import { aliasOf, inRoutingOrder, ROUTES, type RouteKey } from "../schema/api/routes.ts";
+
+export function mountRoutes(app: Hono<Bindings>, handlers: Handlers<RouteKey>): void {
+  for (const key of inRoutingOrder(Object.keys(ROUTES) as RouteKey[])) {
+    const route: Route = ROUTES[key];
+    const handle = handlers[key] as AnyHandler;
+    for (const address of [key, aliasOf(key) ?? []].flat()) {
+      const { method, path } = readRouteKey(address);
+      app.on(method, path, async (c) => {
+        try {
+          return await answer(c, route, handle);
+        } catch (error) {
+          const { body } = encodeError(error);
+          return c.json(body, statusOfError(route, body.error.code) as ContentfulStatusCode);
+        }
+      });
+    }
+  }
+}

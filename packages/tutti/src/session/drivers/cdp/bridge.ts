@@ -1,0 +1,194 @@
+// The session bridge of a page: which of its methods are there, under which names, and how they are called.
+import type { DebuggerAddress } from "./address.ts";
+import { openPages, type Page } from "./page.ts";
+import { readSessionId } from "../../session-controller.ts";
+
+export interface Bridge {
+  /** Starts a session with its first message; answers with the page's name for it. */
+  start(cwd: string, message: string, title: string): Promise<string>;
+  send(id: string, message: string): Promise<void>;
+  transcript(id: string): Promise<unknown>;
+  /** What the page says of a session; null where it says nothing. */
+  session(id: string): Promise<unknown>;
+  /** Each of these is null where the page has no such method. */
+  interrupt: ((id: string) => Promise<void>) | null;
+  archive: ((id: string) => Promise<void>) | null;
+  permit: ((requestId: string | number, choice: string) => Promise<void>) | null;
+  /** Whether the page tells of changes, so that it need not be asked so often. */
+  tells: boolean;
+  lost(): string | null;
+  close(): Promise<void>;
+}
+
+interface Dialect {
+  /** Where the methods are, from the window on. */
+  path: string[];
+  start: string;
+  startArguments(cwd: string, message: string, title: string): unknown[];
+  list: string[];
+  interrupt: string[];
+  archive: string[];
+}
+
+/** The workspace is a worktree already, so the page is asked not to make another one. */
+const DIALECTS: Dialect[] = [
+  {
+    path: [],
+    start: "startNewSessionWithMessage",
+    startArguments: (cwd, message, title) => [cwd, message, { title, useWorktree: false }],
+    list: ["getAllSessions", "listSessions"],
+    interrupt: ["interruptSession", "interrupt"],
+    archive: ["archiveSession"],
+  },
+  {
+    path: ["claude.web", "LocalSessions"],
+    start: "start",
+    startArguments: (cwd, message, title) => [{ cwd, message, title, useWorktree: false }],
+    list: ["getAll", "getSessionList"],
+    interrupt: ["interrupt"],
+    archive: ["archive"],
+  },
+];
+
+/** Without these there is no session to speak with. */
+const NEEDED = ["getTranscript", "sendMessage"];
+const WISHED = ["getSession", "respondToToolPermission", "onEvent"];
+/** Characters. What the page holds beyond them is not taken out of it. */
+const MAX_ANSWER = 16 * 1024 * 1024;
+
+interface Found {
+  page: Page;
+  dialect: Dialect;
+  names: Set<string>;
+}
+
+/** The one page with a bridge; refuses if there is none, several, or one without a method that is needed. */
+export async function openBridge(address: DebuggerAddress, onChange: () => void): Promise<Bridge> {
+  const pages = await openPages(address);
+  try {
+    const looks = await Promise.allSettled(pages.map(findBridge));
+    const found = looks.flatMap((look) => (look.status === "fulfilled" && look.value ? [look.value] : []));
+    const [only, other] = found;
+    if (only === undefined) throw new Error(noBridge(address, pages));
+    if (other !== undefined) throw new Error(severalBridges(found));
+    const missing = NEEDED.filter((name) => !only.names.has(name));
+    if (missing.length > 0)
+      throw new Error(`the session bridge of the page ${only.page.label} has no ${missing.join(" and no ")}`);
+    const tells = await subscribe(only, onChange);
+    await Promise.all(pages.filter(({ connection }) => connection !== only.page.connection).map(closePage));
+    return makeBridge(only, tells);
+  } catch (error) {
+    await Promise.all(pages.map(closePage));
+    throw error;
+  }
+}
+
+const closePage = (page: Page): Promise<void> => page.close();
+
+async function findBridge(page: Page): Promise<Found | null> {
+  const names = DIALECTS.map(({ start, list, interrupt, archive }) => [
+    start,
+    ...NEEDED,
+    ...WISHED,
+    ...list,
+    ...interrupt,
+    ...archive,
+  ]);
+  const answer = await page.run(
+    FIND_METHODS,
+    DIALECTS.map(({ path }) => path),
+    names,
+  );
+  for (const [i, dialect] of DIALECTS.entries()) {
+    const has: unknown = Array.isArray(answer) ? answer[i] : null;
+    const found = new Set(Array.isArray(has) ? has.filter((name) => typeof name === "string") : []);
+    if (found.has(dialect.start)) return { page, dialect, names: found };
+  }
+  return null;
+}
+
+async function subscribe({ page, dialect, names }: Found, onChange: () => void): Promise<boolean> {
+  if (!names.has("onEvent") || page.subscribe === null) return false;
+  try {
+    await page.subscribe(SUBSCRIBE, onChange, dialect.path);
+    return true;
+  } catch {
+    // A page that does not want to tell is asked.
+    return false;
+  }
+}
+
+function makeBridge({ page, dialect, names }: Found, tells: boolean): Bridge {
+  const call = (method: string, ...args: unknown[]): Promise<unknown> =>
+    page.run(CALL_METHOD, dialect.path, method, args, MAX_ANSWER).catch((error: unknown) => {
+      throw new Error(`${method}: ${(error as Error).message}`, { cause: error });
+    });
+  const first = (candidates: string[]): string | null => candidates.find((name) => names.has(name)) ?? null;
+  const act = (name: string | null) =>
+    name === null ? null : async (id: string): Promise<void> => void (await call(name, id));
+  const list = first(dialect.list);
+  return {
+    start: async (cwd, message, title) =>
+      readSessionId(await call(dialect.start, ...dialect.startArguments(cwd, message, title))),
+    send: async (id, message) => void (await call("sendMessage", id, message)),
+    transcript: (id) => call("getTranscript", id),
+    async session(id) {
+      if (names.has("getSession")) return call("getSession", id);
+      return list === null ? null : pick(await call(list), id);
+    },
+    interrupt: act(first(dialect.interrupt)),
+    archive: act(first(dialect.archive)),
+    permit: names.has("respondToToolPermission")
+      ? async (requestId, choice) => void (await call("respondToToolPermission", requestId, choice))
+      : null,
+    tells,
+    lost: () => page.lost(),
+    close: () => page.close(),
+  };
+}
+
+/** One session out of a list of them, which may stand in an object. */
+function pick(answer: unknown, id: string): unknown {
+  const list = Array.isArray(answer) ? answer : (answer as { sessions?: unknown } | null)?.sessions;
+  const named = (each: unknown): boolean => {
+    const { sessionId, id: other } = (each ?? {}) as Record<string, unknown>;
+    return sessionId === id || other === id;
+  };
+  return Array.isArray(list) ? (list.find(named) ?? null) : null;
+}
+
+function noBridge({ host, page }: DebuggerAddress, pages: readonly Page[]): string {
+  const where = page === "" ? `at ${host}` : `at ${host} with ${JSON.stringify(page)} in its title or address`;
+  if (pages.length === 0) return `the debugger has no page ${where}`;
+  const methods = "startNewSessionWithMessage, or claude.web LocalSessions.start";
+  return `no page ${where} exposes the session bridge (${methods}); looked at ${pages.map(({ label }) => label).join(", ")}`;
+}
+
+const severalBridges = (found: readonly Found[]): string =>
+  `several pages expose the session bridge (${found.map(({ page }) => page.label).join(", ")}); say which one with #`;
+
+const FIND_METHODS = `function (paths, names) {
+  return JSON.stringify(paths.map((path, i) => {
+    try {
+      const holder = path.reduce((object, name) => object[name], this);
+      return names[i].filter((name) => typeof holder[name] === "function");
+    } catch {
+      return [];
+    }
+  }));
+}`;
+
+const CALL_METHOD = `async function (path, method, args, limit) {
+  const holder = path.reduce((object, name) => object[name], this);
+  const answer = JSON.stringify(await holder[method](...args)) ?? "null";
+  if (answer.length > limit) throw new Error("the answer is longer than " + limit + " characters");
+  return answer;
+}`;
+
+const SUBSCRIBE = `async function (name, path) {
+  const holder = path.reduce((object, name) => object[name], this);
+  const tell = this[name];
+  const subscription = { live: true, off: null };
+  subscription.off = await holder.onEvent(() => { if (subscription.live) tell(""); });
+  return subscription;
+}`;

@@ -1,0 +1,98 @@
+// A connection to one target of a debugger: numbered calls, their answers, and events.
+//
+// Invariants
+// 1. Every call is answered: by the target, by the end of the connection, or because it took too long.
+// 2. Nothing larger than the limit is taken in, whatever the other side sends.
+import { WebSocket, type RawData } from "ws";
+
+export interface DevTools {
+  send(method: string, params?: object): Promise<Record<string, unknown>>;
+  /** Hears the events of one name. */
+  on(event: string, listener: (params: Record<string, unknown>) => void): void;
+  /** Why the connection is gone, or null while it is there. */
+  lost(): string | null;
+  close(): void;
+}
+
+const CONNECT_MS = 5000;
+const CALL_MS = 30_000;
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+
+interface OpenCall {
+  resolve(result: Record<string, unknown>): void;
+  reject(error: Error): void;
+  timer: NodeJS.Timeout;
+}
+
+export async function openDevTools(url: string): Promise<DevTools> {
+  const socket = new WebSocket(url, {
+    maxPayload: MAX_MESSAGE_BYTES,
+    handshakeTimeout: CONNECT_MS,
+    perMessageDeflate: false,
+  });
+  const calls = new Map<number, OpenCall>();
+  const listeners = new Map<string, (params: Record<string, unknown>) => void>();
+  let count = 0;
+  let lost: string | null = null;
+
+  const lose = (reason: string): void => {
+    lost ??= reason;
+    socket.terminate();
+    for (const call of calls.values()) {
+      clearTimeout(call.timer);
+      call.reject(new Error(lost));
+    }
+    calls.clear();
+  };
+  const hear = (data: RawData): void => {
+    const message = parse(data);
+    const call = typeof message["id"] === "number" ? calls.get(message["id"]) : undefined;
+    if (call === undefined) {
+      if (message["method"] === "Inspector.targetCrashed") return lose("the page crashed");
+      if (typeof message["method"] === "string") listeners.get(message["method"])?.(asRecord(message["params"]));
+      return;
+    }
+    calls.delete(message["id"] as number);
+    clearTimeout(call.timer);
+    if (message["error"] === undefined) call.resolve(asRecord(message["result"]));
+    else call.reject(new Error(`the debugger refuses: ${String(asRecord(message["error"])["message"])}`));
+  };
+
+  await new Promise<void>((resolve, reject) => {
+    socket.once("open", resolve);
+    socket.once("error", reject);
+  });
+  socket.on("message", hear);
+  socket.on("error", (error) => lose(`the connection to the debugger failed: ${error.message}`));
+  socket.on("close", () => lose("the page was closed, or its debugger was switched off"));
+
+  return {
+    send(method, params = {}) {
+      if (lost !== null) return Promise.reject(new Error(lost));
+      const id = ++count;
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          calls.delete(id);
+          reject(new Error(`the page did not answer within ${CALL_MS} ms`));
+        }, CALL_MS);
+        calls.set(id, { resolve, reject, timer });
+        socket.send(JSON.stringify({ id, method, params }));
+      });
+    },
+    on: (event, listener) => void listeners.set(event, listener),
+    lost: () => lost,
+    close: () => lose("it was closed"),
+  };
+}
+
+function parse(data: RawData): Record<string, unknown> {
+  try {
+    // A connection of the kind that is opened here gets its messages as one buffer.
+    return asRecord(JSON.parse((data as Buffer).toString("utf8")));
+  } catch {
+    return {};
+  }
+}
+
+export const asRecord = (value: unknown): Record<string, unknown> =>
+  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};

@@ -1,0 +1,151 @@
+// A page behind a debugger, and how functions of ours are called in it: directly, or through the main program of an
+// Electron application.
+//
+// Invariants
+// 1. The code that runs in a page is ours, word for word; whatever comes from elsewhere goes there as a JSON value.
+// 2. What comes back is text in JSON and is parsed, never evaluated.
+import { randomBytes } from "node:crypto";
+import type { DebuggerAddress } from "./address.ts";
+import { asRecord, openDevTools, type DevTools } from "./devtools.ts";
+import { findTargets, isWanted, labelOf, type Target } from "./targets.ts";
+
+export interface Page {
+  label: string;
+  /** The same for pages that are reached through one program: closing one of them closes it for all. */
+  connection: object;
+  /** Calls a function, given as its text, with plain values; it answers with JSON. */
+  run(source: string, ...args: unknown[]): Promise<unknown>;
+  /** Lets the page tell of changes, where it can be heard; the function is given the name to call and `args`. */
+  subscribe: ((source: string, listener: () => void, ...args: unknown[]) => Promise<void>) | null;
+  lost(): string | null;
+  /** Leaves nothing of ours behind in the page. */
+  close(): Promise<void>;
+}
+
+/** Every page that may be meant, each connected. */
+export async function openPages(address: DebuggerAddress): Promise<Page[]> {
+  const targets = await findTargets(address);
+  const opened = await Promise.allSettled(targets.map((target) => openTarget(target, address.page)));
+  const failed = opened.find((result) => result.status === "rejected");
+  const pages = opened.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
+  if (pages.length === 0 && failed) throw failed.reason;
+  return pages;
+}
+
+async function openTarget(target: Target, wanted: string): Promise<Page[]> {
+  const devtools = await openDevTools(target.url);
+  try {
+    // Tells of a crash, also of one in the past. Where it is not known, a call that is not answered tells the same.
+    await devtools.send("Inspector.enable").catch(() => {});
+    if ((await callIn(devtools, IS_WINDOW, [])) === true) return [directPage(devtools, target.label)];
+    const contents = await callIn(devtools, LIST_CONTENTS, []);
+    const pages = (Array.isArray(contents) ? contents : [])
+      .map(asRecord)
+      .filter(({ title, url }) => isWanted(wanted, title, url))
+      .map(({ id, title, url }) => electronPage(devtools, id, labelOf(title, url)));
+    if (pages.length === 0) devtools.close();
+    return pages;
+  } catch (error) {
+    devtools.close();
+    throw error;
+  }
+}
+
+function directPage(devtools: DevTools, label: string): Page {
+  const leave: (() => Promise<unknown>)[] = [];
+  return {
+    label,
+    connection: devtools,
+    run: (source, ...args) => callIn(devtools, source, args),
+    async subscribe(source, listener, ...args) {
+      // A name that nobody else has: what an earlier connection has left in the page is not heard here.
+      const name = `tutti${randomBytes(8).toString("hex")}`;
+      devtools.on("Runtime.bindingCalled", (params) => {
+        if (params["name"] === name) listener();
+      });
+      await devtools.send("Runtime.addBinding", { name });
+      const objectId = await objectOf(devtools, source, [name, ...args]);
+      leave.push(
+        () => devtools.send("Runtime.callFunctionOn", { objectId, functionDeclaration: UNSUBSCRIBE }),
+        () => devtools.send("Runtime.removeBinding", { name }),
+        () => callIn(devtools, FORGET_NAME, [name]),
+      );
+    },
+    lost: () => devtools.lost(),
+    async close() {
+      for (const step of leave) if (devtools.lost() === null) await step().catch(() => {});
+      devtools.close();
+    },
+  };
+}
+
+/** Nothing of such a page can be heard from outside, so it can only be asked. */
+function electronPage(devtools: DevTools, id: unknown, label: string): Page {
+  return {
+    label,
+    connection: devtools,
+    async run(source, ...args) {
+      // JSON is a part of the language, so that the values stay values.
+      const code = `(${source}).apply(globalThis, ${JSON.stringify(args)})`;
+      return callIn(devtools, RUN_IN_CONTENTS, [id, code]);
+    },
+    subscribe: null,
+    lost: () => devtools.lost(),
+    close: async () => devtools.close(),
+  };
+}
+
+async function callIn(devtools: DevTools, functionDeclaration: string, args: readonly unknown[]): Promise<unknown> {
+  const answer = await invoke(devtools, functionDeclaration, args, true);
+  const { value } = asRecord(answer["result"]);
+  if (typeof value !== "string") throw new Error("the page answered with something else than JSON");
+  return JSON.parse(value);
+}
+
+async function objectOf(devtools: DevTools, functionDeclaration: string, args: readonly unknown[]): Promise<unknown> {
+  return asRecord((await invoke(devtools, functionDeclaration, args, false))["result"])["objectId"];
+}
+
+async function invoke(
+  devtools: DevTools,
+  functionDeclaration: string,
+  args: readonly unknown[],
+  returnByValue: boolean,
+): Promise<Record<string, unknown>> {
+  // Found anew each time, because a page that is loaded again has another one.
+  const found = await devtools.send("Runtime.evaluate", { expression: "globalThis" });
+  const answer = await devtools.send("Runtime.callFunctionOn", {
+    objectId: asRecord(found["result"])["objectId"],
+    functionDeclaration,
+    arguments: args.map((value) => ({ value })),
+    awaitPromise: true,
+    returnByValue,
+  });
+  if (answer["exceptionDetails"] === undefined) return answer;
+  throw new Error(complaintOf(asRecord(answer["exceptionDetails"])));
+}
+
+/** The first line of what was thrown, without the places in the page's code. */
+function complaintOf(details: Record<string, unknown>): string {
+  const { description, value } = asRecord(details["exception"]);
+  const [line] = String(description ?? value ?? details["text"]).split("\n", 1);
+  return line!.replace(/^Error: /, "").slice(0, 500);
+}
+
+const IS_WINDOW = `function () { return JSON.stringify(typeof window === "object"); }`;
+
+const UNSUBSCRIBE = `function () { this.live = false; if (typeof this.off === "function") this.off(); }`;
+
+const FORGET_NAME = `function (name) { return JSON.stringify(delete this[name]); }`;
+
+const LIST_CONTENTS = `function () {
+  if (typeof process !== "object" || !process.versions.electron)
+    throw new Error("behind the debugger is neither a page nor an Electron application");
+  const { webContents } = process.mainModule.require("electron");
+  const pages = webContents.getAllWebContents().filter((each) => !each.isDestroyed());
+  return JSON.stringify(pages.map((each) => ({ id: each.id, title: each.getTitle(), url: each.getURL() })));
+}`;
+
+const RUN_IN_CONTENTS = `function (id, code) {
+  return process.mainModule.require("electron").webContents.fromId(id).executeJavaScript(code);
+}`;

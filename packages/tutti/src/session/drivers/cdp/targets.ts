@@ -1,0 +1,69 @@
+// What a debugger has to offer: the pages of a browser, or the main program of an application.
+import type { DebuggerAddress } from "./address.ts";
+import { asRecord } from "./devtools.ts";
+
+export interface Target {
+  /** What a person would call it. */
+  label: string;
+  url: string;
+}
+
+const LIST_MS = 5000;
+const MAX_LIST_BYTES = 4 * 1024 * 1024;
+/** A browser may hold hundreds of pages; that many are looked at. */
+const MAX_TARGETS = 50;
+const KINDS = new Set(["page", "webview", "iframe", "node"]);
+
+/** The targets that may be meant; the main program of an application always may be, its pages are chosen later. */
+export async function findTargets({ host, target, page }: DebuggerAddress): Promise<Target[]> {
+  if (target !== null) return [{ label: target, url: `ws://${host}${target}` }];
+  const list = await readList(host);
+  return list
+    .map(asRecord)
+    .filter((entry) => KINDS.has(String(entry["type"])))
+    .filter((entry) => entry["type"] === "node" || isWanted(page, entry["title"], entry["url"]))
+    .flatMap((entry): Target[] => {
+      // Only the path is taken from the list: the connection goes to where the person said.
+      const written = String(entry["webSocketDebuggerUrl"]);
+      if (!URL.canParse(written)) return [];
+      const { pathname, search } = new URL(written);
+      return [{ label: labelOf(entry["title"], entry["url"]), url: `ws://${host}${pathname}${search}` }];
+    })
+    .slice(0, MAX_TARGETS);
+}
+
+export function isWanted(page: string, title: unknown, url: unknown): boolean {
+  const wanted = page.toLowerCase();
+  return [title, url].some((text) => typeof text === "string" && text.toLowerCase().includes(wanted));
+}
+
+/** Without signs that would change what a person sees of it. */
+export function labelOf(title: unknown, url: unknown): string {
+  const name = [title, url].find((text) => typeof text === "string" && text !== "") as string | undefined;
+  return JSON.stringify((name ?? "").slice(0, 80).replaceAll(/\p{C}/gu, ""));
+}
+
+async function readList(host: string): Promise<unknown[]> {
+  const address = `http://${host}/json/list`;
+  try {
+    const response = await fetch(address, { redirect: "error", signal: AbortSignal.timeout(LIST_MS) });
+    const list: unknown = JSON.parse(await readBody(response));
+    if (!Array.isArray(list)) throw new Error("it answers with no list");
+    return list;
+  } catch (error) {
+    const { message, cause } = error as Error;
+    const reason = cause instanceof Error ? cause.message : message;
+    throw new Error(`there is no debugger at ${host}: ${reason}`, { cause: error });
+  }
+}
+
+async function readBody(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of response.body ?? []) {
+    size += part.length;
+    if (size > MAX_LIST_BYTES) throw new Error("its list is too long");
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString("utf8");
+}

@@ -1,0 +1,26 @@
+// `claude`: the Claude Code program on the PATH, with a login of the person's own.
+import { join } from "node:path";
+import { CLAUDE, CLAUDE_ENV, CLAUDE_PASSED_ENV, claudeCommand, uuidOf } from "./claude/command.ts";
+import { configEnv, makeConfigFolder } from "./claude/config-folder.ts";
+import { JsonLinesDecoder } from "./json-lines.ts";
+import type { Driver } from "../driver.ts";
+import { findProgram } from "../find-program.ts";
+
+export const claudeDriver: Driver = {
+  check: (_rest, cwd) => void findProgram(CLAUDE, cwd),
+  launch: (_rest, { sessionId, cwd }, folder) => {
+    const config = join(folder, "claude");
+    makeConfigFolder(config);
+    return {
+      mode: "stream",
+      dialogue: "claude",
+      command: claudeCommand(uuidOf(sessionId), cwd),
+      env: { ...CLAUDE_ENV, ...configEnv(config) },
+      passEnv: [...CLAUDE_PASSED_ENV],
+    };
+  },
+  encodeTurn: ({ text }) => text,
+  encodeAnswer: (_askId, text) => text,
+  encodeInterrupt: () => "",
+  decoder: () => new JsonLinesDecoder(),
+};

@@ -1,0 +1,27 @@
+// Reading what Claude Code writes. Every release brings messages and members that nobody here knows, so nothing is
+// demanded of a line: what is missing or of another kind reads as absent.
+
+export type Message = Readonly<Record<string, unknown>>;
+
+export const asObject = (value: unknown): Message =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Message) : {};
+
+export const asList = (value: unknown): Message[] => (Array.isArray(value) ? value.map(asObject) : []);
+
+export const asText = (value: unknown): string => (typeof value === "string" ? value : "");
+
+export const asTexts = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((each): each is string => typeof each === "string") : [];
+
+export const asNumber = (value: unknown): number | null =>
+  typeof value === "number" && Number.isFinite(value) ? value : null;
+
+/** Null for a line that is no message; it stays in the raw log. */
+export function readMessage(line: string): Message | null {
+  try {
+    const message = asObject(JSON.parse(line));
+    return typeof message["type"] === "string" ? message : null;
+  } catch {
+    return null;
+  }
+}

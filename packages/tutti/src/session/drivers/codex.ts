@@ -1,0 +1,25 @@
+// `codex`: the Codex program on the PATH, with a login of the person's own.
+import { join } from "node:path";
+import { CODEX, CODEX_PASSED_ENV, codexCommand } from "./codex/command.ts";
+import { makeHomeFolder } from "./codex/home-folder.ts";
+import { JsonLinesDecoder } from "./json-lines.ts";
+import type { Driver } from "../driver.ts";
+import { findProgram } from "../find-program.ts";
+
+export const codexDriver: Driver = {
+  check: (_rest, cwd) => void findProgram(CODEX, cwd),
+  launch: (_rest, _spec, folder) => {
+    const home = makeHomeFolder(join(folder, "codex"));
+    return {
+      mode: "stream",
+      dialogue: "codex",
+      command: codexCommand(home),
+      env: home.env,
+      passEnv: [...CODEX_PASSED_ENV, ...home.keys],
+    };
+  },
+  encodeTurn: ({ text }) => text,
+  encodeAnswer: (_askId, text) => text,
+  encodeInterrupt: () => "",
+  decoder: () => new JsonLinesDecoder(),
+};

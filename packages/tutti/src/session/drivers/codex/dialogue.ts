@@ -1,0 +1,247 @@
+// Codex's app-server protocol as a dialogue: one process, one thread, one turn at a time.
+//
+// 1. Only what belongs to the open turn of our own thread is told, so that history, and the words of threads that Codex
+//    starts for itself, are never taken for news. Whether something may be done is asked for every thread.
+// 2. Nobody is logged in from here.
+import { Approvals } from "./approvals.ts";
+import { turnSandbox } from "./command.ts";
+import { failureOf, limitResetOf } from "./failure.ts";
+import { openThread } from "./open-thread.ts";
+import { Peer } from "./peer.ts";
+import { TurnReader } from "./turn-reader.ts";
+import { UsageMeter } from "./usage.ts";
+import { recordOf, textOf, type Fields } from "../acp/fields.ts";
+import { classifyFailure } from "../../classify-failure.ts";
+import type {
+  Capabilities,
+  Dialogue,
+  DialogueContext,
+  DialogueTurn,
+  OpenDialogue,
+  TurnFailure,
+} from "../../dialogue.ts";
+
+/** The open turn. Its id is known once Codex has answered. */
+interface OpenTurn {
+  id: string | null;
+  reader: TurnReader;
+  interrupted: boolean;
+  /** Why we gave it up ourselves. */
+  givenUp: TurnFailure | null;
+}
+
+/** The program itself waits no longer than this; the run knows better what to do with the time. */
+const LONGEST_WAIT_MS = 30_000;
+const CUT_OFF =
+  "You were cut off in the middle of this turn, because your program ended. What you have done so far is in the " +
+  "working folder: look at it first, then go on. This is what you were asked:\n\n";
+
+const ABILITIES: Capabilities = {
+  partialText: true,
+  interrupt: true,
+  resume: true,
+  permissions: true,
+  cost: "tokens",
+  subagents: false,
+};
+
+class CodexDialogue implements Dialogue {
+  readonly #context: DialogueContext;
+  readonly #usage = new UsageMeter();
+  #peer: Peer;
+  #approvals: Approvals;
+  #stopWaiting: () => void = () => {};
+  #threadId: string | null = null;
+  #home = "";
+  #ready = false;
+  /** Of the turn that was given last. */
+  #number = 0;
+  #turn: OpenTurn | null = null;
+  #cutOff = false;
+  #limitResetAt: number | null = null;
+
+  constructor(context: DialogueContext) {
+    this.#context = context;
+    [this.#peer, this.#approvals] = this.#connect();
+  }
+
+  #connect(): [Peer, Approvals] {
+    const peer: Peer = new Peer({
+      write: (text) => this.#context.write(text),
+      onNotification: (method, params) => this.#hearNotification(method, params),
+      onRequest: (id, method, params) => {
+        if (!approvals.handle(id, method, params)) peer.refuse(id, method);
+      },
+    });
+    const approvals = new Approvals({
+      context: this.#context,
+      peer,
+      itemOf: (id) => this.#turn?.reader.itemOf(id) ?? {},
+      decided: (id, allowed) => this.#turn?.reader.decided(id, allowed),
+    });
+    return [peer, approvals];
+  }
+
+  open(): void {
+    [this.#peer, this.#approvals] = this.#connect();
+    this.#stopWaiting = openThread({
+      peer: this.#peer,
+      context: this.#context,
+      threadId: this.#threadId,
+      onLost: (reason) => this.#lose(reason),
+      onOpen: ({ id, program: { version, home } }) => {
+        this.#home = home;
+        if (id !== this.#threadId) this.#usage.begin();
+        this.#threadId = id;
+        this.#ready = true;
+        this.#context.tell({ type: "ready", agent: "codex", version, conversation: id, capabilities: ABILITIES });
+        this.#context.ready();
+      },
+    });
+  }
+
+  /** The first turn needs no history and is simply given again; any other has lost what it is about. */
+  #lose(reason: string): void {
+    if (this.#number <= 1) return;
+    const lost = "the agent died in the middle of its turn, and its conversation could not be taken up again";
+    this.#context.tell({ type: "turn_end", error: `${lost}: ${reason}` });
+  }
+
+  hear(line: string): void {
+    this.#peer.hear(line);
+  }
+
+  #hearNotification(method: string, params: Fields): void {
+    switch (method) {
+      case "serverRequest/resolved":
+        return this.#approvals.withdraw(params["requestId"]);
+      case "account/rateLimits/updated":
+        this.#limitResetAt = limitResetOf(recordOf(params["rateLimits"])) ?? this.#limitResetAt;
+        return;
+    }
+    if (params["threadId"] !== this.#threadId) return;
+    if (method === "thread/tokenUsage/updated") {
+      const used = this.#usage.read(recordOf(recordOf(params["tokenUsage"])["total"]));
+      if (used) this.#context.tell({ type: "usage", ...used });
+      return;
+    }
+    this.#hearOfTurn(method, params);
+  }
+
+  #hearOfTurn(method: string, params: Fields): void {
+    const turn = this.#turn;
+    if (!turn) return;
+    const about = recordOf(params["turn"]);
+    const turnId = textOf(params["turnId"]) ?? textOf(about["id"]);
+    if (method === "turn/started") this.#nameTurn(turn, turnId);
+    if (turnId === null || turnId !== turn.id) return;
+    if (method === "turn/completed") this.#completeTurn(turn, about);
+    else if (method === "error") this.#hearError(turn, params);
+    else turn.reader.read(method, params);
+  }
+
+  #nameTurn(turn: OpenTurn, id: string | null): void {
+    if (turn.id !== null || id === null) return;
+    turn.id = id;
+    if (turn.interrupted) this.#requestInterrupt(id);
+  }
+
+  /** An error after which it does not try again comes once more with the end of the turn. */
+  #hearError(turn: OpenTurn, params: Fields): void {
+    const error = recordOf(params["error"]);
+    turn.reader.lastError = error;
+    if (params["willRetry"] !== true) return;
+    const failure = failureOf(error, this.#limitResetAt, Date.now());
+    const { error: detail, cause, retryAfterMs } = failure;
+    const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
+    this.#context.tell({ type: "provider_trouble", cause: cause ?? "api", detail, ...wait });
+    if (retryAfterMs === undefined || retryAfterMs <= LONGEST_WAIT_MS) return;
+    turn.givenUp = failure;
+    this.interrupt();
+  }
+
+  turn({ number, text }: DialogueTurn): void {
+    const turn: OpenTurn = {
+      id: null,
+      reader: new TurnReader((line) => this.#context.tell(line)),
+      interrupted: false,
+      givenUp: null,
+    };
+    this.#turn = turn;
+    this.#number = number;
+    const input = [{ type: "text", text: this.#cutOff ? `${CUT_OFF}${text}` : text, text_elements: [] }];
+    this.#cutOff = false;
+    const params = { threadId: this.#threadId, input, sandboxPolicy: turnSandbox(this.#home) };
+    this.#peer.request("turn/start", params, ({ result, error }) => {
+      if (this.#turn !== turn) return;
+      if (error === null) this.#nameTurn(turn, textOf(recordOf(result["turn"])["id"]));
+      else this.#endTurn({ error, cause: "protocol", ...classifyFailure(error) });
+    });
+  }
+
+  #completeTurn({ reader, givenUp }: OpenTurn, { status, error }: Fields): void {
+    switch (status) {
+      case "completed":
+        return this.#endTurn(reader.denial() ?? {});
+      case "interrupted":
+        return this.#endTurn(givenUp ?? { error: "the turn was interrupted" });
+      case "failed": {
+        const told = Object.keys(recordOf(error)).length > 0 ? recordOf(error) : reader.lastError;
+        return this.#endTurn(failureOf(told, this.#limitResetAt, Date.now()));
+      }
+      default: {
+        const how = typeof status === "string" ? status.slice(0, 100) : "it gave no status";
+        this.#endTurn({ error: `the agent ended its turn in an unknown way: ${how}`, cause: "protocol" });
+      }
+    }
+  }
+
+  #endTurn(failure: TurnFailure): void {
+    this.#turn = null;
+    this.#approvals.withdrawAll();
+    this.#context.tell({ type: "turn_end", ...failure });
+  }
+
+  answer(askId: string, text: string): void {
+    this.#approvals.answer(askId, text);
+  }
+
+  interrupt(): void {
+    if (!this.#turn) return;
+    this.#turn.interrupted = true;
+    if (this.#turn.id !== null) this.#requestInterrupt(this.#turn.id);
+  }
+
+  /** Whether it worked is told by the end of the turn. */
+  #requestInterrupt(turnId: string): void {
+    this.#peer.request("turn/interrupt", { threadId: this.#threadId, turnId }, () => {});
+  }
+
+  relaunch(): string[] | null {
+    if (this.#threadId === null) return null;
+    this.#cutOff = true;
+    this.#leave();
+    return [...this.#context.command];
+  }
+
+  exited({ code, signal, errors }: { code: number | null; signal: string | null; errors: string }): void {
+    // Its last words may hold the answer, although it did not come to the end of its turn.
+    this.#turn?.reader.end();
+    this.#leave();
+    if (this.#ready) return;
+    const how = signal ? `was ended by ${signal}` : `exited with ${code}`;
+    const words = errors.replaceAll(COLOURS, "").trim().split("\n").at(-1)!.slice(0, 300);
+    this.#context.fail(`codex ${how} before it was ready${words === "" ? "" : `: ${words}`}`);
+  }
+
+  #leave(): void {
+    this.#stopWaiting();
+    this.#turn = null;
+    this.#approvals.withdrawAll();
+  }
+}
+
+// oxlint-disable-next-line no-control-regex -- the sign that begins a colour in a terminal is a control character
+const COLOURS = /\u001b\[[\d;]*m/g;
+
+export const openCodexDialogue: OpenDialogue = (context) => new CodexDialogue(context);

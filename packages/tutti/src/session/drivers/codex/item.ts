@@ -1,0 +1,109 @@
+// What an item of a Codex conversation is about: the tools it stands for, by the names that other agents give them, and
+// what a person would have to allow.
+import { realpathSync } from "node:fs";
+import { basename, isAbsolute, relative, resolve } from "node:path";
+import { listOf, recordOf, textOf, type Fields } from "../acp/fields.ts";
+import type { AgentLine } from "../../dialogue.ts";
+import type { ToolWish } from "../../permission.ts";
+import { splitCommand } from "../../split-command.ts";
+
+type ToolLine = Extract<AgentLine, { type: "tool" }>;
+
+/** None for items that are no use of a tool. */
+export function toolsOf(item: Fields): ToolLine[] {
+  const tool = (name: string, input: unknown): ToolLine[] => [{ type: "tool", name, input }];
+  switch (item["type"]) {
+    case "commandExecution":
+      // Looking after a command that runs already is no further command.
+      if (item["source"] === "unifiedExecInteraction") return [];
+      return tool("Bash", { command: scriptOf(textOf(item["command"]) ?? "") });
+    case "fileChange":
+      return changesOf(item).map(({ name, path, kind }) => ({
+        type: "tool",
+        name,
+        input: { file_path: path, change: kind },
+      }));
+    case "mcpToolCall": {
+      const [server, name] = [textOf(item["server"]) ?? "unknown", textOf(item["tool"]) ?? "unknown"];
+      return tool(`mcp__${server}__${name}`, item["arguments"] ?? null);
+    }
+    case "dynamicToolCall":
+      return tool(textOf(item["tool"]) ?? "Other", item["arguments"] ?? null);
+    case "webSearch":
+      return tool("WebSearch", { query: textOf(item["query"]) ?? "" });
+    case "imageView":
+      return tool("Read", { file_path: textOf(item["path"]) ?? "" });
+    default:
+      return [];
+  }
+}
+
+interface Change {
+  name: "Write" | "Edit";
+  path: string;
+  kind: string;
+}
+
+/** A file that is moved changes in two places. */
+function changesOf(item: Fields): Change[] {
+  return listOf(item["changes"]).flatMap((change) => {
+    const { type, move_path: moved } = recordOf(change["kind"]);
+    const kind = textOf(type) ?? "update";
+    const name = kind === "add" ? "Write" : "Edit";
+    return [textOf(change["path"]), textOf(moved)].flatMap((path) => (path === null ? [] : [{ name, path, kind }]));
+  });
+}
+
+/** One for each file that is to be changed; all of them must be allowed. */
+export function editWishes(item: Fields, cwd: string): ToolWish[] {
+  const wishes = changesOf(item).map(({ name, path }): ToolWish => ({
+    tool: name,
+    kind: "edit",
+    subject: ownPath(path, cwd),
+  }));
+  return wishes.length > 0 ? wishes : [{ tool: "Edit", kind: "edit", subject: "" }];
+}
+
+/** Files of the workspace by their path in it, all others from the root. */
+function ownPath(path: string, cwd: string): string {
+  const absolute = resolve(cwd, path);
+  const inside = [cwd, realPath(cwd)]
+    .map((folder) => relative(folder, absolute))
+    .find((from) => from !== "" && from !== ".." && !from.startsWith("../") && !isAbsolute(from));
+  return inside ?? absolute;
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+export function commandWish(params: Fields): ToolWish {
+  const { host, protocol } = recordOf(params["networkApprovalContext"]);
+  if (textOf(host) !== null) {
+    return { tool: "WebFetch", kind: "other", subject: `${textOf(protocol) ?? "https"}://${textOf(host)!}` };
+  }
+  // What is typed into a program that runs already is not told; it must not pass for the command that was allowed.
+  const typed = params["kind"] === "writeStdin";
+  return { tool: "Bash", kind: "command", subject: typed ? "" : scriptOf(textOf(params["command"]) ?? "") };
+}
+
+const SHELLS = new Set(["sh", "bash", "zsh", "dash"]);
+
+/** Codex runs every command in a shell; what that one is given is the command. */
+function scriptOf(command: string): string {
+  const [shell, flag, script, ...more] = wordsOf(command);
+  const isScript = shell !== undefined && SHELLS.has(basename(shell)) && (flag === "-lc" || flag === "-c");
+  return isScript && script !== undefined && more.length === 0 ? script : command;
+}
+
+function wordsOf(command: string): string[] {
+  try {
+    return splitCommand(command);
+  } catch {
+    return [];
+  }
+}

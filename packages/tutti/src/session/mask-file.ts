@@ -1,0 +1,88 @@
+// Masks the secrets in a file that somebody else appends to, while it grows and once more when nothing more will come. Every
+// secret is overwritten where it stands by as many bytes, so nobody who reads the file notices but for the asterisks.
+import { closeSync, openSync, readSync, statSync, writeSync } from "node:fs";
+import { CONTEXT_BYTES, type Secrets } from "./find-secrets.ts";
+import { maskRegion } from "./mask.ts";
+import { filesOfAgent, paths, readEnd, writeJson, type SessionEnd } from "./session-folder.ts";
+
+const CHUNK_BYTES = 1024 * 1024;
+/** As much as is looked at without a pause, so that whoever shares the process gets its turn. */
+const MOST_AT_ONCE = 32 * CHUNK_BYTES;
+
+export class FileMask {
+  readonly #path: string;
+  readonly #secrets: Secrets;
+  /** Everything before this has been looked at for good. */
+  #settled = 0;
+  #context: Buffer = Buffer.alloc(0);
+
+  constructor(path: string, secrets: Secrets) {
+    this.#path = path;
+    this.#secrets = secrets;
+  }
+
+  /** What has been written since the last look. What may go on is looked at again, together with what follows. */
+  look(): void {
+    const size = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
+    if (size > this.#settled) this.#mask(false, MOST_AT_ONCE);
+  }
+
+  /** Nobody writes any more: everything that is left. */
+  finish(): void {
+    this.#mask(true, Number.POSITIVE_INFINITY);
+  }
+
+  #mask(isLast: boolean, most: number): void {
+    const fd = openExisting(this.#path);
+    if (fd === null) return;
+    try {
+      const until = this.#settled + most;
+      let size = CHUNK_BYTES;
+      while (this.#settled < until) {
+        const before = this.#settled;
+        const isEnd = this.#maskChunk(fd, size, isLast);
+        if (isEnd) return;
+        // What is undecided may be longer than what is read at once.
+        size = this.#settled === before ? size * 2 : CHUNK_BYTES;
+      }
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** Whether the end of the file was reached. */
+  #maskChunk(fd: number, size: number, isLast: boolean): boolean {
+    const chunk = Buffer.allocUnsafe(size);
+    const length = readSync(fd, chunk, 0, size, this.#settled);
+    if (length === 0) return true;
+    const isEnd = length < size;
+    const from = this.#context.length;
+    const all = Buffer.concat([this.#context, chunk.subarray(0, length)]);
+    const { regions, settled } = this.#secrets.find(all, from, isLast && isEnd);
+    this.#context = Buffer.from(all.subarray(Math.max(0, settled - CONTEXT_BYTES), settled));
+    for (let i = 0; i < regions.length; i += 2) {
+      const [start, end] = [regions[i]!, regions[i + 1]!];
+      maskRegion(all, start, end);
+      writeSync(fd, all, start, end - start, this.#settled + start - from);
+    }
+    this.#settled += settled - from;
+    return isEnd;
+  }
+}
+
+function openExisting(path: string): number | null {
+  try {
+    return openSync(path, "r+");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** Does what the keeper of a session that is over should have done, if it was killed before. */
+export function maskLeftovers(folder: string, secrets: Secrets): void {
+  const end = readEnd(folder);
+  if (end?.masked) return;
+  for (const file of filesOfAgent(folder)) new FileMask(file, secrets).finish();
+  if (end) writeJson(paths(folder).end, { ...end, masked: true } satisfies SessionEnd);
+}

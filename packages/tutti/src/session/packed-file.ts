@@ -1,0 +1,118 @@
+// A packed file that can be read from any point within little memory. It is an ordinary .gz file of many members, each with
+// a part of the content; a member's header says how long it is and what it holds, so that the others need not be unpacked.
+import { closeSync, createReadStream, createWriteStream, fstatSync, openSync, readSync } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import { promisify } from "node:util";
+import { crc32, deflateRaw, gunzipSync } from "node:zlib";
+
+const PART_BYTES = 1024 * 1024;
+/** A gzip header with one extra field of ours: the length of the member, and of what it holds. */
+const HEADER_BYTES = 24;
+const MARK = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 12, 0, 0x54, 0x55, 8, 0]);
+
+const deflate = promisify(deflateRaw);
+
+async function packPart(part: Buffer): Promise<Buffer> {
+  const packed = await deflate(part);
+  const header = Buffer.concat([MARK, Buffer.alloc(8)]);
+  header.writeUInt32LE(HEADER_BYTES + packed.length + 8, 16);
+  header.writeUInt32LE(part.length, 20);
+  const trailer = Buffer.alloc(8);
+  trailer.writeUInt32LE(crc32(part), 0);
+  trailer.writeUInt32LE(part.length, 4);
+  return Buffer.concat([header, packed, trailer]);
+}
+
+/** Returns when the packed file has reached the disk. */
+export async function writePacked(file: string, packed: string): Promise<void> {
+  await pipeline(
+    createReadStream(file, { highWaterMark: PART_BYTES }),
+    async function* (parts: AsyncIterable<Buffer>) {
+      let empty = true;
+      for await (const part of parts) {
+        empty = false;
+        yield await packPart(part);
+      }
+      if (empty) yield await packPart(Buffer.alloc(0));
+    },
+    createWriteStream(packed, { mode: 0o600, flush: true }),
+  );
+}
+
+interface Member {
+  /** Where it begins in the file, and its part in the content. */
+  at: number;
+  from: number;
+  bytes: number;
+  holds: number;
+}
+
+export class PackedFile {
+  readonly #path: string;
+  readonly #members: Member[] = [];
+  readonly length: number;
+  /** The member that was unpacked last; whoever reads on mostly needs it again. */
+  #open: { member: Member; content: Buffer } | null = null;
+
+  /** Fails with ENOENT if there is no such file. */
+  constructor(path: string) {
+    this.#path = path;
+    let from = 0;
+    this.#look((fd) => {
+      const { size } = fstatSync(fd);
+      for (let at = 0; at < size; at += this.#members.at(-1)!.bytes) {
+        const member = this.#readHeader(fd, at, from, size);
+        this.#members.push(member);
+        from += member.holds;
+      }
+    });
+    this.length = from;
+  }
+
+  /** What begins there, at most that much; less at the end of a member, nothing at the end of the file. */
+  read(at: number, length: number): Buffer {
+    const member = this.#members[this.#find(at)];
+    if (!member || at >= this.length) return Buffer.alloc(0);
+    if (this.#open?.member !== member) this.#open = { member, content: this.#look((fd) => unpack(fd, member)) };
+    return this.#open.content.subarray(at - member.from, at - member.from + length);
+  }
+
+  /** The last member that begins there or before. */
+  #find(at: number): number {
+    let low = 0;
+    let high = this.#members.length - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (this.#members[middle]!.from <= at) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  #readHeader(fd: number, at: number, from: number, size: number): Member {
+    const header = Buffer.alloc(HEADER_BYTES);
+    readSync(fd, header, 0, HEADER_BYTES, at);
+    if (header.compare(MARK, 0, MARK.length, 0, MARK.length) === 0)
+      return { at, from, bytes: header.readUInt32LE(16), holds: header.readUInt32LE(20) };
+    // Packed by somebody else: one piece, which can only be unpacked as a whole.
+    const whole = { at, from, bytes: size - at, holds: 0 };
+    const content = unpack(fd, whole);
+    const member = { ...whole, holds: content.length };
+    this.#open = { member, content };
+    return member;
+  }
+
+  #look<T>(work: (fd: number) => T): T {
+    const fd = openSync(this.#path, "r");
+    try {
+      return work(fd);
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
+
+function unpack(fd: number, { at, bytes }: Member): Buffer {
+  const packed = Buffer.allocUnsafe(bytes);
+  return gunzipSync(packed.subarray(0, readSync(fd, packed, 0, bytes, at)));
+}

@@ -1,0 +1,71 @@
+// Whether an agent may use a tool: decided by the run's settings, or put to a person.
+import { realpathSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import type { Permissions } from "../schema/permissions.ts";
+
+export interface ToolWish {
+  /** The tool's name as the agent gives it. */
+  tool: string;
+  kind: "read" | "edit" | "command" | "other";
+  /** What it is used on: a command line, a path, an address. Empty if the agent does not say. */
+  subject: string;
+}
+
+export type PermissionRuling = "allow" | "refuse" | "ask";
+
+export function ruleOn(wish: ToolWish, { mode, allow, refuse }: Permissions, cwd: string): PermissionRuling {
+  if (refuse.some((pattern) => matches(pattern, wish))) return "refuse";
+  if (mode === "all" || allow.some((pattern) => allows(pattern, wish))) return "allow";
+  if (mode === "listed") return "refuse";
+  const harmless = wish.kind === "read" || (wish.kind === "edit" && isInside(wish.subject, cwd));
+  return mode === "edits" && harmless ? "allow" : "ask";
+}
+
+function matches(pattern: string, { tool, subject }: ToolWish): boolean {
+  const bracket = pattern.indexOf("(");
+  const name = bracket < 0 ? pattern : pattern.slice(0, bracket);
+  if (!fits(name, tool)) return false;
+  return bracket < 0 || fits(pattern.slice(bracket + 1, -1), subject);
+}
+
+/** One allowed command must not carry another one along. */
+function allows(pattern: string, wish: ToolWish): boolean {
+  const open = pattern.includes("(") && pattern.includes("*", pattern.indexOf("("));
+  return matches(pattern, wish) && !(open && CHAINS.test(wish.subject));
+}
+
+/** What joins commands in a shell, or runs one inside another. */
+const CHAINS = /[;&|`\n<>]|\$\(/;
+
+/** `*` stands for any text; everything else for itself. Linear: each part is looked for once, from where the last one ended. */
+function fits(pattern: string, text: string): boolean {
+  const parts = pattern.split("*");
+  const [first, last] = [parts[0]!, parts.at(-1)!];
+  if (parts.length === 1) return pattern === text;
+  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false;
+  let at = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return at <= text.length - last.length;
+}
+
+/** Where the path really leads: a link in the workspace may point anywhere. */
+function isInside(path: string, cwd: string): boolean {
+  if (path === "") return false;
+  const from = relative(realPath(cwd), realPath(resolve(cwd, path)));
+  const outside = from === "" || from === ".." || from.startsWith("../") || isAbsolute(from);
+  return !outside && !from.split("/").includes(".git");
+}
+
+/** With the links resolved as far as the path exists. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(realPath(parent), basename(path));
+  }
+}

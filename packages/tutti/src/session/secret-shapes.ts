@@ -1,0 +1,222 @@
+// What secrets of well-known makers look like, whoever they belong to. A shape begins with an anchor, fixed bytes that the
+// search finds, and decides from there. All of them take time in proportion to what they look at: a run of characters is
+// looked at from its beginning only.
+
+/** Nothing of the kind stands here. */
+export const NOTHING = -1;
+/** More bytes must come before anybody can say. */
+export const UNDECIDED = -2;
+/** What is longer is no secret, or its beginning is enough. */
+export const MAX_SECRET = 16 * 1024;
+
+/** Looks at what begins at `start` with the anchor. Returns the end of the secret; its beginning is in `found.from`. */
+export interface Shape {
+  anchor: string;
+  look(bytes: Uint8Array, start: number, isAll: boolean, found: { from: number }): number;
+}
+
+const set = (pattern: RegExp): Uint8Array =>
+  Uint8Array.from({ length: 256 }, (_, code) => (pattern.test(String.fromCharCode(code)) ? 1 : 0));
+
+const DIGIT = set(/[0-9]/);
+const HEX = set(/[0-9a-fA-F]/);
+const WORD = set(/[A-Za-z0-9_-]/);
+const ALNUM = set(/[A-Za-z0-9]/);
+const UPPER = set(/[A-Z0-9]/);
+const SNAKE = set(/[A-Za-z0-9_]/);
+const DOTTED = set(/[A-Za-z0-9_.-]/);
+const SLASHED = set(/[A-Za-z0-9/]/);
+const CREDENTIAL = set(/[A-Za-z0-9._~+/=-]/);
+const CAPTION = set(/[A-Z0-9 ]/);
+const KEY_TEXT = set(/[A-Za-z0-9+/=:,.%\s-]/);
+const BASE64 = set(/[A-Za-z0-9+/=]/);
+const USER = set(/[A-Za-z0-9._~%!$&()*+,;=-]/);
+const PASSWORD = set(/[^\s\p{Cc}@/"'<>\\`?#]/u);
+
+const BACKSLASH = 0x5c;
+/** What may stand after backslashes within a key: n, r, t and a slash. */
+const QUOTED = new Set([0x6e, 0x72, 0x74, 0x2f]);
+const MAX_ESCAPE = 9;
+
+/** Where the run that begins at `start` ends; not further than the limit. */
+function runEnd(bytes: Uint8Array, start: number, of: Uint8Array, limit = MAX_SECRET): number {
+  const until = Math.min(bytes.length, start + limit);
+  let at = start;
+  while (at < until && of[bytes[at]!] === 1) at++;
+  return at;
+}
+
+const isOpen = (bytes: Uint8Array, start: number, end: number, isAll: boolean, limit = MAX_SECRET): boolean =>
+  !isAll && end === bytes.length && end - start < limit;
+
+/**
+ * Whether a run of such characters may begin here, so that it is looked at once only. A letter before it may be the end of
+ * an escape: `\n`, `%20`, `\u003d`.
+ */
+function begins(bytes: Uint8Array, at: number, of: Uint8Array): boolean {
+  if (at === 0 || (ALNUM[bytes[at - 1]!] === 0 && of[bytes[at - 1]!] === 0)) return true;
+  if (bytes[at - 2] === BACKSLASH) return true;
+  if (bytes[at - 3] === 0x25) return HEX[bytes[at - 1]!] === 1 && HEX[bytes[at - 2]!] === 1;
+  return bytes[at - 6] === BACKSLASH && bytes[at - 5] === 0x75;
+}
+
+function has(bytes: Uint8Array, from: number, to: number, of: Uint8Array): boolean {
+  for (let at = from; at < to; at++) if (of[bytes[at]!] === 1) return true;
+  return false;
+}
+
+/** A fixed beginning and then so many characters of one kind. */
+function token(anchor: string, of: Uint8Array, least: number, options: { digit?: boolean; most?: number } = {}): Shape {
+  // Where an anchor can stand within a run of such characters, only the first of them counts.
+  const before = Buffer.from(anchor).every((byte) => of[byte] === 1) ? of : ALNUM;
+  return {
+    anchor,
+    look(bytes, start, isAll, found) {
+      const from = start + anchor.length;
+      if (!begins(bytes, start, before)) return NOTHING;
+      const end = runEnd(bytes, from, of);
+      if (isOpen(bytes, from, end, isAll)) return UNDECIDED;
+      if (end - from < least || end - from > (options.most ?? Number.POSITIVE_INFINITY)) return NOTHING;
+      if (options.digit && !has(bytes, from, end, DIGIT)) return NOTHING;
+      found.from = start;
+      return end;
+    },
+  };
+}
+
+/** Three parts with dots between them, the first of which is a JSON object in base64. */
+const jsonWebToken: Shape = {
+  anchor: "eyJ",
+  look(bytes, start, isAll, found) {
+    if (!begins(bytes, start, WORD)) return NOTHING;
+    let at = start;
+    for (const part of [0, 1, 2]) {
+      const end = runEnd(bytes, at, WORD);
+      if (isOpen(bytes, at, end, isAll)) return UNDECIDED;
+      if (part < 2 && (end - at < 10 || bytes[end] !== 0x2e)) return NOTHING;
+      at = part < 2 ? end + 1 : end;
+    }
+    found.from = start;
+    return at;
+  },
+};
+
+const END_OF_KEY = Buffer.from("-----");
+
+/** Everything between the two lines that say so. A key that has no end ends where no key can go on. */
+const privateKey: Shape = {
+  anchor: "-----BEGIN ",
+  look(bytes, start, isAll, found) {
+    const caption = start + this.anchor.length;
+    const captionEnd = runEnd(bytes, caption, CAPTION, 64);
+    if (!isAll && captionEnd + 5 > bytes.length) return UNDECIDED;
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const name = text.toString("latin1", caption, captionEnd);
+    if (!/PRIVATE KEY( BLOCK)?$/.test(name) || !isKeyEnd(text, captionEnd)) return NOTHING;
+    found.from = captionEnd + 5;
+    let at = found.from;
+    const until = Math.min(bytes.length, start + MAX_SECRET);
+    while (at < until && !isKeyEnd(text, at)) {
+      const next = bytes[at] === BACKSLASH ? escapeEnd(bytes, at) : at + KEY_TEXT[bytes[at]!]!;
+      if (next === at) break;
+      at = next;
+    }
+    // The five dashes, or an escape, may have been cut.
+    if (!isAll && at + MAX_ESCAPE >= bytes.length && bytes.length - start < MAX_SECRET) return UNDECIDED;
+    return hasRun(bytes, found.from, Math.min(at, bytes.length), BASE64, 20) ? Math.min(at, bytes.length) : NOTHING;
+  },
+};
+
+const isKeyEnd = (text: Buffer, at: number): boolean =>
+  text.compare(END_OF_KEY, 0, 5, at, Math.min(at + 5, text.length)) === 0;
+
+/** A line's end in JSON, or in JSON within JSON; anything else that is escaped is no part of a key. */
+function escapeEnd(bytes: Uint8Array, start: number): number {
+  let at = start;
+  while (bytes[at] === BACKSLASH && at - start < MAX_ESCAPE - 1) at++;
+  return QUOTED.has(bytes[at] ?? 0) ? at + 1 : start;
+}
+
+function hasRun(bytes: Uint8Array, from: number, to: number, of: Uint8Array, least: number): boolean {
+  let length = 0;
+  for (let at = from; at < to; at++) {
+    length = of[bytes[at]!] === 1 ? length + 1 : 0;
+    if (length >= least) return true;
+  }
+  return false;
+}
+
+/** How far before a credential its header may be named. */
+export const LOOK_BACK = 40;
+
+/** What a header gives: `Authorization: Bearer …`. Elsewhere the word counts only before what is plainly no word. */
+function credential(anchor: string): Shape {
+  return {
+    anchor,
+    look(bytes, start, isAll, found) {
+      const from = start + anchor.length;
+      if (!begins(bytes, start, ALNUM)) return NOTHING;
+      const end = runEnd(bytes, from, CREDENTIAL);
+      if (isOpen(bytes, from, end, isAll)) return UNDECIDED;
+      const before = Buffer.from(bytes.subarray(Math.max(0, start - LOOK_BACK), start)).toString("latin1");
+      const isHeader = /authorization\W*$/i.test(before);
+      if (end - from < (isHeader ? 8 : 16) || (!isHeader && !has(bytes, from, end, DIGIT))) return NOTHING;
+      found.from = from;
+      return end;
+    },
+  };
+}
+
+const MAX_USER = 128;
+const MAX_PASSWORD = 256;
+
+/** The password of `https://user:password@host`. */
+function addressed(anchor: string): Shape {
+  return {
+    anchor,
+    look(bytes, start, isAll, found) {
+      const user = start + anchor.length;
+      const userEnd = runEnd(bytes, user, USER, MAX_USER);
+      if (isOpen(bytes, user, userEnd, isAll, MAX_USER)) return UNDECIDED;
+      if (bytes[userEnd] !== 0x3a) return NOTHING;
+      const from = userEnd + 1;
+      const end = runEnd(bytes, from, PASSWORD, MAX_PASSWORD);
+      if (isOpen(bytes, from, end, isAll, MAX_PASSWORD)) return UNDECIDED;
+      // `${TOKEN}` and the like only say where one would stand.
+      if (bytes[end] !== 0x40 || end === from || bytes[from] === 0x24 || bytes[from] === 0x7b) return NOTHING;
+      found.from = from;
+      return end;
+    },
+  };
+}
+
+export const SHAPES: readonly Shape[] = [
+  token("sk-ant-", WORD, 16),
+  token("sk-", WORD, 20, { digit: true }),
+  ...["ghp_", "gho_", "ghu_", "ghs_", "ghr_"].map((anchor) => token(anchor, ALNUM, 30)),
+  token("github_pat_", SNAKE, 22),
+  ...["glpat-", "gldt-", "glrt-"].map((anchor) => token(anchor, WORD, 16)),
+  ...["xoxa-", "xoxb-", "xoxe-", "xoxp-", "xoxr-", "xoxs-", "xapp-"].map((anchor) => token(anchor, WORD, 10)),
+  ...["AKIA", "ASIA"].map((anchor) => token(anchor, UPPER, 16, { most: 16 })),
+  token("AIza", WORD, 30),
+  token("ya29.", DOTTED, 20),
+  token("GOCSPX-", WORD, 20),
+  token("npm_", ALNUM, 30),
+  token("pypi-", WORD, 40),
+  token("hf_", ALNUM, 30),
+  token("gsk_", ALNUM, 30),
+  token("xai-", ALNUM, 40),
+  token("r8_", ALNUM, 30),
+  ...["sk_live_", "sk_test_", "rk_live_", "rk_test_"].map((anchor) => token(anchor, ALNUM, 16)),
+  token("whsec_", ALNUM, 20),
+  token("shpat_", HEX, 30),
+  token("dop_v1_", HEX, 40),
+  token("lin_api_", ALNUM, 30),
+  token("SG.", DOTTED, 50),
+  token("AGE-SECRET-KEY-1", UPPER, 40),
+  token("hooks.slack.com/services/", SLASHED, 20),
+  jsonWebToken,
+  privateKey,
+  ...["Bearer ", "bearer ", "BEARER ", "Basic ", "basic "].map(credential),
+  ...["://", ":\\/\\/"].map(addressed),
+];

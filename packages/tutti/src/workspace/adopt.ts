@@ -1,0 +1,29 @@
+// A result that was made for one attempt, as the result of another. What both started from holds the same files, but need
+// not be the same commit; merges look at commits, so the result gets one that goes on from where the attempt begins.
+import type { Place } from "./place.ts";
+import { replaceRef } from "./refs.ts";
+import { changedFiles, commitTree, findCommit, isAncestor, newestDate, treeOf } from "./repository.ts";
+import type { Repository } from "./repository.ts";
+import type { Snapshot } from "./workspace.ts";
+
+export async function adopt(
+  repository: Repository,
+  place: Place,
+  start: string,
+  result: string,
+  message: string,
+): Promise<Snapshot | null> {
+  if ((await findCommit(repository, result)) === null) return null;
+  const commit = await onTopOf(repository, start, result, message);
+  await replaceRef(repository, place.ref, commit);
+  return { commit, files: await changedFiles(repository, start, commit) };
+}
+
+async function onTopOf(repository: Repository, start: string, result: string, message: string): Promise<string> {
+  const tree = await treeOf(repository, result);
+  if (tree === (await treeOf(repository, start))) return start;
+  if (await isAncestor(repository, start, result)) return result;
+  // With a date of its own every repeat would be another commit.
+  const date = await newestDate(repository, [start, result]);
+  return commitTree(repository, { tree, parents: [start], message, date });
+}

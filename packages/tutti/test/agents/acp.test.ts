@@ -1,0 +1,189 @@
+// Real agents over the Agent Client Protocol, under real keepers, against the scripted model.
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Conversation } from "./conversation.ts";
+import { agentProgram } from "../../../../scripts/agents.mjs";
+import { Lab } from "../lab/lab.ts";
+import { agentEnv, agentEnvFlags, type AgentName } from "../lab/model/agent-env.ts";
+import { startModel, type ModelEndpoint } from "../lab/model/model-endpoint.ts";
+import { byPrompt, inOrder } from "../lab/model/script.ts";
+import { fail, run, say, usage, write } from "../lab/model/step.ts";
+import { playRun } from "../lab/model/tutti-run.ts";
+import { SessionLab, texts } from "../session/session-lab.ts";
+import type { SessionSignal } from "../../src/session/session.ts";
+
+/** Whether the slow talk is still to come: a model that is asked the same again is quick. */
+let slow: boolean;
+const script = byPrompt({
+  "Say hello": inOrder([say("Hello from the script."), usage({ input: 1234, output: 56 })]),
+  "Write a page": inOrder([say("I write it."), write("docs/page.md", "# A page\n")], [say("The page is written.")]),
+  "Run a command": inOrder([say("I run it."), run("echo ran > ran.txt")], [say("That was it.")]),
+  "Talk slowly": () => {
+    const pace = slow ? 50 : undefined;
+    slow = false;
+    return [say(Array.from({ length: 40 }, (_, i) => `Sentence number ${i} of a talk.`).join(" "), pace)];
+  },
+  "Be wrong": () => [fail("badRequest", { message: "scripted refusal of this request" })],
+  "Be too fast": () => [fail("rateLimit")],
+  "Be too many": () => [fail("overloaded", { status: 503 })],
+});
+
+let model: ModelEndpoint;
+let lab: SessionLab;
+
+beforeEach(async () => {
+  slow = true;
+  model = await startModel(script);
+  lab = new SessionLab();
+});
+afterEach(async () => {
+  lab.tearDown();
+  await model.close();
+});
+
+function open(name: AgentName, args: string, answer?: (question: string) => string): Conversation {
+  const host = lab.newHost({ agentEnv: agentEnv(name, model, lab.folder), graceMs: 3000 });
+  return new Conversation(host.open(lab.spec(`acp:${agentProgram(name)} ${args}`)), answer);
+}
+
+const GEMINI = "--acp --skip-trust";
+const endingOf = (heard: SessionSignal[]) =>
+  heard.flatMap((each) => (each.type === "turnOver" ? [each.ending] : []))[0];
+const toolsOf = (heard: SessionSignal[]) => heard.flatMap((each) => (each.type === "tool" ? [each.name] : []));
+const WELL = { kind: "ended", detail: "the turn ended" };
+
+describe.each([
+  ["gemini", GEMINI, "gemini-cli", "Edit", "tokens"],
+  ["claude-agent-acp", "", "@agentclientprotocol/claude-agent-acp", "Write", "usd"],
+  ["codex-acp", "", "@agentclientprotocol/codex-acp", "Edit", "tokens"],
+] as const)("%s", (name, args, agent, tool, cost) => {
+  test("says who it is, answers, and writes a file of its workspace without asking", async () => {
+    const talk = open(name, args);
+    const hello = await talk.turn(1, "Say hello");
+    expect(talk.heard.find(({ type }) => type === "agent")).toMatchObject({ agent, capabilities: { resume: true } });
+    expect(texts(hello)).toBe("Hello from the script.");
+    expect(endingOf(hello)).toEqual(WELL);
+    expect(hello.find(({ type }) => type === "agent")).toMatchObject({ capabilities: { cost } });
+    expect(hello.find(({ type }) => type === "usage")).toMatchObject({
+      usage: { inputTokens: 1234, outputTokens: 56 },
+    });
+    const page = await talk.turn(2, "Write a page");
+    expect(texts(page)).toBe("I write it.The page is written.");
+    expect(toolsOf(page)).toEqual([tool]);
+    expect(readFileSync(join(lab.cwd, "docs/page.md"), "utf8")).toBe("# A page\n");
+    await talk.session.close();
+    expect(lab.processes()).toEqual([]);
+    expect(model.problems).toEqual([]);
+  });
+
+  test("fails a turn that its provider fails, also where it calls that the end of its turn", async () => {
+    const talk = open(name, args);
+    const heard = await talk.turn(1, "Be wrong");
+    const detail = expect.stringContaining("scripted refusal of this request") as string;
+    expect(endingOf(heard)).toMatchObject({ kind: "error", detail, cause: "invalid_request" });
+    expect(texts(await talk.turn(2, "Say hello"))).toContain("Hello from the script.");
+    await talk.end();
+  });
+});
+
+describe("gemini", () => {
+  test("asks before it runs a command, and does what the person says", async () => {
+    const answers = ["Allow", "Reject"];
+    const talk = open("gemini", GEMINI, () => answers.shift()!);
+    const allowed = await talk.turn(1, "Run a command");
+    expect(allowed.find(({ type }) => type === "ask")).toMatchObject({
+      question: "May the agent use Bash: echo ran > ran.txt?",
+      options: ["Allow", "Allow for this session", "Reject"],
+      permission: { tool: "Bash", subject: "echo ran > ran.txt" },
+    });
+    expect(toolsOf(allowed)).toEqual(["Bash"]);
+    expect(readFileSync(join(lab.cwd, "ran.txt"), "utf8")).toBe("ran\n");
+    rmSync(join(lab.cwd, "ran.txt"));
+    const refused = await talk.turn(2, "Run a command");
+    expect(toolsOf(refused)).toEqual([]);
+    expect(existsSync(join(lab.cwd, "ran.txt"))).toBe(false);
+    await talk.end();
+  });
+
+  test("tells what its provider refuses for now", async () => {
+    const talk = open("gemini", GEMINI);
+    const fast = endingOf(await talk.turn(1, "Be too fast"));
+    expect(fast).toMatchObject({ kind: "error", cause: "rate_limit", retryAfterMs: 1000 });
+    expect(endingOf(await talk.turn(2, "Be too many"))).toMatchObject({ kind: "error", cause: "overloaded" });
+    await talk.end();
+  });
+
+  test("that nobody is logged in to says so, and the login in its settings stays as it is", async () => {
+    const env = agentEnv("gemini", model, lab.folder);
+    const settings = join(env["HOME"]!, ".gemini", "settings.json");
+    const readAuth = () => (JSON.parse(readFileSync(settings, "utf8")) as { security: unknown }).security;
+    const before = readAuth();
+    const host = lab.newHost({ agentEnv: { ...env, GEMINI_API_KEY: "", GOOGLE_GEMINI_BASE_URL: "" } });
+    const talk = new Conversation(host.open(lab.spec(`acp:${agentProgram("gemini")} ${GEMINI}`)));
+    const told = await talk.until(({ type }) => type === "unstartable");
+    expect(told).toMatchObject({ error: expect.stringMatching(/nobody is logged in.*Gemini API key/s) as string });
+    expect(readAuth()).toEqual(before);
+  });
+
+  test("with a server of tools, which makes it deaf to the end of its input and to SIGTERM, leaves nothing behind", async () => {
+    const env = agentEnv("gemini", model, lab.folder);
+    const settings = join(env["HOME"]!, ".gemini", "settings.json");
+    const server = join(lab.folder, "server.mjs");
+    writeFileSync(server, TOOL_SERVER);
+    const mcpServers = { lab: { command: process.execPath, args: [server], trust: true } };
+    writeFileSync(settings, JSON.stringify({ ...(JSON.parse(readFileSync(settings, "utf8")) as object), mcpServers }));
+    const host = lab.newHost({ agentEnv: env, graceMs: 1000 });
+    const talk = new Conversation(host.open(lab.spec(`acp:${agentProgram("gemini")} ${GEMINI}`)));
+    expect(texts(await talk.turn(1, "Say hello"))).toBe("Hello from the script.");
+    expect(lab.processes().some((line) => line.includes("server.mjs"))).toBe(true);
+    await talk.session.close();
+    expect(lab.processes()).toEqual([]);
+  });
+});
+
+/** A server of one tool, in as few words as the protocol allows. */
+const TOOL_SERVER = `
+import { createInterface } from "node:readline";
+const ANSWERS = {
+  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "lab", version: "1" } }),
+  "tools/list": () => ({ tools: [{ name: "nothing", inputSchema: { type: "object", properties: {} } }] }),
+};
+process.on("SIGTERM", () => {});
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) continue;
+  const result = ANSWERS[method]?.(params);
+  console.log(JSON.stringify({ jsonrpc: "2.0", id, ...(result ? { result } : { error: { code: -32601, message: method } }) }));
+}
+setInterval(() => {}, 1000);
+`;
+
+test("gemini carries a run through all five phases over the protocol, allowed what the template lists", async () => {
+  const play = playRun({ tasks: [{ id: "alpha" }, { id: "beta" }, { id: "gamma", dependencies: ["alpha"] }] });
+  const played = await startModel(play);
+  const whole = new Lab();
+  try {
+    whole.write(
+      ".tutti/templates/listed.json",
+      JSON.stringify({
+        id: "listed",
+        name: "Listed",
+        extends: "implementation",
+        config: { permissions: { allow: ["Bash(cat docs/*)"] } },
+      }),
+    );
+    const env = agentEnv("gemini", played, whole.folder);
+    const flags = ["--template", "listed", "--agent", `acp:gemini ${GEMINI}`, "--cwd", whole.repo, "--yes"];
+    const { code, last, stderr } = await whole.json(["run", "Write three pages", ...flags, ...agentEnvFlags(env)], env);
+    expect(played.problems).toEqual([]);
+    expect(code, stderr).toBe(0);
+    expect(last).toMatchObject({ outcome: "success" });
+    const pages = whole.git("ls-tree", "-r", "--name-only", last.branch!, "docs/");
+    expect(pages.split("\n")).toEqual(["docs/alpha.md", "docs/beta.md", "docs/gamma.md"]);
+    expect(whole.leftovers()).toEqual([]);
+  } finally {
+    await played.close();
+    whole.tearDown();
+  }
+}, 180_000);

@@ -1,0 +1,380 @@
+// The real Claude Code program under real keepers, against the scripted model.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test, vi } from "vitest";
+import { Conversation } from "./conversation.ts";
+import { Lab } from "../lab/lab.ts";
+import { agentEnv, agentEnvFlags } from "../lab/model/agent-env.ts";
+import { startModel, type ModelEndpoint, type Script } from "../lab/model/model-endpoint.ts";
+import type { ModelRequest } from "../lab/model/model-request.ts";
+import { byPrompt, inOrder } from "../lab/model/script.ts";
+import { call, die, fail, run, say, stall, stop, usage, write, type Step } from "../lab/model/step.ts";
+import { askedFor, playRun } from "../lab/model/tutti-run.ts";
+import { SessionLab, texts } from "../session/session-lab.ts";
+import type { Permissions } from "../../src/schema/permissions.ts";
+import type { SessionSignal } from "../../src/session/session.ts";
+
+let model: ModelEndpoint;
+let lab: SessionLab | undefined;
+let runLab: Lab | undefined;
+
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  lab?.tearDown();
+  runLab?.tearDown();
+  lab = undefined;
+  runLab = undefined;
+  await model.close();
+});
+
+interface Options {
+  permissions?: Partial<Permissions>;
+  answer?: (question: string) => string;
+  env?: Record<string, string>;
+}
+
+async function start(script: Script): Promise<SessionLab> {
+  model = await startModel(script);
+  lab = new SessionLab();
+  return lab;
+}
+
+function converse(options: Options = {}): Conversation {
+  const host = lab!.newHost({ agentEnv: { ...agentEnv("claude", model, lab!.folder), ...options.env }, graceMs: 3000 });
+  const permissions = { mode: "edits" as const, allow: [], refuse: [], ...options.permissions };
+  return new Conversation(host.open(lab!.spec("claude", { permissions })), options.answer);
+}
+
+const of = <T extends SessionSignal["type"]>(signals: SessionSignal[], type: T) =>
+  signals.filter((signal): signal is Extract<SessionSignal, { type: T }> => signal.type === type);
+
+const tools = (signals: SessionSignal[]): string[] => of(signals, "tool").map(({ name }) => name);
+
+const ending = (signals: SessionSignal[]) => of(signals, "turnOver")[0]?.ending;
+
+/** Where a session keeps what its program wrote. */
+function folderOf(sessionId: string): string {
+  const sessions = join(lab!.folder, "sessions");
+  const run = readdirSync(sessions).find((name) => existsSync(join(sessions, name, sessionId)))!;
+  return join(sessions, run, sessionId);
+}
+
+test("is ready once its hand-shake is over, tells its version, answers, and says what that cost (D4-018, E80)", async () => {
+  await start(() => [say("Hello from the script."), usage({ input: 1200, output: 34 })]);
+  const talk = converse();
+  const heard = await talk.turn(1, "Say hello");
+  expect(texts(heard)).toBe("Hello from the script.");
+  expect(ending(heard)).toEqual({ kind: "ended", detail: "the turn ended" });
+  expect(
+    of(heard, "partial")
+      .map(({ text }) => text)
+      .join(""),
+  ).toBe("Hello from the script.");
+  const [agent] = of(talk.heard, "agent");
+  expect(agent).toMatchObject({
+    agent: "claude",
+    version: expect.stringMatching(/^2\.\d+\.\d+/),
+    conversation: expect.any(String),
+  });
+  expect(model.requests[0]!.session).toBe(agent!.conversation);
+  const raw = readFileSync(join(folderOf(talk.session.sessionId), "raw.log"), "utf8");
+  expect(raw).toContain("Hello from the script.");
+  // The prompt goes out after the answer to the hand-shake and not before.
+  const order = talk.heard.map(({ type }) => type).filter((type) => ["ready", "sent", "agent"].includes(type));
+  expect(order).toEqual(["agent", "ready", "sent"]);
+  const [spent] = of(heard, "usage");
+  expect(spent!.usage).toMatchObject({ inputTokens: 1200, outputTokens: 34 });
+  expect(spent!.usage.usd).toBeGreaterThan(0);
+  await talk.end();
+  expect(lab!.processes()).toEqual([]);
+});
+
+test("writes a file of its workspace without asking, and its tool is counted by its real name (D4-100)", async () => {
+  await start(inOrder([say("I write it."), write("docs/page.md", "# A page\n")], [say("It is written.")]));
+  const talk = converse();
+  const heard = await talk.turn(1, "Write a page");
+  expect(readFileSync(join(lab!.cwd, "docs/page.md"), "utf8")).toBe("# A page\n");
+  expect(tools(heard)).toEqual(["Write"]);
+  expect(of(heard, "ask")).toEqual([]);
+  expect(texts(heard)).toBe("I write it.It is written.");
+  await talk.end();
+});
+
+test("asks before a command; allowed it runs, refused it does not and says so", async () => {
+  await start(
+    byPrompt({
+      First: inOrder([run("echo one > one.txt")], [say("done")]),
+      Second: inOrder([run("echo two > two.txt")], [say("I could not.")]),
+    }),
+  );
+  const answers = ["allow", "not today"];
+  const talk = converse({ answer: () => answers.shift()! });
+  const first = await talk.turn(1, "First");
+  expect(of(first, "ask")).toMatchObject([
+    {
+      question: "May it run: echo one > one.txt",
+      options: ["allow", "refuse"],
+      permission: { tool: "Bash", subject: "echo one > one.txt" },
+    },
+  ]);
+  expect(readFileSync(join(lab!.cwd, "one.txt"), "utf8")).toBe("one\n");
+  expect(tools(first)).toEqual(["Bash"]);
+  expect(ending(first)?.kind).toBe("ended");
+  const second = await talk.turn(2, "Second");
+  expect(existsSync(join(lab!.cwd, "two.txt"))).toBe(false);
+  expect(tools(second)).toEqual([]);
+  expect(ending(second)).toMatchObject({ kind: "error", cause: "denied" });
+  expect(model.requests.at(-1)!.results.join("")).toContain("not today");
+  await talk.end();
+});
+
+test("what the run refuses stays refused, whatever the settings of the person or of the repository allow", async () => {
+  await start(inOrder([run("touch who.txt"), run("ls")], [say("done")]));
+  const settings = { permissions: { allow: ["Bash"] }, hooks: { PreToolUse: [hookThatLeavesA("marked")] } };
+  const own = join(lab!.folder, "person");
+  for (const folder of [own, join(lab!.cwd, ".claude")]) mkdirSync(folder, { recursive: true });
+  writeFileSync(join(lab!.cwd, ".claude/settings.json"), JSON.stringify(settings));
+  writeFileSync(join(own, "settings.json"), JSON.stringify({ permissions: settings.permissions }));
+  vi.stubEnv("CLAUDE_CONFIG_DIR", own);
+  const talk = converse({ permissions: { mode: "all", refuse: ["Bash(touch *)"] } });
+  const heard = await talk.turn(1, "Go");
+  expect(existsSync(join(lab!.cwd, "who.txt"))).toBe(false);
+  expect(existsSync(join(lab!.cwd, "marked"))).toBe(false);
+  expect(tools(heard)).toEqual(["Bash"]);
+  await talk.end();
+});
+
+const hookThatLeavesA = (file: string) => ({ matcher: "", hooks: [{ type: "command", command: `touch ${file}` }] });
+
+test("reads the CLAUDE.md of the repository", async () => {
+  await start(() => [say("ok")]);
+  writeFileSync(join(lab!.cwd, "CLAUDE.md"), "Always speak of the blue heron.\n");
+  const talk = converse();
+  await talk.turn(1, "Hello");
+  expect(JSON.stringify(model.requests[0]!.body)).toContain("blue heron");
+  await talk.end();
+});
+
+test("puts its questions to the person, one after the other, and hears the answers", async () => {
+  const questions = ["Which colour?", "Which size?"].map((question, i) => ({
+    question,
+    header: `Q${i}`,
+    multiSelect: false,
+    options: [
+      { label: "A", description: "the first" },
+      { label: "B", description: "the second" },
+    ],
+  }));
+  await start(inOrder([call("AskUserQuestion", { questions })], [say("Thank you.")]));
+  const talk = converse({ answer: (question) => (question.startsWith("Which colour?") ? "B" : "something else") });
+  const heard = await talk.turn(1, "Ask me");
+  expect(of(heard, "ask").map(({ question, options }) => [question, options])).toEqual([
+    ["Which colour?\n- A: the first\n- B: the second", ["A", "B"]],
+    ["Which size?\n- A: the first\n- B: the second", ["A", "B"]],
+  ]);
+  const result = model.requests.at(-1)!.results.join("");
+  expect(result).toContain('"Which colour?"="B"');
+  expect(result).toContain('"Which size?"="something else"');
+  await talk.end();
+});
+
+test("an interrupted turn ends, a question that was open is taken back, and the next turn is answered", async () => {
+  // What follows an interrupted tool stands in one message with its result, which is no prompt of its own.
+  const went = (request: ModelRequest) => JSON.stringify(request.body).includes("Then go on");
+  await start(
+    byPrompt({
+      Command: (request) => (went(request) ? [say("Here I am.")] : [run("echo x > x.txt")]),
+      Slowly: () => [say("word ".repeat(400), 50)],
+    }),
+  );
+  const talk = converse();
+  await talk.give(1, "Slowly");
+  await talk.until(({ type }) => type === "partial");
+  await talk.session.interrupt(1);
+  expect(ending(await talk.over(1))?.kind).toBe("interrupted");
+  await talk.give(2, "Command");
+  await talk.until(({ type }) => type === "ask");
+  await talk.session.interrupt(2);
+  const asked = await talk.over(2);
+  expect(of(asked, "askCancelled").map(({ askId }) => askId)).toEqual(of(asked, "ask").map(({ askId }) => askId));
+  expect(ending(asked)?.kind).toBe("interrupted");
+  expect(texts(await talk.turn(3, "Then go on"))).toBe("Here I am.");
+  await talk.end();
+});
+
+test("a turn that is interrupted before the program has begun it is over too", async () => {
+  await start(byPrompt({ Slowly: () => [say("word ".repeat(200), 50)], Then: () => [say("Here I am.")] }));
+  const talk = converse();
+  await talk.give(1, "Slowly");
+  await talk.session.interrupt(1);
+  expect(ending(await talk.over(1))?.kind).toBe("interrupted");
+  expect(texts(await talk.turn(2, "Then"))).toBe("Here I am.");
+  await talk.end();
+});
+
+test("a program that is killed in the middle of a turn is taken up again, and nothing is heard twice (D4-021)", async () => {
+  await start(
+    byPrompt({
+      "cut off": inOrder([say("I go on where I was.")]),
+      First: () => [say("The first answer."), usage({ input: 1000, output: 10 })],
+      Second: inOrder([say("I begin."), write("half.txt", "half\n")], [say("word ".repeat(400), 50)]),
+    }),
+  );
+  const talk = converse();
+  await talk.turn(1, "First");
+  await talk.give(2, "Second");
+  await talk.until((signal) => signal.type === "tool" && signal.name === "Write");
+  await talk.until((signal) => signal.type === "partial" && signal.text.startsWith("word"));
+  const [program] = lab!.processes().filter((line) => line.includes("--session-id"));
+  process.kill(Number(program!.split(" ")[0]), "SIGKILL");
+  const heard = await talk.over(2);
+  expect(ending(heard)?.kind).toBe("ended");
+  expect(texts(heard)).toBe("I begin.I go on where I was.");
+  // The conversation is the same one, and the program knows what was said before.
+  const { session, prompt, body } = model.requests.at(-1)!;
+  expect(session).toBe(model.requests[0]!.session);
+  expect(prompt).toContain("Second");
+  expect(JSON.stringify(body)).toContain("The first answer.");
+  expect(of(talk.heard, "text").filter(({ text }) => text === "The first answer.")).toHaveLength(1);
+  await talk.end();
+  expect(lab!.processes()).toEqual([]);
+});
+
+const FAILURES: [name: string, steps: Step[], expected: object][] = [
+  ["400", [fail("badRequest")], { cause: "invalid_request" }],
+  ["401", [fail("unauthorised")], { cause: "auth" }],
+  ["no credit", [fail("billing")], { cause: "billing" }],
+  ["too long", [fail("promptTooLong")], { cause: "context" }],
+  [
+    "429",
+    [fail("rateLimit", { retryAfterSeconds: 1 })],
+    { cause: "rate_limit", retryAfterMs: expect.closeTo(1500, -3) },
+  ],
+  ["500", [fail("serverError")], { cause: "api" }],
+  ["529", [fail("overloaded")], { cause: "overloaded" }],
+  ["a connection that breaks", [say("half a sen"), die()], { cause: "api" }],
+  ["a refusal", [say("No."), stop("refusal")], { cause: "refusal" }],
+  ["an answer without an end", [say("cut of"), stop("max_tokens")], { cause: "max_output" }],
+];
+
+test("every failure of the provider ends the turn with its cause, and the session takes the next turn", async () => {
+  let steps: Step[] = [];
+  await start(() => steps);
+  const talk = converse();
+  for (const [i, [name, failing, expected]] of FAILURES.entries()) {
+    steps = failing;
+    const heard = await talk.turn(i + 1, `Fail with ${name}`);
+    expect(ending(heard), name).toMatchObject({ kind: "error", ...expected });
+  }
+  steps = [say("All is well again.")];
+  expect(texts(await talk.turn(FAILURES.length + 1, "Go on"))).toBe("All is well again.");
+  await talk.end();
+});
+
+test("a key that is not accepted ends the turn at the first refusal", async () => {
+  await start(() => [fail("unauthorised")]);
+  const talk = converse();
+  const heard = await talk.turn(1, "Hello");
+  expect(ending(heard)).toMatchObject({ kind: "error", cause: "auth" });
+  expect(model.requests.length).toBe(1);
+  await talk.end();
+});
+
+test("a wait that the provider wants to be long is not waited for by the program", async () => {
+  await start(() => [fail("rateLimit", { retryAfterSeconds: 45 })]);
+  const talk = converse();
+  const heard = await talk.turn(1, "Hello");
+  expect(ending(heard)).toMatchObject({ kind: "error", cause: "rate_limit" });
+  expect(ending(heard)!.retryAfterMs).toBeGreaterThan(30_000);
+  await talk.end();
+});
+
+test("nobody logged in is told as that", async () => {
+  await start(() => [say("never")]);
+  const talk = converse({ env: { ANTHROPIC_API_KEY: "" } });
+  expect(ending(await talk.turn(1, "Hello"))).toMatchObject({ kind: "error", cause: "auth" });
+  expect(model.requests).toEqual([]);
+  await talk.end();
+});
+
+test("every session uses the person's login from its one place", async () => {
+  await start(() => [say("ok")]);
+  const own = join(lab!.folder, "person");
+  mkdirSync(own);
+  const claudeAiOauth = {
+    accessToken: "sk-ant-oat01-of-the-person",
+    refreshToken: "sk-ant-ort01-of-the-person",
+    expiresAt: Date.now() + 24 * 3_600_000,
+    scopes: ["user:inference"],
+    subscriptionType: "max",
+  };
+  const login = JSON.stringify({ claudeAiOauth });
+  writeFileSync(join(own, ".credentials.json"), login, { mode: 0o600 });
+  vi.stubEnv("CLAUDE_CONFIG_DIR", own);
+  const talk = converse({ env: { ANTHROPIC_API_KEY: "" } });
+  expect(texts(await talk.turn(1, "Hello"))).toBe("ok");
+  expect(model.requests[0]!.headers["authorization"]).toBe("Bearer sk-ant-oat01-of-the-person");
+  await talk.end();
+  expect(readFileSync(join(own, ".credentials.json"), "utf8")).toBe(login);
+});
+
+test("a stream that stalls says nothing, and stop ends it with everything it started", async () => {
+  await start(() => [say("first words"), stall()]);
+  const talk = converse();
+  await talk.give(1, "Stall");
+  await talk.until(({ type }) => type === "partial");
+  await talk.end();
+  expect(lab!.processes()).toEqual([]);
+});
+
+test("a subagent's words are not the main agent's, and its work is", async () => {
+  await start(
+    byPrompt({
+      "Sub job": inOrder([say("Subagent speaking."), write("sub.txt", "sub\n")], [say("SUB RESULT")]),
+      Delegate: (request) =>
+        request.step === 0
+          ? [
+              say("I delegate."),
+              call("Agent", { description: "Sub job", prompt: "Sub job: do it", subagent_type: "general-purpose" }),
+            ]
+          : [say(`Main answer ${request.step}.`)],
+      "": () => [say("Main answer after the news.")],
+    }),
+  );
+  const talk = converse();
+  const heard = await talk.turn(1, "Delegate");
+  expect(texts(heard)).not.toContain("Subagent speaking");
+  expect(texts(heard)).not.toContain("SUB RESULT");
+  expect(tools(heard).toSorted()).toEqual(["Agent", "Write"]);
+  expect(of(heard, "subagent").map(({ phase }) => phase)).toEqual(["started", "done"]);
+  expect(ending(heard)?.kind).toBe("ended");
+  expect(readFileSync(join(lab!.cwd, "sub.txt"), "utf8")).toBe("sub\n");
+  await talk.end();
+});
+
+test("two sessions at once keep apart, each with a configuration of its own", async () => {
+  await start((request) => [say(`Answer to ${request.prompt}`)]);
+  const [one, two] = [converse(), converse()];
+  const [first, second] = await Promise.all([one.turn(1, "one"), two.turn(1, "two")]);
+  expect([texts(first), texts(second)]).toEqual(["Answer to one", "Answer to two"]);
+  expect(new Set(model.requests.map(({ session }) => session)).size).toBe(2);
+  for (const { session } of [one, two])
+    expect(existsSync(join(folderOf(session.sessionId), "claude/projects"))).toBe(true);
+  await Promise.all([one.end(), two.end()]);
+  expect(lab!.processes()).toEqual([]);
+});
+
+test("carries a run through all five phases, with files of its own making (D4-012)", async () => {
+  model = await startModel(playRun({ tasks: [{ id: "alpha" }, { id: "beta", dependencies: ["alpha"] }] }));
+  runLab = new Lab();
+  const env = agentEnv("claude", model, runLab.folder);
+  const flags = ["--template", "implementation", "--agent", "claude", "--cwd", runLab.repo, "--yes"];
+  const { code, last, stderr } = await runLab.json(["run", "Write pages", ...flags, ...agentEnvFlags(env)], env);
+  expect(model.problems).toEqual([]);
+  expect(code, stderr).toBe(0);
+  expect(last).toMatchObject({ outcome: "success" });
+  const pages = runLab.git("ls-tree", "-r", "--name-only", last.branch!, "docs/");
+  expect(pages.split("\n")).toEqual(["docs/alpha.md", "docs/beta.md"]);
+  expect(model.requests.map((request) => askedFor(request).phase)).toContain("verification");
+  expect(runLab.leftovers()).toEqual([]);
+});

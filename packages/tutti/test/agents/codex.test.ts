@@ -1,0 +1,369 @@
+// The real Codex program under real keepers, against the scripted model.
+import {
+  appendFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, expect, test, vi } from "vitest";
+import { Conversation } from "./conversation.ts";
+import { Lab } from "../lab/lab.ts";
+import { agentEnv } from "../lab/model/agent-env.ts";
+import { startModel, type ModelEndpoint, type Script } from "../lab/model/model-endpoint.ts";
+import { byPrompt, inOrder } from "../lab/model/script.ts";
+import { call, die, fail, run, say, stall, stop, think, usage, write, type Step } from "../lab/model/step.ts";
+import { askedFor, playRun } from "../lab/model/tutti-run.ts";
+import { SessionLab, texts } from "../session/session-lab.ts";
+import type { Permissions } from "../../src/schema/permissions.ts";
+import type { SessionSignal } from "../../src/session/session.ts";
+
+let model: ModelEndpoint;
+let lab: SessionLab | undefined;
+let runLab: Lab | undefined;
+
+afterEach(async () => {
+  rmSync(OUTSIDE, { force: true });
+  vi.unstubAllEnvs();
+  lab?.tearDown();
+  runLab?.tearDown();
+  lab = undefined;
+  runLab = undefined;
+  await model.close();
+});
+
+/** What the person has set up is found in the environment of this process, as the engine finds it in its own. */
+async function start(script: Script): Promise<SessionLab> {
+  model = await startModel(script);
+  lab = new SessionLab();
+  // Not the folder for temporary files: that the home is below it is a case of its own, and the usual one here.
+  const { TMPDIR: _, ...env } = agentEnv("codex", model, lab.folder);
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  for (const name of ["OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL"]) vi.stubEnv(name, undefined);
+  return lab;
+}
+
+interface Options {
+  permissions?: Partial<Permissions>;
+  answer?: (question: string) => string;
+}
+
+function converse({ permissions, answer }: Options = {}): Conversation {
+  const host = lab!.newHost({ graceMs: 3000 });
+  const given = { mode: "edits" as const, allow: [], refuse: [], ...permissions };
+  return new Conversation(host.open(lab!.spec("codex", { permissions: given })), answer);
+}
+
+const of = <T extends SessionSignal["type"]>(signals: SessionSignal[], type: T) =>
+  signals.filter((signal): signal is Extract<SessionSignal, { type: T }> => signal.type === type);
+
+const tools = (signals: SessionSignal[]): string[] => of(signals, "tool").map(({ name }) => name);
+
+const ending = (signals: SessionSignal[]) => of(signals, "turnOver")[0]?.ending;
+
+/** A command for which Codex asks to leave its sandbox. */
+const escalated = (command: string): Step =>
+  call("exec_command", {
+    cmd: command,
+    sandbox_permissions: "require_escalated",
+    justification: "It must be outside.",
+  });
+
+/** Neither in the workspace nor among the temporary files. */
+const OUTSIDE = join(import.meta.dirname, "outside.txt");
+
+test("is ready once its conversation has begun, tells its version, answers, and says what that took", async () => {
+  await start(() => [think("A greeting."), say("Hello from the script."), usage({ input: 1200, output: 34 })]);
+  const talk = converse();
+  const heard = await talk.turn(1, "Say hello");
+  expect(texts(heard)).toBe("Hello from the script.");
+  expect(ending(heard)).toEqual({ kind: "ended", detail: "the turn ended" });
+  expect(
+    of(heard, "partial")
+      .map(({ text }) => text)
+      .join(""),
+  ).toBe("Hello from the script.");
+  expect(of(heard, "usage")).toEqual([{ type: "usage", usage: { inputTokens: 1200, outputTokens: 34, usd: 0 } }]);
+  const [agent] = of(talk.heard, "agent");
+  expect(agent).toMatchObject({ agent: "codex", version: expect.stringMatching(/^\d+\.\d+\.\d+/) });
+  expect(model.requests[0]!.session).toBe(agent!.conversation);
+  const order = talk.heard.map(({ type }) => type).filter((type) => ["ready", "sent", "agent"].includes(type));
+  expect(order).toEqual(["agent", "ready", "sent"]);
+  await talk.end();
+  expect(lab!.processes()).toEqual([]);
+});
+
+test("changes files and runs commands within its workspace without asking, and not outside of it", async () => {
+  await start(
+    inOrder(
+      [say("I write it."), write("docs/page.md", "# A page\n")],
+      [run("wc -l < docs/page.md > docs/lines.txt")],
+      [run(`touch ${OUTSIDE} || true`)],
+      [say("It is written.")],
+    ),
+  );
+  const talk = converse();
+  const heard = await talk.turn(1, "Write a page");
+  expect(readFileSync(join(lab!.cwd, "docs/page.md"), "utf8")).toBe("# A page\n");
+  expect(readFileSync(join(lab!.cwd, "docs/lines.txt"), "utf8").trim()).toBe("1");
+  expect(existsSync(OUTSIDE)).toBe(false);
+  expect(of(heard, "tool").map(({ name, input }) => [name, input])).toEqual([
+    ["Write", { file_path: join(lab!.cwd, "docs/page.md"), change: "add" }],
+    ["Bash", { command: "wc -l < docs/page.md > docs/lines.txt" }],
+    ["Bash", { command: `touch ${OUTSIDE} || true` }],
+  ]);
+  expect(of(heard, "ask")).toEqual([]);
+  expect(texts(heard)).toBe("I write it.It is written.");
+  await talk.end();
+});
+
+test("asks before it leaves its sandbox; allowed it does, refused it does not and the turn goes on", async () => {
+  await start(
+    byPrompt({
+      First: inOrder([escalated("echo one > one.txt")], [say("done")]),
+      Second: inOrder([escalated("echo two > two.txt")], [say("I could not.")]),
+    }),
+  );
+  const answers = ["allow", "not today"];
+  const talk = converse({ answer: () => answers.shift()! });
+  const first = await talk.turn(1, "First");
+  expect(of(first, "ask")).toMatchObject([
+    {
+      question: "May it run echo one > one.txt\nIts reason: It must be outside.",
+      permission: { tool: "Bash", subject: "echo one > one.txt" },
+    },
+  ]);
+  expect(readFileSync(join(lab!.cwd, "one.txt"), "utf8")).toBe("one\n");
+  expect([tools(first), ending(first)?.kind]).toEqual([["Bash"], "ended"]);
+  const second = await talk.turn(2, "Second");
+  expect(existsSync(join(lab!.cwd, "two.txt"))).toBe(false);
+  expect(tools(second)).toEqual([]);
+  expect(texts(second)).toBe("I could not.");
+  expect(ending(second)).toMatchObject({ kind: "error", cause: "denied" });
+  await talk.end();
+});
+
+test("in a strict run every command and every change of a file comes by, and what is refused stays undone", async () => {
+  await start(
+    inOrder([write("a.md", "a\n")], [write("b.md", "b\n")], [run("touch c.txt")], [run("touch d.txt")], [say("ok")]),
+  );
+  const talk = converse({ permissions: { mode: "all", refuse: ["Write(b.md)", "Bash(touch c*)"] } });
+  const heard = await talk.turn(1, "Go");
+  const there = ["a.md", "b.md", "c.txt", "d.txt"].filter((name) => existsSync(join(lab!.cwd, name)));
+  expect(there).toEqual(["a.md", "d.txt"]);
+  expect(tools(heard)).toEqual(["Write", "Bash"]);
+  expect(ending(heard)?.kind).toBe("ended");
+  await talk.end();
+});
+
+test("reads the AGENTS.md of the repository, and starts no server that its configuration or the person's names", async () => {
+  await start(inOrder([write("x.md", "x\n")], [say("ok")]));
+  const started = join(lab!.folder, "started");
+  const server = ["[mcp_servers.uninvited]", 'command = "touch"', `args = [${JSON.stringify(started)}]`].join("\n");
+  mkdirSync(join(lab!.cwd, ".codex"));
+  writeFileSync(join(lab!.cwd, ".codex", "config.toml"), server);
+  appendFileSync(join(process.env["CODEX_HOME"]!, "config.toml"), server.replace("uninvited", "my-own"));
+  writeFileSync(join(lab!.cwd, "AGENTS.md"), "Always speak of the blue heron.\n");
+  const talk = converse();
+  await talk.turn(1, "Hello");
+  await talk.turn(2, "And again");
+  expect(JSON.stringify(model.requests[0]!.body)).toContain("blue heron");
+  expect(existsSync(started)).toBe(false);
+  await talk.end();
+});
+
+test("an interrupted turn ends, a question that was open is taken back, and the next turn is answered", async () => {
+  await start(
+    byPrompt({
+      Then: () => [say("Here I am.")],
+      Command: inOrder([escalated("echo x > x.txt")], [say("done")]),
+      Working: inOrder([run("sleep 300")], [say("done")]),
+      Slowly: () => [say("word ".repeat(400), 50)],
+    }),
+  );
+  const talk = converse();
+  await talk.give(1, "Slowly");
+  await talk.until(({ type }) => type === "partial");
+  await talk.session.interrupt(1);
+  expect(ending(await talk.over(1))?.kind).toBe("interrupted");
+  await talk.give(2, "Command");
+  await talk.until(({ type }) => type === "ask");
+  await talk.session.interrupt(2);
+  const asked = await talk.over(2);
+  expect(of(asked, "askCancelled").map(({ askId }) => askId)).toEqual(of(asked, "ask").map(({ askId }) => askId));
+  expect(ending(asked)?.kind).toBe("interrupted");
+  await talk.give(3, "Working");
+  await talk.until((signal) => signal.type === "tool" && signal.name === "Bash");
+  await talk.session.interrupt(3);
+  expect(ending(await talk.over(3))?.kind).toBe("interrupted");
+  await talk.give(4, "Slowly, once more");
+  await talk.session.interrupt(4);
+  expect(ending(await talk.over(4))?.kind).toBe("interrupted");
+  expect(texts(await talk.turn(5, "Then"))).toBe("Here I am.");
+  expect(existsSync(join(lab!.cwd, "x.txt"))).toBe(false);
+  await talk.end();
+  expect(lab!.processes()).toEqual([]);
+});
+
+/** The program itself, not its launcher. */
+const killProgram = (): void => {
+  const found = lab!.processes().filter((line) => /\bapp-server\b/.test(line) && !/^\d+ \S*node /.test(line));
+  expect(found.length).toBeGreaterThan(0);
+  for (const line of found) process.kill(Number(line.split(" ")[0]), "SIGKILL");
+};
+
+test("a program that is killed in the middle of a turn is taken up again, and nothing is heard twice", async () => {
+  await start(
+    byPrompt({
+      "cut off": inOrder([say("I go on where I was."), usage({ input: 3000, output: 30 })]),
+      First: () => [say("The first answer."), usage({ input: 1000, output: 10 })],
+      Second: inOrder(
+        [say("I begin."), write("half.txt", "half\n"), usage({ input: 2000, output: 20 })],
+        [say("word ".repeat(400), 50)],
+      ),
+    }),
+  );
+  const talk = converse();
+  await talk.turn(1, "First");
+  await talk.give(2, "Second");
+  await talk.until((signal) => signal.type === "partial" && signal.text.includes("word"));
+  killProgram();
+  const heard = await talk.over(2);
+  expect(ending(heard)?.kind).toBe("ended");
+  expect(texts(heard)).toBe("I begin.I go on where I was.");
+  const { session, prompt, body } = model.requests.at(-1)!;
+  expect(session).toBe(model.requests[0]!.session);
+  expect(prompt).toContain("Second");
+  expect(JSON.stringify(body)).toContain("The first answer.");
+  expect(of(talk.heard, "text").filter(({ text }) => text === "The first answer.")).toHaveLength(1);
+  expect(of(talk.heard, "usage").reduce((sum, signal) => sum + signal.usage.inputTokens, 0)).toBe(6000);
+  await talk.end();
+  expect(lab!.processes()).toEqual([]);
+});
+
+test("a program that is killed in its first turn answers it all the same", async () => {
+  await start(byPrompt({ "cut off": () => [say("Here it is.")], First: () => [say("word ".repeat(400), 50)] }));
+  const talk = converse();
+  await talk.give(1, "First");
+  await talk.until(({ type }) => type === "partial");
+  killProgram();
+  const heard = await talk.over(1);
+  expect([texts(heard), ending(heard)?.kind]).toEqual(["Here it is.", "ended"]);
+  await talk.end();
+});
+
+const FAILURES: [name: string, steps: Step[], expected: object][] = [
+  ["400", [fail("badRequest")], { cause: "invalid_request", detail: "This request is not in order." }],
+  ["401", [fail("unauthorised")], { cause: "auth" }],
+  ["no credit", [fail("billing")], { cause: "billing" }],
+  ["too long", [fail("promptTooLong")], { cause: "context" }],
+  ["too long, told late", [say("x"), fail("promptTooLong")], { cause: "context" }],
+  ["429", [fail("rateLimit")], { cause: "rate_limit" }],
+  ["429, told late", [say("x"), fail("rateLimit")], { cause: "rate_limit", retryAfterMs: 1000 }],
+  [
+    "429 with a long wait",
+    [say("x"), fail("rateLimit", { message: "Rate limit reached. Please try again in 600s." })],
+    { cause: "rate_limit", retryAfterMs: 600_000 },
+  ],
+  ["500", [fail("serverError")], { cause: "api" }],
+  ["503", [fail("overloaded")], { cause: "overloaded" }],
+  ["529", [fail("overloaded", { status: 529 })], { cause: "overloaded" }],
+  ["a connection that breaks", [say("half a sen"), die()], { cause: "api" }],
+  ["a refusal", [say("No."), stop("refusal")], { cause: "refusal" }],
+  ["an answer without an end", [say("cut of"), stop("max_tokens")], { cause: "max_output" }],
+];
+
+test("every failure of the provider ends the turn with its cause, and the session takes the next turn", async () => {
+  let steps: Step[] = [];
+  await start(() => steps);
+  const talk = converse();
+  for (const [i, [name, failing, expected]] of FAILURES.entries()) {
+    steps = failing;
+    const heard = await talk.turn(i + 1, `Fail with ${name}`);
+    expect(ending(heard), name).toMatchObject({ kind: "error", ...expected });
+  }
+  expect(of(talk.heard, "trouble").map(({ cause }) => cause)).toEqual(
+    expect.arrayContaining(["auth", "rate_limit", "overloaded", "api"]),
+  );
+  steps = [say("All is well again.")];
+  expect(texts(await talk.turn(FAILURES.length + 1, "Go on"))).toBe("All is well again.");
+  await talk.end();
+});
+
+test("a stream that stalls says nothing, and stop ends it with everything it started", async () => {
+  await start(() => [say("first words"), stall()]);
+  const talk = converse();
+  await talk.give(1, "Stall");
+  await talk.until(({ type }) => type === "partial");
+  await talk.end();
+  expect(lab!.processes()).toEqual([]);
+});
+
+test("nobody logged in is told at once, before any turn", async () => {
+  await start(() => [say("never")]);
+  writeFileSync(join(process.env["CODEX_HOME"]!, "config.toml"), 'model = "gpt-5.5"\n');
+  const talk = converse();
+  const signal = await talk.until(({ type }) => type === "unstartable");
+  expect(signal).toMatchObject({ error: expect.stringContaining("nobody is logged in to Codex") });
+  expect(model.requests).toEqual([]);
+  await talk.end();
+  expect(lab!.processes()).toEqual([]);
+});
+
+test("a key in the environment is enough, and is written nowhere", async () => {
+  await start(() => [say("Hello.")]);
+  writeFileSync(join(process.env["CODEX_HOME"]!, "config.toml"), 'model = "gpt-5.5"\n');
+  vi.stubEnv("OPENAI_API_KEY", "sk-scripted-secret");
+  vi.stubEnv("OPENAI_BASE_URL", `${model.url}/v1`);
+  const talk = converse();
+  expect(texts(await talk.turn(1, "Hello"))).toBe("Hello.");
+  expect(model.requests[0]!.headers["authorization"]).toBe("Bearer sk-scripted-secret");
+  await talk.end();
+  const files = readdirSync(lab!.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const holding = files.filter((file) => readFileSync(join(file.parentPath, file.name)).includes("sk-scripted-secret"));
+  expect(files.length).toBeGreaterThan(10);
+  expect(holding.map(({ name }) => name)).toEqual([]);
+});
+
+test("two sessions at once keep apart, with the person's login in both", async () => {
+  await start((request) => [say(`Answer to ${request.prompt}`)]);
+  const login = join(process.env["CODEX_HOME"]!, "auth.json");
+  writeFileSync(login, '{"OPENAI_API_KEY":"scripted"}', { mode: 0o600 });
+  const [one, two] = [converse(), converse()];
+  const [first, second] = await Promise.all([one.turn(1, "one"), two.turn(1, "two")]);
+  expect([texts(first), texts(second)]).toEqual(["Answer to one", "Answer to two"]);
+  expect(new Set(model.requests.map(({ session }) => session)).size).toBe(2);
+  for (const { session } of [one, two]) {
+    const spec = lab!.processes().find((line) => line.includes(session.sessionId));
+    const home = join(spec!.trim().split(" ").at(-1)!, "codex");
+    expect(lstatSync(join(home, "auth.json")).isSymbolicLink()).toBe(true);
+    expect(existsSync(join(home, "sessions"))).toBe(true);
+  }
+  expect(readFileSync(login, "utf8")).toBe('{"OPENAI_API_KEY":"scripted"}');
+  expect(existsSync(join(dirname(login), "sessions"))).toBe(false);
+  await Promise.all([one.end(), two.end()]);
+  expect(lab!.processes()).toEqual([]);
+});
+
+test("carries a run through all five phases, with files of its own making (D4-012)", async () => {
+  model = await startModel(
+    playRun({ tasks: [{ id: "alpha" }, { id: "beta" }, { id: "gamma", dependencies: ["alpha"] }] }),
+  );
+  runLab = new Lab();
+  const env = agentEnv("codex", model, runLab.folder);
+  rmSync(env["TMPDIR"]!, { recursive: true });
+  delete env["TMPDIR"];
+  const flags = ["--template", "implementation", "--agent", "codex", "--cwd", runLab.repo, "--yes"];
+  const { code, last, stderr } = await runLab.json(["run", "Write pages", ...flags], env);
+  expect(model.problems).toEqual([]);
+  expect(code, stderr).toBe(0);
+  expect(last).toMatchObject({ outcome: "success" });
+  const pages = runLab.git("ls-tree", "-r", "--name-only", last.branch!, "docs/");
+  expect(pages.split("\n")).toEqual(["docs/alpha.md", "docs/beta.md", "docs/gamma.md"]);
+  expect(model.requests.map((request) => askedFor(request).phase)).toContain("verification");
+  expect(runLab.leftovers()).toEqual([]);
+});

@@ -1,0 +1,65 @@
+// A conversation with an agent under a keeper: turns are given, everything told is kept, questions are answered.
+import { turn } from "../session/session-lab.ts";
+import type { Phase } from "../../src/schema/status.ts";
+import type { Session, SessionSignal } from "../../src/session/session.ts";
+
+export class Conversation {
+  readonly session: Session;
+  readonly heard: SessionSignal[] = [];
+  readonly #answer: ((question: string) => string) | undefined;
+  readonly #waiting = new Set<() => void>();
+  readonly #done: Promise<void>;
+
+  constructor(session: Session, answer?: (question: string) => string) {
+    this.session = session;
+    this.#answer = answer;
+    this.#done = this.#listen();
+  }
+
+  async #listen(): Promise<void> {
+    for await (const signal of this.session.signals()) {
+      this.heard.push(signal);
+      if (signal.type === "ask" && this.#answer) await this.session.answer(signal.askId, this.#answer(signal.question));
+      for (const wake of this.#waiting) wake();
+    }
+    for (const wake of this.#waiting) wake();
+  }
+
+  /** Waits for a signal that was not there before. */
+  async until(is: (signal: SessionSignal) => boolean, from = 0): Promise<SessionSignal> {
+    for (;;) {
+      const found = this.heard.slice(from).find(is);
+      if (found) return found;
+      if (this.heard.at(-1)?.type === "gone")
+        throw new Error(`it is gone: ${JSON.stringify(this.heard.slice(-5), null, 1)}`);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#waiting.add(resolve);
+      await promise;
+      this.#waiting.delete(resolve);
+    }
+  }
+
+  /** Gives a turn, as soon as it can take one. */
+  async give(number: number, text: string, phase: Phase = "workerExecution"): Promise<void> {
+    await this.until(({ type }) => type === "ready");
+    await this.session.deliver(turn(number, text, { phase }));
+  }
+
+  /** Gives a turn, and returns what was told of it. */
+  async turn(number: number, text: string): Promise<SessionSignal[]> {
+    await this.give(number, text);
+    return this.over(number);
+  }
+
+  /** Waits until a turn is over, and returns what was told of it. */
+  async over(number: number): Promise<SessionSignal[]> {
+    const over = await this.until((signal) => signal.type === "turnOver" && signal.turn === number);
+    const from = this.heard.findIndex((signal) => signal.type === "sent" && signal.turn === number);
+    return this.heard.slice(from, this.heard.indexOf(over) + 1);
+  }
+
+  async end(): Promise<void> {
+    await this.session.stop();
+    await this.#done;
+  }
+}

@@ -1,0 +1,110 @@
+// Whole runs with the real programs: several kinds of agent in one run, and an engine that is killed while they work.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test, vi } from "vitest";
+import { finished, Lab, processTree } from "../lab/lab.ts";
+import { agentEnv, agentEnvFlags } from "../lab/model/agent-env.ts";
+import { startModel, type ModelEndpoint } from "../lab/model/model-endpoint.ts";
+import type { ModelRequest } from "../lab/model/model-request.ts";
+import { askedFor, goodWork, playRun } from "../lab/model/tutti-run.ts";
+
+let lab: Lab;
+let model: ModelEndpoint;
+
+afterEach(async () => {
+  await model.close();
+  lab.tearDown();
+});
+
+/** Which vendor was asked for which block. */
+const askedWhom = (requests: ModelRequest[]): string[] =>
+  [...new Set(requests.map((request) => `${askedFor(request).phase} ${request.vendor}`))].toSorted();
+
+test("three kinds of agent carry out one run, each its own phases, and all files come together", async () => {
+  const tasks = [{ id: "alpha" }, { id: "beta" }, { id: "gamma", dependencies: ["alpha", "beta"] }];
+  model = await startModel(playRun({ tasks }));
+  lab = new Lab();
+  const template = {
+    id: "mixed",
+    name: "Mixed",
+    extends: "implementation",
+    phases: {
+      taskPlanning: { agent: "codex" },
+      workerExecution: { agent: "codex" },
+      verification: { agent: "acp:gemini --acp --skip-trust" },
+    },
+  };
+  mkdirSync(join(lab.data, "templates"), { recursive: true });
+  writeFileSync(join(lab.data, "templates/mixed.json"), JSON.stringify(template));
+  const before = lab.fingerprint();
+  const { TMPDIR: _, ...env } = Object.assign(
+    {},
+    ...(["claude", "codex", "gemini"] as const).map((name) => agentEnv(name, model, lab.folder)),
+  ) as Record<string, string>;
+  const flags = ["--template", "mixed", "--agent", "claude", "--cwd", lab.repo, "--yes", ...agentEnvFlags(env)];
+  const { code, last, stderr } = await lab.json(["run", "Write three pages", ...flags], env);
+  expect(model.problems).toEqual([]);
+  expect(code, stderr).toBe(0);
+  expect(last).toMatchObject({ outcome: "success", census: { planned: 3, completed: 3 } });
+  expect(askedWhom(model.requests)).toEqual([
+    "aggregation anthropic",
+    "analysis anthropic",
+    "completion openai",
+    "task_list openai",
+    "verification gemini",
+  ]);
+  const pages = lab.git("ls-tree", "-r", "--name-only", last.branch!, "docs/");
+  expect(pages.split("\n")).toEqual(["docs/alpha.md", "docs/beta.md", "docs/gamma.md"]);
+  expect(lab.leftovers()).toEqual([]);
+  expect(lab.fingerprint()).toBe(before);
+});
+
+test("an engine that is killed while real workers are at work is taken over, and no task is done twice", async () => {
+  const killed = Promise.withResolvers<void>();
+  const ids = ["alpha", "beta", "gamma"];
+  /** Writes its file, and goes on only when the engine is gone. */
+  const work = (id: string) => async (request: ModelRequest) => {
+    if (request.step > 0) await killed.promise;
+    return goodWork(id)(request);
+  };
+  model = await startModel(
+    playRun({ tasks: [...ids.map((id) => ({ id, work: work(id) })), { id: "delta", dependencies: ids }] }),
+  );
+  lab = new Lab();
+  const env = agentEnv("claude", model, lab.folder);
+  const given = ["--yes", ...agentEnvFlags(env)];
+  const flags = ["--template", "implementation", "--agent", "claude", "--cwd", lab.repo, ...given];
+  const engine = lab.start(["--json", "run", "Write four pages", ...flags], env);
+  const end = finished(engine);
+  await vi.waitUntil(() => atWork().length === ids.length, { timeout: 240_000 });
+  for (const pid of processTree(engine.pid!)) process.kill(pid, "SIGKILL");
+  expect((await end).signal).toBe("SIGKILL");
+  killed.resolve();
+
+  const id = lab.events()[0]!.run!;
+  const { code, last, stderr } = await lab.json(["attach", id, ...given], env);
+  expect(code, stderr).toBe(0);
+  expect(last).toMatchObject({ outcome: "success", census: { planned: 4, completed: 4 } });
+  expect(model.problems).toEqual([]);
+  // One session and one prompt for each task, and one start of it in the log.
+  for (const task of [...ids, "delta"]) {
+    const asked = model.requests.filter((request) => askedFor(request).task === task);
+    expect(new Set(asked.map(({ session }) => session)).size, task).toBe(1);
+    expect(
+      asked.map(({ step }) => step),
+      task,
+    ).toEqual([0, 1, 2]);
+  }
+  const started = lab.events().filter(({ type }) => type === "worker:started");
+  expect(started.map(({ data }) => (data as { taskId: string }).taskId).toSorted()).toEqual(
+    [...ids, "delta"].toSorted(),
+  );
+  const pages = lab.git("ls-tree", "-r", "--name-only", last.branch!, "docs/");
+  expect(pages.split("\n")).toEqual([...ids, "delta"].toSorted().map((task) => `docs/${task}.md`));
+  expect(lab.leftovers()).toEqual([]);
+});
+
+/** Tasks whose workers have written and wait for what to do next. */
+const atWork = (): (string | null)[] => [
+  ...new Set(model.requests.flatMap((request) => (request.step === 1 ? [askedFor(request).task] : []))),
+];

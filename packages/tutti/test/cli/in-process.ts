@@ -1,0 +1,37 @@
+// A command in the process of the test, because most of the time of a real one is spent on starting it.
+import { vi } from "vitest";
+import { main } from "../../src/cli/main.ts";
+
+export interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export async function tutti(args: readonly string[]): Promise<Ended> {
+  const said = { stdout: "", stderr: "" };
+  const streams = (["stdout", "stderr"] as const).map((name) =>
+    vi.spyOn(process[name], "write").mockImplementation((text) => {
+      said[name] += String(text);
+      return true;
+    }),
+  );
+  try {
+    return { code: await main([...args]), ...said };
+  } finally {
+    for (const stream of streams) stream.mockRestore();
+  }
+}
+
+/** The same with `--json`, its lines read; a value that is not JSON, or anything on stderr, fails the test. */
+export async function tuttiJson<T = Record<string, unknown>>(
+  args: readonly string[],
+): Promise<{ code: number; lines: T[]; last: T }> {
+  const { code, stdout, stderr } = await tutti(["--json", ...args]);
+  if (stderr !== "") throw new Error(`on stderr: ${stderr}`);
+  const lines = stdout
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as T);
+  return { code, lines, last: lines.at(-1)! };
+}

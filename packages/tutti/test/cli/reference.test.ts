@@ -1,0 +1,77 @@
+// Help, documentation and completion come from one table of commands, so none of them can be out of date.
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { tutti } from "./in-process.ts";
+import { commandTable, leaves, renderCommands, storedCommands } from "../../../../scripts/generate-cli-docs.mjs";
+import { examplesOf } from "../../src/cli/command-parts.ts";
+import { pathOf } from "../../src/cli/program.ts";
+
+describe("the table of commands", () => {
+  it("is what docs/cli.md says; after a change: node scripts/generate-cli-docs.mjs", () => {
+    expect(storedCommands()).toBe(renderCommands());
+  });
+
+  it("has one line and an example for each command, and its examples name commands and flags that there are", async () => {
+    const program = commandTable();
+    const globals = program.options.map(({ long }) => long);
+    for (const command of leaves(program)) {
+      const path = pathOf(command).join(" ");
+      expect(command.description().length, path).toBeLessThan(63);
+      if (path !== "demo") expect(examplesOf(command).length, path).toBeGreaterThan(0);
+      const flags = command.options.flatMap(({ long, short }) => [long, short]);
+      for (const example of examplesOf(command)) {
+        expect(example).toContain(`tutti ${path}`);
+        const [own] = example.split(/ \| | > /);
+        for (const [flag] of own!.replaceAll(/"[^"]*"/g, "").matchAll(/(?<= )--?[a-z][a-z-]*/g))
+          expect([...flags, ...globals], example).toContain(flag);
+      }
+    }
+    const { stdout } = await tutti(["run", "--help"]);
+    for (const name of ["claude", "codex", "acp:", "cdp:", "command:", "text:", "script:"])
+      expect(stdout).toContain(name);
+  });
+});
+
+describe("completion", () => {
+  it("for bash knows commands, flags and the ids of runs, items and templates; for the others there is one too", async () => {
+    const { stdout: script } = await tutti(["completion", "bash"]);
+    const folder = mkdtempSync(join(tmpdir(), "tutti-completion-"));
+    try {
+      const bin = join(folder, "bin");
+      mkdirSync(bin);
+      writeFileSync(
+        join(bin, "tutti"),
+        '#!/bin/sh\ncase "$1" in list) echo "orch_abc  running  x";; inbox) echo "item_9f  plan";; templates) echo "house  user  House";; esac\n',
+      );
+      chmodSync(join(bin, "tutti"), 0o755);
+      writeFileSync(join(folder, "script.bash"), script);
+      const complete = (...words: string[]): string[] => {
+        const all = ["tutti", ...words].map((word) => `'${word}'`).join(" ");
+        const command = `source ${join(folder, "script.bash")}; COMP_WORDS=(${all}); COMP_CWORD=${words.length}; _tutti; printf '%s\\n' "\${COMPREPLY[@]}"`;
+        const { stdout, stderr } = spawnSync("bash", ["--norc", "-c", command], {
+          cwd: folder,
+          encoding: "utf8",
+          env: { ...process.env, PATH: `${bin}:${process.env["PATH"]}` },
+        });
+        expect(stderr).toBe("");
+        return stdout.trim().split("\n");
+      };
+      expect(complete("st")).toEqual(["status", "start"]);
+      expect(complete("--data-dir", "x", "templates", "du")).toEqual(["duplicate"]);
+      expect(complete("run", "request", "--max")).toEqual(["--max-workers", "--max-usd"]);
+      expect(complete("status", "orch_")).toEqual(["orch_abc"]);
+      expect(complete("answer", "")).toEqual(["item_9f"]);
+      expect(complete("templates", "show", "")).toEqual(["house"]);
+      expect(complete("import", "script")).toEqual(["script.bash"]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+    expect((await tutti(["completion", "zsh"])).stdout).toContain("bashcompinit");
+    const fish = (await tutti(["completion", "fish"])).stdout;
+    expect(fish).toContain("complete -c tutti -n '__fish_use_subcommand' -f -a status");
+    expect(fish).toContain("complete -c tutti -n '__fish_seen_subcommand_from logs' -l task");
+  });
+});

@@ -1,0 +1,48 @@
+// A run on a real terminal: drawn in place while it goes on, and a terminal in order afterwards.
+import { once } from "node:events";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Lab } from "../lab/lab.ts";
+import { goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+import { onTerminal } from "../lab/terminal.ts";
+
+let lab: Lab;
+beforeEach(() => {
+  lab = new Lab();
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  lab.tearDown();
+});
+
+describe("a run on a terminal", () => {
+  it("is drawn in place without colours where NO_COLOR says so, and Ctrl-C leaves a terminal in order: exit 130", async () => {
+    vi.stubEnv("NO_COLOR", "1");
+    const sessions = [
+      ...mainSession([{ id: "quick" }, { id: "slow", dependencies: ["quick"] }]),
+      worker("slow", { then: "hang" }),
+      goodWorker,
+    ];
+    const agent = lab.scenario(sessions);
+    const child = onTerminal(["--data-dir", lab.data, "run", "x", "--yes", "--cwd", lab.repo, "--agent", agent]);
+    let shown = "";
+    let typed = false;
+    child.stdout.on("data", (text: string) => {
+      shown += text;
+      if (typed || !shown.includes("└ ▶ slow")) return;
+      typed = true;
+      child.stdin.write("\u0003");
+    });
+    const [code] = (await once(child, "close")) as [number];
+    expect(code).toBe(130);
+    expect(shown).toMatch(/working {2}1\/2 tasks .*critical path: 1 left/);
+    expect(shown).toContain("✔ quick  Title of quick");
+    expect(shown.slice(shown.lastIndexOf("stopped; go on with"))).toMatch(
+      /^stopped; go on with: tutti attach orch_\w+\r\n$/,
+    );
+    expect(shown.lastIndexOf("\u001b[?25h")).toBeGreaterThan(shown.lastIndexOf("\u001b[?25l"));
+    // Every drawing is one piece, and nothing is painted.
+    expect(shown.split("\u001b[?2026h")).toHaveLength(shown.split("\u001b[?2026l").length);
+    expect(shown.replaceAll("\u001b", "ESC")).not.toMatch(/ESC\[\d*m/);
+    expect(lab.leftovers().filter((left) => left.startsWith("process"))).toEqual([]);
+  });
+});

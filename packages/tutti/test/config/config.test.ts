@@ -1,0 +1,154 @@
+// `tutti.config.json`, the person's own and a project's: what it may say, and what it does to runs.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { tuttiJson } from "../cli/in-process.ts";
+import { readProjectConfig, readUserConfig } from "../../src/config/config.ts";
+import { openLocalEngine } from "../../src/main.ts";
+import { TuttiError } from "../../src/schema/error.ts";
+import { Lab, type JsonLine } from "../lab/lab.ts";
+import { goodWorker, mainSession } from "../lab/scenarios.ts";
+
+let lab: Lab;
+beforeEach(() => {
+  lab = new Lab();
+  mkdirSync(lab.data);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  lab.tearDown();
+});
+
+const own = (config: unknown) => writeFileSync(join(lab.data, "tutti.config.json"), JSON.stringify(config));
+const theirs = (config: unknown) => lab.write("tutti.config.json", JSON.stringify(config));
+const run = (...flags: string[]) =>
+  tuttiJson<JsonLine>(["--data-dir", lab.data, "run", "x", "--cwd", lab.repo, "--yes", ...flags]);
+const scripted = () => lab.scenario([...mainSession([{ id: "a" }]), goodWorker]);
+const thrown = (work: () => unknown): TuttiError => {
+  try {
+    work();
+  } catch (error) {
+    return error as TuttiError;
+  }
+  throw new Error("nothing was thrown");
+};
+
+describe("a configuration", () => {
+  it("that is not there says nothing", () => {
+    expect(readUserConfig(lab.data)).toEqual({ agents: {} });
+    expect(readProjectConfig(join(lab.folder, "nowhere"))).toEqual({ agents: {} });
+  });
+
+  it.each([
+    [{ agnet: "local" }, "there is no setting agnet"],
+    [{ agents: { x: { agent: "claude", evn: [] } } }, "there is no setting agents.x.evn"],
+    [{ agents: { "a:b": { agent: "claude" } } }, "agents.a:b: a name of letters"],
+    [{ agents: { claude: { agent: "command:other" } } }, "not the name of an agent that is always there"],
+    [{ agents: { x: { agent: "claude", env: ["A=b"] } } }, "agents.x.env.0: the name of a variable"],
+    [{ maxWorkers: 21 }, "maxWorkers: "],
+    [{ maxWorkers: "4" }, "maxWorkers: "],
+    ["text", "it: "],
+  ])("that says %j is refused with the place", (config, problem) => {
+    own(config);
+    const error = thrown(() => readUserConfig(lab.data));
+    expect([error.code, error.kind.exit]).toEqual(["usage", 2]);
+    expect(error.message).toContain(problem);
+    expect(error.message).toContain(join(lab.data, "tutti.config.json"));
+  });
+
+  it("of a project names no variables of the person's environment", () => {
+    theirs({ agents: { x: { agent: "claude", env: ["HOME"] } } });
+    expect(thrown(() => readProjectConfig(lab.repo)).message).toContain("there is no setting agents.x.env");
+  });
+
+  it("that cannot be read stops a run before there is one: exit 2", async () => {
+    lab.write("tutti.config.json", "{ not json");
+    expect(await run()).toMatchObject({
+      code: 2,
+      last: { error: { message: expect.stringContaining("is not JSON") } },
+    });
+    expect(await tuttiJson(["--data-dir", lab.data, "list"])).toMatchObject({ last: [] });
+  });
+});
+
+describe("an agent of the person's own", () => {
+  it("works under its name, and is given the variables that are named for it and no others", async () => {
+    vi.stubEnv("TUTTI_TEST_NAMED", "for it");
+    vi.stubEnv("TUTTI_TEST_OTHER", "for nobody");
+    const program = join(lab.folder, "agent.mjs");
+    const seen = join(lab.folder, "seen");
+    writeFileSync(
+      program,
+      `import { createInterface } from "node:readline";
+       import { appendFileSync, writeFileSync } from "node:fs";
+       const { TUTTI_TASK_ID: id, TUTTI_TEST_NAMED: named = "-", TUTTI_TEST_OTHER: other = "-" } = process.env;
+       appendFileSync(${JSON.stringify(seen)}, (id ?? "main") + " " + named + " " + other + "\\n");
+       const data = { analysis: { summary: "s", recommended_splits: 1 }, taskPlanning: { tasks: [{ id: "one", title: "t", description: "d" }] }, workerExecution: { task_id: id, status: "success" } };
+       const names = { analysis: "analysis", taskPlanning: "task_list", workerExecution: "completion" };
+       for await (const line of createInterface({ input: process.stdin })) {
+         const { phase } = JSON.parse(line);
+         if (id) writeFileSync("a.md", "a");
+         console.log("<<<ORCHESTRATOR_RESPONSE>>>" + JSON.stringify({ phase: names[phase], data: data[phase] }) + "<<<END_ORCHESTRATOR_RESPONSE>>>");
+         console.log(JSON.stringify({ type: "turn_end" }));
+       }`,
+    );
+    const agent = `command:${process.execPath} ${program}`;
+    own({ agents: { mine: { agent, env: ["TUTTI_TEST_NAMED"] } } });
+    const { code, last } = await run("--agent", "mine");
+    expect([code, last.outcome]).toEqual([0, "success"]);
+    expect(readFileSync(seen, "utf8").trim().split("\n")).toEqual(["main for it -", "one for it -"]);
+    expect(await run("--agent", "another")).toMatchObject({ code: 3, last: { error: { code: "agent_unknown" } } });
+  });
+});
+
+describe("what a run uses", () => {
+  it("comes from a flag, then the template, then the project's configuration, then the person's own", async () => {
+    own({ agent: "claude", template: "testing", maxWorkers: 2, agents: { mine: { agent: scripted() } } });
+    lab.write(".tutti/templates/house.json", JSON.stringify({ id: "house", name: "House", extends: "_default" }));
+    theirs({ agent: "mine", template: "house" });
+    lab.git("add", "-A");
+    lab.git("commit", "-q", "-m", "configuration");
+    const { code, lines } = await run();
+    expect(code).toBe(0);
+    expect(lines[0]!.data).toMatchObject({
+      templateId: "house",
+      agent: "mine",
+      template: { config: { maxWorkers: 2 } },
+    });
+
+    const local = openLocalEngine({ dataDir: lab.data });
+    const made = async (more: object) =>
+      local.engine.create({ templateId: "house", cwd: lab.repo, message: "x", ...more });
+    try {
+      expect((await made({})).agent).toBe("mine");
+      expect((await made({ agent: "local", config: { maxWorkers: 7 } })).template.config.maxWorkers).toBe(7);
+      lab.write(
+        ".tutti/templates/house.json",
+        JSON.stringify({ id: "house", name: "House", extends: "_default", config: { agent: "local" } }),
+      );
+      expect((await made({})).agent).toBe("local");
+    } finally {
+      await local.close();
+    }
+  });
+});
+
+describe("a project's configuration that would run programs", () => {
+  it("is refused until the person agrees to exactly these; what the person has defined needs no question", async () => {
+    theirs({ agent: "tool", agents: { tool: { agent: scripted() }, safe: { agent: "claude" } } });
+    const refused = await run("--template", "_default");
+    expect(refused).toMatchObject({ code: 4, last: { error: { code: "needs_trust" } } });
+    const { programs, hash } = (refused.last.error as unknown as { details: { programs: string[]; hash: string } })
+      .details;
+    expect(programs).toEqual([`tutti.config.json agents.tool: ${JSON.stringify(scripted())}`]);
+    const { code, lines } = await run("--template", "_default", "--trust", hash);
+    expect(code).toBe(0);
+    // The run keeps what was agreed to, not the name.
+    expect(lines[0]!.data).toMatchObject({ agent: scripted() });
+    theirs({ agent: "tool", agents: { tool: { agent: "command:something-else" } } });
+    expect(await run("--template", "_default", "--trust", hash)).toMatchObject({ code: 4 });
+    theirs({ agent: "tool" });
+    own({ agents: { tool: { agent: scripted() } } });
+    expect(await run("--template", "_default")).toMatchObject({ code: 0 });
+  });
+});

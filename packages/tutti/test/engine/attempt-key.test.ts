@@ -1,0 +1,78 @@
+// What makes two attempts the same work, and what makes them different work.
+import { describe, expect, it } from "vitest";
+import { makeTemplate, Story } from "../run/make-run.ts";
+import { keyOfAttempt } from "../../src/engine/attempt-key.ts";
+import type { Run } from "../../src/schema/run.ts";
+import type { Task } from "../../src/schema/task.ts";
+import type { Template } from "../../src/schema/template.ts";
+import type { Worker } from "../../src/schema/worker.ts";
+
+const SHOWS_ALL =
+  "{TASK_ID} {TASK_ATTEMPT} {ORCHESTRATOR_ID} in {CWD}: {TASK_TITLE} {TASK_DESCRIPTION} {TASK_SCOPE} {USER_REQUEST} {HOW}";
+
+function attempt(): { run: Run; worker: Worker } {
+  const template = makeTemplate();
+  template.prompts.worker = { system: SHOWS_ALL };
+  const story = new Story(template).execute([{ id: "a" }]);
+  story.spawn("a");
+  return { run: { ...story.run, customVariables: { HOW: "well" } }, worker: story.run.workers["a"]! };
+}
+
+const { run, worker } = attempt();
+const key = keyOfAttempt(run, worker, "tree");
+const withTask = (task: Partial<Task>) => keyOfAttempt(run, { ...worker, task: { ...worker.task, ...task } }, "tree");
+const withSession = (session: object) =>
+  keyOfAttempt(run, { ...worker, session: { ...worker.session, ...session } }, "tree");
+const withTemplate = (template: Partial<Template>) =>
+  keyOfAttempt({ ...run, template: { ...run.template, ...template } }, worker, "tree");
+
+describe("the key of an attempt", () => {
+  it("is the same whatever run, task id, attempt and priority it has, and whatever was planned beside it", () => {
+    expect(key).toMatch(/^[0-9a-f]{64}$/);
+    expect(keyOfAttempt({ ...run, id: "orch_999999999999" }, worker, "tree")).toBe(key);
+    expect(keyOfAttempt(run, { ...worker, attempt: 3, sessionId: "another" }, "tree")).toBe(key);
+    expect(withTask({ id: "b", priority: 1, expectedMs: 5, estimatedTokens: 9, dependencies: ["c"] })).toBe(key);
+    expect(keyOfAttempt({ ...run, tasks: [], head: "elsewhere" }, worker, "tree")).toBe(key);
+  });
+
+  it("is the same with other settings that only say when and how often work is done", () => {
+    const { config } = run.template;
+    expect(withTemplate({ config: { ...config, maxWorkers: 1, workerTimeout: 20_000, maxRetries: 0 } })).toBe(key);
+    const { workerExecution } = run.template.phases;
+    const timed = { ...workerExecution, timeout: 50_000 };
+    expect(withTemplate({ phases: { ...run.template.phases, workerExecution: timed } })).toBe(key);
+  });
+
+  it("is another for other files, another agent or role, another task, another request", () => {
+    const others = [
+      keyOfAttempt(run, worker, "another tree"),
+      withSession({ agent: "command:y" }),
+      withSession({ role: "reviewer" }),
+      withTask({ title: "Another" }),
+      withTask({ description: "Another" }),
+      withTask({ scope: ["docs/"] }),
+      keyOfAttempt({ ...run, userRequest: "do something else" }, worker, "tree"),
+      keyOfAttempt({ ...run, customVariables: { HOW: "fast" } }, worker, "tree"),
+    ];
+    expect(new Set([key, ...others]).size).toBe(others.length + 1);
+  });
+
+  it("is another for a template that tells workers something else, or reads or accepts their answers otherwise", () => {
+    const { config, phases, prompts } = run.template;
+    const inPhase = (change: Partial<Template["phases"]["workerExecution"]>) =>
+      withTemplate({ phases: { ...phases, workerExecution: { ...phases.workerExecution, ...change } } });
+    const { worker: prompt, responseFormat } = prompts;
+    const format = { requiredFields: ["output"], optionalFields: [], taskSchema: { required: [], optional: [] } };
+    const others = [
+      withTemplate({ prompts: { ...prompts, worker: { ...prompt, system: `${SHOWS_ALL}!` } } }),
+      withTemplate({ prompts: { ...prompts, worker: { ...prompt, format } } }),
+      withTemplate({ prompts: { ...prompts, responseFormat: { ...responseFormat, delimiterEnd: "<<<OVER>>>" } } }),
+      withTemplate({ config: { ...config, acceptWithoutWork: true } }),
+      inPhase({ completionMarkers: ["DONE"] }),
+      inPhase({ tools: { required: ["Read"] } }),
+    ];
+    expect(new Set([key, ...others]).size).toBe(others.length + 1);
+    const forOthers = { ...prompts, analysis: { system: "look elsewhere" } };
+    expect(withTemplate({ prompts: forOthers })).toBe(key);
+  });
+});

@@ -1,0 +1,286 @@
+// What was done before is not done again: a fork takes over the results of the run it comes from, by what they are about,
+// in whatever order they were made; and whatever is about something else is done anew.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { EngineLab, untilOver } from "./engine-lab.ts";
+import { done, goodWorker, mainSession, worker, type ScriptedTask } from "../lab/scenarios.ts";
+import type { Engine } from "../../src/engine/engine.ts";
+import type { PlanChanges } from "../../src/run/command.ts";
+import { workersOf } from "../../src/run/lookup.ts";
+import type { StoredEvent } from "../../src/schema/event.ts";
+import { attemptRef, runBranch } from "../../src/schema/ids.ts";
+import type { Run } from "../../src/schema/run.ts";
+import { MemoryStore, newMemoryDisk, type MemoryDisk } from "../../src/store/memory.ts";
+
+/** Many processes on a machine that may have a lot else to do. */
+const HANG_MS = 300_000;
+
+/** Only workers: what happens around them is not looked at here. */
+const phases = { analysis: { enabled: false }, aggregation: { enabled: false } };
+
+/** Tasks for which a session was opened in this run itself. */
+function worked(engine: Engine, run: Run): string[] {
+  const events = engine.events({ run: run.id });
+  const own = events.slice(events.findLastIndex(({ type }) => type === "orchestrator:forked") + 1);
+  return own.flatMap((event) => (event.type === "worker:spawned" ? [event.data.taskId] : [])).toSorted();
+}
+
+const takenOver = (run: Run): string[] =>
+  workersOf(run)
+    .flatMap(({ taskId, reused }) => (reused ? [taskId] : []))
+    .toSorted();
+
+const placeOf = (engine: Engine, id: string, type: StoredEvent["type"]): number =>
+  engine.events({ run: id }).find((event) => event.type === type)!.runSeq;
+
+/** Goes on with a fork, with changes to its plan if it still waits to be confirmed. */
+async function goOn(engine: Engine, { id }: Run, changes: PlanChanges = {}): Promise<Run> {
+  await engine.takeUp(id);
+  const { status } = await engine.resume(id);
+  if (status === "confirming") await engine.confirm(id, changes);
+  return untilOver(engine, id);
+}
+
+describe("a run of nine tasks that is interrupted", () => {
+  const tasks: ScriptedTask[] = [
+    ...["a", "b", "c", "d", "e", "f", "g"].map((id) => ({ id })),
+    { id: "h", dependencies: ["e"] },
+    { id: "i", dependencies: ["b", "h"] },
+  ];
+  const rest = ["b", "i"];
+  const finished = tasks.map(({ id }) => id).filter((id) => !rest.includes(id));
+
+  it(
+    "goes on with the rest wherever it is forked, and by itself, in whatever order its tasks had finished",
+    async () => {
+      const lab = new EngineLab();
+      try {
+        const disk = newMemoryDisk();
+        const stuck = worker("b", { write: { "half.md": "half\n" }, then: "hang" });
+        const agent = lab.scenario([...mainSession(tasks), stuck, goodWorker]);
+        const first = lab.open(new MemoryStore(disk));
+        const id = await lab.begin(first, agent, { phases, config: { maxWorkers: 7 } });
+        await first.until(id, ({ status }) => status === "confirming");
+        await first.confirm(id);
+        await first.until(id, ({ workers }) => finished.every((task) => workers[task]?.status === "completed"));
+        await first.close();
+
+        lab.scenario([...mainSession(tasks), goodWorker]);
+        const second = lab.open(new MemoryStore(disk));
+        const completions = second.events({ run: id }).filter(({ type }) => type === "worker:completed");
+        const atPlan = await goOn(second, await second.fork(id, placeOf(second, id, "orchestrator:tasksReady")));
+        expect(takenOver(atPlan)).toEqual(finished);
+        const amidst = await second.fork(id, completions[2]!.runSeq);
+        const copied = workersOf(amidst).flatMap(({ taskId, status }) => (status === "completed" ? [taskId] : []));
+        const forkedAmidst = await goOn(second, amidst);
+        expect([...copied, ...takenOver(forkedAmidst)].toSorted()).toEqual(finished);
+        for (const fork of [atPlan, forkedAmidst]) {
+          expect(fork.outcome).toBe("success");
+          expect(worked(second, fork)).toEqual(rest);
+          const files = lab.git("ls-tree", "-r", "--name-only", runBranch(fork.id), "docs/").split("\n");
+          expect(files).toEqual(tasks.map((task) => `docs/${task.id}.md`));
+        }
+        await second.takeUp(id);
+        const itself = await untilOver(second, id);
+        expect(itself.outcome).toBe("success");
+        expect(worked(second, itself)).toEqual([...finished, ...rest, "b"].toSorted());
+        // What the one that was stopped had done by then is still there.
+        expect(lab.git("show", `${attemptRef(id, "b", 1)}:half.md`)).toBe("half");
+      } finally {
+        for (const engine of lab.engines) await engine.close();
+        lab.tearDown();
+      }
+    },
+    HANG_MS,
+  );
+});
+
+describe("of a run that is over", () => {
+  const two = [{ id: "one" }, { id: "two" }];
+  let lab: EngineLab;
+  let disk: MemoryDisk;
+  let engine: Engine;
+  let origin: Run;
+  let atPlan: number;
+
+  beforeAll(async () => {
+    lab = new EngineLab();
+    disk = newMemoryDisk();
+    engine = lab.open(new MemoryStore(disk));
+    const agent = lab.scenario([...mainSession(two), goodWorker]);
+    lab.scenario([...mainSession(two), goodWorker], "other.json");
+    origin = await untilOver(engine, await lab.begin(engine, agent, { phases }));
+    atPlan = placeOf(engine, origin.id, "orchestrator:tasksReady");
+  });
+  afterAll(async () => {
+    for (const each of lab.engines) await each.close();
+    lab.tearDown();
+  });
+
+  /** Another engine, for which the log reads otherwise. */
+  const rewritten = (change: (event: StoredEvent) => string | null): Engine => {
+    const events = disk.events.map((event) => JSON.parse(change(event) ?? JSON.stringify(event)) as StoredEvent);
+    return lab.open(new MemoryStore({ epoch: 0, events }));
+  };
+
+  it("a result that is taken over counts as completed, costs nothing, starts no session and says where it was made", async () => {
+    const planned = await engine.fork(origin.id, atPlan);
+    const fork = await goOn(engine, planned);
+    expect(await engine.result(fork.id)).toMatchObject({
+      outcome: "success",
+      census: { planned: 2, completed: 2 },
+      outputFiles: ["docs/one.md", "docs/two.md"],
+    });
+    expect(worked(engine, fork)).toEqual([]);
+    expect(fork.sessions).toBe(planned.sessions);
+    expect(fork.usage).toEqual(planned.usage);
+    const made = origin.workers["one"]!;
+    expect(fork.workers["one"]).toMatchObject({
+      reused: { run: origin.id, taskId: "one", sessionId: made.sessionId },
+      output: "wrote one",
+      startedAt: null,
+    });
+    expect(lab.git("rev-parse", attemptRef(fork.id, "one", 1))).toBe(fork.workers["one"]!.commit);
+    expect(engine.summaries().find(({ id }) => id === fork.id)!.completedTasks).toBe(2);
+    expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("a result is found again by the fork of a fork, also at a point before the first one was forked", async () => {
+    const middle = await goOn(engine, await engine.fork(origin.id, atPlan));
+    const late = await engine.fork(middle.id, placeOf(engine, middle.id, "orchestrator:confirmed"));
+    const early = await engine.fork(middle.id, atPlan - 1);
+    expect(early.forkedFrom).toMatchObject({ run: middle.id });
+    for (const fork of [late, early]) {
+      const after = await goOn(engine, fork);
+      expect(worked(engine, after)).toEqual([]);
+      expect(after.workers["one"]!.reused).toEqual(middle.workers["one"]!.reused);
+    }
+  });
+
+  it("a result goes on from the fork's own start if that is another commit with the same files", async () => {
+    lab.git("commit", "-q", "--allow-empty", "-m", "nothing new");
+    const fork = await engine.fork(origin.id, 1);
+    await engine.takeUp(fork.id);
+    await engine.start(fork.id);
+    const after = await untilOver(engine, fork.id);
+    expect(takenOver(after)).toEqual(["one", "two"]);
+    const [before, commit] = [origin.workers["one"]!.commit!, after.workers["one"]!.commit!];
+    expect(commit).not.toBe(before);
+    expect(lab.git("rev-parse", `${commit}^`)).toBe(after.base);
+    expect(lab.git("rev-parse", `${commit}^{tree}`)).toBe(lab.git("rev-parse", `${before}^{tree}`));
+    expect(lab.git("show", `${runBranch(fork.id)}:docs/two.md`)).toBe("# Title of two");
+  });
+
+  it("a result is matched by what it is about, not by the name of its task, and stands for one task only", async () => {
+    const { title, description, scope } = origin.tasks[0]!;
+    const same = { title, description, scope, priority: 9, dependencies: [] };
+    const added = [
+      { ...same, id: "uno" },
+      { ...same, id: "one_more" },
+    ];
+    const fork = await goOn(engine, await engine.fork(origin.id, atPlan), { removed: ["one"], added });
+    expect(fork.outcome).toBe("success");
+    expect(takenOver(fork)).toContain("two");
+    expect(takenOver(fork)).toHaveLength(2);
+    expect(worked(engine, fork)).toHaveLength(1);
+  });
+
+  it("everything is done anew in a fresh fork", async () => {
+    const planned = await engine.fork(origin.id, atPlan, { fresh: true });
+    expect(worked(engine, await goOn(engine, planned))).toEqual(["one", "two"]);
+  });
+
+  it("a task is done anew if its text was changed, and only that one", async () => {
+    const changes = { tasks: { one: { description: "Do one, and do it well" } } };
+    const fork = await goOn(engine, await engine.fork(origin.id, atPlan), changes);
+    expect(worked(engine, fork)).toEqual(["one"]);
+    expect(takenOver(fork)).toEqual(["two"]);
+  });
+
+  it("work is done anew by another agent, with another prompt, or where something else is accepted", async () => {
+    const changes = [
+      ["scenario.json", "other.json"],
+      ["You are a worker", "You work"],
+      ['"acceptWithoutWork":false', '"acceptWithoutWork":true'],
+    ];
+    const forks = await Promise.all(changes.map(() => engine.fork(origin.id, atPlan)));
+    const other = rewritten((event) => {
+      const text = JSON.stringify(event);
+      const [old, young] = changes[forks.findIndex(({ id }) => id === event.run)] ?? [];
+      if (event.type !== "orchestrator:created" || !old) return null;
+      expect(text).toContain(old);
+      return text.replaceAll(old, young!);
+    });
+    for (const fork of forks) {
+      const after = await goOn(other, fork, { removed: ["two"] });
+      expect(worked(other, after)).toEqual(["one"]);
+    }
+  });
+
+  it("work is done anew if a file has changed in what the run begins with", async () => {
+    lab.write("README.md", "# Another project\n");
+    lab.git("commit", "-q", "-a", "-m", "second");
+    const fork = await engine.fork(origin.id, 1);
+    await engine.takeUp(fork.id);
+    await engine.start(fork.id);
+    await engine.until(fork.id, ({ status }) => status === "confirming");
+    await engine.confirm(fork.id, { removed: ["two"] });
+    expect(worked(engine, await untilOver(engine, fork.id))).toEqual(["one"]);
+  });
+
+  it("work is done anew if the repository has lost it", async () => {
+    const fork = await engine.fork(origin.id, atPlan);
+    const { commit } = origin.workers["one"]!;
+    const other = rewritten((event) => JSON.stringify(event).replaceAll(commit!, "0123456789".repeat(4)));
+    const after = await goOn(other, fork);
+    expect(worked(other, after)).toEqual(["one"]);
+    expect(takenOver(after)).toEqual(["two"]);
+  });
+
+  it("nothing is taken over from a run that was removed", async () => {
+    const fork = await engine.fork(origin.id, atPlan);
+    await engine.cleanup(origin.id);
+    expect(worked(engine, await goOn(engine, fork, { removed: ["two"] }))).toEqual(["one"]);
+  });
+});
+
+describe("of a run in which not everything went well", () => {
+  it(
+    "a fork takes over neither what was done in part, nor what a person asks for once more, nor what it has already",
+    async () => {
+      const lab = new EngineLab();
+      try {
+        const engine = lab.open();
+        const same = { title: "Once or twice", description: "Do it again" };
+        const tasks = [{ id: "part" }, { id: "fails" }, { id: "well", ...same }, { id: "twin", ...same }];
+        const failed = { block: done({ status: "failed", error: "cannot" }) };
+        const partial = { write: { "a.md": "a" }, block: done({ status: "partial", error: "the rest is missing" }) };
+        const agent = lab.scenario([
+          ...mainSession(tasks),
+          worker("part", partial),
+          { match: { role: "worker", task: "fails", attempt: 1 }, turns: [failed] },
+          goodWorker,
+        ]);
+        const id = await lab.begin(engine, agent, { phases, config: { maxWorkers: 1 } });
+        await untilOver(engine, id);
+        const late = await engine.fork(id);
+        const ends = engine.events({ run: id }).filter(({ type }) => type === "worker:completed");
+        const beforeTwin = await goOn(engine, await engine.fork(id, ends[1]!.runSeq));
+        expect(beforeTwin.workers["twin"]!.reused).toMatchObject({ run: id, taskId: "twin" });
+        const early = await engine.fork(id, placeOf(engine, id, "orchestrator:tasksReady"));
+        await engine.retry(id, "fails");
+        expect((await untilOver(engine, id)).workers["fails"]).toMatchObject({ status: "completed", attempt: 2 });
+        await engine.retry(late.id, "fails");
+        const retried = await untilOver(engine, late.id);
+        expect(retried.workers["fails"]).toMatchObject({ status: "completed", attempt: 2, reused: null });
+        expect(worked(engine, retried)).toEqual(["fails"]);
+        const again = await goOn(engine, early);
+        expect(worked(engine, again)).toEqual(["part"]);
+        expect(takenOver(again)).toEqual(["fails", "twin", "well"]);
+      } finally {
+        for (const engine of lab.engines) await engine.close();
+        lab.tearDown();
+      }
+    },
+    HANG_MS,
+  );
+});

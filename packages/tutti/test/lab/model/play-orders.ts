@@ -1,0 +1,59 @@
+// A model that does what the prompt says, in the orders of ../agents/orders.ts, so that real programs can be tested like
+// those that are played.
+import type { Script } from "./model-endpoint.ts";
+import { call, fail, run, say, usage, write, type Step } from "./step.ts";
+
+export interface PlayOrdersOptions {
+  /** How the program is made to ask before it runs a command. */
+  run?: (command: string) => Step;
+  /** How it starts an agent of its own; without it there is none. */
+  delegate?: (words: string) => Step;
+}
+
+/** As Claude starts an agent, which is then asked with the words as an order. */
+export const delegateToClaude = (words: string): Step =>
+  call("Agent", { description: "A part of it", prompt: `say ${words}`, subagent_type: "general-purpose" });
+
+const TALK = "word ".repeat(400);
+
+export function playOrders({ run: runs = run, delegate }: PlayOrdersOptions = {}): Script {
+  /** What was talked about before: whoever asks again is answered at once. */
+  const talked = new Set<string>();
+
+  const stepOf = (line: string): Step[] => {
+    const [verb, ...words] = line.split(" ");
+    const rest = words.join(" ");
+    switch (verb) {
+      case "say":
+        return [say(rest)];
+      case "write":
+        return [write(rest, "written\n")];
+      case "run":
+        return [runs(rest)];
+      case "delegate":
+        return delegate ? [delegate(rest)] : [];
+      case "use":
+        return [usage({ input: Number(words[0]), output: Number(words[1]) })];
+      case "fail":
+        return [fail("badRequest", { message: words.slice(1).join(" ") })];
+      case "talk": {
+        const again = talked.has(rest);
+        talked.add(rest);
+        return [again ? say("The last word.") : say(TALK, 50)];
+      }
+      default:
+        return [];
+    }
+  };
+
+  return ({ prompt, step }) => {
+    const lists: Step[][] = [[]];
+    // An answer ends with each call of a tool.
+    for (const each of prompt.split("\n").flatMap(stepOf)) {
+      lists.at(-1)!.push(each);
+      if (["write", "run", "call"].includes(each.kind)) lists.push([]);
+    }
+    const steps = lists[step] ?? [];
+    return steps.length > 0 ? steps : [say("Noted.")];
+  };
+}

@@ -1,0 +1,119 @@
+// What was not synced is not trusted once the machine was started anew: nobody can say which part of it is missing.
+import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { listen, oneTurn, SessionLab, turn } from "../session/session-lab.ts";
+import { git, laboratory, RUN } from "../workspace/laboratory.ts";
+import { bootId } from "../../src/durable-file.ts";
+import { pathName } from "../../src/schema/ids.ts";
+
+/** As if the file had been written before the machine was started. */
+function setBack(file: string): void {
+  const text = readFileSync(file, "utf8");
+  expect(text).toContain(bootId());
+  writeFileSync(file, text.replaceAll(bootId(), "00000000-0000-0000-0000-000000000000"));
+}
+
+describe("a session that began before the machine was started", () => {
+  let lab: SessionLab;
+  beforeEach(() => {
+    lab = new SessionLab();
+  });
+  afterEach(() => lab.tearDown());
+
+  const worker = () => lab.spec(lab.scenario([{ turns: [{ say: "done", write: { "a.txt": "a" } }] }]));
+  const folderOf = ({ runId, sessionId }: ReturnType<typeof worker>) =>
+    join(lab.folder, "sessions", runId, pathName(sessionId));
+
+  it("is lost, whatever its folder says of a turn that ended", async () => {
+    const spec = worker();
+    const session = lab.host.open(spec);
+    expect((await oneTurn(session)).at(-1)).toMatchObject({ type: "turnOver" });
+    await session.stop();
+    setBack(join(folderOf(spec), "spec.json"));
+    const heard = await listen(lab.newHost().open(spec), ({ type }) => type === "gone");
+    expect(heard).toEqual([
+      { type: "caughtUp" },
+      { type: "gone", reason: "the machine was started anew", deliberate: false },
+    ]);
+  });
+
+  it("is not started again when only its description is left, and can be ended at once", async () => {
+    const spec = worker();
+    const session = lab.host.open(spec);
+    await oneTurn(session);
+    await session.stop();
+    const folder = folderOf(spec);
+    setBack(join(folder, "spec.json"));
+    for (const name of ["end.json", "journal.jsonl", "output.log"]) rmSync(join(folder, name));
+    const again = lab.newHost().open(spec);
+    expect((await listen(again, ({ type }) => type === "gone")).at(-1)).toMatchObject({ type: "gone" });
+    await again.deliver(turn(2));
+    expect(existsSync(join(folder, "journal.jsonl"))).toBe(false);
+    await again.close();
+    expect(existsSync(join(folder, "end.json"))).toBe(true);
+  });
+
+  it("can still be read by people where its journal is in pieces", async () => {
+    const spec = worker();
+    const session = lab.host.open(spec);
+    await oneTurn(session);
+    await session.stop();
+    const journal = join(folderOf(spec), "journal.jsonl");
+    const lines = readFileSync(journal, "utf8").split("\n");
+    writeFileSync(journal, [lines[0], "\0".repeat(40), ...lines.slice(1)].join("\n"));
+    expect(lab.host.transcript(spec.runId, spec.sessionId)).toContainEqual(
+      expect.objectContaining({ type: "text", text: expect.stringContaining("done") }),
+    );
+  });
+});
+
+describe("an object in the repository that a power cut left in pieces", () => {
+  it.each([
+    ["empty", 0],
+    ["cut", 12],
+  ])("and %s does not become part of later work with the same content", async (_, length) => {
+    const { workspaces, repo, head, top } = laboratory();
+    const key = { runId: RUN, name: "task", attempt: 1 };
+    const { path } = await workspaces.prepare(repo, key, head);
+    writeFileSync(join(top, "same.txt"), "the same content\n".repeat(10));
+    const id = git(repo, "hash-object", "-w", join(top, "same.txt"));
+    const object = join(repo, ".git", "objects", id.slice(0, 2), id.slice(2));
+    const whole = readFileSync(object);
+    chmodSync(object, 0o644);
+    writeFileSync(object, whole.subarray(0, length));
+    copyFileSync(join(top, "same.txt"), join(path, "work.txt"));
+    const refusal = expect.objectContaining({ code: "git_failed", message: expect.stringContaining(id.slice(2)) });
+    await expect(workspaces.snapshot(repo, key, head, "work")).rejects.toEqual(refusal);
+    rmSync(object);
+    const { commit } = await workspaces.snapshot(repo, key, head, "work");
+    expect(git(repo, "show", `${commit}:work.txt`)).toContain("the same content");
+    await workspaces.release(repo, RUN);
+  });
+});
+
+describe("a workspace that was made before the machine was started", () => {
+  const key = { runId: RUN, name: "task", attempt: 1 };
+
+  it("is made anew, since any of its files may be empty, and what was in it stays reachable", async () => {
+    const { workspaces, repo, folder, head } = laboratory();
+    const { path } = await workspaces.prepare(repo, key, head);
+    writeFileSync(join(path, "a.txt"), "");
+    writeFileSync(join(path, "work.txt"), "work\n");
+    setBack(`${join(folder, RUN)}/task-1.boot`);
+    await workspaces.prepare(repo, key, head);
+    expect(readFileSync(join(path, "a.txt"), "utf8")).toBe("one\n");
+    expect(existsSync(join(path, "work.txt"))).toBe(false);
+    expect(git(repo, "show", `refs/tutti/${RUN}/task/1:work.txt`)).toBe("work");
+    await workspaces.release(repo, RUN);
+  });
+
+  it("is used as it is when it is of today", async () => {
+    const { workspaces, repo, head } = laboratory();
+    const { path } = await workspaces.prepare(repo, key, head);
+    writeFileSync(join(path, "work.txt"), "work\n");
+    await workspaces.prepare(repo, key, head);
+    expect(readFileSync(join(path, "work.txt"), "utf8")).toBe("work\n");
+    await workspaces.release(repo, RUN);
+  });
+});

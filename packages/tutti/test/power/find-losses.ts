@@ -1,0 +1,115 @@
+// What is wrong with a data folder and a repository after a power cut: whatever somebody had been told before must be
+// there, and everything that is there must open.
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Operation } from "./operation.ts";
+import type { JsonLine, Lab } from "../lab/lab.ts";
+import { readSummaries, replayLog } from "../../src/main.ts";
+import { attemptRef, runBranch } from "../../src/schema/ids.ts";
+import type { StoredEvent } from "../../src/schema/event.ts";
+import { readEnd, readKeeper } from "../../src/session/session-folder.ts";
+import { createSecrets } from "../../src/session/find-secrets.ts";
+import { Transcripts } from "../../src/session/transcript.ts";
+
+/** The events that `--json` had told by then. */
+export function toldEvents(operations: readonly Operation[]): JsonLine[] {
+  const text = operations.flatMap((operation) => (operation.type === "said" ? [operation.text] : [])).join("");
+  const lines = text.split("\n").filter((line) => line !== "");
+  return lines.map((line) => JSON.parse(line) as JsonLine).filter((line) => line.seq !== undefined);
+}
+
+export function findLosses(lab: Lab, told: readonly JsonLine[]): string[] {
+  return [
+    ...attempt("the log does not open", () => lossesOfLog(lab, told)),
+    ...attempt("git fails", () => lossesOfGit(lab, told)),
+    ...attempt("the session folders cannot be read", () => lossesOfSessions(lab)),
+  ];
+}
+
+function attempt(sentence: string, look: () => string[]): string[] {
+  try {
+    return look();
+  } catch (error) {
+    return [`${sentence}: ${String(error)}`];
+  }
+}
+
+function lossesOfLog(lab: Lab, told: readonly JsonLine[]): string[] {
+  const log = existsSync(join(lab.data, "tutti.db")) ? lab.events() : [];
+  const found = new Map(log.map((event) => [event.seq, event]));
+  const lost = told.filter((line) => !isSame(line, found.get(line.seq!)));
+  const problems = readSummaries(lab.data).flatMap(({ id }) => replayLog(lab.data, id).problems);
+  return [
+    ...lost.map(({ seq, type }) => `the event ${seq} (${type}) was told and is lost`),
+    ...problems.map((problem) => `the log does not fold: ${JSON.stringify(problem)}`),
+  ];
+}
+
+const isSame = (told: JsonLine, found: StoredEvent | undefined): boolean =>
+  found !== undefined && found.type === told.type && JSON.stringify(found.data) === JSON.stringify(told.data);
+
+function lossesOfGit(lab: Lab, told: readonly JsonLine[]): string[] {
+  const named = new Map<string, string>();
+  for (const { type, data } of told) for (const hash of hashesIn(data)) named.set(hash, type!);
+  // Asked for one by one only to say which it is.
+  const isSound = damageOf(lab, [...named.keys()]) === null;
+  const damaged = [...named].flatMap(([hash, type]) => {
+    const damage = isSound ? null : damageOf(lab, [hash]);
+    return damage === null ? [] : [`the commit ${hash} of a told ${type} is not whole: ${damage}`];
+  });
+  const { stdout, stderr } = git(lab, ["for-each-ref", "--format=%(refname) %(objectname)"]);
+  const refs = new Map(stdout.split("\n").map((line) => line.split(" ") as [string, string]));
+  const wrong = [...promisedRefs(told)].flatMap(([ref, commit]) =>
+    isAncestor(lab, commit, refs.get(ref)) ? [] : [`${ref} does not hold ${commit}, which was told`],
+  );
+  return [...damaged, ...wrong, ...(stderr === "" ? [] : [`git complains of a ref: ${stderr.trim()}`])];
+}
+
+/** Every object behind the commits is read, blobs included; a missing or damaged one ends the command. */
+function damageOf(lab: Lab, hashes: string[]): string | null {
+  if (hashes.length === 0) return null;
+  const objects = git(lab, ["rev-list", "--objects", "--no-object-names", ...hashes, "--"]);
+  const read = objects.status === 0 ? git(lab, ["cat-file", "--batch"], objects.stdout) : objects;
+  return read.status !== 0 || / missing$/m.test(read.stdout) ? read.stderr.trim() : null;
+}
+
+function hashesIn(value: unknown): string[] {
+  if (typeof value === "string") return /^[0-9a-f]{40}$/.test(value) ? [value] : [];
+  return value !== null && typeof value === "object" ? Object.values(value).flatMap(hashesIn) : [];
+}
+
+/** Where the work of completed tasks and the run's result must be found. */
+function promisedRefs(told: readonly JsonLine[]): Map<string, string> {
+  const refs = new Map<string, string>();
+  const attempts = new Map<string, number>();
+  for (const { run, type, data } of told as StoredEvent[]) {
+    if (type === "worker:spawning") attempts.set(data.taskId, data.attempt);
+    if (type === "worker:completed") refs.set(attemptRef(run!, data.taskId, attempts.get(data.taskId)!), data.commit);
+    if (type === "workspace:merged" || type === "orchestrator:aggregated" || type === "orchestrator:verified")
+      refs.set(`refs/heads/${runBranch(run!)}`, data.head);
+  }
+  return refs;
+}
+
+const isAncestor = (lab: Lab, commit: string, tip: string | undefined): boolean =>
+  tip === commit || (tip !== undefined && git(lab, ["merge-base", "--is-ancestor", commit, tip]).status === 0);
+
+function git(lab: Lab, args: string[], input = ""): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync("git", ["-C", lab.repo, ...args], { input, encoding: "latin1", maxBuffer: 1 << 28 });
+}
+
+function lossesOfSessions(lab: Lab): string[] {
+  const top = join(lab.data, "sessions");
+  const folders = (existsSync(top) ? readdirSync(top) : []).flatMap((run) =>
+    readdirSync(join(top, run)).map((name) => join(top, run, name)),
+  );
+  return folders.flatMap((folder) =>
+    attempt(`the session ${folder} cannot be read`, () => {
+      readKeeper(folder);
+      readEnd(folder);
+      new Transcripts(() => createSecrets([])).of(folder).page({ after: 0, limit: Number.POSITIVE_INFINITY });
+      return [];
+    }),
+  );
+}

@@ -1,0 +1,4 @@
+// Finds or installs strace once, before the tests run side by side.
+import { findStrace, NO_STRACE } from "./strace.ts";
+
+console.log(findStrace() ?? NO_STRACE);

@@ -1,0 +1,530 @@
+// What follows when an agent's provider refuses: one wait for all who have the same provider, no work thrown away, no
+// attempt used up; and where waiting cannot help, an end at once that says what to do.
+import { describe, expect, it } from "vitest";
+import { makeTemplate, Story } from "./make-run.ts";
+import { providerOf } from "../../src/run/provider-name.ts";
+import { deadlines, schedule } from "../../src/run/schedule.ts";
+import { waitsForPerson } from "../../src/run/waits-for-person.ts";
+import type { Ending, FailureCause } from "../../src/schema/ending.ts";
+
+const HOUR = 3_600_000;
+const failing = (cause: FailureCause, more: Partial<Ending> = {}): { ending: Ending } => ({
+  ending: { kind: "error", detail: `the provider said ${cause}`, cause, ...more },
+});
+const PROVIDER = "command:x";
+
+function working(config: object = {}, tasks = ["a", "b", "c"]): Story {
+  const story = new Story(makeTemplate({ config })).execute(tasks.map((id) => ({ id })));
+  story.spawn("a");
+  story.spawn("b");
+  return story;
+}
+const worker = (story: Story, id: string) => story.run.workers[id]!;
+const untilOf = (story: Story): number => story.run.refusals[PROVIDER]!.until;
+const waitUntil = (story: Story, at: number) => story.do({ type: "tick" }, at - story.now);
+const wanted = (story: Story) => schedule(story.run, { freeSlots: 9 }, story.now);
+
+describe("the provider of an agent", () => {
+  it("has a name that all agents of one program share", () => {
+    expect(providerOf("claude")).toBe("claude");
+    expect(providerOf("acp:gemini --acp")).toBe("acp:gemini");
+    expect(providerOf("acp:/usr/local/bin/gemini --acp --yolo")).toBe("acp:gemini");
+    expect(providerOf("command:")).toBe("command:");
+  });
+});
+
+describe("an overloaded provider", () => {
+  it("keeps the session and its work, and the same is asked again when the wait is over, as the same attempt", () => {
+    const story = working();
+    story.answerWorker("a", null, failing("overloaded"));
+    expect(worker(story, "a")).toMatchObject({ status: "running", attempt: 1, retryCount: 0, losses: 0 });
+    expect(worker(story, "a").owed).toMatchObject({ try: 1, interrupted: true });
+    expect(story.run.refusals[PROVIDER]).toMatchObject({ cause: "overloaded", count: 1 });
+    expect(untilOf(story) - story.now).toBeGreaterThanOrEqual(15_000);
+    waitUntil(story, untilOf(story) - 1);
+    expect(worker(story, "a").session.turn).toBeNull();
+    story.succeed("b");
+    expect(story.run.refusals).toEqual({});
+    expect(worker(story, "a").session.turn).toMatchObject({ number: 2, try: 1 });
+    story.succeed("a");
+    expect(worker(story, "a")).toMatchObject({ status: "completed", attempt: 1 });
+  });
+
+  it("is asked by one session when the wait is over, and by the others when that one got an answer", () => {
+    const story = working();
+    for (const id of ["a", "b"]) story.answerWorker(id, null, failing("rate_limit"));
+    expect(story.run.refusals[PROVIDER]!.count, "they were refused together").toBe(1);
+    expect(wanted(story).spawn).toEqual([]);
+    waitUntil(story, untilOf(story));
+    const open = ["a", "b"].filter((id) => worker(story, id).session.turn !== null);
+    expect(open).toHaveLength(1);
+    expect(wanted(story).spawn).toEqual([]);
+    story.succeed(open[0]!);
+    expect(["a", "b"].every((id) => id === open[0] || worker(story, id).session.turn !== null)).toBe(true);
+    expect(wanted(story).spawn).toEqual(["c"]);
+  });
+
+  it("starts no new session before its time, wakes the run up then, and starts one to see", () => {
+    const story = working({}, ["a", "b", "c", "d"]);
+    story.answerWorker("a", null, failing("rate_limit", { retryAfterMs: 17_000 }));
+    story.do({ type: "cancelWorker", sessionId: worker(story, "a").sessionId });
+    story.do({ type: "cancelWorker", sessionId: worker(story, "b").sessionId });
+    expect(wanted(story)).toMatchObject({ spawn: [], lookAt: untilOf(story) });
+    waitUntil(story, untilOf(story));
+    expect(wanted(story).spawn).toEqual(["c"]);
+  });
+
+  it("is given at least the time it names, and longer ones each time where it names none", () => {
+    const named = working();
+    named.answerWorker("a", null, failing("rate_limit", { retryAfterMs: 17_000 }));
+    expect(untilOf(named) - named.now).toBeGreaterThanOrEqual(17_000);
+    expect(untilOf(named) - named.now).toBeLessThanOrEqual(17_000 * 1.2 + 1);
+    const story = working();
+    const waits = [0, 1, 2, 3].map(() => {
+      story.answerWorker("a", null, failing("overloaded"));
+      const wait = untilOf(story) - story.now;
+      // The other one would show that the provider answers again.
+      if (worker(story, "b").session.turn) story.do({ type: "cancelWorker", sessionId: worker(story, "b").sessionId });
+      waitUntil(story, untilOf(story));
+      return wait;
+    });
+    for (const [i, wait] of waits.entries()) expect(wait).toBeGreaterThanOrEqual(15_000 * 2 ** i);
+  });
+
+  it("does not use up its patience, nor shorten a wait that was promised, by refusing many together", () => {
+    const ids = Array.from({ length: 12 }, (_, i) => `t${i}`);
+    const story = new Story(makeTemplate({ config: { maxWorkers: 12 } })).execute(ids.map((id) => ({ id })));
+    for (const id of ids) story.spawn(id);
+    story.answerWorker("t0", null, failing("rate_limit", { retryAfterMs: HOUR }));
+    const promised = untilOf(story);
+    for (const id of ids.slice(1)) story.answerWorker(id, null, failing("overloaded"));
+    expect(story.run.refusals[PROVIDER]).toMatchObject({ count: 1, until: promised });
+    expect(ids.map((id) => worker(story, id).status)).toEqual(ids.map(() => "running"));
+  });
+
+  it("that names no time to speak of is not asked over and over at once", () => {
+    const story = working();
+    story.answerWorker("a", null, failing("rate_limit", { retryAfterMs: 0 }));
+    expect(untilOf(story) - story.now).toBeGreaterThanOrEqual(15_000);
+  });
+
+  it("is asked again although another turn, open since before it refused, goes on", () => {
+    const story = working();
+    story.answerWorker("a", null, failing("overloaded"));
+    waitUntil(story, untilOf(story));
+    expect(worker(story, "b").session.turn).toMatchObject({ number: 1 });
+    expect(worker(story, "a").session.turn).toMatchObject({ number: 2 });
+    expect(wanted(story).spawn, "one at a time").toEqual([]);
+  });
+
+  it("is asked by another one when the one that asks it waits for a person", () => {
+    const story = working();
+    for (const id of ["a", "b"]) story.answerWorker(id, null, failing("overloaded"));
+    waitUntil(story, untilOf(story));
+    const [asking, other] = worker(story, "a").session.turn ? ["a", "b"] : ["b", "a"];
+    expect(worker(story, other).session.turn).toBeNull();
+    const { sessionId } = worker(story, asking);
+    story.do({ type: "asked", sessionId, askId: "q1", itemId: "item_q", question: "Which one?" });
+    expect(worker(story, other).session.turn).toMatchObject({ number: 2 });
+  });
+
+  it("that is being asked stays so when the clock is set", () => {
+    const story = working();
+    for (const id of ["a", "b"]) story.answerWorker(id, null, failing("overloaded"));
+    waitUntil(story, untilOf(story));
+    const until = untilOf(story);
+    story.do({ type: "clockJumped", byMs: HOUR }, HOUR);
+    expect(untilOf(story)).toBe(until);
+    story.do({ type: "tick" }, HOUR);
+    expect(["a", "b"].filter((id) => worker(story, id).session.turn !== null)).toHaveLength(1);
+    const waiting = working();
+    waiting.answerWorker("a", null, failing("overloaded"));
+    const promised = untilOf(waiting);
+    waiting.do({ type: "clockJumped", byMs: HOUR }, HOUR);
+    expect(untilOf(waiting)).toBe(promised + HOUR);
+  });
+
+  it("starts nobody whose start was wanted before it refused", () => {
+    const story = working({}, ["a", "b", "c", "d"]);
+    expect(wanted(story).spawn).toContain("c");
+    story.answerWorker("a", null, failing("overloaded"));
+    story.do({ type: "spawn", taskId: "c" });
+    expect(story.run.workers["c"]).toBeUndefined();
+    const main = new Story();
+    main.do({ type: "start", base: "base", warnings: [] });
+    main.do({ type: "spawnMain" });
+    main.do({ type: "ready", sessionId: main.run.main!.sessionId, start: "base" });
+    main.answerMain(null, failing("overloaded"));
+    const { attempt, sessionId } = main.run.main!;
+    main.do({ type: "lost", sessionId, reason: "gone", counted: true });
+    main.do({ type: "spawnMain" });
+    expect(main.run.main!.attempt).toBe(attempt);
+    waitUntil(main, untilOf(main));
+    main.do({ type: "spawnMain" });
+    expect(main.run.main!.attempt).toBe(attempt + 1);
+  });
+
+  it("does not keep a main session from being relieved by one of another provider", () => {
+    const phases = { aggregation: { enabled: false }, verification: { enabled: true, agent: "command:y" } };
+    const story = new Story(makeTemplate({ phases })).execute([{ id: "a" }, { id: "b" }]);
+    for (const id of ["a", "b"]) story.spawn(id);
+    story.succeed("b");
+    story.merge("b");
+    story.answerWorker("a", null, failing("overloaded"));
+    story.do({ type: "cancelWorker", sessionId: worker(story, "a").sessionId });
+    expect(story.now).toBeLessThan(untilOf(story));
+    expect(story.run).toMatchObject({ status: "verifying", main: { state: "over" } });
+    expect(wanted(story).spawnMain).toBe(true);
+  });
+
+  it("does not make a session that waited for it silent for too long", () => {
+    const story = working({ idleTimeout: 10_000 });
+    story.answerWorker("a", null, failing("overloaded"));
+    waitUntil(story, untilOf(story));
+    const { sessionId } = worker(story, "a");
+    story.do({ type: "idle", sessionId, forMs: 20_000 });
+    expect(worker(story, "a").status).toBe("running");
+    story.do({ type: "idle", sessionId, forMs: 30_000 }, 10_000);
+    expect(worker(story, "a")).toMatchObject({ status: "timeout", errorCode: "worker_idle" });
+  });
+
+  it("that is not asked any more is no reason not to wait for a person", () => {
+    const story = working({}, ["a", "b"]);
+    story.answerWorker("a", null, failing("overloaded"));
+    story.do({ type: "cancelWorker", sessionId: worker(story, "a").sessionId });
+    waitUntil(story, untilOf(story));
+    const { sessionId } = worker(story, "b");
+    story.do({ type: "asked", sessionId, askId: "q1", itemId: "item_q", question: "Which one?" });
+    expect(waitsForPerson(story.run, story.now)).toBe(true);
+  });
+
+  it("takes no time away from the task", () => {
+    const story = working({ workerTimeout: 20_000 });
+    story.answerWorker("a", null, failing("overloaded", { retryAfterMs: HOUR }));
+    expect(deadlines(story.run).map(({ sessionId }) => sessionId)).not.toContain(worker(story, "a").sessionId);
+    story.do({ type: "cancelWorker", sessionId: worker(story, "b").sessionId });
+    waitUntil(story, untilOf(story));
+    const [deadline] = deadlines(story.run);
+    expect(deadline!.at - story.now).toBeGreaterThan(19_000);
+  });
+
+  it("that never answers again makes the task fail in the end, and is no reason to wait for a person until then", () => {
+    const story = working({}, ["a", "b"]);
+    story.do({ type: "cancelWorker", sessionId: worker(story, "b").sessionId });
+    for (let i = 0; i < 8; i++) {
+      story.answerWorker("a", null, failing("overloaded"));
+      expect(worker(story, "a").status).toBe("running");
+      expect(waitsForPerson(story.run, story.now)).toBe(false);
+      expect(waitsForPerson(story.run, untilOf(story)), "before anybody has looked at the clock").toBe(false);
+      waitUntil(story, untilOf(story));
+    }
+    story.answerWorker("a", null, failing("overloaded"));
+    expect(worker(story, "a")).toMatchObject({ status: "failed", errorCode: "overloaded" });
+  });
+
+  it("holds the main session in the same way", () => {
+    const story = new Story();
+    story.do({ type: "start", base: "base", warnings: [] });
+    story.do({ type: "spawnMain" });
+    story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
+    story.answerMain(null, failing("api"));
+    expect(story.run).toMatchObject({ status: "analyzing", mainLosses: 0, owed: { try: 1, interrupted: true } });
+    waitUntil(story, untilOf(story) - 1);
+    expect(story.run.main!.turn).toBeNull();
+    waitUntil(story, untilOf(story));
+    expect(story.run.main!.turn).toMatchObject({ number: 2 });
+  });
+});
+
+describe("an agent that tries again by itself", () => {
+  it("keeps others of its provider from starting, and its own turn goes on", () => {
+    const story = working();
+    const { sessionId } = worker(story, "a");
+    const trouble = { cause: "overloaded" as const, detail: "529", retryAfterMs: 20_000 };
+    story.do({ type: "troubled", sessionId, ...trouble });
+    expect(worker(story, "a").session.turn).not.toBeNull();
+    expect(untilOf(story)).toBe(story.now + 20_000);
+    expect(wanted(story).spawn).toEqual([]);
+    story.do({ type: "troubled", sessionId, ...trouble, retryAfterMs: 1000 });
+    expect(story.run.refusals[PROVIDER]!.count).toBe(1);
+    story.succeed("a");
+    expect(story.run.refusals).toEqual({});
+    expect(wanted(story).spawn).toEqual(["c"]);
+  });
+
+  it("is not waited for because of an error that may be gone the next moment", () => {
+    const story = working();
+    const trouble = { cause: "api" as const, detail: "500", retryAfterMs: null };
+    story.do({ type: "troubled", sessionId: worker(story, "a").sessionId, ...trouble });
+    expect(story.run.refusals).toEqual({});
+  });
+});
+
+describe("a login that is not accepted, or an account without money", () => {
+  it.each(["auth", "billing"] as const)(
+    "fails the task at once with what to do, and nothing else is started (%s)",
+    (cause) => {
+      const story = working({ autoRetry: true });
+      story.answerWorker("a", null, failing(cause));
+      expect(worker(story, "a")).toMatchObject({ status: "failed", errorCode: cause, retryCount: 0 });
+      expect(worker(story, "a").error).toMatch(/^command:x: the .*\(the provider said/);
+      expect(story.run).toMatchObject({ status: "paused", pausedFrom: { reason: "provider" } });
+      expect(wanted(story).spawn).toEqual([]);
+      story.do({ type: "resume" });
+      expect(wanted(story).spawn).toEqual(["c"]);
+    },
+  );
+
+  it("ends a run whose main session finds it", () => {
+    const story = new Story();
+    story.do({ type: "start", base: "base", warnings: [] });
+    story.do({ type: "spawnMain" });
+    story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
+    story.answerMain(null, failing("auth"));
+    expect(story.run).toMatchObject({ status: "error", errors: [{ code: "auth" }] });
+    expect(story.run.errors[0]!.error).toContain("tutti doctor");
+  });
+});
+
+describe("a usage limit", () => {
+  it("parks the run until a person says so, and shows when it ends", () => {
+    const story = working();
+    const resetAt = story.now + 5 * HOUR;
+    story.answerWorker("a", null, failing("usage_limit", { resetAt }));
+    expect(story.run).toMatchObject({ status: "paused", pausedFrom: { reason: "usage_limit" } });
+    const [item] = Object.values(story.run.inbox);
+    expect(item).toMatchObject({ kind: "limit", evidence: { provider: PROVIDER, resetAt, autoResume: false } });
+    expect(item!.question).toContain(new Date(resetAt).toISOString());
+    expect(item!.expiresAt).toBeUndefined();
+    story.answerWorker("b", null, { ending: { kind: "interrupted", detail: "" } });
+    expect(waitsForPerson(story.run, story.now)).toBe(true);
+    waitUntil(story, resetAt + HOUR);
+    expect(story.run.status).toBe("paused");
+    story.do({ type: "answer", itemId: item!.id, answer: { approve: true } });
+    expect(story.run).toMatchObject({ status: "running", autoResumes: 0, inbox: {} });
+    expect(worker(story, "a").session.turn).toMatchObject({ number: 2, try: 1 });
+  });
+
+  it("is waited for without a person where the template says so, but only as often as it says", () => {
+    const story = working({ autoResume: true, maxAutoResumes: 2 }, ["a", "b"]);
+    story.do({ type: "cancelWorker", sessionId: worker(story, "b").sessionId });
+    for (let i = 1; i <= 2; i++) {
+      const resetAt = story.now + HOUR;
+      story.answerWorker("a", null, failing("usage_limit", { resetAt }));
+      expect(waitsForPerson(story.run, story.now)).toBe(false);
+      expect(wanted(story).lookAt).toBe(resetAt);
+      waitUntil(story, resetAt);
+      expect(story.run).toMatchObject({ status: "running", autoResumes: i });
+    }
+    story.answerWorker("a", null, failing("usage_limit", { resetAt: story.now + HOUR }));
+    waitUntil(story, story.now + 9 * HOUR);
+    expect(story.run.status).toBe("paused");
+  });
+
+  it("whose end nobody has noticed wakes the run up at once", () => {
+    const story = working({ autoResume: true });
+    const resetAt = story.now + HOUR;
+    story.answerWorker("a", null, failing("usage_limit", { resetAt }));
+    const late = resetAt + HOUR;
+    expect(schedule(story.run, { freeSlots: 9, since: late }, late).lookAt).toBe(resetAt);
+  });
+
+  it("of several workers at once is asked about once", () => {
+    const story = working();
+    for (const id of ["a", "b"]) story.answerWorker(id, null, failing("usage_limit"));
+    expect(Object.values(story.run.inbox).map(({ kind }) => kind)).toEqual(["limit"]);
+    story.do({ type: "resume" });
+    expect(story.run).toMatchObject({ status: "running", inbox: {} });
+  });
+
+  it("does not end later because the machine slept", () => {
+    const story = working({ autoResume: true });
+    const resetAt = story.now + HOUR;
+    story.answerWorker("a", null, failing("usage_limit", { resetAt }));
+    story.do({ type: "clockJumped", byMs: 30 * 60_000 });
+    waitUntil(story, resetAt);
+    expect(story.run.status).toBe("running");
+  });
+});
+
+describe("a conversation that became too long", () => {
+  it("is begun anew in another session, and given up after the third time", () => {
+    const story = working({}, ["a", "b"]);
+    for (let attempt = 1; attempt < 3; attempt++) {
+      story.answerWorker("a", null, failing("context"));
+      expect(worker(story, "a")).toMatchObject({ status: "pending", losses: attempt });
+      story.spawn("a");
+    }
+    story.answerWorker("a", null, failing("context"));
+    expect(worker(story, "a")).toMatchObject({ status: "failed", errorCode: "context" });
+  });
+});
+
+describe("a main session whose conversation became too long", () => {
+  it("is begun anew as the same try, and given up after the third time", () => {
+    const story = new Story();
+    story.do({ type: "start", base: "base", warnings: [] });
+    const begin = () => {
+      story.do({ type: "spawnMain" });
+      story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
+    };
+    begin();
+    for (let i = 0; i < 2; i++) story.answerMain(null, { problems: ["no block"] });
+    expect(story.run.owed).toMatchObject({ try: 3 });
+    for (let losses = 1; losses < 3; losses++) {
+      story.answerMain(null, failing("context"));
+      expect(story.run).toMatchObject({ status: "analyzing", mainLosses: losses, owed: { try: 3 } });
+      begin();
+    }
+    story.answerMain(null, failing("context"));
+    expect(story.run).toMatchObject({ status: "error", errors: [{ code: "context" }] });
+  });
+});
+
+describe("a turn that ends with a question", () => {
+  const question = "Shall I use tabs or spaces?";
+
+  it("is not done and has not failed: a person is asked, and only this task waits", () => {
+    const story = working();
+    story.answerWorker("a", null, { question });
+    const [item] = Object.values(story.run.inbox);
+    expect(item).toMatchObject({ kind: "question", taskId: "a", question });
+    expect(worker(story, "a")).toMatchObject({
+      status: "running",
+      session: { turn: null },
+      owed: { waitsFor: item!.id },
+    });
+    expect(deadlines(story.run).map(({ sessionId }) => sessionId)).toEqual([worker(story, "b").sessionId]);
+    story.do({ type: "tick" }, HOUR);
+    expect(worker(story, "a").session.turn).toBeNull();
+    story.do({ type: "answer", itemId: item!.id, answer: { text: "spaces" } });
+    expect(worker(story, "a").session).toMatchObject({ turn: { number: 2, try: 1 }, waitedMs: expect.any(Number) });
+    expect(worker(story, "a").session.waitedMs).toBeGreaterThanOrEqual(HOUR);
+    expect(worker(story, "a").owed).toMatchObject({ waitsFor: null, note: expect.stringContaining("spaces") });
+    expect(worker(story, "a").owed!.note).toContain(question);
+  });
+
+  it("asks for the main session too", () => {
+    const story = new Story();
+    story.do({ type: "start", base: "base", warnings: [] });
+    story.do({ type: "spawnMain" });
+    story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
+    story.answerMain(null, { question });
+    expect(waitsForPerson(story.run, story.now)).toBe(true);
+    const [item] = Object.values(story.run.inbox);
+    story.do({ type: "answer", itemId: item!.id, answer: { text: "tabs" } });
+    expect(story.run.main!.turn).toMatchObject({ number: 2 });
+    expect(story.run.owed!.note).toContain("tabs");
+  });
+
+  it("gets an answer by itself where the template gives a time", () => {
+    const story = working({ answerTimeout: 60_000 });
+    story.answerWorker("a", null, { question });
+    waitUntil(story, story.now + 60_000);
+    expect(worker(story, "a").owed!.note).toContain("Nobody answered in time");
+    expect(worker(story, "a").session.turn).not.toBeNull();
+  });
+});
+
+describe("a tool that an agent wants to use", () => {
+  function wishing(config: object = {}): Story {
+    const story = working(config);
+    const { sessionId } = worker(story, "a");
+    const permission = { tool: "Bash", subject: "npm test" };
+    const asked = {
+      type: "asked" as const,
+      sessionId,
+      askId: "p1",
+      itemId: "item_p",
+      question: "May it run: npm test",
+    };
+    story.do({ ...asked, options: ["allow", "refuse"], permission });
+    return story;
+  }
+  const answerOf = (story: Story) => worker(story, "a").session.asks["p1"];
+
+  it("is put to a person with run and task, and only that task waits", () => {
+    const story = wishing();
+    const item = story.run.inbox["item_p"]!;
+    expect(item).toMatchObject({ kind: "permission", taskId: "a", risk: "medium", options: ["allow", "refuse"] });
+    expect(item.evidence).toEqual({ tool: "Bash", subject: "npm test" });
+    expect(deadlines(story.run).map(({ sessionId }) => sessionId)).toEqual([worker(story, "b").sessionId]);
+  });
+
+  it.each([
+    [{ approve: true }, "allow"],
+    [{ approve: false }, "refuse"],
+    [{ approve: false, text: "use npx" }, "use npx"],
+    [{ option: 0 }, "allow"],
+    [{ option: 1 }, "refuse"],
+    [{ text: "not now" }, "not now"],
+  ])("is answered with %o", (answer, words) => {
+    const story = wishing();
+    story.do({ type: "answer", itemId: "item_p", answer });
+    expect(answerOf(story)).toBe(words);
+  });
+
+  it("is refused when nobody answers", () => {
+    const unset = wishing();
+    waitUntil(unset, unset.now + 1_800_000);
+    expect(answerOf(unset)).toBe("refuse");
+    const set = wishing({ answerTimeout: 5000 });
+    waitUntil(set, set.now + 5000);
+    expect(answerOf(set)).toBe("refuse");
+  });
+
+  it.each([
+    [["Allow always", "Allow once", "Reject"], "Allow always", "Reject"],
+    [["Deny", "Allow"], "Allow", "Deny"],
+    [["Yes", "Maybe"], "Yes", "refuse"],
+    [["no, never"], "allow", "no, never"],
+  ])("is refused and allowed by what the options %o say, not by their place", (options, yes, no) => {
+    const answers = [{ approve: true }, { approve: false }, null].map((answer) => {
+      const story = working();
+      const { sessionId } = worker(story, "a");
+      const permission = { tool: "Bash", subject: "ls" };
+      story.do({ type: "asked", sessionId, askId: "p1", itemId: "item_p", question: "May it?", options, permission });
+      if (answer) story.do({ type: "answer", itemId: "item_p", answer });
+      else waitUntil(story, story.now + 1_800_000);
+      return answerOf(story);
+    });
+    expect(answers).toEqual([yes, no, no]);
+  });
+
+  it("is asked for again by the next session, also if it was allowed to the one before", () => {
+    const story = wishing();
+    story.do({ type: "answer", itemId: "item_p", answer: { approve: true } });
+    story.do({ type: "lost", sessionId: worker(story, "a").sessionId, reason: "gone", counted: true });
+    story.spawn("a");
+    const { sessionId } = worker(story, "a");
+    const permission = { tool: "Bash", subject: "npm test" };
+    const asked = {
+      type: "asked" as const,
+      sessionId,
+      askId: "p1",
+      itemId: "item_2",
+      question: "May it run: npm test",
+    };
+    story.do({ ...asked, options: ["allow", "refuse"], permission });
+    expect(answerOf(story)).toBeNull();
+    expect(story.run.inbox["item_2"]).toBeDefined();
+  });
+
+  it("is no longer asked for when the agent takes it back", () => {
+    const story = wishing();
+    story.do({ type: "unasked", sessionId: worker(story, "a").sessionId, askId: "p1" });
+    expect(story.run.inbox).toEqual({});
+    expect(answerOf(story)).toBeNull();
+  });
+});
+
+describe("an end that would be the same the next time", () => {
+  it.each(["refusal", "invalid_request", "denied", "agent_budget"] as const)(
+    "is not tried again by itself (%s)",
+    (cause) => {
+      const story = working({ autoRetry: true });
+      story.answerWorker("a", null, failing(cause));
+      expect(worker(story, "a")).toMatchObject({ status: "failed", errorCode: cause, retryCount: 0 });
+    },
+  );
+});

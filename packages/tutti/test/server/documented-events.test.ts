@@ -1,0 +1,87 @@
+// The events of document 004 as a client of the live events hears them: every type with at least the documented members.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Frame } from "../../src/server/frame.ts";
+import { goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+import { ServerLab, type SocketFollower } from "./server-lab.ts";
+
+let lab: ServerLab;
+let socket: SocketFollower;
+let run: string;
+let failing: string;
+beforeAll(async () => {
+  lab = await ServerLab.open();
+  socket = await lab.socket();
+  const fails = { phase: "completion", data: { task_id: "{TASK_ID}", status: "failed", error: "no luck" } };
+  const done = { phase: "completion", data: { task_id: "a", status: "success", summary: "wrote a" } };
+  const good = worker("a", { tools: ["Read", "Write"], write: { "docs/a.md": "a" }, block: done });
+  const agent = lab.lab.scenario([...mainSession([{ id: "a" }, { id: "c" }]), good, goodWorker]);
+  run = await lab.create(agent, { templateId: "_default", autoStart: true, config: { autoSpawn: true } });
+  await lab.until(run, ({ released }) => released);
+  const broken = lab.lab.scenario([...mainSession([{ id: "b" }]), worker("b", { block: fails })], "broken.json");
+  failing = await lab.create(broken, { autoStart: true, config: { autoSpawn: true } });
+  await lab.until(failing, ({ released }) => released);
+  await lab.delete(`/api/orchestrator/${failing}`, { removeState: false, deleteWorkers: true });
+  await socket.reached(lab.engine.lastSeq());
+});
+afterAll(() => lab.tearDown());
+
+const about = (type: string, id = run): Frame["data"][] =>
+  socket.frames.filter((frame) => frame.type === type && frame.run === id).map(({ data }) => data);
+const first = (type: string, id = run) => about(type, id)[0];
+const session = (taskId: string, id = run) => ({
+  sessionId: lab.engine.get(id)!.workers[taskId]!.sessionId,
+  orchestratorId: id,
+  taskId,
+});
+
+describe("the events of a run", () => {
+  it("tell that it was created and started, and each phase (D4-485, D4-486, D4-487)", () => {
+    const { cwd } = lab.engine.get(run)!;
+    expect(first("orchestrator:created")).toMatchObject({ id: run, templateId: "_default", cwd, status: "created" });
+    const { mainSessionId } = lab.engine.get(run)!;
+    expect(first("orchestrator:started")).toMatchObject({ id: run, mainSessionId, phase: "analysis" });
+    expect(about("orchestrator:phaseChanged")).toEqual([
+      { id: run, previousPhase: "analysis", currentPhase: "taskPlanning", status: "planning" },
+      { id: run, previousPhase: "taskPlanning", currentPhase: "workerExecution", status: "spawning" },
+      { id: run, previousPhase: "workerExecution", currentPhase: "workerExecution", status: "running" },
+      { id: run, previousPhase: "workerExecution", currentPhase: "aggregation", status: "aggregating" },
+    ]);
+  });
+
+  it("tell its analysis, what its main session does, and how it was completed (D4-491, D4-493, D4-494)", () => {
+    expect(first("orchestrator:progress")).toMatchObject({ id: run, stats: { total: 0 } });
+    expect(first("orchestrator:analysisComplete")).toMatchObject({
+      id: run,
+      analysis: { summary: "a small project", recommendedSplits: 2 },
+    });
+    expect(first("orchestrator:completed")).toMatchObject({
+      id: run,
+      status: "completed",
+      aggregation: { status: "success", summary: "all in one" },
+      stats: lab.engine.get(run)!.toolStats,
+    });
+  });
+
+  it("tell of each worker from its beginning to its completion (D4-497, D4-498, D4-499, D4-504)", () => {
+    const own = session("a");
+    const of = (type: string) => about(type).find((data) => (data as { taskId?: string }).taskId === "a");
+    expect(of("worker:spawning")).toMatchObject(own);
+    expect(of("worker:spawned")).toMatchObject({ ...own, task: { id: "a", title: "Title of a" } });
+    expect(of("worker:started")).toMatchObject(own);
+    expect(of("worker:completed")).toMatchObject({ ...own, output: "wrote a", outputFiles: ["docs/a.md"] });
+    const order = socket.frames
+      .filter(({ data }) => (data as { taskId?: string }).taskId === "a")
+      .map(({ type }) => type);
+    const steps = ["worker:spawning", "worker:spawned", "worker:started", "worker:completed"];
+    expect(order.filter((type) => steps.includes(type))).toEqual(steps);
+  });
+
+  it("tell of failures and of sessions that are deleted (D4-505, D4-509)", () => {
+    expect(first("worker:failed", failing)).toMatchObject({ ...session("b", failing), error: "no luck" });
+    expect(first("workers:deleted", failing)).toEqual({ orchestratorId: failing, count: 1 });
+  });
+
+  it("reach a client as they stand in the log, none left out", () => {
+    expect(socket.frames).toEqual(lab.stored());
+  });
+});

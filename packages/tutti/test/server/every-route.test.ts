@@ -1,0 +1,115 @@
+// Every route of the table, held to what the table says of it. A route without its cases fails here.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { dependsOnState, errorsOf, readRouteKey, takesInput, type Route } from "../../src/schema/api/route.ts";
+import { aliasOf, inRoutingOrder, ROUTES, type RouteKey } from "../../src/schema/api/routes.ts";
+import { ERRORS } from "../../src/schema/error.ts";
+import { CASES, missingCases, Scene, type Call } from "./route-cases.ts";
+import { ServerLab } from "./server-lab.ts";
+
+const TABLE = Object.entries<Route>(ROUTES) as [RouteKey, Route][];
+const NO_CASE = () => ({});
+
+let lab: ServerLab;
+let scene: Scene;
+beforeAll(async () => {
+  lab = await ServerLab.open();
+  scene = new Scene(lab);
+  await scene.setUp();
+});
+afterAll(() => lab.tearDown());
+
+async function ask(key: string, { params = {}, query = {}, body, headers = {} }: Call, token = lab.bearer) {
+  const { method, path } = readRouteKey(key);
+  const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? "x"));
+  const search = new URLSearchParams(query).toString();
+  const asked = { method, body, headers: { ...token, ...headers } };
+  const response = await lab.open(`${filled}${search === "" ? "" : `?${search}`}`, asked);
+  const type = response.headers["content-type"] ?? "";
+  if (type.startsWith("text/event-stream")) {
+    response.destroy();
+    return { status: response.statusCode, type, json: null, text: "" };
+  }
+  const text = (await response.toArray()).join("");
+  return {
+    status: response.statusCode,
+    type,
+    text,
+    json: type.startsWith("application/json") ? JSON.parse(text) : null,
+  };
+}
+
+describe("the table of routes", () => {
+  it("has a success, a wrong input and, where state matters, a conflict for every route", () => {
+    expect(missingCases(ROUTES, CASES)).toEqual([]);
+  });
+
+  it("is not satisfied by a route that nobody tries", () => {
+    const odd: Route = { summary: "", body: z.string(), response: z.string(), errors: ["wrong_state"] };
+    const key = "POST /api/odd";
+    expect(missingCases({ [key]: odd }, {})).toEqual([`${key}: success`, `${key}: wrong input`, `${key}: conflict`]);
+    expect(missingCases({ [key]: odd }, { [key]: { success: NO_CASE, wrong: NO_CASE } })).toEqual([`${key}: conflict`]);
+    const plain = { "GET /api/odd": { summary: "", response: z.string(), errors: [] } };
+    expect(missingCases(plain, { "GET /api/odd": { success: NO_CASE } })).toEqual([]);
+  });
+
+  it("puts fixed words before names, so that none is taken for the other (E63)", () => {
+    const order = inRoutingOrder(Object.keys(ROUTES) as RouteKey[]);
+    const place = (key: RouteKey) => order.indexOf(key);
+    expect(place("GET /api/orchestrator/templates")).toBeLessThan(place("GET /api/orchestrator/:id"));
+    expect(place("GET /api/orchestrator/:id/workers/stats")).toBeLessThan(
+      place("GET /api/orchestrator/:id/workers/:key"),
+    );
+  });
+
+  it("names only errors with a status that is documented", () => {
+    const documented = [400, 401, 403, 404, 409, 413, 422, 429, 500];
+    for (const [key, route] of TABLE) {
+      for (const code of errorsOf(route)) expect(documented, `${key} ${code}`).toContain(ERRORS[code].status);
+    }
+  });
+});
+
+describe("a sound request", () => {
+  it.each(TABLE)("to %s is answered as the table says (E66)", async (key, route) => {
+    const answered = await ask(key, await CASES[key].success(scene));
+    expect([answered.status, answered.text]).toEqual([route.status ?? 200, answered.text]);
+    expect(answered.type).toContain(route.type ?? "application/json");
+    // What the schema does not know would be left out by it, so nothing is answered that is not described.
+    if (route.type === undefined) expect(route.response.parse(answered.json)).toEqual(answered.json);
+  });
+});
+
+describe("a wrong request", () => {
+  const taking = TABLE.filter(([key, route]) => takesInput(key, route));
+  it.each(taking)("to %s is refused with a code that the table names", async (key, route) => {
+    const { status, json } = await ask(key, await CASES[key].wrong!(scene));
+    expect([400, 404, 422]).toContain(status);
+    expect(Object.keys(json.error).filter((name) => name !== "details")).toEqual(["code", "message"]);
+    expect(errorsOf(route)).toContain(json.error.code);
+  });
+
+  const aliases = TABLE.flatMap(([key]) => aliasOf(key) ?? []);
+  it.each(aliases)("to %s is refused as it is at the long address", async (alias) => {
+    const key = alias.replace("/api/templates", "/api/orchestrator/templates") as RouteKey;
+    const call = await CASES[key].wrong!(scene);
+    const [short, long] = [await ask(alias, call), await ask(key, call)];
+    expect([short.status, short.json]).toEqual([long.status, long.json]);
+  });
+});
+
+describe("a request without a token", () => {
+  it.each(TABLE)("to %s is refused with 401, unless the table calls it open", async (key, { open }) => {
+    const { status, json } = await ask(key, {}, {});
+    expect([status, json?.error?.code]).toEqual(open ? [200, undefined] : [401, "unauthorized"]);
+  });
+});
+
+describe("a request at the wrong moment", () => {
+  const stateful = TABLE.filter(([, route]) => dependsOnState(route));
+  it.each(stateful)("to %s is refused with 409", async (key, route) => {
+    const { status, json } = await ask(key, await CASES[key].conflict!(scene));
+    expect([status, json]).toEqual([409, json]);
+    expect(route.errors).toContain(json.error.code);
+  });
+});

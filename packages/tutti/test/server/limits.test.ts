@@ -1,0 +1,134 @@
+// What a server may be told to hold back: how often somebody asks, and in which folders runs may work.
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { allowedFolders } from "../../src/server/allowed-folders.ts";
+import { RateLimiter } from "../../src/server/rate-limit.ts";
+import { startServer, type RunningServer, type ServerOptions } from "../../src/server/start-server.ts";
+import { ServerLab, VERSION } from "./server-lab.ts";
+
+let lab: ServerLab;
+const servers: RunningServer[] = [];
+beforeEach(async () => {
+  lab = await ServerLab.open();
+});
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+  await lab.tearDown();
+});
+
+/** A second server on the same engine, with options of its own. */
+async function serve(options: Partial<ServerOptions>): Promise<number> {
+  const { engine, templates } = lab.local;
+  const given = { engine, templates, token: lab.token, port: 0, version: VERSION, webRoot: null, ...options };
+  const server = await startServer(given);
+  servers.push(server);
+  return server.port;
+}
+
+describe("a rate limit", () => {
+  it("answers 429 with the time to wait once the permits of a minute are used, and lets nobody guess tokens", async () => {
+    const port = await serve({ rateLimit: { perMinute: 3 } });
+    const headers = { authorization: "Bearer wrong" };
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await lab.ask("/api/inbox", { port, headers })).status);
+    expect(statuses).toEqual([401, 401, 401]);
+    const refused = await lab.api("/api/inbox", { port });
+    expect([refused.status, refused.json.error.code]).toEqual([429, "rate_limited"]);
+    expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
+    expect(refused.json.error.details).toEqual({ retryAfterSeconds: Number(refused.headers["retry-after"]) });
+  });
+
+  it("counts upgrades too", async () => {
+    const port = await serve({ rateLimit: { perMinute: 1 } });
+    expect((await lab.api("/api/inbox", { port })).status).toBe(200);
+    const upgrade = {
+      ...lab.bearer,
+      connection: "Upgrade",
+      upgrade: "websocket",
+      "sec-websocket-version": "13",
+      "sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA==",
+    };
+    expect((await lab.ask("/api/events", { port, headers: upgrade })).status).toBe(429);
+  });
+
+  it("does not exist on loopback unless it is asked for", async () => {
+    const asked = Array.from({ length: 700 }, () => lab.ask("/api/health"));
+    expect(new Set((await Promise.all(asked)).map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
+  it("allows something, or the server does not start", () => {
+    for (const perMinute of [0, -1, Number.NaN]) expect(() => new RateLimiter({ perMinute })).toThrow(/at least/);
+  });
+
+  it("fills up evenly, for each address by itself, and survives a clock that is set back", () => {
+    const limiter = new RateLimiter({ perMinute: 2 });
+    const may = (address: string, now: number) => {
+      try {
+        limiter.take(address, now);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    expect([may("a", 0), may("a", 0), may("a", 0), may("b", 0)]).toEqual([true, true, false, true]);
+    expect([may("a", 29_000), may("a", 30_000), may("a", 30_000)]).toEqual([false, true, false]);
+    expect([may("a", 10_000), may("a", 3_600_000), may("a", 3_600_000), may("a", 3_600_000)]).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ]);
+  });
+});
+
+describe("a list of folders", () => {
+  const create = (port: number, cwd: string) => {
+    const body = { templateId: "documentation", cwd, message: "write", agent: "local" };
+    return lab.api("/api/orchestrator", { port, method: "POST", body });
+  };
+
+  it("lets runs work inside, and refuses everything else with 403, whether it is there or not", async () => {
+    const port = await serve({ folders: [lab.lab.repo] });
+    mkdirSync(join(lab.lab.repo, "docs"), { recursive: true });
+    expect((await create(port, lab.lab.repo)).status).toBe(201);
+    expect((await create(port, join(lab.lab.repo, "docs"))).status).toBe(201);
+    expect((await create(port, join(lab.lab.repo, "nowhere"))).status).toBe(422);
+    for (const cwd of [lab.lab.folder, `${lab.lab.repo}-other`, join(lab.lab.repo, ".."), "/", "/nowhere"]) {
+      const before = lab.engine.lastSeq();
+      const { status, json } = await create(port, cwd);
+      expect([cwd, status, json.error.code, lab.engine.lastSeq()]).toEqual([cwd, 403, "forbidden", before]);
+    }
+  });
+
+  it("follows links before it judges, in what is asked and in the list", async () => {
+    const inside = join(lab.lab.folder, "inside");
+    mkdirSync(inside);
+    symlinkSync(lab.lab.repo, join(inside, "out"));
+    const port = await serve({ folders: [inside] });
+    expect((await create(port, join(inside, "out"))).status).toBe(403);
+    const link = join(lab.lab.folder, "link");
+    symlinkSync(lab.lab.repo, link);
+    expect((await create(await serve({ folders: [link] }), lab.lab.repo)).status).toBe(201);
+  });
+
+  it("refuses a folder inside whose repository begins outside", async () => {
+    const docs = join(lab.lab.repo, "docs");
+    mkdirSync(docs, { recursive: true });
+    const { status, json } = await create(await serve({ folders: [docs] }), docs);
+    expect([status, json.error.code]).toEqual([403, "forbidden"]);
+  });
+
+  it("holds for the projects of templates too", async () => {
+    const port = await serve({ folders: [lab.lab.repo] });
+    const get = (project: string) => lab.api(`/api/templates?project=${encodeURIComponent(project)}`, { port });
+    expect((await get(lab.lab.repo)).status).toBe(200);
+    expect((await get(lab.lab.folder)).status).toBe(403);
+  });
+
+  it("is not needed: without one any folder will do, and with an empty one none", () => {
+    expect(() => allowedFolders(undefined).check("/")).not.toThrow();
+    expect(() => allowedFolders([]).check("/")).toThrow(/does not work in/);
+    expect(() => allowedFolders(["/"]).check("/anything/at/all")).not.toThrow();
+  });
+});

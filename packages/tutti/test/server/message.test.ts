@@ -1,0 +1,91 @@
+// What a person says to sessions while a run goes on.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { done, mainSession, worker } from "../lab/scenarios.ts";
+import { ServerLab } from "./server-lab.ts";
+
+let lab: ServerLab;
+let scenarios = 0;
+beforeAll(async () => {
+  lab = await ServerLab.open();
+});
+afterAll(() => lab.tearDown());
+
+const say = (id: string, body: object) => lab.post(`/api/orchestrator/${id}/message`, body);
+const typesOf = (id: string) => lab.engine.events({ run: id }).map(({ type }) => type);
+const prompts = async (id: string, key: string): Promise<string[]> => {
+  const { json } = await lab.api(`/api/orchestrator/${id}/workers/${key}/transcript`);
+  return json.filter(({ type }: { type: string }) => type === "prompt").map(({ text }: { text: string }) => text);
+};
+const create = (sessions: object[], more: object = {}) =>
+  lab.create(lab.lab.scenario(sessions, `message-${++scenarios}.json`), more);
+
+describe("a message", () => {
+  it("to a worker at work is stored, and the answer counts only once the worker has heard it", async () => {
+    const answer = { tools: ["Write"], write: { "docs/a.md": "a" }, block: done({ summary: "done" }) };
+    const slow = worker("a", { ...answer, delayMs: 1500 }, answer);
+    const id = await create([...mainSession([{ id: "a" }, { id: "b" }]), slow, worker("b", answer)], {
+      autoStart: true,
+      config: { autoSpawn: true },
+    });
+    const { workers } = await lab.until(id, (run) => run.workers["a"]?.session.turn != null);
+    const { sessionId } = workers["a"]!;
+    expect((await say(id, { text: "use short words", taskId: "a" })).json).toEqual({ success: true });
+    expect(typesOf(id)).toContain("message:sent");
+    const over = await lab.until(id, ({ released }) => released);
+    expect([over.outcome, over.workers["a"]!.attempt]).toEqual(["success", 1]);
+    const [first, second, ...more] = await prompts(id, sessionId);
+    expect([first!.includes("use short words"), second!.includes("use short words"), more]).toEqual([false, true, []]);
+    // Nobody else was told.
+    expect((await prompts(id, over.workers["b"]!.sessionId)).join()).not.toContain("use short words");
+    expect((await prompts(id, over.mainSessionId!)).join()).not.toContain("use short words");
+  });
+
+  it("to the main session waits for its next turn, and to a task that has not begun for its first", async () => {
+    const answer = { tools: ["Write"], write: { "docs/a.md": "a" }, block: done({ summary: "done" }) };
+    const id = await create([...mainSession([{ id: "a" }]), worker("a", answer)], { autoStart: true });
+    await lab.until(id, ({ status }) => status === "confirming");
+    await say(id, { text: "praise the heron" });
+    await say(id, { text: "name no zebra", taskId: "a" });
+    await lab.post(`/api/orchestrator/${id}/confirm-tasks`);
+    const over = await lab.until(id, ({ released }) => released);
+    const worked = await prompts(id, over.workers["a"]!.sessionId);
+    expect([worked.length, worked[0]!.includes("name no zebra")]).toEqual([1, true]);
+    const main = await prompts(id, over.mainSessionId!);
+    expect(main.map((text) => text.includes("praise the heron")).slice(-1)).toEqual([true]);
+    expect(main.join()).not.toContain("name no zebra");
+    expect(over.messages.every(({ told }) => told)).toBe(true);
+  });
+
+  it("survives the engine: who takes the session up still has it to say", async () => {
+    const id = await create(mainSession([{ id: "a" }]));
+    await say(id, { text: "be kind" });
+    await lab.stop();
+    await lab.start();
+    await lab.engine.takeUp(id);
+    await lab.engine.start(id);
+    const { mainSessionId } = await lab.until(id, ({ status }) => status === "confirming");
+    expect((await prompts(id, mainSessionId!))[0]).toContain("be kind");
+  });
+
+  it("is refused for a run or a worker that is over, for a task that is not there, and without words", async () => {
+    const answer = { tools: ["Write"], write: { "docs/a.md": "a" }, block: done({ summary: "done" }) };
+    const hangs = worker("b", { say: "hm", then: "hang" });
+    const tasks = [{ id: "a" }, { id: "b" }];
+    const id = await create([...mainSession(tasks), worker("a", answer), hangs], {
+      autoStart: true,
+      config: { autoSpawn: true },
+    });
+    await lab.until(id, ({ workers }) => workers["a"]?.status === "completed");
+    const before = typesOf(id).filter((type) => type === "message:sent").length;
+    expect((await say(id, { text: "again", taskId: "a" })).json.error.code).toBe("wrong_state");
+    const unknown = await say(id, { text: "hello", taskId: "z" });
+    expect([unknown.status, unknown.json.error.code]).toEqual([404, "task_not_found"]);
+    for (const wrong of [{}, { text: " " }, { text: "x", taskId: "" }, { text: "x", to: "a" }]) {
+      expect((await say(id, wrong)).status, JSON.stringify(wrong)).toBe(400);
+    }
+    await lab.post(`/api/orchestrator/${id}/cancel`);
+    const late = await say(id, { text: "too late" });
+    expect([late.status, late.json.error.code]).toEqual([409, "wrong_state"]);
+    expect(typesOf(id).filter((type) => type === "message:sent").length).toBe(before);
+  });
+});

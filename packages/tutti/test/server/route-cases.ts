@@ -1,0 +1,289 @@
+// For every route a request that succeeds, one that is wrong, and one that comes at the wrong moment; `missingCases` says
+// which are not there. Typed by the table of routes, so that a new route without cases does not even compile.
+import type { ScriptedTask } from "../lab/scenarios.ts";
+import { goodWorker, mainSession } from "../lab/scenarios.ts";
+import { dependsOnState, takesInput, type RouteTable } from "../../src/schema/api/route.ts";
+import type { RouteKey } from "../../src/schema/api/routes.ts";
+import type { ServerLab } from "./server-lab.ts";
+
+export interface Call {
+  params?: Record<string, string>;
+  query?: Record<string, string>;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+type Make = (scene: Scene) => Call | Promise<Call>;
+
+export interface Cases {
+  success: Make;
+  /** Needed where a request holds anything that could be wrong. */
+  wrong?: Make;
+  /** Needed where the table says that the route may be refused with a 409. */
+  conflict?: Make;
+}
+
+export function missingCases(routes: RouteTable, cases: Partial<Record<string, Partial<Cases>>>): string[] {
+  return Object.entries(routes).flatMap(([key, route]) => {
+    const { success, wrong, conflict } = cases[key] ?? {};
+    return [
+      ...(success ? [] : [`${key}: success`]),
+      ...(wrong || !takesInput(key, route) ? [] : [`${key}: wrong input`]),
+      ...(conflict || !dependsOnState(route) ? [] : [`${key}: conflict`]),
+    ];
+  });
+}
+
+/** What the requests are about: a run that has ended, one that was only created, one at work, and more on demand. */
+export class Scene {
+  readonly lab: ServerLab;
+  ended = "";
+  created = "";
+  busy = "";
+  #scenarios = 0;
+
+  constructor(lab: ServerLab) {
+    this.lab = lab;
+  }
+
+  async setUp(): Promise<void> {
+    this.created = await this.run([{ id: "a" }], []);
+    this.ended = await this.run([{ id: "a" }], [goodWorker], { autoStart: true, config: { autoSpawn: true } });
+    const hangs = { match: { role: "worker", task: "a" }, turns: [{ say: "hm", then: "hang" }] };
+    const failure = { phase: "completion", data: { task_id: "{TASK_ID}", status: "failed", error: "no luck" } };
+    const fails = { match: { role: "worker", task: "b" }, turns: [{ block: failure }] };
+    const settings = { autoStart: true, config: { autoSpawn: true } };
+    this.busy = await this.run([{ id: "a" }, { id: "b" }], [hangs, fails], settings);
+    await this.lab.until(this.ended, ({ released }) => released);
+    await this.lab.until(this.busy, ({ workers }) => workers["b"]?.status === "failed");
+    await this.lab.until(this.busy, ({ workers }) => workers["a"]?.session.turn != null);
+  }
+
+  run(tasks: ScriptedTask[], sessions: object[], more: object = {}): Promise<string> {
+    const name = `route-${++this.#scenarios}.json`;
+    return this.lab.create(this.lab.lab.scenario([...mainSession(tasks), ...sessions], name), more);
+  }
+
+  /** A run whose plan waits for a person. */
+  async waiting(): Promise<string> {
+    const id = await this.run([{ id: "a" }], [goodWorker], { autoStart: true });
+    await this.lab.until(id, ({ status }) => status === "confirming");
+    return id;
+  }
+
+  /** A run that waits for a decision. */
+  async undecided(): Promise<string> {
+    const conflicts = [{ type: "naming", description: "Which style?", options: ["camel", "snake"] }];
+    const needs = { status: "needs_input", summary: "two styles", conflicts };
+    const agent = this.lab.lab.scenario(
+      [...mainSession([{ id: "a" }, { id: "b" }], needs), goodWorker],
+      "undecided.json",
+    );
+    const id = await this.lab.create(agent, { templateId: "_default", autoStart: true, config: { autoSpawn: true } });
+    await this.lab.until(id, ({ status }) => status === "paused");
+    return id;
+  }
+
+  newRun(more: object = {}): Call {
+    const { repo } = this.lab.lab;
+    return { body: { templateId: "documentation", cwd: repo, message: "write", agent: "local", ...more } };
+  }
+
+  key(run: string, task: string): string {
+    return this.lab.engine.get(run)!.workers[task]!.sessionId;
+  }
+
+  template(id: string, more: object = {}): Record<string, unknown> {
+    return { id, name: id, extends: "documentation", ...more };
+  }
+
+  storeTemplate(id: string, more: object = {}): string {
+    this.lab.local.templates.create(this.template(id, more));
+    return id;
+  }
+}
+
+const nobody: Make = () => ({ params: { id: "orch_nobody" } });
+const nobodysWorker: Make = ({ ended }) => ({ params: { id: ended, key: "nobody" } });
+const ofEnded: Make = ({ ended }) => ({ params: { id: ended } });
+const ofCreated: Make = ({ created }) => ({ params: { id: created } });
+const ofWaiting: Make = async (scene) => ({ params: { id: await scene.waiting() } });
+const workerOfEnded: Make = (scene) => ({ params: { id: scene.ended, key: scene.key(scene.ended, "a") } });
+const busyWorker = (scene: Scene) => ({ params: { id: scene.busy, key: scene.key(scene.busy, "a") } });
+const noTemplate: Make = () => ({ params: { id: "nobody" } });
+const oddProject: Make = () => ({ query: { project: "not/absolute" } });
+const RESPONSE = { phase: "completion", data: { task_id: "a", status: "success" } };
+
+export const CASES: Record<RouteKey, Cases> = {
+  "GET /api/health": { success: () => ({}) },
+  "GET /api/openapi.json": { success: () => ({}) },
+  "GET /api/docs": { success: () => ({}) },
+  "GET /api/events": {
+    success: () => ({ headers: { accept: "text/event-stream" } }),
+    wrong: () => ({ headers: { accept: "text/event-stream" }, query: { after: "yesterday" } }),
+  },
+  "POST /api/orchestrator": {
+    success: (scene) => scene.newRun(),
+    wrong: (scene) => scene.newRun({ cwd: "relative" }),
+  },
+  "GET /api/orchestrator": { success: () => ({}), wrong: () => ({ query: { limit: "0" } }) },
+  "GET /api/orchestrator/:id": { success: ofEnded, wrong: nobody },
+  "GET /api/orchestrator/:id/events": { success: ofEnded, wrong: nobody },
+  "GET /api/orchestrator/:id/result": { success: ofEnded, wrong: nobody },
+  "GET /api/orchestrator/:id/graph": { success: ofEnded, wrong: nobody },
+  "GET /api/orchestrator/:id/timeline": { success: ofEnded, wrong: nobody },
+  "GET /api/orchestrator/:id/usage": { success: ofEnded, wrong: nobody },
+  "POST /api/orchestrator/:id/start": {
+    success: async (scene) => ({ params: { id: await scene.run([{ id: "a" }], [goodWorker]) } }),
+    wrong: nobody,
+    conflict: ofEnded,
+  },
+  "POST /api/orchestrator/:id/pause": { success: ofWaiting, wrong: nobody, conflict: ofEnded },
+  "POST /api/orchestrator/:id/resume": {
+    success: async (scene) => {
+      const id = await scene.waiting();
+      await scene.lab.engine.pause(id);
+      return { params: { id } };
+    },
+    wrong: nobody,
+    conflict: ofCreated,
+  },
+  "POST /api/orchestrator/:id/cancel": { success: ofWaiting, wrong: nobody, conflict: ofEnded },
+  "POST /api/orchestrator/:id/confirm-tasks": {
+    success: ofWaiting,
+    wrong: ({ created }) => ({ params: { id: created }, body: { modifications: [] } }),
+    conflict: ofCreated,
+  },
+  "POST /api/orchestrator/:id/request-changes": {
+    success: async (scene) => ({ params: { id: await scene.waiting() }, body: { text: "shorter" } }),
+    wrong: ({ created }) => ({ params: { id: created }, body: { text: "" } }),
+    conflict: ({ created }) => ({ params: { id: created }, body: { text: "shorter" } }),
+  },
+  "POST /api/orchestrator/:id/decisions": {
+    success: async (scene) => ({
+      params: { id: await scene.undecided() },
+      body: { decisions: [{ index: 0, option: 1 }] },
+    }),
+    wrong: ({ created }) => ({ params: { id: created }, body: { decisions: [{ index: 0 }] } }),
+    conflict: ({ created }) => ({ params: { id: created }, body: { decisions: [{ index: 0, option: 0 }] } }),
+  },
+  "POST /api/orchestrator/:id/message": {
+    success: ({ created }) => ({ params: { id: created }, body: { text: "be brief" } }),
+    wrong: ({ created }) => ({ params: { id: created }, body: { text: "be brief", taskId: "nobody" } }),
+    conflict: ({ ended }) => ({ params: { id: ended }, body: { text: "too late" } }),
+  },
+  "POST /api/orchestrator/:id/retry": {
+    success: ({ busy }) => ({ params: { id: busy }, body: { taskId: "b" } }),
+    wrong: ({ ended }) => ({ params: { id: ended }, body: { taskId: "nobody" } }),
+    conflict: ({ ended }) => ({ params: { id: ended }, body: { taskId: "a" } }),
+  },
+  "DELETE /api/orchestrator/:id": {
+    success: async (scene) => ({ params: { id: await scene.run([{ id: "a" }], []) } }),
+    wrong: ({ created }) => ({ params: { id: created }, query: { removeState: "maybe" } }),
+  },
+  "GET /api/orchestrator/:id/workers": { success: ofEnded, wrong: nobody },
+  "GET /api/orchestrator/:id/workers/stats": { success: ofEnded, wrong: nobody },
+  "GET /api/orchestrator/:id/workers/:key": { success: workerOfEnded, wrong: nobodysWorker },
+  "GET /api/orchestrator/:id/workers/:key/transcript": { success: workerOfEnded, wrong: nobodysWorker },
+  "POST /api/orchestrator/:id/workers/:key/pause": {
+    success: busyWorker,
+    wrong: nobodysWorker,
+    conflict: workerOfEnded,
+  },
+  "POST /api/orchestrator/:id/workers/:key/resume": {
+    success: async (scene) => {
+      const { params } = busyWorker(scene);
+      if (scene.lab.engine.get(params.id)!.workers["a"]!.status !== "paused") {
+        await scene.lab.engine.pauseWorker(params.id, params.key);
+      }
+      return { params };
+    },
+    wrong: nobodysWorker,
+    conflict: workerOfEnded,
+  },
+  "POST /api/orchestrator/:id/workers/:key/cancel": {
+    success: busyWorker,
+    wrong: nobodysWorker,
+    conflict: workerOfEnded,
+  },
+  "POST /api/orchestrator/:id/workers/:key/retry": {
+    success: async (scene) => {
+      const { lab, busy } = scene;
+      const { status, sessionId } = lab.engine.get(busy)!.workers["a"]!;
+      if (status !== "cancelled") await lab.engine.cancelWorker(busy, sessionId);
+      return busyWorker(scene);
+    },
+    wrong: nobodysWorker,
+    conflict: workerOfEnded,
+  },
+  "GET /api/inbox": { success: () => ({}), wrong: () => ({ query: { after: "nothing" } }) },
+  "POST /api/inbox/:itemId": {
+    success: async (scene) => ({
+      params: { itemId: await planItem(scene) },
+      body: { approve: true },
+    }),
+    wrong: () => ({ params: { itemId: "nothing" }, body: { approve: "yes" } }),
+    conflict: async (scene) => ({
+      params: { itemId: await planItem(scene) },
+      body: { approve: true, hash: "of another plan" },
+    }),
+  },
+  "GET /api/orchestrator/templates": { success: () => ({}), wrong: oddProject },
+  "POST /api/orchestrator/templates": {
+    success: (scene) => ({ body: scene.template("new") }),
+    wrong: (scene) => ({ body: scene.template("odd", { colour: "red" }) }),
+    conflict: (scene) => ({ body: scene.template(scene.storeTemplate("there")) }),
+  },
+  "POST /api/orchestrator/templates/import": {
+    success: (scene) => ({ body: scene.template("imported") }),
+    wrong: () => ({ body: "{ half" }),
+    conflict: (scene) => ({ body: scene.template(scene.storeTemplate("imported-before")) }),
+  },
+  "POST /api/orchestrator/templates/validate": {
+    success: (scene) => ({ body: scene.template("checked") }),
+    wrong: () => ({}),
+  },
+  "GET /api/orchestrator/templates/:id": {
+    success: () => ({ params: { id: "documentation" } }),
+    wrong: noTemplate,
+  },
+  "PUT /api/orchestrator/templates/:id": {
+    success: (scene) => ({ params: { id: scene.storeTemplate("changed") }, body: { name: "Changed" } }),
+    wrong: () => ({ params: { id: "nobody" }, body: { name: "Changed" } }),
+  },
+  "DELETE /api/orchestrator/templates/:id": {
+    success: (scene) => ({ params: { id: scene.storeTemplate("gone") } }),
+    wrong: noTemplate,
+    conflict: (scene) => {
+      const parent = scene.storeTemplate("parent");
+      scene.storeTemplate("child", { extends: parent });
+      return { params: { id: parent } };
+    },
+  },
+  "POST /api/orchestrator/templates/:id/duplicate": {
+    success: () => ({ params: { id: "documentation" }, body: { newName: "A copy" } }),
+    wrong: () => ({ params: { id: "documentation" }, body: { newName: " " } }),
+  },
+  "GET /api/orchestrator/templates/:id/export": {
+    success: () => ({ params: { id: "documentation" } }),
+    wrong: noTemplate,
+  },
+  "POST /api/orchestrator/templates/:id/preview": {
+    success: () => ({ params: { id: "documentation" } }),
+    wrong: () => ({ params: { id: "documentation" }, body: { variables: "all" } }),
+  },
+  "GET /api/protocols": { success: () => ({}) },
+  "GET /api/protocols/:name/schema.json": {
+    success: () => ({ params: { name: "mailbox" } }),
+    wrong: () => ({ params: { name: "telegraph" } }),
+  },
+  "POST /api/protocols/:name/validate": {
+    success: () => ({ params: { name: "response" }, body: RESPONSE }),
+    wrong: () => ({ params: { name: "telegraph" }, body: RESPONSE }),
+  },
+};
+
+async function planItem(scene: Scene): Promise<string> {
+  const id = await scene.waiting();
+  return Object.keys(scene.lab.engine.get(id)!.inbox)[0]!;
+}

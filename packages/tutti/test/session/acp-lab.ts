@@ -1,0 +1,116 @@
+// An ACP dialogue without a process: what it writes, what it tells, and recordings of real agents to play to it.
+import { readFileSync } from "node:fs";
+import { setImmediate as nextRound } from "node:timers/promises";
+import { Permissions } from "../../src/schema/permissions.ts";
+import type { AgentLine, Dialogue } from "../../src/session/dialogue.ts";
+import { openAcpDialogue } from "../../src/session/drivers/acp/dialogue.ts";
+
+export interface Message {
+  id?: number;
+  method?: string;
+  params?: Record<string, unknown>;
+  result?: unknown;
+  error?: { code: number; message: string; data?: unknown };
+}
+
+export class AcpLab {
+  readonly told: AgentLine[] = [];
+  readonly wrote: Message[] = [];
+  readonly failures: string[] = [];
+  readonly dialogue: Dialogue;
+  isReady = false;
+
+  constructor(permissions: Partial<Permissions> = {}, cwd = "/home/dev/project") {
+    this.dialogue = openAcpDialogue({
+      sessionId: "session",
+      cwd,
+      permissions: Permissions.parse(permissions),
+      command: ["agent", "--acp"],
+      write: (text) => void this.wrote.push(JSON.parse(text) as Message),
+      tell: (line) => void this.told.push(line),
+      ready: () => void (this.isReady = true),
+      fail: (error) => void this.failures.push(error),
+    });
+  }
+
+  hear(message: object): void {
+    this.dialogue.hear(JSON.stringify({ jsonrpc: "2.0", ...message }));
+  }
+
+  update(update: object, sessionId = "c1"): void {
+    this.hear({ method: "session/update", params: { sessionId, update } });
+  }
+
+  say(text: string, more: object = {}): void {
+    this.update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text }, ...more });
+  }
+
+  /** The next message that the dialogue writes and nobody has taken yet. */
+  async taken(): Promise<Message> {
+    for (let round = 0; round < 1000 && this.wrote.length === 0; round += 1) await nextRound();
+    const message = this.wrote.shift();
+    if (!message) throw new Error("the dialogue wrote nothing");
+    return message;
+  }
+
+  /** Answers the next message that is written. */
+  async reply(answer: (message: Message) => object): Promise<Message> {
+    const message = await this.taken();
+    this.hear({ id: message.id, ...answer(message) });
+    return message;
+  }
+
+  /** Up to the first prompt, as an agent of no particular kind. */
+  async begin(capabilities: object = {}): Promise<void> {
+    this.dialogue.open();
+    await this.reply(() => ({ result: { protocolVersion: 1, agentCapabilities: capabilities } }));
+    await this.reply(() => ({ result: { sessionId: "c1" } }));
+    await this.settled(() => this.isReady);
+  }
+
+  async settled(done: () => boolean): Promise<void> {
+    for (let round = 0; round < 1000 && !done(); round += 1) await nextRound();
+    if (!done()) throw new Error("what was waited for did not happen");
+  }
+
+  /** A turn that is begun; what is told from here on belongs to it. */
+  async prompt(text = "do it", number = 1): Promise<Message> {
+    this.told.splice(0);
+    this.dialogue.turn({ number, text });
+    return this.taken();
+  }
+}
+
+/** Plays a recording: what it heard is heard again, and what it was told must be said again, word for word. */
+export async function play(
+  name: string,
+  permissions: Partial<Permissions>,
+): Promise<{ turns: AgentLine[][]; said: [Message, Message][] }> {
+  const file = new URL(`./recordings/acp-${name}.io.jsonl`, import.meta.url);
+  const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+  const lab = new AcpLab(permissions);
+  const turns: AgentLine[][] = [];
+  const said: [Message, Message][] = [];
+  for (const [at, line] of lines.entries()) {
+    const { dir, m } = JSON.parse(line) as { dir: "in" | "out"; m: Message };
+    if (dir === "out") {
+      lab.hear(m);
+      continue;
+    }
+    if (at === 0) lab.dialogue.open();
+    if (m.method === "session/prompt") {
+      await lab.settled(() => lab.isReady);
+      turns.push(lab.told.splice(0));
+      const [block] = m.params!["prompt"] as [{ text: string }];
+      lab.dialogue.turn({ number: turns.length, text: block.text });
+    }
+    if (m.method === "session/cancel") lab.dialogue.interrupt();
+    said.push([m, await lab.taken()]);
+  }
+  turns.push(lab.told.splice(0));
+  return { turns, said };
+}
+
+/** Everything but the pieces of messages. */
+export const whole = (lines: AgentLine[]): AgentLine[] =>
+  lines.filter((line) => line.type !== "assistant" || line.partial !== true);

@@ -1,0 +1,428 @@
+// What our dialogue makes of recordings of the real Claude Code program. Lists that mean nothing here were shortened.
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { ClaudeLab } from "./claude-lab.ts";
+import type { AgentLine } from "../../src/session/dialogue.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** The program has ended by itself. */
+const EXIT = { code: 1, signal: null, errors: "" };
+
+function playedToTheEnd(name: string): ClaudeLab {
+  const lab = new ClaudeLab();
+  lab.play(name);
+  lab.dialogue.exited(EXIT);
+  return lab;
+}
+
+const WELL = { type: "turn_end" };
+
+describe("what it says", () => {
+  test("whole messages of the model are its words, and nothing that was only repeated or made up", () => {
+    const lab = new ClaudeLab();
+    lab.play("claude-two-turns");
+    expect(lab.words()).toEqual([
+      "Hello from the fake model. All is well.",
+      "I will write the file.",
+      "Done: wrote /home/dev/project/two.txt.",
+    ]);
+    expect(lab.of("turn_end")).toEqual([WELL, WELL]);
+    expect(lab.of("tool").map(({ name }) => name)).toEqual(["Write"]);
+  });
+
+  test("parts of a message are told as parts", () => {
+    const lab = new ClaudeLab();
+    lab.play("claude-two-turns");
+    const parts = lab.of("assistant").flatMap(({ text, partial }) => (partial ? [text] : []));
+    expect(parts.join("")).toContain("Hello from the fake model. All is well.");
+  });
+
+  test.each(["claude-err-e529then", "claude-err-toolong"])("%s is heard the same wherever it was cut", (name) => {
+    const whole = new ClaudeLab();
+    const lines = whole.play(name);
+    whole.dialogue.exited(EXIT);
+    expect(whole.of("turn_end")).toHaveLength(1);
+    for (const bytes of [1, 997]) {
+      const lab = new ClaudeLab();
+      lab.shakeHands();
+      lab.turn();
+      lab.hearCut(lines, bytes);
+      lab.dialogue.exited(EXIT);
+      expect(lab.told).toEqual(whole.told);
+    }
+  });
+
+  test("a line that is no message, and a message that nobody knows, mean nothing", () => {
+    const lab = new ClaudeLab();
+    lab.shakeHands();
+    lab.turn();
+    const before = lab.told.length;
+    lab.hear("Warning: no stdin", "[1,2", "null", { type: "ui_invalidate" }, { type: "system", subtype: "new_thing" });
+    lab.hear({ type: "assistant" }, { type: "user", message: "?" }, { type: "stream_event", event: 7 });
+    expect(lab.told.length).toBe(before);
+    expect(lab.failures).toEqual([]);
+  });
+
+  test("what it says outside any turn is not told, but what it cost is", () => {
+    const lab = new ClaudeLab();
+    lab.shakeHands();
+    const own = { type: "assistant", parent_tool_use_id: null, message: { content: [{ type: "text", text: "Hm." }] } };
+    lab.hear(own, result({ model_usage_since_last_result: { m: { inputTokens: 5, outputTokens: 1, costUSD: 0.1 } } }));
+    expect(lab.words()).toEqual([]);
+    expect(lab.of("usage")).toEqual([{ type: "usage", inputTokens: 5, outputTokens: 1, usd: 0.1 }]);
+    expect(lab.of("turn_end")).toEqual([]);
+  });
+});
+
+describe("hand-shake", () => {
+  test("it is ready when the hand-shake was answered, and not before (D4-018, E80)", () => {
+    const lab = new ClaudeLab();
+    expect(lab.said).toMatchObject([{ type: "control_request", request: { subtype: "initialize" } }]);
+    lab.hear({ type: "system", subtype: "init", claude_code_version: "2.1.325", tools: [] });
+    lab.hear({ type: "control_response", response: { subtype: "success", request_id: "of somebody else" } });
+    expect(lab.readies).toBe(0);
+    lab.shakeHands({ claude_code_version: "2.1.325", agents: [{ name: "Explore" }] });
+    expect(lab.readies).toBe(1);
+    expect(lab.of("ready").at(-1)).toMatchObject({
+      agent: "claude",
+      version: "2.1.325",
+      conversation: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+      capabilities: { interrupt: true, resume: true, subagents: true },
+    });
+  });
+
+  test("a program that does not want to be driven, or ends at its start, cannot be used", () => {
+    const refusing = new ClaudeLab();
+    const answer = { subtype: "error", request_id: refusing.requestId("initialize"), error: "Unsupported" };
+    refusing.hear({ type: "control_response", response: answer });
+    expect(refusing.failures).toEqual(["claude did not accept to be driven: Unsupported"]);
+    const ending = new ClaudeLab();
+    ending.dialogue.exited({ code: 1, signal: null, errors: "Error: Session ID x is already in use.\n" });
+    expect(ending.failures).toEqual(["claude exited with 1 at its start: Error: Session ID x is already in use."]);
+  });
+
+  test("a program that never answers is given up", () => {
+    vi.useFakeTimers();
+    const lab = new ClaudeLab();
+    vi.advanceTimersByTime(119_000);
+    expect(lab.failures).toEqual([]);
+    vi.advanceTimersByTime(2000);
+    expect(lab.failures).toEqual(["claude gave no answer within 120 s"]);
+  });
+});
+
+describe("the end of a turn", () => {
+  test("two results of one turn are one end, when the program rests", () => {
+    const lab = new ClaudeLab();
+    const lines = lab.play("claude-state-events");
+    expect(lines.filter((line) => line.includes('"type":"result"'))).toHaveLength(2);
+    expect(lab.of("turn_end")).toEqual([WELL]);
+    expect(lab.told.at(-1)).toEqual(WELL);
+  });
+
+  test("a version that does not say when it rests has ended its turn after a silence without open tasks", () => {
+    vi.useFakeTimers();
+    const lab = new ClaudeLab();
+    lab.play("claude-agent");
+    expect(lab.of("turn_end")).toEqual([]);
+    vi.advanceTimersByTime(1600);
+    expect(lab.of("turn_end")).toEqual([WELL]);
+    const busy = new ClaudeLab();
+    busy.shakeHands();
+    busy.turn();
+    busy.hear({ type: "system", subtype: "background_tasks_changed", tasks: [{ task_id: "t" }] }, result({}));
+    vi.advanceTimersByTime(10_000);
+    expect(busy.of("turn_end")).toEqual([]);
+    busy.hear({ type: "system", subtype: "background_tasks_changed", tasks: [] });
+    vi.advanceTimersByTime(1600);
+    expect(busy.of("turn_end")).toEqual([WELL]);
+  });
+
+  test("a program that says when it rests is not hurried by a silence", () => {
+    vi.useFakeTimers();
+    const lab = new ClaudeLab();
+    lab.shakeHands();
+    lab.turn();
+    lab.hear(STATE("running"), result({}));
+    vi.advanceTimersByTime(60_000);
+    expect(lab.of("turn_end")).toEqual([]);
+    lab.hear(STATE("idle"));
+    expect(lab.of("turn_end")).toEqual([WELL]);
+  });
+
+  test("the result of something that was begun before the turn does not end it", () => {
+    const lab = new ClaudeLab();
+    lab.shakeHands();
+    lab.turn();
+    lab.hear(STATE("running"), result({ user_message_uuids: ["another"] }), STATE("idle"));
+    expect(lab.of("turn_end")).toEqual([]);
+    lab.hear({ type: "user", isReplay: true, uuid: lab.lastUuid }, result({ user_message_uuids: [lab.lastUuid] }));
+    lab.hear(STATE("idle"));
+    expect(lab.of("turn_end")).toEqual([WELL]);
+  });
+
+  test.each(["claude-sigTERM", "claude-sigKILL"])(
+    "%s: a death in the middle of a turn is left to the keeper",
+    (name) => {
+      expect(playedToTheEnd(name).of("turn_end")).toEqual([]);
+    },
+  );
+
+  test("a result that was followed by the end of the program counts", () => {
+    expect(playedToTheEnd("claude-hello").of("turn_end")).toEqual([WELL]);
+  });
+});
+
+const FAILURES: [name: string, expected: object][] = [
+  ["claude-err-e400", { cause: "invalid_request", error: "API Error: 400 messages: fake bad request" }],
+  ["claude-err-e401", { cause: "auth" }],
+  ["claude-err-e403", { cause: "auth" }],
+  ["claude-login-missing", { cause: "auth", error: "Not logged in · Please run /login" }],
+  ["claude-err-credit", { cause: "billing", error: "Credit balance is too low" }],
+  ["claude-err-e429", { cause: "rate_limit", retryAfterMs: 1000 }],
+  ["claude-err-e500", { cause: "api" }],
+  ["claude-err-e529", { cause: "overloaded" }],
+  ["claude-err-midstream", { cause: "api" }],
+  ["claude-hang-timeout", { cause: "api", error: "Request timed out" }],
+  ["claude-err-refusal", { cause: "refusal" }],
+  ["claude-err-maxtok", { cause: "max_output" }],
+  ["claude-err-toolong", { cause: "context" }],
+  ["claude-maxturns", { cause: "max_turns", error: "Reached maximum number of turns (3)" }],
+  ["claude-maxbudget", { cause: "agent_budget", error: "Reached maximum budget ($0.03)" }],
+  ["claude-structured-none", { cause: "no_structured_output" }],
+  ["claude-write-denied", { cause: "denied", error: "it was not allowed to use Write, and did nothing else" }],
+  ["claude-sigINT", { error: "the turn was interrupted" }],
+  ["claude-interrupt-bash", { error: "the turn was interrupted" }],
+];
+
+describe("failures", () => {
+  test.each(FAILURES)("%s is told with its cause", (name, expected) => {
+    const ends = playedToTheEnd(name).of("turn_end");
+    expect(ends).toHaveLength(1);
+    expect(ends[0]).toMatchObject({ error: expect.any(String), ...expected });
+    if (!("cause" in expected)) expect(ends[0]).not.toHaveProperty("cause");
+  });
+
+  test("errors that stand in the place of an answer are not the model's words", () => {
+    for (const name of ["claude-err-e529", "claude-err-credit", "claude-login-missing", "claude-usage-limit"])
+      expect(playedToTheEnd(name).words()).toEqual([]);
+  });
+
+  test("neither an error under a model's name nor words of the program's own are the model's, nor is a broken-off message", () => {
+    const lab = new ClaudeLab();
+    lab.shakeHands();
+    lab.turn();
+    const said = (model: string, more: object) => ({
+      type: "assistant",
+      parent_tool_use_id: null,
+      message: { model, content: [{ type: "text", text: "words" }] },
+      ...more,
+    });
+    lab.hear(said("a-model", { error: "server_error" }), said("<synthetic>", {}), said("a-model", { aborted: true }));
+    expect(lab.words()).toEqual([]);
+    lab.hear(said("a-model", {}));
+    expect(lab.words()).toEqual(["words"]);
+    expect(playedToTheEnd("claude-sigINT").words()).toEqual([]);
+  });
+
+  test("a limit of the account is told with the moment it comes back", () => {
+    const lab = new ClaudeLab();
+    const event = /"resetsAt":(\d+)/.exec(lab.play("claude-usage-limit").join("\n"))!;
+    expect(lab.of("turn_end")[0]).toMatchObject({
+      cause: "usage_limit",
+      error: expect.stringMatching(/^You've hit your 5-hour limit · resets /),
+      resetAt: Number(event[1]) * 1000,
+    });
+  });
+
+  test("a limit that is told in words alone is read from them", () => {
+    const lab = new ClaudeLab();
+    lab.shakeHands();
+    lab.turn();
+    lab.hear(failed("Claude AI usage limit reached|1794750933", 429), STATE("running"), STATE("idle"));
+    expect(lab.of("turn_end")[0]).toMatchObject({ cause: "usage_limit", resetAt: 1_794_750_933_000 });
+  });
+
+  test("a conversation that cannot be found ends the turn with that reason", () => {
+    const [end] = playedToTheEnd("claude-sess-resume-missing").of("turn_end");
+    expect(end!.error).toContain("No conversation found");
+  });
+
+  test("each further try of the program is told as trouble, and a turn that recovers ended well", () => {
+    const lab = playedToTheEnd("claude-err-e529then");
+    expect(lab.of("provider_trouble")).toEqual([
+      trouble("overloaded", "the provider answered 529 (overloaded)", 596),
+      trouble("overloaded", "the provider answered 529 (overloaded)", 1178),
+    ]);
+    expect(lab.of("turn_end")).toEqual([WELL]);
+    expect(lab.words()).toEqual(["Recovered after overload."]);
+  });
+
+  const retry = (status: number, error: string, attempt: number) => ({
+    type: "system",
+    subtype: "api_retry",
+    attempt,
+    max_retries: 10,
+    retry_delay_ms: 500,
+    error_status: status,
+    error,
+  });
+  const interrupts = (lab: ClaudeLab) =>
+    lab.said.filter(({ request }) => (request as { subtype?: string } | undefined)?.subtype === "interrupt").length;
+
+  test("a key that is not accepted breaks the turn off at once; a login may be renewed first", () => {
+    const keyed = new ClaudeLab();
+    keyed.shakeHands({
+      claude_code_version: "2",
+      account: { apiKeySource: "ANTHROPIC_API_KEY" },
+      session_state: "idle",
+    });
+    keyed.turn();
+    keyed.hear(retry(401, "authentication_failed", 1));
+    expect(interrupts(keyed)).toBe(1);
+    keyed.hear(result({ is_error: true, terminal_reason: "aborted_streaming" }), STATE("idle"));
+    expect(keyed.of("turn_end")).toMatchObject([{ cause: "auth" }]);
+    const loggedIn = new ClaudeLab();
+    loggedIn.shakeHands({ claude_code_version: "2", account: { tokenSource: "claude.ai" }, session_state: "idle" });
+    loggedIn.turn();
+    loggedIn.hear(retry(401, "authentication_failed", 1));
+    expect(interrupts(loggedIn)).toBe(0);
+    loggedIn.hear(retry(401, "authentication_failed", 2));
+    expect(interrupts(loggedIn)).toBe(1);
+  });
+
+  test("a long wait for the provider is left to the run", () => {
+    const lab = new ClaudeLab();
+    lab.play("claude-retry-long");
+    expect(interrupts(lab)).toBe(1);
+    lab.hear(result({ is_error: true, terminal_reason: "aborted_streaming" }), STATE("idle"));
+    expect(lab.of("turn_end")).toMatchObject([{ cause: "rate_limit", retryAfterMs: 45_000 }]);
+  });
+});
+
+describe("tools and subagents", () => {
+  test("a subagent's words are not the main agent's; its tools and its coming and going are told (D4-100)", () => {
+    const lab = new ClaudeLab();
+    lab.play("claude-state-events");
+    expect(lab.words().join("\n")).not.toMatch(/Subagent writing|SUBAGENT_RESULT/);
+    expect(lab.of("tool").map(({ name }) => name)).toEqual(["Agent", "Write"]);
+    expect(lab.of("subagent")).toMatchObject([
+      { phase: "started", text: "Sub job" },
+      { phase: "done", text: "SUBAGENT_RESULT ok" },
+    ]);
+  });
+
+  test("a tool that was refused is no work and is not told", () => {
+    for (const name of ["claude-write-denied", "claude-hook-denied"])
+      expect(playedToTheEnd(name).of("tool")).toEqual([]);
+  });
+
+  test("a turn that was refused one tool and used another one ended well", () => {
+    const lab = new ClaudeLab();
+    lab.shakeHands();
+    lab.turn();
+    lab.hear(STATE("running"), toolUse("a", "Read"), toolResult("a"), toolUse("b", "Bash"));
+    lab.hear({ type: "system", subtype: "permission_denied", tool_use_id: "b", tool_name: "Bash" });
+    lab.hear(result({ permission_denials: [{ tool_use_id: "b", tool_name: "Bash" }] }), STATE("idle"));
+    expect(lab.of("tool")).toEqual([{ type: "tool", name: "Read", input: {} }]);
+    expect(lab.of("turn_end")).toEqual([WELL]);
+  });
+});
+
+describe("usage", () => {
+  test("is told as what was added, whatever the totals say", () => {
+    const lab = new ClaudeLab();
+    lab.play("claude-state-events");
+    // The second result of the turn repeats the totals of the first.
+    expect(lab.of("usage")).toMatchObject([{ inputTokens: 13_475, outputTokens: 173 }]);
+    expect(lab.of("usage")[0]!.usd).toBeCloseTo(0.05736, 6);
+  });
+
+  test("a conversation that was taken up again does not count what was counted before", () => {
+    const [spent] = playedToTheEnd("claude-sess-resume").of("usage");
+    expect(spent).toMatchObject({ inputTokens: 5202, outputTokens: 58 });
+    expect(spent!.usd).toBeCloseTo(0.021968, 6);
+  });
+
+  test("where a version tells totals alone, the difference is taken", () => {
+    const lab = new ClaudeLab();
+    lab.shakeHands();
+    const totals = (inputTokens: number, costUSD: number) =>
+      result({ modelUsage: { m: { inputTokens, cacheReadInputTokens: 10, outputTokens: 1, costUSD } } });
+    lab.hear(totals(100, 1), totals(150, 1.5), totals(40, 0.2));
+    expect(lab.of("usage").map(({ inputTokens, usd }) => [inputTokens, usd])).toEqual([
+      [110, 1],
+      [50, 0.5],
+      [50, 0.2],
+    ]);
+  });
+});
+
+describe("relaunch", () => {
+  test("a turn that was cut off is given again in the same conversation, and says so", () => {
+    const lab = new ClaudeLab();
+    lab.shakeHands();
+    lab.turn("build it");
+    expect(lab.dialogue.relaunch!()).toBeNull();
+    const first = lab.lastUuid;
+    lab.hear({ type: "user", isReplay: true, uuid: first });
+    expect(lab.dialogue.relaunch!()).toEqual(["claude", "-p", "--resume", "a-name"]);
+    lab.dialogue.open();
+    lab.shakeHands();
+    lab.dialogue.turn({ number: 1, text: "build it" });
+    expect(lab.lastUuid).not.toBe(first);
+    const { message } = lab.said.at(-1) as { message: { content: { text: string }[] } };
+    expect(message.content[0]!.text).toMatch(/^You were cut off[^]*working folder[^]*build it$/);
+    expect(lab.readies).toBe(2);
+  });
+
+  test("the answer to a process that is gone is not taken for one of its successor", () => {
+    const lab = new ClaudeLab();
+    lab.shakeHands();
+    const old = lab.requestId("initialize");
+    lab.dialogue.open();
+    lab.hear({ type: "control_response", response: { subtype: "success", request_id: old, response: {} } });
+    expect(lab.readies).toBe(1);
+    lab.shakeHands();
+    expect(lab.readies).toBe(2);
+  });
+
+  test("not after an interrupt, and not when the result was there already", () => {
+    const interrupted = new ClaudeLab();
+    interrupted.shakeHands();
+    interrupted.turn();
+    interrupted.hear({ type: "user", isReplay: true, uuid: interrupted.lastUuid });
+    interrupted.dialogue.interrupt();
+    expect(interrupted.dialogue.relaunch!()).toBeNull();
+    const over = new ClaudeLab();
+    over.shakeHands();
+    over.turn();
+    over.hear(STATE("running"), { type: "user", isReplay: true, uuid: over.lastUuid }, result({}));
+    expect(over.dialogue.relaunch!()).toBeNull();
+    expect(over.of("turn_end")).toEqual([WELL]);
+  });
+});
+
+test("a prompt that was interrupted while it waited in the queue is over", () => {
+  const lab = new ClaudeLab();
+  lab.play("claude-interrupt-queued");
+  expect(lab.of("turn_end")).toEqual([{ type: "turn_end", error: "the turn was interrupted" }]);
+});
+
+const STATE = (state: string) => ({ type: "system", subtype: "session_state_changed", state });
+const result = (more: object) => ({ type: "result", subtype: "success", is_error: false, ...more });
+const failed = (text: string, status: number) =>
+  result({ is_error: true, terminal_reason: "api_error", api_error_status: status, result: text });
+const toolUse = (id: string, name: string) => ({
+  type: "assistant",
+  parent_tool_use_id: null,
+  message: { content: [{ type: "tool_use", id, name, input: {} }] },
+});
+const toolResult = (id: string) => ({
+  type: "user",
+  message: { content: [{ type: "tool_result", tool_use_id: id, content: "ok" }] },
+});
+const trouble = (cause: string, detail: string, retryAfterMs: number): AgentLine =>
+  ({ type: "provider_trouble", cause, detail, retryAfterMs }) as AgentLine;

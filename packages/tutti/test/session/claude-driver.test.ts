@@ -1,0 +1,117 @@
+// How Claude Code is started, and what of the person's own configuration its sessions get.
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { DEFAULT_PERMISSIONS } from "../../src/schema/permissions.ts";
+import { findDriver } from "../../src/session/agents.ts";
+import type { SessionSpec } from "../../src/session/session.ts";
+
+let folder: string;
+let own: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tutti-claude-"));
+  own = join(folder, "own");
+  mkdirSync(own);
+  vi.stubEnv("CLAUDE_CONFIG_DIR", own);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const { driver, rest } = findDriver("claude");
+
+const spec = (sessionId: string): SessionSpec => ({
+  sessionId,
+  runId: "run",
+  role: "worker",
+  taskId: "t",
+  attempt: 1,
+  agent: "claude",
+  cwd: join(folder, "a folder"),
+  permissions: DEFAULT_PERMISSIONS,
+});
+
+const launch = (sessionId = "s") => driver.launch(rest, spec(sessionId), join(folder, sessionId));
+
+test("is found on the path, or the agent cannot be started", () => {
+  vi.stubEnv("PATH", join(folder, "bin"));
+  expect(() => driver.check(rest, folder)).toThrow(/claude/);
+  mkdirSync(join(folder, "bin"));
+  writeFileSync(join(folder, "bin/claude"), "#!/bin/sh\n");
+  chmodSync(join(folder, "bin/claude"), 0o755);
+  expect(() => driver.check(rest, folder)).not.toThrow();
+});
+
+test("is started without a shell, as one process that takes lines, with a conversation that follows from the session", () => {
+  const { mode, dialogue, command } = launch();
+  expect([mode, dialogue, command[0]]).toEqual(["stream", "claude", "claude"]);
+  const flags = command.join(" ");
+  for (const flag of [
+    "-p --verbose --input-format stream-json --output-format stream-json",
+    "--include-partial-messages --replay-user-messages --permission-prompt-tool stdio --permission-mode default",
+    "--setting-sources user --strict-mcp-config",
+  ])
+    expect(flags).toContain(flag);
+  expect(command[command.indexOf("--add-dir") + 1]).toBe(join(folder, "a folder"));
+  expect(command.at(-2)).toBe("--session-id");
+  expect(command.at(-1)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect(launch().command).toEqual(command);
+  expect(launch("other").command.at(-1)).not.toBe(command.at(-1));
+});
+
+test("gets the person's keys by name, never the mark of a sandbox, and a folder of its own", () => {
+  const { env, passEnv } = launch();
+  expect(passEnv).toEqual(expect.arrayContaining(["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "HTTPS_PROXY"]));
+  expect([...passEnv!, ...Object.keys(env!)]).not.toContain("IS_SANDBOX");
+  expect(env).toMatchObject({ CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: "1", DISABLE_AUTOUPDATER: "1" });
+  expect(env!["CLAUDE_CONFIG_DIR"]).toBe(join(folder, "s/claude"));
+  expect(launch("other").env!["CLAUDE_CONFIG_DIR"]).not.toBe(env!["CLAUDE_CONFIG_DIR"]);
+});
+
+test("the login stays in its one place, settings are a copy, and of the state only the login is taken over", () => {
+  writeFileSync(join(own, ".credentials.json"), "{}", { mode: 0o600 });
+  writeFileSync(join(own, "settings.json"), '{"model":"opus"}');
+  const state = { oauthAccount: { id: 1 }, mcpServers: { mine: { command: "x" } }, projects: {} };
+  writeFileSync(join(own, ".claude.json"), JSON.stringify(state));
+  const { CLAUDE_CONFIG_DIR: at, CLAUDE_SECURESTORAGE_CONFIG_DIR: login } = launch().env as Record<string, string> & {
+    CLAUDE_CONFIG_DIR: string;
+  };
+  expect(login).toBe(own);
+  expect(existsSync(join(at, ".credentials.json"))).toBe(false);
+  writeFileSync(join(at, "settings.json"), "{}");
+  expect(readFileSync(join(own, "settings.json"), "utf8")).toBe('{"model":"opus"}');
+  expect(JSON.parse(readFileSync(join(at, ".claude.json"), "utf8"))).toEqual({ oauthAccount: { id: 1 } });
+  expect(statSync(at).mode & 0o777).toBe(0o700);
+  expect(statSync(join(at, ".claude.json")).mode & 0o777).toBe(0o600);
+});
+
+test("a session that is adopted finds its configuration as it left it", () => {
+  writeFileSync(join(own, "settings.json"), "{}");
+  writeFileSync(join(own, "CLAUDE.md"), "Be kind.");
+  const at = launch().env!["CLAUDE_CONFIG_DIR"]!;
+  writeFileSync(join(at, ".claude.json"), '{"mine":1}');
+  writeFileSync(join(at, "settings.json"), '{"changed":1}');
+  rmSync(own, { recursive: true });
+  expect(launch().env!["CLAUDE_CONFIG_DIR"]).toBe(at);
+  expect(readFileSync(join(at, ".claude.json"), "utf8")).toBe('{"mine":1}');
+  expect(readFileSync(join(at, "settings.json"), "utf8")).toBe('{"changed":1}');
+  expect(lstatSync(join(at, "CLAUDE.md")).isSymbolicLink()).toBe(true);
+});
+
+test("without any configuration of the person's own it still can be started", () => {
+  rmSync(own, { recursive: true });
+  const at = launch().env!["CLAUDE_CONFIG_DIR"]!;
+  expect(existsSync(join(at, ".claude.json"))).toBe(true);
+});

@@ -1,0 +1,168 @@
+// Who decides what Claude Code may do: the run's settings, or a person, from recordings of the real program.
+import { mkdtempSync, mkdirSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { ClaudeLab } from "./claude-lab.ts";
+import type { Permissions } from "../../src/schema/permissions.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "tutti-claude-")));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function ready(permissions: Partial<Permissions> = {}): ClaudeLab {
+  const lab = new ClaudeLab({ permissions, cwd: folder });
+  lab.shakeHands();
+  lab.turn();
+  return lab;
+}
+
+const wish = (tool: string, input: object, id = "request") => ({
+  type: "control_request",
+  request_id: id,
+  request: { subtype: "can_use_tool", tool_name: tool, input, tool_use_id: `use-${id}` },
+});
+
+const before = (tool: string, input: object) => ({
+  type: "control_request",
+  request_id: "request",
+  request: { subtype: "hook_callback", input: { tool_name: tool, tool_input: input, tool_use_id: "use" } },
+});
+
+/** What was answered to the program's last request. */
+function answered(lab: ClaudeLab): Record<string, unknown> | undefined {
+  const last = lab.said.at(-1) as { type: string; response?: { response: Record<string, unknown> } };
+  return last.type === "control_response" ? last.response!.response : undefined;
+}
+
+const decision = (lab: ClaudeLab) =>
+  (answered(lab)?.["hookSpecificOutput"] as { permissionDecision?: string } | undefined)?.permissionDecision;
+
+test("a file of the workspace may be written without a question, and goes back as it came", () => {
+  const lab = new ClaudeLab();
+  lab.play("claude-state-perm");
+  expect(lab.of("ask")).toEqual([]);
+  const answers = lab.said.filter(({ type }) => type === "control_response");
+  expect(answers).toMatchObject([
+    {
+      response: {
+        subtype: "success",
+        response: { behavior: "allow", updatedInput: { file_path: "/home/dev/project/sp.txt" } },
+      },
+    },
+  ]);
+  expect(lab.of("tool").map(({ name }) => name)).toEqual(["Write"]);
+  expect(lab.of("turn_end")).toEqual([{ type: "turn_end" }]);
+});
+
+test("a file outside the workspace is asked for, also behind a link that lies in it", () => {
+  const lab = ready();
+  mkdirSync(join(folder, "src"));
+  symlinkSync(tmpdir(), join(folder, "link"));
+  lab.hear(wish("Write", { file_path: join(folder, "src/new/deep.ts") }, "inside"));
+  expect(answered(lab)).toMatchObject({ behavior: "allow" });
+  lab.hear(
+    wish("Edit", { file_path: join(folder, "link/x") }, "linked"),
+    wish("Write", { file_path: "/etc/x" }, "out"),
+  );
+  expect(lab.of("ask").map(({ question }) => question)).toEqual([
+    `May it change the file: ${join(realpathSync(tmpdir()), "x")}`,
+    "May it change the file: /etc/x",
+  ]);
+});
+
+test("a command is put to the person in words, and only the word allow allows it", () => {
+  for (const [text, expected] of [
+    ["allow", { behavior: "allow", updatedInput: { command: "npm test" } }],
+    ["refuse", { behavior: "deny", message: expect.stringContaining("The person refused it") }],
+    ["use npm run check instead", { behavior: "deny", message: "use npm run check instead" }],
+  ] as const) {
+    const lab = ready();
+    lab.hear(wish("Bash", { command: "npm test" }));
+    expect(lab.of("ask")).toEqual([
+      {
+        type: "ask",
+        id: "request",
+        question: "May it run: npm test",
+        options: ["allow", "refuse"],
+        permission: { tool: "Bash", subject: "npm test" },
+      },
+    ]);
+    expect(answered(lab)).toBeUndefined();
+    lab.dialogue.answer("request", text);
+    expect(answered(lab)).toEqual(expected);
+    lab.dialogue.answer("request", "allow");
+    expect(lab.said.filter(({ type }) => type === "control_response")).toHaveLength(1);
+  }
+});
+
+test("what the run lists is allowed or refused without a question", () => {
+  const lab = ready({ mode: "listed", allow: ["Bash(npm test*)"] });
+  lab.hear(wish("Bash", { command: "npm test -- a" }));
+  expect(answered(lab)).toMatchObject({ behavior: "allow" });
+  lab.hear(wish("Bash", { command: "curl x" }));
+  expect(answered(lab)).toMatchObject({ behavior: "deny", message: expect.stringContaining("settings of this run") });
+  expect(lab.of("ask")).toEqual([]);
+});
+
+test("where the run is stricter than the program, every tool comes by first", () => {
+  const hooks = (lab: ClaudeLab) => (lab.said[0] as { request: { hooks?: object } }).request.hooks;
+  expect(hooks(ready())).toBeUndefined();
+  expect(hooks(ready({ mode: "all" }))).toBeUndefined();
+  const lab = ready({ mode: "all", refuse: ["Bash(rm *)", "WebFetch"] });
+  expect(hooks(lab)).toEqual({ PreToolUse: [{ hookCallbackIds: [expect.any(String)] }] });
+  lab.hear(before("Bash", { command: "rm -r src" }));
+  expect(decision(lab)).toBe("deny");
+  lab.hear(before("WebFetch", { url: "https://example.org" }));
+  expect(decision(lab)).toBe("deny");
+  lab.hear(before("Bash", { command: "ls" }));
+  expect(answered(lab)).toEqual({});
+  const asking = ready({ mode: "ask" });
+  asking.hear(before("Bash", { command: "ls" }));
+  expect(decision(asking)).toBe("ask");
+  asking.hear(before("Read", { file_path: "a" }));
+  expect(answered(asking)).toEqual({});
+  const listed = ready({ mode: "listed", allow: ["Edit"] });
+  listed.hear(before("Bash", { command: "ls" }));
+  expect(decision(listed)).toBe("deny");
+  listed.hear(before("TodoWrite", { todos: [] }));
+  expect(answered(listed)).toEqual({});
+});
+
+test("the agent's own question is put with its options, and the answer goes back under the words of the question", () => {
+  const lab = new ClaudeLab({ permissions: { mode: "all" } });
+  lab.play("claude-ask-user");
+  expect(lab.of("ask")).toMatchObject([{ question: "Which colour?\n- Red: r\n- Blue: b", options: ["Red", "Blue"] }]);
+  expect(lab.of("ask")[0]).not.toHaveProperty("permission");
+  lab.dialogue.answer(lab.of("ask")[0]!.id, "Blue");
+  expect(answered(lab)).toMatchObject({ behavior: "allow", updatedInput: { answers: { "Which colour?": "Blue" } } });
+});
+
+test("a question that the program takes back is taken back", () => {
+  const lab = new ClaudeLab({ permissions: { mode: "ask" } });
+  lab.play("claude-perm-cancel");
+  expect(lab.of("ask")).toHaveLength(1);
+  expect(lab.of("ask_cancelled")).toEqual([{ type: "ask_cancelled", id: lab.of("ask")[0]!.id }]);
+  lab.dialogue.answer(lab.of("ask")[0]!.id, "allow");
+  expect(answered(lab)).toBeUndefined();
+});
+
+test("questions of a process that is gone are taken back when another one takes its place", () => {
+  const lab = ready();
+  lab.hear(wish("Bash", { command: "npm test" }));
+  lab.dialogue.open();
+  expect(lab.of("ask_cancelled")).toEqual([{ type: "ask_cancelled", id: "request" }]);
+});
+
+test("a request that nobody knows is answered, so that the program does not wait for ever", () => {
+  const lab = ready();
+  lab.hear({ type: "control_request", request_id: "r", request: { subtype: "elicitation" } });
+  expect(lab.said.at(-1)).toEqual({
+    type: "control_response",
+    response: { subtype: "error", request_id: "r", error: "not supported" },
+  });
+});

@@ -1,0 +1,123 @@
+// How the codex driver starts the program: a home of its own for each session, in which the person's login and
+// configuration still count.
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { findDriver } from "../../src/session/agents.ts";
+import type { Launch } from "../../src/session/driver.ts";
+import type { SessionSpec } from "../../src/session/session.ts";
+
+let folder: string;
+let own: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tutti-codex-"));
+  own = join(folder, "own");
+  mkdirSync(own);
+  vi.stubEnv("CODEX_HOME", own);
+  vi.stubEnv("CODEX_API_KEY", undefined);
+  vi.stubEnv("OPENAI_API_KEY", undefined);
+  vi.stubEnv("OPENAI_BASE_URL", undefined);
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const launch = (name = "session"): Launch => {
+  const { driver, rest } = findDriver("codex");
+  return driver.launch(rest, {} as SessionSpec, join(folder, name));
+};
+
+test("each session has a home of its own, and starting it again changes nothing in it", () => {
+  const { command, dialogue, env } = launch("one");
+  expect([command, dialogue]).toEqual([["codex", "app-server"], "codex"]);
+  expect(env!["CODEX_HOME"]).toBe(join(folder, "one", "codex"));
+  expect(launch("two").env!["CODEX_HOME"]).toBe(join(folder, "two", "codex"));
+  expect(statSync(env!["CODEX_HOME"]!).mode & 0o777).toBe(0o700);
+  writeFileSync(join(own, "config.toml"), "# later\n");
+  writeFileSync(join(folder, "one", "codex", "config.toml"), "# the session's\n");
+  launch("one");
+  expect(readFileSync(join(folder, "one", "codex", "config.toml"), "utf8")).toBe("# the session's\n");
+});
+
+test("the login is the person's own, so that a renewed token is there for everybody; the configuration is a copy", () => {
+  writeFileSync(join(own, "auth.json"), '{"tokens":1}');
+  writeFileSync(join(own, "config.toml"), 'model = "x"\n');
+  for (const name of ["rules", "skills/mine", "skills/.system"]) mkdirSync(join(own, name), { recursive: true });
+  const home = launch().env!["CODEX_HOME"]!;
+  writeFileSync(join(home, "auth.json"), '{"tokens":2}');
+  writeFileSync(join(home, "config.toml"), "changed");
+  expect(readFileSync(join(own, "auth.json"), "utf8")).toBe('{"tokens":2}');
+  expect(readFileSync(join(own, "config.toml"), "utf8")).toBe('model = "x"\n');
+  expect(lstatSync(join(home, "auth.json")).isSymbolicLink()).toBe(true);
+  expect(readdirSync(join(home, "skills"))).toEqual(["mine"]);
+  // What may be run is said by the run's own settings.
+  expect(existsSync(join(home, "rules"))).toBe(false);
+});
+
+test("the variables that hold the keys of the configured providers are passed on", () => {
+  const lines = [
+    'model_provider = "mine"',
+    "[model_providers.mine]",
+    'env_key = "MY_KEY"',
+    'env_http_headers = { "X-Team" = "MY_TEAM", "X-Other" = \'MY_OTHER\' }',
+    "[model_providers.second]",
+    "env_key = 'SECOND_KEY'",
+  ];
+  writeFileSync(join(own, "config.toml"), lines.join("\n"));
+  const passed = launch().passEnv!;
+  expect(passed).toEqual(expect.arrayContaining(["MY_KEY", "SECOND_KEY", "MY_TEAM", "MY_OTHER"]));
+  expect(passed).toEqual(expect.arrayContaining(["OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL", "HTTPS_PROXY"]));
+  expect(passed).not.toContain("X-Team");
+});
+
+test("the person's MCP servers are not started once more for every session", () => {
+  const tables = [
+    "[mcp_servers.board]",
+    'command = "board"',
+    "[mcp_servers.board.env]",
+    'X = "1"',
+    "[mcp_servers.my-db]",
+  ];
+  writeFileSync(join(own, "config.toml"), tables.join("\n"));
+  const off = (name: string): string[] => ["-c", `mcp_servers.${name}.enabled=false`];
+  expect(launch().command).toEqual(["codex", "app-server", ...off("board"), ...off("my-db")]);
+});
+
+test("a key in the environment counts where nobody has logged in, and no key is written down", () => {
+  vi.stubEnv("OPENAI_API_KEY", "secret");
+  vi.stubEnv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
+  const { command } = launch("key");
+  const flags = ["-c", "model_provider=openai-key", "-c"];
+  expect(command).toEqual([
+    ...["codex", "app-server"].concat(flags),
+    'model_providers.openai-key={name="OpenAI",base_url="http://127.0.0.1:1/v1",env_key="OPENAI_API_KEY",wire_api="responses"}',
+  ]);
+  writeFileSync(join(own, "auth.json"), "{}");
+  expect(launch("login").command).toEqual(["codex", "app-server"]);
+  vi.stubEnv("CODEX_API_KEY", "secret too");
+  expect(launch("stronger key").command.join(" ")).toContain('env_key="CODEX_API_KEY"');
+  writeFileSync(join(own, "config.toml"), 'model_provider = "openai"\n');
+  expect(launch("as usual").command.join(" ")).toContain('env_key="CODEX_API_KEY"');
+  writeFileSync(join(own, "config.toml"), 'model_provider = "mine"\n');
+  expect(launch("configured").command).toEqual(["codex", "app-server"]);
+});
+
+test("a home among the temporary files gets a folder for these of its own, because the sandbox refuses it otherwise", () => {
+  expect(launch().env!["TMPDIR"]).toBe(join(folder, "session", "codex", "temporary"));
+  vi.stubEnv("TMPDIR", join(folder, "elsewhere"));
+  expect(launch("outside").env!["TMPDIR"]).toBeUndefined();
+});

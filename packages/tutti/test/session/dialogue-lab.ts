@@ -1,0 +1,81 @@
+// A dialogue without a keeper and without a program: it hears the lines of a recording, and what it tells and says is
+// collected.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync, appendFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DEFAULT_PERMISSIONS, type Permissions } from "../../src/schema/permissions.ts";
+import type { AgentLine, Dialogue, OpenDialogue } from "../../src/session/dialogue.ts";
+import { LineTail } from "../../src/session/line-tail.ts";
+
+export interface DialogueLabOptions {
+  permissions?: Partial<Permissions>;
+  cwd?: string;
+  sessionId?: string;
+  command?: string[];
+}
+
+export class DialogueLab {
+  readonly dialogue: Dialogue;
+  /** What it told everybody else, in order. */
+  readonly told: AgentLine[] = [];
+  /** What it said to the agent, one message per line. */
+  readonly said: Record<string, unknown>[] = [];
+  /** How often it was ready for a turn. */
+  readies = 0;
+  readonly failures: string[] = [];
+
+  constructor(open: OpenDialogue, options: DialogueLabOptions = {}) {
+    this.dialogue = open({
+      sessionId: options.sessionId ?? "session_1",
+      command: options.command ?? ["agent"],
+      cwd: options.cwd ?? "/home/dev/project",
+      permissions: { ...DEFAULT_PERMISSIONS, ...options.permissions },
+      write: (text) => {
+        for (const line of text.split("\n"))
+          if (line !== "") this.said.push(JSON.parse(line) as Record<string, unknown>);
+      },
+      tell: (line) => this.told.push(line),
+      ready: () => (this.readies += 1),
+      fail: (error) => this.failures.push(error),
+    });
+  }
+
+  hear(...messages: (object | string)[]): void {
+    for (const message of messages) this.dialogue.hear(typeof message === "string" ? message : JSON.stringify(message));
+  }
+
+  /** Hears a file of lines in pieces of so many bytes, the way a keeper reads what an agent is still writing. */
+  hearCut(lines: readonly string[], bytes: number): void {
+    const folder = mkdtempSync(join(tmpdir(), "tutti-dialogue-"));
+    const file = join(folder, "raw.log");
+    writeFileSync(file, "");
+    const tail = new LineTail(file, (line) => this.dialogue.hear(line));
+    try {
+      const whole = Buffer.from(lines.map((line) => `${line}\n`).join(""));
+      for (let at = 0; at < whole.length; at += bytes) {
+        appendFileSync(file, whole.subarray(at, at + bytes));
+        tail.read();
+      }
+      tail.finish();
+    } finally {
+      tail.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  /** Everything told of one type. */
+  of<T extends AgentLine["type"]>(type: T): Extract<AgentLine, { type: T }>[] {
+    return this.told.filter((line): line is Extract<AgentLine, { type: T }> => line.type === type);
+  }
+
+  /** The whole messages of the agent. */
+  words(): string[] {
+    return this.of("assistant").flatMap(({ text, partial }) => (partial === true ? [] : [text]));
+  }
+}
+
+/** The lines of a recording of a real program. */
+export const recording = (name: string): string[] =>
+  readFileSync(new URL(`recordings/${name}.jsonl`, import.meta.url), "utf8")
+    .split("\n")
+    .filter((line) => line !== "");

@@ -1,0 +1,125 @@
+// What a keeper keeps of an agent that shows secrets.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { CANARIES, leaksIn, SECRET_ENV } from "./canaries.ts";
+import { listen, oneTurn, SessionLab, texts, turn } from "./session-lab.ts";
+import type { SessionSpec } from "../../src/session/session.ts";
+
+let lab: SessionLab;
+let secrets: string;
+beforeEach(() => {
+  lab = new SessionLab({ agentEnv: SECRET_ENV });
+  secrets = join(lab.folder, "secrets.json");
+  writeFileSync(secrets, JSON.stringify(CANARIES.map(({ printed }) => printed)));
+});
+afterEach(() => lab.tearDown());
+
+const kept = ({ runId, sessionId }: SessionSpec, name: string): string =>
+  readFileSync(join(lab.folder, "sessions", runId, sessionId, name), "utf8");
+
+/** Speaks the Agent Client Protocol, as far as one turn needs it. */
+const acpAgent = () =>
+  `acp:${lab
+    .program(
+      "command",
+      `import { createInterface } from "node:readline";
+     import { readFileSync } from "node:fs";
+     const all = JSON.parse(readFileSync(${JSON.stringify(secrets)}, "utf8")).join(" ;\\n");
+     const send = (message) => console.log(JSON.stringify({ jsonrpc: "2.0", ...message }));
+     const update = (text) => send({ method: "session/update", params: { sessionId: "c",
+       update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text } } } });
+     for await (const line of createInterface({ input: process.stdin })) {
+       const { id, method } = JSON.parse(line);
+       if (method === "initialize") send({ id, result: { protocolVersion: 1, agentCapabilities: {} } });
+       if (method === "session/new") send({ id, result: { sessionId: "c" } });
+       if (method !== "session/prompt") continue;
+       console.error(all);
+       update("it is " + all);
+       send({ id, result: { stopReason: "end_turn" } });
+     }`,
+    )
+    .slice("command:".length)}`;
+
+describe("an agent that shows secrets", () => {
+  it("and speaks a protocol of its own leaves none in what it wrote, nor in what its keeper told of it", async () => {
+    const spec = lab.spec(acpAgent());
+    const session = lab.host.open(spec);
+    const heard = await oneTurn(session);
+    expect(heard.at(-1)).toMatchObject({ type: "turnOver", ending: { kind: "ended" } });
+    expect(texts(heard)).toContain("it is ***");
+    // The keeper masks what it says itself before anybody can read it.
+    expect(kept(spec, "output.log")).toContain("it is ***");
+    expect(leaksIn(kept(spec, "output.log") + texts(heard))).toEqual([]);
+    await session.stop();
+    for (const name of ["raw.log", "stderr.log", "journal.jsonl"]) {
+      expect([name, leaksIn(kept(spec, name))]).toEqual([name, []]);
+      if (name !== "journal.jsonl") expect(kept(spec, name)).toContain("*****");
+    }
+  });
+
+  it("leaves none in its files while it is still at work, however it cuts them", async () => {
+    const agent = lab.program(
+      "command",
+      `import { readFileSync } from "node:fs";
+       import { setTimeout as sleep } from "node:timers/promises";
+       const text = JSON.parse(readFileSync(${JSON.stringify(secrets)}, "utf8")).join(" ;\\n") + " ;\\n";
+       process.stdin.resume();
+       process.stdin.once("data", async () => {
+         for (let at = 0; at < text.length; at += 701) {
+           process.stdout.write(text.slice(at, at + 701));
+           process.stderr.write(text.slice(at, at + 701));
+           await sleep(20);
+         }
+         console.log(JSON.stringify({ type: "turn_end" }));
+       });`,
+    );
+    const spec = lab.spec(agent);
+    const session = lab.host.open(spec);
+    const heard = await oneTurn(session);
+    expect(leaksIn(texts(heard))).toEqual([]);
+    await vi.waitFor(() => expect(leaksIn(kept(spec, "output.log") + kept(spec, "stderr.log"))).toEqual([]), {
+      timeout: 10_000,
+    });
+    expect(lab.processes().length).toBeGreaterThan(0);
+    await session.stop();
+    expect(leaksIn(kept(spec, "output.log") + kept(spec, "stderr.log"))).toEqual([]);
+  });
+
+  it("leaves none if its keeper is killed before it could mask them", async () => {
+    const agent = lab.program(
+      "command",
+      `import { readFileSync } from "node:fs";
+       const secrets = JSON.parse(readFileSync(${JSON.stringify(secrets)}, "utf8"));
+       process.stdin.resume();
+       process.stdin.once("data", () => {
+         process.kill(process.ppid, "SIGKILL");
+         for (const secret of secrets) console.error(secret);
+         console.log(secrets.join("\\n"));
+       });`,
+    );
+    const spec = lab.spec(agent);
+    const session = lab.host.open(spec);
+    const heard = await listen(
+      session,
+      ({ type }) => type === "gone",
+      async ({ type }) => {
+        if (type === "ready") await session.deliver(turn(1));
+      },
+    );
+    expect(heard.at(-1)).toMatchObject({ reason: "its keeper died" });
+    expect(kept(spec, "stderr.log")).toContain("*****");
+    expect(leaksIn(kept(spec, "output.log") + kept(spec, "stderr.log") + texts(heard))).toEqual([]);
+  });
+
+  it("may not start at all, and the reason shows none", async () => {
+    const { printed, core } = CANARIES.find(({ name }) => name === "OpenAI")!;
+    const spec = lab.spec(`command:/nowhere/${printed}`);
+    const heard = await oneTurn(lab.host.open(spec));
+    expect(heard.at(-1)).toMatchObject({ type: "unstartable", error: expect.stringContaining("/nowhere/***") });
+    expect(kept(spec, "journal.jsonl")).not.toContain(core);
+    expect(lab.host.transcript(spec.runId, spec.sessionId)).toEqual([
+      { n: 1, type: "unstartable", error: expect.stringContaining("/nowhere/***") },
+    ]);
+  });
+});

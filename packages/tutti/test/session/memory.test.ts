@@ -1,0 +1,48 @@
+// Agents that say far too much: the engine holds a part of it at a time.
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { agentOf, finished, Lab } from "../lab/lab.ts";
+
+const PROGRAM = fileURLToPath(new URL("../lab/run-alone.ts", import.meta.url));
+/** In megabytes; a run whose agent says little takes about 20. What it says here would take 220 and more. */
+const MOST = 150;
+const MOST_WITH_READING = 210;
+
+let lab: Lab;
+beforeEach(() => {
+  lab = new Lab();
+});
+afterEach(() => lab.tearDown());
+
+interface Measured {
+  status: string;
+  started: number;
+  ran: number;
+  read: number;
+  counts: Record<string, number>;
+  omitted: number;
+}
+
+async function measure(...talk: number[]): Promise<Measured> {
+  const agent = agentOf("command", "talker.ts", ...talk.map(String));
+  const child = spawn(process.execPath, [PROGRAM, lab.data, lab.repo, agent], { stdio: ["ignore", "pipe", "pipe"] });
+  const { stdout, stderr } = await finished(child);
+  expect(stderr).toBe("");
+  return JSON.parse(stdout) as Measured;
+}
+
+describe("an engine whose agent says far too much", () => {
+  it(
+    "takes one line of 200 MB, a million short lines and many messages within bounded memory, and the run ends well",
+    { timeout: 120_000 },
+    async () => {
+      const { status, started, ran, read, counts, omitted } = await measure(200, 1_000_000, 50_000);
+      expect(status).toBe("completed");
+      expect(ran - started).toBeLessThan(MOST);
+      expect(read - started).toBeLessThan(MOST_WITH_READING);
+      expect(counts["text"]).toBeGreaterThan(50_000);
+      expect(omitted).toBeGreaterThan(15_000_000);
+    },
+  );
+});

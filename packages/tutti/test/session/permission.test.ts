@@ -1,0 +1,93 @@
+// What agents may do without asking: the run's settings decide, and what they leave open goes to a person.
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { Permissions } from "../../src/schema/permissions.ts";
+import { ruleOn, type ToolWish } from "../../src/session/permission.ts";
+
+const CWD = "/work/space";
+const read: ToolWish = { tool: "Read", kind: "read", subject: "/etc/hosts" };
+const edit = (subject: string): ToolWish => ({ tool: "Write", kind: "edit", subject });
+const shell = (subject: string): ToolWish => ({ tool: "Bash", kind: "command", subject });
+const rule = (wish: ToolWish, settings: Partial<Permissions> = {}) => ruleOn(wish, Permissions.parse(settings), CWD);
+
+describe("what an agent may do", () => {
+  it("is by default: read, and change files of its own workspace; a person decides the rest", () => {
+    expect(rule(read)).toBe("allow");
+    for (const inside of ["a.md", "docs/a.md", "/work/space/b.md"]) expect(rule(edit(inside)), inside).toBe("allow");
+    for (const outside of [
+      "../a.md",
+      "/work/space2/a",
+      "/etc/passwd",
+      "docs/../../x",
+      "",
+      ".git/config",
+      "/work/space",
+    ])
+      expect(rule(edit(outside)), outside).toBe("ask");
+    expect(rule(shell("npm test"))).toBe("ask");
+    expect(rule({ tool: "WebFetch", kind: "other", subject: "http://x" })).toBe("ask");
+  });
+
+  it("is decided beforehand by lists, and a refusal wins over everything", () => {
+    const settings = {
+      allow: ["Bash(npm test*)", "mcp__tutti__*"],
+      refuse: ["Bash(npm test -- --danger)", "WebFetch"],
+    };
+    expect(rule(shell("npm test -- unit"), settings)).toBe("allow");
+    expect(rule(shell("npm test -- --danger"), settings)).toBe("refuse");
+    expect(rule(shell("npm run build"), settings)).toBe("ask");
+    expect(rule({ tool: "mcp__tutti__report", kind: "other", subject: "" }, settings)).toBe("allow");
+    expect(rule({ tool: "WebFetch", kind: "other", subject: "http://x" }, { ...settings, mode: "all" })).toBe("refuse");
+  });
+
+  it("is not widened by what else stands on the line: a refused command stays refused", () => {
+    for (const line of ["id > file", "id; ls", "id"]) {
+      expect(rule(shell(line), { mode: "all", refuse: ["Bash(id*)"] }), line).toBe("refuse");
+    }
+  });
+
+  it("ends where a link leads out of the workspace", () => {
+    const folder = mkdtempSync(join(tmpdir(), "tutti-permission-"));
+    const cwd = join(folder, "space");
+    mkdirSync(join(cwd, "docs"), { recursive: true });
+    symlinkSync(folder, join(cwd, "out"));
+    const at = (path: string) => ruleOn(edit(path), Permissions.parse({}), cwd);
+    expect(at("docs/new/a.md")).toBe("allow");
+    expect(at("out/a.md")).toBe("ask");
+    expect(at("out/space/docs/a.md")).toBe("allow");
+    rmSync(folder, { recursive: true });
+  });
+
+  it("never lets an allowed command carry another one along", () => {
+    const settings = { allow: ["Bash(npm test*)"] };
+    for (const smuggled of [
+      "npm test; rm -rf x",
+      "npm test && curl x",
+      "npm test | sh",
+      "npm test $(id)",
+      "npm test `id`",
+      "npm test\nid",
+      "npm test > /etc/x",
+    ])
+      expect(rule(shell(smuggled), settings), smuggled).toBe("ask");
+  });
+
+  it("is everything, only what is listed, or nothing unasked, as the mode says", () => {
+    expect(rule(shell("anything"), { mode: "all" })).toBe("allow");
+    expect(rule(shell("anything"), { mode: "listed" })).toBe("refuse");
+    expect(rule(read, { mode: "listed", allow: ["Read"] })).toBe("allow");
+    expect(rule(read, { mode: "ask" })).toBe("ask");
+    expect(rule(edit("a.md"), { mode: "ask" })).toBe("ask");
+  });
+
+  it("is matched sign by sign: a star stands for any text and nothing else is special", () => {
+    const allowed = (pattern: string, subject: string) => rule(shell(subject), { allow: [pattern] }) === "allow";
+    expect(allowed("Bash(a*b*c)", "aXbYc")).toBe(true);
+    expect(allowed("Bash(a*b*c)", "aXcYb")).toBe(false);
+    expect(allowed("Bash(ab*ba)", "aba")).toBe(false);
+    expect(allowed("Bash(a.c)", "abc")).toBe(false);
+    expect(allowed("Bas*", "x")).toBe(true);
+  });
+});

@@ -1,0 +1,259 @@
+// Transcripts: what they hold, and that they can be read from any point at the cost of what is read.
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { DEFAULT_PERMISSIONS } from "../../src/schema/permissions.ts";
+import type { TranscriptEntry } from "../../src/schema/transcript.ts";
+import { createSecrets } from "../../src/session/find-secrets.ts";
+import { pack } from "../../src/session/session-file.ts";
+import { makeSessionFolder, paths, request, turnName, writeSpec } from "../../src/session/session-folder.ts";
+import { MAX_TEXT } from "../../src/session/transcript-entry.ts";
+import { Transcript } from "../../src/session/transcript.ts";
+
+const ALL = { after: 0, limit: Number.POSITIVE_INFINITY };
+const secrets = createSecrets([]);
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tutti-transcript-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A session's folder as a keeper leaves it. */
+function begin(agent = "command:agent", mode: "stream" | "turn" = "stream"): void {
+  makeSessionFolder(folder);
+  writeSpec(folder, {
+    sessionId: "session",
+    runId: "run",
+    agent,
+    cwd: folder,
+    mode,
+    command: ["agent"],
+    dialogue: null,
+    permissions: DEFAULT_PERMISSIONS,
+    interrupt: null,
+    env: {},
+    passEnv: [],
+    engineFile: join(folder, "engine.json"),
+    orphanAfterMs: 1000,
+    graceMs: 1000,
+    stallMs: null,
+  });
+  writeFileSync(paths(folder).output, "");
+}
+
+let written = 0;
+beforeEach(() => {
+  written = 0;
+});
+
+function print(text: string | Buffer): void {
+  appendFileSync(paths(folder).output, text);
+  written += Buffer.byteLength(text);
+}
+const send = (...messages: object[]): void => print(messages.map((message) => `${JSON.stringify(message)}\n`).join(""));
+
+function note(entry: object): void {
+  appendFileSync(paths(folder).journal, `${JSON.stringify({ ...entry, offset: written })}\n`);
+}
+
+function sendTurn(turn: number, text: string): void {
+  request(folder, turnName(turn), { type: "turn", number: turn, text, input: text });
+  note({ type: "sent", turn });
+}
+
+const open = (): Transcript => new Transcript(folder, secrets);
+const all = (): TranscriptEntry[] => open().page(ALL);
+
+/** So many turns with so many messages each. */
+function talk(turns: number, messages: number): void {
+  begin();
+  note({ type: "started" });
+  for (let turn = 1; turn <= turns; turn++) {
+    sendTurn(turn, `prompt ${turn}`);
+    const said = Array.from({ length: messages }, (_, i) =>
+      i % 3 === 0
+        ? `words of ${turn}, ${i}\nand more of them\n`
+        : `${JSON.stringify({ type: "assistant", text: `message ${i} of ${turn}` })}\n`,
+    );
+    print(said.join(""));
+    send({ type: "turn_end" });
+  }
+}
+
+describe("a transcript", () => {
+  it("holds everything that a session tells, in its order", () => {
+    begin();
+    note({ type: "started" });
+    const capabilities = {
+      partialText: true,
+      interrupt: true,
+      resume: false,
+      permissions: true,
+      cost: "usd",
+      subagents: true,
+    };
+    send({ type: "ready", agent: "one", version: "1.2.3", conversation: "c", capabilities });
+    sendTurn(1, "do it");
+    send(
+      { type: "assistant", text: "wo", partial: true },
+      { type: "assistant", text: "words" },
+      { type: "tool", name: "Read", input: { path: "a" } },
+      { type: "subagent", id: "s1", phase: "started", text: "look" },
+      { type: "subagent", id: "s1", phase: "done" },
+      { type: "usage", inputTokens: 1, outputTokens: 2, usd: 0.5 },
+      { type: "ask", id: "q", question: "Which?", options: ["a", "b"] },
+      { type: "ask_cancelled", id: "q" },
+      { type: "provider_trouble", cause: "overloaded", detail: "529", retryAfterMs: 1000 },
+      { type: "unheard_of", text: "?" },
+    );
+    print("plain\nwords\n");
+    note({ type: "interrupted", turn: 1 });
+    note({ type: "stalled", forMs: 60_000 });
+    note({ type: "exited", code: null, signal: "SIGTERM", deliberate: false });
+    const ending = { kind: "interrupted", detail: expect.stringContaining("moved for 60 s") };
+    expect(all()).toEqual(
+      [
+        { type: "agent", agent: "one", version: "1.2.3", conversation: "c", capabilities },
+        { type: "prompt", turn: 1, text: "do it" },
+        { type: "text", text: "words" },
+        { type: "tool", name: "Read", input: { path: "a" } },
+        { type: "subagent", id: "s1", phase: "started", text: "look" },
+        { type: "subagent", id: "s1", phase: "done", text: null },
+        { type: "usage", usage: { inputTokens: 1, outputTokens: 2, usd: 0.5 } },
+        { type: "ask", askId: "q", question: "Which?", options: ["a", "b"] },
+        { type: "askCancelled", askId: "q" },
+        { type: "trouble", cause: "overloaded", detail: "529", retryAfterMs: 1000 },
+        { type: "text", text: "plain\nwords\n" },
+        { type: "interrupted", turn: 1 },
+        { type: "stalled", detail: expect.stringContaining("60 s") },
+        { type: "turnOver", turn: 1, ending },
+      ].map((entry, i) => ({ n: i + 1, ...entry })),
+    );
+  });
+
+  it("is the same in pages of any size, from any point, by one reader or by many", () => {
+    talk(7, 400);
+    const whole = all();
+    expect(whole.map(({ n }) => n)).toEqual(whole.map((_, i) => i + 1));
+    expect(whole.filter(({ type }) => type === "prompt")).toHaveLength(7);
+    const shared = open();
+    const page = fc.tuple(fc.nat(whole.length + 3), fc.integer({ min: 1, max: 500 }));
+    fc.assert(
+      fc.property(fc.array(page, { minLength: 1, maxLength: 5 }), fc.boolean(), (pages, isShared) => {
+        const transcript = isShared ? shared : open();
+        for (const [after, limit] of pages)
+          expect(transcript.page({ after, limit })).toEqual(whole.slice(after, after + limit));
+      }),
+      { numRuns: 60 },
+    );
+    let after = 0;
+    for (let more = shared.page({ after, limit: 97 }); more.length > 0; more = shared.page({ after, limit: 97 }))
+      after = more.at(-1)!.n;
+    expect(after).toBe(whole.length);
+  });
+
+  it("goes on where its reader was, without a look at what came before", () => {
+    talk(20, 2000);
+    const transcript = open();
+    const whole = transcript.page(ALL);
+    const last = whole.at(-1)!.n;
+    // Whoever read this again would find nothing in it.
+    const spoilt = Math.floor(written * 0.9);
+    const fd = openSync(paths(folder).output, "r+");
+    writeSync(fd, Buffer.alloc(spoilt, " "), 0, spoilt, 0);
+    expect(transcript.page({ after: last - 1000, limit: 1000 })).toEqual(whole.slice(-1000));
+    sendTurn(21, "one more");
+    send({ type: "assistant", text: "the newest" });
+    expect(transcript.page({ after: last, limit: 10 })).toEqual([
+      { n: last + 1, type: "prompt", turn: 21, text: "one more" },
+      { n: last + 2, type: "text", text: "the newest" },
+    ]);
+  });
+
+  it("shows the newest text as it grows, and everything before it for good", () => {
+    begin("text:agent", "turn");
+    note({ type: "started" });
+    sendTurn(1, "do it");
+    const transcript = open();
+    const newest = () => transcript.page({ after: 1, limit: 10 });
+    print("one ");
+    expect(newest()).toEqual([{ n: 2, type: "text", text: "one " }]);
+    print("two\nthree.");
+    expect(newest()).toEqual([{ n: 2, type: "text", text: "one two\nthree." }]);
+    expect(newest()).toEqual([{ n: 2, type: "text", text: "one two\nthree." }]);
+    note({ type: "exited", code: 0, signal: null, deliberate: false });
+    expect(newest()).toMatchObject([{ n: 2 }, { n: 3, type: "turnOver" }]);
+    expect(transcript.page(ALL)).toHaveLength(3);
+  });
+
+  it("cuts what is too long and says how much it left out", () => {
+    begin("text:agent", "turn");
+    note({ type: "started" });
+    sendTurn(1, "p".repeat(MAX_TEXT + 5));
+    for (let i = 0; i < 20; i++) print("z".repeat(100_000));
+    note({ type: "exited", code: 0, signal: null, deliberate: false });
+    expect(all()).toMatchObject([
+      { type: "prompt", text: "p".repeat(MAX_TEXT), omitted: 5 },
+      { type: "text", text: "z".repeat(MAX_TEXT), omitted: 2_000_000 - MAX_TEXT },
+      { type: "turnOver" },
+    ]);
+    expect(all()[2]).not.toHaveProperty("omitted");
+  });
+
+  it("cuts the input of a tool, too, and ends a page that is long enough", () => {
+    begin();
+    sendTurn(1, "do it");
+    for (let i = 0; i < 5; i++) send({ type: "tool", name: "Write", input: { content: "c".repeat(2 * MAX_TEXT) } });
+    const [, tool] = all();
+    expect(tool).toMatchObject({ type: "tool", name: "Write", omitted: MAX_TEXT + '{"content":""}'.length });
+    const transcript = open();
+    const pages = [0, 3, 5].map((after) =>
+      transcript.page({ after, limit: 10, characters: 300_000 }).map(({ n }) => n),
+    );
+    expect(pages).toEqual([[1, 2, 3], [4, 5], [6]]);
+  });
+});
+
+describe("a packed transcript", () => {
+  it("is read part by part, from any point, and any program can unpack it", async () => {
+    talk(5, 8000);
+    const whole = all();
+    const { output } = paths(folder);
+    const before = readFileSync(output);
+    expect(before.length).toBeGreaterThan(1.5 * 1024 * 1024);
+    await pack(output);
+    expect(existsSync(output)).toBe(false);
+    expect(gunzipSync(readFileSync(`${output}.gz`)).equals(before)).toBe(true);
+    expect(all()).toEqual(whole);
+    expect(open().page({ after: 9999, limit: 3 })).toEqual(whole.slice(9999, 10_002));
+  });
+
+  it("may be empty, and may have been packed by somebody else", async () => {
+    talk(2, 10);
+    const whole = all();
+    const { output, journal } = paths(folder);
+    for (const file of [output, journal]) {
+      writeFileSync(`${file}.gz`, gzipSync(readFileSync(file)));
+      rmSync(file);
+    }
+    expect(all()).toEqual(whole);
+    rmSync(`${output}.gz`);
+    writeFileSync(output, "");
+    await pack(output);
+    expect(gunzipSync(readFileSync(`${output}.gz`))).toHaveLength(0);
+    expect(all().map(({ type }) => type)).toEqual(["prompt", "prompt"]);
+  });
+});

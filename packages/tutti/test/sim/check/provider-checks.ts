@@ -1,0 +1,270 @@
+// Providers that refuse, limits that are reached, and what agents ask for: who may be asked when, what a wait may cost,
+// and what nobody but a person may say. All of it from the log and from what the agents really did.
+import type { Ledger } from "./ledger.ts";
+import type { Checked } from "./log-checks.ts";
+import type { Stage } from "../stage.ts";
+import { activeWorkers } from "../../../src/run/lookup.ts";
+import { providerOf } from "../../../src/run/provider-name.ts";
+import type { FailureCause } from "../../../src/schema/ending.ts";
+import { onlyTells, type EventData, type StoredEvent } from "../../../src/schema/event.ts";
+import type { Run } from "../../../src/schema/run.ts";
+import { isRunOver } from "../../../src/schema/status.ts";
+import type { Owed, SessionState } from "../../../src/schema/worker.ts";
+
+/** A provider that refuses, as one run has heard. */
+export interface Wait {
+  until: number;
+  /** Where in the run's log it began, and its newest refusal. */
+  first: number;
+  last: number;
+  /** How often it was waited for, one wait after the other; those who are refused together wait once. */
+  waits: number;
+  heardAt: number;
+}
+
+/** So often it is waited for before a task may be given up for it. */
+const WAITS = { overloaded: 8, rate_limit: 8, api: 4 } as const;
+const isPassing = (code: string | undefined): code is keyof typeof WAITS => code !== undefined && code in WAITS;
+
+/** Whether the session is to be asked the same again later. */
+export const isPutOff = (cause: FailureCause | undefined): boolean => isPassing(cause) || cause === "usage_limit";
+
+export function checkProviders(checked: Checked, ledger: Ledger, before: Run, event: StoredEvent): void {
+  const { stage } = checked;
+  switch (event.type) {
+    case "main:spawning":
+    case "worker:spawning": {
+      const provider = providerOf(event.data.agent ?? before.agent);
+      ledger.providers.set(event.data.sessionId, provider);
+      return checkHeld(checked, provider, event);
+    }
+    case "turn:started":
+      return checkAsking(stage, ledger, before, event);
+    case "turn:ended":
+      return noteEnd(checked, ledger, before, event);
+    case "provider:refused":
+      return checkRefusal(stage, ledger, event);
+    case "orchestrator:clockJumped": {
+      const { byMs } = event.data;
+      // A wait is so long as it was promised, by whatever clock.
+      for (const wait of ledger.waits.values()) if (wait.until > event.timestamp - byMs) wait.until += byMs;
+      return;
+    }
+    case "orchestrator:reopened":
+    case "orchestrator:forked":
+      for (const wait of ledger.waits.values()) wait.heardAt = event.timestamp;
+      return;
+    case "worker:failed":
+      ledger.putOff.delete(event.data.sessionId);
+      return checkGivenUp(stage, ledger, event.data.sessionId, event.data.code);
+    case "orchestrator:error":
+      if (event.data.fatal && before.main) checkGivenUp(stage, ledger, before.main.sessionId, event.data.code);
+      return;
+    case "worker:timeout":
+    case "worker:lost":
+      return checkKept(checked, ledger, event);
+    case "inbox:added":
+      if (event.data.item.kind === "limit") ledger.limit = { itemId: event.data.item.id, ending: ledger.ending };
+      return;
+    case "inbox:answered":
+      return checkPermission(stage, before, event);
+    case "orchestrator:resumed":
+      return checkResume(stage, ledger, before, event);
+    default:
+      return;
+  }
+}
+
+/** A slow write may lie between what one run has heard and the moment when others can know of it. */
+const HEARD_MS = 10_000;
+
+/** While a provider refuses in any run, no session of it is started in any. */
+function checkHeld({ stage, ledgers }: Checked, provider: string, { timestamp, run }: StoredEvent): void {
+  if (stage.clock.wasSet || stage.counts.has("sleeps of the machine")) return;
+  for (const [id, { run: other, waits }] of ledgers) {
+    const wait = waits.get(provider);
+    if (!wait || !other || isRunOver(other.status) || timestamp >= wait.until) continue;
+    stage.count("starts beside a refusal");
+    const known = id === run || timestamp - wait.heardAt > HEARD_MS;
+    const early = wait.until - timestamp;
+    stage.require(!known, "provider", () => `${run} starts a session of ${provider} ${early} ms early`);
+  }
+}
+
+type Started = StoredEvent & { type: "turn:started" };
+
+const keyOf = (sessionId: string, turn: number): string => `${sessionId} ${turn}`;
+
+/** Turns of a provider that were begun to see whether it still refuses, and are open. */
+function probes(ledger: Ledger, run: Run, provider: string, { first }: Wait): SessionState[] {
+  const sessions = [run.main, ...activeWorkers(run).map(({ session }) => session)];
+  return sessions.filter((session): session is SessionState => {
+    if (!session?.turn || session.state === "over" || ledger.providers.get(session.sessionId) !== provider)
+      return false;
+    return (ledger.begun.get(keyOf(session.sessionId, session.turn.number))?.runSeq ?? 0) > first;
+  });
+}
+
+const asks = (run: Run, sessionId: string): boolean =>
+  Object.values(run.inbox).some((item) => item.sessionId === sessionId);
+
+/** Nobody is asked before the time is over, then one is; what was refused is asked again as it was. */
+function checkAsking(stage: Stage, ledger: Ledger, before: Run, { data, timestamp, runSeq }: Started): void {
+  const { sessionId, turn } = data;
+  const provider = ledger.providers.get(sessionId)!;
+  const wait = ledger.waits.get(provider);
+  const key = keyOf(sessionId, turn);
+  if (wait) {
+    const early = wait.until - timestamp;
+    stage.require(early <= 0, "provider", () => `turn ${key} begins ${early} ms before ${provider} may be asked`);
+    // One that waits for a person has got an answer.
+    const other = probes(ledger, before, provider, wait).find((each) => !asks(before, each.sessionId));
+    stage.require(!other, "provider", () => `turn ${key} begins beside ${other?.sessionId}, which asks ${provider}`);
+    stage.count("providers asked again");
+  }
+  ledger.begun.set(key, { runSeq, try: data.try });
+  const was = ledger.putOff.get(sessionId);
+  stage.require(was === undefined || was === data.try, "provider", () => `turn ${key} is try ${data.try} after ${was}`);
+  if (was !== undefined) stage.count("asked again after a refusal");
+  ledger.putOff.delete(sessionId);
+  stage.require(
+    !asks(before, sessionId),
+    "questions",
+    () => `turn ${key} begins while ${sessionId} waits for a person`,
+  );
+}
+
+function noteEnd({ stage, machine }: Checked, ledger: Ledger, before: Run, event: StoredEvent): void {
+  const { sessionId, taskId, turn, ending, problems } = event.data as EventData<"turn:ended">;
+  const provider = ledger.providers.get(sessionId)!;
+  ledger.ending = ending;
+  ledger.lastTurn = keyOf(sessionId, turn);
+  if (ending.kind === "ended" && ledger.waits.delete(provider)) stage.count("providers that answered again");
+  const owed = taskId === null ? before.owed : before.workers[taskId]?.owed;
+  const paused = (taskId === null ? before.main : before.workers[taskId]?.session)?.pausedAt !== null;
+  if (isPutOff(ending.cause) && !paused && owed) ledger.putOff.set(sessionId, owed.try);
+  const asked = machine.processes.get(sessionId)?.questions.has(turn) && ending.kind === "ended";
+  const wrong = () => `${sessionId} ended turn ${turn} with a question, which was taken for ${problems.join(", ")}`;
+  stage.require(!asked || problems.length === 0, "questions", wrong);
+}
+
+/** The time that the provider names is the least, and one that was promised before is kept. */
+function checkRefusal(stage: Stage, ledger: Ledger, event: StoredEvent & { type: "provider:refused" }): void {
+  const { provider, until } = event.data;
+  const { timestamp, runSeq } = event;
+  const before = ledger.waits.get(provider);
+  const least = Math.max(timestamp + (ledger.ending?.retryAfterMs ?? 0), before?.until ?? 0);
+  stage.require(until >= least, "provider", () => `${provider} is asked ${least - until} ms early`);
+  // Who had begun before the newest refusal did not ask in spite of it.
+  const anew = !before || (ledger.begun.get(ledger.lastTurn)?.runSeq ?? 0) > before.last;
+  const waits = (before?.waits ?? 0) + (anew ? 1 : 0);
+  const { count } = event.data;
+  // The rules tell by the clock who had begun before; after it was set back they may wait once more than they need.
+  const right = count === waits || stage.clock.wasSet;
+  stage.require(right, "provider", () => `${provider} is waited for ${waits} times, counted as ${count}`);
+  if (waits > 1) stage.count("waits one after the other");
+  if (!anew) stage.count("refusals of several at once");
+  ledger.waits.set(provider, { until, first: before?.first ?? runSeq, last: runSeq, waits, heardAt: timestamp });
+}
+
+function checkGivenUp(stage: Stage, ledger: Ledger, sessionId: string, code: string): void {
+  if (!isPassing(code)) return;
+  const waits = ledger.waits.get(ledger.providers.get(sessionId)!)?.waits ?? 0;
+  stage.count("given up after many waits");
+  stage.require(waits >= WAITS[code], "provider", () => `${sessionId} failed for ${code} after ${waits} waits`);
+}
+
+/** Whoever waits for a provider is neither late nor silent, and keeps its session. */
+function checkKept(
+  { stage, machine }: Checked,
+  ledger: Ledger,
+  { data, type }: StoredEvent & { type: "worker:timeout" | "worker:lost" },
+): void {
+  const { sessionId } = data;
+  const waited = ledger.putOff.delete(sessionId);
+  const gone = machine.processes.get(sessionId)?.state === "over" || ("code" in data && data.code === "phase_over");
+  stage.require(!waited || gone, "provider", () => `${type} of ${sessionId}, which waits for its provider`);
+}
+
+/** What nobody allowed is not allowed. */
+function checkPermission(stage: Stage, before: Run, event: StoredEvent & { type: "inbox:answered" }): void {
+  const item = before.inbox[event.data.itemId];
+  if (item?.kind !== "permission" || event.data.withdrawn) return;
+  const { text } = event.data;
+  stage.count(`permissions: ${text}`);
+  const allows = text.toLowerCase().startsWith("allow");
+  stage.require(!allows || stage.allowed.has(item.id), "permission", () => `nobody allowed ${item.id}`);
+  if (stage.answered.has(item.id)) return;
+  stage.count("permissions refused by the clock");
+  const overdue = item.expiresAt !== undefined && event.timestamp >= item.expiresAt;
+  stage.require(overdue, "permission", () => `${item.id} was answered with ${text} before its time`);
+}
+
+/** A run that is parked for a limit goes on when a person says so; by itself only if it may, in time, and not too often. */
+function checkResume(
+  stage: Stage,
+  ledger: Ledger,
+  before: Run,
+  { data, timestamp }: StoredEvent & { type: "orchestrator:resumed" },
+): void {
+  if (before.pausedFrom?.reason !== "usage_limit") return;
+  const { itemId, ending } = ledger.limit!;
+  const byPerson = stage.resumed.has(before.id) || stage.answered.has(itemId);
+  if (!data.automatic) {
+    stage.count("limits: a person goes on");
+    return stage.require(byPerson, "limit", () => `nobody told ${before.id} to go on`);
+  }
+  stage.count("limits: goes on by itself");
+  const { autoResume, maxAutoResumes } = before.template.config;
+  const times = ++ledger.autoResumes;
+  stage.require(autoResume && times <= maxAutoResumes, "limit", () => `${before.id} goes on by itself, ${times} times`);
+  const early = (ending?.resetAt ?? 0) - timestamp;
+  stage.require(early <= 0, "limit", () => `${before.id} goes on ${early} ms before its limit ends`);
+}
+
+/** Whether nothing keeps a session from being asked that owes an answer; `at` is the time on the wall. */
+function isForgotten(ledger: Ledger, run: Run, session: SessionState, owed: Owed | null, at: number): boolean {
+  const due = session.state === "running" && session.turn === null && session.pausedAt === null && owed !== null;
+  if (!due || asks(run, session.sessionId)) return false;
+  const provider = ledger.providers.get(session.sessionId)!;
+  const wait = ledger.waits.get(provider);
+  if (!wait) return true;
+  return at >= wait.until && probes(ledger, run, provider, wait).every(({ sessionId }) => asks(run, sessionId));
+}
+
+function forgotten(ledger: Ledger, run: Run, at: number): SessionState | undefined {
+  if (run.status === "paused" || isRunOver(run.status)) return undefined;
+  if (run.main && isForgotten(ledger, run, run.main, run.owed, at)) return run.main;
+  const workers = activeWorkers(run).filter(({ status }) => status === "running");
+  return workers.find(({ session, owed }) => isForgotten(ledger, run, session, owed, at))?.session;
+}
+
+/** After each write: nobody waits but who has asked, and who has a provider that is being waited for. */
+export function checkNobodyElseWaits(stage: Stage, ledger: Ledger, run: Run, events: readonly StoredEvent[]): void {
+  if (events.every(({ type }) => onlyTells(type)) || stage.clock.wasSet) return;
+  const found = forgotten(ledger, run, events.at(-1)!.timestamp);
+  stage.require(!found, "waiting", () => `${found?.sessionId} is not asked, and nothing holds it`);
+}
+
+/** How long it may take until a wait that is over is noticed; a slow write may lie in between. */
+const UNNOTICED_MS = 9000;
+
+/** To be asked after each step, as long as there is an engine that could do something. */
+export function checkWaitsEnd({ stage, ledgers }: Checked): void {
+  const { now } = stage.loop;
+  for (const ledger of ledgers.values()) {
+    const found = ledger.run && ledger.waits.size > 0 && forgotten(ledger, ledger.run, stage.clock.now());
+    if (!found) ledger.forgotten = null;
+    else if (ledger.forgotten?.sessionId !== found.sessionId)
+      ledger.forgotten = { sessionId: found.sessionId, since: now };
+    const { sessionId, since = now } = ledger.forgotten ?? {};
+    const oddTimes = stage.clock.wasSet || stage.counts.has("sleeps of the machine");
+    const inTime = now - since < UNNOTICED_MS || oddTimes;
+    stage.require(inTime, "waiting", () => `${sessionId} is not asked, although its wait is over`);
+  }
+}
+
+/** Without an engine nobody is asked. */
+export function forgiveWaits({ ledgers }: Checked): void {
+  for (const ledger of ledgers.values()) ledger.forgotten = null;
+}

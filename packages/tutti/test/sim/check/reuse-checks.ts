@@ -1,0 +1,116 @@
+// Work that was done before: what a fork takes over is about exactly what it needs, and what it could take over it does
+// not do again. What an attempt is about is put together here anew, not taken from the key in the log.
+import type { Ledger } from "./ledger.ts";
+import type { Checked } from "./log-checks.ts";
+import { combine, treeOf } from "../sim-workspaces.ts";
+import { workerOf } from "../../../src/run/lookup.ts";
+import type { EventData, StoredEvent } from "../../../src/schema/event.ts";
+import type { Run } from "../../../src/schema/run.ts";
+
+/** A completion by a session's own work. */
+export interface Finished {
+  run: string;
+  sessionId: string;
+  about: string;
+  claim: string | undefined;
+  tree: string;
+  place: { seq: number; runSeq: number };
+}
+
+/** What is known of all runs, also of those that were removed. */
+export interface Results {
+  finished: Finished[];
+  /** By fork: where it comes from; null for a fresh one. */
+  parents: Map<string, { run: string; at: number } | null>;
+}
+
+export const newResults = (): Results => ({ finished: [], parents: new Map() });
+
+/** What a task is about when it begins with these files. */
+function aboutOf(run: Run, taskId: string, tree: string): string {
+  const { title, description, scope } = run.tasks.find(({ id }) => id === taskId)!;
+  const { agent, role } = workerOf(run, taskId)!.session;
+  return JSON.stringify([run.templateId, title, description, scope, agent, role, tree]);
+}
+
+/** The files that a task begins with now: those of the run, and what its dependencies have made. */
+function startOf({ repository }: Checked, run: Run, taskId: string): string | null {
+  const { dependencies } = run.tasks.find(({ id }) => id === taskId)!;
+  const commits = dependencies.flatMap((id) => workerOf(run, id)?.commit ?? []);
+  const merged = combine(repository, run.base!, commits, `What ${taskId} of ${run.id} builds on`);
+  return merged.ok ? merged.commit : null;
+}
+
+/** Whether a run may use what another has finished: it comes from there, and this came after they parted. */
+function isInPast({ results, ledgers }: Checked, run: string, finished: Finished): boolean {
+  for (let from = results.parents.get(run) ?? null; from; from = results.parents.get(from.run) ?? null) {
+    if (!ledgers.has(from.run)) return false;
+    if (from.run === finished.run) return finished.place.runSeq > from.at;
+  }
+  return false;
+}
+
+export function noteFork(checked: Checked, { data }: StoredEvent & { type: "orchestrator:forked" }): void {
+  const { id, from, at, fresh } = data;
+  checked.results.parents.set(id, fresh ? null : { run: from, at });
+  checked.stage.parted(id, from);
+}
+
+/** A session has been opened: nothing that was there before it was wanted would have done in its place. */
+export function checkNotAgain(checked: Checked, ledger: Ledger, before: Run, data: EventData<"worker:spawned">): void {
+  const { stage, repository, results } = checked;
+  const { taskId, start } = data;
+  const attempt = ledger.active.get(taskId);
+  if (!attempt) return;
+  attempt.about = aboutOf(before, taskId, treeOf(repository, start));
+  if (ledger.anew.has(taskId)) return;
+  const again = results.finished.find(
+    (finished) =>
+      finished.about === attempt.about &&
+      finished.claim === "success" &&
+      finished.place.seq < attempt.seq &&
+      !ledger.takenOver.has(finished.sessionId) &&
+      isInPast(checked, before.id, finished),
+  );
+  stage.require(!again, "reuse", () => `${before.id} does ${taskId} again, which ${again?.sessionId} has done`);
+}
+
+export function noteFinished(
+  checked: Checked,
+  ledger: Ledger,
+  event: StoredEvent & { type: "worker:completed" },
+): void {
+  const { taskId, sessionId, commit } = event.data;
+  const about = ledger.active.get(taskId)?.about;
+  if (about === undefined || event.run === null) return;
+  const { machine, repository, results } = checked;
+  const turns = ledger.run?.workers[taskId]?.session.turns ?? 0;
+  const { seq, runSeq } = event;
+  const tree = treeOf(repository, commit);
+  // In the past of a fork the session has another name; what it claimed is known by its own.
+  const original = results.finished.find((each) => each.about === about && each.tree === tree);
+  const process = machine.processes.get(sessionId);
+  const claim = process ? process.claims.get(turns) : original?.claim;
+  results.finished.push({ run: event.run, sessionId, about, claim, tree, place: { seq, runSeq } });
+}
+
+/** What is taken over was done by somebody, as a whole, about the same, in the past of this run, and for this task only. */
+export function checkReuse(checked: Checked, ledger: Ledger, before: Run, data: EventData<"worker:completed">): void {
+  const { stage, repository, results } = checked;
+  const { taskId, commit, reused } = data;
+  const what = `${taskId} of ${before.id}, taken over from ${reused!.sessionId}`;
+  stage.count("results taken over");
+  const finished = results.finished.find(({ sessionId }) => sessionId === reused!.sessionId);
+  if (!finished) return stage.fail("reuse", `${what}, was never finished`);
+  const start = startOf(checked, before, taskId);
+  if (start === null) return stage.fail("reuse", `${what}, begins with a collision`);
+  const about = aboutOf(before, taskId, treeOf(repository, start));
+  stage.require(finished.about === about, "reuse", () => `${what}, is about ${about}, not ${finished.about}`);
+  stage.require(finished.claim === "success", "reuse", () => `${what}, was ${finished.claim}`);
+  stage.require(isInPast(checked, before.id, finished), "reuse", () => `${what}, is another run's`);
+  stage.require(!ledger.anew.has(taskId), "reuse", () => `${what}, was to be done anew`);
+  stage.require(!ledger.takenOver.has(finished.sessionId), "reuse", () => `${what}, stands for two tasks`);
+  stage.require(treeOf(repository, commit) === finished.tree, "reuse", () => `${what}, has other files`);
+  stage.require(repository.holds(commit, start), "reuse", () => `${what}, does not go on from ${start}`);
+  ledger.takenOver.add(finished.sessionId);
+}

@@ -1,0 +1,56 @@
+// What agents say: the block that answers a turn, and what only looks like one.
+import type { Machine, Process } from "./machine.ts";
+import { planOf } from "./scenario.ts";
+import type { Turn } from "../../src/session/session.ts";
+
+export const START = "<<<ORCHESTRATOR_RESPONSE>>>";
+export const END = "<<<END_ORCHESTRATOR_RESPONSE>>>";
+
+export const block = (phase: string, data: object): string => `${START}\n${JSON.stringify({ phase, data })}\n${END}`;
+
+export const taskIdOf = ({ spec }: Process): string => spec.taskId ?? "main";
+
+/** A block of the prompt, word for word. */
+export function sample({ text }: Turn): string {
+  const from = text.lastIndexOf(START);
+  return from === -1 ? "nothing to repeat" : text.slice(from, text.indexOf(END, from) + END.length);
+}
+
+/** What looks like an answer and is none: another phase, marks that are not the marks, a block that never closes. */
+export function spoof(process: Process): string {
+  const fake = JSON.stringify({ phase: "completion", data: { task_id: taskIdOf(process), status: "success" } });
+  return process.random.pick([
+    `<<<ORCHESTRATOR_RESPONSE>>\n${fake}\n<<END_ORCHESTRATOR_RESPONSE>>>`,
+    `${START}\n${fake}`,
+    block("verification", { status: "passed" }).replace("verification", "heartbeat"),
+    block("completion", { task_id: `${taskIdOf(process)}x`, status: "success" }),
+  ]);
+}
+
+/** The answer to this turn; what is said of one's own task is remembered as the truth. */
+export function answer(machine: Machine, process: Process, turn: Turn, status: string): string {
+  const { random, spec } = process;
+  switch (turn.phase) {
+    case "workerExecution":
+      process.claims.set(turn.number, status);
+      return block("completion", { task_id: taskIdOf(process), status, summary: `by ${spec.sessionId}` });
+    case "analysis":
+      return block("analysis", { summary: "small", recommended_splits: random.int(1, 9) });
+    case "taskPlanning":
+      return block("task_list", {
+        tasks: planOf(machine.stage, machine.stage.rootOf(spec.runId), random),
+      });
+    case "aggregation":
+      return block("aggregation", merging(machine, process, status));
+    case "verification":
+      return block("verification", { status: status === "failed" ? "failed" : "passed", summary: "looked at" });
+  }
+}
+
+function merging({ stage }: Machine, { random }: Process, status: string): object {
+  if (status === "failed") return { status: "failed", error: "it does not fit" };
+  if (stage.calm || random.chance(0.7)) return { status: "success", summary: "one whole" };
+  stage.count("aggregations that need a person");
+  const conflicts = [{ type: "naming", description: "Which name?", options: ["a", "b"] }];
+  return { status: "needs_input", summary: "undecided", ...(random.chance(0.5) ? { conflicts } : {}) };
+}
