@@ -243,7 +243,8 @@ export class Attendant {
     const key = await this.#findKey(worker, start);
     const attempt = { run, worker, place: this.#key, start, key };
     const isDone = await known.takeOver(attempt, workspaces, (report) => this.#report(report));
-    return isDone ? null : start;
+    // What another task has taken in the meantime was not given to this one.
+    return isDone && !this.#isOpen ? null : start;
   }
 
   /** What the attempt is about. Only a fork needs to know it before its session is opened. */

@@ -182,9 +182,12 @@ export class Engine {
   #refusedUntil(provider: string): number | null {
     let until: number | null = null;
     for (const { writer, reconciler } of this.#runs.values()) {
-      if (!reconciler.claimed || isRunOver(writer.run.status)) continue;
+      const { status } = writer.run;
+      if (!reconciler.claimed || isRunOver(status)) continue;
       const refusal = Object.hasOwn(writer.run.refusals, provider) ? writer.run.refusals[provider]! : null;
-      if (refusal && (until === null || refusal.until > until)) until = refusal.until;
+      // One that is paused asks nobody, so nobody hears from it when the provider answers again.
+      const isStale = status === "paused" && (refusal?.until ?? 0) <= this.#options.world.now();
+      if (refusal && !isStale && (until === null || refusal.until > until)) until = refusal.until;
     }
     return until;
   }

@@ -7,7 +7,7 @@ import type { Worker } from "../schema/worker.ts";
 import type { Favour, Workspaces } from "../workspace/workspace.ts";
 
 /** Tasks whose work is in the branch, although the run does not show it yet. */
-type MergedBefore = Pick<ReadonlyMap<string, unknown>, "has">;
+type MergedBefore = Pick<ReadonlySet<string>, "has">;
 
 /** A repeat after a crash finds the commit already merged and gives the same answer. */
 export async function mergeWork(

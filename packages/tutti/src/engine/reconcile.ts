@@ -152,7 +152,10 @@ export class Reconciler {
     slots.reserve(agent, spawn.length);
     return {
       commands: spawn.map((taskId) => ({ type: "spawn", taskId })),
-      done: () => slots.release(agent, spawn.length),
+      done: (stored) => {
+        slots.release(agent, spawn.length);
+        if (stored && spawn.some((taskId) => !this.#isActive(taskId))) this.#options.onPlaceLeft();
+      },
     };
   }
 
@@ -226,6 +229,7 @@ export class Reconciler {
   async #merge(): Promise<void> {
     this.#merging = true;
     const told = new Map<string, Promise<unknown>>();
+    const merged = new Set<string>();
     try {
       for (;;) {
         const { run } = this.#writer;
@@ -235,9 +239,12 @@ export class Reconciler {
         if (taskId === undefined) {
           await Promise.all(told.values());
           told.clear();
+          merged.clear();
           continue;
         }
-        const stored = this.#writer.submit(await mergeWork(run, taskId, this.#options.workspaces, told));
+        const report = await mergeWork(run, taskId, this.#options.workspaces, merged);
+        if (report.type === "merged") merged.add(taskId);
+        const stored = this.#writer.submit(report);
         // Its failure is met above; until then nobody listens.
         stored.catch(() => {});
         told.set(taskId, stored);

@@ -1,6 +1,6 @@
 // A run taken along: its log as lines of JSON, read back somewhere else, or copied up to a point into a run of its own.
 import { fold } from "../run/apply.ts";
-import { hashOfItem, withdrawQuestions } from "../run/inbox.ts";
+import { hashOfItem, withdraw, withdrawQuestions } from "../run/inbox.ts";
 import { workersOf } from "../run/lookup.ts";
 import { sha256 } from "../run/sha256.ts";
 import { PAUSABLE } from "../run/transitions.ts";
@@ -144,7 +144,9 @@ function closing(events: readonly NewEvent[], at: number, why: string): NewEvent
   const run = fold(null, placed(events))!;
   if (isRunOver(run.status))
     return run.released ? [] : [stamped({ type: "workspace:released", data: { id: run.id } }, at)];
-  return [...lostSessions(run, why), ...pauseHere(run, why)].map((event) => stamped(event, at));
+  // A limit of another time and place must not let it go on by itself.
+  const limits = withdraw(run, ({ kind }) => kind === "limit");
+  return [...lostSessions(run, why), ...limits, ...pauseHere(run, why)].map((event) => stamped(event, at));
 }
 
 function lostSessions(run: Run, reason: string): RunEvent[] {

@@ -22,7 +22,7 @@ interface Waiting {
 export interface CalledFor {
   commands: Command[];
   /** To be called when they are stored, or will never be. */
-  done(): void;
+  done(stored: boolean): void;
 }
 
 export interface RunWriterOptions {
@@ -132,23 +132,26 @@ export class RunWriter {
     const before = this.#run;
     const calledFor = events.every(({ type }) => onlyTells(type)) ? null : this.#options.calledFor(next!);
     for (const command of calledFor?.commands ?? []) {
-      const step = decideStep(next, command, at);
-      for (const event of step.events) events.push({ ...event, timestamp: at });
-      next = step.run;
+      // What is refused now is asked for again when everybody looks.
+      guarded(() => {
+        const step = decideStep(next, command, at);
+        for (const event of step.events) events.push({ ...event, timestamp: at });
+        next = step.run;
+      });
     }
     let stored: StoredEvent[] = [];
     try {
       if (this.#halted) throw this.#halted;
       if (events.length > 0) stored = await store.append(this.id, before?.runSeq ?? 0, events);
     } catch (error) {
-      calledFor?.done();
+      calledFor?.done(false);
       for (const waiting of batch) waiting.reject(error);
       // A writer that was told to stop has not failed.
       if (error !== this.#halted) this.#options.failed(error);
       return;
     }
     this.#run = next;
-    calledFor?.done();
+    calledFor?.done(true);
     // Only what the store could not do is a failure. What is on disk has happened, whatever its listeners make of it.
     if (stored.length > 0) guarded(() => this.#options.published(stored, next!, before));
     for (const waiting of batch) {

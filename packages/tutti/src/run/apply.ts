@@ -176,8 +176,10 @@ function change(run: Run, event: RunEvent & Placed): Run {
       return event.data.automatic ? { ...resumed, autoResumes: run.autoResumes + 1 } : resumed;
     }
     case "provider:refused": {
-      const { provider, cause, detail, until, count } = event.data;
-      return { ...run, refusals: { ...run.refusals, [provider]: { cause, detail, until, count } } };
+      const { provider, cause, detail, until, count, trying = false } = event.data;
+      const before = Object.hasOwn(run.refusals, provider) ? run.refusals[provider]! : null;
+      const settledUntil = trying ? (before?.settledUntil ?? 0) : until;
+      return { ...run, refusals: { ...run.refusals, [provider]: { cause, detail, until, settledUntil, count } } };
     }
     case "orchestrator:decided": {
       const decisions = [...run.decisions, ...event.data.decisions];
@@ -334,8 +336,8 @@ function shiftClocks(run: Run, byMs: number, at: number): Run {
     refusals: Object.fromEntries(
       Object.entries(run.refusals).map(([name, refusal]) => {
         // A wait that was over before stays over: somebody may be asked since.
-        const until = refusal.until > at - byMs ? refusal.until + byMs : refusal.until;
-        return [name, { ...refusal, until }];
+        const later = (moment: number): number => (moment > at - byMs ? moment + byMs : moment);
+        return [name, { ...refusal, until: later(refusal.until), settledUntil: later(refusal.settledUntil) }];
       }),
     ),
     idleMs: run.idleSince === null ? run.idleMs + byMs : run.idleMs,

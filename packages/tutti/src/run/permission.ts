@@ -7,4 +7,4 @@ const isNo = (option: string): boolean => NO.test(option.trim());
 export const yesAmong = (options: readonly string[] = []): string => options.find((each) => !isNo(each)) ?? "allow";
 
 /** What nobody allows is not allowed, also where the agent offers no way to say so. */
-export const noAmong = (options: readonly string[] = []): string => options.findLast(isNo) ?? "refuse";
+export const noAmong = (options: readonly string[] = []): string => options.find(isNo) ?? "refuse";

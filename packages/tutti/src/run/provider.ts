@@ -37,7 +37,7 @@ export function refused(run: Run, { agent, turn }: SessionState, ending: Ending,
   const patience = cause && PATIENCE[cause];
   const before = refusalOf(run, agent);
   // Whoever had been asked before that one was heard did not ask in spite of it: many who are refused together wait once.
-  const together = before !== null && turn !== null && turn.startedAt < before.until;
+  const together = before !== null && turn !== null && turn.startedAt < before.settledUntil;
   const count = (before?.count ?? 0) + (together ? 0 : 1);
   if (!cause || !patience || count > patience.times) return null;
   const own = Math.min(LONGEST_WAIT_MS, patience.firstMs * 2 ** (count - 1));
@@ -56,8 +56,8 @@ export function troubled(run: Run, agent: string, trouble: Trouble, at: number):
   if (!patience || cause === "api") return [];
   const until = Math.ceil(at + Math.min(LONGEST_WAIT_MS, retryAfterMs ?? patience.firstMs));
   if (before !== null && before.until >= until) return [];
-  const count = before?.count ?? 1;
-  return [{ type: "provider:refused", data: { id: run.id, provider: providerOf(agent), cause, detail, until, count } }];
+  const about = { id: run.id, provider: providerOf(agent), cause, detail, until, count: before?.count ?? 0 };
+  return [{ type: "provider:refused", data: { ...about, trying: true } }];
 }
 
 /** What an agent tells of its provider while it goes on. */
@@ -80,10 +80,10 @@ export function mayAsk(run: Run, agent: string, at: number): boolean {
  * Whether somebody finds out at this moment if the provider still refuses. A turn that was open before it refused tells
  * nothing about that, however long it goes on; and one that waits for a person has got its answer.
  */
-function isAsked(run: Run, provider: string, { until }: Refusal): boolean {
+function isAsked(run: Run, provider: string, { settledUntil }: Refusal): boolean {
   const sessions = [run.main, ...activeWorkers(run).map(({ session }) => session)];
   return sessions.some((session) => {
-    if (!session?.turn || session.turn.startedAt < until || providerOf(session.agent) !== provider) return false;
+    if (!session?.turn || session.turn.startedAt < settledUntil || providerOf(session.agent) !== provider) return false;
     return !openWork(run).questions.some(({ sessionId }) => sessionId === session.sessionId);
   });
 }
@@ -123,8 +123,8 @@ export function park(run: Run, agent: string, ending: Ending, itemId: string, at
 }
 
 const ADVICE: Partial<Record<FailureCause, string>> = {
-  auth: "the provider does not accept the login. Log in again or set its key; `tutti doctor` shows what is found",
-  billing: "the account cannot pay for this. Look at its plan or its balance",
+  auth: "the provider does not accept the login. Log in again or set its key (`tutti doctor` shows what is found), then retry the task",
+  billing: "the account cannot pay for this. Look at its plan or its balance, then retry the task",
 };
 
 /** What a person has to do before anybody of this provider can go on; null if that is not the reason. */

@@ -119,6 +119,8 @@ export const EVENTS = {
     until: z.number(),
     /** How often in a row. */
     count: z.number(),
+    /** Whether no turn was ended by it: the agent goes on trying by itself. */
+    trying: z.boolean().optional(),
   }),
   /** What the person decided where merging needed a decision. */
   "orchestrator:decided": z.object({ id: z.string(), decisions: z.array(Decision) }),

@@ -25,6 +25,8 @@ export interface Refusal {
   cause: FailureCause;
   detail: string;
   until: number;
+  /** The same, of refusals that ended a turn alone; whoever was asked after that moment finds out whether it still holds. */
+  settledUntil: number;
   /** How often in a row. */
   count: number;
 }

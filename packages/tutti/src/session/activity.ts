@@ -13,6 +13,8 @@ export class ActivityWatch {
   readonly #mark: string;
   #size = -1;
   #processes = "";
+  /** The fewest processes that were seen: more than those are commands of the agent. */
+  #fewest = Number.POSITIVE_INFINITY;
   #ticks = 0;
   #lookedAt: number;
   #movedAt: number;
@@ -35,10 +37,12 @@ export class ActivityWatch {
     const seen = pids.map(lookAt);
     const ticks = seen.reduce((sum, each) => sum + each.ticks, 0);
     const processes = pids.join(" ");
+    this.#fewest = Math.min(this.#fewest, pids.length);
     const elapsed = Math.max(1, now - this.#lookedAt);
     // On a machine that has too much to do, one that wants to run may get next to nothing.
     const wanting = seen.some(({ state }) => state === "R" || state === "D");
-    const busy = wanting || (ticks - this.#ticks) * TICK_MS > BUSY_SHARE * elapsed;
+    // A command may wait for long without doing anything itself, for another machine for example.
+    const busy = pids.length > this.#fewest || wanting || (ticks - this.#ticks) * TICK_MS > BUSY_SHARE * elapsed;
     if (size !== this.#size || processes !== this.#processes || busy) this.#movedAt = now;
     this.#size = size;
     this.#processes = processes;

@@ -70,9 +70,13 @@ class Keeper {
   #dialogue: Dialogue | null = null;
   #tail: LineTail | null = null;
   #ready = false;
+  /** Whether the process that runs now has come so far. */
+  #running = false;
   /** The turn that a dialogue has begun and not ended. */
   #open: TurnRequest | null = null;
   #relaunches = 0;
+  /** The turn that was asked to stop last: it is not given to a new process. */
+  #stoppedTurn = 0;
   readonly #asks = new Set<string>();
   #ending: SessionEnd["reason"] | null = null;
   #lastSeenEngine = Date.now();
@@ -98,8 +102,10 @@ class Keeper {
     else this.#note({ type: "started" });
     setInterval(() => this.#look(), POLL_MS);
     setInterval(() => this.#checkEngine(), ENGINE_CHECK_MS);
-    setInterval(() => this.#masks.forEach((mask) => mask.look()), MASK_MS);
-    if (this.#dialogue && this.#spec.stallMs !== null) this.#watchActivity(this.#spec.stallMs);
+    setInterval(() => this.#mask(), MASK_MS);
+    // Elsewhere nobody can see whether it is at work.
+    if (this.#dialogue && this.#spec.stallMs !== null && process.platform === "linux")
+      this.#watchActivity(this.#spec.stallMs);
     try {
       watch(this.#at.requests, () => this.#look());
     } catch {
@@ -139,6 +145,8 @@ class Keeper {
   #nowReady(): void {
     if (!this.#ready) this.#note({ type: "started" });
     this.#ready = true;
+    this.#running = true;
+    if (this.#open?.number === this.#stoppedTurn) this.#tell({ type: "turn_end", error: "the turn was interrupted" });
     if (this.#open) this.#dialogue!.turn(this.#open);
     for (const request of this.#waiting.splice(0)) this.#sendTurn(request);
   }
@@ -147,6 +155,12 @@ class Keeper {
     this.#note({ type: "unstartable", turn, error });
     if (this.#agent) void this.#kill();
     else void this.#finish("exited");
+  }
+
+  /** A dialogue must hear what the agent said as it said it. */
+  #mask(): void {
+    this.#tail?.read();
+    for (const mask of this.#masks) mask.look();
   }
 
   #note(entry: JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, "offset"> : never) : never): void {
@@ -213,6 +227,8 @@ class Keeper {
     if (turn > this.#sent) this.#early.set(turn, request);
     if (turn !== this.#sent || this.#ending || !this.#agent) return;
     this.#note({ type: "interrupted", turn });
+    this.#stoppedTurn = turn;
+    if (this.#dialogue && !this.#running) return;
     if (this.#dialogue) this.#dialogue.interrupt();
     else if (input === null) void this.#kill();
     else this.#agent.stdin?.write(input);
@@ -263,10 +279,12 @@ class Keeper {
 
   /** A conversation that was cut off in the middle of a turn is taken up again, where its agent can do that. */
   #relaunch(agent: ChildProcess): boolean {
-    if (!this.#open || this.#ending || this.#relaunches >= MAX_RELAUNCHES) return false;
+    if (!this.#open || this.#open.number === this.#stoppedTurn) return false;
+    if (this.#ending || this.#relaunches >= MAX_RELAUNCHES) return false;
     const command = this.#dialogue?.relaunch?.() ?? null;
     if (command === null) return false;
     this.#relaunches += 1;
+    this.#running = false;
     if (agent.pid) signalGroup(agent.pid, "SIGKILL");
     this.#start(null, command);
     return true;

@@ -14,7 +14,9 @@ export interface ToolWish {
 export type PermissionRuling = "allow" | "refuse" | "ask";
 
 export function ruleOn(wish: ToolWish, { mode, allow, refuse }: Permissions, cwd: string): PermissionRuling {
-  if (refuse.some((pattern) => matches(pattern, wish))) return "refuse";
+  const parts =
+    wish.kind === "command" ? [wish.subject, ...wish.subject.split(CHAINS).map((part) => part.trim())] : [wish.subject];
+  if (refuse.some((pattern) => parts.some((subject) => matches(pattern, { ...wish, subject })))) return "refuse";
   if (mode === "all" || allow.some((pattern) => allows(pattern, wish))) return "allow";
   if (mode === "listed") return "refuse";
   const harmless = wish.kind === "read" || (wish.kind === "edit" && isInside(wish.subject, cwd));
@@ -35,7 +37,7 @@ function allows(pattern: string, wish: ToolWish): boolean {
 }
 
 /** What joins commands in a shell, or runs one inside another. */
-const CHAINS = /[;&|`\n<>]|\$\(/;
+const CHAINS = /[;&|`\n<>(){}]|\$\(/;
 
 /** `*` stands for any text; everything else for itself. Linear: each part is looked for once, from where the last one ended. */
 function fits(pattern: string, text: string): boolean {

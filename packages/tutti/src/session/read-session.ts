@@ -222,6 +222,7 @@ export class SessionReader {
 
   /** An end without an open turn is one too many and means nothing. */
   *#endTurn(ending: Ending): Generator<SessionSignal> {
+    this.#stalled = null;
     const turn = this.#turns.shift();
     if (turn === undefined) return;
     this.#over = turn;

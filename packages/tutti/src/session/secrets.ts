@@ -23,11 +23,16 @@ export function isSecretName(name: string): boolean {
   return SECRET_WORD.test(name) || SECRET_END.test(name);
 }
 
+/** A password that is a word would mask that word in everything that is said. */
+const WORD = /^[a-z]+$/i;
+const LONGEST_WORD = 16;
+
 /** The values of an environment that must not be seen in anything that is kept. */
 export function secretValues(env: Readonly<Record<string, string | undefined>>): string[] {
   const values = Object.entries(env).flatMap(([name, value]) => {
     const trimmed = value?.trim() ?? "";
     if (trimmed.length < MIN_LENGTH || !isSecretName(name)) return [];
+    if (WORD.test(trimmed) && trimmed.length < LONGEST_WORD) return [];
     return MAY_BE_PATH.test(name) && PATH.test(trimmed) ? [] : [trimmed];
   });
   return [...new Set(values)];

@@ -246,10 +246,25 @@ describe("an agent that tries again by itself", () => {
     expect(untilOf(story)).toBe(story.now + 20_000);
     expect(wanted(story).spawn).toEqual([]);
     story.do({ type: "troubled", sessionId, ...trouble, retryAfterMs: 1000 });
-    expect(story.run.refusals[PROVIDER]!.count).toBe(1);
+    expect(story.run.refusals[PROVIDER]!.count).toBe(0);
     story.succeed("a");
     expect(story.run.refusals).toEqual({});
     expect(wanted(story).spawn).toEqual(["c"]);
+  });
+
+  it("uses up our patience all the same when its turns end with a refusal", () => {
+    const story = working({}, ["a", "b"]);
+    story.do({ type: "cancelWorker", sessionId: worker(story, "b").sessionId });
+    const { sessionId } = worker(story, "a");
+    const waits = [1, 2, 3].map((count) => {
+      story.do({ type: "troubled", sessionId, cause: "overloaded", detail: "529", retryAfterMs: 1000 });
+      story.answerWorker("a", null, failing("overloaded"));
+      expect(story.run.refusals[PROVIDER]!.count).toBe(count);
+      const wait = untilOf(story) - story.now;
+      waitUntil(story, untilOf(story));
+      return wait;
+    });
+    expect(waits[2]!).toBeGreaterThan(2 * waits[0]!);
   });
 
   it("is not waited for because of an error that may be gone the next moment", () => {

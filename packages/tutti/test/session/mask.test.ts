@@ -47,6 +47,8 @@ describe("a variable is secret by its name", () => {
       C_KEY: "/looks/like/one",
     };
     expect(secretValues(env)).toEqual(["long enough", "/looks/like/one"]);
+    // A word would be masked wherever it is said.
+    expect(secretValues({ POSTGRES_PASSWORD: "postgres", DB_PASSWORD: "postgres1" })).toEqual(["postgres1"]);
   });
 });
 

@@ -43,7 +43,7 @@ describe("what an agent may do", () => {
   });
 
   it("is not widened by what else stands on the line: a refused command stays refused", () => {
-    for (const line of ["id > file", "id; ls", "id"]) {
+    for (const line of ["id > file", "id; ls", "id", "true && id", "ls | id -u", "(id)", "echo $(id)", "ls\nid"]) {
       expect(rule(shell(line), { mode: "all", refuse: ["Bash(id*)"] }), line).toBe("refuse");
     }
   });

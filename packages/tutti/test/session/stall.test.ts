@@ -2,7 +2,8 @@
 // and one that only works for long must be left alone.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { pathWith } from "./played-program.ts";
-import { oneTurn, SessionLab, texts, turn } from "./session-lab.ts";
+import { findMarked } from "../../src/session/process.ts";
+import { listen, oneTurn, SessionLab, texts, turn } from "./session-lab.ts";
 
 let lab: SessionLab;
 beforeEach(() => {
@@ -24,6 +25,23 @@ describe("an agent that shows every step", () => {
     expect(heard.at(-1)).toMatchObject({ type: "turnOver", turn: 1, ending: { kind: "ended" } });
     await session.stop();
     expect(lab.processes()).toEqual([]);
+  });
+
+  it("that was asked to stop and did not listen is not given its turn again", async () => {
+    const session = open(1500);
+    const heard = await listen(
+      session,
+      ({ type }) => type === "turnOver" || type === "gone",
+      async (signal) => {
+        if (signal.type === "ready") await session.deliver(turn(1, "say I begin.\nhang\nsay done after all"));
+        if (signal.type !== "text") return;
+        for (const pid of findMarked("TUTTI_SESSION_KEY", session.sessionId)) process.kill(pid, "SIGSTOP");
+        await session.interrupt(1);
+      },
+    );
+    expect(texts(heard)).not.toContain("done after all");
+    expect(heard.at(-1)).toMatchObject({ type: "turnOver", turn: 1, ending: { kind: "interrupted" } });
+    await session.stop();
   });
 
   it("has failed when it stands still again, and says why", async () => {

@@ -63,10 +63,14 @@ class ClaudeDialogue implements Dialogue {
     this.#reset();
     const hooks = this.#requests.hooks();
     this.#request("initialize", hooks === null ? {} : { hooks });
-    this.#startTimer = setTimeout(
-      () => this.#context.fail(`claude gave no answer within ${START_MS / 1000} s`),
-      START_MS,
-    );
+    const why = `claude gave no answer within ${START_MS / 1000} s`;
+    this.#startTimer = setTimeout(() => this.#giveUp(why), START_MS);
+  }
+
+  /** A session that was there before has not failed to start: only its turn has failed. */
+  #giveUp(why: string): void {
+    if (this.#launch === 1) this.#context.fail(why);
+    else this.#context.tell({ type: "turn_end", error: why });
   }
 
   #reset(): void {
@@ -101,7 +105,7 @@ class ClaudeDialogue implements Dialogue {
     const wasReady = this.#ready;
     this.#reset();
     this.#settle();
-    if (wasReady) return;
+    if (wasReady || this.#launch > 1) return;
     const last = errors.trim().split("\n").at(-1)!;
     const how = signal ? `was ended by ${signal}` : `exited with ${code}`;
     this.#context.fail(`claude ${how} at its start${last === "" ? "" : `: ${last}`}`);
