@@ -21,6 +21,8 @@ const script = byPrompt({
   ),
   "Be refused": inOrder([fail("badRequest", { message: "scripted refusal of this request" })]),
   "Break off": () => [say("These words come, and then"), die()],
+  // Some versions go on by themselves after that, and must be cut off again.
+  "cut off mid-stream": () => [say("These words come, and then"), die()],
 });
 
 const programs = [

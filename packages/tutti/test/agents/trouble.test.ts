@@ -38,12 +38,13 @@ function events<T extends StoredEvent["type"]>(type: T): Extract<StoredEvent, { 
 const attempts = () => events("worker:spawning").map(({ data }) => data.attempt);
 
 test("a provider that is overloaded is waited for, and the task completes in the same attempt", async () => {
-  // The program tries by itself first; only what the engine has heard of counts.
-  const isHeard = () => events("provider:refused").length > 0;
+  // The program tries by itself first, and tells of it; what ends its turn counts.
+  const refusals = () => events("provider:refused").filter(({ data }) => !data.trying);
+  const isHeard = () => refusals().length > 0;
   const { result } = await start(() => (isHeard() ? null : fail("overloaded", { retryAfterSeconds: 1 })));
   expect(result.code, result.stderr).toBe(0);
   expect(result.last).toMatchObject({ outcome: "success", census: { completed: 1 } });
-  const [refused, ...more] = events("provider:refused");
+  const [refused, ...more] = refusals();
   expect(refused!.data).toMatchObject({ provider: "claude", cause: "overloaded", count: 1 });
   expect(more).toEqual([]);
   expect(events("worker:completed")[0]!.timestamp).toBeGreaterThanOrEqual(refused!.data.until);

@@ -20,6 +20,15 @@ describe("names", () => {
     expect(mainSessionId("orch_abc123def456", 2, "__orch_")).toBe("local___orch_abc123def456_main_r1");
   });
 
+  it("of sessions are told from a person's own by their prefix, and say whose they are (D4-595)", () => {
+    const ours = [mainSessionId("orch_a1", 1, "__orch_"), workerSessionId("orch_a1", "task_001", 1, "__orch_")];
+    const theirs = ["local_3f2b8c1e-7d1a-4c55-9a0e-1f6f0c2d9b11", "local_worker_notes", "__orch_plans"];
+    const found = [...theirs, ...ours].filter((id) => id.startsWith("local___orch_"));
+    expect(found).toEqual(ours);
+    expect(ours[1]!.split("_worker_")).toEqual(["local___orch_a1", "task_001"]);
+    expect(ours[0]!.split("_main")[0]).toBe("local___orch_a1");
+  });
+
   it("of sessions are never the same for two attempts, whatever the tasks are called", () => {
     const task = fc.stringMatching(/^[ab](_r[0-2]){0,2}$/);
     const one = fc.tuple(task, fc.integer({ min: 1, max: 4 }));

@@ -1,0 +1,74 @@
+// How the writer of a run stores what it is told: together what comes together, and never later than it says.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { RunWriter } from "../../src/engine/run-writer.ts";
+import { makeTemplate } from "../run/make-run.ts";
+import { openSqliteReader, openSqliteStore } from "../../src/store/sqlite.ts";
+import type { Store } from "../../src/store/store.ts";
+import { realWorld } from "../../src/world.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tutti-group-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const ID = "orch_000000000000";
+const count = (tool: number) => ({
+  type: "told" as const,
+  event: {
+    type: "orchestrator:progress" as const,
+    data: { id: ID, stats: NO_STATS, currentAction: `step ${tool}` },
+  },
+});
+const NO_STATS = { total: 0, reads: 0, writes: 0, edits: 0, bash: 0, search: 0, web: 0, task: 0, glob: 0, grep: 0 };
+
+it("many changes at once are one write, and each is on disk before anybody is told so (D4-283/E78, D4-594/E78)", async () => {
+  const file = join(folder, "tutti.db");
+  const store = openSqliteStore(file);
+  let writes = 0;
+  const counted: Pick<Store, "append"> = {
+    append: (...given) => {
+      writes += 1;
+      return store.append(...given);
+    },
+  };
+  const writer = new RunWriter({
+    id: ID,
+    run: null,
+    store: counted as Store,
+    world: realWorld,
+    published: () => {},
+    failed: (error) => {
+      throw error;
+    },
+    calledFor: () => null,
+    lookAtClock: () => {},
+  });
+  await writer.submit({
+    type: "create",
+    id: ID,
+    templateId: "test",
+    template: makeTemplate(),
+    cwd: folder,
+    message: "do it",
+    customVariables: {},
+    agent: "local",
+  });
+  expect(writes).toBe(1);
+  const onDisk = (): number => {
+    const reader = openSqliteReader(file);
+    const { length } = reader.read({ run: ID });
+    reader.close();
+    return length;
+  };
+  const seen = await Promise.all(
+    Array.from({ length: 100 }, (_, i) => writer.submit(count(i)).then(({ runSeq }) => [runSeq, onDisk()])),
+  );
+  expect(writes).toBe(2);
+  for (const [runSeq, stored] of seen) expect(stored).toBeGreaterThanOrEqual(runSeq!);
+  expect(onDisk()).toBe(101);
+  await store.close();
+});
