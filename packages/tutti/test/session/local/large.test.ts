@@ -80,14 +80,14 @@ describe("Tutti's own repository", () => {
   });
 });
 
-/** The repository as git would hand it to a worker: without what is installed or built. */
+/** The repository as git would hand it to a worker: without what is installed or built, and without its tests. */
 async function sourcesOf(root: string): Promise<Record<string, string>> {
   const { readdirSync, readFileSync } = await import("node:fs");
   const files: Record<string, string> = {};
   const walk = (folder: string): void => {
     for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
       const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
-      if (entry.isDirectory() && !/^(?:node_modules|dist|coverage|\.git|\.tutti-data)$/.test(entry.name)) walk(path);
+      if (entry.isDirectory() && !/^(?:node_modules|dist|coverage|test|bench|\.git|\.tutti-data)$/.test(entry.name)) walk(path);
       else if (entry.isFile() && /\.(?:ts|mjs|js|md|json)$/.test(entry.name))
         files[path] = readFileSync(join(root, path), "utf8");
     }

@@ -50,6 +50,14 @@ function isInPast({ results, ledgers }: Checked, run: string, finished: Finished
   return false;
 }
 
+/** Whether a run on the way back has taken it over itself; who made it may have been removed since. */
+function isHeldInPast({ results, ledgers }: Checked, run: string, { sessionId }: Finished): boolean {
+  for (let from = results.parents.get(run) ?? null; from; from = results.parents.get(from.run) ?? null) {
+    if (ledgers.get(from.run)?.takenOver.has(sessionId)) return true;
+  }
+  return false;
+}
+
 export function noteFork(checked: Checked, { data }: StoredEvent & { type: "orchestrator:forked" }): void {
   const { id, from, at, fresh } = data;
   checked.results.parents.set(id, fresh ? null : { run: from, at });
@@ -107,7 +115,8 @@ export function checkReuse(checked: Checked, ledger: Ledger, before: Run, data: 
   const about = aboutOf(before, taskId, treeOf(repository, start));
   stage.require(finished.about === about, "reuse", () => `${what}, is about ${about}, not ${finished.about}`);
   stage.require(finished.claim === "success", "reuse", () => `${what}, was ${finished.claim}`);
-  stage.require(isInPast(checked, before.id, finished), "reuse", () => `${what}, is another run's`);
+  const isKnown = isInPast(checked, before.id, finished) || isHeldInPast(checked, before.id, finished);
+  stage.require(isKnown, "reuse", () => `${what}, is another run's`);
   stage.require(!ledger.anew.has(taskId), "reuse", () => `${what}, was to be done anew`);
   stage.require(!ledger.takenOver.has(finished.sessionId), "reuse", () => `${what}, stands for two tasks`);
   stage.require(treeOf(repository, commit) === finished.tree, "reuse", () => `${what}, has other files`);
