@@ -15,7 +15,7 @@ import { overtaken } from "./message.ts";
 import { noAmong } from "./permission.ts";
 import { mayAsk, troubled } from "./provider.ts";
 import { takeOver } from "./reuse.ts";
-import { deadlines, isReady } from "./schedule.ts";
+import { deadlines, hasRoom, isReady } from "./schedule.ts";
 import { entryOf } from "./shared-record.ts";
 import { PAUSABLE } from "./transitions.ts";
 import type { RunEvent } from "../schema/event.ts";
@@ -98,7 +98,9 @@ function spawnMain(run: Run, at: number): RunEvent[] {
 }
 
 function spawn(run: Run, taskId: string, at: number): RunEvent[] {
-  if (!isReady(run, taskId, at) || !mayAsk(run, castOf(run, "workerExecution").agent, at)) return [];
+  // Since this was wanted another one may have started.
+  if (!isReady(run, taskId, at) || !hasRoom(run, taskId, at)) return [];
+  if (!mayAsk(run, castOf(run, "workerExecution").agent, at)) return [];
   const spent = reached(run, at, { turn: false, session: true });
   if (spent !== null) return askForMore(run, spent, at);
   const attempt = (workerOf(run, taskId)?.attempt ?? 0) + 1;

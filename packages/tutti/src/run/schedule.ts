@@ -103,6 +103,15 @@ export function someReady(run: Run, now: number, test: (taskId: string) => boole
   return mayStart(run) && openWork(run).ready.some((taskId) => isDue(run, taskId, now) && test(taskId));
 }
 
+/** Whether there is room and time for one more worker, and nobody at work would get in the way of this one. */
+export function hasRoom(run: Run, taskId: string, now: number): boolean {
+  const { parallelExecution, maxWorkers, overlappingScopes } = run.template.config;
+  const { active } = openWork(run);
+  if (active.length >= (parallelExecution ? maxWorkers : 1) || now < nextSpawnAt(run)) return false;
+  const scope = taskOf(run, taskId)?.scope ?? [];
+  return overlappingScopes === "allow" || !active.some(({ task }) => scopesOverlap(scope, task.scope));
+}
+
 /** Whether a task may start: confirmed, not started, nothing to wait for, and its dependencies out of the way. */
 export function isReady(run: Run, taskId: string, now: number): boolean {
   const { places, ranks } = outlineOf(run);

@@ -120,3 +120,18 @@ describe("tasks that name the same files", () => {
     expect(scopesOverlap(b, a)).toBe(overlap);
   });
 });
+
+describe("a start that was wanted before another one began", () => {
+  const wish = (config: object) => {
+    const story = new Story(makeTemplate({ config })).execute([{ id: "a" }, { id: "b" }]);
+    story.spawn("a");
+    return story.do({ type: "spawn", taskId: "b" }).map(({ type }) => type);
+  };
+
+  it("is not carried out where there is no more room for it, or not yet time", () => {
+    expect(wish({})).toEqual(["worker:spawning"]);
+    expect(wish({ maxWorkers: 1 })).toEqual([]);
+    expect(wish({ parallelExecution: false })).toEqual([]);
+    expect(wish({ spawnDelay: 500 })).toEqual([]);
+  });
+});
