@@ -87,7 +87,8 @@ async function sourcesOf(root: string): Promise<Record<string, string>> {
   const walk = (folder: string): void => {
     for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
       const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
-      if (entry.isDirectory() && !/^(?:node_modules|dist|coverage|test|bench|\.git|\.tutti-data)$/.test(entry.name)) walk(path);
+      if (entry.isDirectory() && !/^(?:node_modules|dist|coverage|test|bench|\.git|\.tutti-data)$/.test(entry.name))
+        walk(path);
       else if (entry.isFile() && /\.(?:ts|mjs|js|md|json)$/.test(entry.name))
         files[path] = readFileSync(join(root, path), "utf8");
     }
