@@ -13,8 +13,7 @@ export default defineConfig(({ mode }) => ({
     testTimeout: mode === "agents" ? 480_000 : 60_000,
     hookTimeout: 60_000,
     pool: "forks",
-    // Most of them wait for processes most of the time.
-    maxWorkers: 3,
+    maxWorkers: 2,
     // The tests start thousands of processes of ours; each would read and strip the same sources again.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/compiled") },
   },
