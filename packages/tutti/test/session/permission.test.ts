@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { Permissions } from "../../src/schema/permissions.ts";
 import { ruleOn, type ToolWish } from "../../src/session/permission.ts";
 
-const CWD = "/work/space";
+const CWD = "/projects/space";
 const read: ToolWish = { tool: "Read", kind: "read", subject: "/etc/hosts" };
 const edit = (subject: string): ToolWish => ({ tool: "Write", kind: "edit", subject });
 const shell = (subject: string): ToolWish => ({ tool: "Bash", kind: "command", subject });
@@ -15,15 +15,16 @@ const rule = (wish: ToolWish, settings: Partial<Permissions> = {}) => ruleOn(wis
 describe("what an agent may do", () => {
   it("is by default: read, and change files of its own workspace; a person decides the rest", () => {
     expect(rule(read)).toBe("allow");
-    for (const inside of ["a.md", "docs/a.md", "/work/space/b.md"]) expect(rule(edit(inside)), inside).toBe("allow");
+    for (const inside of ["a.md", "docs/a.md", "/projects/space/b.md"])
+      expect(rule(edit(inside)), inside).toBe("allow");
     for (const outside of [
       "../a.md",
-      "/work/space2/a",
+      "/projects/space2/a",
       "/etc/passwd",
       "docs/../../x",
       "",
       ".git/config",
-      "/work/space",
+      "/projects/space",
     ])
       expect(rule(edit(outside)), outside).toBe("ask");
     expect(rule(shell("npm test"))).toBe("ask");
