@@ -1,10 +1,8 @@
 // A driver knows one kind of agent: what to run, how to put a turn into words for it, and what its output means. It has
 // no state of its own beyond its decoder and starts nothing; that is the keeper's work.
-import type { Capabilities } from "./dialogue.ts";
 import type { DialogueName } from "./dialogues.ts";
-import type { SessionSpec, Turn } from "./session.ts";
+import type { AgentSignal, SessionSpec, Turn } from "./session.ts";
 import type { FailureCause } from "../schema/ending.ts";
-import type { Usage } from "../schema/outcome.ts";
 
 export interface Launch {
   mode: "stream" | "turn";
@@ -38,23 +36,7 @@ export interface Decoder {
   flush(): Decoded[];
 }
 
-export type Decoded =
-  | { type: "agent"; agent: string; version: string; conversation: string | null; capabilities: Capabilities | null }
-  | { type: "text"; text: string; complete: boolean }
-  | { type: "partial"; text: string }
-  | { type: "tool"; name: string; input: unknown }
-  | { type: "subagent"; id: string; phase: "started" | "done"; text: string | null }
-  | { type: "usage"; usage: Usage }
-  | {
-      type: "ask";
-      askId: string;
-      question: string;
-      options?: string[];
-      permission?: { tool: string; subject: string };
-    }
-  | { type: "askCancelled"; askId: string }
-  | { type: "trouble"; cause: FailureCause; detail: string; retryAfterMs: number | null }
-  | { type: "turnEnd"; failure: TurnFailure | null };
+export type Decoded = AgentSignal | { type: "turnEnd"; failure: TurnFailure | null };
 
 export interface TurnFailure {
   detail: string;

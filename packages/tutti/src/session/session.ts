@@ -34,13 +34,8 @@ export interface Turn {
   variables: Record<string, string>;
 }
 
-export type SessionSignal =
-  /** The session can take a turn. */
-  | { type: "ready" }
-  /** A turn went to the agent. */
-  | { type: "sent"; turn: number }
-  /** The agent cannot be started at all, e.g. because there is no such program. */
-  | { type: "unstartable"; error: string }
+/** What the agent itself told. */
+export type AgentSignal =
   /** Which program it is, and what it can do, as it showed at its start. */
   | { type: "agent"; agent: string; version: string; conversation: string | null; capabilities: Capabilities | null }
   /** The agent said something; `complete` ends one message. */
@@ -62,7 +57,16 @@ export type SessionSignal =
   /** It no longer wants to know. */
   | { type: "askCancelled"; askId: string }
   /** Its provider refused for now; the agent tries again by itself. */
-  | { type: "trouble"; cause: FailureCause; detail: string; retryAfterMs: number | null }
+  | { type: "trouble"; cause: FailureCause; detail: string; retryAfterMs: number | null };
+
+export type SessionSignal =
+  /** The session can take a turn. */
+  | { type: "ready" }
+  /** A turn went to the agent. */
+  | { type: "sent"; turn: number }
+  /** The agent cannot be started at all, e.g. because there is no such program. */
+  | { type: "unstartable"; error: string }
+  | AgentSignal
   /** The agent was asked to stop its open turn. Whether and when it does is told by the turn's end. */
   | { type: "interrupted"; turn: number }
   /** Nothing of the agent moved for too long; its process was ended, and where it can go on, it does. */
