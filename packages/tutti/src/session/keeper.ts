@@ -10,33 +10,14 @@
 // 4. Without an engine for the set time, the session is ended.
 // 5. No secret stays in what is kept: what the keeper writes is masked before, what the agent writes soon after.
 import { spawn, type ChildProcess } from "node:child_process";
-import {
-  appendFileSync,
-  closeSync,
-  existsSync,
-  fstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  watch,
-  writeSync,
-} from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, watch } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ActivityWatch } from "./activity.ts";
-import type { AgentLine, Dialogue } from "./dialogue.ts";
-import { loadDialogue } from "./dialogues.ts";
-import { createSecrets } from "./find-secrets.ts";
-import { LineTail } from "./line-tail.ts";
-import { FileMask } from "./mask-file.ts";
-import { maskValue } from "./mask.ts";
+import { openConversation, type Conversation } from "./conversation.ts";
 import { identify, isAlive, signalGroup, sweep, type ProcessIdentity } from "./process.ts";
-import { secretValues } from "./secrets.ts";
-import { readEndOf } from "./session-file.ts";
-import { filesOfAgent, listRequests, paths, readJson, writeJson, writeJsonOnce } from "./session-folder.ts";
-import type { JournalEntry, KeeperRequest, KeeperSpec, SessionEnd } from "./session-folder.ts";
+import { listRequests, paths, readJson, writeJson, writeJsonOnce } from "./session-folder.ts";
+import type { KeeperRequest, KeeperSpec, SessionEnd } from "./session-folder.ts";
+import { SessionRecord } from "./session-record.ts";
 
 const POLL_MS = 500;
 const ENGINE_CHECK_MS = 2000;
@@ -44,10 +25,6 @@ const MASK_MS = 1000;
 const ACTIVITY_CHECK_MS = 5000;
 const INTERRUPT_TO_TERM_MS = 200;
 const TERM_TO_KILL_MS = 2000;
-/** How often a conversation whose process died is taken up again. */
-const MAX_RELAUNCHES = 1;
-/** How much of what the agent wrote to stderr is looked at when it has ended. */
-const ERRORS_BYTES = 4096;
 
 type TurnRequest = Extract<KeeperRequest, { type: "turn" }>;
 type InterruptRequest = Extract<KeeperRequest, { type: "interrupt" }>;
@@ -55,38 +32,28 @@ type InterruptRequest = Extract<KeeperRequest, { type: "interrupt" }>;
 class Keeper {
   readonly #spec: KeeperSpec;
   readonly #at: ReturnType<typeof paths>;
-  readonly #output: number;
+  readonly #folder: string;
+  readonly #record: SessionRecord;
   readonly #errors: number;
-  readonly #secrets = createSecrets(secretValues(process.env));
-  readonly #masks: FileMask[];
   readonly #done = new Set<string>();
-  /** Turns that wait until the process of the turn before has ended (in `turn` mode). */
+  /** Turns that wait until the process of the turn before has ended (in `turn` mode), or until the agent is ready. */
   readonly #waiting: TurnRequest[] = [];
   /** Interrupts by turn, of turns that have not been sent yet: requests need not be found in the order they were made. */
   readonly #early = new Map<number, InterruptRequest>();
   /** The turn that was sent last; one before it is over, and so is no longer to be interrupted. */
   #sent = 0;
   #agent: ChildProcess | null = null;
-  #dialogue: Dialogue | null = null;
-  #tail: LineTail | null = null;
-  #ready = false;
-  /** Whether the process that runs now has come so far. */
-  #running = false;
-  /** The turn that a dialogue has begun and not ended. */
-  #open: TurnRequest | null = null;
-  #relaunches = 0;
-  /** The turn that was asked to stop last: it is not given to a new process. */
-  #stoppedTurn = 0;
-  readonly #asks = new Set<string>();
+  /** With an agent that has a protocol of its own. */
+  #conversation: Conversation | null = null;
   #ending: SessionEnd["reason"] | null = null;
   #lastSeenEngine = Date.now();
 
   constructor(folder: string, spec: KeeperSpec) {
     this.#spec = spec;
     this.#at = paths(folder);
-    this.#output = openSync(this.#at.output, "a", 0o600);
+    this.#folder = folder;
+    this.#record = new SessionRecord(folder);
     this.#errors = openSync(this.#at.errors, "a", 0o600);
-    this.#masks = filesOfAgent(folder).map((file) => new FileMask(file, this.#secrets));
   }
 
   async run(): Promise<void> {
@@ -95,17 +62,16 @@ class Keeper {
       if (this.#agent?.pid) signalGroup(this.#agent.pid, "SIGKILL");
       process.exit(1);
     });
-    await this.#openDialogue();
+    await this.#openConversation();
     // It may have been told to end while it was getting ready.
     if (this.#ending) return;
     if (this.#spec.mode === "stream") this.#start(null);
-    else this.#note({ type: "started" });
+    else this.#record.note({ type: "started" });
     setInterval(() => this.#look(), POLL_MS);
     setInterval(() => this.#checkEngine(), ENGINE_CHECK_MS);
     setInterval(() => this.#mask(), MASK_MS);
     // Elsewhere nobody can see whether it is at work.
-    if (this.#dialogue && this.#spec.stallMs !== null && process.platform === "linux")
-      this.#watchActivity(this.#spec.stallMs);
+    if (this.#spec.stallMs !== null && process.platform === "linux") this.#watchActivity(this.#spec.stallMs);
     try {
       watch(this.#at.requests, () => this.#look());
     } catch {
@@ -114,58 +80,32 @@ class Keeper {
     this.#look();
   }
 
-  async #openDialogue(): Promise<void> {
-    const { dialogue, sessionId, cwd, permissions, command } = this.#spec;
+  async #openConversation(): Promise<void> {
+    const { dialogue } = this.#spec;
     if (dialogue === null) return;
-    closeSync(openSync(this.#at.raw, "a", 0o600));
-    const open = await loadDialogue(dialogue);
-    this.#dialogue = open({
-      sessionId,
-      cwd,
-      permissions,
-      command,
+    this.#conversation = await openConversation(dialogue, {
+      folder: this.#folder,
+      spec: this.#spec,
+      record: this.#record,
       write: (text) => void this.#agent?.stdin?.write(text),
-      tell: (line) => this.#tell(line),
-      ready: () => this.#nowReady(),
+      ready: () => {
+        this.#record.note({ type: "started" });
+        for (const request of this.#waiting.splice(0)) this.#sendTurn(request);
+      },
       fail: (error) => this.#fail(null, error),
     });
-    this.#tail = new LineTail(this.#at.raw, (line) => {
-      if (line.trim() !== "") this.#dialogue!.hear(line);
-    });
-  }
-
-  #tell(line: AgentLine): void {
-    if (line.type === "turn_end") this.#open = null;
-    if (line.type === "ask") this.#asks.add(line.id);
-    if (line.type === "ask_cancelled") this.#asks.delete(line.id);
-    writeSync(this.#output, `${JSON.stringify(maskValue(this.#secrets, line))}\n`);
-  }
-
-  /** Once for the session; after a relaunch the turn that was cut off is given again. */
-  #nowReady(): void {
-    if (!this.#ready) this.#note({ type: "started" });
-    this.#ready = true;
-    this.#running = true;
-    if (this.#open?.number === this.#stoppedTurn) this.#tell({ type: "turn_end", error: "the turn was interrupted" });
-    if (this.#open) this.#dialogue!.turn(this.#open);
-    for (const request of this.#waiting.splice(0)) this.#sendTurn(request);
   }
 
   #fail(turn: number | null, error: string): void {
-    this.#note({ type: "unstartable", turn, error });
+    this.#record.note({ type: "unstartable", turn, error });
     if (this.#agent) void this.#kill();
     else void this.#finish("exited");
   }
 
   /** A dialogue must hear what the agent said as it said it. */
   #mask(): void {
-    this.#tail?.read();
-    for (const mask of this.#masks) mask.look();
-  }
-
-  #note(entry: JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, "offset"> : never) : never): void {
-    const masked = maskValue(this.#secrets, { ...entry, offset: fstatSync(this.#output).size });
-    appendFileSync(this.#at.journal, `${JSON.stringify(masked)}\n`, { mode: 0o600 });
+    this.#conversation?.read();
+    this.#record.mask();
   }
 
   #look(): void {
@@ -180,14 +120,13 @@ class Keeper {
     switch (request.type) {
       case "turn":
         if (this.#ending) return;
-        if (this.#dialogue && !this.#ready) this.#waiting.push(request);
+        if (this.#conversation?.isReady === false) this.#waiting.push(request);
         else if (this.#spec.mode === "stream") this.#sendTurn(request);
         else if (this.#agent) this.#waiting.push(request);
         else this.#start(request);
         return;
       case "answer":
-        this.#asks.delete(request.askId);
-        if (this.#dialogue) this.#dialogue.answer(request.askId, request.text);
+        if (this.#conversation) this.#conversation.answer(request.askId, request.text);
         else this.#agent?.stdin?.write(request.input);
         return;
       case "interrupt":
@@ -204,16 +143,14 @@ class Keeper {
   /** The note comes first: a turn that may have been sent must never be sent again. */
   #sendTurn(request: TurnRequest): void {
     this.#noteSent(request);
-    if (this.#dialogue) {
-      this.#open = request;
-      this.#dialogue.turn(request);
-    } else this.#agent?.stdin?.write(request.input);
+    if (this.#conversation) this.#conversation.turn(request);
+    else this.#agent?.stdin?.write(request.input);
     this.#interruptEarly();
   }
 
   #noteSent({ number }: TurnRequest): void {
     this.#sent = number;
-    this.#note({ type: "sent", turn: number });
+    this.#record.note({ type: "sent", turn: number });
   }
 
   #interruptEarly(): void {
@@ -226,10 +163,8 @@ class Keeper {
     const { turn, input } = request;
     if (turn > this.#sent) this.#early.set(turn, request);
     if (turn !== this.#sent || this.#ending || !this.#agent) return;
-    this.#note({ type: "interrupted", turn });
-    this.#stoppedTurn = turn;
-    if (this.#dialogue && !this.#running) return;
-    if (this.#dialogue) this.#dialogue.interrupt();
+    this.#record.note({ type: "interrupted", turn });
+    if (this.#conversation) this.#conversation.interrupt(turn);
     else if (input === null) void this.#kill();
     else this.#agent.stdin?.write(input);
   }
@@ -241,14 +176,14 @@ class Keeper {
     );
     const [program, ...args] = command;
     if (turn) this.#noteSent(turn);
-    const output = this.#dialogue ? openSync(this.#at.raw, "a", 0o600) : this.#output;
+    const output = this.#conversation ? openSync(this.#at.raw, "a", 0o600) : this.#record.output;
     const agent = spawn(program!, args, {
       cwd,
       env: { ...passed, ...env },
       stdio: ["pipe", output, this.#errors],
       detached: true,
     });
-    if (this.#dialogue) closeSync(output);
+    if (this.#conversation) closeSync(output);
     this.#agent = agent;
     // An agent that closes its stdin early is no reason to fall over; its exit will tell.
     agent.stdin!.on("error", () => {});
@@ -258,8 +193,8 @@ class Keeper {
     });
     agent.once("spawn", () => {
       if (turn) agent.stdin!.end(turn.input);
-      else if (this.#dialogue) this.#dialogue.open();
-      else this.#note({ type: "started" });
+      else if (this.#conversation) this.#conversation.begin();
+      else this.#record.note({ type: "started" });
     });
     agent.once("exit", (code, signal) => this.#exited(agent, code, signal));
     if (turn) this.#interruptEarly();
@@ -268,23 +203,19 @@ class Keeper {
   #exited(agent: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {
     this.#agent = null;
     const deliberate = this.#ending === "stopped" || this.#ending === "orphaned";
-    this.#tail?.finish();
-    if (this.#dialogue && this.#relaunch(agent)) return;
-    if (!deliberate) this.#dialogue?.exited({ code, signal, errors: readEndOf(this.#at.errors, ERRORS_BYTES) });
-    this.#note({ type: "exited", code, signal, deliberate });
+    this.#conversation?.finish();
+    if (!this.#ending && this.#takeUp(agent)) return;
+    if (!deliberate) this.#conversation?.exited({ code, signal });
+    this.#record.note({ type: "exited", code, signal, deliberate });
     if (agent.pid) signalGroup(agent.pid, "SIGKILL");
     if (this.#spec.mode === "stream" || this.#ending) void this.#finish(this.#ending ?? "exited");
     else if (this.#waiting.length > 0) this.#start(this.#waiting.shift()!);
   }
 
-  /** A conversation that was cut off in the middle of a turn is taken up again, where its agent can do that. */
-  #relaunch(agent: ChildProcess): boolean {
-    if (!this.#open || this.#open.number === this.#stoppedTurn) return false;
-    if (this.#ending || this.#relaunches >= MAX_RELAUNCHES) return false;
-    const command = this.#dialogue?.relaunch?.() ?? null;
+  /** A conversation that was cut off goes on in a process of its own, where its agent can do that. */
+  #takeUp(agent: ChildProcess): boolean {
+    const command = this.#conversation?.takeUp() ?? null;
     if (command === null) return false;
-    this.#relaunches += 1;
-    this.#running = false;
     if (agent.pid) signalGroup(agent.pid, "SIGKILL");
     this.#start(null, command);
     return true;
@@ -306,7 +237,7 @@ class Keeper {
     if (this.#ending === "stopped" || this.#ending === "orphaned") return;
     this.#ending = reason;
     try {
-      this.#note({ type: "stopping" });
+      this.#record.note({ type: "stopping" });
     } catch {
       // On a full disk the end matters more than the note about it.
     }
@@ -327,9 +258,8 @@ class Keeper {
   }
 
   #askToStop(agent: ChildProcess): boolean {
-    if (this.#dialogue && !this.#open) return false;
-    if (this.#dialogue) this.#dialogue.interrupt();
-    else if (this.#spec.interrupt !== null && this.#sent > 0) agent.stdin?.write(this.#spec.interrupt);
+    if (this.#conversation) return this.#conversation.askToStop();
+    if (this.#spec.interrupt !== null && this.#sent > 0) agent.stdin?.write(this.#spec.interrupt);
     else return false;
     return true;
   }
@@ -340,30 +270,21 @@ class Keeper {
     if (this.#finishing) return;
     this.#finishing = true;
     await sweep("TUTTI_SESSION_KEY", this.#spec.sessionId, sleep);
-    for (const mask of this.#masks) mask.finish();
+    this.#record.finish();
     writeJson(this.#at.end, { reason, masked: true } satisfies SessionEnd);
     rmSync(this.#at.keeper, { force: true });
-    closeSync(this.#output);
     process.exit(0);
   }
 
-  /**
-   * An agent that shows every step and shows none, while nothing of it is at work, has lost its connection. Its process
-   * is ended; where its conversation can be taken up again, it is.
-   */
+  /** The process of an agent of which nothing moves is ended; where its conversation can be taken up again, it is. */
   #watchActivity(stallMs: number): void {
-    const watch = new ActivityWatch(this.#spec.sessionId, performance.now());
-    setInterval(
-      () => {
-        if (!this.#open || this.#asks.size > 0 || !this.#agent || this.#ending) return watch.touch(performance.now());
-        if (watch.look(statSync(this.#at.raw).size, performance.now()) < stallMs) return;
-        watch.touch(performance.now());
-        this.#note({ type: "stalled", forMs: stallMs });
-        // Whoever hears nothing need not be asked, and is not to blame for the end of its turn.
-        void this.#kill(false);
-      },
-      Math.min(ACTIVITY_CHECK_MS, stallMs / 3),
-    );
+    const look = () => {
+      if (!this.#agent || this.#ending || !this.#conversation?.hasStalled(stallMs)) return;
+      this.#record.note({ type: "stalled", forMs: stallMs });
+      // Whoever hears nothing need not be asked, and is not to blame for the end of its turn.
+      void this.#kill(false);
+    };
+    setInterval(look, Math.min(ACTIVITY_CHECK_MS, stallMs / 3));
   }
 
   #checkEngine(): void {
