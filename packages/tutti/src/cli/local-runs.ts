@@ -31,7 +31,7 @@ export function localRuns({ engine, trusted }: Pick<LocalEngine, "engine" | "tru
         return found(id);
       },
       past: engine.events({ run: id }),
-      subscribe: (listener) => engine.subscribe((event, run) => run.id === id && listener(event, run)),
+      subscribe: (listener) => engine.subscribe((event, run) => run?.id === id && listener(event, run)),
       until: (reached) => engine.until(id, reached),
       settled: () => engine.settled(id),
       close: () => {},

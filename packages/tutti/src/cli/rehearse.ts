@@ -92,7 +92,7 @@ interface SentPrompt {
 function showPrompts(engine: local.Engine, output: Output, whole: boolean): void {
   const phases = new Map<string, string>();
   engine.subscribe((event, run) => {
-    if (event.type !== "turn:started" && event.type !== "turn:ended") return;
+    if (run === null || (event.type !== "turn:started" && event.type !== "turn:ended")) return;
     const { sessionId, taskId, turn } = event.data;
     const key = `${sessionId} ${turn}`;
     if (event.type === "turn:started") return void phases.set(key, event.data.phase);

@@ -16,6 +16,7 @@ import { forkOf, importOf, programsIn, writeCopy } from "./run-copy.ts";
 import { readRuns } from "./read-runs.ts";
 import { RunShelf, summarise, type RunSummary } from "./run-shelf.ts";
 import { RunWriter } from "./run-writer.ts";
+import { ServerLog } from "./server-log.ts";
 import { Slots, type ActiveAgents, type SlotLimits } from "./slots.ts";
 import type { Command, PlanChanges } from "../run/command.ts";
 import { readAnswer } from "../protocol/read-answer.ts";
@@ -24,7 +25,7 @@ import { outcome } from "../run/census.ts";
 import { activeWorkers } from "../run/lookup.ts";
 import { waitsForPerson } from "../run/waits-for-person.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
-import { onlyTells, type StoredEvent } from "../schema/event.ts";
+import { onlyTells, type RunEvent, type StoredEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
 import type { Outcome } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
@@ -49,7 +50,8 @@ interface Live {
   reconciler: Reconciler;
 }
 
-export type Listener = (event: StoredEvent, run: Run) => void;
+/** `run` is null for events of the server itself. */
+export type Listener = (event: StoredEvent, run: Run | null) => void;
 
 export class Engine {
   readonly #options: EngineOptions;
@@ -62,6 +64,7 @@ export class Engine {
   readonly #slots: Slots;
   readonly #hooks: Hooks;
   readonly #clock: ClockWatch;
+  readonly #serverLog: ServerLog;
 
   private constructor(options: EngineOptions) {
     this.#options = options;
@@ -76,6 +79,12 @@ export class Engine {
     const none: CommandRunner = () => Promise.resolve({ ok: false, detail: "commands are not run here" });
     this.#hooks = new Hooks({ functions, runCommand: options.runCommand ?? none, world });
     this.#clock = new ClockWatch(world, (byMs) => this.#jumped(byMs));
+    this.#serverLog = new ServerLog({
+      store: options.store,
+      world,
+      published: (events) => this.#told(events, null),
+      failed: (error) => this.#fail(error),
+    });
     // Whoever waits for the halt hears of it; if nobody does, that is no fault of its own.
     this.#halt.promise.catch(() => {});
   }
@@ -143,10 +152,14 @@ export class Engine {
     return { writer, reconciler };
   }
 
-  #published(events: StoredEvent[], run: Run, before: Run | null): void {
+  #told(events: StoredEvent[], run: Run | null): void {
     for (const event of events) {
       for (const listener of this.#listeners) guarded(() => listener(event, run));
     }
+  }
+
+  #published(events: StoredEvent[], run: Run, before: Run | null): void {
+    this.#told(events, run);
     this.#shelf.noted(run, events.length, events.at(-1)!.seq);
     if (events.every(({ type }) => onlyTells(type))) return;
     const live = this.#runs.get(run.id);
@@ -196,6 +209,7 @@ export class Engine {
     if (this.#halted !== null) return;
     this.#halted = asTuttiError(error);
     for (const { writer } of this.#runs.values()) writer.halt(this.#halted);
+    this.#serverLog.halt(this.#halted);
     this.#halt.reject(this.#halted);
   }
 
@@ -460,6 +474,7 @@ export class Engine {
   /** Resolves when everything that was asked for until now is on disk. */
   async flush(): Promise<void> {
     await Promise.all([...this.#runs.values()].map(({ writer }) => writer.idle()));
+    await this.#serverLog.idle();
     if (this.#halted !== null) throw this.#halted;
   }
 
@@ -503,6 +518,11 @@ export class Engine {
     return this.#options.store.read(options);
   }
 
+  /** What happened on the server and belongs to no run; resolves when it is on disk. */
+  tell(...events: RunEvent[]): Promise<StoredEvent[]> {
+    return this.#serverLog.tell(events);
+  }
+
   lastSeq(): number {
     return this.#options.store.lastSeq();
   }
@@ -531,7 +551,7 @@ export class Engine {
     const { promise, resolve, reject } = Promise.withResolvers<Run>();
     const leave = this.subscribe((_, run) => {
       try {
-        if (run.id === id && reached(run)) resolve(run);
+        if (run?.id === id && reached(run)) resolve(run);
       } catch (error) {
         reject(error);
       }
@@ -556,6 +576,7 @@ export class Engine {
     await Promise.all([...this.#runs.values()].map(({ reconciler }) => reconciler.leave(!leaveRunning)));
     this.#fail(new TuttiError("engine_stopped", "the engine has been stopped"));
     await Promise.all([...this.#runs.values()].map(({ writer }) => writer.idle()));
+    await this.#serverLog.idle();
     await this.#options.store.close();
   }
 }

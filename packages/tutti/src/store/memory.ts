@@ -74,7 +74,7 @@ export class MemoryStore implements Store {
 
   read({ run, after = 0, limit = Number.POSITIVE_INFINITY }: ReadOptions): StoredEvent[] {
     return this.#disk.events
-      .filter((event) => event.seq > after && (run === undefined || event.run === run))
+      .filter((event) => event.seq > after && (run === undefined || (event.run === run && event.runSeq > 0)))
       .slice(0, limit);
   }
 

@@ -208,10 +208,15 @@ function readerOf(db: DatabaseSync): LogReader {
   const last = db.prepare("SELECT max(seq) AS last FROM events");
   return {
     read({ run, after = 0, limit = -1 }) {
-      const where = run === undefined ? "" : "AND run = ?";
-      const statement = db.prepare(`SELECT * FROM events WHERE seq > ? ${where} ORDER BY seq LIMIT ?`);
-      const rows = run === undefined ? statement.all(after, limit) : statement.all(after, run, limit);
-      return (rows as unknown as Row[]).map(toEvent);
+      if (run === undefined) {
+        const all = db.prepare("SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?");
+        return (all.all(after, limit) as unknown as Row[]).map(toEvent);
+      }
+      // Ordered by the index that finds them, which is the order of `seq` too. What was removed has no place in any run.
+      const ofRun = db.prepare(
+        "SELECT * FROM events WHERE run = ? AND run_seq > 0 AND seq > ? ORDER BY run_seq LIMIT ?",
+      );
+      return (ofRun.all(run ?? "", after, limit) as unknown as Row[]).map(toEvent);
     },
     runs() {
       const rows = db.prepare("SELECT run FROM events WHERE run_seq = 1 AND run <> '' ORDER BY seq").all();

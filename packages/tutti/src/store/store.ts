@@ -13,7 +13,8 @@ import type { RunEvent, StoredEvent } from "../schema/event.ts";
 export type NewEvent = RunEvent & { timestamp: number };
 
 export interface ReadOptions {
-  run?: string;
+  /** Only this run's; null for the server's own log. */
+  run?: string | null;
   /** Only events after this `seq`; with `run`, after this `seq` too. */
   after?: number;
   limit?: number;

@@ -25,7 +25,7 @@ describe("the engine", () => {
     const seen: number[] = [];
     engine.subscribe((event, run) => {
       seen.push(event.seq);
-      if (event.runSeq === run.runSeq) expect(run).toEqual(fold(null, store.read({ run: run.id })));
+      if (run && event.runSeq === run.runSeq) expect(run).toEqual(fold(null, store.read({ run: run.id })));
     });
     const id = await lab.begin(engine, twoTasks());
     const run = await untilOver(engine, id);

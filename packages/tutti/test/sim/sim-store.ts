@@ -194,7 +194,9 @@ export class SimStore implements Store {
   }
 
   read({ run, after = 0, limit = Number.POSITIVE_INFINITY }: ReadOptions): StoredEvent[] {
-    const found = this.#disk.events.filter((event) => event.seq > after && (run === undefined || event.run === run));
+    const found = this.#disk.events.filter(
+      (event) => event.seq > after && (run === undefined || (event.run === run && event.runSeq > 0)),
+    );
     if (this.#stage.has("log-read-short") && found.length > 20) return found.slice(0, -1);
     return found.slice(0, limit);
   }

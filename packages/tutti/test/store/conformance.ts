@@ -170,6 +170,11 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
         [5, "a", 1],
       ]);
       expect(store.runs()).toEqual(["a"]);
+      expect(store.read({ run: null }).map(({ seq, runSeq }) => [seq, runSeq])).toEqual([
+        [2, 1],
+        [4, 2],
+      ]);
+      expect(store.read({ run: null, after: 2 }).map(({ seq }) => seq)).toEqual([4]);
     });
 
     it("removes what was appended before, and not what is appended after", async () => {
