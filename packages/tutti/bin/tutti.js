@@ -6,13 +6,16 @@
 
 import { spawn } from "child_process";
 import { existsSync, realpathSync } from "fs";
-import { constants } from "os";
+import module from "module";
+import { constants, homedir } from "os";
+import { isAbsolute, join } from "path";
 import { fileURLToPath } from "url";
 
 const source = new URL("../src/cli/main.ts", import.meta.url);
 const built = new URL("../dist/cli/main.js", import.meta.url);
 const pinnedNode = fileURLToPath(new URL("../../../node_modules/.bin/node", import.meta.url));
 const inCheckout = existsSync(source);
+const FLUSH_AFTER_MS = 3000;
 
 const version = process.versions.node.split(".").map(Number);
 const major = version[0] || 0;
@@ -20,6 +23,7 @@ const newEnough = major > 22 || (major === 22 && (version[1] || 0) >= 18);
 
 if (newEnough) {
   hideSqliteWarning();
+  keepCompiled();
   if (process.env.TUTTI_LAUNCHED && process.channel) hearLauncher(process.channel);
   // The address is a value, not a literal, because only one of the two files exists.
   const entry = inCheckout ? source : built;
@@ -109,4 +113,21 @@ function hideSqliteWarning() {
   process.emitWarning = (...args) => {
     if (!String(args[0]).startsWith("SQLite is an experimental feature")) Reflect.apply(emitWarning, process, args);
   };
+}
+
+/**
+ * Node keeps what it has compiled in the person's own cache folder, so that every later start, also of our keepers, is
+ * spared it. Where that is not possible, nothing is kept.
+ */
+function keepCompiled() {
+  if (process.env.NODE_COMPILE_CACHE || !module.enableCompileCache) return;
+  const wished = process.env.XDG_CACHE_HOME;
+  let base = wished && isAbsolute(wished) ? wished : join(homedir(), ".cache");
+  if (process.platform === "darwin") base = join(homedir(), "Library", "Caches");
+  if (process.platform === "win32") base = process.env.LOCALAPPDATA || homedir();
+  const folder = join(base, "tutti", "compiled");
+  if (!module.enableCompileCache(folder).directory) return;
+  process.env.NODE_COMPILE_CACHE = folder;
+  // Written at the end of a process by itself; one that is killed before has no end.
+  if (module.flushCompileCache) setTimeout(module.flushCompileCache, FLUSH_AFTER_MS).unref();
 }

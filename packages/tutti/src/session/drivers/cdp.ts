@@ -4,14 +4,11 @@
 import { readAddress } from "./cdp/address.ts";
 import { encodeAnswer, encodeInterrupt, encodeUser, JsonLinesDecoder } from "./json-lines.ts";
 import type { Driver } from "../driver.ts";
-import { ownProgram } from "../program.ts";
+import { ownLaunch } from "../program.ts";
 
 export const cdpDriver: Driver = {
   check: (rest) => void readAddress(rest),
-  launch: (rest) => ({
-    mode: "stream",
-    command: [process.execPath, ownProgram("cdp/agent", import.meta.url), rest],
-  }),
+  launch: (rest) => ownLaunch("cdp/agent", import.meta.url, rest),
   encodeTurn: (turn) => encodeUser(turn, { variables: turn.variables }),
   encodeAnswer,
   encodeInterrupt,

@@ -1,11 +1,11 @@
 // `local`: the built-in agent. It needs no model and no network, and is a program of its own like any other agent.
 import { encodeAnswer, encodeInterrupt, encodeUser, JsonLinesDecoder } from "./json-lines.ts";
 import type { Driver } from "../driver.ts";
-import { ownProgram } from "../program.ts";
+import { ownLaunch } from "../program.ts";
 
 export const localDriver: Driver = {
   check: () => {},
-  launch: () => ({ mode: "stream", command: [process.execPath, ownProgram("local/agent", import.meta.url)] }),
+  launch: () => ownLaunch("local/agent", import.meta.url),
   encodeTurn: (turn) => encodeUser(turn, { variables: turn.variables }),
   encodeAnswer,
   encodeInterrupt,

@@ -5,16 +5,13 @@ import { isAbsolute, join } from "node:path";
 import { encodeAnswer, encodeInterrupt, encodeUser, JsonLinesDecoder } from "./json-lines.ts";
 import { Scenario } from "./script/scenario.ts";
 import type { Driver } from "../driver.ts";
-import { ownProgram } from "../program.ts";
+import { ownLaunch } from "../program.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { z } from "zod";
 
 export const scriptDriver: Driver = {
   check: (rest, cwd) => void readScenario(isAbsolute(rest) ? rest : join(cwd, rest)),
-  launch: (rest) => ({
-    mode: "stream",
-    command: [process.execPath, ownProgram("script/player", import.meta.url), rest],
-  }),
+  launch: (rest) => ownLaunch("script/player", import.meta.url, rest),
   encodeTurn: (turn) => encodeUser(turn, { variables: turn.variables }),
   encodeAnswer,
   encodeInterrupt,
