@@ -14,4 +14,5 @@ export const NO_OP_WORKSPACES: Workspaces = {
   changedFiles: async () => [],
   remove: async () => {},
   release: async () => {},
+  close: async () => {},
 };

@@ -15,7 +15,7 @@ export async function adopt(
 ): Promise<Snapshot | null> {
   if ((await findCommit(repository, result)) === null) return null;
   const commit = await onTopOf(repository, start, result, message);
-  await replaceRef(repository, place.ref, commit);
+  await replaceRef(repository, place.ref, commit, start);
   return { commit, files: await changedFiles(repository, start, commit) };
 }
 

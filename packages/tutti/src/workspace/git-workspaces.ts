@@ -2,6 +2,7 @@
 import { TuttiError } from "../schema/error.ts";
 import { adopt } from "./adopt.ts";
 import { combine, integrate, openBranch } from "./merge.ts";
+import { endQuestions } from "./object-names.ts";
 import { placeOf, runPlace } from "./place.ts";
 import { enqueue } from "./queue.ts";
 import { releaseRun, removeWorkspace } from "./removal.ts";
@@ -20,11 +21,7 @@ export function createGitWorkspaces({ folder }: GitWorkspacesOptions): Workspace
   return {
     inspect: (cwd) => guarded(() => inspect(cwd)),
     combine: (cwd, base, commits, message) => guarded(async () => combine(await locate(cwd), base, commits, message)),
-    changedFiles: (cwd, from, to) =>
-      guarded(async () => {
-        const repository = await locate(cwd);
-        return changedFiles(repository, await commitOf(repository, from), await commitOf(repository, to));
-      }),
+    changedFiles: (cwd, from, to) => guarded(async () => changedFiles(await locate(cwd), from, to)),
     prepare: (cwd, key, start) =>
       changing(cwd, async (repository) => {
         const run = await runPlace(folder, key.runId);
@@ -62,7 +59,12 @@ export function createGitWorkspaces({ folder }: GitWorkspacesOptions): Workspace
         const run = await runPlace(folder, key.runId);
         await removeWorkspace(repository, run, placeOf(run, key));
       }),
-    release: (cwd, runId) => changing(cwd, async (repository) => releaseRun(repository, await runPlace(folder, runId))),
+    release: (cwd, runId) =>
+      changing(cwd, async (repository) => {
+        await releaseRun(repository, await runPlace(folder, runId));
+        await endQuestions();
+      }),
+    close: endQuestions,
   };
 }
 

@@ -2,7 +2,7 @@
 // written them, so every command is told where the repository is and which of those settings do not count. Filters and
 // merge drivers are left as they are: they belong to the person's project (LFS, line endings), and keeping an agent from
 // planting one is the work of the sandbox, which makes the repository's configuration read-only.
-import { execFile } from "node:child_process";
+import { execFile, spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { TuttiError } from "../schema/error.ts";
 
@@ -57,15 +57,25 @@ const TIMEOUT_MS = 15 * 60_000;
 
 /** `purpose` completes the sentence "Git could not …". */
 export async function git(purpose: string, args: readonly string[], options: GitOptions): Promise<GitOutput> {
-  const where = [
-    ...(options.gitDir === undefined ? [] : [`--git-dir=${options.gitDir}`]),
-    ...(options.workTree === undefined ? [] : [`--work-tree=${options.workTree}`]),
-  ];
-  const output = await start(["--no-pager", ...SETTINGS, ...where, ...args], options);
+  const output = await start(commandLine(args, options), options);
   if ("error" in output) throw await spawnFault(purpose, output.error, options);
   if (output.code === 0 || options.accept?.includes(output.code)) return output;
   throw gitFault(purpose, output.stderr);
 }
+
+/** A git that stays and is spoken with. */
+export function startGit(args: readonly string[], options: GitOptions): ChildProcessWithoutNullStreams {
+  const { cwd } = options;
+  return spawn("git", commandLine(args, options), { cwd, env: environment(options), windowsHide: true });
+}
+
+const commandLine = (args: readonly string[], { gitDir, workTree }: GitOptions): string[] => [
+  "--no-pager",
+  ...SETTINGS,
+  ...(gitDir === undefined ? [] : [`--git-dir=${gitDir}`]),
+  ...(workTree === undefined ? [] : [`--work-tree=${workTree}`]),
+  ...args,
+];
 
 /** What git printed, as text. */
 export const text = (raw: string): string => Buffer.from(raw, "latin1").toString("utf8");
@@ -119,7 +129,7 @@ function environment(options: GitOptions): NodeJS.ProcessEnv {
   };
 }
 
-async function spawnFault(purpose: string, error: Error, { cwd, timeoutMs }: GitOptions): Promise<TuttiError> {
+export async function spawnFault(purpose: string, error: Error, { cwd, timeoutMs }: GitOptions): Promise<TuttiError> {
   if ("killed" in error && error.killed === true) {
     const message = `Git could not ${purpose}: it did not end within ${(timeoutMs ?? TIMEOUT_MS) / 1000} seconds.`;
     return new TuttiError("git_failed", message, { cause: error });
@@ -135,7 +145,7 @@ async function spawnFault(purpose: string, error: Error, { cwd, timeoutMs }: Git
   return new TuttiError("git_failed", `Git could not ${purpose}: ${error.message}`, { cause: error });
 }
 
-function gitFault(purpose: string, stderr: string): TuttiError {
+export function gitFault(purpose: string, stderr: string): TuttiError {
   const tail = text(stderr).trim().slice(-2000);
   const full = /No space left on device|Disk quota exceeded/i.test(tail);
   return new TuttiError(full ? "disk_full" : "git_failed", `Git could not ${purpose}: ${tail || "it gave no reason"}`);

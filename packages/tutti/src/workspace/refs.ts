@@ -59,13 +59,16 @@ export async function deleteRef(repository: Repository, ref: string): Promise<vo
   await onRepository(repository, `delete ${ref}`, ["update-ref", "--no-deref", "-d", ref]);
 }
 
-/** Sets a ref of ours; what it held before and would lose gets a ref of its own. */
-export async function replaceRef(repository: Repository, ref: string, commit: string): Promise<void> {
+/**
+ * Sets a ref of ours; what it held before and would lose gets a ref of its own. `start` is what the commit goes on from:
+ * that is on the disk, also if somebody has deleted the run's refs, and without it all of history would be read.
+ */
+export async function replaceRef(repository: Repository, ref: string, commit: string, start: string): Promise<void> {
   const old = await readRef(repository, ref);
   if (old !== null && !(await isAncestor(repository, old, commit))) {
     await writeFree(repository, `${ref}-before-${shortHash(commit)}`, old);
   }
-  await writeRef(repository, ref, commit, old);
+  await writeRef(repository, ref, commit, old, [...refsOfRun(ref), start]);
 }
 
 /**

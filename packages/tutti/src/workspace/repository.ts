@@ -1,9 +1,10 @@
 // The person's repository: where it is, what state it is in, and the questions about commits that all parts ask.
-import { realpath, stat } from "node:fs/promises";
-import { relative } from "node:path";
+import { lstat, realpath, stat } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
 import { TuttiError } from "../schema/error.ts";
 import { git, items, text } from "./git.ts";
 import type { GitOptions, GitOutput } from "./git.ts";
+import { findObject } from "./object-names.ts";
 import type { RepositoryFacts } from "./workspace.ts";
 
 export interface Repository {
@@ -19,12 +20,43 @@ export interface Repository {
 
 const OLDEST_GIT = [2, 38] as const;
 
-/** Asking git where a repository is runs nothing from it, so this one command needs no explicit folders. */
+/** Where repositories were found, by the folder that was asked for, with what must not have changed since. */
+const located = new Map<string, { repository: Repository; signs: string }>();
+/** More folders than one server works on at a time. */
+const MAX_LOCATED = 200;
+
+/** Every operation begins with this, so git is asked again only when the disk shows that its answer may be another. */
 export async function locate(cwd: string): Promise<Repository> {
   if (!(await stat(cwd).catch(() => null))?.isDirectory()) {
     throw new TuttiError("folder_not_found", `The folder ${cwd} does not exist; give a folder that is there.`);
   }
   const folder = await realpath(cwd);
+  const known = located.get(folder);
+  if (known && (await signsOf(folder, known.repository)) === known.signs) return known.repository;
+  const repository = await find(cwd, folder);
+  if (located.size >= MAX_LOCATED) located.clear();
+  located.set(folder, { repository, signs: await signsOf(folder, repository) });
+  return repository;
+}
+
+/** What of the disk decides where the repository of a folder is: each `.git` on the way up, and what it leads to. */
+async function signsOf(folder: string, { root, gitDir, commonDir }: Repository): Promise<string> {
+  const between = relative(root, folder).split(sep);
+  const above = between.map((_, depth) => join(root, ...between.slice(0, depth + 1)));
+  const marks = [root, ...above].map((each) => join(each, ".git"));
+  const signs = await Promise.all([...marks, gitDir, commonDir].map(signOf));
+  return signs.join(" ");
+}
+
+/** A folder stays the same one whatever is written in it; a file that leads elsewhere may be written anew. */
+async function signOf(path: string): Promise<string> {
+  const found = await lstat(path).catch(() => null);
+  if (!found) return "-";
+  return [found.dev, found.ino, found.isDirectory() ? "" : found.mtimeMs].join(":");
+}
+
+/** Asking git where a repository is runs nothing from it, so this one command needs no explicit folders. */
+async function find(cwd: string, folder: string): Promise<Repository> {
   const args = ["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir"];
   const found = await git(`find the repository of ${cwd}`, args, { cwd: folder, accept: [128] });
   if (found.code !== 0) throw notFound(cwd, text(found.stderr).trim());
@@ -107,15 +139,18 @@ export async function commitOf(repository: Repository, revision: string): Promis
 }
 
 export async function findCommit(repository: Repository, revision: string): Promise<string | null> {
-  const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${revision}^{commit}`];
-  const { code, stdout } = await onRepository(repository, `find ${revision}`, args, { accept: [1, 128] });
-  return code === 0 ? stdout.trim() : null;
+  return named(repository, `${revision}^{commit}`);
 }
 
 export async function treeOf(repository: Repository, commit: string): Promise<string> {
-  const { stdout } = await onRepository(repository, `read ${commit}`, ["rev-parse", "--verify", `${commit}^{tree}`]);
-  return stdout.trim();
+  const tree = await named(repository, `${commit}^{tree}`);
+  if (tree === null)
+    throw new TuttiError("git_failed", `The repository at ${repository.root} has no tree of ${commit}.`);
+  return tree;
 }
+
+const named = ({ root, commonDir }: Repository, name: string): Promise<string | null> =>
+  findObject(name, { cwd: root, gitDir: commonDir, workTree: root });
 
 export async function parentsOf(repository: Repository, commit: string): Promise<string[]> {
   const { stdout } = await onRepository(repository, `read ${commit}`, ["rev-parse", `${commit}^@`]);
@@ -124,6 +159,7 @@ export async function parentsOf(repository: Repository, commit: string): Promise
 
 /** Whether `ancestor` is in the history of `commit`; a commit is in its own. */
 export async function isAncestor(repository: Repository, ancestor: string, commit: string): Promise<boolean> {
+  if (ancestor === commit) return true;
   const args = ["merge-base", "--is-ancestor", ancestor, commit];
   return (await onRepository(repository, `compare ${ancestor} and ${commit}`, args, { accept: [1] })).code === 0;
 }
@@ -137,7 +173,13 @@ export async function newestDate(repository: Repository, commits: readonly strin
 
 export async function changedFiles(repository: Repository, from: string, to: string): Promise<string[]> {
   const flags = ["-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv"];
-  const { stdout } = await onRepository(repository, "compare two commits", ["diff-tree", ...flags, from, to]);
+  const { stdout } = await onRepository(repository, "compare two commits", [
+    "diff-tree",
+    ...flags,
+    "--end-of-options",
+    from,
+    to,
+  ]);
   return items(stdout).map(text).sort();
 }
 

@@ -32,7 +32,7 @@ async function takeSnapshot(repository: Repository, place: Place, start: string,
   const tree = await treeOfWorkspace(repository, place, known, parent);
   await clearScratch(place.scratchIndex);
   const commit = await commitFor(repository, place, { tree, parent, start, message });
-  await replaceRef(repository, place.ref, commit);
+  await replaceRef(repository, place.ref, commit, start);
   return commit;
 }
 

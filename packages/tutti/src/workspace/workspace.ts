@@ -81,4 +81,6 @@ export interface Workspaces {
   remove(cwd: string, key: WorkspaceKey): Promise<void>;
   /** Removes every workspace and every agent branch of the run that is still there. */
   release(cwd: string, runId: string): Promise<void>;
+  /** Resolves when no process of ours is left in any repository. */
+  close(): Promise<void>;
 }

@@ -105,7 +105,8 @@ export async function moveWorktree(repository: Repository, run: RunPlace, place:
     await keepReachable(repository, held, before, run.branchPrefix);
   }
   await checkOut(repository, place, commit);
-  await writeRef(repository, place.branchRef, commit, tip);
+  // What workspaces are moved to has been a head of the run, and so it is on the disk.
+  await writeRef(repository, place.branchRef, commit, tip, [commit]);
   if ((await headRefOf(repository, own)) !== place.branchRef) {
     const args = ["symbolic-ref", `worktrees/${own.id}/HEAD`, place.branchRef];
     await onRepository(repository, `put the workspace ${place.path} back on its branch`, args);

@@ -66,6 +66,7 @@ export function simWorkspaces(parts: Parts): Workspaces {
         const folder = repository.folders.get(folderPath(key));
         if (folder) removeFolder(parts, folder, refOf(key));
       }),
+    close: async () => {},
     release: (_, runId) =>
       act(`release ${runId}`, () => {
         const left = [...repository.folders.values()].filter((folder) => folder.runId === runId);

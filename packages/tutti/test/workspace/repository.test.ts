@@ -1,7 +1,7 @@
-import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { commitOn, expectFailure, git, laboratory, observe, temporaryFolder, write } from "./laboratory.ts";
+import { commitAll, commitOn, expectFailure, git, laboratory, observe, temporaryFolder, write } from "./laboratory.ts";
 import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";
 
 describe("inspect", () => {
@@ -52,6 +52,28 @@ describe("inspect", () => {
     const linked = join(top, "linked");
     git(repo, "worktree", "add", "--quiet", "-b", "side", linked);
     expect(await workspaces.inspect(linked)).toMatchObject({ root: linked, branch: "side" });
+  });
+
+  it("notices a repository that was made anew, moved away, or begun further down, since the last time", async () => {
+    const { repo, top, workspaces, head } = laboratory();
+    const inner = join(repo, "dir");
+    expect(await workspaces.inspect(inner)).toMatchObject({ root: repo, prefix: "dir", head });
+    git(inner, "init", "--quiet", "--initial-branch=own");
+    commitAll(inner, "own");
+    expect(await workspaces.inspect(inner)).toMatchObject({ root: inner, prefix: "", branch: "own" });
+    rmSync(join(inner, ".git"), { recursive: true });
+    expect(await workspaces.inspect(inner)).toMatchObject({ root: repo, prefix: "dir", head });
+    renameSync(join(repo, ".git"), join(top, "moved"));
+    await expectFailure(workspaces.inspect(inner), "not_a_repository", /not in the checkout/);
+    writeFileSync(join(repo, ".git"), `gitdir: ${join(top, "moved")}\n`);
+    expect(await workspaces.inspect(inner)).toMatchObject({ root: repo, head });
+    git(top, "clone", "--quiet", "--bare", "moved", "copy");
+    git(join(top, "copy"), "config", "core.bare", "false");
+    writeFileSync(join(repo, ".git"), `gitdir: ${join(top, "copy")}\n`);
+    write(repo, { "copied.txt": "x\n" });
+    const copied = commitAll(repo, "copied");
+    expect(await workspaces.inspect(repo)).toMatchObject({ head: copied });
+    expect(await workspaces.changedFiles(inner, head, copied)).toEqual(["copied.txt"]);
   });
 
   it("ignores GIT_ variables of the environment", async () => {
@@ -113,7 +135,7 @@ describe("git itself", () => {
 
   it("passes on what it says when a command fails", async () => {
     const { repo, workspaces, head } = laboratory();
-    await expectFailure(workspaces.changedFiles(repo, head, "f".repeat(40)), "git_failed", /has no commit f{40}/);
+    await expectFailure(workspaces.changedFiles(repo, head, "f".repeat(40)), "git_failed", /bad object f{40}/);
     rmSync(join(repo, ".git/objects"), { recursive: true });
     mkdirSync(join(repo, ".git/objects"));
     await expectFailure(workspaces.inspect(repo), "git_failed", /Git could not .*: .*/);

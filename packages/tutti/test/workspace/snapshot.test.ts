@@ -50,6 +50,24 @@ describe("snapshot", () => {
     expect(git(lab.repo, "rev-parse", attemptRef())).toBe(commit);
   });
 
+  it("reads nothing of what came before the start, also when somebody has deleted the run's refs", async () => {
+    const lab = laboratory();
+    write(lab.repo, { "a.txt": "two\n" });
+    const start = commitAll(lab.repo, "second");
+    await lab.workspaces.openBranch(lab.repo, RUN, start);
+    const path = await workspace(lab, start);
+    // Whoever reads all of history finds that this is missing.
+    const old = git(lab.repo, "rev-parse", `${lab.head}:a.txt`);
+    rmSync(join(lab.repo, ".git/objects", old.slice(0, 2), old.slice(2)));
+    git(lab.repo, "update-ref", "-d", `refs/heads/tutti/${RUN}`);
+    write(lab.repo, { "a.txt": "three\n" });
+    const later = commitAll(lab.repo, "third");
+    await lab.workspaces.move(lab.repo, key(), later);
+    expect(readFileSync(join(path, "a.txt"), "utf8")).toBe("three\n");
+    write(path, { "new.txt": "n\n" });
+    expect((await take(lab, later)).files).toEqual(["new.txt"]);
+  });
+
   it("gives the start itself when nothing changed, and sets the ref all the same", async () => {
     const lab = laboratory();
     await workspace(lab);
