@@ -34,6 +34,10 @@ export async function headOf(repository: Repository, worktree: Registration): Pr
 
 /** The ref that a worktree's HEAD names; null when it is detached. Without a worktree, that of the main checkout. */
 export async function headRefOf(repository: Repository, worktree?: Registration): Promise<string | null> {
+  const written = await readFile(join(worktree?.adminDir ?? repository.commonDir, "HEAD"), "utf8").catch(() => "");
+  // Most often it stands in a file. Where refs are kept in another way, the file names a ref that cannot be.
+  const [, ref] = /^ref: (refs\/heads\/[^\s.][^\s]*)\n$/.exec(written) ?? [];
+  if (ref !== undefined) return ref;
   const args = ["symbolic-ref", "--quiet", worktree === undefined ? "HEAD" : `worktrees/${worktree.id}/HEAD`];
   const { code, stdout } = await onRepository(repository, "read a worktree's HEAD", args, { accept: [1, 128] });
   return code === 0 ? text(stdout).trim() : null;
