@@ -7,6 +7,20 @@ export { Mailbox } from "./mailbox/mailbox.ts";
 export { Backstage, type Controller } from "./module/backstage.ts";
 export type { ListedSession, ListOptions } from "./module/list-sessions.ts";
 export type { ModuleEvents } from "./module/module-events.ts";
+export {
+  OrchestratorModule,
+  type ActiveSummary,
+  type CleanedUp,
+  type ModuleOptions,
+} from "./module/orchestrator-module.ts";
+export { SubSessionManager } from "./module/sub-session-manager.ts";
+export type { RelationUpdates, SubSessionRelation } from "./module/sub-session-relation.ts";
+export type { ConfirmedCounts } from "./engine/count-confirmed.ts";
+export type { HookFunction } from "./engine/hooks.ts";
+export type { ReturnedResult } from "./engine/return-result.ts";
+export type { SubSessionStats } from "./engine/sub-session-monitor.ts";
+export type { TaskInvocation } from "./engine/task-invocations.ts";
+export type { NamedAgent } from "./session/named-hosts.ts";
 export { OrchestratorManager, type WorkerTask } from "./module/orchestrator-manager.ts";
 export type { OrchestratorState, OrchestratorSummary } from "./module/orchestrator-state.ts";
 export type { PhaseResult } from "./module/process-phase.ts";
@@ -27,7 +41,7 @@ export { EVENTS, type EventData, type EventType, type RunEvent, type StoredEvent
 export type { Census, Conflict, Outcome, Usage, Verdict } from "./schema/outcome.ts";
 export type { Run } from "./schema/run.ts";
 export { OrchestratorOptions, SubSessionOptions, WorkerOptions } from "./schema/options.ts";
-export { ORCHESTRATOR_PHASE, ORCHESTRATOR_STATUS, WORKER_STATUS } from "./schema/status.ts";
+export { ORCHESTRATOR_PHASE, ORCHESTRATOR_STATUS, SUBSESSION_STATUS, WORKER_STATUS } from "./schema/status.ts";
 export type { Task } from "./schema/task.ts";
 export type { Template } from "./schema/template.ts";
 export type { Worker } from "./schema/worker.ts";

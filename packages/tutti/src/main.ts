@@ -4,39 +4,59 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defaultDataDir } from "./cli/data-folder.ts";
-import { readProjectConfig, readUserConfig } from "./config/config.ts";
+import { readVersion } from "./cli/version.ts";
+import { readProjectConfig, readUserConfig, type UserConfig } from "./config/config.ts";
 import { withAgents } from "./config/configured-agents.ts";
 import { withConfig } from "./config/configured-templates.ts";
 import { makeFolderDurably } from "./durable-file.ts";
-import { Engine } from "./engine/engine.ts";
+import { controllerSessions } from "./engine/controller-sessions.ts";
+import { Engine, type SubSessionPart } from "./engine/engine.ts";
 import type { Templates } from "./engine/new-run.ts";
 import type { CommandRunner, HookFunction } from "./engine/hooks.ts";
 import { replay, type Replay } from "./engine/replay.ts";
+import { keepTrimmed } from "./engine/retention.ts";
+import type { OpenAutomation } from "./schedule/automation.ts";
+import type { OwnSessions } from "./engine/own-sessions.ts";
+import { TemplateLog } from "./engine/template-log.ts";
 import { RunShelf, summarise, type RunSummary } from "./engine/run-shelf.ts";
+import { bellTarget } from "./notify/bell-target.ts";
+import { openNotifier, type Notifier } from "./notify/notifier.ts";
+import { targetsOf, testTargets, type Tested } from "./notify/targets-of.ts";
 import { TuttiError } from "./schema/error.ts";
 import type { StoredEvent } from "./schema/event.ts";
+import { NotificationSettings } from "./schema/notification-settings.ts";
 import type { Run } from "./schema/run.ts";
 import type { Template } from "./schema/template.ts";
 import type { TranscriptEntry } from "./schema/transcript.ts";
+import { NamedTokens } from "./server/named-tokens.ts";
 import type { ServerOptions } from "./server/start-server.ts";
 import { createKeptHost } from "./session/kept-host.ts";
+import { withNamedHosts, type NamedAgent } from "./session/named-hosts.ts";
 import { createPolledHost, type PolledHost } from "./session/polled-host.ts";
+import { createSecrets, type Secrets } from "./session/find-secrets.ts";
+import { maskValue } from "./session/mask.ts";
 import { identify } from "./session/process.ts";
 import { runCommand } from "./session/run-command.ts";
 import { playOnly } from "./session/scripted-host.ts";
-import { isSessionController, type SessionController } from "./session/session-controller.ts";
+import { secretValues } from "./session/secrets.ts";
+import { impatiently, isSessionController, type SessionController } from "./session/session-controller.ts";
 import type { SessionHost, SessionSpec } from "./session/session.ts";
 import { lockFolder } from "./store/folder-lock.ts";
 import { MemoryStore } from "./store/memory.ts";
 import { openSqliteReader, openSqliteStore } from "./store/sqlite.ts";
 import type { LogReader } from "./store/store.ts";
-import { TemplateLibrary } from "./template/library.ts";
+import { logEngine } from "./telemetry/log-engine.ts";
+import { errorMembers, SILENT, type Log } from "./telemetry/log.ts";
+import { openLog, type LogSettings } from "./telemetry/open-log.ts";
+import { traceEngine } from "./telemetry/trace-engine.ts";
+import { TemplateLibrary, type LibraryOptions } from "./template/library.ts";
 import { TrustedPrograms } from "./template/trusted.ts";
 import { createGitWorkspaces } from "./workspace/git-workspaces.ts";
-import { realWorld } from "./world.ts";
+import { realWorld, type World } from "./world.ts";
 
 export { diagnose } from "./doctor/diagnose.ts";
 export { CONFIG_FILE } from "./config/config.ts";
+export { readLogLevel } from "./telemetry/log.ts";
 export { writeCopy as copyOf } from "./engine/run-copy.ts";
 export { identify, isAlive } from "./session/process.ts";
 export { rehearsalScenario, rehearsedTemplate } from "./session/drivers/script/rehearsal.ts";
@@ -58,6 +78,12 @@ export interface LocalOptions {
   hooks?: Readonly<Record<string, HookFunction>>;
   /** Workers at the same time for one agent, e.g. `{ claude: 3 }`. */
   perAgent?: Readonly<Record<string, number>>;
+  /** Rings for a person at this terminal when there is something to tell them. */
+  bell?: () => void;
+  /** Hears, in a sentence, of what the person could not be told. */
+  warn?: (problem: string) => void;
+  /** A log for whoever runs a server, instead of such sentences; a file, or standard error. */
+  log?: LogSettings;
 }
 
 export interface LocalEngine {
@@ -73,14 +99,26 @@ const MEMORY_PER_WORKER = 300 * 1024 * 1024;
 
 /** An engine on this machine. Fails with data_folder_in_use if there is one on the folder already. */
 export function openLocalEngine(options: LocalOptions): LocalEngine {
+  const { notifier, templateLog: _, ...local } = openEngine(options);
+  notifier.begin(null);
+  return local;
+}
+
+/** The same before anybody is told of anything. */
+function openEngine(options: LocalOptions): LocalEngine & { notifier: Notifier; log: Log; templateLog: TemplateLog } {
   const dataDir = resolve(options.dataDir);
   makeFolder(dataDir);
+  const settings = readNotifications(dataDir);
+  const mask = maskOf(dataDir, options, webhookSecrets(settings));
+  const log = openLog({ settings: options.log, warn: options.warn, now: () => realWorld.now(), mask });
   const lock = lockFolder(dataDir, identify(process.pid)!);
-  const templates = openTemplates(dataDir);
+  const templateLog: TemplateLog = new TemplateLog(() => engine);
+  const templates = openTemplates(dataDir, (event) => templateLog.hear(event));
   const trusted = new TrustedPrograms(join(dataDir, "trusted.json"));
+  let engine: Engine;
   try {
     const store = openSqliteStore(join(dataDir, "tutti.db"));
-    const engine = Engine.open({
+    engine = Engine.open({
       store,
       snapshots: store.snapshots,
       sessions: openHost(dataDir, options),
@@ -95,15 +133,68 @@ export function openLocalEngine(options: LocalOptions): LocalEngine {
       freeMemory: () => process.availableMemory(),
       ...(options.perAgent ? { perAgent: options.perAgent } : {}),
     });
+    const notifier = openLocalNotifier(dataDir, settings, engine, mask, {
+      ...options,
+      ...(options.log && { warn: (problem) => log.warn(problem) }),
+    });
+    const trace = traceEngine({ engine, env: process.env, version: readVersion(), log, mask, world: realWorld });
     const close = async (how: { leaveRunning?: boolean } = {}) => {
+      await Promise.all([notifier.close(), trace.flush()]);
       await engine.close(how);
+      await trace.close();
       lock.release();
     };
-    return { engine, templates, trusted, close };
+    return { engine, templates, templateLog, trusted, notifier, log, close };
   } catch (error) {
     lock.release();
     throw error;
   }
+}
+
+/** Takes out of any value what is secret here: of the environment, of agents, `others`, and the server's own token. */
+function maskOf(dataDir: string, { token, agentEnv }: LocalOptions, others: readonly string[]): <T>(value: T) => T {
+  let secrets: Secrets | null = null;
+  return (value) => {
+    // Made when it is first needed: by then the folder has a token.
+    const own = token ?? keptToken(dataDir);
+    const known = [...secretValues({ ...process.env, ...agentEnv }), ...others];
+    secrets ??= createSecrets([...known, ...(own === null ? [] : [own])]);
+    return maskValue(secrets, value);
+  };
+}
+
+function openLocalNotifier(
+  dataDir: string,
+  settings: NotificationSettings,
+  runs: Engine,
+  mask: (text: string) => string,
+  { bell, warn = (problem) => process.emitWarning(problem) }: LocalOptions,
+): Notifier {
+  return openNotifier({
+    runs,
+    targets: [
+      ...targetsOf(settings, dataDir, { env: process.env, world: realWorld }),
+      ...(bell && settings.bell ? [bellTarget(bell)] : []),
+    ],
+    on: settings.on,
+    file: join(dataDir, "notified.json"),
+    world: realWorld,
+    mask,
+    report: (problem) => warn(`a notification: ${mask(problem)}`),
+  });
+}
+
+const webhookSecrets = ({ webhooks }: NotificationSettings): string[] =>
+  webhooks.flatMap(({ secretEnv }) => (secretEnv === undefined ? [] : (process.env[secretEnv] ?? [])));
+
+/** What the person's configuration says about notifications, or what holds if it says nothing. */
+export const readNotifications = (dataDir: string): NotificationSettings =>
+  readUserConfig(resolve(dataDir)).notifications ?? NotificationSettings.parse({});
+
+/** Tells everybody whom the person's configuration names that this is a test. */
+export function testNotifications(dataDir: string): Promise<Tested[]> {
+  const surroundings = { env: process.env, world: realWorld };
+  return testTargets(targetsOf(readNotifications(dataDir), resolve(dataDir), surroundings), surroundings);
 }
 
 export interface StageOptions {
@@ -118,6 +209,13 @@ export interface StageOptions {
   pollMs: (spec: SessionSpec) => number;
   isWatched: (spec: SessionSpec) => boolean;
   settleMs?: number;
+  /** The machine's own unless given. */
+  world?: World;
+  /** Functions that templates can name as hooks. */
+  hooks?: Readonly<Record<string, HookFunction>>;
+  /** Agents by names that the program gives them. */
+  agents?: Readonly<Record<string, NamedAgent>>;
+  subSessions: Pick<SubSessionPart, "settings" | "automatic">;
 }
 
 export interface Stage {
@@ -136,16 +234,29 @@ export function openStage(options: StageOptions): Stage {
   const lock = lockFolder(dataDir, identify(process.pid)!);
   try {
     const trusted = new TrustedPrograms(join(dataDir, "trusted.json"));
-    const { sessions, polled } = stageHost(dataDir, options);
-    const engine = Engine.open({
+    const { world = realWorld, hooks = {}, subSessions, controller } = options;
+    const { sessions, polled } = stageHost(dataDir, { ...options, world });
+    const namesOfOurs = () => new Set(polled === null ? [] : engine.list().flatMap((run) => backendIds(run, polled)));
+    const reach = polled && {
+      reach: (own: OwnSessions) =>
+        controllerSessions({
+          controller: impatiently(controller as SessionController, world),
+          own,
+          ownNames: namesOfOurs,
+          mask: maskOf(dataDir, { dataDir }, []),
+        }),
+    };
+    const engine: Engine = Engine.open({
       store: isKept ? openSqliteStore(join(dataDir, "tutti.db")) : new MemoryStore(),
       sessions,
       workspaces: createGitWorkspaces({ folder: join(dataDir, "worktrees") }),
-      world: realWorld,
+      world,
       maxWorkers: options.maxWorkers ?? MAX_WORKERS,
       templates: options.templates ?? withConfig(openTemplates(dataDir), () => readUserConfig(dataDir)),
       isTrusted: (hash) => trusted.has(hash),
+      hooks,
       runCommand: runHook,
+      subSessions: { ...subSessions, ...reach },
       // What a controller starts lives elsewhere.
       ...(polled ? {} : { memoryPerWorker: MEMORY_PER_WORKER, freeMemory: () => process.availableMemory() }),
     });
@@ -161,14 +272,23 @@ export function openStage(options: StageOptions): Stage {
   }
 }
 
-function stageHost(dataDir: string, options: StageOptions): Pick<Stage, "sessions" | "polled"> {
-  const { controller, pollMs, isWatched, settleMs } = options;
-  if (controller === null) return { sessions: openHost(dataDir, { dataDir }), polled: null };
-  if (!isSessionController(controller)) return { sessions: controller, polled: null };
+function stageHost(dataDir: string, options: StageOptions & { world: World }): Pick<Stage, "sessions" | "polled"> {
+  const { controller, pollMs, isWatched, settleMs, world, agents = {} } = options;
+  if (controller === null || !isSessionController(controller)) {
+    const host = controller ?? openHost(dataDir, { dataDir });
+    return { sessions: withNamedHosts(host, agents), polled: null };
+  }
   const settling = settleMs === undefined ? {} : { settleMs };
   const folder = join(dataDir, "sessions");
-  const polled = createPolledHost({ controller, folder, world: realWorld, pollMs, isWatched, ...settling });
-  return { sessions: polled, polled };
+  const env = { ...process.env, TUTTI_TOKEN: keptToken(dataDir) ?? undefined };
+  const polled = createPolledHost({ controller, folder, world, pollMs, isWatched, env, ...settling });
+  return { sessions: withNamedHosts(polled, agents), polled };
+}
+
+/** What the controller calls the sessions of a run. */
+function backendIds({ id, main, workers }: Run, polled: PolledHost): string[] {
+  const sessions = [main, ...Object.values(workers)].flatMap((each) => each?.sessionId ?? []);
+  return sessions.flatMap((sessionId) => polled.backendId(id, sessionId) ?? []);
 }
 
 function openHost(dataDir: string, options: LocalOptions): SessionHost {
@@ -200,11 +320,37 @@ function keptToken(dataDir: string): string | null {
 }
 
 /** The templates of a data folder: those that come with Tutti and the person's own. */
-export const openTemplates = (dataDir: string): TemplateLibrary =>
+export const openTemplates = (dataDir: string, tell?: LibraryOptions["tell"]): TemplateLibrary =>
   new TemplateLibrary({
+    ...(tell && { tell }),
     userFolder: join(resolve(dataDir), "templates"),
     agents: () => Object.keys(readUserConfig(resolve(dataDir)).agents),
   });
+
+/** The named tokens of a data folder; a server on it reads the same files. */
+export const openTokens = (dataDir: string): NamedTokens => new NamedTokens(resolve(dataDir));
+
+/** The schedules and triggers of a data folder, for the engine that works on it. */
+export async function openSchedules(
+  dataDir: string,
+  engine: Engine,
+  { folders, log = SILENT }: Pick<ServerOptions, "folders" | "log"> = {},
+): Promise<OpenAutomation> {
+  // Loaded here for the same reason as the server.
+  const [{ openAutomation }, { allowedFolders }] = await Promise.all([
+    import("./schedule/automation.ts"),
+    import("./server/allowed-folders.ts"),
+  ]);
+  const allowed = allowedFolders(folders);
+  const read = () => {
+    const { schedules = {}, triggers = {} } = readUserConfig(resolve(dataDir));
+    return { schedules, triggers };
+  };
+  const file = join(resolve(dataDir), "schedules.json");
+  const mayUse = (root: string) => allowed.check(root);
+  const { env } = process;
+  return openAutomation({ runs: engine, read, file, world: realWorld, env, mayUse, report: log.warn });
+}
 
 const runHook: CommandRunner = (command, { runId, ...options }) => {
   const env = fromEnvironment(["PATH", "HOME", "LANG", "TZ", "TMPDIR"]);
@@ -225,6 +371,8 @@ export interface LocalServerOptions extends LocalOptions, Pick<ServerOptions, "r
   port: number;
   host: string;
   version: string;
+  /** For how long runs that are over are kept, instead of what the configuration says. */
+  retainDays?: number;
 }
 
 export interface LocalServer {
@@ -245,25 +393,45 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
     import("./server/start-server.ts"),
     import("./server/token.ts"),
   ]);
-  const local = openLocalEngine(options);
-  const { engine, templates } = local;
+  const local = openEngine(options);
+  const { engine, templates, log } = local;
+  if (options.log) logEngine(log, engine);
   try {
     const token = loadToken(resolve(options.dataDir), options.token);
-    const { host, port, rateLimit, folders } = options;
+    const { host, port } = options;
+    const settings = readUserConfig(resolve(options.dataDir)).server ?? {};
+    const perMinute = options.rateLimit?.perMinute ?? settings.rateLimit;
+    const folders = options.folders ?? settings.folders;
     const explicitToken = options.token !== undefined;
+    const automation = await openSchedules(options.dataDir, engine, { ...(folders && { folders }), log });
     const server = await startServer({
       engine,
       templates,
       token,
+      tokens: openTokens(options.dataDir),
       explicitToken,
       host,
       port,
       version: options.version,
       webRoot: findWebRoot(),
-      ...(rateLimit && { rateLimit }),
+      ...(perMinute !== undefined && { rateLimit: { perMinute } }),
       ...(folders && { folders }),
+      automation,
+      log,
     });
+    log.info("server started", { url: server.url, version: options.version, pid: process.pid });
+    local.notifier.begin(server.url);
     await engine.takeUpAll();
+    local.templateLog.begin();
+    // Whoever looks tells of what is there.
+    templates.list();
+    automation.schedules.begin();
+    const endTrimming = keepTrimmed({
+      engine,
+      rules: () => ({ ...readRetention(options.dataDir), ...(options.retainDays && { days: options.retainDays }) }),
+      world: realWorld,
+      failed: (error) => log.warn("a run could not be removed", errorMembers(error)),
+    });
     return {
       engine,
       trusted: local.trusted,
@@ -271,8 +439,11 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
       openUrl: `${server.url}/?token=${encodeURIComponent(token)}`,
       halted: engine.halted,
       async close(how) {
+        log.info("server ends", { leaveRunning: how.leaveRunning });
+        await Promise.all([automation.schedules.stop(), endTrimming()]);
         await server.close();
         await local.close(how);
+        log.info("server ended");
       },
     };
   } catch (error) {
@@ -301,9 +472,12 @@ export const readRun = (dataDir: string, id: string): Run | null => looking(data
 export const readEvents = (dataDir: string, id: string, after: number): StoredEvent[] =>
   looking(dataDir, [], (_, log) => log.read({ run: id, after }));
 
-/** What was said in a session of a data folder after one of its entries. */
-export const readTranscript = (dataDir: string, id: string, sessionId: string, after: number): TranscriptEntry[] =>
-  openHost(resolve(dataDir), { dataDir }).transcript(id, sessionId, { after, limit: Number.POSITIVE_INFINITY });
+/** What was said in sessions of a data folder after one of their entries. Whoever asks again is read on to from there. */
+export function openTranscripts(dataDir: string) {
+  const host = openHost(resolve(dataDir), { dataDir });
+  return (id: string, sessionId: string, after: number): TranscriptEntry[] =>
+    host.transcript(id, sessionId, { after, limit: Number.POSITIVE_INFINITY });
+}
 
 /** What the person's configuration and the project's say together, the nearer one first. */
 export function readConfig(dataDir: string, project: string) {
@@ -316,6 +490,9 @@ export function readConfig(dataDir: string, project: string) {
     agentsOfProject: theirs.agents,
   };
 }
+
+/** Which runs that are over the person wants to keep; undefined for all. */
+export const readRetention = (dataDir: string): UserConfig["retention"] => readUserConfig(resolve(dataDir)).retention;
 
 /** The log of one run folded again, event by event, with everything about it that is not as it should be. */
 export const replayLog = (dataDir: string, id: string, until?: number): Replay =>

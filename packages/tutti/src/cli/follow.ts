@@ -1,4 +1,5 @@
 // Following a run in this terminal until it ends, asks for something nobody here can give, or is interrupted.
+import { openBell } from "./bell.ts";
 import { drawBoard } from "./board.ts";
 import {
   describeEvent,
@@ -37,6 +38,7 @@ export interface FollowOptions {
 
 interface Followed extends FollowOptions {
   live: LiveRun;
+  ring: ReturnType<typeof openBell>;
 }
 
 export async function follow(options: FollowOptions): Promise<number> {
@@ -45,6 +47,7 @@ export async function follow(options: FollowOptions): Promise<number> {
     if (signal.aborted) resolve("interrupted");
     signal.addEventListener("abort", () => resolve("interrupted"), { once: true });
   });
+  const ring = openBell(output);
   const live = await runs.watch(id);
   if (options.start) for (const event of live.past) show(output, event, live.run);
   const board = openBoard(output, live);
@@ -54,7 +57,7 @@ export async function follow(options: FollowOptions): Promise<number> {
   });
   try {
     if (options.start) await runs.start(id);
-    const end = await Promise.race([attend({ ...options, live }, board), interrupted]);
+    const end = await Promise.race([attend({ ...options, live, ring }, board), interrupted]);
     if (end !== "interrupted") return end;
     board.close(false);
     const how = runs.outlives ? "left; it goes on. Back to it" : "stopped; go on with";
@@ -104,7 +107,8 @@ function show(output: Output, event: StoredEvent, run: Run): void {
 
 /** Goes from one thing that needs a person to the next, until the run is over. */
 async function attend(options: Followed, board: Board): Promise<number> {
-  const { runs, live, output, id, allowDegraded } = options;
+  const { runs, live, ring, output, id, allowDegraded } = options;
+  const wasOver = isRunOver(live.run.status);
   for (;;) {
     const run = await live.until(
       (each) =>
@@ -114,7 +118,10 @@ async function attend(options: Followed, board: Board): Promise<number> {
         questionNow(each, output) !== null,
     );
     if (isRunOver(run.status)) break;
-    if (needsResume(run)) throw new TuttiError("wrong_state", `${describePause(run)}: tutti resume ${run.id}`);
+    if (needsResume(run)) {
+      ring("needs_person", run.id);
+      throw new TuttiError("wrong_state", `${describePause(run)}: tutti resume ${run.id}`);
+    }
     const question = questionNow(run, output);
     output.screen?.hide();
     if (question) await askQuestion(options, run, question);
@@ -124,6 +131,7 @@ async function attend(options: Followed, board: Board): Promise<number> {
   await live.settled();
   board.close(true);
   const outcome = await runs.result(id);
+  if (!wasOver) ring(outcome.outcome === "failed" ? "failed" : "ended", id);
   output.value(outcome);
   for (const line of describeOutcome(outcome)) output.result(line);
   for (const item of Object.values(live.run.inbox)) output.result(describeItem(item));
@@ -144,9 +152,10 @@ function questionNow(run: Run, output: Output): InboxItem | null {
   return first && (isTerminal(output) || waitsForPerson(run, Date.now())) ? first : null;
 }
 
-async function settlePlan({ runs, live, output, yes, signal }: Followed, run: Run): Promise<void> {
+async function settlePlan({ runs, live, ring, output, yes, signal }: Followed, run: Run): Promise<void> {
   output.line(`plan of ${plural(run.tasks.length, "task")}:`);
   for (const line of describePlan(run)) output.line(line);
+  if (!yes || run.planErrors.length > 0) ring("needs_person", `plan ${run.runSeq}`);
   if (run.planErrors.length > 0) {
     throw new TuttiError("invalid_plan", `the plan of ${run.id} cannot be carried out: ${run.planErrors.join("; ")}`, {
       details: run.planErrors,
@@ -185,7 +194,8 @@ async function askToConfirm(
 const asker = ({ taskId, kind }: InboxItem): string =>
   kind === "budget" ? "the budget" : (taskId ?? "the main session");
 
-async function askQuestion({ runs, live, output, signal }: Followed, run: Run, item: InboxItem): Promise<void> {
+async function askQuestion({ runs, live, ring, output, signal }: Followed, run: Run, item: InboxItem): Promise<void> {
+  ring("needs_person", item.id);
   if (!isTerminal(output)) {
     throw new TuttiError("needs_answer", `${asker(item)} of ${run.id} asks: ${item.question} — ${howToAnswer(item)}`, {
       details: item,

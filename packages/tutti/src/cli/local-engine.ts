@@ -6,21 +6,26 @@ import { openLocalEngine } from "../main.ts";
 import { TuttiError } from "../schema/error.ts";
 
 export {
+  CONFIG_FILE,
   copyOf,
   findTemplate,
   identify,
   isAlive,
   makeRepository,
   openTemplates,
+  openTokens,
+  openTranscripts,
   parseTemplate,
   readConfig,
   readEvents,
+  readRetention,
+  readNotifications,
   readRun,
   readSummaries,
-  readTranscript,
   replayLog,
   rehearsalScenario,
   rehearsedTemplate,
+  testNotifications,
 } from "../main.ts";
 export type LocalEngine = ReturnType<typeof openLocalEngine>;
 export type Engine = LocalEngine["engine"];
@@ -34,7 +39,8 @@ export async function withEngine(
   agentEnv: Record<string, string>,
   work: (local: LocalEngine, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
-  return whileOpen(openLocalEngine({ dataDir: output.dataDir, agentEnv }), work);
+  const warn = (problem: string) => output.warn(problem);
+  return whileOpen(openLocalEngine({ dataDir: output.dataDir, agentEnv, warn }), work);
 }
 
 /** The same in a folder of its own, where every session plays the scenario. */

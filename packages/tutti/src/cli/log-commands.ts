@@ -56,4 +56,19 @@ export function addLogCommands(program: Command, action: Action): void {
       ),
     "tutti fork 4k2m --at 40",
   );
+  examples(
+    program
+      .command("prune")
+      .option("--days <n>", "keep what has changed within so many days")
+      .option("--keep <n>", "keep so many runs that are over, the newest")
+      .option("--dry-run", "only say which ones would be removed")
+      .description("remove runs that are over; their branches stay")
+      .action(
+        action(async (output, flags: import("./prune.ts").PruneFlags) =>
+          (await import("./prune.ts")).prune(output, flags),
+        ),
+      ),
+    "tutti prune --days 30 --dry-run",
+    "tutti prune --days 30 --keep 100",
+  );
 }

@@ -1,6 +1,6 @@
 // The way of the commands that only look: at the server where one works on the folder, else at the log on disk.
 import { findAddress } from "./find-address.ts";
-import { readEvents, readRun, readSummaries, readTranscript } from "./local-engine.ts";
+import { openTranscripts, readEvents, readRun, readSummaries } from "./local-engine.ts";
 import type { Output } from "./output.ts";
 import type { Look } from "./runs.ts";
 import { serverRuns } from "./server-runs.ts";
@@ -12,6 +12,7 @@ export async function openLook(output: Output): Promise<Look> {
 }
 
 function diskLook(dataDir: string): Look {
+  const transcript = openTranscripts(dataDir);
   return {
     rows: async () => readSummaries(dataDir),
     inbox: async () =>
@@ -24,6 +25,6 @@ function diskLook(dataDir: string): Look {
       return run;
     },
     events: async (id, after = 0) => readEvents(dataDir, id, after),
-    transcript: async (id, sessionId, after = 0) => readTranscript(dataDir, id, sessionId, after),
+    transcript: async (id, sessionId, after = 0) => transcript(id, sessionId, after),
   };
 }

@@ -3,10 +3,13 @@ import { Command } from "commander";
 import { addLogCommands } from "./log-commands.ts";
 import { addLookCommands } from "./look-commands.ts";
 import { addMessageCommands } from "./message-commands.ts";
+import { addNotifyCommands } from "./notify-commands.ts";
 import type { Output } from "./output.ts";
 import { collect, examples, HELP, type Action } from "./command-parts.ts";
+import { addScheduleCommands } from "./schedule-commands.ts";
 import { addSteerCommands } from "./steer-commands.ts";
 import { addTemplateCommands } from "./template-commands.ts";
+import { addTokenCommands } from "./token-commands.ts";
 import { readVersion } from "./version.ts";
 import { TuttiError } from "../schema/error.ts";
 
@@ -28,7 +31,11 @@ const SPEAKS_TO_SERVER = new Set([
   "inbox",
   "answer",
   "export",
+  "prune",
   "templates",
+  "schedules",
+  "triggers",
+  "tokens",
 ]);
 
 /** Runs the work of a command, with what it needs of its surroundings, and deals with how it ends. */
@@ -101,13 +108,26 @@ export function createProgram(runner: Runner): Command {
       [],
     )
     .option("--agent-env <K=V>", "a variable for the agents; repeatable", collect, [])
+    .option(
+      "--rate-limit <n>",
+      "requests that one address may make in a minute (default: that of tutti.config.json, else none on loopback and 600 beyond)",
+    )
+    .option("--folders <dir...>", "the only folders that runs may use (default: those of tutti.config.json, else any)")
+    .option("--log-level <level>", "error, warn, info or debug (default: $TUTTI_LOG, else info; on a terminal warn)")
+    .option("--log-file <file>", "write the log there, not to standard error")
+    .option("--retain-days <n>", "remove runs so many days after they ended (default: that of tutti.config.json)")
     .option("--leave-running", "leave agents at work when the server is ended")
     .action(
       action(async (output, flags: import("./serve.ts").ServeFlags) =>
         (await import("./serve.ts")).serve(output, flags),
       ),
     );
-  examples(serve, "tutti serve", "tutti serve --port 0 --max-per-agent claude=3");
+  examples(
+    serve,
+    "tutti serve",
+    "tutti serve --port 0 --max-per-agent claude=3",
+    "tutti serve --host 0.0.0.0 --folders ~/projects --rate-limit 300",
+  );
 
   program
     .command("demo")
@@ -146,8 +166,11 @@ export function createProgram(runner: Runner): Command {
   addLookCommands(program, action);
   addSteerCommands(program, action);
   addTemplateCommands(program, action);
+  addScheduleCommands(program, action);
   addLogCommands(program, action);
   addMessageCommands(program, action);
+  addNotifyCommands(program, action);
+  addTokenCommands(program, action);
 
   const completion = program
     .command("completion")

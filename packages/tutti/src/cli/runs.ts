@@ -18,6 +18,7 @@ export interface RunRow {
   cwd: string;
   userRequest: string;
   createdAt: number;
+  updatedAt: number;
 }
 
 export interface NewRun {
@@ -35,6 +36,8 @@ export interface CleanupOptions {
   archiveWorkers: boolean;
   deleteWorkers: boolean;
   removeState: boolean;
+  /** Refused if the run is not over, or something in it waits for a person. */
+  onlyEnded?: boolean;
 }
 
 /** What was tidied up; a server says only that it was done. */

@@ -1,10 +1,12 @@
 // `tutti serve`: the server and the dashboard, until somebody ends it.
+import { resolve } from "node:path";
+import { ringTerminal } from "./bell.ts";
 import type { Output } from "./output.ts";
 import { readPairs } from "./pairs.ts";
+import { readNumber } from "./read-number.ts";
 import { announceServer } from "./server-file.ts";
 import { readVersion } from "./version.ts";
-import { startLocalServer } from "../main.ts";
-import { TuttiError } from "../schema/error.ts";
+import { readLogLevel, startLocalServer } from "../main.ts";
 
 export interface ServeFlags {
   port: string;
@@ -12,6 +14,11 @@ export interface ServeFlags {
   maxWorkers?: string;
   maxPerAgent: string[];
   agentEnv: string[];
+  rateLimit?: string;
+  folders?: string[];
+  logLevel?: string;
+  logFile?: string;
+  retainDays?: string;
   leaveRunning?: boolean;
 }
 
@@ -23,6 +30,12 @@ export async function serve(output: Output, flags: ServeFlags): Promise<number> 
     host: flags.host,
     version: readVersion(),
     agentEnv: readPairs("--agent-env", flags.agentEnv),
+    ...(process.stdout.isTTY ? { bell: () => ringTerminal(output) } : {}),
+    log: {
+      level: readLogLevel(flags.logLevel ?? (process.env["TUTTI_LOG"] || usualLevel(flags))),
+      ...(flags.logFile === undefined ? {} : { file: flags.logFile }),
+    },
+    ...(flags.retainDays === undefined ? {} : { retainDays: readNumber("--retain-days", flags.retainDays, 1, 36_500) }),
     perAgent: Object.fromEntries(
       Object.entries(readPairs("--max-per-agent", flags.maxPerAgent)).map(([agent, count]) => [
         agent,
@@ -30,6 +43,10 @@ export async function serve(output: Output, flags: ServeFlags): Promise<number> 
       ]),
     ),
     ...(token === undefined ? {} : { token }),
+    ...(flags.rateLimit === undefined
+      ? {}
+      : { rateLimit: { perMinute: readNumber("--rate-limit", flags.rateLimit, 1, 1_000_000) } }),
+    ...(flags.folders === undefined ? {} : { folders: flags.folders.map((folder) => resolve(folder)) }),
     ...(flags.maxWorkers === undefined ? {} : { maxWorkers: readNumber("--max-workers", flags.maxWorkers, 1, 1000) }),
   });
   let takeBack = () => {};
@@ -45,6 +62,10 @@ export async function serve(output: Output, flags: ServeFlags): Promise<number> 
   return 0;
 }
 
+/** A person at a terminal sees what is wrong; programs that gather logs want to know what happens. */
+const usualLevel = ({ logFile }: ServeFlags): string =>
+  logFile === undefined && process.stderr.isTTY ? "warn" : "info";
+
 /** Resolves when somebody wants an end; rejects if the engine halts before. */
 export async function untilTold(halted: Promise<never>): Promise<NodeJS.Signals> {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -55,10 +76,4 @@ export async function untilTold(halted: Promise<never>): Promise<NodeJS.Signals>
   } finally {
     for (const name of signals) process.off(name, resolve);
   }
-}
-
-function readNumber(flag: string, text: string, min: number, max: number): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new TuttiError("usage", `${flag} takes a number from ${min} to ${max}, not ${text}`);
 }

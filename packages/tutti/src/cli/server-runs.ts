@@ -30,7 +30,7 @@ export function serverRuns(address: ClientOptions): Runs {
     outlives: true,
     rows: async () =>
       (await all((last: RunSummary | undefined) => client.list({ limit: PAGE, ...(last && { after: last.id }) }))).map(
-        (row): RunRow => ({ ...row, createdAt: Date.parse(row.createdAt) }),
+        (row): RunRow => ({ ...row, createdAt: Date.parse(row.createdAt), updatedAt: Date.parse(row.updatedAt) }),
       ),
     inbox: async () =>
       (

@@ -1,9 +1,11 @@
 // Settings of a person and of a project: `tutti.config.json` in the data folder and in the root of a repository. Strict:
 // what no part of Tutti reads is refused with its path, so that nobody relies on a misspelt setting.
 import { readFileSync } from "node:fs";
-import { dirname, isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
+import { AutomationName, ScheduleSettings, TriggerSettings } from "../schedule/settings.ts";
 import { TuttiError } from "../schema/error.ts";
+import { NotificationSettings } from "../schema/notification-settings.ts";
 import { TemplateConfig } from "../schema/template.ts";
 
 export const CONFIG_FILE = "tutti.config.json";
@@ -30,6 +32,30 @@ const UserConfig = z.strictObject({
   ...shared,
   /** Agents by names of the person's own. `env` names variables of the environment that this agent is given. */
   agents: z.record(AgentName, z.strictObject({ agent: Agent, env: z.array(VariableName).default([]) })).default({}),
+  /** What `tutti serve` holds back, unless a flag says otherwise. */
+  server: z
+    .strictObject({
+      /** Requests that one address may make in a minute. */
+      rateLimit: z.number().int().min(1).optional(),
+      /** The folders that runs may use. */
+      folders: z.array(z.string().refine(isAbsolute, "an absolute path")).optional(),
+    })
+    .optional(),
+  /** Which runs that are over are kept; all of them without it. */
+  retention: z
+    .strictObject({
+      /** Those that changed within so many days. */
+      days: z.number().int().min(1).optional(),
+      /** So many of them, the newest. */
+      keepRuns: z.number().int().min(0).optional(),
+    })
+    .refine(({ days, keepRuns }) => days !== undefined || keepRuns !== undefined, "days or keepRuns, or both")
+    .optional(),
+  /** Who else is told when something needs the person, fails or ends. */
+  notifications: NotificationSettings.optional(),
+  /** Runs at the times of cron expressions, and at a signed request; the server makes them. */
+  schedules: z.record(AutomationName, ScheduleSettings).optional(),
+  triggers: z.record(AutomationName, TriggerSettings).optional(),
 });
 export type UserConfig = z.infer<typeof UserConfig>;
 
@@ -41,7 +67,18 @@ const ProjectConfig = z.strictObject({
 export type ProjectConfig = z.infer<typeof ProjectConfig>;
 
 /** The person's own, from the data folder. */
-export const readUserConfig = (dataDir: string): UserConfig => read(join(dataDir, CONFIG_FILE), UserConfig);
+export function readUserConfig(dataDir: string): UserConfig {
+  const file = join(dataDir, CONFIG_FILE);
+  const config = read(file, UserConfig);
+  const { schedules = {}, triggers = {} } = config;
+  for (const each of [...Object.values(schedules), ...Object.values(triggers)]) {
+    if (each.agent !== undefined) each.agent = fromFile(file, each.agent);
+  }
+  for (const each of Object.values(triggers)) {
+    if (each.secretFile !== undefined) each.secretFile = resolve(dataDir, each.secretFile);
+  }
+  return config;
+}
 
 /** A project's, from the root of its repository. */
 export const readProjectConfig = (root: string): ProjectConfig => read(join(root, CONFIG_FILE), ProjectConfig);

@@ -19,6 +19,11 @@ export function withAgents(
       const settings = named(spec.agent);
       return settings ? hostWith(settings.env).open({ ...spec, agent: settings.agent }) : host.open(spec);
     },
-    check: (name, cwd) => host.check(named(name)?.agent ?? name, cwd),
+    meant: (name) => named(name)?.agent ?? name,
+    check(name, cwd) {
+      const settings = named(name);
+      if (settings) hostWith(settings.env).check(settings.agent, cwd);
+      else host.check(name, cwd);
+    },
   };
 }

@@ -3,6 +3,7 @@
 import { checkAgents } from "./check-agents.ts";
 import type { Check } from "./check.ts";
 import { checkDataFolder } from "./check-data-folder.ts";
+import { checkNotifications } from "./check-notifications.ts";
 import { checkGit, checkNode, checkPostgres, checkSandbox, checkSqlite } from "./check-system.ts";
 
 export interface Diagnosis {
@@ -31,6 +32,13 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
   const essential = [checkNode(options.version), git, ...checkDataFolder(options.dataDir)];
   return {
     ok: essential.every(({ status }) => status !== "missing"),
-    checks: [...essential, ...agents, sandbox, checkSqlite(), checkPostgres()],
+    checks: [
+      ...essential,
+      ...agents,
+      sandbox,
+      checkSqlite(),
+      checkPostgres(),
+      ...checkNotifications(options.dataDir, process.env),
+    ],
   };
 }

@@ -36,6 +36,8 @@ export interface AttendantOptions {
   history(run: Run): History;
   /** What the runs that this one comes from have done. */
   known: KnownResults;
+  /** It tells of an agent that it has started itself. */
+  onSubagent(told: Extract<SessionSignal, { type: "subagent" }>): void;
 }
 
 /** How many blocks without effect are recorded one by one. */
@@ -290,10 +292,11 @@ export class Attendant {
       case "agent":
       case "partial":
       case "sent":
-      case "subagent":
       case "stalled":
       case "interrupted":
         return;
+      case "subagent":
+        return this.#options.onSubagent(signal);
       case "tool":
         this.#record.tool(signal.name);
         return this.#teller.changed(false);

@@ -8,6 +8,8 @@ export interface CleanupOptions {
   archiveWorkers?: boolean;
   deleteWorkers?: boolean;
   removeState?: boolean;
+  /** Only if the run is over, nothing of it is left at work and nothing in it waits for a person; else it is refused. */
+  onlyEnded?: boolean;
 }
 
 export interface CleanupResult {
@@ -20,7 +22,7 @@ export interface CleanupResult {
 export async function cleanUp(
   writer: RunWriter,
   sessions: SessionHost,
-  options: Required<CleanupOptions>,
+  options: Required<Omit<CleanupOptions, "onlyEnded">>,
 ): Promise<CleanupResult> {
   const { archiveWorkers, deleteWorkers, removeState: removed } = options;
   const { id } = writer;

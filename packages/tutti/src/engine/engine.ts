@@ -11,22 +11,30 @@ import { historyOf } from "./history.ts";
 import { Hooks, type CommandRunner } from "./hooks.ts";
 import { KnownResults } from "./known-results.ts";
 import { demandTrust, prepareRun, type NewRun, type Surroundings } from "./new-run.ts";
-import { Reconciler } from "./reconcile.ts";
+import { Reconciler, type Subagent } from "./reconcile.ts";
 import { forkOf, importOf, programsIn, writeCopy } from "./run-copy.ts";
 import { readRuns } from "./read-runs.ts";
 import { RunShelf, summarise, type RunSummary } from "./run-shelf.ts";
 import { RunWriter } from "./run-writer.ts";
 import { ServerLog } from "./server-log.ts";
+import { OwnSessions } from "./own-sessions.ts";
+import type { SessionReach } from "./session-reach.ts";
+import { SubSessionLog } from "./sub-session-log.ts";
+import { SubSessionMonitor, type SubSessionSettings } from "./sub-session-monitor.ts";
 import { Slots, type ActiveAgents, type SlotLimits } from "./slots.ts";
 import type { Command, PlanChanges } from "../run/command.ts";
 import { readAnswer } from "../protocol/read-answer.ts";
 import { fold } from "../run/apply.ts";
 import { outcome } from "../run/census.ts";
 import { activeWorkers } from "../run/lookup.ts";
+import { providerOf } from "../run/provider-name.ts";
+import { askedMain } from "../run/provider.ts";
+import { sizeOf } from "../run/shared-record.ts";
 import { waitsForPerson } from "../run/waits-for-person.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
 import { onlyTells, type RunEvent, type StoredEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
+import { SubSessionOptions } from "../schema/options.ts";
 import type { Outcome } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 import { ANSWER_PHASE, isRunOver, type Phase } from "../schema/status.ts";
@@ -43,6 +51,16 @@ export interface EngineOptions extends SlotLimits, Surroundings {
   world: World;
   /** Runs commands that templates name as hooks; without it there are none. */
   runCommand?: CommandRunner;
+  /** How sub-sessions are looked after; without it by the documented settings, as long as there are any. */
+  subSessions?: SubSessionPart;
+}
+
+export interface SubSessionPart {
+  settings: SubSessionSettings;
+  /** Whether they are looked at without anybody asking for it. */
+  automatic: boolean;
+  /** Sessions of others too. */
+  reach?: (own: OwnSessions) => SessionReach;
 }
 
 interface Live {
@@ -65,6 +83,8 @@ export class Engine {
   readonly #hooks: Hooks;
   readonly #clock: ClockWatch;
   readonly #serverLog: ServerLog;
+  readonly subSessionLog: SubSessionLog;
+  readonly subSessions: SubSessionMonitor;
 
   private constructor(options: EngineOptions) {
     this.#options = options;
@@ -74,6 +94,7 @@ export class Engine {
       (instead) => this.#activeAgents(instead),
       () => options.world.now(),
       (provider) => this.#refusedUntil(provider),
+      () => this.#askedMains(),
     );
     const { world, hooks: functions = {} } = options;
     const none: CommandRunner = () => Promise.resolve({ ok: false, detail: "commands are not run here" });
@@ -82,11 +103,35 @@ export class Engine {
     this.#serverLog = new ServerLog({
       store: options.store,
       world,
-      published: (events) => this.#told(events, null),
+      published: (events) => {
+        this.subSessionLog.heard(events);
+        this.#told(events, null);
+      },
       failed: (error) => this.#fail(error),
     });
+    this.subSessionLog = new SubSessionLog(this.#serverLog, world, () => this.subSessions.wake());
+    this.subSessions = this.#monitor();
     // Whoever waits for the halt hears of it; if nobody does, that is no fault of its own.
     this.#halt.promise.catch(() => {});
+  }
+
+  #monitor(): SubSessionMonitor {
+    const { world, sessions, subSessions = { settings: SubSessionOptions.parse({}), automatic: true } } = this.#options;
+    const { settings, automatic, reach } = subSessions;
+    const own = new OwnSessions({
+      runs: () => Array.from(this.#runs.values(), ({ writer }) => writer.run),
+      sessions,
+      message: (id, text, taskId) => this.message(id, text, taskId),
+    });
+    return new SubSessionMonitor({
+      log: this.subSessionLog,
+      reach: reach?.(own) ?? own,
+      world,
+      settings,
+      automatic,
+      runOf: (sessionId) => own.find(sessionId)?.run ?? null,
+      isLive: (id) => this.#runs.has(id),
+    });
   }
 
   /** Folds what is stored. A run rests until it is taken up. */
@@ -99,6 +144,7 @@ export class Engine {
   /** Goes on with a run where it was: adopts its living sessions, reads what has finished, starts only what is missing. */
   async takeUp(id: string): Promise<Run> {
     const { writer, reconciler } = this.#live(id);
+    this.subSessions.wake();
     if (!writer.run.released && !reconciler.begun) {
       reconciler.claim();
       await this.#hooks.takeUp(writer.run, this.#options.store.read({ run: id }), writer);
@@ -109,6 +155,7 @@ export class Engine {
 
   /** Takes up every run that is not done with. All of them count from the first moment, so that none takes another's place. */
   async takeUpAll(): Promise<void> {
+    this.subSessions.wake();
     const open = this.summaries().filter(({ released }) => !released);
     await Promise.all(open.map(({ id }) => this.takeUp(id)));
   }
@@ -146,10 +193,19 @@ export class Engine {
       onPlaceLeft: () => this.#lookAtOthers(id),
       history: (each) => historyOf(each, this.summaries()),
       known: new KnownResults(store),
+      onSubagent: (sessionId, told) => this.#subagent(id, sessionId, told),
     });
     // A run that is made while the engine halts must not be the one that goes on.
     if (this.#halted !== null) writer.halt(this.#halted);
     return { writer, reconciler };
+  }
+
+  /** What a session tells of agents of its own is written beside the run, which neither waits for it nor ends by it. */
+  #subagent(orchestratorId: string, parentSessionId: string, { id, phase, text }: Subagent): void {
+    const childSessionId = `${parentSessionId}/${id}`;
+    const started = { type: "started" as const, childSessionId, parentSessionId, orchestratorId };
+    const told = phase === "started" ? started : { type: "done" as const, childSessionId, text };
+    guarded(() => void this.subSessionLog.order(told));
   }
 
   #told(events: StoredEvent[], run: Run | null): void {
@@ -169,7 +225,8 @@ export class Engine {
     live?.reconciler.look();
     if (run.released && live) void live.reconciler.settled().then(() => this.#shelve(live));
     const answersAgain = before !== null && before.refusals !== run.refusals;
-    if (answersAgain || events.some(({ type }) => FREES_A_SLOT.has(type))) this.#lookAtOthers(run.id);
+    const mainIsDone = before !== null && askedMain(before) !== null && askedMain(run) === null;
+    if (answersAgain || mainIsDone || events.some(({ type }) => FREES_A_SLOT.has(type))) this.#lookAtOthers(run.id);
   }
 
   /** A place that one run gives up may be what another waits for. */
@@ -185,10 +242,19 @@ export class Engine {
       const run = writer.id === instead?.id ? instead : writer.run;
       if (!reconciler.claimed || isRunOver(run.status)) continue;
       for (const { session, startedAt } of activeWorkers(run)) {
-        active.push({ agent: session.agent, since: startedAt ?? this.#options.world.now() });
+        const provider = providerOf(session.agent, run.providers);
+        active.push({ agent: session.agent, provider, since: startedAt ?? this.#options.world.now() });
       }
     }
     return active;
+  }
+
+  /** By their providers. */
+  #askedMains(): string[] {
+    return [...this.#runs.values()].flatMap(({ writer: { run }, reconciler }) => {
+      const agent = reconciler.claimed ? askedMain(run) : null;
+      return agent === null ? [] : [providerOf(agent, run.providers)];
+    });
   }
 
   /** What any run at work has heard of a provider holds for all. */
@@ -253,7 +319,7 @@ export class Engine {
   async create(request: NewRun): Promise<Run> {
     if (this.#halted !== null) throw this.#halted;
     const { templateId, message, customVariables = {}, idempotency } = request;
-    const { cwd, template, agent } = await prepareRun(request, this.#options);
+    const { cwd, template, agent, providers } = await prepareRun(request, this.#options);
     const id = `orch_${this.#options.world.id(12)}`;
     const live = this.#make(id, null);
     const run = await live.writer.submit({
@@ -265,6 +331,7 @@ export class Engine {
       message,
       customVariables,
       agent,
+      ...(Object.keys(providers).length > 0 ? { providers } : {}),
       ...(idempotency ? { idempotency } : {}),
     });
     this.#runs.set(id, live);
@@ -350,6 +417,9 @@ export class Engine {
     const { writer, reconciler } = live;
     this.#held.add(id);
     try {
+      if (options.onlyEnded && !isDoneWith(writer.run)) {
+        throw new TuttiError("wrong_state", `run ${id} is not over, or something in it waits for a person`);
+      }
       if (!isRunOver(writer.run.status)) await writer.submit({ type: "cancel" });
       await reconciler.begin();
       await reconciler.settled();
@@ -573,13 +643,19 @@ export class Engine {
   /** Ends the engine. Runs that are not over can be taken up again by the next one. */
   async close({ leaveRunning = false } = {}): Promise<void> {
     this.#clock.stop();
+    this.subSessions.close();
     await Promise.all([...this.#runs.values()].map(({ reconciler }) => reconciler.leave(!leaveRunning)));
+    // What was told is written; nobody waits for it any more who could hear that it was not.
+    await this.#serverLog.idle();
     this.#fail(new TuttiError("engine_stopped", "the engine has been stopped"));
     await Promise.all([...this.#runs.values()].map(({ writer }) => writer.idle()));
     await this.#serverLog.idle();
+    await this.#options.workspaces.close();
     await this.#options.store.close();
   }
 }
+
+const isDoneWith = ({ status, released, inbox }: Run): boolean => isRunOver(status) && released && sizeOf(inbox) === 0;
 
 const FREES_A_SLOT = new Set<StoredEvent["type"]>([
   "worker:completed",

@@ -1,6 +1,7 @@
 // What is asked for when a run is created, and everything that can be refused before one exists.
 import type { z } from "zod";
 import { unknownHooks, type HookFunction } from "./hooks.ts";
+import { providerOf } from "../run/provider-name.ts";
 import type { Budget } from "../schema/budget.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { Idempotency } from "../schema/event.ts";
@@ -47,7 +48,7 @@ const DEFAULT_AGENT = "local";
 export async function prepareRun(
   request: NewRun,
   around: Surroundings,
-): Promise<{ cwd: string; template: Template; agent: string }> {
+): Promise<{ cwd: string; template: Template; agent: string; providers: Record<string, string> }> {
   if (request.message.trim() === "") throw new TuttiError("invalid_input", "a run needs a request in words");
   const { root, prefix } = await around.workspaces.inspect(request.cwd);
   request.mayUse?.(root);
@@ -56,7 +57,13 @@ export async function prepareRun(
   const agent = request.agent ?? template.config.agent ?? DEFAULT_AGENT;
   const agents = [agent, ...Object.values(template.phases).flatMap((phase) => phase.agent ?? [])];
   for (const each of new Set(agents)) around.sessions.check(each, cwd);
-  return { cwd, template, agent };
+  return { cwd, template, agent, providers: providersOf(agents, around.sessions) };
+}
+
+/** Of agents whose name the person has chosen: the name does not say who stands behind them, and may mean another one day. */
+function providersOf(agents: readonly string[], sessions: SessionHost): Record<string, string> {
+  const real = agents.map((agent) => [agent, sessions.meant?.(agent) ?? agent] as const);
+  return Object.fromEntries(real.flatMap(([agent, meant]) => (meant === agent ? [] : [[agent, providerOf(meant)]])));
 }
 
 /** The template as this run will use it: resolved, agreed to, and with what the person set for this run. */

@@ -3,16 +3,18 @@
 import { Attendant, type AttendantOptions } from "./attendant.ts";
 import { mergeWork } from "./merge-work.ts";
 import type { CalledFor, RunWriter } from "./run-writer.ts";
-import type { Slots } from "./slots.ts";
+import type { Asker, Slots } from "./slots.ts";
 import { castOf } from "../run/cast.ts";
 import { reached } from "../run/budget.ts";
 import { workerOf, workerOfSession } from "../run/lookup.ts";
+import { providerOf } from "../run/provider-name.ts";
+import { askedMain } from "../run/provider.ts";
 import { schedule, type Deadline } from "../run/schedule.ts";
 import { asTuttiError } from "../schema/error.ts";
 import { NO_USAGE, type Usage } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
-import { isRunOver } from "../schema/status.ts";
-import type { SessionHost } from "../session/session.ts";
+import { isRunOver, type Phase } from "../schema/status.ts";
+import type { SessionHost, SessionSignal } from "../session/session.ts";
 import type { Workspaces } from "../workspace/workspace.ts";
 import type { World } from "../world.ts";
 
@@ -28,7 +30,11 @@ export interface ReconcilerOptions {
   onPlaceLeft(): void;
   history: AttendantOptions["history"];
   known: AttendantOptions["known"];
+  /** A session tells of an agent that it has started itself. */
+  onSubagent(sessionId: string, told: Subagent): void;
 }
+
+export type Subagent = Extract<SessionSignal, { type: "subagent" }>;
 
 export class Reconciler {
   readonly #options: ReconcilerOptions;
@@ -135,7 +141,7 @@ export class Reconciler {
       // What is due by the clock alone waits for what sessions have to tell first.
       [...this.#attendants.values()].every(({ caughtUp }) => caughtUp) ? earliest(wanted.lookAt, opensAt) : null,
     );
-    if (wanted.spawnMain && slots.opensAt(mainAgent(run)) === null) await this.#writer.submit({ type: "spawnMain" });
+    if (wanted.spawnMain && slots.opensAt(mainAgent(run)) === null) await this.#spawnMain();
     await this.#spawn(wanted.spawn);
   }
 
@@ -157,6 +163,19 @@ export class Reconciler {
         if (stored && spawn.some((taskId) => !this.#isActive(taskId))) this.#options.onPlaceLeft();
       },
     };
+  }
+
+  /** Other runs look at the same moment, when the wait for a provider is over; only one of them is to ask. */
+  async #spawnMain(): Promise<void> {
+    const before = this.#writer.run;
+    const letGo = this.#options.slots.holdMain(mainAgent(before));
+    try {
+      await this.#writer.submit({ type: "spawnMain" });
+    } finally {
+      letGo();
+    }
+    // Others saw that it was about to ask, and nothing will tell them that it is not.
+    if (this.#writer.run !== before && askedMain(this.#writer.run) === null) this.#options.onPlaceLeft();
   }
 
   async #spawn(taskIds: readonly string[]): Promise<void> {
@@ -196,7 +215,12 @@ export class Reconciler {
       history,
       known,
     };
-    const attendant = new Attendant({ ...options, onCaughtUp: () => this.look(), onSpent: () => this.#spent() });
+    const attendant = new Attendant({
+      ...options,
+      onCaughtUp: () => this.look(),
+      onSpent: () => this.#spent(),
+      onSubagent: (told) => this.#options.onSubagent(sessionId, told),
+    });
     this.#attendants.set(sessionId, attendant);
   }
 
@@ -353,8 +377,13 @@ export class Reconciler {
   }
 }
 
-const workerAgent = (run: Run): string => castOf(run, "workerExecution").agent;
-const mainAgent = (run: Run): string => castOf(run, run.owed?.phase ?? "analysis").agent;
+const workerAgent = (run: Run): Asker => asker(run, "workerExecution");
+const mainAgent = (run: Run): Asker => asker(run, run.owed?.phase ?? "analysis");
+
+function asker(run: Run, phase: Phase): Asker {
+  const { agent } = castOf(run, phase);
+  return { agent, provider: providerOf(agent, run.providers) };
+}
 
 const earliest = (a: number | null, b: number | null): number | null =>
   a === null ? b : b === null ? a : Math.min(a, b);

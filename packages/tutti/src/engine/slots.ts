@@ -1,6 +1,5 @@
 // Places for workers: how many more may be started now, over all runs of this server, for one agent, in the memory that
 // is left, and while its provider answers.
-import { providerOf } from "../run/provider-name.ts";
 import type { Run } from "../schema/run.ts";
 
 export interface SlotLimits {
@@ -13,11 +12,20 @@ export interface SlotLimits {
   freeMemory?: () => number;
 }
 
+/** An agent, and who stands behind it as its run knows. */
+export interface Asker {
+  agent: string;
+  provider: string;
+}
+
 /**
  * One entry for each worker that is active, over all runs: its agent, and since when it runs. A state of a run that is
  * about to be stored may be given, to be counted instead of the stored one.
  */
-export type ActiveAgents = (instead?: Run) => { agent: string; since: number }[];
+export type ActiveAgents = (instead?: Run) => (Asker & { since: number })[];
+
+/** The providers of main sessions that are being asked something, or will be at the next moment, over all runs. */
+export type AskedMains = () => string[];
 
 /** Until when the provider of an agent answers nobody, as the runs have heard; null where none has heard such a thing. */
 export type RefusedUntil = (provider: string) => number | null;
@@ -35,45 +43,51 @@ export class Slots {
   readonly #active: ActiveAgents;
   readonly #now: () => number;
   readonly #refusedUntil: RefusedUntil;
-  readonly #reserved: string[] = [];
+  readonly #mains: AskedMains;
+  readonly #reserved: Asker[] = [];
+  /** Providers of main sessions that are about to start; those take no worker's place. */
+  readonly #starting: string[] = [];
 
-  constructor(limits: SlotLimits, active: ActiveAgents, now: () => number, refusedUntil: RefusedUntil = () => null) {
+  constructor(
+    limits: SlotLimits,
+    active: ActiveAgents,
+    now: () => number,
+    refusedUntil: RefusedUntil = () => null,
+    mains: AskedMains = () => [],
+  ) {
     this.#limits = limits;
     this.#active = active;
     this.#now = now;
     this.#refusedUntil = refusedUntil;
+    this.#mains = mains;
   }
 
   /** When to look again, because the agent's provider lets nobody in for now; null while it does. */
-  opensAt(agent: string): number | null {
-    if (this.#byProvider(agent, this.#taken()) > 0) return null;
-    const until = this.#refusedUntil(providerOf(agent))!;
+  opensAt({ provider }: Asker): number | null {
+    if (this.#byProvider(provider, [...this.#active(), ...this.#reserved]) > 0) return null;
+    const until = this.#refusedUntil(provider)!;
     return this.#now() < until ? until : until + NEWS_LAST_MS;
   }
 
-  /** The agents of all who have a place, or are about to. */
-  #taken(): string[] {
-    return [...this.#active().map((worker) => worker.agent), ...this.#reserved];
-  }
-
   /** How many more its provider lets in: none while it refuses, then one that shows whether it still does. */
-  #byProvider(agent: string, active: readonly string[]): number {
-    const until = this.#refusedUntil(providerOf(agent));
+  #byProvider(provider: string, active: readonly Asker[]): number {
+    const until = this.#refusedUntil(provider);
     if (until === null || this.#now() >= until + NEWS_LAST_MS) return Number.POSITIVE_INFINITY;
-    const others = active.filter((each) => providerOf(each) === providerOf(agent)).length;
-    return this.#now() < until || others > 0 ? 0 : 1;
+    if (this.#now() < until) return 0;
+    const others = [...active.map((each) => each.provider), ...this.#mains(), ...this.#starting];
+    return others.includes(provider) ? 0 : 1;
   }
 
   /** How many workers of this agent may be started now. */
-  free(agent: string, instead?: Run): number {
+  free({ agent, provider }: Asker, instead?: Run): number {
     const known = this.#active(instead);
-    const active = [...known.map((worker) => worker.agent), ...this.#reserved];
+    const active = [...known, ...this.#reserved];
     const { maxWorkers, perAgent = {} } = this.#limits;
     const kind = agentKind(agent);
-    const ofKind = active.filter((each) => agentKind(each) === kind).length;
+    const ofKind = active.filter((each) => agentKind(each.agent) === kind).length;
     const cap = Object.hasOwn(perAgent, kind) ? perAgent[kind]! : Number.POSITIVE_INFINITY;
     const young = known.filter(({ since }) => this.#now() - since < YOUNG_MS).length + this.#reserved.length;
-    const byProvider = this.#byProvider(agent, active);
+    const byProvider = this.#byProvider(provider, active);
     const byMemory = this.#byMemory(active.length, young);
     return Math.max(0, Math.min(maxWorkers - active.length, cap - ofKind, byMemory, byProvider));
   }
@@ -85,12 +99,19 @@ export class Slots {
     return Math.max(active === 0 ? 1 : 0, Math.floor(freeMemory() / memoryPerWorker) - young);
   }
 
-  /** Held between the decision to start workers and the moment when the log shows them. */
-  reserve(agent: string, count: number): void {
-    for (let i = 0; i < count; i++) this.#reserved.push(agent);
+  /** Held between the decision to start a main session and the moment when the log shows it. Returns the way out. */
+  holdMain({ provider }: Asker): () => void {
+    this.#starting.push(provider);
+    return () => void this.#starting.splice(this.#starting.indexOf(provider), 1);
   }
 
-  release(agent: string, count: number): void {
-    for (let i = 0; i < count; i++) this.#reserved.splice(this.#reserved.indexOf(agent), 1);
+  /** Held between the decision to start workers and the moment when the log shows them. */
+  reserve(asker: Asker, count: number): void {
+    for (let i = 0; i < count; i++) this.#reserved.push(asker);
+  }
+
+  /** What was reserved, by the same object. */
+  release(asker: Asker, count: number): void {
+    for (let i = 0; i < count; i++) this.#reserved.splice(this.#reserved.indexOf(asker), 1);
   }
 }

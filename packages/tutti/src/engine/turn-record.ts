@@ -16,28 +16,31 @@ export class TurnRecord {
   lastBlock: ScannedBlock | null = null;
   toolStats: ToolStats = NO_TOOLS;
   usage: Usage = NO_USAGE;
-  said = "";
+  #said = "";
   /** How many agents of its own it has started. */
   subagents = 0;
-  readonly #delimiters: Delimiters;
-  #scanner: ResponseScanner;
+  readonly #scanner: ResponseScanner;
 
   constructor(delimiters: Delimiters) {
-    this.#delimiters = delimiters;
     this.#scanner = new ResponseScanner(delimiters);
   }
 
   /** Returns the blocks that became complete. A block does not reach from one message into the next. */
   text(text: string, complete: boolean): ScannedBlock[] {
     const found = this.#scanner.push(text);
-    if (complete) {
-      found.push(...this.#scanner.end());
-      this.#scanner = new ResponseScanner(this.#delimiters);
-    }
+    // The same scanner for all of them: a session may send a million messages, and each would leave one behind.
+    if (complete) found.push(...this.#scanner.end());
     this.blocks.push(...found.filter((block) => !block.ok || !ACTS_AT_ONCE.has(block.phase)));
     this.lastBlock = found.at(-1) ?? this.lastBlock;
-    this.said = (this.said + text).slice(-SAID);
+    this.#said += text.slice(-SAID);
+    // Cut now and then only: to cut after every message would copy all of it a million times.
+    if (this.#said.length > 16 * SAID) this.#said = this.said;
     return found;
+  }
+
+  /** The end of what was said. */
+  get said(): string {
+    return this.#said.slice(-SAID);
   }
 
   get lastWords(): string {

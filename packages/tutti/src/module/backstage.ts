@@ -2,14 +2,19 @@
 // what it wants of it. Managers that are given the same session controller stand on the same stage.
 import { openStage, type Stage } from "../main.ts";
 import type { Engine, Listener } from "../engine/engine.ts";
+import type { HookFunction } from "../engine/hooks.ts";
+import type { SubSessionSettings } from "../engine/sub-session-monitor.ts";
 import { workerOfSession } from "../run/lookup.ts";
 import { TuttiError } from "../schema/error.ts";
+import { SubSessionOptions } from "../schema/options.ts";
 import type { Run } from "../schema/run.ts";
 import type { TemplateConfig } from "../schema/template.ts";
 import type { Worker } from "../schema/worker.ts";
+import type { NamedAgent } from "../session/named-hosts.ts";
 import { CONTROLLER_AGENT } from "../session/polled-host.ts";
 import { isSessionController, type SessionController } from "../session/session-controller.ts";
 import type { SessionHost, SessionSpec } from "../session/session.ts";
+import type { World } from "../world.ts";
 import type { TemplateManager } from "./template-manager.ts";
 
 /**
@@ -26,6 +31,14 @@ export interface Wishes {
   mainPollMs?: number;
   workerPollMs?: number;
   settleMs?: number;
+  /** Time and ids; for tests. */
+  world?: World;
+  /** Functions that templates can name as hooks. */
+  hooks?: Readonly<Record<string, HookFunction>>;
+  /** Agents by names that runs and templates can use. */
+  agents?: Readonly<Record<string, NamedAgent>>;
+  /** How sub-sessions are looked after; whoever says it also says when. */
+  subSession?: SubSessionSettings;
   /** Settings for runs whose template does not give them itself. */
   config?: Partial<TemplateConfig>;
 }
@@ -77,7 +90,7 @@ export class Backstage {
 
   get #open(): Stage {
     if (this.#stage) return this.#stage;
-    const { dataDir, templates, maxWorkers, settleMs } = this.#wishes;
+    const { dataDir, templates, maxWorkers, settleMs, world, hooks, agents, subSession } = this.#wishes;
     this.#stage = openStage({
       dataDir,
       controller: this.#controller,
@@ -85,7 +98,11 @@ export class Backstage {
       maxWorkers: maxWorkers ?? null,
       pollMs: (spec) => this.#pollMs(spec),
       isWatched: ({ taskId }) => !this.#unwatched.has(taskId === null ? "main" : "worker"),
+      subSessions: { settings: subSession ?? SubSessionOptions.parse({}), automatic: subSession === undefined },
       ...(settleMs === undefined ? {} : { settleMs }),
+      ...(world && { world }),
+      ...(hooks && { hooks }),
+      ...(agents && { agents }),
     });
     this.#stage.engine.subscribe((event, run) => {
       for (const listener of this.#listeners) listener(event, run);

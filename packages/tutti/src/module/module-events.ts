@@ -20,4 +20,9 @@ export function forwardEvents(
   });
 }
 
+export const isOfSubSessions = (type: EventType): boolean => type.startsWith("subsession:");
+export const isOfTemplates = (type: EventType): boolean => type.startsWith("template:");
 export const isOfWorkers = (type: EventType): boolean => type.startsWith("worker:") || type.startsWith("workers:");
+/** What is nobody else's. */
+export const isOfOrchestrators = (type: EventType): boolean =>
+  !isOfWorkers(type) && !isOfSubSessions(type) && !isOfTemplates(type);

@@ -5,7 +5,7 @@ import type { z } from "zod";
 import { Backstage, type Controller } from "./backstage.ts";
 import { checkOptions } from "./check-options.ts";
 import { listSessions, type ListedSession, type ListOptions } from "./list-sessions.ts";
-import { forwardEvents, isOfWorkers, type ModuleEvents } from "./module-events.ts";
+import { forwardEvents, isOfOrchestrators, type ModuleEvents } from "./module-events.ts";
 import {
   countsOf,
   orchestratorState,
@@ -63,7 +63,7 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
       mainPollMs: pollInterval,
       ...(persistenceEnabled ? folder : { dataDir: null }),
     });
-    forwardEvents(this.backstage, this, (type) => !isOfWorkers(type));
+    forwardEvents(this.backstage, this, isOfOrchestrators);
   }
 
   /** All of them by id, as they stand now. */

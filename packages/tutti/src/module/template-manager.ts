@@ -1,6 +1,9 @@
 // The TemplateManager of document 004: the library's templates under the documented names. Templates that come with Tutti
 // are always there; files in `templatesDir` are system templates too, and those in `templatesDir/custom` can be changed.
+import { EventEmitter } from "node:events";
 import { join } from "node:path";
+import type { ModuleEvents } from "./module-events.ts";
+import type { EventType } from "../schema/event.ts";
 import type { Template } from "../schema/template.ts";
 import { TuttiError } from "../schema/error.ts";
 import { TemplateLibrary, type ResolvedTemplate } from "../template/library.ts";
@@ -23,7 +26,15 @@ export type TemplateRow = Pick<
 /** What all templates extend in the end. */
 const BASE = "_default";
 
-export class TemplateManager {
+export const TEMPLATE_EVENTS = [
+  "template:loaded",
+  "template:created",
+  "template:updated",
+  "template:deleted",
+  "template:error",
+] as const satisfies EventType[];
+
+export class TemplateManager extends EventEmitter<ModuleEvents> {
   readonly templatesDir: string;
   readonly customDir: string;
   /** As they stand in their files, by id. */
@@ -33,9 +44,15 @@ export class TemplateManager {
   readonly #library: TemplateLibrary;
 
   constructor(templatesDir: string) {
+    super();
+    const emit = this.emit.bind(this) as (type: string, data: unknown) => boolean;
     this.templatesDir = templatesDir;
     this.customDir = join(templatesDir, "custom");
-    this.#library = new TemplateLibrary({ systemFolder: this.templatesDir, userFolder: this.customDir });
+    this.#library = new TemplateLibrary({
+      systemFolder: this.templatesDir,
+      userFolder: this.customDir,
+      tell: ({ type, data }) => void emit(type, data),
+    });
   }
 
   async initialize(): Promise<void> {

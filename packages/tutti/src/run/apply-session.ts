@@ -272,7 +272,7 @@ function endTurn(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data
 
 /** A provider that answered no longer refuses. */
 function heardOf(run: Run, session: SessionState | null, { kind }: Ending): Run {
-  const provider = session && providerOf(session.agent);
+  const provider = session && providerOf(session.agent, run.providers);
   if (provider === null || kind !== "ended" || !Object.hasOwn(run.refusals, provider)) return run;
   const { [provider]: _, ...refusals } = run.refusals;
   return { ...run, refusals };

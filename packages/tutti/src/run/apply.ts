@@ -9,9 +9,10 @@ import { addTools, applyToSession, goOn } from "./apply-session.ts";
 import { workerOf, workersOf } from "./lookup.ts";
 import { carryOver } from "./open-work.ts";
 import { soundOrder } from "./plan.ts";
+import { waitsForProvider } from "./provider.ts";
 import { emptyRecord, entryOf, valuesOf, withEntry, withoutEntries } from "./shared-record.ts";
 import { withWorker } from "./with-worker.ts";
-import type { Placed, RunEvent } from "../schema/event.ts";
+import { isServerEvent, type Placed, type RunEvent } from "../schema/event.ts";
 import { NO_USAGE, type Verdict } from "../schema/outcome.ts";
 import type { InboxItem } from "../schema/inbox.ts";
 import type { Run } from "../schema/run.ts";
@@ -19,14 +20,27 @@ import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
 import { NO_TOOLS, type Owed, type SessionState } from "../schema/worker.ts";
 
 /** Raised whenever the same events fold to a state of another form: states that were stored before are then folded anew. */
-export const FOLD_VERSION = 3;
+export const FOLD_VERSION = 4;
 
 export function apply(run: Run | null, event: RunEvent & Placed): Run {
   if (event.type === "orchestrator:created") return born(event.data, event);
   if (run === null) throw new Error(`the log of a run begins with ${event.type} instead of orchestrator:created`);
   const next = { ...change(run, event), runSeq: event.runSeq, updatedAt: event.timestamp };
   carryOver(run, next);
-  return next;
+  const noted = noteHold(run, next, event.timestamp);
+  if (noted !== next) carryOver(next, noted);
+  return noted;
+}
+
+/** While everybody waits for a provider, time counts neither against the phase nor against the budget. */
+function noteHold(before: Run, run: Run, at: number): Run {
+  const isHeld = waitsForProvider(run);
+  if (isHeld === (run.heldSince !== undefined)) return run;
+  if (isHeld) return { ...run, heldSince: at };
+  const { heldSince = at, ...rest } = run;
+  const held = at - heldSince;
+  const isSamePhase = run.phaseSince !== null && run.phaseSince === before.phaseSince;
+  return { ...rest, idleMs: run.idleMs + held, phaseSince: isSamePhase ? run.phaseSince! + held : run.phaseSince };
 }
 
 /** Folds a log, or goes on folding from a state. */
@@ -88,6 +102,7 @@ function born(data: Created, { runSeq, timestamp }: Placed): Run {
     errors: [],
     forkedFrom: null,
     idempotency: data.idempotency ?? null,
+    ...(data.providers && { providers: data.providers }),
     released: false,
     createdAt: timestamp,
     updatedAt: timestamp,
@@ -98,6 +113,7 @@ function born(data: Created, { runSeq, timestamp }: Placed): Run {
 }
 
 function change(run: Run, event: RunEvent & Placed): Run {
+  if (isServerEvent(event)) return run;
   switch (event.type) {
     case "orchestrator:started":
       return {
@@ -331,7 +347,7 @@ function shiftClocks(run: Run, byMs: number, at: number): Run {
     workers,
     inbox,
     main: run.main && shift(run.main),
-    phaseSince: run.pausedFrom ? run.phaseSince : later(run.phaseSince),
+    phaseSince: run.pausedFrom || run.heldSince !== undefined ? run.phaseSince : later(run.phaseSince),
     lastSpawnAt: later(run.lastSpawnAt),
     refusals: Object.fromEntries(
       Object.entries(run.refusals).map(([name, refusal]) => {
@@ -340,7 +356,7 @@ function shiftClocks(run: Run, byMs: number, at: number): Run {
         return [name, { ...refusal, until: later(refusal.until), settledUntil: later(refusal.settledUntil) }];
       }),
     ),
-    idleMs: run.idleSince === null ? run.idleMs + byMs : run.idleMs,
+    idleMs: run.idleSince === null && run.heldSince === undefined ? run.idleMs + byMs : run.idleMs,
   };
 }
 

@@ -17,7 +17,8 @@ const NAMES: Record<BudgetKind, string> = {
 
 /** How much of each kind is used. `live` is what open turns have used so far. */
 export function used(run: Run, at: number, live: Usage = NO_USAGE): Record<BudgetKind, number> {
-  const idle = run.idleMs + (run.idleSince === null ? 0 : at - run.idleSince);
+  const since = run.idleSince ?? run.heldSince ?? null;
+  const idle = run.idleMs + (since === null ? 0 : at - since);
   return {
     usd: run.usage.usd + live.usd,
     tokens: run.usage.inputTokens + run.usage.outputTokens + live.inputTokens + live.outputTokens,
@@ -88,6 +89,7 @@ export function extended(run: Run, kind: BudgetKind, at: number): Budget {
 /** When the minutes will be used up, if they are counted and running. */
 export function minutesOverAt(run: Run): number | null {
   const { minutes } = run.budget;
-  if (minutes === undefined || run.startedAt === null || run.idleSince !== null) return null;
+  if (minutes === undefined || run.startedAt === null) return null;
+  if (run.idleSince !== null || run.heldSince !== undefined) return null;
   return run.startedAt + run.idleMs + minutes * MINUTE;
 }

@@ -37,6 +37,7 @@ export type Order =
       message: string;
       customVariables: Record<string, unknown>;
       agent: string;
+      providers?: Record<string, string>;
       idempotency?: Idempotency;
     }
   | { type: "start"; base: string; warnings: string[] }

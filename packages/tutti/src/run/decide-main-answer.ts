@@ -81,7 +81,7 @@ function breakOff(
     const data = { id: run.id, sessionId, taskId: null, reason: ending.detail, counted: true };
     return [...ended([], true), { type: "main:lost", data }];
   }
-  const error = adviceOn(agent, ending) ?? ending.detail;
+  const error = adviceOn(run, agent, ending) ?? ending.detail;
   return [...ended([]), fail(run, main.turn!.phase, error, ending.cause ?? "turn_failed", at)];
 }
 

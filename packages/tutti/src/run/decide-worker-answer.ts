@@ -81,7 +81,7 @@ function breakOff(run: Run, worker: Worker, over: TurnOver, { again, failed }: W
   if (ending.cause === "usage_limit") return [again, ...park(run, agent, ending, itemId, at)];
   const wait = refused(run, worker.session, ending, at);
   if (wait !== null) return [again, wait];
-  const advice = adviceOn(agent, ending);
+  const advice = adviceOn(run, agent, ending);
   if (advice !== null) {
     // Whoever starts next would fail in the same way.
     const paused = PAUSABLE.has(run.status) ? pause(run, "provider", advice) : [];

@@ -125,9 +125,20 @@ const isOrder = (command: Command): command is Exclude<Order, { type: "create" }
 
 function create(run: Run | null, command: Extract<Order, { type: "create" }>): RunEvent[] {
   if (run !== null) throw new TuttiError("wrong_state", `run ${run.id} exists already`);
-  const { id, templateId, template, cwd, message: userRequest, customVariables, agent, idempotency } = command;
+  const {
+    id,
+    templateId,
+    template,
+    cwd,
+    message: userRequest,
+    customVariables,
+    agent,
+    providers,
+    idempotency,
+  } = command;
   const data = { id, templateId, cwd, status: "created" as const, template, userRequest, customVariables, agent };
-  return [{ type: "orchestrator:created", data: { ...data, ...(idempotency ? { idempotency } : {}) } }];
+  const more = { ...(providers ? { providers } : {}), ...(idempotency ? { idempotency } : {}) };
+  return [{ type: "orchestrator:created", data: { ...data, ...more } }];
 }
 
 function order(run: Run, command: Exclude<Order, { type: "create" }>, at: number): RunEvent[] {

@@ -61,7 +61,7 @@ function dueTurns(run: Run, at: number): RunEvent[] {
   // Where a provider has refused, one turn shows whether it still does.
   const asked = new Set<string>();
   const mayBeAsked = ({ agent }: SessionState): boolean => {
-    const provider = providerOf(agent);
+    const provider = providerOf(agent, run.providers);
     if (!mayAsk(run, agent, at) || asked.has(provider)) return false;
     if (refusalOf(run, agent) !== null) asked.add(provider);
     return true;

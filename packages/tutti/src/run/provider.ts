@@ -11,6 +11,7 @@ import { PAUSABLE } from "./transitions.ts";
 import type { Ending, FailureCause } from "../schema/ending.ts";
 import type { RunEvent } from "../schema/event.ts";
 import type { Refusal, Run } from "../schema/run.ts";
+import { isRunOver } from "../schema/status.ts";
 import type { SessionState } from "../schema/worker.ts";
 
 interface Patience {
@@ -27,7 +28,7 @@ const PATIENCE: Partial<Record<FailureCause, Patience>> = {
 const LONGEST_WAIT_MS = 600_000;
 
 export const refusalOf = (run: Run, agent: string): Refusal | null => {
-  const provider = providerOf(agent);
+  const provider = providerOf(agent, run.providers);
   return Object.hasOwn(run.refusals, provider) ? run.refusals[provider]! : null;
 };
 
@@ -45,7 +46,10 @@ export function refused(run: Run, { agent, turn }: SessionState, ending: Ending,
   // And many who come back at the same moment are refused again.
   const wait = Math.max(retryAfterMs, own) * (1 + spread(`${run.id} ${count}`) / 5);
   const until = Math.max(before?.until ?? 0, Math.ceil(at + wait));
-  return { type: "provider:refused", data: { id: run.id, provider: providerOf(agent), cause, detail, until, count } };
+  return {
+    type: "provider:refused",
+    data: { id: run.id, provider: providerOf(agent, run.providers), cause, detail, until, count },
+  };
 }
 
 /** The agent goes on trying by itself; whoever starts now would only be refused too. */
@@ -56,7 +60,14 @@ export function troubled(run: Run, agent: string, trouble: Trouble, at: number):
   if (!patience || cause === "api") return [];
   const until = Math.ceil(at + Math.min(LONGEST_WAIT_MS, retryAfterMs ?? patience.firstMs));
   if (before !== null && before.until >= until) return [];
-  const about = { id: run.id, provider: providerOf(agent), cause, detail, until, count: before?.count ?? 0 };
+  const about = {
+    id: run.id,
+    provider: providerOf(agent, run.providers),
+    cause,
+    detail,
+    until,
+    count: before?.count ?? 0,
+  };
   return [{ type: "provider:refused", data: { ...about, trying: true } }];
 }
 
@@ -73,7 +84,7 @@ const spread = (text: string): number => Number.parseInt(sha256(text).slice(0, 8
 /** Whether a session of this agent may be asked something now, or started to be asked. */
 export function mayAsk(run: Run, agent: string, at: number): boolean {
   const refusal = refusalOf(run, agent);
-  return refusal === null || (at >= refusal.until && !isAsked(run, providerOf(agent), refusal));
+  return refusal === null || (at >= refusal.until && !isAsked(run, providerOf(agent, run.providers), refusal));
 }
 
 /**
@@ -83,9 +94,34 @@ export function mayAsk(run: Run, agent: string, at: number): boolean {
 function isAsked(run: Run, provider: string, { settledUntil }: Refusal): boolean {
   const sessions = [run.main, ...activeWorkers(run).map(({ session }) => session)];
   return sessions.some((session) => {
-    if (!session?.turn || session.turn.startedAt < settledUntil || providerOf(session.agent) !== provider) return false;
+    if (
+      !session?.turn ||
+      session.turn.startedAt < settledUntil ||
+      providerOf(session.agent, run.providers) !== provider
+    )
+      return false;
     return !openWork(run).questions.some(({ sessionId }) => sessionId === session.sessionId);
   });
+}
+
+/** The agent of a main session that is being asked something, or will be as soon as it may be; null if there is none. */
+export function askedMain(run: Run): string | null {
+  const { main, owed, status } = run;
+  if (!main || main.state === "over" || !owed || owed.waitsFor !== null) return null;
+  if (status === "paused" || isRunOver(status)) return null;
+  return openWork(run).questions.some(({ sessionId }) => sessionId === main.sessionId) ? null : main.agent;
+}
+
+/** Whether nobody is at work, and somebody is not because of a provider that refuses. */
+export function waitsForProvider(run: Run): boolean {
+  if (run.status === "paused" || isRunOver(run.status)) return false;
+  const { main } = run;
+  if (Object.keys(run.refusals).length === 0) return false;
+  const { active, unmerged } = openWork(run);
+  const sessions = [...(main && main.state !== "over" ? [main] : []), ...active.map(({ session }) => session)];
+  const isAtWork = sessions.some(({ turn, state }) => turn !== null || state === "spawning");
+  if (isAtWork || unmerged.length > 0) return false;
+  return sessions.some(({ refusedSince, pausedAt }) => refusedSince !== null && pausedAt === null);
 }
 
 /** When the next wait is over. */
@@ -101,7 +137,7 @@ const USUAL_LIMIT_MS = 3_600_000;
 /** What the account may use is used up: the run rests until that changes, or until a person says so. */
 export function park(run: Run, agent: string, ending: Ending, itemId: string, at: number): RunEvent[] {
   if (!PAUSABLE.has(run.status)) return [];
-  const provider = providerOf(agent);
+  const provider = providerOf(agent, run.providers);
   const { autoResume, maxAutoResumes } = run.template.config;
   const known = ending.resetAt !== undefined && ending.resetAt > at ? ending.resetAt : null;
   const resumeAt = known ?? at + USUAL_LIMIT_MS;
@@ -128,7 +164,7 @@ const ADVICE: Partial<Record<FailureCause, string>> = {
 };
 
 /** What a person has to do before anybody of this provider can go on; null if that is not the reason. */
-export function adviceOn(agent: string, { cause, detail }: Ending): string | null {
+export function adviceOn(run: Run, agent: string, { cause, detail }: Ending): string | null {
   const advice = cause && ADVICE[cause];
-  return advice ? `${providerOf(agent)}: ${advice} (${detail})` : null;
+  return advice ? `${providerOf(agent, run.providers)}: ${advice} (${detail})` : null;
 }

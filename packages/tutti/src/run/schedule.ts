@@ -140,7 +140,7 @@ function nextLook(run: Run, since: number): number | null {
 /** When the workers' phase as a whole has taken too long. */
 export function phaseOverAt(run: Run): number | null {
   const { timeout } = run.template.phases.workerExecution;
-  if (timeout === undefined || run.phaseSince === null) return null;
+  if (timeout === undefined || run.phaseSince === null || run.heldSince !== undefined) return null;
   return mayStart(run) ? run.phaseSince + timeout : null;
 }
 

@@ -8,7 +8,7 @@ import { Ending, FailureCause } from "./ending.ts";
 import { HOOK_NAMES } from "./hook.ts";
 import { InboxItem } from "./inbox.ts";
 import { Conflict, Usage, Verdict } from "./outcome.ts";
-import { PHASES, RUN_STATUSES } from "./status.ts";
+import { PHASES, RUN_STATUSES, SUBSESSION_STATUS } from "./status.ts";
 import { Task } from "./task.ts";
 import { Template } from "./template.ts";
 import { Origin, ToolStats } from "./worker.ts";
@@ -17,6 +17,18 @@ const Phase = z.enum(PHASES as [(typeof PHASES)[number]]);
 const RunStatus = z.enum(RUN_STATUSES as [(typeof RUN_STATUSES)[number]]);
 const worker = { sessionId: z.string(), orchestratorId: z.string(), taskId: z.string() };
 const session = { id: z.string(), sessionId: z.string(), taskId: z.string().nullable() };
+
+const subSessionStatuses = Object.values(SUBSESSION_STATUS);
+const SubSessionStatus = z.enum(subSessionStatuses as [(typeof subSessionStatuses)[number]]);
+const relation = { childSessionId: z.string(), parentSessionId: z.string() };
+const SubSessionUpdates = z.strictObject({
+  lastAssistantMessage: z.string().nullable().optional(),
+  messageCount: z.number().int().min(0).optional(),
+  error: z.string().nullable().optional(),
+  lastActivityAt: z.number().optional(),
+  returnedAt: z.number().optional(),
+});
+export type SubSessionUpdates = z.infer<typeof SubSessionUpdates>;
 
 export const PAUSE_REASONS = ["person", "needs_input", "budget", "hook", "usage_limit", "provider"] as const;
 const PauseReason = z.enum(PAUSE_REASONS);
@@ -44,6 +56,8 @@ export const EVENTS = {
     userRequest: z.string(),
     customVariables: z.record(z.string(), z.unknown()),
     agent: z.string(),
+    /** Who stands behind the agents that have a name of the person's choice, which does not say it. */
+    providers: z.record(z.string(), z.string()).optional(),
     /** The name that its request was given, and the hash of what it said: repeated, it makes no second run. */
     idempotency: Idempotency.optional(),
   }),
@@ -273,6 +287,46 @@ export const EVENTS = {
     durationMs: z.number(),
   }),
 
+  // Events of the server itself: they belong to no run, and no run is changed by them.
+  /** A session that another one has started; `orchestratorId` where the parent is a session of a run. */
+  "subsession:registered": z.object({
+    ...relation,
+    taskToolId: z.string().nullable(),
+    timestamp: z.string(),
+    orchestratorId: z.string().optional(),
+    /** The agent of the parent told of it, and will tell of its end; nobody else can look at it. */
+    reported: z.boolean().optional(),
+  }),
+  "subsession:unregistered": z.object({ ...relation, timestamp: z.string() }),
+  "subsession:statusChanged": z.object({
+    ...relation,
+    previousStatus: SubSessionStatus,
+    newStatus: SubSessionStatus,
+    timestamp: z.string(),
+    /** What became known with it. */
+    updates: SubSessionUpdates.optional(),
+  }),
+  "subsession:activity": z.object({ ...relation, messageCount: z.number(), timestamp: z.string() }),
+  "subsession:resultReturned": z.object({ ...relation, messageLength: z.number(), timestamp: z.string() }),
+  "subsession:orphaned": z.object({ ...relation, timestamp: z.string() }),
+  "subsession:error": z.object({ ...relation, error: z.string(), timestamp: z.string() }),
+  "subsession:archived": z.object({ childSessionId: z.string(), timestamp: z.string() }),
+  "subsession:monitoring:started": z.object({ timestamp: z.string() }),
+  "subsession:monitoring:stopped": z.object({ timestamp: z.string() }),
+  /** A template was found, or is another than the log last told; `hash` stands for its content. */
+  "template:loaded": z.object({ id: z.string(), isSystem: z.boolean(), hash: z.string().optional() }),
+  "template:created": z.object({ id: z.string(), name: z.string(), hash: z.string().optional() }),
+  "template:updated": z.object({ id: z.string(), name: z.string(), hash: z.string().optional() }),
+  "template:deleted": z.object({ id: z.string() }),
+  "template:error": z.object({ file: z.string().optional(), error: z.string() }),
+  /** A schedule has its run for a due time; null if a person started it. After a crash the same may be told twice. */
+  "schedule:fired": z.object({ name: z.string(), due: z.number().nullable(), run: z.string() }),
+  /** A due time of a schedule has no run and will have none. */
+  "schedule:skipped": z.object({ name: z.string(), due: z.number(), reason: z.string() }),
+  "trigger:fired": z.object({ name: z.string(), run: z.string() }),
+  /** Somebody who knows a trigger's secret has sent a delivery for which no run could be made. */
+  "trigger:refused": z.object({ name: z.string(), reason: z.string() }),
+
   // Events that only tell.
   "worker:progress": z.object({
     ...worker,
@@ -295,6 +349,13 @@ export type EventType = keyof typeof EVENTS;
 export type EventData<T extends EventType> = z.infer<(typeof EVENTS)[T]>;
 /** An event before it has a place in the log. */
 export type RunEvent = { [T in EventType]: { type: T; data: EventData<T> } }[EventType];
+
+type ServerPart = "subsession" | "template" | "schedule" | "trigger";
+/** An event of the server itself, which stands in the server's own log. */
+export type ServerEvent = Extract<RunEvent, { type: `${ServerPart}:${string}` }>;
+
+export const isServerEvent = (event: { type: EventType }): event is ServerEvent =>
+  /^(subsession|template|schedule|trigger):/.test(event.type);
 
 /** What the fold needs to know of an event's place in the log. */
 export interface Placed {

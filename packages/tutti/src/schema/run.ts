@@ -40,6 +40,8 @@ export interface Run {
   customVariables: Record<string, unknown>;
   /** The agent of its sessions, as the person named it, where the template names no other for a phase. */
   agent: string;
+  /** Who stands behind the agents that have a name of the person's choice. */
+  providers?: Readonly<Record<string, string>>;
   status: RunStatus;
   /** Null until the run has ended. */
   outcome: Verdict | null;
@@ -85,6 +87,8 @@ export interface Run {
   sessions: number;
   idleMs: number;
   idleSince: number | null;
+  /** Since when everybody waits for a provider that refuses; absent while somebody is at work, or nobody waits for one. */
+  heldSince?: number;
   /** When the newest worker was started. */
   lastSpawnAt: number | null;
   /** Since when the present phase lasts. */

@@ -39,6 +39,16 @@ export const WORKER_STATUS = {
 } as const;
 export type WorkerStatus = (typeof WORKER_STATUS)[keyof typeof WORKER_STATUS];
 
+export const SUBSESSION_STATUS = {
+  ACTIVE: "active",
+  COMPLETING: "completing",
+  COMPLETED: "completed",
+  RETURNED: "returned",
+  ORPHANED: "orphaned",
+  ERROR: "error",
+} as const;
+export type SubSessionStatus = (typeof SUBSESSION_STATUS)[keyof typeof SUBSESSION_STATUS];
+
 export const isRunOver = (status: RunStatus): boolean =>
   status === "completed" || status === "error" || status === "cancelled";
 

@@ -5,9 +5,11 @@
 // 1. A foreign Host or Origin is refused before anything else is looked at, with or without a token.
 // 2. A secret is compared in constant time, and never with anything but its digest.
 // 3. A cookie is sent by the browser on its own, so it counts only where the browser also says who made it ask.
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
+import type { Holder } from "./holder.ts";
+import type { NamedTokens } from "./named-tokens.ts";
+import { cookieOf, digestOf, isSame } from "./token-digest.ts";
 import { TuttiError } from "../schema/error.ts";
 
 /** The head of a request, as far as access depends on it. */
@@ -18,7 +20,9 @@ export interface Asking {
 }
 
 export interface AccessOptions {
+  /** The server's own, which may do everything. */
   token: string;
+  tokens: NamedTokens;
   /** The address the server listens on. */
   host: string;
   port: number;
@@ -27,22 +31,23 @@ export interface AccessOptions {
 const LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"];
 const EVERY_ADDRESS = new Set(["0.0.0.0", "::"]);
 
+const OWNER: Holder = { name: null, role: "admin", id: "" };
+
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 
 export class Access {
   readonly #token: Buffer;
-  readonly #cookie: string;
-  readonly #cookieDigest: Buffer;
+  readonly #cookie: Buffer;
+  readonly #tokens: NamedTokens;
   readonly #cookieName: string;
   readonly #host: string;
   readonly #port: number;
 
-  constructor({ token, host, port }: AccessOptions) {
-    this.#token = digest(token);
-    // Browsers send cookies to every port of a host, so the cookie must not be the token itself.
-    this.#cookie = createHmac("sha256", token).update("tutti cookie").digest("base64url");
-    this.#cookieDigest = digest(this.#cookie);
+  constructor({ token, tokens, host, port }: AccessOptions) {
+    this.#token = digestOf(token);
+    this.#cookie = digestOf(cookieOf(token));
+    this.#tokens = tokens;
     this.#cookieName = `tutti_${port}`;
     this.#host = host;
     this.#port = port;
@@ -58,16 +63,18 @@ export class Access {
     }
   }
 
-  /** Throws the refusal of a request without a valid token or cookie. Asked after `checkOrigin`. */
-  checkToken({ method, upgrade, headers }: Asking): void {
+  /** Who asks. Throws the refusal of a request without a valid token or cookie. Asked after `checkOrigin`. */
+  checkToken({ method, upgrade, headers }: Asking): Holder {
     const { authorization, cookie, origin } = headers;
     if (authorization !== undefined) {
       const [, bearer] = /^Bearer +(\S.*)$/i.exec(authorization) ?? [];
-      if (bearer !== undefined && this.isToken(bearer)) return;
-      throw new TuttiError("unauthorized", "the token is not valid");
+      const bearing = bearer === undefined ? null : this.holderOf(bearer);
+      if (bearing) return bearing;
+      throw new TuttiError("unauthorized", "the token is not valid: it is wrong, has expired or was revoked");
     }
     const values = cookieValues(cookie ?? "", this.#cookieName);
-    if (!values.some((value) => timingSafeEqual(digest(value), this.#cookieDigest))) {
+    const holder = values.map((value) => this.#holderOfCookie(value)).find((found) => found !== null);
+    if (!holder) {
       throw new TuttiError("unauthorized", "a token is needed: open the URL that was printed at the start");
     }
     const writes = upgrade || (method !== "GET" && method !== "HEAD");
@@ -78,15 +85,23 @@ export class Access {
     if (site !== undefined && site !== "same-origin" && site !== "none") {
       throw new TuttiError("forbidden", "with a cookie, requests made by other sites are refused");
     }
+    return holder;
   }
 
-  isToken(text: string): boolean {
-    return timingSafeEqual(digest(text), this.#token);
+  /** Null if it is nobody's token. */
+  holderOf(token: string): Holder | null {
+    return isSame(digestOf(token), this.#token) ? OWNER : this.#tokens.find(token);
   }
 
-  /** The header that lets a browser in from now on. */
-  get setCookie(): string {
-    return `${this.#cookieName}=${this.#cookie}; Path=/; HttpOnly; SameSite=Strict`;
+  #holderOfCookie(value: string): Holder | null {
+    return isSame(digestOf(value), this.#cookie) ? OWNER : this.#tokens.findByCookie(value);
+  }
+
+  /** The header that lets the browser of a token's holder in from now on. */
+  setCookie(token: string): string {
+    const isOwn = this.holderOf(token) === OWNER;
+    const value = isOwn ? cookieOf(token) : this.#tokens.cookieFor(token);
+    return `${this.#cookieName}=${value}; Path=/; HttpOnly; SameSite=Strict`;
   }
 
   /**
@@ -101,11 +116,6 @@ export class Access {
     if (EVERY_ADDRESS.has(this.#host)) return isIP(bare) !== 0;
     return bare === this.#host.toLowerCase();
   }
-}
-
-/** Digests are of one length, which the comparison in constant time needs. */
-function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
 }
 
 /** All of them: a server on another port of the same host can set a second cookie of the same name. */

@@ -2,9 +2,11 @@
 import type { HttpBindings } from "@hono/node-server";
 import type { Context } from "hono";
 import type { z } from "zod";
+import type { Holder } from "./holder.ts";
 import { TuttiError } from "../schema/error.ts";
 
-export type Bindings = { Bindings: HttpBindings };
+/** The holder is known unless the route is open to everybody. */
+export type Bindings = { Bindings: HttpBindings; Variables: { holder: Holder | undefined } };
 type Asked = Context<Bindings>;
 
 export const MAX_BODY_BYTES = 1024 * 1024;
@@ -39,7 +41,7 @@ export async function readBody<S extends z.ZodType>(c: Asked, schema: S): Promis
 }
 
 /** Counted while it arrives, because a body sent in chunks does not say its length. */
-async function readBytes(c: Asked): Promise<Uint8Array> {
+export async function readBytes(c: Asked): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   const reader = (c.req.raw.body as ReadableStream<Uint8Array> | null)?.getReader();

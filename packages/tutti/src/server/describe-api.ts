@@ -1,8 +1,9 @@
 // The description of the API in OpenAPI 3.1, made from the table of routes.
 import { z } from "zod";
-import { errorsOf, readRouteKey, statusOfError, type Route } from "../schema/api/route.ts";
+import { errorsOf, readRouteKey, roleOf, statusOfError, type Route } from "../schema/api/route.ts";
 import { aliasOf, API_VERSION, ROUTES } from "../schema/api/routes.ts";
 import * as values from "../schema/api/run-values.ts";
+import { LaunchedRun } from "../schema/api/schedule-routes.ts";
 import { RawTemplate, TemplateSummary } from "../schema/api/template-routes.ts";
 import { Template } from "../schema/template.ts";
 
@@ -15,7 +16,7 @@ export interface Operation {
   parameters: { name: string; in: string; required: boolean; description?: string; schema: Json }[];
   requestBody?: { required: boolean; content: Record<string, { schema: Json }> };
   responses: Record<string, { description: string; content?: Record<string, { schema: Json }> }>;
-  security?: Json[];
+  security: Record<string, string[]>[];
 }
 
 export interface Description extends Json {
@@ -47,18 +48,20 @@ const NAMED = {
   RunGraph: values.RunGraph,
   RunTimeline: values.RunTimeline,
   RunUsage: values.RunUsage,
+  LaunchedRun,
 } satisfies Record<string, z.ZodType>;
 
 const PARAMS: Record<string, string> = {
   id: "The id of the run, or of the template.",
   key: "The name of a session.",
   itemId: "The id of something in the inbox.",
-  name: "The name of a protocol.",
+  name: "The name of a protocol, token, schedule or trigger.",
 };
 
 const INTRODUCTION =
   "Orchestrates coding agents. Every request but the one for health carries the token, as a bearer token or as the " +
-  "cookie that the printed URL sets. Errors have one shape; nothing that failed has changed any state. Lists are bare " +
+  "cookie that the printed URL sets; each route names the role that its token must have at least: view, operate or " +
+  "admin. Errors have one shape; nothing that failed has changed any state. Lists are bare " +
   "arrays, ascending, at most `limit` long; go on with `after` until one is empty.";
 
 let described: Description | null = null;
@@ -87,6 +90,7 @@ function make(): Description {
       securitySchemes: {
         token: { type: "http", scheme: "bearer" },
         cookie: { type: "apiKey", in: "cookie", name: "tutti_PORT" },
+        signature: { type: "apiKey", in: "header", name: "X-Hub-Signature-256" },
       },
     },
     security: [{ token: [] }, { cookie: [] }],
@@ -94,13 +98,19 @@ function make(): Description {
 }
 
 function operationOf(key: string, route: Route, answer: Json): Operation {
+  const role = roleOf(key, route);
   const { method, path, params } = readRouteKey(key);
-  const { summary, query, body, headers = {}, status = 200, repeated, type = "application/json", open } = route;
+  const { summary, query, body, headers = {}, status = 200, repeated, type = "application/json" } = route;
   const content = { [type]: { schema: answer } };
   return {
     operationId: operationId(method, path),
     summary,
-    tags: [path.split("/")[2]!.replace(".json", "")],
+    tags: [
+      path
+        .replace(/^\/(api\/)?/, "")
+        .split("/")[0]!
+        .replace(".json", ""),
+    ],
     parameters: [
       ...params.map((name) => ({
         name,
@@ -122,10 +132,16 @@ function operationOf(key: string, route: Route, answer: Json): Operation {
     responses: {
       ...(repeated !== undefined && { 200: { description: repeated, content } }),
       [status]: { description: "Done.", content },
-      ...refusals(route),
+      ...refusals(key, route),
     },
-    ...(open && { security: [] }),
+    security: securityOf(role, route),
   };
+}
+
+function securityOf(role: string | null, { signed }: Route): Operation["security"] {
+  if (signed) return [{ signature: [] }];
+  // OpenAPI has a place for the names of roles here.
+  return role === null ? [] : [{ token: [role] }, { cookie: [role] }];
 }
 
 /** What is read from a string is described as what it stands for. */
@@ -142,8 +158,8 @@ function queryParameter(name: string, member: z.ZodType): Operation["parameters"
 
 const isOptional = (schema: z.ZodType): boolean => schema.safeParse(undefined).success;
 
-function refusals(route: Route): Operation["responses"] {
-  const byStatus = Map.groupBy(errorsOf(route), (code) => statusOfError(route, code));
+function refusals(key: string, route: Route): Operation["responses"] {
+  const byStatus = Map.groupBy(errorsOf(key, route), (code) => statusOfError(route, code));
   const statuses = [...byStatus.keys()].toSorted((a, b) => a - b);
   return Object.fromEntries(
     statuses.map((status) => [

@@ -34,10 +34,11 @@ ${schemas.join("\n")}
 
 function routeSection(route: { method: string; path: string; operation: Operation }): string {
   const { method, path, operation } = route;
-  const { operationId, summary, parameters, requestBody, responses } = operation;
+  const { operationId, summary, parameters, requestBody, responses, security } = operation;
+  const [role] = Object.values(security[0] ?? {}).flat();
   return `<section id="${operationId}">
 <h3><code>${method} ${escape(path)}</code></h3>
-<p>${escape(summary)}</p>
+<p>${escape(summary)} ${role === undefined ? "Needs no token." : `Role: ${role}.`}</p>
 ${parameters.length === 0 ? "" : parameterTable(parameters)}
 ${requestBody ? details(`Body${requestBody.required ? "" : " (optional)"}`, requestBody.content) : ""}
 ${Object.entries(responses)

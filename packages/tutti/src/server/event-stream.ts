@@ -1,7 +1,7 @@
 // Live events as server-sent events. Written to the response directly: a stream object for each client would cost more
 // than all the rest of the delivery.
 import type { ServerResponse } from "node:http";
-import type { SharedFrame } from "./frame.ts";
+import type { Batch } from "./frame.ts";
 import type { Outlet } from "./outlet.ts";
 
 const RETRY_MS = 2000;
@@ -23,9 +23,8 @@ export class EventStream implements Outlet {
     response.write(`retry: ${RETRY_MS}\n\n`);
   }
 
-  send(frames: readonly SharedFrame[]): void {
-    const text = frames.map(({ event, text }) => `id: ${event.seq}\ndata: ${text}\n\n`).join("");
-    this.#taken = new Promise((resolve) => this.#response.write(text, () => resolve()));
+  send(batch: Batch): void {
+    this.#taken = new Promise((resolve) => this.#response.write(batch.stream, () => resolve()));
   }
 
   buffered(): number {

@@ -5,7 +5,7 @@
 //    one may be heard before its predecessor; then the log itself is asked.
 // 2. A follower costs the others nothing: nobody waits for it, and what it does not take is bounded (see follower.ts).
 import { Follower, type EventLog, type Wanted } from "./follower.ts";
-import { SharedFrame } from "./frame.ts";
+import { Batch } from "./frame.ts";
 import type { Outlet } from "./outlet.ts";
 import type { StoredEvent } from "../schema/event.ts";
 
@@ -20,6 +20,7 @@ export class Feed {
   #due: NodeJS.Immediate | null = null;
   /** Everything up to this `seq` has been handed out. */
   #last: number;
+  #cutOff = 0;
 
   constructor(log: EventLog) {
     this.#log = log;
@@ -33,9 +34,17 @@ export class Feed {
   follow(outlet: Outlet, wanted: Wanted): Follower {
     const follower = new Follower(this.#log, outlet, wanted);
     this.#followers.add(follower);
-    void outlet.closed.then(() => this.#followers.delete(follower));
+    void outlet.closed.then(() => {
+      this.#followers.delete(follower);
+      if (follower.wasCut) this.#cutOff += 1;
+    });
     void follower.catchUp();
     return follower;
+  }
+
+  /** Who follows now, and how many were cut off. */
+  get numbers(): { clients: number; cutOff: number } {
+    return { clients: this.#followers.size, cutOff: this.#cutOff };
   }
 
   close(): void {
@@ -63,8 +72,8 @@ export class Feed {
     }
     if (events.length === 0) return;
     this.#last = events.at(-1)!.seq;
-    const frames = events.map((event) => new SharedFrame(event));
-    for (const follower of this.#followers) follower.offer(frames);
+    const batch = new Batch(events);
+    for (const follower of this.#followers) follower.offer(batch);
   }
 
   #inOrder(): StoredEvent[] {

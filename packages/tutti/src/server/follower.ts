@@ -6,7 +6,7 @@
 // 3. It never holds more than one page, or MAX_BUFFERED_BYTES and one hand-out, that its client has not taken. A client
 //    that takes nothing is cut off, and can come back with the last `seq` it saw.
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { SharedFrame } from "./frame.ts";
+import { Batch } from "./frame.ts";
 import type { Outlet } from "./outlet.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { StoredEvent } from "../schema/event.ts";
@@ -35,6 +35,8 @@ export class Follower {
   #cursor: number;
   #live = false;
   #gone = false;
+  /** Whether it was cut off because its client did not read. */
+  wasCut = false;
 
   constructor(log: EventLog, outlet: Outlet, wanted: Wanted) {
     this.#log = log;
@@ -56,7 +58,7 @@ export class Follower {
     try {
       while (!this.#gone && !this.#live) {
         const page = this.#readPage();
-        this.#send(page.map((event) => new SharedFrame(event)));
+        this.#send(new Batch(page));
         if (page.length < PAGE) this.#live = true;
         else if (!(await this.#pageTaken())) this.#cut();
       }
@@ -67,10 +69,10 @@ export class Follower {
   }
 
   /** Takes what has just been stored; while it still reads, it will find that in the log by itself. */
-  offer(frames: readonly SharedFrame[]): void {
+  offer(batch: Batch): void {
     if (!this.#live || this.#gone) return;
     if (this.#outlet.buffered() > MAX_BUFFERED_BYTES) this.#cut();
-    else this.#send(frames);
+    else this.#send(batch);
   }
 
   beat(): void {
@@ -84,6 +86,7 @@ export class Follower {
 
   #cut(): void {
     this.#gone = true;
+    this.wasCut = true;
     this.#outlet.cut();
   }
 
@@ -92,10 +95,12 @@ export class Follower {
     return this.#log.events({ ...(run === null ? {} : { run }), after: this.#cursor, limit: PAGE });
   }
 
-  #send(frames: readonly SharedFrame[]): void {
-    const due = frames.filter(({ event }) => event.seq > this.#cursor && this.#wants(event));
-    this.#cursor = Math.max(this.#cursor, frames.at(-1)?.event.seq ?? 0);
-    if (due.length > 0) this.#outlet.send(due);
+  /** Whoever wants all of it gets what was made for everybody. */
+  #send(batch: Batch): void {
+    const { events } = batch;
+    const due = events.filter((event) => event.seq > this.#cursor && this.#wants(event));
+    this.#cursor = Math.max(this.#cursor, events.at(-1)?.seq ?? 0);
+    if (due.length > 0) this.#outlet.send(due.length === events.length ? batch : new Batch(due));
   }
 
   #wants({ run, type }: StoredEvent): boolean {

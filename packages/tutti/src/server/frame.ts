@@ -17,16 +17,47 @@ export function frameOf({ seq, run, runSeq, type, data, timestamp }: StoredEvent
   return { seq, run, runSeq, type, data, timestamp: new Date(timestamp).toISOString() };
 }
 
-/** A frame that is written down at most once, however many clients it goes to. */
-export class SharedFrame {
-  readonly event: StoredEvent;
-  #text: string | null = null;
+/** Events that leave together. Each form is made at most once, however many clients they go to. */
+export class Batch {
+  readonly events: readonly StoredEvent[];
+  #texts: string[] | null = null;
+  #webSocket: Buffer | null = null;
+  #stream: Buffer | null = null;
 
-  constructor(event: StoredEvent) {
-    this.event = event;
+  constructor(events: readonly StoredEvent[]) {
+    this.events = events;
   }
 
-  get text(): string {
-    return (this.#text ??= JSON.stringify(frameOf(this.event)));
+  get texts(): string[] {
+    return (this.#texts ??= this.events.map((event) => JSON.stringify(frameOf(event))));
   }
+
+  /** As messages of a WebSocket, one after the other. */
+  get webSocket(): Buffer {
+    return (this.#webSocket ??= Buffer.concat(this.texts.map(textMessage)));
+  }
+
+  /** As server-sent events. */
+  get stream(): Buffer {
+    const lines = () => this.texts.map((text, i) => `id: ${this.events[i]!.seq}\ndata: ${text}\n\n`);
+    return (this.#stream ??= Buffer.from(lines().join("")));
+  }
+}
+
+/** A whole text message from a server, as RFC 6455 has it: not masked, in one piece. */
+function textMessage(text: string): Buffer {
+  const length = Buffer.byteLength(text);
+  const head = length < 126 ? 2 : length < 65_536 ? 4 : 10;
+  const bytes = Buffer.allocUnsafe(head + length);
+  bytes[0] = 0x81;
+  if (head === 2) bytes[1] = length;
+  else if (head === 4) {
+    bytes[1] = 126;
+    bytes.writeUInt16BE(length, 2);
+  } else {
+    bytes[1] = 127;
+    bytes.writeBigUInt64BE(BigInt(length), 2);
+  }
+  bytes.write(text, head);
+  return bytes;
 }

@@ -3,20 +3,26 @@ import type { Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Bindings } from "./decode.ts";
 import { encodeError } from "./encode-error.ts";
+import { mustAllow } from "./holder.ts";
 import { answer, type AnyHandler, type Handlers } from "./handler.ts";
-import { readRouteKey, statusOfError, type Route } from "../schema/api/route.ts";
+import { readRouteKey, roleOf, statusOfError, type Route } from "../schema/api/route.ts";
+import { asTuttiError } from "../schema/error.ts";
 import { aliasOf, inRoutingOrder, ROUTES, type RouteKey } from "../schema/api/routes.ts";
 
 export function mountRoutes(app: Hono<Bindings>, handlers: Handlers<RouteKey>): void {
   for (const key of inRoutingOrder(Object.keys(ROUTES) as RouteKey[])) {
     const route: Route = ROUTES[key];
     const handle = handlers[key] as AnyHandler;
+    const role = roleOf(key, route);
     for (const address of [key, aliasOf(key) ?? []].flat()) {
       const { method, path } = readRouteKey(address);
       app.on(method, path, async (c) => {
         try {
+          if (role !== null) mustAllow(c.get("holder"), role);
           return await answer(c, route, handle);
         } catch (error) {
+          // Whoever tells of the request says why it was not answered as wanted.
+          c.error = asTuttiError(error);
           const { body } = encodeError(error);
           return c.json(body, statusOfError(route, body.error.code) as ContentfulStatusCode);
         }

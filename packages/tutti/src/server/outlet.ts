@@ -1,12 +1,12 @@
 // One client's end of the live events, whatever carries it.
-import type { SharedFrame } from "./frame.ts";
+import type { Batch } from "./frame.ts";
 
 export interface Outlet {
-  /** Hands the frames, one at least, to the connection, in this order. */
-  send(frames: readonly SharedFrame[]): void;
+  /** Hands the events, one at least, to the connection, as one write. */
+  send(batch: Batch): void;
   /** Bytes that were handed over and not taken yet. */
   buffered(): number;
-  /** Resolves when the frames handed over last have been taken, or never if they are not. */
+  /** Resolves when what was handed over last has been taken, or never if it is not. */
   taken(): Promise<void>;
   /** A sign of life, and a question for one where the connection can ask. */
   beat(): void;

@@ -32,7 +32,8 @@ export function runHandlers({ engine, folders, onlyNamedAgents }: RunRouteOption
   return {
     "POST /api/orchestrator": async ({ body, context }) => {
       const asked = await body();
-      if (onlyNamedAgents) mustNameNoPrograms(asked);
+      if (onlyNamedAgents) mustNameNoPrograms(asked, "beyond loopback");
+      else if (context.get("holder")!.role !== "admin") mustNameNoPrograms(asked, "with a token that is not admin");
       folders.check(asked.cwd);
       const key = context.req.header("idempotency-key");
       const { isNew, answer } = await repeatable.create(asked, key, (root) => folders.check(root));
@@ -62,12 +63,13 @@ export function runHandlers({ engine, folders, onlyNamedAgents }: RunRouteOption
   };
 }
 
-/** Beyond loopback a request chooses among what is configured on this machine; it brings no programs of its own. */
-function mustNameNoPrograms({ agent, config, trust }: Pick<NewRun, "agent" | "config" | "trust">): void {
+/** Not everybody brings programs along: others choose among what is configured on this machine. */
+function mustNameNoPrograms(asked: Pick<NewRun, "agent" | "config" | "trust">, when: string): void {
+  const { agent, config, trust } = asked;
   if ([agent, config?.agent].some((name) => name?.includes(":"))) {
-    throw new TuttiError("forbidden", "beyond loopback a request may only name configured agents");
+    throw new TuttiError("forbidden", `${when} a request may only name configured agents`);
   }
   if (trust !== undefined) {
-    throw new TuttiError("forbidden", "what a project's template would run can only be agreed to on this machine");
+    throw new TuttiError("forbidden", `${when} nobody can agree to what a project's template would run`);
   }
 }

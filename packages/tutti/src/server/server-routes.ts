@@ -6,19 +6,26 @@ import { EventStream } from "./event-stream.ts";
 import type { Feed } from "./feed.ts";
 import type { Handlers } from "./handler.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
+import type { LiveHolders } from "./live-holders.ts";
 import { readWanted } from "./wanted.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { SERVER_ROUTES } from "../schema/api/server-routes.ts";
 import { TuttiError } from "../schema/error.ts";
+import { METRICS_TYPE } from "../telemetry/metric.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 
 export interface ServerRouteOptions {
   engine: Engine;
   feed: Feed;
+  live: LiveHolders;
   version: string;
+  metrics: Metrics;
 }
 
-export function serverHandlers({ engine, feed, version }: ServerRouteOptions): Handlers<keyof typeof SERVER_ROUTES> {
+export function serverHandlers(options: ServerRouteOptions): Handlers<keyof typeof SERVER_ROUTES> {
+  const { engine, feed, live, version, metrics } = options;
   return {
+    "GET /metrics": ({ context }) => context.body(metrics.page(), 200, { "Content-Type": METRICS_TYPE }),
     "GET /api/health": () => ({ status: "ok", version }),
     "GET /api/openapi.json": () => describeApi(),
     "GET /api/docs": ({ context }) => context.html(docsPage(describeApi())),
@@ -34,7 +41,9 @@ export function serverHandlers({ engine, feed, version }: ServerRouteOptions): H
       // Read by hand, because a WebSocket asks for the same without ever coming by here.
       const wanted = readWanted(engine, context.req.query(), incoming.headers);
       const headers = { ...SECURITY_HEADERS, "Cache-Control": "no-store" };
-      feed.follow(new EventStream(outgoing, headers), wanted);
+      const outlet = new EventStream(outgoing, headers);
+      feed.follow(outlet, wanted);
+      live.add(context.get("holder")!, outlet);
       return RESPONSE_ALREADY_SENT;
     },
   };

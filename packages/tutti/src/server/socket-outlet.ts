@@ -1,7 +1,7 @@
 // Live events over a WebSocket.
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
-import type { SharedFrame } from "./frame.ts";
+import type { Batch } from "./frame.ts";
 import type { Outlet } from "./outlet.ts";
 
 const GOING_AWAY = 1001;
@@ -14,7 +14,11 @@ export class SocketOutlet implements Outlet {
   #taken: Promise<void> = Promise.resolve();
   #unanswered = 0;
 
-  /** `connection` is what the WebSocket was made on; holding it back for a moment joins frames into one write. */
+  /**
+   * `connection` is what the WebSocket was made on. Messages are written to it as they are, framed once for all clients:
+   * `ws` would frame and write each of them for each client. Nothing is compressed, so `ws` never holds a message back that
+   * ours could overtake.
+   */
   constructor(socket: WebSocket, connection: Duplex) {
     this.#socket = socket;
     this.#connection = connection;
@@ -22,11 +26,10 @@ export class SocketOutlet implements Outlet {
     socket.on("pong", () => (this.#unanswered = 0));
   }
 
-  send(frames: readonly SharedFrame[]): void {
-    this.#connection.cork();
-    for (const { text } of frames.slice(0, -1)) this.#socket.send(text);
-    this.#taken = new Promise((resolve) => this.#socket.send(frames.at(-1)!.text, () => resolve()));
-    this.#connection.uncork();
+  send(batch: Batch): void {
+    // After a goodbye nothing may follow.
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#taken = new Promise((resolve) => this.#connection.write(batch.webSocket, () => resolve()));
   }
 
   buffered(): number {

@@ -9,17 +9,24 @@ import { createApp } from "./app.ts";
 import { Feed } from "./feed.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
 import { encodeError } from "./encode-error.ts";
+import { LiveHolders } from "./live-holders.ts";
+import type { NamedTokens } from "./named-tokens.ts";
 import { RateLimiter, type RateLimit } from "./rate-limit.ts";
 import { Upgrade } from "./upgrade.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { OpenAutomation } from "../schedule/automation.ts";
 import { TuttiError } from "../schema/error.ts";
+import { SILENT, type Log } from "../telemetry/log.ts";
+import { createMetrics } from "../telemetry/metrics.ts";
+import { requestLogger, type RequestReport } from "../telemetry/request-report.ts";
 import type { TemplateLibrary } from "../template/library.ts";
 
 export interface ServerOptions {
   engine: Engine;
   templates: TemplateLibrary;
   token: string;
-  /** Whether the person gave the token; a server that others can reach must not open with one that lies in a file. */
+  tokens: NamedTokens;
+  /** Whether the person gave the token; otherwise a server that others can reach needs a named one to be meant for them. */
   explicitToken?: boolean;
   host?: string;
   /** 0 takes any free one. */
@@ -31,6 +38,10 @@ export interface ServerOptions {
   rateLimit?: RateLimit;
   /** The folders that runs may use, with all that lies in them; without it any. */
   folders?: readonly string[];
+  /** Schedules and triggers; without it there are none. */
+  automation?: OpenAutomation;
+  /** Without it nothing is logged. */
+  log?: Log;
 }
 
 export interface RunningServer {
@@ -46,24 +57,33 @@ const LIMIT_BEYOND_LOOPBACK: RateLimit = { perMinute: 600 };
 const GRACE_MS = 1000;
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { engine, templates, token, host = "127.0.0.1", version, webRoot } = options;
-  if (!isLoopback(host) && options.explicitToken !== true) {
-    throw new TuttiError("usage", `to listen on ${host}, where others can reach it, the server needs a --token`);
+  const { engine, templates, token, tokens, host = "127.0.0.1", version, webRoot } = options;
+  if (!isLoopback(host) && options.explicitToken !== true && tokens.list().every(({ expired }) => expired)) {
+    const message = `to listen on ${host}, where others can reach it, the server needs a --token, or a named one for them: tutti tokens create NAME --role ROLE`;
+    throw new TuttiError("usage", message);
   }
   const server = createServer({
     // Programs that offer other protocols, such as HTTP/2, are answered as if they had not.
     shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === "websocket",
   });
   const port = await listen(server, host, options.port);
-  const access = new Access({ token, host, port });
+  const access = new Access({ token, tokens, host, port });
+  const live = new LiveHolders(tokens);
   const feed = new Feed(engine);
+  const metrics = createMetrics({ engine, version, now: Date.now, live: () => feed.numbers });
+  const logged = requestLogger(options.log ?? SILENT, Date.now);
+  const answered = (report: RequestReport) => {
+    metrics.answered(report);
+    logged(report);
+  };
   const beyondLoopback = !isLoopback(host);
   const limit = options.rateLimit ?? (beyondLoopback ? LIMIT_BEYOND_LOOPBACK : null);
   const limiter = limit && new RateLimiter(limit);
   const folders = allowedFolders(options.folders);
-  const upgrade = new Upgrade({ access, engine, feed, limiter });
-  const shared = { engine, templates, feed, access, folders, limiter };
-  const app = createApp({ ...shared, version, webRoot, onlyNamedAgents: beyondLoopback });
+  const upgrade = new Upgrade({ access, engine, feed, live, limiter, answered });
+  const shared = { engine, templates, feed, access, tokens, live, folders, limiter, metrics, answered };
+  const { automation } = options;
+  const app = createApp({ ...shared, version, webRoot, automation, onlyNamedAgents: beyondLoopback });
   // The listener leaves the global Request and Response alone, which belong to whoever embeds the server.
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler: answerUnread });
   server.on("request", (request, response) => void listener(request, response));
@@ -71,6 +91,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   let closing: Promise<void> | null = null;
   const close = async () => {
     feed.close();
+    metrics.close();
+    live.close();
     const closed = once(server, "close");
     server.close();
     server.closeIdleConnections();

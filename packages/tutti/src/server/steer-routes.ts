@@ -1,7 +1,7 @@
 // What the routes by which a person steers a run do: one engine call, encode.
-import { encodeConfirmed } from "./encode-confirmed.ts";
 import type { Handlers } from "./handler.ts";
 import { findRun } from "./run-routes.ts";
+import { countConfirmed } from "../engine/count-confirmed.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { STEER_ROUTES } from "../schema/api/steer-routes.ts";
 
@@ -28,7 +28,7 @@ export function steerHandlers(engine: Engine): Handlers<keyof typeof STEER_ROUTE
     "POST /api/orchestrator/:id/confirm-tasks": async ({ params, body }) => {
       const { id } = findRun(engine, params.id);
       const { modifications: tasks, hash, ...changes } = await body();
-      return encodeConfirmed(await engine.confirm(id, { tasks, ...changes }, hash));
+      return countConfirmed(await engine.confirm(id, { tasks, ...changes }, hash));
     },
     "POST /api/orchestrator/:id/request-changes": async ({ params, body }) => {
       const { id } = findRun(engine, params.id);

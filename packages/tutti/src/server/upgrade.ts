@@ -6,15 +6,23 @@ import { z } from "zod";
 import type { Access } from "./access.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
 import type { Feed } from "./feed.ts";
+import { mustAllow } from "./holder.ts";
+import type { LiveHolders } from "./live-holders.ts";
 import type { Follower } from "./follower.ts";
 import { encodeError } from "./encode-error.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { SocketOutlet } from "./socket-outlet.ts";
 import { readWanted } from "./wanted.ts";
+import type { RequestListener } from "./watch-requests.ts";
 import type { Engine } from "../engine/engine.ts";
+import { roleOf } from "../schema/api/route.ts";
+import { SERVER_ROUTES } from "../schema/api/server-routes.ts";
 import { TuttiError } from "../schema/error.ts";
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
+const SWITCHING = 101;
+const EVENTS_PATH = "/api/events";
+const EVENTS_ROLE = roleOf("GET /api/events", SERVER_ROUTES["GET /api/events"])!;
 
 const Message = z.object({
   type: z.enum(["subscribe", "unsubscribe"]),
@@ -26,7 +34,10 @@ export interface UpgradeParts {
   access: Access;
   engine: Engine;
   feed: Feed;
+  live: LiveHolders;
   limiter: RateLimiter | null;
+  /** Told of every upgrade, also of one that is refused. */
+  answered: RequestListener;
 }
 
 export class Upgrade {
@@ -45,26 +56,46 @@ export class Upgrade {
   }
 
   take(request: IncomingMessage, connection: Duplex, head: Buffer): void {
-    const { access, engine, feed, limiter } = this.#parts;
+    const { access, engine, feed, live, limiter } = this.#parts;
     // A client that goes away during the handshake is no fault.
     connection.on("error", () => {});
+    const began = performance.now();
+    let token: string | undefined;
+    const tell = (status: number, error?: unknown) => {
+      this.#parts.answered({
+        method: request.method ?? "GET",
+        route: status === SWITCHING ? EVENTS_PATH : "none",
+        path: pathOf(request),
+        status,
+        ms: performance.now() - began,
+        address: request.socket.remoteAddress ?? "",
+        token,
+        error,
+      });
+    };
     try {
       const asking = { method: request.method ?? "GET", upgrade: true, headers: request.headers };
       access.checkOrigin(asking);
       limiter?.take(request.socket.remoteAddress ?? "");
-      access.checkToken(asking);
+      const holder = access.checkToken(asking);
+      token = holder.name ?? undefined;
+      mustAllow(holder, EVENTS_ROLE);
       const url = new URL(request.url ?? "/", "http://host");
-      if (url.pathname !== "/api/events")
+      if (url.pathname !== EVENTS_PATH)
         throw new TuttiError("not_found", `there is nothing to follow at ${url.pathname}`);
       const wanted = readWanted(engine, Object.fromEntries(url.searchParams), request.headers);
       this.#sockets.handleUpgrade(request, connection, head, (socket) => {
-        const follower = feed.follow(new SocketOutlet(socket, connection), wanted);
+        const outlet = new SocketOutlet(socket, connection);
+        const follower = feed.follow(outlet, wanted);
+        live.add(holder, outlet);
+        tell(SWITCHING);
         // What breaks the rules of the protocol closes its own socket, and `ws` has done that already.
         socket.on("error", () => {});
         socket.on("message", (data, isBinary) => hear(follower, data, isBinary));
       });
     } catch (error) {
       refuse(connection, error);
+      tell(encodeError(error).status, error);
     }
   }
 
@@ -74,6 +105,9 @@ export class Upgrade {
     this.#sockets.close();
   }
 }
+
+/** Without what comes after the `?`; an address that cannot be read is told as it is. */
+const pathOf = ({ url = "/" }: IncomingMessage): string => url.split("?", 1)[0]!;
 
 /** Anything that is not a message we know has no effect. */
 function hear(follower: Follower, data: RawData, isBinary: boolean): void {

@@ -32,7 +32,20 @@ export async function archiveSession(folder: string, archivedAt: number, secrets
   const requests = listRequests(folder).map((name) => join(at.requests, name));
   maskLeftovers(folder, secrets);
   for (const file of [...filesOfAgent(folder), at.journal, ...requests]) await pack(file);
+  await removeFoldersOfAgent(folder);
   writeJson(at.archive, { archivedAt } satisfies ArchiveMark);
+}
+
+/**
+ * What an agent kept for itself (its configuration, its own notes of the conversation) is of no use without its process,
+ * and nobody has masked the secrets in it. What it links to is the person's and stays.
+ */
+async function removeFoldersOfAgent(folder: string): Promise<void> {
+  const { requests } = paths(folder);
+  for (const each of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, each.name);
+    if (each.isDirectory() && path !== requests) await rm(path, { recursive: true, force: true });
+  }
 }
 
 export const isArchived = (folder: string): boolean => existsSync(paths(folder).archive);

@@ -9,8 +9,10 @@ export interface Launch {
   command: string[];
   /** The protocol of its own that the agent speaks; the keeper then makes our lines of it. */
   dialogue?: DialogueName;
-  /** Variables that this agent needs besides. */
+  /** Variables that this agent needs besides, and that nobody else may set. */
   env?: Record<string, string>;
+  /** Variables that it gets unless the person gives them another value. */
+  defaults?: Readonly<Record<string, string>>;
   /** Names to take over from the engine's environment besides, where they are set. */
   passEnv?: string[];
 }
@@ -18,8 +20,13 @@ export interface Launch {
 export interface Driver {
   /** Fails with a TuttiError if the rest of the agent's name makes no sense, or what it names cannot be had. */
   check(rest: string, cwd: string): void;
-  /** `folder` is the session's own, where the agent may keep what it needs. */
-  launch(rest: string, spec: SessionSpec, folder: string): Launch;
+  /**
+   * `folder` is the session's own, where the agent may keep what it needs; in folders of its own, which go when the
+   * session is archived. `env` is the engine's environment with what the person gives the agents on top.
+   */
+  launch(rest: string, spec: SessionSpec, folder: string, env: NodeJS.ProcessEnv): Launch;
+  /** Variables that only the driver can set; it refuses them from the person. */
+  ownEnv?: readonly string[];
   /** For agents with a dialogue these say what to encode, and the dialogue how. */
   encodeTurn(turn: Turn): string;
   /** The answer to a question, or null for agents that cannot ask. */

@@ -3,16 +3,16 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { findDriver } from "./agents.ts";
 import { archiveSession, forgetSessions, isArchived } from "./archive-session.ts";
-import type { Launch } from "./driver.ts";
+import type { Driver, Launch } from "./driver.ts";
 import { endSession } from "./end-session.ts";
 import { createSecrets, type Secrets } from "./find-secrets.ts";
 import { KeptSession } from "./kept-session.ts";
 import { maskLeftovers } from "./mask-file.ts";
 import { sweep } from "./process.ts";
 import { secretValues } from "./secrets.ts";
-import { paths, readJson, type KeeperSpec } from "./session-folder.ts";
+import { paths, readEnd, readJson, type KeeperSpec } from "./session-folder.ts";
 import type { Session, SessionHost, SessionSpec } from "./session.ts";
-import { Transcripts } from "./transcript.ts";
+import { Transcript, Transcripts } from "./transcript.ts";
 import { TuttiError } from "../schema/error.ts";
 import { pathName } from "../schema/ids.ts";
 import type { World } from "../world.ts";
@@ -33,6 +33,8 @@ export interface KeptHostOptions {
 
 /** What every agent gets of the server's environment. */
 const PASSED_ENV = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
+/** What we tell every agent about its session. */
+const OWN_ENV = ["TUTTI_RUN_ID", "TUTTI_TASK_ID", "TUTTI_ROLE", "TUTTI_SESSION_KEY", "TUTTI_ATTEMPT"];
 const ORPHAN_AFTER_MS = 10 * 60_000;
 const GRACE_MS = 10_000;
 const ALL = { after: 0, limit: Number.POSITIVE_INFINITY };
@@ -46,7 +48,7 @@ export function createKeptHost(options: KeptHostOptions): SessionHost {
   };
   let known: Secrets | null = null;
   const secrets = (): Secrets => (known ??= createSecrets(secretValues(keeperEnv())));
-  const transcripts = new Transcripts(secrets);
+  const transcripts = new Transcripts((own) => new Transcript(own, secrets()));
   /** Being archived right now, by folder: asking twice at the same time is asking once. */
   const archiving = new Map<string, Promise<void>>();
 
@@ -63,6 +65,7 @@ export function createKeptHost(options: KeptHostOptions): SessionHost {
       permissions,
       interrupt: launch.mode === "stream" ? interrupt : null,
       env: {
+        ...Object.fromEntries(Object.entries(launch.defaults ?? {}).filter(([name]) => !Object.hasOwn(agentEnv, name))),
         ...launch.env,
         TUTTI_RUN_ID: runId,
         ...(taskId === null ? {} : { TUTTI_TASK_ID: taskId }),
@@ -78,11 +81,27 @@ export function createKeptHost(options: KeptHostOptions): SessionHost {
     };
   }
 
+  /** What the person gives the agents and we would have to ignore. */
+  function refuseTaken(agent: string, driver: Driver): void {
+    const taken = [...OWN_ENV, ...(driver.ownEnv ?? [])].find((name) => Object.hasOwn(agentEnv, name));
+    if (taken === undefined) return;
+    const message = `${taken} cannot be given to the agent ${JSON.stringify(agent)}: Tutti sets it itself for every session`;
+    throw new TuttiError("invalid_input", message);
+  }
+
+  /** A session that is over is only read, and nothing is made for its agent once more. */
+  function launchOf(spec: SessionSpec, driver: Driver, rest: string, own: string): Launch {
+    const begun = readJson<KeeperSpec>(paths(own).spec);
+    if (begun && (readEnd(own) !== null || isArchived(own))) return { mode: begun.mode, command: begun.command };
+    if (begun === null) refuseTaken(spec.agent, driver);
+    return driver.launch(rest, spec, own, { ...process.env, ...agentEnv });
+  }
+
   return {
     open(spec: SessionSpec): Session {
       const { driver, rest } = findDriver(spec.agent);
       const own = join(folder, spec.runId, pathName(spec.sessionId));
-      const launch = driver.launch(rest, spec, own);
+      const launch = launchOf(spec, driver, rest, own);
       return new KeptSession({
         folder: own,
         driver,
@@ -97,6 +116,7 @@ export function createKeptHost(options: KeptHostOptions): SessionHost {
     check(agent, cwd) {
       const { driver, rest } = findDriver(agent);
       driver.check(rest, cwd);
+      refuseTaken(agent, driver);
     },
 
     transcript: (runId, sessionId, page = ALL) => transcripts.of(join(folder, runId, pathName(sessionId))).page(page),

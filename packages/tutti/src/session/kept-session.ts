@@ -1,6 +1,7 @@
 // A session under a keeper, seen from the engine.
 import { spawn } from "node:child_process";
 import { existsSync, watch, type FSWatcher } from "node:fs";
+import { setImmediate as breath } from "node:timers/promises";
 import type { Driver, Launch } from "./driver.ts";
 import { endSession } from "./end-session.ts";
 import type { Secrets } from "./find-secrets.ts";
@@ -28,6 +29,8 @@ import type { World } from "../world.ts";
 
 /** A second look at the folder even if no change was notified. */
 const POLL_MS = 250;
+/** An agent may have said a million things; everybody else's turn comes at least so often while they are told. */
+const BREATH_MS = 20;
 /** A keeper that has not shown itself after this time will not come. */
 const KEEPER_START_MS = 30_000;
 
@@ -73,7 +76,7 @@ export class KeptSession implements Session {
       while (!this.#left.signal.aborted) {
         this.#wake = new AbortController();
         const end = this.#findEnd(world.mono() - startedAt);
-        yield* reader.read();
+        yield* this.#tell(reader);
         if (!caughtUp) yield { type: "caughtUp" };
         caughtUp = true;
         if (end) {
@@ -86,6 +89,16 @@ export class KeptSession implements Session {
       }
     } finally {
       watcher?.close();
+    }
+  }
+
+  async *#tell(reader: SessionReader): AsyncGenerator<SessionSignal> {
+    let since = performance.now();
+    for (const signal of reader.read()) {
+      yield signal;
+      if (performance.now() - since < BREATH_MS) continue;
+      await breath();
+      since = performance.now();
     }
   }
 

@@ -65,6 +65,13 @@ export class LineSplitter {
   }
 }
 
+/** The lines of a stream. The interface for lines of Node also ends them at signs that may stand within JSON. */
+export async function* linesOf(input: AsyncIterable<string | Uint8Array>): AsyncGenerator<string> {
+  const splitter = new LineSplitter();
+  for await (const bytes of input) yield* splitter.push(Buffer.from(bytes as Uint8Array));
+  yield* splitter.flush();
+}
+
 /** Put together from no more than is needed: the rest is to be forgotten. */
 function beginningOf(pieces: readonly string[]): string {
   let text = "";

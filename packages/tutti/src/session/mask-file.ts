@@ -1,6 +1,6 @@
 // Masks the secrets in a file that somebody else appends to, while it grows and once more when nothing more will come. Every
 // secret is overwritten where it stands by as many bytes, so nobody who reads the file notices but for the asterisks.
-import { closeSync, openSync, readSync, statSync, writeSync } from "node:fs";
+import { closeSync, openSync, readSync, rmSync, statSync, writeSync } from "node:fs";
 import { CONTEXT_BYTES, type Secrets } from "./find-secrets.ts";
 import { maskRegion } from "./mask.ts";
 import { filesOfAgent, paths, readEnd, writeJson, type SessionEnd } from "./session-folder.ts";
@@ -83,6 +83,7 @@ function openExisting(path: string): number | null {
 export function maskLeftovers(folder: string, secrets: Secrets): void {
   const end = readEnd(folder);
   if (end?.masked) return;
+  rmSync(paths(folder).raw, { force: true });
   for (const file of filesOfAgent(folder)) new FileMask(file, secrets).finish();
   if (end) writeJson(paths(folder).end, { ...end, masked: true } satisfies SessionEnd);
 }

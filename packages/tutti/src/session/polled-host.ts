@@ -2,11 +2,15 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isPolledArchived, packJournal, PolledJournal, readPolledTranscript } from "./polled-journal.ts";
+import { createSecrets } from "./find-secrets.ts";
+import { isPolledArchived, packJournal, PolledJournal } from "./polled-journal.ts";
 import { PolledSession } from "./polled-session.ts";
+import { PolledTranscript } from "./polled-transcript.ts";
+import { secretValues } from "./secrets.ts";
 import { impatiently, readSessionList, type ListedSession, type SessionController } from "./session-controller.ts";
 import { readJson, writeJson } from "./session-folder.ts";
 import type { SessionHost, SessionSpec } from "./session.ts";
+import { Transcripts } from "./transcript.ts";
 import { TuttiError } from "../schema/error.ts";
 import { pathName } from "../schema/ids.ts";
 import type { World } from "../world.ts";
@@ -14,6 +18,7 @@ import type { World } from "../world.ts";
 /** The only agent there is where a controller runs the sessions. */
 export const CONTROLLER_AGENT = "controller";
 const SETTLE_MS = 10_000;
+const ALL = { after: 0, limit: Number.POSITIVE_INFINITY };
 
 export interface PolledHostOptions {
   controller: SessionController;
@@ -26,6 +31,8 @@ export interface PolledHostOptions {
   isWatched?: (spec: SessionSpec) => boolean;
   /** A turn whose last message has not changed for this long is over. */
   settleMs?: number;
+  /** Whose values are masked wherever a session shows them; our own environment unless given. */
+  env?: NodeJS.ProcessEnv;
 }
 
 export interface PolledHost extends SessionHost {
@@ -40,12 +47,15 @@ export interface PolledHost extends SessionHost {
 export function createPolledHost(options: PolledHostOptions): PolledHost {
   const { folder, world, pollMs, isWatched = () => true, settleMs = SETTLE_MS } = options;
   const controller = impatiently(options.controller, world);
+  const secrets = createSecrets(secretValues(options.env ?? process.env));
+  const transcripts = new Transcripts((own) => new PolledTranscript(own));
+  const journalOf = (runId: string, sessionId: string) => new PolledJournal(folderOf(runId, sessionId), secrets);
   const open = new Map<string, PolledSession>();
   const folderOf = (runId: string, sessionId: string): string => join(folder, runId, pathName(sessionId));
   const specFile = (own: string): string => join(own, "spec.json");
 
   function make(spec: SessionSpec): PolledSession {
-    const journal = new PolledJournal(folderOf(spec.runId, spec.sessionId));
+    const journal = journalOf(spec.runId, spec.sessionId);
     const session: PolledSession = new PolledSession({
       journal,
       controller,
@@ -88,12 +98,9 @@ export function createPolledHost(options: PolledHostOptions): PolledHost {
       await open.get(sessionId)?.poll();
     },
 
-    transcript(runId, sessionId, { after, limit } = { after: 0, limit: Number.POSITIVE_INFINITY }) {
-      const entries = readPolledTranscript(folderOf(runId, sessionId));
-      return entries.slice(after, after + limit);
-    },
+    transcript: (runId, sessionId, page = ALL) => transcripts.of(folderOf(runId, sessionId)).page(page),
 
-    backendId: (runId, sessionId) => new PolledJournal(folderOf(runId, sessionId)).backendId,
+    backendId: (runId, sessionId) => journalOf(runId, sessionId).backendId,
 
     listAll: async () => readSessionList(await controller.getAllSessions()),
 
@@ -101,7 +108,7 @@ export function createPolledHost(options: PolledHostOptions): PolledHost {
 
     async archive(runId, sessionId) {
       const own = folderOf(runId, sessionId);
-      const journal = new PolledJournal(own);
+      const journal = journalOf(runId, sessionId);
       if (journal.records.length === 0 || isPolledArchived(own)) return;
       if (journal.end === null) throw alive([sessionId]);
       // One that was stopped has been put away then.
@@ -127,15 +134,14 @@ export function createPolledHost(options: PolledHostOptions): PolledHost {
     async forget(runId) {
       // Whatever is named here is deleted, so it must be a name and no way out of the folder.
       if (pathName(runId) !== runId) throw new TuttiError("invalid_input", `${JSON.stringify(runId)} is no run's name`);
-      const living = specsOf(runId).filter(
-        ({ sessionId }) => new PolledJournal(folderOf(runId, sessionId)).end === null,
-      );
+      const living = specsOf(runId).filter(({ sessionId }) => journalOf(runId, sessionId).end === null);
       if (living.length > 0) throw alive(living.map(({ sessionId }) => sessionId));
       const own = join(folder, runId);
       const aside = `${own}.forgotten`;
       await rm(aside, { recursive: true, force: true });
       if (existsSync(own)) await rename(own, aside);
       await rm(aside, { recursive: true, force: true });
+      transcripts.forget(own);
     },
   };
 

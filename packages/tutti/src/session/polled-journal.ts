@@ -3,13 +3,14 @@
 // the transcript can be read when the controller is long gone.
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Secrets } from "./find-secrets.ts";
+import { maskText, maskValue } from "./mask.ts";
 import { pack, readWhole } from "./session-file.ts";
 import { writeJson, type ArchiveMark } from "./session-folder.ts";
 import type { SessionSignal } from "./session.ts";
 import { makeFolderDurably, syncFolder } from "../durable-file.ts";
 import type { Ending } from "../schema/ending.ts";
 import type { Phase } from "../schema/status.ts";
-import type { TranscriptEntry } from "../schema/transcript.ts";
 
 /** How far the controller's transcript has been read: so many messages, the last of this name. */
 export interface Place {
@@ -44,19 +45,33 @@ export type PolledRecord =
  */
 const LASTING: ReadonlySet<PolledRecord["type"]> = new Set(["sending", "opened", "end"]);
 
+/**
+ * Without secrets in what others said. What was sent stays as it is: whether it arrived is seen by the same words, and it
+ * may have to be sent again.
+ */
+function masked(record: PolledRecord, secrets: Secrets): PolledRecord {
+  if (record.type === "text") return { ...record, text: maskText(secrets, record.text) };
+  if (record.type === "end") return { ...record, reason: maskText(secrets, record.reason) };
+  if (record.type === "tool") return { ...record, ...maskValue(secrets, { name: record.name, input: record.input }) };
+  return record;
+}
+
 export class PolledJournal {
   readonly folder: string;
   readonly records: PolledRecord[];
   readonly #file: string;
+  readonly #secrets: Secrets;
 
-  constructor(folder: string) {
+  constructor(folder: string, secrets: Secrets) {
     this.folder = folder;
+    this.#secrets = secrets;
     this.#file = journalFile(folder);
     removeTornLine(this.#file);
     this.records = readRecords(this.#file);
   }
 
-  append(record: PolledRecord): void {
+  append(told: PolledRecord): void {
+    const record = masked(told, this.#secrets);
     makeFolderDurably(this.folder, 0o700);
     const isNew = !existsSync(this.#file);
     const fd = openSync(this.#file, "a", 0o600);
@@ -142,20 +157,6 @@ export function signalOf(record: PolledRecord): SessionSignal | null {
     case "opened":
       return null;
   }
-}
-
-type Entry = TranscriptEntry extends infer E ? (E extends TranscriptEntry ? Omit<E, "n"> : never) : never;
-
-/** What a person reads of it. */
-export function readPolledTranscript(folder: string): TranscriptEntry[] {
-  const entries = readRecords(journalFile(folder)).flatMap((record): Entry[] => {
-    if (record.type === "sending") return [{ type: "prompt", turn: record.turn, text: record.text }];
-    const signal = signalOf(record);
-    if (signal?.type === "text") return signal.text === "" ? [] : [{ type: "text", text: signal.text }];
-    if (signal?.type === "tool" || signal?.type === "interrupted" || signal?.type === "turnOver") return [signal];
-    return [];
-  });
-  return entries.map((entry, i) => ({ ...entry, n: i + 1 }));
 }
 
 const archiveFile = (folder: string): string => join(folder, "archive.json");

@@ -21,6 +21,7 @@ const set = (pattern: RegExp): Uint8Array =>
 const DIGIT = set(/[0-9]/);
 const HEX = set(/[0-9a-fA-F]/);
 const WORD = set(/[A-Za-z0-9_-]/);
+const NAME = set(/[a-z0-9-]/);
 const ALNUM = set(/[A-Za-z0-9]/);
 const UPPER = set(/[A-Z0-9]/);
 const SNAKE = set(/[A-Za-z0-9_]/);
@@ -37,6 +38,8 @@ const BACKSLASH = 0x5c;
 /** What may stand after backslashes within a key: n, r, t and a slash. */
 const QUOTED = new Set([0x6e, 0x72, 0x74, 0x2f]);
 const MAX_ESCAPE = 9;
+/** One more than a token's name can have. */
+const MAX_NAME = 41;
 
 /** Where the run that begins at `start` ends; not further than the limit. */
 function runEnd(bytes: Uint8Array, start: number, of: Uint8Array, limit = MAX_SECRET): number {
@@ -83,6 +86,22 @@ function token(anchor: string, of: Uint8Array, least: number, options: { digit?:
     },
   };
 }
+
+/** A named token of our own server: `tutti_NAME_` and 43 characters or more, so that no mere name is taken for one. */
+const namedToken: Shape = {
+  anchor: "tutti_",
+  look(bytes, start, isAll, found) {
+    if (!begins(bytes, start, WORD)) return NOTHING;
+    const name = start + this.anchor.length;
+    const nameEnd = runEnd(bytes, name, NAME, MAX_NAME);
+    if (isOpen(bytes, name, nameEnd, isAll, MAX_NAME)) return UNDECIDED;
+    if (nameEnd === name || bytes[nameEnd] !== 0x5f) return NOTHING;
+    const end = runEnd(bytes, nameEnd + 1, WORD);
+    if (isOpen(bytes, nameEnd + 1, end, isAll)) return UNDECIDED;
+    found.from = start;
+    return end - nameEnd > 43 ? end : NOTHING;
+  },
+};
 
 /** Three parts with dots between them, the first of which is a JSON object in base64. */
 const jsonWebToken: Shape = {
@@ -215,6 +234,7 @@ export const SHAPES: readonly Shape[] = [
   token("SG.", DOTTED, 50),
   token("AGE-SECRET-KEY-1", UPPER, 40),
   token("hooks.slack.com/services/", SLASHED, 20),
+  namedToken,
   jsonWebToken,
   privateKey,
   ...["Bearer ", "bearer ", "BEARER ", "Basic ", "basic "].map(credential),

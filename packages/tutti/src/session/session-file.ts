@@ -6,7 +6,8 @@ import { dirname } from "node:path";
 import { PackedFile, writePacked } from "./packed-file.ts";
 import { syncFolder } from "../durable-file.ts";
 
-const CHUNK_BYTES = 256 * 1024;
+/** What is read at once is also decoded at once, and its messages are held together: the more, the more memory. */
+const CHUNK_BYTES = 64 * 1024;
 
 const packedName = (file: string): string => `${file}.gz`;
 

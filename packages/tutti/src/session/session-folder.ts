@@ -9,10 +9,11 @@
 //   keeper.json     who keeps it (pid, start time, boot id); made once, exclusively: the lock against a second start
 //   requests/       what the engine wants, one file each, named so that asking twice is asking once
 //   output.log      what the agent wrote, byte for byte but for masked secrets; or, where it has a protocol of its own, what the keeper made of it
-//   raw.log         what such an agent wrote
+//   raw.log         what such an agent wrote, as long as the session lives
 //   stderr.log      its error output
 //   journal.jsonl   what the keeper saw, each line with the length of output.log at that moment
 //   end.json        written last, when nothing of the agent is left
+//   claude/, codex/ what such an agent keeps for itself; gone once the session is archived
 //   archive.json    when it was archived; output, errors, journal and requests are then packed (output.log.gz, …)
 import { existsSync, linkSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -122,6 +122,8 @@ export interface SessionHost {
   forget(runId: string): Promise<void>;
   /** Whether anything is left of a run's sessions. */
   knows(runId: string): boolean;
+  /** The agent that a name of the person's choice means, or the name itself. Without it no such names are known. */
+  meant?(agent: string): string;
   /** Fails with agent_unknown, agent_not_startable or invalid_scenario if such an agent cannot be had. */
   check(agent: string, cwd: string): void;
 }

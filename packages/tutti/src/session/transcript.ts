@@ -14,16 +14,16 @@ import type { TranscriptEntry, TranscriptPage } from "../schema/transcript.ts";
 const MAX_TRANSCRIPTS = 64;
 
 /** The transcripts that were looked at last. */
-export class Transcripts {
-  readonly #secrets: () => Secrets;
-  readonly #known = new Map<string, Transcript>();
+export class Transcripts<T> {
+  readonly #open: (folder: string) => T;
+  readonly #known = new Map<string, T>();
 
-  constructor(secrets: () => Secrets) {
-    this.#secrets = secrets;
+  constructor(open: (folder: string) => T) {
+    this.#open = open;
   }
 
-  of(folder: string): Transcript {
-    const transcript = this.#known.get(folder) ?? new Transcript(folder, this.#secrets());
+  of(folder: string): T {
+    const transcript = this.#known.get(folder) ?? this.#open(folder);
     // What was used last stands last.
     this.#known.delete(folder);
     this.#known.set(folder, transcript);

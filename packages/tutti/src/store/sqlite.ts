@@ -2,7 +2,7 @@
 // costs one fsync however many runs are busy.
 import { chmodSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { migrate } from "./migrate.ts";
+import { checkFormat, migrate } from "./migrate.ts";
 import type { Snapshot, Snapshots } from "./snapshots.ts";
 import { outOfPlace, removedEvent, type LogReader, type NewEvent, type ReadOptions, type Store } from "./store.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -43,16 +43,16 @@ export function openSqliteStore(file: string, options: SqliteOptions = {}): Stor
 /** Only looks: takes no epoch and keeps nobody from writing. A file whose writer died before its first event is empty. */
 export function openSqliteReader(file: string): LogReader & { snapshots: Snapshots | null; close(): void } {
   const db = attempt(`open ${file}`, () => new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS }));
-  const version = attempt(`read ${file}`, () => readVersion(db));
+  const version = attempt(`read ${file}`, () => readVersion(db, file));
   const snapshots = version >= FIRST_WITH_SNAPSHOTS ? snapshotsOf(db, () => {}) : null;
   const reader = version > 0 ? readerOf(db) : { read: () => [], runs: () => [], lastSeq: () => 0 };
   return { ...reader, snapshots, close: () => db.close() };
 }
 
 /** A writer that died while it made the file left changes that only a writer can take back; no event was stored by then. */
-function readVersion(db: DatabaseSync): number {
+function readVersion(db: DatabaseSync, file: string): number {
   try {
-    return db.prepare("PRAGMA user_version").get()!["user_version"] as number;
+    return checkFormat(db, file);
   } catch (error) {
     if ((error as { errcode?: number }).errcode === SQLITE_READONLY_ROLLBACK) return 0;
     throw error;

@@ -16,6 +16,7 @@ import type { Resolution } from "./resolve-template.ts";
 import { summarise, type TemplateSummary } from "./summary.ts";
 import { cannotBeUsed, isProtected, isThere, noSuchTemplate } from "./template-error.ts";
 import { templateId } from "./template-id.ts";
+import { ToldTemplates, type TemplateEvent } from "./told-templates.ts";
 import { programsOf } from "./trust.ts";
 import { validateTemplate, type Validation } from "./validate-template.ts";
 import { removeFile, writeWholeFile } from "./write-file.ts";
@@ -33,6 +34,8 @@ export interface LibraryOptions {
   systemFolder?: string;
   /** The names of agents that the person's configuration defines, asked at each use. */
   agents?: () => readonly string[];
+  /** Told of what is found, changed and wrong among the templates that are no project's. */
+  tell?: (event: TemplateEvent) => void;
 }
 
 export interface ResolvedTemplate extends Resolution {
@@ -51,14 +54,17 @@ export class TemplateLibrary {
   readonly #user: TemplatePlace | null;
   readonly #projects = new Map<string, TemplatePlace>();
   readonly #agents: () => readonly string[];
+  readonly #told: ToldTemplates | null;
+  #toldRevision = -1;
 
-  constructor({ userFolder, systemFolder, agents = () => [] }: LibraryOptions = {}) {
+  constructor({ userFolder, systemFolder, agents = () => [], tell }: LibraryOptions = {}) {
     const builtIn = new TemplatePlace("system", new TemplateFolder(BUILT_IN_FOLDER), null);
     // A folder of templates may hold their schema under its documented name.
     const further = systemFolder === undefined ? null : new TemplateFolder(systemFolder, { except: ["schema.json"] });
     this.#system = further ? new TemplatePlace("system", further, builtIn) : builtIn;
     this.#user = userFolder ? new TemplatePlace("user", new TemplateFolder(userFolder), this.#system) : null;
     this.#agents = agents;
+    this.#told = tell ? new ToldTemplates(tell) : null;
   }
 
   /** One row for each id, the nearest template of it, in the order of the ids. */
@@ -100,14 +106,14 @@ export class TemplateLibrary {
     const id = String(raw["id"]);
     const file = join(place.folder.path, `${id}.json`);
     if (!writeWholeFile(file, textOf(raw), { isNew: true })) throw isThere(id, file);
-    return this.#after(place, id);
+    return this.#after(place, id, "template:created");
   }
 
   /** Merges the patch into the file: objects deeply, arrays replaced. */
   update(id: string, patch: unknown, project?: string): ResolvedTemplate {
     const placed = this.#own(id, project);
     writeWholeFile(placed.file.path, textOf(patched(placed, patch)));
-    return this.#after(placed.place, id);
+    return this.#after(placed.place, id, "template:updated");
   }
 
   delete(id: string, project?: string): void {
@@ -115,6 +121,7 @@ export class TemplateLibrary {
     mustNotBeExtended(placed, this.#look(project));
     removeFile(placed.file.path);
     placed.place.refresh();
+    if (placed.place.name === "user") this.#told?.deleted(id);
   }
 
   /** A new template that extends the original and says nothing itself, so that it follows when the original changes. */
@@ -154,7 +161,14 @@ export class TemplateLibrary {
   #look(project: string | undefined): TemplatePlace {
     const place = project === undefined ? (this.#user ?? this.#system) : this.#projectPlace(absolutePath(project));
     place.refresh();
+    if (project === undefined) this.#tellFound(place);
     return place;
+  }
+
+  #tellFound(place: TemplatePlace): void {
+    if (this.#told === null || place.revision === this.#toldRevision) return;
+    this.#toldRevision = place.revision;
+    this.#told.found(nearest(place));
   }
 
   #projectPlace(project: string): TemplatePlace {
@@ -179,11 +193,7 @@ export class TemplateLibrary {
   }
 
   #nearest(project: string | undefined): Placed[] {
-    const found = new Map<string, Placed>();
-    for (let place: TemplatePlace | null = this.#look(project); place; place = place.outer) {
-      for (const placed of place.all) if (!found.has(placed.id)) found.set(placed.id, placed);
-    }
-    return [...found.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    return nearest(this.#look(project));
   }
 
   #find(id: string, project: string | undefined): Placed {
@@ -200,9 +210,11 @@ export class TemplateLibrary {
     return placed;
   }
 
-  #after(place: TemplatePlace, id: string): ResolvedTemplate {
+  #after(place: TemplatePlace, id: string, type: "template:created" | "template:updated"): ResolvedTemplate {
     place.refresh();
-    return this.#resolved(place.at(id)!);
+    const placed = place.at(id)!;
+    if (place.name === "user" && placed.raw) this.#told?.stored(type, id, placed.raw);
+    return this.#resolved(placed);
   }
 
   #resolved(placed: Placed): ResolvedTemplate {
@@ -210,6 +222,15 @@ export class TemplateLibrary {
     const resolution = structuredClone(placed.resolution);
     return { ...resolution, programs: programsOf(resolution, this.#agents()) };
   }
+}
+
+/** One template for each id, in the order of the ids. */
+function nearest(first: TemplatePlace): Placed[] {
+  const found = new Map<string, Placed>();
+  for (let place: TemplatePlace | null = first; place; place = place.outer) {
+    for (const placed of place.all) if (!found.has(placed.id)) found.set(placed.id, placed);
+  }
+  return [...found.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 const textOf = (raw: RawTemplate): string => `${JSON.stringify(raw, null, 2)}\n`;

@@ -56,6 +56,11 @@ export class TemplatePlace implements Shelf {
     this.#resolveAll();
   }
 
+  /** Another number whenever anything here or further out is different. */
+  get revision(): number {
+    return this.#revision;
+  }
+
   get(id: string): Shelved | undefined {
     return this.#shelved.get(id);
   }

@@ -40,7 +40,10 @@ async function start(script: Script): Promise<SessionLab> {
 }
 
 function converse(options: Options = {}): Conversation {
-  const host = lab!.newHost({ agentEnv: { ...agentEnv("claude", model, lab!.folder), ...options.env }, graceMs: 3000 });
+  // As often as it tries where nobody says otherwise.
+  const usual = { CLAUDE_CODE_MAX_RETRIES: "2" };
+  const env = { ...agentEnv("claude", model, lab!.folder), ...usual, ...options.env };
+  const host = lab!.newHost({ agentEnv: env, graceMs: 3000 });
   const permissions = { mode: "edits" as const, allow: [], refuse: [], ...options.permissions };
   return new Conversation(host.open(lab!.spec("claude", { permissions })), options.answer);
 }
@@ -310,8 +313,7 @@ test("every session uses the person's login from its one place", async () => {
   };
   const login = JSON.stringify({ claudeAiOauth });
   writeFileSync(join(own, ".credentials.json"), login, { mode: 0o600 });
-  vi.stubEnv("CLAUDE_CONFIG_DIR", own);
-  const talk = converse({ env: { ANTHROPIC_API_KEY: "" } });
+  const talk = converse({ env: { ANTHROPIC_API_KEY: "", CLAUDE_CONFIG_DIR: own } });
   expect(texts(await talk.turn(1, "Hello"))).toBe("ok");
   expect(model.requests[0]!.headers["authorization"]).toBe("Bearer sk-ant-oat01-of-the-person");
   await talk.end();

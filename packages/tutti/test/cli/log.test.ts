@@ -1,9 +1,10 @@
 // The log of a run: taken along, taken in elsewhere, folded again, and gone on from.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Lab } from "../lab/lab.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+import { openTranscripts } from "../../src/main.ts";
 
 let lab: Lab;
 beforeEach(() => {
@@ -65,6 +66,19 @@ describe("a run's log", () => {
     const { lines } = await lab.json(["replay", last.id!, "--until", "3"]);
     expect(lines).toHaveLength(4);
     expect(lines.at(-1)).toMatchObject({ events: 3, status: "analyzing", problems: [] });
+  });
+
+  it("is followed together with what was said in a session, and nothing of that is read twice", async () => {
+    const { last } = await run(good());
+    const { sessionId } = lab.events().flatMap((event) => (event.type === "worker:spawning" ? [event.data] : []))[0]!;
+    const read = openTranscripts(lab.data);
+    const whole = read(last.id!, sessionId, 0);
+    expect(whole.at(-1)).toMatchObject({ n: whole.length, type: "turnOver" });
+    // Whoever read this again would find nothing in it.
+    const output = join(lab.data, "sessions", last.id!, sessionId, "output.log");
+    writeFileSync(output, " ".repeat(statSync(output).size));
+    expect(read(last.id!, sessionId, whole.length - 1)).toEqual(whole.slice(-1));
+    expect(read(last.id!, sessionId, whole.length)).toEqual([]);
   });
 
   it("of an old file of states is taken in as it can be read, and nothing of it begins by itself", async () => {

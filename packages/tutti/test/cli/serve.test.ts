@@ -1,5 +1,5 @@
 // `tutti serve` as a real process: what a person, a script or another program meets first.
-import { statSync } from "node:fs";
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -120,6 +120,21 @@ describe("tutti serve", () => {
     second.child.kill("SIGINT");
     expect((await second.end).code).toBe(0);
     expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("keeps to the folders and the rate that flags name, rather than those of the configuration", async () => {
+    mkdirSync(lab.data, { recursive: true });
+    const settings = { server: { rateLimit: 1, folders: [lab.folder] } };
+    writeFileSync(join(lab.data, "tutti.config.json"), JSON.stringify(settings));
+    const server = await serve("--rate-limit", "3", "--folders", join(lab.repo, "src"), join(lab.repo, "docs"));
+    const body = { templateId: "_default", cwd: lab.repo, message: "x", agent: "local" };
+    const { status, json } = await server.call("POST", "/api/orchestrator", body);
+    expect([status, json["error"]]).toEqual([403, expect.objectContaining({ code: "forbidden" })]);
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await server.call("GET", "/api/inbox")).status);
+    expect(statuses).toEqual([200, 200, 429]);
+    server.child.kill("SIGTERM");
+    await server.end;
   });
 
   it("is refused beyond loopback without a token of the person's own, and on a port that is taken", async () => {

@@ -4,7 +4,7 @@ import { createClient } from "../../src/client/client.ts";
 import { followEvents, type Connection } from "../../src/client/follow-events.ts";
 import { toStoredEvent, type Frame } from "../../src/client/frame.ts";
 import { RequestError } from "../../src/client/request-error.ts";
-import { openLocalEngine, type LocalEngine } from "../../src/main.ts";
+import { openLocalEngine, openTokens, type LocalEngine } from "../../src/main.ts";
 import { fold } from "../../src/run/apply.ts";
 import { startServer, type RunningServer } from "../../src/server/start-server.ts";
 import { Lab } from "../lab/lab.ts";
@@ -17,7 +17,8 @@ let server: RunningServer;
 
 async function serve(port = 0): Promise<void> {
   const { engine, templates } = local;
-  server = await startServer({ engine, templates, token, port, version: "0.0.0", webRoot: null });
+  const tokens = openTokens(lab.data);
+  server = await startServer({ engine, templates, token, tokens, port, version: "0.0.0", webRoot: null });
 }
 
 beforeEach(async () => {

@@ -1,10 +1,10 @@
 // `tutti.config.json`, the person's own and a project's: what it may say, and what it does to runs.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { tuttiJson } from "../cli/in-process.ts";
 import { readProjectConfig, readUserConfig } from "../../src/config/config.ts";
-import { openLocalEngine } from "../../src/main.ts";
+import { openLocalEngine, startLocalServer } from "../../src/main.ts";
 import { TuttiError } from "../../src/schema/error.ts";
 import { Lab, type JsonLine } from "../lab/lab.ts";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
@@ -47,6 +47,9 @@ describe("a configuration", () => {
     [{ agents: { x: { agent: "claude", env: ["A=b"] } } }, "agents.x.env.0: the name of a variable"],
     [{ maxWorkers: 21 }, "maxWorkers: "],
     [{ maxWorkers: "4" }, "maxWorkers: "],
+    [{ server: { rateLimit: 0 } }, "server.rateLimit: "],
+    [{ server: { folders: ["projects"] } }, "server.folders.0: an absolute path"],
+    [{ server: { port: 1 } }, "there is no setting server.port"],
     ["text", "it: "],
   ])("that says %j is refused with the place", (config, problem) => {
     own(config);
@@ -97,6 +100,9 @@ describe("an agent of the person's own", () => {
     const { code, last } = await run("--agent", "mine");
     expect([code, last.outcome]).toEqual([0, "success"]);
     expect(readFileSync(seen, "utf8").trim().split("\n")).toEqual(["main for it -", "one for it -"]);
+    // Whoever stands behind it is known to the run, whatever the name will mean one day.
+    const providers = { mine: `command:${basename(process.execPath)}` };
+    expect(lab.events()[0]).toMatchObject({ type: "orchestrator:created", data: { agent: "mine", providers } });
     expect(await run("--agent", "another")).toMatchObject({ code: 3, last: { error: { code: "agent_unknown" } } });
   });
 });
@@ -150,5 +156,32 @@ describe("a project's configuration that would run programs", () => {
     theirs({ agent: "tool" });
     own({ agents: { tool: { agent: scripted() } } });
     expect(await run("--template", "_default")).toMatchObject({ code: 0 });
+  });
+});
+
+describe("what a server holds back", () => {
+  it("is as the person's own file says, where no flag says otherwise", async () => {
+    const inside = join(lab.repo, "inside");
+    own({ server: { rateLimit: 2, folders: [inside] } });
+    const server = await startLocalServer({ dataDir: lab.data, port: 0, host: "127.0.0.1", version: "1", token: "t" });
+    const create = (cwd: string) =>
+      fetch(`${server.url}/api/orchestrator`, {
+        method: "POST",
+        headers: { authorization: "Bearer t" },
+        body: JSON.stringify({ templateId: "documentation", cwd, message: "x", agent: "local" }),
+      });
+    try {
+      // Inside, the folder is found not to be there; outside, nobody even looks.
+      expect((await create(inside)).status).toBe(422);
+      expect((await create(lab.repo)).status).toBe(403);
+      expect((await create(lab.repo)).status).toBe(429);
+    } finally {
+      await server.close({ leaveRunning: false });
+    }
+  });
+
+  it("is no matter of a project", () => {
+    theirs({ server: { rateLimit: 2 } });
+    expect(thrown(() => readProjectConfig(lab.repo)).message).toContain("there is no setting server");
   });
 });

@@ -1,54 +1,58 @@
 // How many workers may be started: over the whole server, for one agent, in the memory that is left, and while its
 // provider answers.
 import { describe, expect, it } from "vitest";
-import { Slots } from "../../src/engine/slots.ts";
+import { Slots, type Asker } from "../../src/engine/slots.ts";
+import { providerOf } from "../../src/run/provider-name.ts";
+
+const of = (agent: string): Asker => ({ agent, provider: providerOf(agent, { mine: "acp:gemini" }) });
 
 it("free places are what is left of the server's, of the agent's, and of the memory", () => {
   const since = 0;
-  const active = ["claude", "claude", "command:my-agent --fast"].map((agent) => ({ agent, since }));
+  const active = ["claude", "claude", "command:my-agent --fast"].map((agent) => ({ ...of(agent), since }));
+  const [claude, codex] = [of("claude"), of("codex")];
   let memory = 1000;
   const slots = new Slots(
     { maxWorkers: 8, perAgent: { claude: 3, command: 1 }, memoryPerWorker: 100, freeMemory: () => memory },
     () => active,
     () => 100_000,
   );
-  expect(slots.free("claude")).toBe(1);
-  expect(slots.free("command:another")).toBe(0);
-  expect(slots.free("codex")).toBe(5);
+  expect(slots.free(of("claude"))).toBe(1);
+  expect(slots.free(of("command:another"))).toBe(0);
+  expect(slots.free(of("codex"))).toBe(5);
   memory = 250;
-  expect(slots.free("codex")).toBe(2);
-  slots.reserve("codex", 2);
-  expect(slots.free("local"), "what is about to start will need its memory too").toBe(0);
+  expect(slots.free(of("codex"))).toBe(2);
+  slots.reserve(codex, 2);
+  expect(slots.free(of("local")), "what is about to start will need its memory too").toBe(0);
   memory = 1000;
-  slots.reserve("claude", 1);
-  expect(slots.free("claude")).toBe(0);
-  slots.release("claude", 1);
-  slots.release("codex", 2);
-  expect(slots.free("claude")).toBe(1);
+  slots.reserve(claude, 1);
+  expect(slots.free(of("claude"))).toBe(0);
+  slots.release(claude, 1);
+  slots.release(codex, 2);
+  expect(slots.free(of("claude"))).toBe(1);
 });
 
 it("with no memory left nothing more is started, but one worker where none runs: waiting would not make room", () => {
-  const active: { agent: string; since: number }[] = [];
+  const active: (Asker & { since: number })[] = [];
   const slots = new Slots(
     { maxWorkers: 8, memoryPerWorker: 100, freeMemory: () => 10 },
     () => active,
     () => 0,
   );
-  expect(slots.free("local")).toBe(1);
-  active.push({ agent: "local", since: 0 });
-  expect(slots.free("local")).toBe(0);
+  expect(slots.free(of("local"))).toBe(1);
+  active.push({ ...of("local"), since: 0 });
+  expect(slots.free(of("local"))).toBe(0);
 });
 
 it("a worker that has just started has not taken its memory yet, and is counted with it", () => {
   let now = 0;
   const slots = new Slots(
     { maxWorkers: 8, memoryPerWorker: 100, freeMemory: () => 250 },
-    () => [{ agent: "local", since: 0 }],
+    () => [{ ...of("local"), since: 0 }],
     () => now,
   );
-  expect(slots.free("local")).toBe(1);
+  expect(slots.free(of("local"))).toBe(1);
   now = 60_000;
-  expect(slots.free("local")).toBe(2);
+  expect(slots.free(of("local"))).toBe(2);
 });
 
 describe("a provider that refuses in one run", () => {
@@ -56,56 +60,74 @@ describe("a provider that refuses in one run", () => {
   const NEWS_LAST = 600_000;
 
   function refusing(...agents: string[]) {
-    const state = { now: 0, until: UNTIL as number | null, agents };
+    const state = { now: 0, until: UNTIL as number | null, agents, mains: [] as string[] };
     const slots = new Slots(
       { maxWorkers: 8 },
-      () => state.agents.map((agent) => ({ agent, since: 0 })),
+      () => state.agents.map((agent) => ({ ...of(agent), since: 0 })),
       () => state.now,
       (provider) => (provider === "acp:gemini" ? state.until : null),
+      () => state.mains.map((agent) => of(agent).provider),
     );
     return { state, slots };
   }
 
-  it("lets nobody in over all runs until its time is over, whatever the agent's name holds besides", () => {
+  it("lets nobody in over all runs until its time is over, however the agent is named", () => {
     const { slots, state } = refusing();
-    for (const agent of ["acp:gemini", "acp:/usr/bin/gemini --acp"]) {
-      expect(slots.free(agent)).toBe(0);
-      expect(slots.opensAt(agent)).toBe(UNTIL);
+    for (const agent of ["acp:gemini", "acp:/usr/bin/gemini --acp", "mine"]) {
+      expect(slots.free(of(agent))).toBe(0);
+      expect(slots.opensAt(of(agent))).toBe(UNTIL);
     }
     state.now = UNTIL - 1;
-    expect(slots.free("acp:gemini")).toBe(0);
+    expect(slots.free(of("acp:gemini"))).toBe(0);
   });
 
   it("holds nobody of another provider", () => {
     const { slots } = refusing("acp:gemini");
-    expect(slots.free("acp:other")).toBe(7);
-    expect(slots.opensAt("acp:other")).toBeNull();
+    expect(slots.free(of("acp:other"))).toBe(7);
+    expect(slots.opensAt(of("acp:other"))).toBeNull();
   });
 
   it("lets one in when its time is over, to see, and nobody beside that one", () => {
     const { slots, state } = refusing("claude");
     state.now = UNTIL;
-    expect(slots.free("acp:gemini")).toBe(1);
-    expect(slots.opensAt("acp:gemini"), "it may begin now").toBeNull();
-    slots.reserve("acp:gemini", 1);
-    expect(slots.free("acp:gemini")).toBe(0);
-    expect(slots.opensAt("acp:gemini")).toBe(UNTIL + NEWS_LAST);
-    slots.release("acp:gemini", 1);
+    expect(slots.free(of("acp:gemini"))).toBe(1);
+    expect(slots.opensAt(of("acp:gemini")), "it may begin now").toBeNull();
+    const gemini = of("acp:gemini");
+    slots.reserve(gemini, 1);
+    expect(slots.free(of("acp:gemini"))).toBe(0);
+    expect(slots.opensAt(of("acp:gemini"))).toBe(UNTIL + NEWS_LAST);
+    slots.release(gemini, 1);
     state.agents.push("acp:gemini --acp");
-    expect(slots.free("acp:gemini")).toBe(0);
-    expect(slots.opensAt("acp:gemini")).toBe(UNTIL + NEWS_LAST);
+    expect(slots.free(of("acp:gemini"))).toBe(0);
+    expect(slots.opensAt(of("acp:gemini"))).toBe(UNTIL + NEWS_LAST);
+  });
+
+  it("is asked by one main session as well, whether that is about to start or at work", () => {
+    const { slots, state } = refusing();
+    state.now = UNTIL;
+    const letGo = slots.holdMain(of("acp:gemini"));
+    expect(slots.opensAt(of("acp:gemini --acp"))).toBe(UNTIL + NEWS_LAST);
+    expect(slots.free(of("acp:gemini"))).toBe(0);
+    state.mains.push("acp:/usr/bin/gemini");
+    letGo();
+    expect(slots.opensAt(of("acp:gemini --acp"))).toBe(UNTIL + NEWS_LAST);
+    expect(slots.opensAt(of("claude"))).toBeNull();
+    state.mains.pop();
+    expect(slots.opensAt(of("acp:gemini --acp"))).toBeNull();
+    slots.holdMain(of("claude"));
+    expect(slots.free(of("claude")), "it takes no worker's place").toBe(8);
   });
 
   it("lets everybody in when it has answered, or when nothing was heard of it for long", () => {
     const { slots, state } = refusing("acp:gemini");
     state.now = UNTIL + NEWS_LAST - 1;
-    expect(slots.free("acp:gemini")).toBe(0);
+    expect(slots.free(of("acp:gemini"))).toBe(0);
     state.now = UNTIL + NEWS_LAST;
-    expect(slots.free("acp:gemini")).toBe(7);
-    expect(slots.opensAt("acp:gemini")).toBeNull();
+    expect(slots.free(of("acp:gemini"))).toBe(7);
+    expect(slots.opensAt(of("acp:gemini"))).toBeNull();
     state.now = UNTIL;
     state.until = null;
-    expect(slots.free("acp:gemini")).toBe(7);
-    expect(slots.opensAt("acp:gemini")).toBeNull();
+    expect(slots.free(of("acp:gemini"))).toBe(7);
+    expect(slots.opensAt(of("acp:gemini"))).toBeNull();
   });
 });

@@ -10,7 +10,7 @@ import { attemptRef, runBranch } from "../../src/schema/ids.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
 import { readEnd, readKeeper } from "../../src/session/session-folder.ts";
 import { createSecrets } from "../../src/session/find-secrets.ts";
-import { Transcripts } from "../../src/session/transcript.ts";
+import { Transcript } from "../../src/session/transcript.ts";
 
 /** The events that `--json` had told by then. */
 export function toldEvents(operations: readonly Operation[]): JsonLine[] {
@@ -108,7 +108,7 @@ function lossesOfSessions(lab: Lab): string[] {
     attempt(`the session ${folder} cannot be read`, () => {
       readKeeper(folder);
       readEnd(folder);
-      new Transcripts(() => createSecrets([])).of(folder).page({ after: 0, limit: Number.POSITIVE_INFINITY });
+      new Transcript(folder, createSecrets([])).page({ after: 0, limit: Number.POSITIVE_INFINITY });
       return [];
     }),
   );

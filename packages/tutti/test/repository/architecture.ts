@@ -22,17 +22,23 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   client: ["schema"],
   template: ["schema", "world", "durable-file"],
   // Completes templates and names agents, so it knows what a template and a session host are.
-  config: ["schema", "template", "session"],
+  config: ["schema", "template", "session", "schedule"],
+  // Makes runs at due times and at signed requests; what it needs of the engine it says itself.
+  schedule: ["schema", "world", "durable-file"],
   store: ["schema", "world"],
   workspace: ["schema", "world", "durable-file"],
   mailbox: ["schema", "protocol", "world", "durable-file"],
   session: ["schema", "protocol", "world", "durable-file"],
   engine: ["schema", "protocol", "template", "run", "store", "session", "mailbox", "workspace", "world"],
   // The documented constructors take a session controller, open an engine themselves, and show what the fold holds.
-  module: ["schema", "protocol", "template", "run", "session", "engine", "main"],
-  server: ["schema", "protocol", "template", "engine", "durable-file"],
-  // Looks at the machine with the parts that know it: programs, git, the store.
-  doctor: ["schema", "store", "session", "workspace", "world"],
+  module: ["schema", "protocol", "template", "run", "session", "engine", "world", "main"],
+  // Looks at the engine from outside: what it tells is counted, logged and traced.
+  telemetry: ["schema", "run", "engine", "world"],
+  server: ["schema", "protocol", "template", "engine", "schedule", "telemetry", "durable-file"],
+  // Tells what the log says, and runs the person's own command for it.
+  notify: ["schema", "run", "session", "world", "durable-file"],
+  // Looks at the machine with the parts that know it: programs, git, the store, what the person has set up.
+  doctor: ["schema", "config", "notify", "store", "session", "workspace", "world"],
   // A run of a server is folded here too, by the same rules, when it is followed in a terminal.
   cli: ["schema", "client", "run", "main"],
   web: ["schema", "client", "run"],

@@ -34,7 +34,7 @@ export class Story {
   readonly log: LoggedEvent[] = [];
   now = 1000;
 
-  constructor(template = makeTemplate()) {
+  constructor(template = makeTemplate(), more: { providers?: Record<string, string> } = {}) {
     const created = decide(
       null,
       {
@@ -46,6 +46,7 @@ export class Story {
         message: "do it",
         customVariables: {},
         agent: "command:x",
+        ...more,
       },
       this.now,
     );

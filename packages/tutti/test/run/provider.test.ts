@@ -2,8 +2,9 @@
 // attempt used up; and where waiting cannot help, an end at once that says what to do.
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story } from "./make-run.ts";
+import { minutesOverAt, used } from "../../src/run/budget.ts";
 import { providerOf } from "../../src/run/provider-name.ts";
-import { deadlines, schedule } from "../../src/run/schedule.ts";
+import { deadlines, phaseOverAt, schedule } from "../../src/run/schedule.ts";
 import { waitsForPerson } from "../../src/run/waits-for-person.ts";
 import type { Ending, FailureCause } from "../../src/schema/ending.ts";
 
@@ -30,6 +31,74 @@ describe("the provider of an agent", () => {
     expect(providerOf("acp:gemini --acp")).toBe("acp:gemini");
     expect(providerOf("acp:/usr/local/bin/gemini --acp --yolo")).toBe("acp:gemini");
     expect(providerOf("command:")).toBe("command:");
+  });
+
+  it("is shared by agents whose names the person has chosen, as the run was told when it was made", () => {
+    const template = makeTemplate({ phases: { workerExecution: { agent: "fast" } } });
+    const story = new Story(template, { providers: { fast: PROVIDER } }).execute([{ id: "a" }, { id: "b" }]);
+    story.spawn("a");
+    expect([story.run.main?.agent, worker(story, "a").session.agent]).toEqual(["command:x", "fast"]);
+    story.answerWorker("a", null, failing("overloaded"));
+    expect(Object.keys(story.run.refusals)).toEqual([PROVIDER]);
+    expect(wanted(story).spawn).toEqual([]);
+    waitUntil(story, untilOf(story));
+    expect(worker(story, "a").session.turn, "one is asked").not.toBeNull();
+    expect(wanted(story).spawn).toEqual([]);
+    story.succeed("a");
+    expect(story.run.refusals).toEqual({});
+    expect(wanted(story).spawn).toEqual(["b"]);
+  });
+});
+
+describe("the time for which everybody waits for a provider", () => {
+  const PHASE = 20_000;
+  const budget = { minutes: 1 };
+  const limited = () => {
+    const template = makeTemplate({ config: { budget }, phases: { workerExecution: { timeout: PHASE } } });
+    const story = new Story(template).execute([{ id: "a" }, { id: "b" }]);
+    story.spawn("a");
+    story.spawn("b");
+    return story;
+  };
+  const minutes = (story: Story) => used(story.run, story.now).minutes * 60_000;
+
+  it("counts neither for the phase nor for the budget", () => {
+    const story = limited();
+    for (const id of ["a", "b"]) story.answerWorker(id, null, failing("overloaded", { retryAfterMs: 300_000 }));
+    const [before, over] = [minutes(story), story.run.phaseSince! + PHASE];
+    expect([phaseOverAt(story.run), minutesOverAt(story.run)]).toEqual([null, null]);
+    expect(wanted(story).lookAt).toBe(untilOf(story));
+    const since = story.now;
+    waitUntil(story, untilOf(story));
+    expect(worker(story, "a").session.turn).not.toBeNull();
+    expect(story.run).toMatchObject({ status: "running", inbox: {} });
+    expect(minutes(story)).toBe(before);
+    expect(phaseOverAt(story.run)).toBe(over + story.now - since);
+    waitUntil(story, phaseOverAt(story.run)!);
+    expect(worker(story, "a").status, "from there on it counts again").toBe("timeout");
+  });
+
+  it("counts while one of them is at work", () => {
+    const story = limited();
+    story.answerWorker("a", null, failing("overloaded", { retryAfterMs: 300_000 }));
+    const over = story.run.phaseSince! + PHASE;
+    expect(phaseOverAt(story.run)).toBe(over);
+    waitUntil(story, over);
+    expect(worker(story, "b").status).toBe("timeout");
+  });
+
+  it("counts once where the run is paused meanwhile, or the clock is set", () => {
+    const story = limited();
+    for (const id of ["a", "b"]) story.answerWorker(id, null, failing("overloaded", { retryAfterMs: 300_000 }));
+    const [before, over] = [minutes(story), story.run.phaseSince! + PHASE];
+    const since = story.now;
+    story.do({ type: "pause" }, 50_000);
+    story.do({ type: "resume" }, 70_000);
+    story.now += 5_000;
+    story.do({ type: "clockJumped", byMs: 5_000 });
+    waitUntil(story, untilOf(story));
+    expect(minutes(story)).toBe(before);
+    expect(phaseOverAt(story.run)).toBe(over + story.now - since);
   });
 });
 

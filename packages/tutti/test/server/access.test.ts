@@ -2,28 +2,31 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readRouteKey, type Route } from "../../src/schema/api/route.ts";
+import { readRouteKey, roleOf, type Route } from "../../src/schema/api/route.ts";
 import { aliasOf, ROUTES } from "../../src/schema/api/routes.ts";
 import { TuttiError } from "../../src/schema/error.ts";
 import { Access } from "../../src/server/access.ts";
 import { allowedFolders } from "../../src/server/allowed-folders.ts";
 import { createApp } from "../../src/server/app.ts";
 import { Feed } from "../../src/server/feed.ts";
+import { LiveHolders } from "../../src/server/live-holders.ts";
 import { startServer } from "../../src/server/start-server.ts";
+import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { ServerLab } from "./server-lab.ts";
 
 /** Every route, with a path that leads to it. */
 type Address = [method: string, pattern: string, path: string];
-const addresses = (isOpen: boolean): Address[] =>
+const addresses = (isClosed: boolean): Address[] =>
   Object.entries<Route>(ROUTES)
-    .filter(([, { open = false }]) => open === isOpen)
+    .filter(([key, route]) => (roleOf(key, route) !== null) === isClosed)
     .flatMap(([key]) => [key, aliasOf(key) ?? []].flat())
     .map((key) => {
       const { method, path } = readRouteKey(key);
       return [method, path, path.replaceAll(/:\w+/g, "x")];
     });
-const CLOSED: Address[] = [...addresses(false), ["GET", "/*", "/some/page"]];
-const OPEN: Address[] = addresses(true);
+const CLOSED: Address[] = [...addresses(true), ["GET", "/*", "/some/page"]];
+/** Also those that ask for a signature instead of the token. */
+const OPEN: Address[] = addresses(false);
 
 let lab: ServerLab;
 let cookie: string;
@@ -41,11 +44,17 @@ const status = async (path: string, headers: OutgoingHttpHeaders, method = "GET"
 describe("the token", () => {
   it("is asked for on every route there is", () => {
     const { engine, templates } = lab.local;
-    const access = new Access({ token: "t", host: "127.0.0.1", port: 1 });
+    const access = new Access({ token: "t", tokens: lab.tokens, host: "127.0.0.1", port: 1 });
     const feed = new Feed(engine);
-    const parts = { engine, templates, feed, access, folders: allowedFolders(undefined), limiter: null };
-    const app = createApp({ ...parts, version: "1", webRoot: null, onlyNamedAgents: false });
+    const { tokens } = lab;
+    const live = new LiveHolders(tokens);
+    const parts = { engine, templates, feed, access, tokens, live, folders: allowedFolders(undefined), limiter: null };
+    const metrics = createMetrics({ engine, version: "1", now: Date.now, live: () => feed.numbers });
+    const rest = { version: "1", webRoot: null, onlyNamedAgents: false, metrics, answered: () => {} };
+    const app = createApp({ ...parts, ...rest });
     feed.close();
+    metrics.close();
+    live.close();
     const routes = app.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`);
     expect(routes.toSorted()).toEqual([...OPEN, ...CLOSED].map(([method, path]) => `${method} ${path}`).toSorted());
   });
@@ -244,8 +253,8 @@ describe("every answer", () => {
 describe("beyond loopback", () => {
   const start = (host: string, explicitToken: boolean) => {
     const { engine, templates } = lab.local;
-    const { token } = lab;
-    return startServer({ engine, templates, token, explicitToken, host, port: 0, version: "1", webRoot: null });
+    const { token, tokens } = lab;
+    return startServer({ engine, templates, token, tokens, explicitToken, host, port: 0, version: "1", webRoot: null });
   };
 
   it("nothing is opened without a token of the person's own", async () => {
@@ -283,8 +292,9 @@ describe("beyond loopback", () => {
 
   it("a port that is taken is a mistake with a sentence", async () => {
     const { engine, templates } = lab.local;
+    const { token, tokens } = lab;
     const { port } = lab.server;
-    const second = startServer({ engine, templates, token: lab.token, port, version: "1", webRoot: null });
+    const second = startServer({ engine, templates, token, tokens, port, version: "1", webRoot: null });
     await expect(second).rejects.toThrow(TuttiError);
     await expect(second).rejects.toThrow(`cannot listen on 127.0.0.1:${port}`);
   });

@@ -85,3 +85,19 @@ describe("the events of a run", () => {
     expect(socket.frames).toEqual(lab.stored());
   });
 });
+
+describe("the events of the server itself", () => {
+  it("tell of templates that are made, changed and taken away, and belong to no run (D4-521, D4-522, D4-523)", async () => {
+    await lab.post("/api/orchestrator/templates", { id: "mine", name: "Mine", extends: "_default" });
+    await lab.put("/api/orchestrator/templates/mine", { name: "Ours" });
+    await lab.delete("/api/orchestrator/templates/mine");
+    await lab.engine.flush();
+    await socket.reached(lab.engine.lastSeq());
+    const frames = socket.frames.filter(({ type }) => type.startsWith("template:"));
+    expect(frames.map(({ run: belongsTo, type, data }) => [belongsTo, type, data])).toEqual([
+      [null, "template:created", { id: "mine", name: "Mine", hash: expect.any(String) }],
+      [null, "template:updated", { id: "mine", name: "Ours", hash: expect.any(String) }],
+      [null, "template:deleted", { id: "mine" }],
+    ]);
+  });
+});

@@ -56,8 +56,8 @@ class SlowOutlet implements Outlet {
     this.#turns = turns;
   }
 
-  send(frames: Parameters<Outlet["send"]>[0]): void {
-    this.seqs.push(...frames.map(({ event }) => event.seq));
+  send(batch: Parameters<Outlet["send"]>[0]): void {
+    this.seqs.push(...batch.events.map(({ seq }) => seq));
   }
 
   async taken(): Promise<void> {

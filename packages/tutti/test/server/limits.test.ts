@@ -20,8 +20,9 @@ afterEach(async () => {
 /** A second server on the same engine, with options of its own. */
 async function serve(options: Partial<ServerOptions>): Promise<number> {
   const { engine, templates } = lab.local;
-  const given = { engine, templates, token: lab.token, port: 0, version: VERSION, webRoot: null, ...options };
-  const server = await startServer(given);
+  const { token, tokens } = lab;
+  const given = { engine, templates, token, tokens, port: 0, version: VERSION, webRoot: null };
+  const server = await startServer({ ...given, ...options });
   servers.push(server);
   return server.port;
 }

@@ -1,5 +1,8 @@
 // For every route a request that succeeds, one that is wrong, and one that comes at the wrong moment; `missingCases` says
 // which are not there. Typed by the table of routes, so that a new route without cases does not even compile.
+import { createHmac } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { ScriptedTask } from "../lab/scenarios.ts";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
 import { dependsOnState, takesInput, type RouteTable } from "../../src/schema/api/route.ts";
@@ -41,6 +44,7 @@ export class Scene {
   created = "";
   busy = "";
   #scenarios = 0;
+  readonly #automated: Record<string, object> = {};
 
   constructor(lab: ServerLab) {
     this.lab = lab;
@@ -93,8 +97,34 @@ export class Scene {
     return this.lab.engine.get(run)!.workers[task]!.sessionId;
   }
 
+  main(run: string): string {
+    return this.lab.engine.get(run)!.mainSessionId!;
+  }
+
+  subSession(child: string, parent: string): { child: string; parent: string } {
+    void this.lab.engine.subSessions.register(child, parent);
+    return { child, parent };
+  }
+
   template(id: string, more: object = {}): Record<string, unknown> {
     return { id, name: id, extends: "documentation", ...more };
+  }
+
+  /** A schedule and a trigger of this name, whose runs wait for a person. */
+  automate(name: string): { params: { name: string } } {
+    const agent = this.lab.lab.scenario(mainSession([{ id: "a" }]), "automated.json");
+    const { repo, data } = this.lab.lab;
+    this.#automated[name] = { template: "documentation", cwd: repo, message: "write", agent };
+    const all = (more: object) =>
+      Object.fromEntries(Object.entries(this.#automated).map(([each, run]) => [each, { ...run, ...more }]));
+    const config = { schedules: all({ cron: "0 3 * * *" }), triggers: all({ secretFile: "secret" }) };
+    writeFileSync(join(data, "secret"), SECRET);
+    writeFileSync(join(data, "tutti.config.json"), JSON.stringify(config));
+    return { params: { name } };
+  }
+
+  storeToken(name: string): string {
+    return this.lab.tokens.create({ name, role: "view" }).name;
   }
 
   storeTemplate(id: string, more: object = {}): string {
@@ -103,6 +133,11 @@ export class Scene {
   }
 }
 
+const SECRET = "the secret of the triggers";
+const signed = (body: string) => ({
+  body,
+  headers: { "x-hub-signature-256": `sha256=${createHmac("sha256", SECRET).update(body).digest("hex")}` },
+});
 const nobody: Make = () => ({ params: { id: "orch_nobody" } });
 const nobodysWorker: Make = ({ ended }) => ({ params: { id: ended, key: "nobody" } });
 const ofEnded: Make = ({ ended }) => ({ params: { id: ended } });
@@ -118,9 +153,21 @@ export const CASES: Record<RouteKey, Cases> = {
   "GET /api/health": { success: () => ({}) },
   "GET /api/openapi.json": { success: () => ({}) },
   "GET /api/docs": { success: () => ({}) },
+  "GET /metrics": { success: () => ({}) },
   "GET /api/events": {
     success: () => ({ headers: { accept: "text/event-stream" } }),
     wrong: () => ({ headers: { accept: "text/event-stream" }, query: { after: "yesterday" } }),
+  },
+  "GET /api/access": { success: () => ({}) },
+  "GET /api/tokens": { success: () => ({}) },
+  "POST /api/tokens": {
+    success: () => ({ body: { name: "new", role: "view", expiresInDays: 1 } }),
+    wrong: () => ({ body: { name: "New_One", role: "view" } }),
+    conflict: (scene) => ({ body: { name: scene.storeToken("there"), role: "view" } }),
+  },
+  "DELETE /api/tokens/:name": {
+    success: (scene) => ({ params: { name: scene.storeToken("gone") } }),
+    wrong: () => ({ params: { name: "nobody" } }),
   },
   "POST /api/orchestrator": {
     success: (scene) => scene.newRun(),
@@ -180,6 +227,7 @@ export const CASES: Record<RouteKey, Cases> = {
   "DELETE /api/orchestrator/:id": {
     success: async (scene) => ({ params: { id: await scene.run([{ id: "a" }], []) } }),
     wrong: ({ created }) => ({ params: { id: created }, query: { removeState: "maybe" } }),
+    conflict: ({ created }) => ({ params: { id: created }, query: { onlyEnded: "true" } }),
   },
   "GET /api/orchestrator/:id/workers": { success: ofEnded, wrong: nobody },
   "GET /api/orchestrator/:id/workers/stats": { success: ofEnded, wrong: nobody },
@@ -227,6 +275,75 @@ export const CASES: Record<RouteKey, Cases> = {
       params: { itemId: await planItem(scene) },
       body: { approve: true, hash: "of another plan" },
     }),
+  },
+  "GET /api/schedules": {
+    success: (scene) => {
+      scene.automate("listed");
+      return {};
+    },
+  },
+  "POST /api/schedules/:name/run": {
+    success: (scene) => scene.automate("by-hand"),
+    wrong: () => ({ params: { name: "nobody" } }),
+    conflict: async (scene) => {
+      const call = scene.automate("once-at-a-time");
+      await scene.lab.automation.schedules.runNow(call.params.name);
+      return call;
+    },
+  },
+  "GET /api/triggers": {
+    success: (scene) => {
+      scene.automate("listed");
+      return {};
+    },
+  },
+  "POST /api/triggers/:name": {
+    success: (scene) => ({ ...scene.automate("pushed"), ...signed('{"ref":"main"}') }),
+    wrong: (scene) => ({ ...scene.automate("misunderstood"), ...signed("{ half") }),
+    conflict: async (scene) => {
+      const call = scene.automate("pushed-twice");
+      const { body, headers } = signed("1");
+      const signatures = { hub: headers["x-hub-signature-256"], tutti: undefined };
+      await scene.lab.automation.triggers.deliver(call.params.name, signatures, Buffer.from(body));
+      return { ...call, ...signed("2") };
+    },
+  },
+  "POST /api/subsession/register": {
+    success: (scene) => ({ body: { childSessionId: "of-busy", parentSessionId: scene.main(scene.busy) } }),
+    wrong: () => ({ body: { childSessionId: "", parentSessionId: "p" } }),
+    conflict: (scene) => {
+      scene.subSession("taken", "one-parent");
+      return { body: { childSessionId: "taken", parentSessionId: "another-parent" } };
+    },
+  },
+  "POST /api/subsession/watch/:parentSessionId": {
+    success: (scene) => ({ params: { parentSessionId: scene.main(scene.busy) } }),
+    wrong: () => ({ params: { parentSessionId: "nobody" } }),
+  },
+  "GET /api/subsession/parent/:parentSessionId": {
+    success: (scene) => ({ params: { parentSessionId: scene.subSession("listed", "lists").parent } }),
+    wrong: () => ({ params: { parentSessionId: "nobody" } }),
+  },
+  "GET /api/subsession/stats": { success: () => ({}) },
+  "POST /api/subsession/:childSessionId/force-return": {
+    success: (scene) => {
+      const worker = scene.key(scene.busy, "b");
+      scene.subSession(worker, scene.main(scene.busy));
+      return { params: { childSessionId: worker } };
+    },
+    wrong: () => ({ params: { childSessionId: "nobody" } }),
+    conflict: (scene) => {
+      scene.subSession("unseen", scene.main(scene.busy));
+      return { params: { childSessionId: "unseen" } };
+    },
+  },
+  "DELETE /api/subsession/:childSessionId": {
+    success: (scene) => ({ params: { childSessionId: scene.subSession("left", "somebody").child } }),
+    wrong: () => ({ params: { childSessionId: "nobody" } }),
+    conflict: (scene) => {
+      scene.subSession("nobodys", "somebody");
+      return { params: { childSessionId: "nobodys" }, body: { archiveSession: true } };
+    },
   },
   "GET /api/orchestrator/templates": { success: () => ({}), wrong: oddProject },
   "POST /api/orchestrator/templates": {

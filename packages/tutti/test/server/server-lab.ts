@@ -5,7 +5,8 @@ import { request, type IncomingHttpHeaders, type IncomingMessage, type OutgoingH
 import { join } from "node:path";
 import { expect } from "vitest";
 import { WebSocket } from "ws";
-import { openLocalEngine, type LocalEngine } from "../../src/main.ts";
+import { openLocalEngine, openSchedules, openTokens, type LocalEngine } from "../../src/main.ts";
+import type { OpenAutomation } from "../../src/schedule/automation.ts";
 import type { Run } from "../../src/schema/run.ts";
 import type { Frame } from "../../src/server/frame.ts";
 import { startServer, type RunningServer } from "../../src/server/start-server.ts";
@@ -40,9 +41,11 @@ interface StartOptions {
 export class ServerLab {
   readonly lab = new Lab();
   readonly token = loadToken(this.lab.data);
+  readonly tokens = openTokens(this.lab.data);
   readonly #followers: Follower[] = [];
   local!: LocalEngine;
   server!: RunningServer;
+  automation!: OpenAutomation;
 
   static async open(options: StartOptions = {}): Promise<ServerLab> {
     const self = new ServerLab();
@@ -53,8 +56,10 @@ export class ServerLab {
   async start({ webRoot, port = 0, agentEnv = {} }: StartOptions = {}): Promise<void> {
     this.local = openLocalEngine({ dataDir: this.lab.data, agentEnv });
     const { engine, templates } = this.local;
-    const { token } = this;
-    this.server = await startServer({ engine, templates, token, port, version: VERSION, webRoot: webRoot ?? null });
+    this.automation = await openSchedules(this.lab.data, engine);
+    const { token, tokens, automation } = this;
+    const given = { engine, templates, token, tokens, automation, port, version: VERSION };
+    this.server = await startServer({ ...given, webRoot: webRoot ?? null });
   }
 
   async stop(): Promise<void> {

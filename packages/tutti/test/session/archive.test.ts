@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -53,6 +62,22 @@ describe("an archived session", () => {
     expect(statSync(join(folderOf(spec), "output.log.gz")).size).toBeLessThan(size / 10);
     expect(gunzipSync(readFileSync(join(folderOf(spec), "stderr.log.gz"))).toString()).toContain("a word aside");
     expect(lab.newHost().transcript(spec.runId, spec.sessionId)).toEqual(before);
+  });
+
+  it("has lost what its agent kept for itself, but nothing of what that linked to, and does not get it back", async () => {
+    const spec = await finished();
+    const own = join(lab.folder, "own");
+    mkdirSync(own);
+    writeFileSync(join(own, "auth.json"), "the person's");
+    mkdirSync(join(folderOf(spec), "claude/projects"), { recursive: true });
+    writeFileSync(join(folderOf(spec), "claude/projects/conversation.jsonl"), "what nobody has masked");
+    symlinkSync(own, join(folderOf(spec), "claude/skills"));
+    symlinkSync(join(own, "auth.json"), join(folderOf(spec), "claude/auth.json"));
+    await archive(lab.host, spec);
+    expect(existsSync(join(folderOf(spec), "claude"))).toBe(false);
+    expect(readFileSync(join(own, "auth.json"), "utf8")).toBe("the person's");
+    await listen(lab.newHost().open({ ...spec, agent: "claude" }), ({ type }) => type === "gone");
+    expect(existsSync(join(folderOf(spec), "claude"))).toBe(false);
   });
 
   it("is archived once, however often it is asked for, also at the same time", async () => {

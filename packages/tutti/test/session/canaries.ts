@@ -81,6 +81,7 @@ const SHAPED: Canary[] = [
   canary("Stripe", `sk_live_${filler(34, 24)}`),
   canary("SendGrid", `SG.${filler(35, 22)}.${filler(36, 43)}`),
   canary("DigitalOcean", `dop_v1_${filler(37, 64, HEX)}`),
+  canary("token of a server of ours", `tutti_ci-laptop_${filler(38, 43)}`),
   canary("JWT", jwt(40)),
   canary("key, RSA", pem("RSA ", 50)),
   canary("key, OpenSSH", pem("OPENSSH ", 55)),

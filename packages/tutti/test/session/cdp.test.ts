@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, type TestContext } from "vitest";
 import { BRIDGE, steps } from "./cdp-bridge.ts";
@@ -98,6 +98,33 @@ describe("a cdp: agent", () => {
       const calls = await page.calls();
       expect(calls.map(([name]) => name)).toEqual(["start", "respondToToolPermission", "respondToToolPermission"]);
       expect(calls[0]![1]).toMatchObject({ cwd: lab.cwd, title: "[Worker] The API", useWorktree: false });
+      await session.stop();
+    }),
+  );
+
+  it(
+    "is answered by the run's settings where they decide, and the person is asked the rest",
+    inBrowser(async (browser) => {
+      const page = await browser.open({ bridge: "desktop" });
+      const permissions = { mode: "edits" as const, allow: ["Bash(npm test*)"], refuse: ["Bash(rm *)"] };
+      const session = lab.host.open(lab.spec(page.agent, { permissions }));
+      const wishes = steps(
+        ["ask", "Bash", { command: "npm test -- a" }],
+        ["ask", "Bash", { command: "rm -r x" }],
+        ["ask", "Edit", { file_path: join(lab.cwd, "a.md") }],
+        ["ask", "Edit", { file_path: join(lab.folder, "b.md") }],
+      );
+      const asked: (object | undefined)[] = [];
+      const heard = await listen(session, isOver(1), async (signal) => {
+        if (signal.type === "ready") await session.deliver(prompt(1, wishes));
+        if (signal.type !== "ask") return;
+        asked.push(signal.permission);
+        await session.answer(signal.askId, "deny");
+      });
+      expect(asked).toEqual([{ tool: "Edit", subject: join(realpathSync(lab.folder), "b.md") }]);
+      expect(texts(heard)).toBe(["once", "deny", "once", "deny"].map((choice) => `the answer was ${choice}`).join(""));
+      const calls = (await page.calls()).filter(([name]) => name === "respondToToolPermission");
+      expect(calls.map(([, , choice]) => choice)).toEqual(["once", "deny", "once", "deny"]);
       await session.stop();
     }),
   );

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { listen, SessionLab } from "./session-lab.ts";
 import { DEFAULT_PERMISSIONS } from "../../src/schema/permissions.ts";
 import { findDriver } from "../../src/session/agents.ts";
 import type { SessionSpec } from "../../src/session/session.ts";
@@ -43,7 +44,8 @@ const spec = (sessionId: string): SessionSpec => ({
   permissions: DEFAULT_PERMISSIONS,
 });
 
-const launch = (sessionId = "s") => driver.launch(rest, spec(sessionId), join(folder, sessionId));
+const launch = (sessionId = "s", given: Record<string, string> = {}) =>
+  driver.launch(rest, spec(sessionId), join(folder, sessionId), { ...process.env, ...given });
 
 test("is found on the path, or the agent cannot be started", () => {
   vi.stubEnv("PATH", join(folder, "bin"));
@@ -72,10 +74,11 @@ test("is started without a shell, as one process that takes lines, with a conver
 });
 
 test("gets the person's keys by name, never the mark of a sandbox, and a folder of its own", () => {
-  const { env, passEnv } = launch();
+  const { env, defaults, passEnv } = launch();
   expect(passEnv).toEqual(expect.arrayContaining(["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "HTTPS_PROXY"]));
-  expect([...passEnv!, ...Object.keys(env!)]).not.toContain("IS_SANDBOX");
-  expect(env).toMatchObject({ CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: "1", DISABLE_AUTOUPDATER: "1" });
+  expect([...passEnv!, ...Object.keys({ ...env, ...defaults })]).not.toContain("IS_SANDBOX");
+  expect(env).toMatchObject({ CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: "1" });
+  expect(defaults).toMatchObject({ DISABLE_AUTOUPDATER: "1" });
   expect(env!["CLAUDE_CONFIG_DIR"]).toBe(join(folder, "s/claude"));
   expect(launch("other").env!["CLAUDE_CONFIG_DIR"]).not.toBe(env!["CLAUDE_CONFIG_DIR"]);
 });
@@ -114,4 +117,40 @@ test("without any configuration of the person's own it still can be started", ()
   rmSync(own, { recursive: true });
   const at = launch().env!["CLAUDE_CONFIG_DIR"]!;
   expect(existsSync(join(at, ".claude.json"))).toBe(true);
+});
+
+test("a configuration folder that is named for the agents is where that of the session comes from", () => {
+  const named = join(folder, "named");
+  mkdirSync(named);
+  writeFileSync(join(named, "settings.json"), '{"model":"named"}');
+  writeFileSync(join(own, "settings.json"), '{"model":"own"}');
+  const { env } = launch("s", { CLAUDE_CONFIG_DIR: named });
+  expect(env).toMatchObject({ CLAUDE_CONFIG_DIR: join(folder, "s/claude"), CLAUDE_SECURESTORAGE_CONFIG_DIR: named });
+  expect(readFileSync(join(folder, "s/claude/settings.json"), "utf8")).toBe('{"model":"named"}');
+});
+
+test("the person's word counts more than what is usual, and is refused where it cannot count", async () => {
+  const bin = join(folder, "bin");
+  mkdirSync(bin);
+  writeFileSync(join(bin, "claude"), `#!/bin/sh\nenv > "${join(folder, "seen")}"\n`);
+  chmodSync(join(bin, "claude"), 0o755);
+  vi.stubEnv("PATH", `${bin}:${process.env["PATH"]}`);
+  const lab = new SessionLab();
+  try {
+    const given = { CLAUDE_CODE_MAX_RETRIES: "9", CLAUDE_CONFIG_DIR: own };
+    const host = lab.newHost({ agentEnv: given });
+    expect(() => host.check("claude", lab.cwd)).not.toThrow();
+    await listen(host.open(lab.spec("claude")), ({ type }) => type === "gone");
+    const seen = readFileSync(join(folder, "seen"), "utf8").split("\n");
+    expect(seen).toContain("CLAUDE_CODE_MAX_RETRIES=9");
+    expect(seen).toContain("DISABLE_AUTOUPDATER=1");
+    expect(seen).toContain(`CLAUDE_SECURESTORAGE_CONFIG_DIR=${own}`);
+    for (const name of ["CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "TUTTI_TASK_ID"]) {
+      const strict = lab.newHost({ agentEnv: { [name]: "0" } });
+      for (const attempt of [() => strict.check("claude", lab.cwd), () => strict.open(lab.spec("claude"))])
+        expect(attempt).toThrow(`${name} cannot be given to the agent "claude"`);
+    }
+  } finally {
+    lab.tearDown();
+  }
 });

@@ -36,9 +36,9 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const launch = (name = "session"): Launch => {
+const launch = (name = "session", given: Record<string, string> = {}): Launch => {
   const { driver, rest } = findDriver("codex");
-  return driver.launch(rest, {} as SessionSpec, join(folder, name));
+  return driver.launch(rest, {} as SessionSpec, join(folder, name), { ...process.env, ...given });
 };
 
 test("each session has a home of its own, and starting it again changes nothing in it", () => {
@@ -120,4 +120,15 @@ test("a home among the temporary files gets a folder for these of its own, becau
   expect(launch().env!["TMPDIR"]).toBe(join(folder, "session", "codex", "temporary"));
   vi.stubEnv("TMPDIR", join(folder, "elsewhere"));
   expect(launch("outside").env!["TMPDIR"]).toBeUndefined();
+});
+
+test("a home and a key that are named for the agents are where those of the session come from", () => {
+  const named = join(folder, "named");
+  mkdirSync(named);
+  writeFileSync(join(named, "config.toml"), "# named\n");
+  writeFileSync(join(own, "config.toml"), "# own\n");
+  const { env, command } = launch("session", { CODEX_HOME: named, OPENAI_API_KEY: "k", OPENAI_BASE_URL: "http://m" });
+  expect(env!["CODEX_HOME"]).toBe(join(folder, "session", "codex"));
+  expect(readFileSync(join(folder, "session", "codex", "config.toml"), "utf8")).toBe("# named\n");
+  expect(command.join(" ")).toContain('base_url="http://m",env_key="OPENAI_API_KEY"');
 });

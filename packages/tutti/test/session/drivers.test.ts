@@ -50,7 +50,9 @@ describe("a command: agent", () => {
     ];
     const agent = lab.program(
       "command",
-      `process.stdin.once("data", () => { for (const line of ${JSON.stringify(lines)}) console.log(JSON.stringify(line)); console.log("plain words"); console.log("[1,2]"); console.log(JSON.stringify({ type: "turn_end" })); });`,
+      // At once, so that whoever reads it meanwhile finds it whole.
+      `const all = [...${JSON.stringify(lines)}.map((line) => JSON.stringify(line)), "plain words", "[1,2]", '{"type":"turn_end"}', ""];
+       process.stdin.once("data", () => process.stdout.write(all.join("\\n")));`,
     );
     const heard = (await oneTurn(lab.host.open(lab.spec(agent)))).filter(
       ({ type }) => type !== "ready" && type !== "caughtUp",
@@ -244,6 +246,13 @@ describe("a script: agent", () => {
     const block =
       '<<A>>\n{\n  "phase": "completion",\n  "data": {\n    "task_id": "task_001",\n    "status": "success"\n  }\n}\n<<B>>';
     expect(texts(all)).toBe(`one for task_001${block}${block}`);
+    await session.stop();
+  });
+
+  it("takes a prompt with line separators of Unicode as one line, as all agents do", async () => {
+    const session = lab.host.open(lab.spec(lab.scenario([{ turns: [{ say: "it is {WORDS}" }] }])));
+    const variables = { WORDS: "one\u2028two\u2029three\u0085four" };
+    expect(texts(await oneTurn(session, turn(1, variables.WORDS, { variables })))).toBe(`it is ${variables.WORDS}`);
     await session.stop();
   });
 

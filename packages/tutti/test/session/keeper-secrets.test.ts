@@ -1,5 +1,5 @@
 // What a keeper keeps of an agent that shows secrets.
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CANARIES, leaksIn, SECRET_ENV } from "./canaries.ts";
@@ -18,8 +18,11 @@ afterEach(() => lab.tearDown());
 const kept = ({ runId, sessionId }: SessionSpec, name: string): string =>
   readFileSync(join(lab.folder, "sessions", runId, sessionId, name), "utf8");
 
-/** Speaks the Agent Client Protocol, as far as one turn needs it. */
-const acpAgent = () =>
+/** All texts of a file of messages, one after the other. */
+const partsIn = (file: string): string => [...file.matchAll(/"text":"([^"]*)"/g)].map(([, text]) => text).join("");
+
+/** Speaks the Agent Client Protocol, as far as one turn needs it; says what it is given, or all secrets together. */
+const acpAgent = (parts: string[] = []) =>
   `acp:${lab
     .program(
       "command",
@@ -35,7 +38,9 @@ const acpAgent = () =>
        if (method === "session/new") send({ id, result: { sessionId: "c" } });
        if (method !== "session/prompt") continue;
        console.error(all);
-       update("it is " + all);
+       const parts = ${JSON.stringify(parts)};
+       update("it is " + (parts.length > 0 ? "" : all));
+       for (const part of parts) update(part);
        send({ id, result: { stopReason: "end_turn" } });
      }`,
     )
@@ -51,11 +56,33 @@ describe("an agent that shows secrets", () => {
     // The keeper masks what it says itself before anybody can read it.
     expect(kept(spec, "output.log")).toContain("it is ***");
     expect(leaksIn(kept(spec, "output.log") + texts(heard))).toEqual([]);
+    await vi.waitFor(() => expect(leaksIn(kept(spec, "raw.log"))).toEqual([]), { timeout: 10_000 });
     await session.stop();
-    for (const name of ["raw.log", "stderr.log", "journal.jsonl"]) {
-      expect([name, leaksIn(kept(spec, name))]).toEqual([name, []]);
-      if (name !== "journal.jsonl") expect(kept(spec, name)).toContain("*****");
+    for (const name of ["stderr.log", "journal.jsonl"]) expect([name, leaksIn(kept(spec, name))]).toEqual([name, []]);
+    expect(kept(spec, "stderr.log")).toContain("*****");
+  });
+
+  it.each([
+    { how: "ends by itself", isKilled: false },
+    { how: "loses its keeper", isKilled: true },
+  ])("and cuts one over many messages leaves no part of it once it $how", async ({ isKilled }) => {
+    const { printed, core } = CANARIES.find(({ name }) => name === "OpenAI")!;
+    const spec = lab.spec(acpAgent(printed.split("")));
+    const session = lab.host.open(spec);
+    const heard = await oneTurn(session);
+    expect(texts(heard)).toContain("it is ***");
+    const parts = heard.flatMap((signal) => (signal.type === "partial" ? [signal.text] : [])).join("");
+    expect(parts).toContain("it is ***");
+    expect(parts).not.toContain(core);
+    expect(partsIn(kept(spec, "output.log"))).not.toContain(core);
+    expect(partsIn(kept(spec, "raw.log"))).toContain(core);
+    if (isKilled) {
+      for (const line of lab.processes()) process.kill(Number(line.split(" ")[0]), "SIGKILL");
+      await listen(session, ({ type }) => type === "gone");
+    } else {
+      await session.close();
     }
+    expect(existsSync(join(lab.folder, "sessions", spec.runId, spec.sessionId, "raw.log"))).toBe(false);
   });
 
   it("leaves none in its files while it is still at work, however it cuts them", async () => {

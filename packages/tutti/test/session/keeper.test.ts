@@ -147,6 +147,34 @@ describe("a session under its keeper", () => {
     expect(texts(heard)).toBe(`${"y".repeat(3_000_000)}\n`);
   });
 
+  it("lets everybody else have a turn while it tells very much that was said before", async () => {
+    const agent = lab.program(
+      "command",
+      `process.stdin.once("data", () => {
+        const message = JSON.stringify({ type: "assistant", text: "a word" }) + "\\n";
+        process.stdout.write(message.repeat(200_000) + '{"type":"turn_end"}\\n');
+      });`,
+    );
+    const spec = lab.spec(agent);
+    const first = lab.host.open(spec);
+    await oneTurn(first);
+    first.leave();
+    let ticks = 0;
+    let heard = 0;
+    const clock = setInterval(() => (ticks += 1), 1);
+    await listen(
+      lab.newHost().open(spec),
+      ({ type }) => type === "turnOver",
+      ({ type }) => {
+        heard += 1;
+        if (type === "sent") ticks = 0;
+      },
+    );
+    clearInterval(clock);
+    expect(heard).toBeGreaterThan(200_000);
+    expect(ticks).toBeGreaterThan(0);
+  });
+
   it("tells that a program cannot be started", async () => {
     const heard = await oneTurn(lab.host.open(lab.spec("command:/nowhere/at-all")));
     expect(heard.at(-1)).toMatchObject({ type: "unstartable", error: expect.stringContaining("ENOENT") });

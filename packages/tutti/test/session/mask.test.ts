@@ -68,6 +68,7 @@ describe("masking", () => {
       "git clone https://user:${TOKEN}@example.org/x.git",
       "eyJhbGciOiJIUzI1NiJ9 is no token by itself",
       "b3JkaW5hcnkgd29yZHMgaW4gYmFzZTY0",
+      "the cookie tutti_4517, the branch tutti_docs_of-the-parser and tutti_a_name-that-is-long-but-not-a-token",
     ];
     for (const text of texts) expect(mask(text)).toBe(text);
   });

@@ -8,6 +8,9 @@ const PROGRAM = fileURLToPath(new URL("../lab/run-alone.ts", import.meta.url));
 /** In megabytes; a run whose agent says little takes about 20. What it says here would take 220 and more. */
 const MOST = 150;
 const MOST_WITH_READING = 210;
+/** A million messages take about 65 if nothing is kept of each, and 250 if little is. */
+const MOST_FOR_MESSAGES = 120;
+const MOST_FOR_MESSAGES_WITH_READING = 180;
 
 let lab: Lab;
 beforeEach(() => {
@@ -45,4 +48,12 @@ describe("an engine whose agent says far too much", () => {
       expect(omitted).toBeGreaterThan(15_000_000);
     },
   );
+
+  it("takes a million separate messages of one session within bounded memory", { timeout: 120_000 }, async () => {
+    const { status, started, ran, read, counts } = await measure(0, 0, 1_000_000);
+    expect(status).toBe("completed");
+    expect(ran - started).toBeLessThan(MOST_FOR_MESSAGES);
+    expect(read - started).toBeLessThan(MOST_FOR_MESSAGES_WITH_READING);
+    expect(counts["text"]).toBeGreaterThan(1_000_000);
+  });
 });

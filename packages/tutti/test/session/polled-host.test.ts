@@ -1,12 +1,14 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { CANARIES, leaksIn, SECRET_ENV } from "./canaries.ts";
 import { block, FakeController, type FakeAgent } from "./fake-controller.ts";
 import { listen, texts, turn } from "./session-lab.ts";
 import { DEFAULT_PERMISSIONS } from "../../src/schema/permissions.ts";
 import { createPolledHost, type PolledHost, type PolledHostOptions } from "../../src/session/polled-host.ts";
+import { journalFile } from "../../src/session/polled-journal.ts";
 import type { SessionSignal, SessionSpec, Turn } from "../../src/session/session.ts";
 import { realWorld } from "../../src/world.ts";
 
@@ -286,6 +288,51 @@ describe("a session of a controller", () => {
     ]);
     await host.forget("run_1");
     expect(host.transcript("run_1", "session_1")).toEqual([]);
+  });
+
+  it("leaves no secret in what is kept or told of it, whatever it says and gives to its tools", async () => {
+    const all = CANARIES.map(({ printed }) => printed).join(" ;\n");
+    const controller = new FakeController((session) => {
+      controller.say(session, "assistant", [
+        { type: "text", text: `it is ${all}` },
+        { type: "tool_use", name: "Bash", input: { command: all } },
+      ]);
+      return done;
+    });
+    const host = hostOf(controller, { env: SECRET_ENV });
+    const told = await oneTurn(host);
+    expect(leaksIn(readFileSync(journalFile(join(folder, "run_1", "session_1")), "utf8"))).toEqual([]);
+    expect(leaksIn(JSON.stringify(told))).toEqual([]);
+    expect(leaksIn(JSON.stringify(host.transcript("run_1", "session_1")))).toEqual([]);
+    expect(texts(told)).toContain(done);
+    // What the controller holds is its own.
+    expect(leaksIn(JSON.stringify([...controller.sessions.values()]))).not.toEqual([]);
+  });
+
+  it("is read page by page, without a look at what came long before", async () => {
+    const controller = new FakeController((session) => {
+      for (let i = 0; i < 2000; i++) controller.say(session, "assistant", `message ${i}`);
+      return done;
+    });
+    const host = hostOf(controller);
+    await oneTurn(host);
+    const whole = host.transcript("run_1", "session_1");
+    expect(whole).toHaveLength(2003);
+    const pages = [];
+    for (let after = 0; after < whole.length; after += 77) {
+      pages.push(...host.transcript("run_1", "session_1", { after, limit: 77 }));
+    }
+    expect(pages).toEqual(whole);
+    const short = host.transcript("run_1", "session_1", { after: 500, limit: 1000, characters: 300 });
+    expect(short.length).toBeLessThan(12);
+    expect(short).toEqual(whole.slice(500, 500 + short.length));
+    // Whoever read this again would find nothing in it.
+    const journal = journalFile(join(folder, "run_1", "session_1"));
+    const spoilt = Math.floor(statSync(journal).size * 0.8);
+    const fd = openSync(journal, "r+");
+    writeSync(fd, Buffer.alloc(spoilt, " "), 0, spoilt, 0);
+    closeSync(fd);
+    expect(host.transcript("run_1", "session_1", { after: 1900, limit: 50 })).toEqual(whole.slice(1900, 1950));
   });
 
   it("is not looked at by itself while nobody wants to watch, but when it is asked for", async () => {

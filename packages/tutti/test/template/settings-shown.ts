@@ -55,6 +55,7 @@ export const SHOWN: Record<string, Shown> = {
   "config.budget.minutes": budget("in minutes counts from the start"),
   "config.budget.turns": budget("in turns stops before the turn"),
   "config.budget.descendants": budget("in sessions stops before the session"),
+  "config.budget.depth": ["engine/sub-sessions.test.ts", "are refused below a session of a run, deeper than"],
   "phases.analysis.enabled": after("planning follows analysis by itself, and comes first where there is no analysis"),
   "phases.taskPlanning.enabled": after("without planning the request itself is the one task"),
   "phases.workerExecution.enabled": after("without workers the plan, or the analysis, is the result"),
@@ -124,6 +125,5 @@ export const WAITING: Record<string, string> = {
   "config.useSubSessions": "sub-sessions and tools",
   "config.inactivityThreshold": "sub-sessions and tools",
   "config.confirmationDelay": "sub-sessions and tools",
-  "config.budget.depth": "sub-sessions and tools",
   "ui.*": "dashboard",
 };

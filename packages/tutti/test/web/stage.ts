@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { webRoot } from "./build-web.ts";
 import { Lab, processesOf } from "../lab/lab.ts";
-import { openLocalEngine, type LocalEngine } from "../../src/main.ts";
+import { openLocalEngine, openTokens, type LocalEngine } from "../../src/main.ts";
 import type { Run } from "../../src/schema/run.ts";
 import { startServer, type RunningServer } from "../../src/server/start-server.ts";
 
@@ -27,7 +27,7 @@ export class Stage {
 
   static async open(browser: Browser, lab = new Lab()): Promise<Stage> {
     const local = openLocalEngine({ dataDir: lab.data });
-    return new Stage(browser, lab, local, await serve(local, 0));
+    return new Stage(browser, lab, local, await serve(lab, local, 0));
   }
 
   get engine() {
@@ -83,7 +83,7 @@ export class Stage {
 
   async startServer(): Promise<void> {
     this.#local = openLocalEngine({ dataDir: this.lab.data });
-    this.#server = await serve(this.#local, this.#server.port);
+    this.#server = await serve(this.lab, this.#local, this.#server.port);
     for (const { id, released } of this.engine.list()) if (!released) await this.engine.takeUp(id);
   }
 
@@ -97,6 +97,6 @@ export class Stage {
   }
 }
 
-function serve({ engine, templates }: LocalEngine, port: number): Promise<RunningServer> {
-  return startServer({ engine, templates, token: TOKEN, port, version: "0.0.0", webRoot });
+function serve({ data }: Lab, { engine, templates }: LocalEngine, port: number): Promise<RunningServer> {
+  return startServer({ engine, templates, token: TOKEN, tokens: openTokens(data), port, version: "0.0.0", webRoot });
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { violations } from "./axe.ts";
 import { statusOf, untilStatus, withBrowser } from "./with-browser.ts";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
+import { openTokens } from "../../src/main.ts";
 
 const firstAttempt = (task: string, turn: object) => ({
   match: { role: "worker", task, attempt: 1 },
@@ -128,5 +129,27 @@ describe("steering in the dashboard", () => {
         .poll(() => stage.engine.get(id)!.decisions.map(({ answer }) => answer), { timeout: 5000 })
         .toEqual(["snake"]);
     }),
+  );
+
+  test(
+    "shows everything to a token that only allows to look, and says why an order is refused",
+    onStage(
+      async (stage) => {
+        const sessions = [...mainSession([{ id: "a" }]), firstAttempt("a", { say: "hm", then: "hang" })];
+        const { id } = await stage.begin(sessions, "Write a page");
+        await stage.until(id, "confirming");
+        const { token } = openTokens(stage.lab.data).create({ name: "wall-screen", role: "view" });
+        const page = await stage.page();
+        await page.goto(`${stage.url}/?token=${token}#/runs/${id}`);
+        await stage.engine.confirm(id);
+        await untilStatus(page, "a", "Working");
+        await page.getByRole("button", { name: "Pause", exact: true }).click();
+        await page.getByText("This needs a token with the role operate, and wall-screen has view").waitFor();
+        expect(stage.engine.get(id)!.status).toBe("running");
+        expect(await violations(page)).toEqual([]);
+      },
+      // The browser itself tells of what was refused.
+      /status of 403/,
+    ),
   );
 });

@@ -3,7 +3,9 @@
 import { useEffect, useState } from "react";
 import { onlyTells } from "../../../tutti/src/schema/event.ts";
 import { followEvents, type Connection } from "../../../tutti/src/client/follow-events.ts";
+import { toStoredEvent } from "../../../tutti/src/client/frame.ts";
 import type { RunSummary, WaitingItem } from "../../../tutti/src/client/run-summary.ts";
+import { tellPerson } from "../notify/tell-person.ts";
 import { baseUrl, server } from "../shell/server.ts";
 
 export interface RunList {
@@ -51,8 +53,9 @@ export function useRunList(): RunList & { retry: () => void } {
     };
     const leave = followEvents({
       baseUrl,
-      onFrame: ({ type }) => {
-        if (!onlyTells(type)) timer ??= setTimeout(() => void look(), LOOK_AFTER_MS);
+      onFrame: (frame) => {
+        tellPerson(toStoredEvent(frame), null);
+        if (!onlyTells(frame.type)) timer ??= setTimeout(() => void look(), LOOK_AFTER_MS);
       },
       onConnection: (connection) => {
         setList((before) => ({ ...before, connection }));

@@ -5,6 +5,7 @@
 // 1. The log is folded in order, each event once; after a lost connection it goes on after the last event folded.
 // 2. Listeners hear of a burst of events once.
 import { describe, type Happened } from "./activity.ts";
+import { tellPerson } from "../notify/tell-person.ts";
 import { baseUrl, server } from "../shell/server.ts";
 import { followEvents, type Connection } from "../../../tutti/src/client/follow-events.ts";
 import { toStoredEvent, type Frame } from "../../../tutti/src/client/frame.ts";
@@ -87,9 +88,10 @@ export class RunFeed {
     if (happened) this.#activity = [...this.#activity, happened].slice(-ACTIVITY);
     this.#seq = frame.seq;
     if (frame.type === "orchestrator:started") this.#feed = { ...this.#feed, warnings: frame.data.warnings };
-    // Until the whole log is there, half of it would only flicker.
-    if (this.#leave)
-      this.#timer ??= setTimeout(() => this.#show({ run: this.#run, activity: this.#activity }), TELL_AFTER_MS);
+    // Until the whole log is there, half of it would only flicker, and none of it is news.
+    if (!this.#leave) return;
+    tellPerson(event, this.#run);
+    this.#timer ??= setTimeout(() => this.#show({ run: this.#run, activity: this.#activity }), TELL_AFTER_MS);
   }
 
   #show(part: Partial<Feed>): void {

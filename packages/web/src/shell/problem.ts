@@ -10,7 +10,7 @@ export function describeProblem(error: unknown): Problem {
   if (!(error instanceof RequestError)) return { title: "Something went wrong in this page", advice: String(error) };
   if (error.code === "unreachable")
     return { title: "The server does not answer", advice: "Start it with tutti serve; this page goes on by itself." };
-  if (error.status === 401 || error.status === 403)
+  if (error.code === "unauthorized" || error.code === "forbidden")
     return {
       title: "This browser is not signed in",
       advice: "Open the address that tutti serve printed, with its token.",

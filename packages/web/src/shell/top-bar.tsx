@@ -4,6 +4,7 @@ import { ConnectionMark } from "./connection-mark.tsx";
 import { Link } from "./link.tsx";
 import { LIST } from "./route.ts";
 import { ThemeToggle } from "./theme-toggle.tsx";
+import { NotifySwitch } from "../notify/notify-switch.tsx";
 
 export function TopBar({ connection, children }: { connection?: Connection; children?: ReactNode }) {
   return (
@@ -16,6 +17,7 @@ export function TopBar({ connection, children }: { connection?: Connection; chil
         {children}
       </nav>
       {connection && <ConnectionMark connection={connection} />}
+      <NotifySwitch />
       <ThemeToggle />
     </header>
   );

@@ -41,5 +41,6 @@ export const PROTOCOL_ROUTES = {
     body: z.unknown().refine((value) => value !== undefined, "a message"),
     response: CheckedMessages,
     errors: ["not_found"],
+    role: "view",
   },
 } as const satisfies RouteTable;

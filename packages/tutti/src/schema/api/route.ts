@@ -2,6 +2,7 @@
 // it, the description and its page are made from it, and the functions of the client are typed by it.
 import type { z } from "zod";
 import { ERRORS, type ErrorCode } from "../error.ts";
+import type { TokenRole } from "../token-role.ts";
 
 export interface Route {
   /** One sentence for the description. */
@@ -11,11 +12,11 @@ export interface Route {
   body?: z.ZodType;
   response: z.ZodType;
   /** The status of a good answer; 200 unless given. */
-  status?: 201;
+  status?: 201 | 202;
   /** What a 200 means where a good answer has another status. */
   repeated?: string;
   /** What the answer is, if it is not JSON. */
-  type?: "text/html" | "text/event-stream";
+  type?: "text/html" | "text/plain" | "text/event-stream";
   /** Headers of the request that have a meaning here, with that meaning. */
   headers?: Readonly<Record<string, string>>;
   /** What this route in particular may be refused with; what any route may be is not repeated. */
@@ -24,6 +25,10 @@ export interface Route {
   absent?: readonly ErrorCode[];
   /** Whether it is answered without a token. */
   open?: true;
+  /** Whether a signature stands in the place of the token; the route itself looks at it. */
+  signed?: true;
+  /** What the token must allow; unless given, view for what only reads and operate for everything else. */
+  role?: TokenRole;
 }
 
 /** Routes by `METHOD /path`, with `:name` for the parts of the path that vary. */
@@ -47,12 +52,21 @@ export function readRouteKey(key: string): RouteAddress {
 export const statusOfError = ({ absent }: Pick<Route, "absent">, code: ErrorCode): number =>
   absent?.includes(code) ? 404 : ERRORS[code].status;
 
+/** What a token must allow for a route; null where none is asked for. */
+export function roleOf(key: string, { open, signed, role }: Route): TokenRole | null {
+  if (open || signed) return null;
+  return role ?? (readRouteKey(key).method === "GET" ? "view" : "operate");
+}
+
 /** Every code that a route may be refused with; a request that holds something may hold something wrong. */
-export function errorsOf(route: Route): ErrorCode[] {
+export function errorsOf(key: string, route: Route): ErrorCode[] {
   const input: ErrorCode[] = route.query || route.body || route.headers ? ["invalid_input"] : [];
   const size: ErrorCode[] = route.body ? ["payload_too_large"] : [];
+  const role = roleOf(key, route);
+  // Whoever has a token may look.
+  const who: ErrorCode[] = role === null || role === "view" ? [] : ["needs_role"];
   const common = COMMON_ERRORS.filter((code) => code !== "unauthorized" || !route.open);
-  return [...new Set<ErrorCode>([...input, ...size, ...route.errors, ...common])];
+  return [...new Set<ErrorCode>([...input, ...size, ...route.errors, ...common, ...who])];
 }
 
 /** Whether a sound request may come at the wrong moment. */

@@ -3,17 +3,23 @@ import { INBOX_ROUTES } from "./inbox-routes.ts";
 import { PROTOCOL_ROUTES } from "./protocol-routes.ts";
 import type { RouteTable } from "./route.ts";
 import { RUN_ROUTES } from "./run-routes.ts";
+import { SCHEDULE_ROUTES } from "./schedule-routes.ts";
 import { SERVER_ROUTES } from "./server-routes.ts";
 import { STEER_ROUTES } from "./steer-routes.ts";
+import { SUB_SESSION_ROUTES } from "./sub-session-routes.ts";
 import { TEMPLATE_ROUTES } from "./template-routes.ts";
+import { TOKEN_ROUTES } from "./token-routes.ts";
 import { WORKER_ROUTES } from "./worker-routes.ts";
 
 export const ROUTES = {
   ...SERVER_ROUTES,
+  ...TOKEN_ROUTES,
   ...RUN_ROUTES,
   ...STEER_ROUTES,
   ...WORKER_ROUTES,
   ...INBOX_ROUTES,
+  ...SUB_SESSION_ROUTES,
+  ...SCHEDULE_ROUTES,
   ...TEMPLATE_ROUTES,
   ...PROTOCOL_ROUTES,
 } as const satisfies RouteTable;
@@ -22,7 +28,7 @@ export const ROUTES = {
  * The version of the interface, apart from the program's. The first number changes when a request or an answer that was
  * sound no longer is, the second when something is added, the third when only words change: docs/api.md.
  */
-export const API_VERSION = "1.0.0";
+export const API_VERSION = "1.1.0";
 
 export type RouteKey = keyof typeof ROUTES;
 

@@ -16,6 +16,12 @@ export const SERVER_ROUTES = {
     errors: [],
   },
   "GET /api/docs": { summary: "The description as a page.", response: z.string(), type: "text/html", errors: [] },
+  "GET /metrics": {
+    summary: "Figures of the server and its runs, in the text format of Prometheus.",
+    response: z.string(),
+    type: "text/plain",
+    errors: [],
+  },
   "GET /api/events": {
     summary: "Events as they happen, as server-sent events or, when the request asks to upgrade, over a WebSocket.",
     query: z.object({

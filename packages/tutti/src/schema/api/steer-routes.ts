@@ -27,6 +27,7 @@ const CleanupBody = z
     archiveWorkers: z.boolean().optional(),
     deleteWorkers: z.boolean().optional(),
     removeState: z.boolean().optional(),
+    onlyEnded: z.boolean().optional(),
   })
   .prefault({});
 /** The same in the address, for clients that send no body with DELETE. */
@@ -34,6 +35,7 @@ const CleanupQuery = z.strictObject({
   archiveWorkers: flag.optional().describe("Pack the sessions' folders; true unless given."),
   deleteWorkers: flag.optional().describe("Remove the sessions' folders; false unless given."),
   removeState: flag.optional().describe("Take the run out of the log; true unless given."),
+  onlyEnded: flag.optional().describe("Refuse if it is not over, or something in it waits; false unless given."),
 });
 
 export const STEER_ROUTES = {
@@ -93,6 +95,7 @@ export const STEER_ROUTES = {
     query: CleanupQuery,
     body: CleanupBody,
     response: Done,
-    errors: ["run_not_found", "workspace_failed"],
+    errors: ["run_not_found", "wrong_state", "workspace_failed"],
+    role: "admin",
   },
 } as const satisfies RouteTable;

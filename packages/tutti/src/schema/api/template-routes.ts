@@ -41,6 +41,8 @@ const Preview = z.record(
 const Validation = z.object({ valid: z.boolean(), errors: z.array(z.string()), warnings: z.array(z.string()) });
 
 const absent = ["template_not_found"] as const;
+/** A template of the person's own may name programs, and it is everybody's: who changes it is trusted with the machine. */
+const role = "admin";
 
 export const TEMPLATE_ROUTES = {
   "GET /api/orchestrator/templates": {
@@ -56,6 +58,7 @@ export const TEMPLATE_ROUTES = {
     response: Template,
     status: 201,
     errors: ["folder_not_found", "invalid_template", "template_exists", "template_protected"],
+    role,
   },
   "POST /api/orchestrator/templates/import": {
     summary: "Stores a template that was exported: as an object, or as the text of its file.",
@@ -64,6 +67,7 @@ export const TEMPLATE_ROUTES = {
     response: Template,
     status: 201,
     errors: ["folder_not_found", "invalid_template", "template_exists", "template_protected"],
+    role,
   },
   "POST /api/orchestrator/templates/validate": {
     summary: "Checks a template without storing it.",
@@ -72,6 +76,7 @@ export const TEMPLATE_ROUTES = {
     body: z.unknown().refine((value) => value !== undefined, "a template"),
     response: Validation,
     errors: ["folder_not_found"],
+    role: "view",
   },
   "GET /api/orchestrator/templates/:id": {
     summary: "A template with all it inherits; `resolved=0` as it stands in its file, `provenance=1` with origins.",
@@ -87,6 +92,7 @@ export const TEMPLATE_ROUTES = {
     response: Template,
     errors: ["template_not_found", "invalid_template", "template_protected", "folder_not_found"],
     absent,
+    role,
   },
   "DELETE /api/orchestrator/templates/:id": {
     summary: "Removes a template that no other extends.",
@@ -94,6 +100,7 @@ export const TEMPLATE_ROUTES = {
     response: Done,
     errors: ["template_not_found", "template_in_use", "template_protected", "folder_not_found"],
     absent,
+    role,
   },
   "POST /api/orchestrator/templates/:id/duplicate": {
     summary: "Stores a new template that extends this one.",
@@ -103,6 +110,7 @@ export const TEMPLATE_ROUTES = {
     status: 201,
     errors: ["template_not_found", "invalid_template", "folder_not_found"],
     absent,
+    role,
   },
   "GET /api/orchestrator/templates/:id/export": {
     summary: "A template's file, to take along.",
@@ -118,5 +126,6 @@ export const TEMPLATE_ROUTES = {
     response: Preview,
     errors: ["template_not_found", "invalid_template", "folder_not_found"],
     absent,
+    role: "view",
   },
 } as const satisfies RouteTable;

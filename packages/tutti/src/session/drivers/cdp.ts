@@ -8,7 +8,7 @@ import { ownLaunch } from "../program.ts";
 
 export const cdpDriver: Driver = {
   check: (rest) => void readAddress(rest),
-  launch: (rest) => ownLaunch("cdp/agent", import.meta.url, rest),
+  launch: (rest, { permissions }) => ownLaunch("cdp/agent", import.meta.url, rest, JSON.stringify(permissions)),
   encodeTurn: (turn) => encodeUser(turn, { variables: turn.variables }),
   encodeAnswer,
   encodeInterrupt,

@@ -1,6 +1,6 @@
 // `claude`: the Claude Code program on the PATH, with a login of the person's own.
 import { join } from "node:path";
-import { CLAUDE, CLAUDE_ENV, CLAUDE_PASSED_ENV, claudeCommand, uuidOf } from "./claude/command.ts";
+import { CLAUDE, CLAUDE_DEFAULTS, CLAUDE_ENV, CLAUDE_PASSED_ENV, claudeCommand, uuidOf } from "./claude/command.ts";
 import { configEnv, makeConfigFolder } from "./claude/config-folder.ts";
 import { JsonLinesDecoder } from "./json-lines.ts";
 import type { Driver } from "../driver.ts";
@@ -8,14 +8,16 @@ import { findProgram } from "../find-program.ts";
 
 export const claudeDriver: Driver = {
   check: (_rest, cwd) => void findProgram(CLAUDE, cwd),
-  launch: (_rest, { sessionId, cwd }, folder) => {
+  ownEnv: Object.keys(CLAUDE_ENV),
+  launch: (_rest, { sessionId, cwd }, folder, env) => {
     const config = join(folder, "claude");
-    makeConfigFolder(config);
+    makeConfigFolder(config, env);
     return {
       mode: "stream",
       dialogue: "claude",
       command: claudeCommand(uuidOf(sessionId), cwd),
-      env: { ...CLAUDE_ENV, ...configEnv(config) },
+      env: { ...CLAUDE_ENV, ...configEnv(config, env) },
+      defaults: CLAUDE_DEFAULTS,
       passEnv: [...CLAUDE_PASSED_ENV],
     };
   },

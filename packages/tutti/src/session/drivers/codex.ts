@@ -8,12 +8,12 @@ import { findProgram } from "../find-program.ts";
 
 export const codexDriver: Driver = {
   check: (_rest, cwd) => void findProgram(CODEX, cwd),
-  launch: (_rest, _spec, folder) => {
-    const home = makeHomeFolder(join(folder, "codex"));
+  launch: (_rest, _spec, folder, env) => {
+    const home = makeHomeFolder(join(folder, "codex"), env);
     return {
       mode: "stream",
       dialogue: "codex",
-      command: codexCommand(home),
+      command: codexCommand(home, env),
       env: home.env,
       passEnv: [...CODEX_PASSED_ENV, ...home.keys],
     };

@@ -31,6 +31,12 @@ describe("the local agent as a program", () => {
     expect(lastBlock(await session.turn()).phase).toBe("analysis");
   });
 
+  test("takes a prompt with line separators of Unicode as one line", async () => {
+    await using session = new AgentSession(HARBOR);
+    session.write(`${JSON.stringify({ type: "user", phase: "analysis", text: "document\u2028all\u2029of it" })}\n`);
+    expect(lastBlock(await session.turn()).phase).toBe("analysis");
+  });
+
   test("answers an interrupt with the end of the turn, and the prompt that follows", async () => {
     const files = Object.fromEntries(
       Array.from({ length: 400 }, (_, n) => [`src/f${n}.ts`, `export const v${n} = ${n};\n`.repeat(200)]),

@@ -4,6 +4,7 @@ import type { Ledger } from "./ledger.ts";
 import type { Checked } from "./log-checks.ts";
 import type { Stage } from "../stage.ts";
 import { activeWorkers } from "../../../src/run/lookup.ts";
+import { askedMain } from "../../../src/run/provider.ts";
 import { providerOf } from "../../../src/run/provider-name.ts";
 import type { FailureCause } from "../../../src/schema/ending.ts";
 import { onlyTells, type EventData, type StoredEvent } from "../../../src/schema/event.ts";
@@ -36,7 +37,8 @@ export function checkProviders(checked: Checked, ledger: Ledger, before: Run, ev
     case "worker:spawning": {
       const provider = providerOf(event.data.agent ?? before.agent);
       ledger.providers.set(event.data.sessionId, provider);
-      return checkHeld(checked, provider, event);
+      checkHeld(checked, provider, event);
+      return event.type === "main:spawning" ? checkOneMain(checked, provider, event) : undefined;
     }
     case "turn:started":
       return checkAsking(stage, ledger, before, event);
@@ -89,6 +91,26 @@ function checkHeld({ stage, ledgers }: Checked, provider: string, { timestamp, r
     const early = wait.until - timestamp;
     stage.require(!known, "provider", () => `${run} starts a session of ${provider} ${early} ms early`);
   }
+}
+
+/** After this time without news a provider is taken to answer again. */
+const NEWS_LAST_MS = 600_000;
+
+/** When the wait for a provider is over, one main session is started to see whether it answers, over all runs. */
+function checkOneMain({ stage, ledgers }: Checked, provider: string, { timestamp, run: id }: StoredEvent): void {
+  if (stage.clock.wasSet || stage.counts.has("sleeps of the machine")) return;
+  const refuses = [...ledgers].some(([, { run, waits }]) => {
+    const wait = waits.get(provider);
+    if (!wait || !run || isRunOver(run.status) || run.status === "paused") return false;
+    return timestamp - wait.heardAt > HEARD_MS && timestamp < wait.until + NEWS_LAST_MS;
+  });
+  if (!refuses) return;
+  stage.count("main sessions started to see");
+  const other = [...ledgers].find(([each, { run, providers }]) => {
+    const asked = each !== id && run && askedMain(run) !== null;
+    return asked && providers.get(run.main!.sessionId) === provider;
+  });
+  stage.require(!other, "provider", () => `${id} starts its main session beside that of ${other![0]}, of ${provider}`);
 }
 
 type Started = StoredEvent & { type: "turn:started" };

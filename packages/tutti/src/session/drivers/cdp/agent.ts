@@ -7,8 +7,9 @@
 import { readAddress } from "./address.ts";
 import { asRecord } from "./devtools.ts";
 import { PageSession } from "./page-session.ts";
-import { LineSplitter } from "../../line-splitter.ts";
+import { linesOf } from "../../line-splitter.ts";
 import type { Turn } from "../../session.ts";
+import type { Permissions } from "../../../schema/permissions.ts";
 
 /** After SIGTERM the keeper gives us two seconds. */
 const GOODBYE_MS = 1500;
@@ -17,6 +18,7 @@ const tell = (line: object): void => void process.stdout.write(`${JSON.stringify
 const session = new PageSession(readAddress(process.argv[2] ?? ""), {
   cwd: process.cwd(),
   taskId: process.env["TUTTI_TASK_ID"] ?? null,
+  permissions: JSON.parse(process.argv[3]!) as Permissions,
   tell,
 });
 /** One for each prompt that is not answered yet, the oldest first. */
@@ -64,9 +66,7 @@ process.on("SIGTERM", () => {
 // A keeper that has gone can no longer be told anything.
 process.stdout.on("error", () => process.exit(0));
 
-// The interface for lines of Node also ends them at signs that may stand within JSON.
-const lines = new LineSplitter();
-for await (const bytes of process.stdin) for (const line of lines.push(bytes as Buffer)) hear(line);
+for await (const line of linesOf(process.stdin)) hear(line);
 // End of file on stdin means: finish and exit.
 await turns;
 await session.end(false);

@@ -13,6 +13,7 @@ import { endOf, TurnFault, TurnWatch, type Look, type Tell } from "./turn-watch.
 import type { Place } from "../../polled-journal.ts";
 import { badge, title } from "../../polled-turn.ts";
 import type { Turn } from "../../session.ts";
+import type { Permissions } from "../../../schema/permissions.ts";
 
 /** Between two looks at the transcript; and where the page tells of changes itself. */
 const POLL_MS = 1000;
@@ -22,6 +23,14 @@ const SHORTEST_MS = 100;
 /** After so many looks in a row that failed the session is lost. */
 const MAX_FAILURES = 5;
 const FIRST_BACK_OFF_MS = 250;
+
+export interface PageSessionOptions {
+  cwd: string;
+  taskId: string | null;
+  /** What the session may do without asking. */
+  permissions: Permissions;
+  tell: Tell;
+}
 
 export class PageSession {
   readonly #address: DebuggerAddress;
@@ -37,12 +46,12 @@ export class PageSession {
   #place: Place = { count: 0, key: null };
   #wake = new AbortController();
 
-  constructor(address: DebuggerAddress, { cwd, taskId, tell }: { cwd: string; taskId: string | null; tell: Tell }) {
+  constructor(address: DebuggerAddress, { cwd, taskId, permissions, tell }: PageSessionOptions) {
     this.#address = address;
     this.#cwd = cwd;
     this.#taskId = taskId;
     this.#tell = tell;
-    this.#questions = createQuestions(tell);
+    this.#questions = createQuestions({ cwd, permissions, tell });
   }
 
   /** Sends one prompt and tells what comes back, until the turn is over. Fails with a sentence for the person. */
@@ -125,7 +134,11 @@ export class PageSession {
       const wish = `the session waits for permission to use ${pending[0]!.tool}`;
       throw new TurnFault(`${wish}, and the page has no respondToToolPermission`);
     }
-    this.#questions.show(pending);
+    // What the run's settings decide nobody is asked.
+    for (const { requestId, choice } of this.#questions.show(pending)) {
+      await bridge.permit?.(requestId, choice);
+      this.#questions.settle(requestId);
+    }
     const transcript = await bridge.transcript(id);
     countUsage(transcript, this.#counted);
     return { busy: readState(session), waits: pending.length > 0, transcript };

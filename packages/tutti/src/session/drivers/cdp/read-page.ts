@@ -8,7 +8,7 @@ export interface Permission {
   /** As the page gave it, because it goes back to the page. */
   requestId: string | number;
   tool: string;
-  input: string;
+  input: unknown;
 }
 
 const MAX_PERMISSIONS = 20;
@@ -32,7 +32,7 @@ export function readPermissions(session: unknown): Permission[] {
     const own = requestId ?? id;
     if (typeof own !== "string" && typeof own !== "number") return [];
     const called = [toolName, tool, name].find((text) => typeof text === "string");
-    return [{ requestId: own, tool: shortName(called ?? "a tool"), input: shown(input) }];
+    return [{ requestId: own, tool: shortName(called ?? "a tool"), input }];
   });
 }
 
@@ -50,7 +50,8 @@ export function boundedInput(input: unknown): unknown {
   return text.length <= MAX_INPUT ? (input ?? null) : { tooLong: text.slice(0, MAX_SHOWN) };
 }
 
-const shown = (input: unknown): string => (input === undefined ? "" : asJson(input).slice(0, MAX_SHOWN));
+/** What a tool was given, as a person is shown it. */
+export const shownInput = (input: unknown): string => (input === undefined ? "" : asJson(input).slice(0, MAX_SHOWN));
 
 function asJson(value: unknown): string {
   try {

@@ -34,10 +34,14 @@ export function claudeCommand(conversation: string, cwd: string): string[] {
 export const resumeCommand = (command: readonly string[]): string[] =>
   command.map((word) => (word === BEGIN ? "--resume" : word));
 
+/** What the dialogue relies on. */
 export const CLAUDE_ENV: Readonly<Record<string, string>> = {
   /** Tells when a turn is really over: a turn may have several results. */
   CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: "1",
   CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD: "1",
+};
+
+export const CLAUDE_DEFAULTS: Readonly<Record<string, string>> = {
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
   DISABLE_AUTOUPDATER: "1",
   /** Two quick tries of its own; after that the run's back-off decides, which knows about all sessions. */

@@ -17,25 +17,27 @@ const COPIED = ["settings.json"];
 const STATE = ".claude.json";
 const STATE_MEMBERS = ["oauthAccount", "primaryApiKey", "customApiKeyResponses"];
 
-/** Where the person's own configuration is. */
-const ownFolder = (): string => process.env["CLAUDE_CONFIG_DIR"] || join(homedir(), ".claude");
+/** Where the person's own configuration is; a folder that is named for the agents is where it is taken from. */
+const ownFolder = (env: NodeJS.ProcessEnv): string => env["CLAUDE_CONFIG_DIR"] || join(homeOf(env), ".claude");
+
+const homeOf = (env: NodeJS.ProcessEnv): string => env["HOME"] || homedir();
 
 /** Makes the folder, once. What is there already is left alone: the session may have changed it. */
-export function makeConfigFolder(folder: string): void {
-  const own = ownFolder();
+export function makeConfigFolder(folder: string, env: NodeJS.ProcessEnv): void {
+  const own = ownFolder(env);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const name of LINKED)
     once(() => existsSync(join(own, name)) && symlinkSync(join(own, name), join(folder, name)));
   for (const name of COPIED) once(() => copyOnce(join(own, name), join(folder, name)));
   // Without a folder of their choice it lies beside the usual one, not in it.
-  const state = readState(join(process.env["CLAUDE_CONFIG_DIR"] || homedir(), STATE));
+  const state = readState(join(env["CLAUDE_CONFIG_DIR"] || homeOf(env), STATE));
   once(() => writeFileSync(join(folder, STATE), JSON.stringify(state), { flag: "wx", mode: 0o600 }));
 }
 
 /** The variables that make the program use such a folder, and the person's login. */
-export const configEnv = (folder: string): Record<string, string> => ({
+export const configEnv = (folder: string, env: NodeJS.ProcessEnv): Record<string, string> => ({
   CLAUDE_CONFIG_DIR: folder,
-  CLAUDE_SECURESTORAGE_CONFIG_DIR: process.env["CLAUDE_SECURESTORAGE_CONFIG_DIR"] || ownFolder(),
+  CLAUDE_SECURESTORAGE_CONFIG_DIR: env["CLAUDE_SECURESTORAGE_CONFIG_DIR"] || ownFolder(env),
 });
 
 function copyOnce(from: string, to: string): void {

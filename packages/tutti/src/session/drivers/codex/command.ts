@@ -26,19 +26,19 @@ export interface CodexSetting {
   servers: readonly string[];
 }
 
-export function codexCommand(setting: CodexSetting): string[] {
+export function codexCommand(setting: CodexSetting, env: NodeJS.ProcessEnv): string[] {
   const withoutServers = setting.servers.flatMap((name) => ["-c", `mcp_servers.${name}.enabled=false`]);
-  return [CODEX, "app-server", ...withoutServers, ...providerFlags(setting)];
+  return [CODEX, "app-server", ...withoutServers, ...providerFlags(setting, env)];
 }
 
 /**
  * The server takes no key from its environment, unlike the program's other commands. A provider that is set up for it
  * does, and so no key has to be written to a file. As there, one key counts more than a login and the other one less.
  */
-function providerFlags({ hasLogin, hasProvider }: CodexSetting): string[] {
-  const key = process.env[LOGIN_KEY] ? LOGIN_KEY : !hasLogin && process.env[PLAIN_KEY] ? PLAIN_KEY : null;
+function providerFlags({ hasLogin, hasProvider }: CodexSetting, env: NodeJS.ProcessEnv): string[] {
+  const key = env[LOGIN_KEY] ? LOGIN_KEY : !hasLogin && env[PLAIN_KEY] ? PLAIN_KEY : null;
   if (key === null || hasProvider) return [];
-  const url = process.env[BASE_URL] || OPENAI_URL;
+  const url = env[BASE_URL] || OPENAI_URL;
   const members = { name: "OpenAI", base_url: url, env_key: key, wire_api: "responses" };
   const table = Object.entries(members).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   return ["-c", "model_provider=openai-key", "-c", `model_providers.openai-key={${table.join(",")}}`];

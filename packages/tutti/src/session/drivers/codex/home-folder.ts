@@ -25,8 +25,9 @@ export interface HomeFolder extends CodexSetting {
 }
 
 /** Makes the folder, once. What is there already is left alone: the session may have changed it. */
-export function makeHomeFolder(folder: string): HomeFolder {
-  const own = process.env["CODEX_HOME"] || join(homedir(), ".codex");
+export function makeHomeFolder(folder: string, given: NodeJS.ProcessEnv): HomeFolder {
+  // A home that is named for the agents is where theirs are made from.
+  const own = given["CODEX_HOME"] || join(given["HOME"] || homedir(), ".codex");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   // Codex puts skills of its own beside those of the person, under a name with a dot.
   mkdirSync(join(folder, SKILLS), { recursive: true });
@@ -38,7 +39,7 @@ export function makeHomeFolder(folder: string): HomeFolder {
   if (existsSync(join(own, CONFIG)) && !existsSync(config)) copyFileSync(join(own, CONFIG), config);
   const text = existsSync(config) ? readFileSync(config, "utf8") : "";
   return {
-    env: { CODEX_HOME: folder, ...temporaryFolder(folder) },
+    env: { CODEX_HOME: folder, ...temporaryFolder(folder, given["TMPDIR"] || tmpdir()) },
     hasLogin: existsSync(join(folder, LOGIN)),
     hasProvider: /^\s*model_provider\s*=(?!\s*["']openai["'])/m.test(text),
     servers: readServers(text),
@@ -47,8 +48,8 @@ export function makeHomeFolder(folder: string): HomeFolder {
 }
 
 /** Codex puts the programs of its sandbox into its home, and refuses to where that is among the temporary files. */
-function temporaryFolder(folder: string): Record<string, string> {
-  const from = relative(tmpdir(), folder);
+function temporaryFolder(folder: string, usual: string): Record<string, string> {
+  const from = relative(usual, folder);
   if (from.startsWith("..") || isAbsolute(from)) return {};
   const temporary = join(folder, "temporary");
   mkdirSync(temporary, { recursive: true, mode: 0o700 });

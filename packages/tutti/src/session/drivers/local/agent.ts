@@ -5,10 +5,10 @@
 // 1. Every prompt is answered with exactly one turn_end, also after an interrupt and after a fault.
 // 2. Nothing outside the working folder is read or written, and no page that a person wrote is changed.
 // 3. The answer depends on the prompt and the files alone: no clock, no randomness, no name of this machine.
-import { createInterface } from "node:readline";
 import type { Turn } from "./phases.ts";
 import { isAboutDocumentation, isRecord, readRequest, type Request } from "./request.ts";
 import { delimitersFrom, makeVoice } from "./say.ts";
+import { linesOf } from "../../line-splitter.ts";
 
 class Interrupted extends Error {}
 
@@ -108,4 +108,4 @@ function parse(line: string): Record<string, unknown> | null {
 
 // A keeper that has gone can no longer be told anything.
 process.stdout.on("error", () => process.exit(0));
-createInterface({ input: process.stdin, crlfDelay: Infinity }).on("line", takeLine);
+for await (const line of linesOf(process.stdin)) takeLine(line);

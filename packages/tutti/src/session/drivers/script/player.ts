@@ -2,8 +2,8 @@
 // so that a crash, a hang or an exit in the scenario is a real one.
 import { mkdirSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
+import { linesOf } from "../../line-splitter.ts";
 import { matchSession, Scenario, type ScenarioTurn } from "./scenario.ts";
 
 /** The longest that a timer can wait. */
@@ -131,7 +131,7 @@ function take(line: UserLine): void {
   turns = turns.then(() => play(line, prompt.signal)).finally(() => prompts.shift());
 }
 
-for await (const line of createInterface({ input: process.stdin })) {
+for await (const line of linesOf(process.stdin)) {
   const message = JSON.parse(line) as { type: string; id?: string; text?: string } & UserLine;
   if (message.type === "user") take(message);
   if (message.type === "interrupt") prompts.find(({ signal }) => !signal.aborted)?.abort();

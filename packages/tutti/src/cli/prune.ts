@@ -1,0 +1,67 @@
+// `tutti prune`: remove runs that are over and that nobody wants to keep. Their branches and refs stay.
+import { plural } from "./describe.ts";
+import { readRetention } from "./local-engine.ts";
+import { openLook } from "./look.ts";
+import type { Output } from "./output.ts";
+import { readNumber } from "./read-number.ts";
+import type { Look } from "./runs.ts";
+import { steer } from "./steer.ts";
+import { toTuttiError } from "./to-tutti-error.ts";
+import { outdatedRuns, type KeepRules } from "../run/outdated-runs.ts";
+import { TuttiError } from "../schema/error.ts";
+
+export interface PruneFlags {
+  days?: string;
+  keep?: string;
+  dryRun?: boolean;
+}
+
+export async function prune(output: Output, flags: PruneFlags): Promise<number> {
+  const rules = rulesOf(output, flags);
+  if (flags.dryRun) {
+    const outdated = await find(await openLook(output), rules);
+    output.value({ dryRun: true, outdated });
+    for (const id of outdated) output.result(id);
+    output.line(`${plural(outdated.length, "run")} would be removed`);
+    return 0;
+  }
+  return steer(output, [], async (runs, signal) => {
+    const removed: string[] = [];
+    const failed: { id: string; error: string }[] = [];
+    for (const id of await find(runs, rules)) {
+      if (signal.aborted) break;
+      try {
+        await runs.cleanup(id, { archiveWorkers: false, deleteWorkers: false, removeState: true, onlyEnded: true });
+        removed.push(id);
+        output.line(`${id} is removed`);
+      } catch (error) {
+        const { code, message } = toTuttiError(error);
+        // Somebody has opened it again, or has removed it.
+        if (code === "wrong_state" || code === "run_not_found") continue;
+        failed.push({ id, error: message });
+        output.warn(`${id} could not be removed: ${message}`);
+      }
+    }
+    output.value({ removed, failed });
+    output.result(`${plural(removed.length, "run")} removed`);
+    return signal.aborted ? 130 : failed.length > 0 ? 1 : 0;
+  });
+}
+
+function rulesOf(output: Output, flags: PruneFlags): KeepRules {
+  const given = flags.days !== undefined || flags.keep !== undefined;
+  if (given) {
+    return {
+      days: flags.days === undefined ? undefined : readNumber("--days", flags.days, 0, 36_500),
+      keepRuns: flags.keep === undefined ? undefined : readNumber("--keep", flags.keep, 0, 1_000_000),
+    };
+  }
+  const configured = output.url === undefined ? readRetention(output.dataDir) : undefined;
+  if (configured) return configured;
+  throw new TuttiError("usage", "say what to keep: --days N, --keep N, or `retention` in tutti.config.json");
+}
+
+async function find(look: Look, rules: KeepRules): Promise<string[]> {
+  const waiting = new Set((await look.inbox()).map(({ run }) => run));
+  return outdatedRuns(await look.rows(), (id) => waiting.has(id), rules, Date.now());
+}

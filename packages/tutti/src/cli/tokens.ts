@@ -1,0 +1,69 @@
+// `tutti tokens`: who else may use the server. Works on the files of the data folder, whether a server runs on it or not: it
+// reads them at every request. With `--url` the server of another machine is asked.
+import { findAddress } from "./find-address.ts";
+import { openTokens } from "./local-engine.ts";
+import type { Output } from "./output.ts";
+import { readNumber } from "./read-number.ts";
+import { createCall, type Answered } from "../client/call-route.ts";
+import { MAX_TOKEN_DAYS, type TokenRole } from "../schema/token-role.ts";
+
+export interface CreateFlags {
+  role: TokenRole;
+  expires?: string;
+}
+
+type Row = Answered<"GET /api/tokens">[number];
+type Created = Answered<"POST /api/tokens">;
+
+interface TokenSource {
+  list(): Promise<Row[]>;
+  create(token: { name: string; role: TokenRole; expiresInDays?: number }): Promise<Created>;
+  revoke(name: string): Promise<unknown>;
+}
+
+async function openSource(output: Output): Promise<TokenSource> {
+  if (output.url === undefined) {
+    const tokens = openTokens(output.dataDir);
+    return {
+      list: async () => tokens.list(),
+      create: async (token) => tokens.create(token),
+      revoke: async (name) => tokens.revoke(name),
+    };
+  }
+  const call = createCall((await findAddress(output))!);
+  return {
+    list: () => call("GET /api/tokens"),
+    create: (body) => call("POST /api/tokens", { body }),
+    revoke: (name) => call("DELETE /api/tokens/:name", { params: { name } }),
+  };
+}
+
+export async function create(output: Output, name: string, { role, expires }: CreateFlags): Promise<number> {
+  const days = expires === undefined ? {} : { expiresInDays: readNumber("--expires", expires, 1, MAX_TOKEN_DAYS) };
+  const created = await (await openSource(output)).create({ name, role, ...days });
+  output.value(created);
+  output.result(created.token);
+  output.line(`This is the only time that it is shown. It allows ${role}${ending(created)}.`);
+  return 0;
+}
+
+export async function list(output: Output): Promise<number> {
+  const rows = await (await openSource(output)).list();
+  output.value(rows);
+  for (const row of rows) {
+    output.result(`${row.name}  ${row.role}  made ${dayOf(row.createdAt)}${row.expired ? ", expired" : ending(row)}`);
+  }
+  if (rows.length === 0) output.line("there are no named tokens");
+  return 0;
+}
+
+export async function revoke(output: Output, name: string): Promise<number> {
+  await (await openSource(output)).revoke(name);
+  output.value({ success: true });
+  output.result(`${name} is revoked`);
+  return 0;
+}
+
+const ending = ({ expiresAt }: Row): string => (expiresAt === null ? "" : `, until ${dayOf(expiresAt)}`);
+
+const dayOf = (time: string): string => time.slice(0, 10);

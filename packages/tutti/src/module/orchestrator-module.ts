@@ -1,0 +1,136 @@
+// The OrchestratorModule of document 004: all managers on one engine, and everything that happens from one emitter.
+import { EventEmitter } from "node:events";
+import { resolve } from "node:path";
+import type { z } from "zod";
+import { Backstage, type Controller, type Wishes } from "./backstage.ts";
+import { forwardEvents, isOfTemplates, type ModuleEvents } from "./module-events.ts";
+import { OrchestratorManager } from "./orchestrator-manager.ts";
+import type { OrchestratorState } from "./orchestrator-state.ts";
+import { activeCount } from "./spawn-tasks.ts";
+import { SubSessionManager } from "./sub-session-manager.ts";
+import { TEMPLATE_EVENTS, TemplateManager } from "./template-manager.ts";
+import { WorkerManager } from "./worker-manager.ts";
+import type { CleanupOptions, CleanupResult } from "../engine/cleanup.ts";
+import { countConfirmed, type ConfirmedCounts } from "../engine/count-confirmed.ts";
+import type { NewRun } from "../engine/new-run.ts";
+import { TemplateLog } from "../engine/template-log.ts";
+import { ResponseParser } from "../protocol/response-parser.ts";
+import { workersOf } from "../run/lookup.ts";
+import type { PlanChanges } from "../run/command.ts";
+import type { OrchestratorOptions, SubSessionOptions, WorkerOptions } from "../schema/options.ts";
+import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
+
+export interface ModuleOptions extends Pick<Wishes, "hooks" | "agents"> {
+  /** Where templates are; those in its folder `custom` can be changed. */
+  templatesDir?: string;
+  parser?: ConstructorParameters<typeof ResponseParser>[0];
+  worker?: Partial<z.input<typeof WorkerOptions>>;
+  orchestrator?: z.input<typeof OrchestratorOptions>;
+  subSession?: Partial<z.input<typeof SubSessionOptions>>;
+}
+
+export interface ActiveSummary {
+  id: string;
+  templateId: string;
+  status: RunStatus;
+  currentPhase: Phase | null;
+  taskCount: number;
+  activeWorkers: number;
+}
+
+export interface CleanedUp {
+  /** Whether it had to be cancelled for it. */
+  cancelled: boolean;
+  workers: Pick<CleanupResult, "archived" | "deleted" | "errors">;
+  /** Whether every session of its workers was packed. */
+  archived: boolean;
+}
+
+export class OrchestratorModule extends EventEmitter<ModuleEvents> {
+  readonly templates: TemplateManager;
+  readonly orchestrators: OrchestratorManager;
+  readonly workers: WorkerManager;
+  readonly parser: ResponseParser;
+  readonly subSessions: SubSessionManager;
+  readonly backstage: Backstage;
+
+  constructor(cdpController: Controller, options: ModuleOptions = {}) {
+    super();
+    const { templatesDir = "./templates", parser, worker, orchestrator, subSession, hooks, agents } = options;
+    this.backstage = Backstage.of(cdpController);
+    this.backstage.wish({ ...(hooks && { hooks }), ...(agents && { agents }) });
+    this.templates = new TemplateManager(resolve(templatesDir));
+    this.parser = new ResponseParser(parser);
+    this.orchestrators = new OrchestratorManager(this.templates, this.parser, this.backstage, orchestrator);
+    this.workers = new WorkerManager(this.backstage, this.parser, worker);
+    this.subSessions = new SubSessionManager(this.backstage, subSession);
+    // What the managers of runs, workers and sub-sessions emit comes out of the log, so all of it can be had there in its
+    // order. Templates are files, and their manager tells of them itself.
+    forwardEvents(this.backstage, this, (type) => !isOfTemplates(type));
+    this.#forwardTemplates();
+  }
+
+  /** Reads the templates, goes on with the runs that the log holds, and looks after sub-sessions. */
+  async initialize(): Promise<void> {
+    // What is found is written down, so the log comes first.
+    await this.backstage.takeUpAll();
+    await this.templates.initialize();
+    this.subSessions.startMonitoring();
+  }
+
+  async createAndStart(request: NewRun): Promise<OrchestratorState> {
+    const { id } = await this.orchestrators.create(request);
+    return this.orchestrators.start(id);
+  }
+
+  /** Runs that are not over. */
+  getActiveSummary(): ActiveSummary[] {
+    const { engine } = this.backstage;
+    const open = engine.summaries().filter(({ status }) => !isRunOver(status));
+    return open.map(({ id, templateId, status, currentPhase, taskCount }) => {
+      return { id, templateId, status, currentPhase, taskCount, activeWorkers: activeCount(this.backstage.run(id)) };
+    });
+  }
+
+  /** Carries out the plan that waits to be confirmed. */
+  async confirmTasksAndSpawn(
+    orchestratorId: string,
+    modifications: NonNullable<PlanChanges["tasks"]> = {},
+  ): Promise<ConfirmedCounts> {
+    const changes = { tasks: modifications };
+    const run = await this.backstage.order(orchestratorId, (engine) => engine.confirm(orchestratorId, changes));
+    return countConfirmed(run);
+  }
+
+  /** Ends a run if it is not over, lets go of the sub-sessions of its sessions, and tidies up after it. */
+  async cancelAndCleanup(orchestratorId: string, options: CleanupOptions = {}): Promise<CleanedUp> {
+    const { archiveWorkers = true } = options;
+    const run = this.backstage.run(orchestratorId);
+    const cancelled = !isRunOver(run.status);
+    if (cancelled) await this.backstage.order(orchestratorId, (engine) => engine.cancel(orchestratorId));
+    const sessions = [run.mainSessionId, ...workersOf(run).map(({ sessionId }) => sessionId)];
+    for (const sessionId of sessions) if (sessionId !== null) await this.subSessions.unregisterAllChildren(sessionId);
+    const result = await this.backstage.engine.cleanup(orchestratorId, options);
+    const { archived, deleted, errors } = result;
+    return { cancelled, workers: { archived, deleted, errors }, archived: archiveWorkers && errors.length === 0 };
+  }
+
+  /** Ends the engine, for all managers. Runs that are not over go on with the next one. */
+  async close(options: { leaveRunning?: boolean } = {}): Promise<void> {
+    if (this.backstage.isOpen) this.subSessions.stopMonitoring();
+    await this.backstage.close(options);
+  }
+
+  /** They are told at once, and go into the log once there is one. */
+  #forwardTemplates(): void {
+    const emit = this.emit.bind(this) as (type: string, data: unknown) => boolean;
+    const log = new TemplateLog(() => this.backstage.engine);
+    log.begin();
+    for (const type of TEMPLATE_EVENTS) {
+      this.templates.on(type, (data: unknown) => {
+        if (this.backstage.isOpen) log.hear({ type, data } as Parameters<TemplateLog["hear"]>[0]);
+        emit(type, data);
+      });
+    }
+  }
+}

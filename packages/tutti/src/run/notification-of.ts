@@ -1,0 +1,126 @@
+// Which events a person is told of, and in which words. What agents wrote comes in cut and without anything that a
+// terminal or a page would act on; each target escapes it for itself besides.
+import { census } from "./census.ts";
+import type { StoredEvent } from "../schema/event.ts";
+import type { InboxItem } from "../schema/inbox.ts";
+import type { Notification, NotificationKind } from "../schema/notification.ts";
+import type { Census, Usage, Verdict } from "../schema/outcome.ts";
+import type { Run } from "../schema/run.ts";
+
+const LONGEST_TITLE = 100;
+const LONGEST_TEXT = 600;
+const LONGEST_NAME = 60;
+
+/** Null for what nobody needs to hear of. Whoever does not have the run's state gives null, and gets fewer details. */
+export function notificationOf(event: StoredEvent, run: Run | null): Notification | null {
+  switch (event.type) {
+    case "inbox:added":
+      return ofItem(event, event.data.item, run);
+    case "orchestrator:paused":
+      // Other pauses are a person's own, or come with an item that says the same.
+      return event.data.reason === "provider" || event.data.reason === "hook"
+        ? made(event, run, "needs_person", "The run is paused", event.data.detail)
+        : null;
+    case "orchestrator:completed":
+      return ended(event, run, event.data.outcome, null);
+    case "orchestrator:cancelled":
+      return ended(event, run, "cancelled", null);
+    case "orchestrator:error":
+      return event.data.fatal ? ended(event, run, "failed", event.data.error) : null;
+    default:
+      return null;
+  }
+}
+
+function ofItem(event: StoredEvent, item: InboxItem, run: Run | null): Notification {
+  const kind = item.kind === "failure" ? "failed" : "needs_person";
+  const { id, risk } = item;
+  const about = { taskId: nameOf(item.taskId), item: { id, kind: item.kind, risk } };
+  return { ...made(event, run, kind, titleOf(item), item.question), ...about };
+}
+
+function titleOf({ kind, taskId }: InboxItem): string {
+  const who = nameOf(taskId) ?? "The main session";
+  switch (kind) {
+    case "plan":
+      return "A plan waits to be confirmed";
+    case "question":
+      return `${who} asks`;
+    case "permission":
+      return `${who} asks for permission`;
+    case "data":
+      return "The run needs data that no session could give";
+    case "decision":
+      return "The run needs a decision";
+    case "budget":
+      return "The run is paused: its budget is used up";
+    case "limit":
+      return "The run is paused: a usage limit is reached";
+    case "failure":
+      return `${who} failed`;
+  }
+}
+
+const VERDICTS: Record<Verdict, string> = {
+  success: "The run succeeded",
+  degraded: "The run ended, but not everything completed",
+  failed: "The run failed",
+  cancelled: "The run was cancelled",
+};
+
+function ended(event: StoredEvent, run: Run | null, verdict: Verdict, error: string | null): Notification {
+  const outcome = run && { verdict, census: census(run), usage: run.usage };
+  const facts = outcome ? [counted(outcome.census), ...cost(outcome.usage)].join("; ") : "";
+  const text = error === null ? facts : [error, facts].filter((part) => part !== "").join(" — ");
+  const kind = verdict === "failed" ? "failed" : "ended";
+  return { ...made(event, run, kind, VERDICTS[verdict], text), outcome };
+}
+
+/** Every count that is not zero. */
+function counted({ planned, ...standings }: Census): string {
+  const some = Object.entries(standings).filter(([, count]) => count > 0);
+  return [`${planned} planned`, ...some.map(([name, count]) => `${count} ${WORDS[name] ?? name}`)].join(", ");
+}
+
+const WORDS: Record<string, string> = { timeout: "timed out", neverStarted: "never started" };
+
+const cost = ({ usd, inputTokens, outputTokens }: Usage): string[] => [
+  ...(usd > 0 ? [`$${usd.toFixed(2)}`] : []),
+  ...(inputTokens + outputTokens > 0 ? [`${inputTokens + outputTokens} tokens`] : []),
+];
+
+function made(event: StoredEvent, run: Run | null, kind: NotificationKind, title: string, text: string): Notification {
+  return {
+    id: `${event.run}:${event.runSeq}`,
+    kind,
+    run: event.run!,
+    taskId: null,
+    title: readable(title, LONGEST_TITLE),
+    text: readable(text, LONGEST_TEXT),
+    request: run && readable(run.userRequest, LONGEST_TITLE),
+    at: event.timestamp,
+    item: null,
+    outcome: null,
+  };
+}
+
+/** What a task is called is an agent's word too. */
+const nameOf = (taskId: string | null): string | null => (taskId === null ? null : readable(taskId, LONGEST_NAME));
+
+const ESCAPE = String.fromCodePoint(27);
+/** Colours, cursor movements and titles of terminals, which say nothing here. */
+const TERMINAL_CODES = new RegExp(
+  `${ESCAPE}(?:\\[[0-9:;<=>?]*[ -/]*[@-~]|\\][^\\u0007${ESCAPE}]*(?:\\u0007|${ESCAPE}\\\\)?)`,
+  "g",
+);
+const INVISIBLE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]+/gu;
+
+/** One line that can be read and does nothing, with a sign where it was cut. */
+function readable(text: string, max: number): string {
+  // What will be cut off is not worth looking at.
+  const start = text.slice(0, 20 * max).toWellFormed();
+  const line = start.replaceAll(TERMINAL_CODES, "").replaceAll(INVISIBLE, " ").replaceAll(/\s+/g, " ").trim();
+  if (line.length <= max) return line;
+  // Half of a pair at the end would be shown as a broken character.
+  return `${line.slice(0, max - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+}

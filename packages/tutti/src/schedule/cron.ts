@@ -1,0 +1,51 @@
+// When a cron expression is due. Only croner's arithmetic is used; the waiting is done by whoever asks, with a clock of
+// their own. Where a zone's clocks are set forward, a fixed time in the gap is due when the gap ends; where they are set
+// back, a fixed time that comes twice is due the first time. What recurs within the day goes on evenly through both.
+import { Cron } from "croner";
+
+/** A cron expression, and the zone in whose time it is read. */
+export interface Rule {
+  cron: string;
+  timeZone: string;
+}
+
+const FIVE_FIELDS = /^[\w*,/#+-]+( [\w*,/#+-]+){4}$/;
+const NICKNAME = /^@(yearly|annually|monthly|weekly|daily|midnight|hourly)$/;
+
+/** A sentence on why the expression cannot be used, or null. */
+export function problemOfCron(cron: string): string | null {
+  if (!FIVE_FIELDS.test(cron) && !NICKNAME.test(cron)) {
+    return "a cron expression of five fields: minute, hour, day of the month, month, day of the week";
+  }
+  try {
+    const comes = read({ cron, timeZone: "UTC" }).nextRun() !== null;
+    return comes ? null : "a moment that comes; this one never does";
+  } catch (error) {
+    return (error as Error).message.replace(/^CronPattern: /, "");
+  }
+}
+
+export function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name }).format();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export const systemTimeZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** The first moment after this one, or null if there is none. */
+export const nextDue = (rule: Rule, after: number): number | null =>
+  read(rule).nextRun(new Date(after))?.getTime() ?? null;
+
+/** The last moment up to this one, itself included, or null if there was none. */
+export function latestDue(rule: Rule, now: number): number | null {
+  // What is asked for lies before the second that is named.
+  const [latest] = read(rule).previousRuns(1, new Date(now + 1000));
+  return latest?.getTime() ?? null;
+}
+
+/** Without a function to call it starts no timer. */
+const read = ({ cron, timeZone }: Rule): Cron => new Cron(cron, { timezone: timeZone, mode: "5-part" });

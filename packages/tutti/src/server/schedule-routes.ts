@@ -1,0 +1,29 @@
+// What the routes of schedules and triggers do.
+import { readBytes } from "./decode.ts";
+import type { Handlers } from "./handler.ts";
+import type { OpenAutomation } from "../schedule/automation.ts";
+import type { Launched } from "../schedule/run-launcher.ts";
+import type { SCHEDULE_ROUTES } from "../schema/api/schedule-routes.ts";
+import { TuttiError } from "../schema/error.ts";
+
+/** Where nothing is started by itself, every name is unknown. */
+export function scheduleHandlers(automation: OpenAutomation | undefined): Handlers<keyof typeof SCHEDULE_ROUTES> {
+  return {
+    "GET /api/schedules": () => automation?.schedules.list() ?? [],
+    "POST /api/schedules/:name/run": async ({ params: { name } }) => {
+      if (!automation) throw new TuttiError("not_found", `there is no schedule ${name}`);
+      return encode(await automation.schedules.runNow(name));
+    },
+    "GET /api/triggers": () => automation?.triggers.list() ?? [],
+    "POST /api/triggers/:name": async ({ params: { name }, context }) => {
+      if (!automation) throw new TuttiError("unauthorized", "there are no triggers here");
+      const { req } = context;
+      const signatures = { hub: req.header("x-hub-signature-256"), tutti: req.header("x-tutti-signature") };
+      // As it came: the signature is of these bytes.
+      const launched = await automation.triggers.deliver(name, signatures, await readBytes(context));
+      return launched.isNew ? encode(launched) : context.json(encode(launched), 200);
+    },
+  };
+}
+
+const encode = ({ run, status }: Launched) => ({ orchestratorId: run, status });

@@ -1,0 +1,73 @@
+// What of an engine is worth a line in the log of the server: beginnings and ends of runs, what failed, what waits for a
+// person, and its own halt. Everything else is in the log of events, which this one does not replace.
+import { errorMembers, type Log, type Members } from "./log.ts";
+import type { Engine } from "../engine/engine.ts";
+import { TuttiError } from "../schema/error.ts";
+import type { StoredEvent } from "../schema/event.ts";
+
+type Line = [level: "info" | "warn", message: string, members?: Members];
+
+export function logEngine(log: Log, engine: Pick<Engine, "subscribe" | "halted">): void {
+  engine.halted.catch((error: unknown) => {
+    // An engine that was closed has not failed.
+    if (error instanceof TuttiError && error.code === "engine_stopped") return;
+    log.error("the engine has halted", errorMembers(error));
+  });
+  engine.subscribe((event, run) => {
+    const line = lineOf(event);
+    if (!line || !run) return;
+    const [level, message, members] = line;
+    log[level](message, { run: run.id, ...members });
+  });
+}
+
+function lineOf(event: StoredEvent): Line | null {
+  switch (event.type) {
+    case "orchestrator:created": {
+      const { templateId, agent, cwd } = event.data;
+      return ["info", "run created", { template: templateId, agent: agent.split(" ")[0], folder: cwd }];
+    }
+    case "orchestrator:started":
+      return ["info", "run started"];
+    case "orchestrator:completed":
+      return ["info", "run ended", { outcome: event.data.outcome }];
+    case "orchestrator:cancelled":
+      return ["info", "run ended", { outcome: "cancelled" }];
+    case "orchestrator:error": {
+      const { code, error, operation, fatal } = event.data;
+      return ["warn", fatal ? "run failed" : "error in a run", { code, error, operation }];
+    }
+    case "orchestrator:reopened":
+      return ["info", "run reopened", { phase: event.data.phase }];
+    case "orchestrator:paused":
+      return ["info", "run paused", { reason: event.data.reason, detail: event.data.detail }];
+    case "orchestrator:resumed":
+      return ["info", "run resumed"];
+    case "orchestrator:cleanup":
+      return ["info", event.data.removed ? "run removed" : "run tidied up"];
+    case "worker:failed":
+    case "worker:timeout": {
+      const { sessionId: session, taskId: task, code, error } = event.data;
+      return [
+        "warn",
+        event.type === "worker:failed" ? "worker failed" : "worker timed out",
+        { session, task, code, error },
+      ];
+    }
+    case "worker:lost":
+    case "main:lost": {
+      const { sessionId: session, taskId: task, reason } = event.data;
+      return ["warn", "session lost", { session, task, reason }];
+    }
+    case "inbox:added": {
+      const { id, kind } = event.data.item;
+      return ["info", "waits for a person", { item: id, kind }];
+    }
+    case "provider:refused": {
+      const { provider, cause, detail, until } = event.data;
+      return ["warn", "provider refused", { provider, cause, detail, until: new Date(until).toISOString() }];
+    }
+    default:
+      return null;
+  }
+}

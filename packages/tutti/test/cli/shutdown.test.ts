@@ -1,0 +1,91 @@
+// The end of a server, whatever its clients do: contract section 11.
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { finished, Lab, processesOf, type Finished } from "../lab/lab.ts";
+import { done, mainSession, worker } from "../lab/scenarios.ts";
+
+describe("a server that is told to end", () => {
+  let lab: Lab;
+  const sockets: Socket[] = [];
+  beforeEach(() => {
+    lab = new Lab();
+  });
+  afterEach(() => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    lab.tearDown();
+  });
+
+  async function serve(...flags: string[]): Promise<{ child: ChildProcess; end: Promise<Finished>; address: URL }> {
+    const child = lab.start(["serve", "--port", "0", ...flags]);
+    const end = finished(child);
+    let shown = "";
+    const address = await new Promise<URL>((resolve, reject) => {
+      child.stdout!.on("data", (text: string) => {
+        shown += text;
+        const found = /listening on (\S+)/.exec(shown);
+        if (found) resolve(new URL(found[1]!));
+      });
+      void end.then(({ stderr }) => reject(new Error(stderr)));
+    });
+    return { child, end, address };
+  }
+
+  /** Speaks to the server by hand, and then neither reads nor answers. */
+  async function talk({ hostname, port, searchParams }: URL, head: string[], rest = ""): Promise<string> {
+    const socket = connect(Number(port), hostname);
+    sockets.push(socket);
+    socket.on("error", () => {});
+    const bearer = `Authorization: Bearer ${searchParams.get("token")}`;
+    socket.write([...head, `Host: ${hostname}:${port}`, bearer, "", rest].join("\r\n"));
+    if (rest !== "") return "";
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    socket.pause();
+    return answer.toString("latin1");
+  }
+
+  it("ends in time though clients neither read nor answer; with --leave-running agents go on, and are adopted", async () => {
+    const { child, end, address } = await serve("--leave-running");
+    const call = (method: string, path: string, body?: object, from = address) =>
+      fetch(`${from.origin}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${address.searchParams.get("token")}`, "content-type": "application/json" },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      });
+    const agent = lab.scenario([
+      ...mainSession([{ id: "one" }]),
+      worker("one", { delayMs: 4000, write: { "a.md": "a" }, block: done({}) }),
+    ]);
+    const request = { templateId: "_default", cwd: lab.repo, message: "x", agent, autoStart: true };
+    const created = await call("POST", "/api/orchestrator", { ...request, config: { autoSpawn: true } });
+    const { orchestratorId: id } = (await created.json()) as { orchestratorId: string };
+    const inTurn = () =>
+      lab.events().some(({ type, data }) => type === "turn:started" && (data as { taskId: string }).taskId === "one");
+    while (!inTurn()) await sleep(50);
+
+    const upgrade = ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13"];
+    const key = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==";
+    expect(await talk(address, ["GET /api/events?after=0 HTTP/1.1", ...upgrade, key])).toContain("101 Switching");
+    expect(await talk(address, ["GET /api/events?after=0 HTTP/1.1", "Accept: text/event-stream"])).toContain("200 OK");
+    await talk(address, ["POST /api/inbox/x HTTP/1.1", "Content-Length: 1000"], '{"half":');
+    child.kill("SIGINT");
+    const ended = await Promise.race([end, sleep(10_000, null)]);
+    expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('"server ended"') });
+    expect(processesOf(lab.folder).some((line) => line.includes("player"))).toBe(true);
+
+    const second = await serve();
+    const status = async () =>
+      (await (await call("GET", `/api/orchestrator/${id}`, undefined, second.address)).json()) as object;
+    for (;;) {
+      const now = (await status()) as { status: string };
+      if (now.status === "completed") break;
+      await sleep(50);
+    }
+    expect(lab.events().filter(({ type }) => type === "worker:spawning")).toHaveLength(1);
+    second.child.kill("SIGTERM");
+    expect((await second.end).code).toBe(0);
+    expect(lab.leftovers()).toEqual([]);
+  });
+});

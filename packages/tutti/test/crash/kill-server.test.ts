@@ -1,0 +1,49 @@
+// A server that is killed in the middle of its work has kept everything that it had answered, also what belongs to no run.
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { Lab } from "../lab/lab.ts";
+
+let lab: Lab;
+beforeEach(() => {
+  lab = new Lab();
+});
+afterEach(() => lab.tearDown());
+
+async function serve(): Promise<{ child: ChildProcess; call: (path: string, body?: object) => Promise<unknown> }> {
+  const child = lab.start(["serve", "--port", "0"]);
+  const address = await new Promise<URL>((resolve, reject) => {
+    let shown = "";
+    child.stdout!.on("data", (text: Buffer) => {
+      shown += text.toString("utf8");
+      const found = /listening on (\S+)/.exec(shown);
+      if (found) resolve(new URL(found[1]!));
+    });
+    child.on("close", () => reject(new Error(shown)));
+  });
+  const headers = { authorization: `Bearer ${address.searchParams.get("token")}`, "content-type": "application/json" };
+  const call = async (path: string, body?: object): Promise<unknown> => {
+    const sent = body ? { method: "POST", body: JSON.stringify(body) } : {};
+    return (await fetch(`${address.origin}/api/subsession${path}`, { headers, ...sent })).json();
+  };
+  return { child, call };
+}
+
+it("keeps sub-sessions and what it told of templates through SIGKILL (E32, D4-520)", { timeout: 60_000 }, async () => {
+  const first = await serve();
+  const registered = await first.call("/register", { childSessionId: "child", parentSessionId: "parent" });
+  first.child.kill("SIGKILL");
+  await once(first.child, "close");
+  const next = await serve();
+  const kept = (await next.call("/parent/parent")) as { status: string }[];
+  // It may have been looked at since then, and nobody knows its parent.
+  expect(kept).toMatchObject([{ ...(registered as object), status: expect.stringMatching(/active|orphaned/) }]);
+  await expect
+    .poll(async () => ((await next.call("/parent/parent")) as { status: string }[])[0]!.status, { timeout: 30_000 })
+    .toBe("orphaned");
+  next.child.kill("SIGTERM");
+  await once(next.child, "close");
+  const loaded = lab.events().filter(({ type }) => type === "template:loaded");
+  expect(loaded.length).toBeGreaterThan(5);
+  expect(new Set(loaded.map(({ data }) => (data as { id: string }).id)).size).toBe(loaded.length);
+});

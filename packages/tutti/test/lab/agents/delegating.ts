@@ -1,0 +1,42 @@
+// A `command:` agent that starts agents of its own, and tells of them. The worker of task `stays` never ends; any other
+// waits until there is the file that the variable GO names, then its own are done and so is it.
+import { existsSync, writeFileSync, writeSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const task = process.env["TUTTI_TASK_ID"];
+const go = process.env["GO"] ?? "";
+const send = (line: object): void => void writeSync(1, `${JSON.stringify(line)}\n`);
+const block = (phase: string, data: object): void =>
+  send({
+    type: "assistant",
+    text: `<<<ORCHESTRATOR_RESPONSE>>>\n${JSON.stringify({ phase, data })}\n<<<END_ORCHESTRATOR_RESPONSE>>>`,
+  });
+const plan = (process.env["TASKS"] ?? "one").split(",");
+
+async function work(): Promise<void> {
+  send({ type: "subagent", id: "1", phase: "started", text: "look around" });
+  send({ type: "subagent", id: "2", phase: "started" });
+  send({ type: "subagent", id: "1", phase: "done", text: "there is nothing" });
+  const isOver = (): boolean => task !== "stays" && existsSync(go);
+  while (!isOver()) await sleep(50);
+  send({ type: "subagent", id: "2", phase: "done" });
+  writeFileSync(`${task}.md`, "done\n");
+  block("completion", { task_id: task, status: "success", summary: "done" });
+}
+
+const ANSWERS: Record<string, () => void | Promise<void>> = {
+  analysis: () => block("analysis", { summary: "small", recommended_splits: 1 }),
+  taskPlanning: () =>
+    block("task_list", { tasks: plan.map((id) => ({ id, title: id, description: id, dependencies: [] })) }),
+  workerExecution: work,
+  aggregation: () => block("aggregation", { status: "success", summary: "merged" }),
+  verification: () => block("verification", { status: "passed" }),
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const message = JSON.parse(line) as { type: string; phase: string };
+  if (message.type !== "user") continue;
+  await ANSWERS[message.phase]!();
+  send({ type: "turn_end" });
+}

@@ -1,0 +1,625 @@
+// The SubSessionManager of document 004 on a controller that a test plays, in time that a test moves.
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { FakeController, type FakeSession } from "../session/fake-controller.ts";
+import { ModuleLab } from "./module-lab.ts";
+import { VirtualWorld } from "./virtual-world.ts";
+import { Backstage, SUBSESSION_STATUS, SubSessionManager, TuttiError, type ModuleEvents } from "../../src/index.ts";
+
+/** One that refuses what the test says, and is as slow. */
+class MoodyController extends FakeController {
+  refuses: string[] = [];
+  takes: () => Promise<void> = () => Promise.resolve();
+  most = 0;
+  #reading = 0;
+
+  override async getSession(id: string): Promise<unknown> {
+    this.#mayRefuse("getSession");
+    return super.getSession(id);
+  }
+
+  override async getAllSessions(): Promise<unknown> {
+    this.#mayRefuse("getAllSessions");
+    return super.getAllSessions();
+  }
+
+  override async sendMessage(id: string, message: string): Promise<void> {
+    this.#mayRefuse("sendMessage");
+    return super.sendMessage(id, message);
+  }
+
+  override async getTranscript(id: string): Promise<unknown> {
+    this.most = Math.max(this.most, ++this.#reading);
+    await this.takes();
+    this.#reading--;
+    return super.getTranscript(id);
+  }
+
+  #mayRefuse(name: string): void {
+    if (this.refuses.includes(name)) throw new Error(`no ${name} now`);
+  }
+}
+
+type Config = ConstructorParameters<typeof SubSessionManager>[1];
+
+let lab: ModuleLab;
+let controller: MoodyController;
+let world: VirtualWorld;
+let manager: SubSessionManager;
+let heard: { type: string; data: Record<string, unknown> }[];
+const opened: SubSessionManager[] = [];
+
+beforeEach(() => {
+  lab = new ModuleLab();
+  controller = new MoodyController(() => null);
+  world = new VirtualWorld();
+  manager = open();
+});
+afterEach(async () => {
+  for (const each of opened.splice(0)) await each.backstage.close().catch(() => {});
+  await lab.close();
+});
+
+const TYPES = [
+  "registered",
+  "unregistered",
+  "statusChanged",
+  "activity",
+  "resultReturned",
+  "orphaned",
+  "error",
+  "archived",
+  "monitoring:started",
+  "monitoring:stopped",
+] as const;
+
+function open(config: Config = {}, dataDir: string | null = null): SubSessionManager {
+  const stage = new Backstage(controller);
+  stage.wish({ dataDir, world });
+  const made = new SubSessionManager(stage, config);
+  opened.push(made);
+  heard = [];
+  const list = heard;
+  for (const name of TYPES) {
+    const type = `subsession:${name}` as keyof ModuleEvents;
+    made.on(type, (data: unknown) => list.push({ type: name, data: data as Record<string, unknown> }));
+  }
+  return made;
+}
+
+/** A session of the controller that nobody of us started. */
+function session(id: string, ...said: [role: string, content: unknown][]): FakeSession {
+  const made: FakeSession = { id, cwd: "/project", title: id, messages: [], archived: false, says: {} };
+  controller.sessions.set(id, made);
+  for (const [role, content] of said) controller.say(made, role, content);
+  return made;
+}
+
+const texts = (id: string): unknown[] => controller.sessions.get(id)!.messages.map(({ content }) => content);
+const status = (id = "child") => manager.getRelation(id)?.status;
+
+describe("SubSessionManager", () => {
+  it("is made of a controller and nine settings with documented defaults (D4-413, D4-414, D4-231, D4-209)", () => {
+    expect(manager.config).toEqual({
+      pollInterval: 5000,
+      inactivityThreshold: 60_000,
+      confirmationDelay: 30_000,
+      resultPrefix: "**[Resultat de sous-tache]**\n\n",
+      resultSuffix: "",
+      maxMessageLength: 50_000,
+      autoArchiveOnReturn: false,
+      detectTaskSpawn: true,
+      taskSpawnWindow: 10_000,
+    });
+    expect(() => new SubSessionManager(null, { pollInterval: 0 })).toThrow(TuttiError);
+  });
+
+  it("names the statuses (D4-437)", () => {
+    expect(SUBSESSION_STATUS).toEqual({
+      ACTIVE: "active",
+      COMPLETING: "completing",
+      COMPLETED: "completed",
+      RETURNED: "returned",
+      ORPHANED: "orphaned",
+      ERROR: "error",
+    });
+  });
+
+  it("registers a child at once, and tells of it when that is on disk (D4-205, D4-206, D4-417, D4-438, D4-510)", async () => {
+    const relation = manager.registerSubSession("child", "parent", { taskToolId: "tool_1" });
+    const now = new Date(world.now());
+    expect(relation).toEqual({
+      childSessionId: "child",
+      parentSessionId: "parent",
+      taskToolId: "tool_1",
+      createdAt: now,
+      lastActivityAt: now,
+      status: "active",
+      lastAssistantMessage: null,
+      messageCount: 0,
+      error: null,
+    });
+    expect(manager.registerSubSession("other", "parent")).toMatchObject({ taskToolId: null });
+    expect(heard).toEqual([]);
+    await world.pass(0);
+    const both = { childSessionId: "child", parentSessionId: "parent" };
+    expect(heard[0]).toEqual({
+      type: "registered",
+      data: { ...both, taskToolId: "tool_1", timestamp: now.toISOString() },
+    });
+    expect(() => manager.registerSubSession("", "parent")).toThrow(expect.objectContaining({ code: "invalid_input" }));
+    expect(() => manager.registerSubSession("child", "another")).toThrow(
+      expect.objectContaining({ code: "wrong_state" }),
+    );
+  });
+
+  it("finds children by id, parent and status (D4-207, D4-208, D4-420, D4-421, D4-422, D4-423, D4-424, D4-425, E56)", () => {
+    manager.registerSubSession("a", "p");
+    manager.registerSubSession("b", "p");
+    manager.registerSubSession("c", "q");
+    manager.updateStatus("b", "completed");
+    manager.updateStatus("c", "orphaned");
+    expect(manager.getRelation("a")).toMatchObject({ childSessionId: "a", parentSessionId: "p" });
+    expect(manager.getRelation("p")).toBeNull();
+    expect(manager.getChildren("p").map(({ childSessionId }) => childSessionId)).toEqual(["a", "b"]);
+    expect(manager.getActiveChildren("p").map(({ childSessionId }) => childSessionId)).toEqual(["a", "b"]);
+    expect(manager.getActiveChildren("q")).toEqual([]);
+    expect(manager.getByStatus("completed").map(({ childSessionId }) => childSessionId)).toEqual(["b"]);
+    expect([manager.isSubSession("a"), manager.isSubSession("p")]).toEqual([true, false]);
+    expect([manager.hasActiveSubSessions("p"), manager.hasActiveSubSessions("q")]).toEqual([true, false]);
+    expect([...manager.relations.keys()]).toEqual(["a", "b", "c"]);
+    expect(manager.parentToChildren).toEqual(
+      new Map([
+        ["p", new Set(["a", "b"])],
+        ["q", new Set(["c"])],
+      ]),
+    );
+    manager.getChildren("p")[0]!.status = "error";
+    expect(manager.getRelation("a")!.status).toBe("active");
+  });
+
+  it("changes a status with what became known, and refuses steps that the document has not (D4-426, D4-512)", async () => {
+    manager.registerSubSession("child", "parent");
+    manager.updateStatus("child", "completed", { lastAssistantMessage: "done", messageCount: 3 });
+    manager.updateStatus("child", "returned", { returnedAt: new Date(5) });
+    expect(manager.getRelation("child")).toMatchObject({
+      status: "returned",
+      lastAssistantMessage: "done",
+      messageCount: 3,
+      returnedAt: new Date(5),
+    });
+    expect(() => manager.updateStatus("child", "active", {})).toThrow(expect.objectContaining({ code: "wrong_state" }));
+    expect(() => manager.updateStatus("none", "active", {})).toThrow(
+      expect.objectContaining({ code: "session_not_found" }),
+    );
+    expect(() => manager.updateStatus("child", "gone" as "error", {})).toThrow(/no status/);
+    expect(() => manager.updateStatus("child", "error", { colour: "red" } as object)).toThrow(/no colour/);
+    await world.pass(0);
+    expect(heard[1]).toMatchObject({
+      type: "statusChanged",
+      data: {
+        childSessionId: "child",
+        parentSessionId: "parent",
+        previousStatus: "active",
+        newStatus: "completed",
+        timestamp: new Date(world.now()).toISOString(),
+      },
+    });
+  });
+
+  it("records activity, which wakes one that seemed to complete (D4-211, D4-427, D4-513, D4-577)", async () => {
+    manager.registerSubSession("child", "parent");
+    manager.updateStatus("child", "completing", {});
+    await world.pass(1000);
+    manager.recordActivity("child", 7);
+    expect(manager.getRelation("child")).toMatchObject({
+      status: "active",
+      messageCount: 7,
+      lastActivityAt: new Date(world.now()),
+    });
+    await world.pass(0);
+    const timestamp = new Date(world.now()).toISOString();
+    const data = { childSessionId: "child", parentSessionId: "parent", messageCount: 7, timestamp };
+    expect(heard).toContainEqual({ type: "activity", data });
+    expect(() => manager.recordActivity("child", -1)).toThrow(expect.objectContaining({ code: "invalid_input" }));
+  });
+});
+
+describe("monitoring", () => {
+  it("looks every five seconds: after 60 s of silence a child is completing, after 30 s more it is returned (D4-204, D4-210, D4-212, D4-213, D4-214, D4-215, D4-228, D4-415, D4-571, D4-572, D4-573)", async () => {
+    session("parent", ["user", "go"]);
+    const child = session("child", ["user", "look"], ["assistant", "looking"]);
+    manager.registerSubSession("child", "parent");
+    manager.startMonitoring();
+    await world.pass(5000);
+    expect(manager.getRelation("child")).toMatchObject({ messageCount: 2, status: "active" });
+    await world.pass(40_000);
+    controller.say(child, "assistant", "Found it.");
+    await world.pass(5000);
+    const lastActivity = world.now();
+    expect(manager.getRelation("child")).toMatchObject({ messageCount: 3, lastActivityAt: new Date(lastActivity) });
+    await world.pass(59_000);
+    expect(status()).toBe("active");
+    await world.pass(1000);
+    expect(status()).toBe("completing");
+    await world.pass(29_000);
+    expect(status()).toBe("completing");
+    expect(texts("parent")).toEqual(["go"]);
+    await world.pass(1000);
+    expect(world.now() - lastActivity).toBe(90_000);
+    expect(manager.getRelation("child")).toMatchObject({
+      status: "returned",
+      lastAssistantMessage: "Found it.",
+      returnedAt: new Date(world.now()),
+    });
+    expect(texts("parent")).toEqual(["go", "**[Resultat de sous-tache]**\n\nFound it."]);
+    await world.pass(100_000);
+    expect(texts("parent")).toHaveLength(2);
+  });
+
+  it("takes what has something to say again for active, and waits anew (D4-211, D4-577)", async () => {
+    session("parent");
+    const child = session("child", ["assistant", "one"]);
+    manager.registerSubSession("child", "parent");
+    manager.startMonitoring();
+    await world.pass(65_000);
+    expect(status()).toBe("completing");
+    controller.say(child, "assistant", "two");
+    await world.pass(5000);
+    expect(status()).toBe("active");
+    await world.pass(60_000);
+    expect(status()).toBe("completing");
+  });
+
+  it("does not count silence while a tool is at work, the session is busy, or somebody else spoke last (E53)", async () => {
+    session("parent");
+    session("uses", ["assistant", [{ type: "tool_use", name: "Bash", input: {}, id: "t1" }]]);
+    session("busy", ["assistant", "hm"]).says = { status: "running" };
+    session("asked", ["assistant", "hm"], ["user", "and?"]);
+    for (const id of ["uses", "busy", "asked"]) manager.registerSubSession(id, "parent");
+    manager.startMonitoring();
+    await world.pass(300_000);
+    expect(["uses", "busy", "asked"].map(status)).toEqual(["active", "active", "active"]);
+    controller.sessions.get("busy")!.says = {};
+    await world.pass(55_000);
+    expect(status("busy")).toBe("active");
+    await world.pass(10_000);
+    expect(status("busy")).toBe("completing");
+  });
+
+  it("orphans those whose parent is gone, at the next look and not only at the end (D4-218, D4-229, D4-515, D4-575, E48)", async () => {
+    session("parent");
+    session("child", ["assistant", "hm"]);
+    manager.registerSubSession("child", "parent");
+    manager.startMonitoring();
+    await world.pass(10_000);
+    expect(status()).toBe("active");
+    controller.sessions.delete("parent");
+    await world.pass(5000);
+    expect(status()).toBe("orphaned");
+    const timestamp = new Date(world.now()).toISOString();
+    const data = { childSessionId: "child", parentSessionId: "parent", timestamp };
+    expect(heard).toContainEqual({ type: "orphaned", data });
+  });
+
+  it("orphans nobody because the controller does not answer", async () => {
+    session("parent");
+    session("child", ["assistant", "hm"]);
+    manager.registerSubSession("child", "parent");
+    manager.startMonitoring();
+    controller.refuses = ["getSession", "getAllSessions"];
+    await world.pass(30_000);
+    expect(status()).toBe("active");
+    controller.refuses = [];
+    await world.pass(100_000);
+    expect(status()).toBe("returned");
+  });
+
+  it("tells the parent when a child is gone without a result, and the child is in error (D4-229, D4-516, D4-576)", async () => {
+    session("parent");
+    session("child", ["assistant", "hm"]);
+    manager.registerSubSession("child", "parent");
+    manager.startMonitoring();
+    controller.sessions.delete("child");
+    await world.pass(5000);
+    expect(manager.getRelation("child")).toMatchObject({
+      status: "error",
+      error: "the controller has no session child",
+    });
+    expect(texts("parent")).toEqual([expect.stringContaining("The sub-session child failed")]);
+    expect(heard.at(-1)).toMatchObject({ type: "error", data: { error: "the controller has no session child" } });
+    await world.pass(50_000);
+    expect(texts("parent")).toHaveLength(1);
+  });
+
+  it("waits with a result until the parent is not in the middle of something (E54)", async () => {
+    const parent = session("parent");
+    parent.says = { busy: true };
+    session("child", ["assistant", "ready"]);
+    manager.registerSubSession("child", "parent");
+    manager.startMonitoring();
+    await world.pass(150_000);
+    expect(status()).toBe("completed");
+    expect(manager.hasActiveSubSessions("parent")).toBe(true);
+    parent.says = {};
+    await world.pass(5000);
+    expect(status()).toBe("returned");
+    expect(texts("parent")).toHaveLength(1);
+  });
+
+  it("says when it begins and ends, and after its end looks at nothing (D4-415, D4-416, D4-518, D4-519)", async () => {
+    session("parent");
+    session("child", ["assistant", "ready"]);
+    manager.registerSubSession("child", "parent");
+    await world.pass(200_000);
+    expect(status()).toBe("active");
+    manager.startMonitoring();
+    manager.startMonitoring();
+    expect(manager.getStats().isMonitoring).toBe(true);
+    await world.pass(0);
+    const started = new Date(world.now()).toISOString();
+    manager.stopMonitoring();
+    expect(manager.getStats().isMonitoring).toBe(false);
+    await world.pass(200_000);
+    expect(status()).toBe("active");
+    const own = heard.filter(({ type }) => type.startsWith("monitoring"));
+    expect(own).toEqual([
+      { type: "monitoring:started", data: { timestamp: started } },
+      { type: "monitoring:stopped", data: { timestamp: started } },
+    ]);
+  });
+
+  it("looks one at a time, however slow the controller is (E79)", async () => {
+    session("parent");
+    session("child", ["assistant", "ready"]);
+    manager = open({ pollInterval: 1 });
+    manager.registerSubSession("child", "parent");
+    controller.takes = () => world.sleep(100);
+    manager.startMonitoring();
+    await world.pass(1000);
+    expect(controller.times("getTranscript", "child").length).toBeGreaterThan(5);
+    expect(controller.most).toBe(1);
+    expect(manager.getRelation("child")!.messageCount).toBe(1);
+  });
+});
+
+describe("a result", () => {
+  beforeEach(() => {
+    session("parent");
+    session("child", ["user", "look"], ["assistant", "first"], ["assistant", "last words"], ["user", "thanks"]);
+  });
+
+  it("is the last message of the assistant, sent to the parent with its prefix (D4-216, D4-217, D4-219, D4-220, D4-221, D4-223, D4-428, D4-514, D4-573)", async () => {
+    manager.registerSubSession("child", "parent");
+    const formatted = "**[Resultat de sous-tache]**\n\nlast words";
+    expect(await manager.extractAndReturnResult("child")).toEqual({ success: true, message: "last words", formatted });
+    expect(texts("parent")).toEqual([formatted]);
+    expect(manager.getRelation("child")).toMatchObject({ status: "returned", returnedAt: new Date(world.now()) });
+    const timestamp = new Date(world.now()).toISOString();
+    const data = { childSessionId: "child", parentSessionId: "parent", messageLength: 10, timestamp };
+    await world.pass(0);
+    expect(heard.at(-1)).toEqual({ type: "resultReturned", data });
+    expect(await manager.extractAndReturnResult("child")).toEqual({ alreadyReturned: true, message: "last words" });
+    expect(texts("parent")).toHaveLength(1);
+    expect(controller.sessions.get("child")!.archived).toBe(false);
+  });
+
+  it("can be forced from a child at work, and from one in error (D4-429)", async () => {
+    manager.registerSubSession("child", "parent");
+    controller.refuses = ["sendMessage"];
+    expect(await manager.forceReturn("child")).toEqual({ success: false, message: "no sendMessage now" });
+    expect(manager.getRelation("child")).toMatchObject({ status: "error", error: "no sendMessage now" });
+    controller.refuses = [];
+    expect(await manager.forceReturn("child")).toMatchObject({ success: true, message: "last words" });
+    expect(manager.getRelation("child")).toMatchObject({ status: "returned", error: null });
+    await expect(manager.forceReturn("nobody")).rejects.toMatchObject({ code: "session_not_found" });
+  });
+
+  it("goes nowhere if the parent is gone, and is kept with the orphan (D4-218, D4-428)", async () => {
+    manager.registerSubSession("child", "gone");
+    expect(await manager.extractAndReturnResult("child")).toEqual({ orphaned: true, message: "last words" });
+    expect(manager.getRelation("child")).toMatchObject({ status: "orphaned", lastAssistantMessage: "last words" });
+    expect(await manager.forceReturn("child")).toEqual({ orphaned: true, message: "last words" });
+  });
+
+  it("stands between the prefix and suffix of the settings, and is cut where it is too long (D4-231, E57)", async () => {
+    manager = open({ resultPrefix: "<", resultSuffix: ">", maxMessageLength: 100 });
+    session("long", ["assistant", `${"x".repeat(65)}😀${"y".repeat(200)}`]);
+    manager.registerSubSession("child", "parent");
+    manager.registerSubSession("long", "parent");
+    expect((await manager.forceReturn("child")).formatted).toBe("<last words>");
+    const { formatted, message } = await manager.forceReturn("long");
+    expect(formatted).toMatch(/^<x{65}(😀)?\n\n\[cut here: the message is longer\]>$/u);
+    expect(formatted!.length).toBeLessThanOrEqual(102);
+    expect(message).toHaveLength(267);
+    expect(manager.getRelation("long")!.lastAssistantMessage).toHaveLength(267);
+  });
+
+  it("archives the child where the settings say so, which keeps its status (D4-222, D4-574, D4-517, E47)", async () => {
+    manager = open({ autoArchiveOnReturn: true });
+    manager.registerSubSession("child", "parent");
+    await manager.forceReturn("child");
+    expect(controller.sessions.get("child")!.archived).toBe(true);
+    expect(manager.getRelation("child")).toMatchObject({ status: "returned", archivedAt: expect.any(Date) });
+    await world.pass(0);
+    const timestamp = new Date(world.now()).toISOString();
+    expect(heard.at(-1)).toEqual({ type: "archived", data: { childSessionId: "child", timestamp } });
+  });
+
+  it("is sent once, also if whoever sent it did not live to write that down (E54)", async () => {
+    const dataDir = lab.data;
+    manager = open({}, dataDir);
+    manager.registerSubSession("child", "parent");
+    manager.updateStatus("child", "completed", {});
+    await manager.backstage.engine.flush();
+    await controller.sendMessage("parent", "**[Resultat de sous-tache]**\n\nlast words");
+    await manager.backstage.close();
+    manager = open({}, dataDir);
+    manager.startMonitoring();
+    expect(status()).toBe("completed");
+    await world.pass(5000);
+    await expect.poll(() => status()).toBe("returned");
+    expect(texts("parent")).toHaveLength(1);
+  });
+});
+
+describe("relations", () => {
+  it("survive a restart, with everything that was known (E32)", async () => {
+    const dataDir = lab.data;
+    manager = open({}, dataDir);
+    manager.registerSubSession("child", "parent", { taskToolId: "tool_1" });
+    manager.recordActivity("child", 4);
+    manager.updateStatus("child", "error", { error: "no luck" });
+    manager.registerSubSession("gone", "parent");
+    await manager.unregister("gone");
+    const before = manager.relations;
+    await manager.backstage.close();
+    manager = open({}, dataDir);
+    expect(manager.relations).toEqual(before);
+    expect(manager.getRelation("child")).toMatchObject({ status: "error", error: "no luck", messageCount: 4 });
+  });
+
+  it("are unregistered one by one or all of a parent's, and the sessions put away if that is wanted (D4-430, D4-431, D4-511)", async () => {
+    session("parent");
+    for (const id of ["a", "b", "c"]) {
+      session(id, ["assistant", "hm"]);
+      manager.registerSubSession(id, "parent");
+    }
+    await manager.unregister("a");
+    expect(manager.getRelation("a")).toBeNull();
+    expect(controller.sessions.get("a")!.archived).toBe(false);
+    await world.pass(0);
+    const timestamp = new Date(world.now()).toISOString();
+    const data = { childSessionId: "a", parentSessionId: "parent", timestamp };
+    expect(heard.at(-1)).toEqual({ type: "unregistered", data });
+    await manager.unregisterAllChildren("parent", { archiveSession: true });
+    expect(manager.getChildren("parent")).toEqual([]);
+    expect(["b", "c"].map((id) => controller.sessions.get(id)!.archived)).toEqual([true, true]);
+    await expect(manager.unregister("a")).rejects.toMatchObject({ code: "session_not_found" });
+  });
+
+  it("that ended an hour ago are cleaned up, by hand or by the monitor, and those at work are not (D4-230, D4-432)", async () => {
+    session("parent");
+    session("open", ["user", "go on"]);
+    manager.registerSubSession("open", "parent");
+    manager.registerSubSession("ended", "parent");
+    manager.updateStatus("ended", "orphaned");
+    await world.pass(3_599_000);
+    expect(await manager.cleanup()).toEqual({ removed: 0 });
+    expect(await manager.cleanup({ maxAge: 3_600_000 })).toEqual({ removed: 0 });
+    await world.pass(1000);
+    expect(await manager.cleanup()).toEqual({ removed: 1 });
+    expect([...manager.relations.keys()]).toEqual(["open"]);
+    manager.registerSubSession("later", "nobody");
+    manager.startMonitoring();
+    await world.pass(3_610_000);
+    expect([...manager.relations.keys()]).toEqual(["open"]);
+  });
+
+  it("are counted by status, with parents and what is pending (D4-433)", () => {
+    expect(manager.getStats()).toEqual({
+      total: 0,
+      byStatus: { active: 0, completing: 0, completed: 0, returned: 0, orphaned: 0, error: 0 },
+      parents: 0,
+      pendingTaskSpawns: 0,
+      isMonitoring: false,
+    });
+    manager.registerSubSession("a", "p");
+    manager.registerSubSession("b", "p");
+    manager.registerSubSession("c", "q");
+    manager.updateStatus("c", "error");
+    manager.registerTaskSpawn("p");
+    expect(manager.getStats()).toMatchObject({
+      total: 3,
+      byStatus: { active: 2, error: 1 },
+      parents: 2,
+      pendingTaskSpawns: 1,
+    });
+  });
+});
+
+describe("what a session starts", () => {
+  const task = (id: string, name = "Task") => ({ type: "tool_use", id, name, input: { description: `do ${id}` } });
+
+  it("is linked to it if it appears within ten seconds, each to the first that waits (D4-224, D4-227, D4-418, D4-419, E49)", async () => {
+    manager.registerTaskSpawn("parent", "tool_1");
+    manager.registerTaskSpawn("parent", "tool_2");
+    await world.pass(10_000);
+    expect(manager.tryLinkToTaskSpawn("one")).toBe(true);
+    expect(manager.getRelation("one")).toMatchObject({ parentSessionId: "parent", taskToolId: "tool_1" });
+    expect(manager.getStats().pendingTaskSpawns).toBe(1);
+    expect(manager.tryLinkToTaskSpawn("two")).toBe(true);
+    expect(manager.getRelation("two")).toMatchObject({ taskToolId: "tool_2" });
+    expect(manager.tryLinkToTaskSpawn("three")).toBe(false);
+    manager.registerTaskSpawn("parent");
+    expect(manager.tryLinkToTaskSpawn("parent")).toBe(false);
+    expect(manager.tryLinkToTaskSpawn("one")).toBe(false);
+    await world.pass(10_001);
+    expect(manager.tryLinkToTaskSpawn("late")).toBe(false);
+    expect(manager.getRelation("late")).toBeNull();
+  });
+
+  it("is found in the transcript as the use of a tool, and is no list of things to do (D4-434, E50, E52)", async () => {
+    const uses = [task("toolu_1"), task("toolu_2", "Agent"), task("toolu_3", "TaskCreate"), task("toolu_4", "Read")];
+    session("parent", ["user", "Task tool, please"], ["assistant", uses]);
+    expect(await manager.scanForTaskSpawns("parent")).toEqual([
+      { taskToolId: "toolu_1", source: "tool", description: "do toolu_1", message: 1 },
+      { taskToolId: "toolu_2", source: "tool", description: "do toolu_2", message: 1 },
+    ]);
+    expect(manager.getStats().pendingTaskSpawns).toBe(2);
+    await manager.scanForTaskSpawns("parent");
+    expect(manager.getStats().pendingTaskSpawns).toBe(2);
+  });
+
+  it("is found as a block in the text, with either prefix, and as a mention, which is only a hint (D4-225, D4-226)", async () => {
+    const open = '<invoke name="Task">';
+    const inner = '<parameter name="description">look around</parameter>';
+    for (const [at, prefix] of ["antml:", ""].entries()) {
+      session(`parent-${at}`, ["assistant", `I start one.\n${open}\n${inner}\n</${prefix}invoke>\nDone.`]);
+      expect(await manager.scanForTaskSpawns(`parent-${at}`)).toEqual([
+        { taskToolId: null, source: "block", description: "look around", message: 0 },
+      ]);
+    }
+    expect(manager.getStats().pendingTaskSpawns).toBe(2);
+    for (const words of ["with subagent_type Explore", "I use the Task tool now"]) {
+      session("talks", ["assistant", words]);
+      expect(await manager.scanForTaskSpawns("talks")).toMatchObject([{ source: "mention" }]);
+    }
+    expect(manager.getStats().pendingTaskSpawns).toBe(2);
+    session("says nothing", ["assistant", "A task is a tool."]);
+    expect(await manager.scanForTaskSpawns("says nothing")).toEqual([]);
+  });
+
+  it("is linked among the controller's new sessions, in the same folder and of no run (D4-435, E51)", async () => {
+    session("parent");
+    session("older");
+    manager.registerTaskSpawn("parent", "tool_1");
+    manager.registerTaskSpawn("parent", "tool_2");
+    expect(await manager.autoDetectNewSessions()).toBe(0);
+    session("elsewhere").cwd = "/other";
+    session("new");
+    expect(await manager.autoDetectNewSessions()).toBe(1);
+    expect(manager.getChildren("parent").map(({ childSessionId }) => childSessionId)).toEqual(["new"]);
+    expect(await manager.autoDetectNewSessions()).toBe(0);
+  });
+
+  it("is seen and linked by itself where a session is watched (D4-436)", async () => {
+    const parent = session("parent", ["assistant", [task("toolu_old")]], ["user", "thanks"]);
+    await manager.watchParentSession("parent");
+    expect(manager.getStats()).toMatchObject({ isMonitoring: true, pendingTaskSpawns: 0 });
+    controller.say(parent, "assistant", [task("toolu_new")]);
+    session("child", ["assistant", "at work"]);
+    await world.pass(5000);
+    expect(manager.getRelation("child")).toMatchObject({ parentSessionId: "parent", taskToolId: "toolu_new" });
+    await expect(manager.watchParentSession("nobody")).rejects.toMatchObject({ code: "session_not_found" });
+  });
+
+  it("is not looked for where the settings say so (D4-231)", async () => {
+    manager = open({ detectTaskSpawn: false });
+    const parent = session("parent");
+    await manager.watchParentSession("parent");
+    controller.say(parent, "assistant", [task("toolu_1")]);
+    session("child", ["assistant", "at work"]);
+    await world.pass(20_000);
+    expect(manager.isSubSession("child")).toBe(false);
+  });
+});

@@ -1,0 +1,248 @@
+// How each target is told of everything once, whatever happens to whoever tells it.
+import { readFileSync, writeFileSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { answered, created, failed, item, RUN, ToldLog } from "./notify-lab.ts";
+import { openNotifier, type Notifier, type NotifierOptions } from "../../src/notify/notifier.ts";
+import type { Delivery, Target, Told } from "../../src/notify/target.ts";
+import { NOTIFICATION_KINDS } from "../../src/schema/notification.ts";
+import { realWorld, type World } from "../../src/world.ts";
+
+const HOUR = 3_600_000;
+let log: ToldLog;
+let reports: string[];
+const open: Notifier[] = [];
+beforeEach(() => {
+  log = new ToldLog();
+  reports = [];
+});
+afterEach(async () => {
+  for (const notifier of open.splice(0)) await notifier.close();
+  log.remove();
+});
+
+/** A target that writes down what it is told; `answer` says what comes of it. */
+function listener(key: string | null, answer: (told: Told, signal: AbortSignal) => Delivery | Promise<Delivery> = ok) {
+  const heard: Told[] = [];
+  let wake = Promise.withResolvers<void>();
+  const target: Target = {
+    name: `target ${key}`,
+    key,
+    sums: false,
+    async tell(told, signal) {
+      heard.push(told);
+      wake.resolve();
+      wake = Promise.withResolvers();
+      return answer(told, signal);
+    },
+  };
+  const until = async (count: number): Promise<void> => {
+    while (heard.length < count) await wake.promise;
+  };
+  return { target, heard, until, texts: () => heard.map(({ text }) => text) };
+}
+const ok = (): Delivery => ({ ok: true, detail: "" });
+const busy = (): Delivery => ({ ok: false, detail: "busy", again: { afterMs: 0 } });
+
+const optionsFor = (targets: { target: Target }[]): NotifierOptions => ({
+  runs: log,
+  targets: targets.map(({ target }) => target),
+  on: NOTIFICATION_KINDS,
+  file: log.file,
+  world: realWorld,
+  mask: (text) => text.replaceAll("secret", "******"),
+  report: (problem) => reports.push(problem),
+});
+
+function start(targets: { target: Target }[], more: Partial<NotifierOptions> = {}): Notifier {
+  const notifier = openNotifier({ ...optionsFor(targets), ...more });
+  notifier.begin(null);
+  open.push(notifier);
+  return notifier;
+}
+
+const stopped = (notifier: Notifier): Promise<void> => open.splice(open.indexOf(notifier), 1)[0]!.close();
+
+describe("a target", () => {
+  it("is told of each thing once and in order, and after a restart only of what it was not told", async () => {
+    const first = listener("a");
+    const before = start([first]);
+    await log.add([created(), item("1"), item("2")]);
+    await first.until(2);
+    await stopped(before);
+    expect(first.texts()).toEqual(["what about 1?", "what about 2?"]);
+
+    await log.add([item("3")]);
+    const second = listener("a");
+    start([second]);
+    await log.add([item("4")]);
+    await second.until(2);
+    expect(second.texts()).toEqual(["what about 3?", "what about 4?"]);
+    expect(second.heard.map(({ id }) => id)).toEqual([`${RUN}:4`, `${RUN}:5`]);
+  });
+
+  it("is told again, under the same id, only of what it was being told when we died", async () => {
+    await log.add([created()]);
+    const first = listener("a", ({ text }) => (text.includes("0") ? ok() : new Promise(() => {})));
+    // Nobody closes this one: it is as if its process had been killed.
+    openNotifier(optionsFor([first])).begin(null);
+    await log.add([item("0"), item("1"), item("2")]);
+    await first.until(2);
+
+    const second = listener("a");
+    start([second]);
+    await second.until(2);
+    expect(second.heard[0]!.id).toBe(first.heard[1]!.id);
+    expect(second.texts()).toEqual(["what about 1?", "what about 2?"]);
+  });
+
+  it("that is new hears of nothing that was before it", async () => {
+    await log.add([created(), item("1")]);
+    const [a, b] = [listener("a"), listener("b")];
+    await stopped(start([a]));
+    await log.add([item("2")]);
+    start([a, b]);
+    await log.add([item("3")]);
+    await Promise.all([a.until(2), b.until(1)]);
+    expect(a.texts()).toEqual(["what about 2?", "what about 3?"]);
+    expect(b.texts()).toEqual(["what about 3?"]);
+  });
+
+  it("hears after a restart of nothing that is older than an hour, or was answered meanwhile", async () => {
+    await log.add([created()]);
+    await stopped(start([listener("a")]));
+    await log.add([item("old")], { agoMs: HOUR + 1000 });
+    await log.add([item("answered"), item("open"), answered("answered")]);
+    const a = listener("a");
+    start([a]);
+    await log.add([item("last")]);
+    await a.until(2);
+    expect(a.texts()).toEqual(["what about open?", "what about last?"]);
+  });
+
+  it("hears of a pause only as long as the run is paused", async () => {
+    const a = listener("a");
+    start([a]);
+    const about = { previousStatus: "running", previousPhase: null, reason: "provider", detail: "log in" } as const;
+    const paused = { type: "orchestrator:paused" as const, data: { id: RUN, ...about } };
+    const resumed = {
+      type: "orchestrator:resumed" as const,
+      data: { id: RUN, status: "running", phase: null } as const,
+    };
+    await log.add([created(), paused, resumed, item("1")]);
+    await a.until(1);
+    await log.add([paused]);
+    await a.until(2);
+    expect(a.texts()).toEqual(["what about 1?", "log in"]);
+  });
+
+  it("is still told everything if whoever was to tell it never began", async () => {
+    await log.add([created()]);
+    await stopped(start([listener("a")]));
+    await log.add([item("1")]);
+    const a = listener("a");
+    await openNotifier(optionsFor([a])).close();
+    start([a]);
+    await a.until(1);
+    expect(a.texts()).toEqual(["what about 1?"]);
+  });
+
+  it("hears of nothing that is answered at once, such as a plan that a flag confirms", async () => {
+    const a = listener("a");
+    start([a]);
+    await log.add([created(), item("1", { kind: "plan" })], { agoMs: 0 });
+    await log.add([answered("1"), item("2")], { agoMs: 0 });
+    await a.until(1);
+    expect(a.texts()).toEqual(["what about 2?"]);
+  });
+
+  it("hears only of the kinds that are wanted, and never a secret", async () => {
+    const a = listener("a");
+    start([a], { on: ["failed"] });
+    await log.add([created(), item("1"), item("2", { kind: "failure", question: "the secret is out" }), failed]);
+    await a.until(2);
+    expect(a.heard.map(({ kind, text }) => [kind, text])).toEqual([
+      ["failed", "the ****** is out"],
+      ["failed", "no answer — 0 planned"],
+    ]);
+  });
+
+  it("hears of nothing that happened in another run, which this one is a copy of", async () => {
+    const a = listener("a");
+    start([a]);
+    const copy = "orch_000000000002";
+    const forked = { type: "orchestrator:forked" as const, data: { id: copy, from: RUN, at: 2 } };
+    await log.add([created(copy), item("1"), forked, item("2")], { run: copy });
+    await a.until(1);
+    expect(a.texts()).toEqual(["what about 2?"]);
+  });
+
+  it("that fails is tried again for a while and holds up nobody else; what is given up is reported once", async () => {
+    const waits: number[] = [];
+    const hurried: World = {
+      ...realWorld,
+      sleep: (ms, signal, inBackground) => {
+        if (!inBackground) return realWorld.sleep(ms, signal);
+        waits.push(ms);
+        return Promise.resolve();
+      },
+    };
+    const [a, b] = [listener("a", busy), listener("b")];
+    start([a, b], { world: hurried });
+    await log.add([created(), item("1"), item("2")]);
+    await Promise.all([a.until(12), b.until(2)]);
+    expect(waits).toEqual([1000, 5000, 30_000, 120_000, 300_000, 1000, 5000, 30_000, 120_000, 300_000]);
+    expect(b.texts()).toEqual(["what about 1?", "what about 2?"]);
+    await stopped(open[0]!);
+    expect(reports).toEqual([`target a: ${RUN}:2 could not be told: busy`]);
+    const { told } = JSON.parse(readFileSync(log.file, "utf8")) as { told: Record<string, number> };
+    expect(told).toEqual({ a: 3, b: 3 });
+  });
+
+  it("that could not be told when the end came is told by the next one", async () => {
+    const a = listener("a", busy);
+    const notifier = start([a]);
+    await log.add([created(), item("1")]);
+    await a.until(1);
+    await stopped(notifier);
+    expect(reports).toEqual([]);
+    const again = listener("a");
+    start([again]);
+    await again.until(1);
+    expect(again.texts()).toEqual(["what about 1?"]);
+  });
+
+  it("is told at the end of what has only just happened", async () => {
+    const a = listener("a");
+    const notifier = start([a]);
+    await log.add([created(), item("1")], { agoMs: 0 });
+    await stopped(notifier);
+    expect(a.texts()).toEqual(["what about 1?"]);
+  });
+
+  it("for people is told of many things of one run at once as of one", async () => {
+    const a = listener("a");
+    a.target.sums = true;
+    start([a]);
+    const many = Array.from({ length: 20 }, (_, i) => item(`${i}`, { kind: "failure", taskId: `t${i}` }));
+    await log.add([created(), ...many, item("x")]);
+    await a.until(2);
+    expect(a.heard.map(({ id, title }) => [id, title])).toEqual([
+      [`${RUN}:21`, "20 failures in one run"],
+      [`${RUN}:22`, "one asks"],
+    ]);
+    expect(a.heard[0]!.text).toBe(
+      "t0 failed: what about 0?; t1 failed: what about 1?; t2 failed: what about 2?; and 17 more",
+    );
+  });
+
+  it("goes on from now when nobody can say how far it was told", async () => {
+    await log.add([created(), item("1")]);
+    writeFileSync(log.file, "{ not json");
+    const a = listener("a");
+    start([a]);
+    await log.add([item("2")]);
+    await a.until(1);
+    expect(a.texts()).toEqual(["what about 2?"]);
+    expect(reports).toEqual([`${log.file} cannot be read; nothing from before now is told`]);
+  });
+});

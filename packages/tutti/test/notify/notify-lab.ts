@@ -1,0 +1,154 @@
+// What the tests of notifications need: a log with real events in a real store, and a webhook that writes down what comes.
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { RunsToTell } from "../../src/notify/notifier.ts";
+import type { Told } from "../../src/notify/target.ts";
+import { apply, fold } from "../../src/run/apply.ts";
+import type { RunEvent, StoredEvent } from "../../src/schema/event.ts";
+import type { InboxItem } from "../../src/schema/inbox.ts";
+import type { Run } from "../../src/schema/run.ts";
+import { MemoryStore } from "../../src/store/memory.ts";
+import { makeTemplate } from "../run/make-run.ts";
+
+export const RUN = "orch_000000000001";
+
+export const item = (id: string, more: Partial<InboxItem> = {}): RunEvent => ({
+  type: "inbox:added",
+  data: {
+    id: RUN,
+    item: {
+      id,
+      kind: "question",
+      run: RUN,
+      taskId: "one",
+      sessionId: null,
+      askId: null,
+      question: `what about ${id}?`,
+      risk: "low",
+      hash: "h",
+      createdAt: 0,
+      ...more,
+    },
+  },
+});
+
+export const answered = (itemId: string): RunEvent => ({
+  type: "inbox:answered",
+  data: { id: RUN, itemId, text: "yes", withdrawn: false },
+});
+
+export const failed: RunEvent = {
+  type: "orchestrator:error",
+  data: { id: RUN, operation: "analysis", error: "no answer", timestamp: "", fatal: true, code: "internal" },
+};
+
+export const created = (id = RUN): RunEvent => ({
+  type: "orchestrator:created",
+  data: {
+    id,
+    templateId: "test",
+    cwd: "/repo",
+    status: "created",
+    template: makeTemplate(),
+    userRequest: "do it",
+    customVariables: {},
+    agent: "local",
+  },
+});
+
+/** A log as an engine would show it: stored, folded, then told to whoever listens. */
+export class ToldLog implements RunsToTell {
+  readonly folder = mkdtempSync(join(tmpdir(), "tutti-notify-"));
+  readonly file = join(this.folder, "notified.json");
+  readonly store = new MemoryStore();
+  readonly #runs = new Map<string, Run>();
+  readonly #listeners = new Set<(event: StoredEvent, run: Run | null) => void>();
+
+  /** Appends them as of so long ago. */
+  async add(events: RunEvent[], { agoMs = 5000, run = RUN } = {}): Promise<StoredEvent[]> {
+    const timestamp = Date.now() - agoMs;
+    const before = this.#runs.get(run) ?? null;
+    const placed = events.map((event) => ({ ...event, timestamp }));
+    const stored = await this.store.append(run, before?.runSeq ?? 0, placed);
+    const now = before === null ? fold(null, stored)! : stored.reduce(apply, before);
+    this.#runs.set(run, now);
+    for (const event of stored) for (const listener of this.#listeners) listener(event, now);
+    return stored;
+  }
+
+  events(options: Parameters<RunsToTell["events"]>[0]): StoredEvent[] {
+    return this.store.read(options);
+  }
+
+  get(id: string): Run | null {
+    return this.#runs.get(id) ?? null;
+  }
+
+  lastSeq(): number {
+    return this.store.lastSeq();
+  }
+
+  subscribe(listener: (event: StoredEvent, run: Run | null) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+export const told = (more: Partial<Told> = {}): Told => ({
+  id: `${RUN}:7`,
+  kind: "needs_person",
+  run: RUN,
+  taskId: "one",
+  title: "one asks",
+  text: "which colour?",
+  request: "do it",
+  at: 0,
+  item: { id: "item_1", kind: "question", risk: "low" },
+  outcome: null,
+  url: null,
+  ...more,
+});
+
+interface Received {
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+/** A webhook on this machine. `answer` says what the request of that number, counted from 1, is answered. */
+export async function startWebhook(answer: (response: ServerResponse, number: number) => void = (r) => void r.end()) {
+  const received: Received[] = [];
+  let wake = Promise.withResolvers<void>();
+  const server = createServer((request, response) => {
+    let body = "";
+    request.setEncoding("utf8").on("data", (text: string) => (body += text));
+    request.on("end", () => {
+      received.push({ path: request.url!, headers: request.headers, body });
+      answer(response, received.length);
+      wake.resolve();
+      wake = Promise.withResolvers();
+    });
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    received,
+    port,
+    url: `http://127.0.0.1:${port}/hook`,
+    /** Resolves when so many have come; a test that waits for ever fails by its time limit. */
+    async until(count: number): Promise<void> {
+      while (received.length < count) await wake.promise;
+    },
+    async close(): Promise<void> {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,152 @@
+// Webhooks against a real server: what is sent, where it may go, and what is done with the answer.
+import { createHmac } from "node:crypto";
+import { afterEach, describe, expect, it } from "vitest";
+import { RUN, startWebhook, told } from "./notify-lab.ts";
+import type { Told } from "../../src/notify/target.ts";
+import { webhookTarget } from "../../src/notify/webhook-target.ts";
+import { NotificationSettings } from "../../src/schema/notification-settings.ts";
+import { realWorld } from "../../src/world.ts";
+
+type Hook = Awaited<ReturnType<typeof startWebhook>>;
+const open: Hook[] = [];
+afterEach(async () => {
+  for (const hook of open.splice(0)) await hook.close();
+});
+
+async function webhook(...answer: Parameters<typeof startWebhook>): Promise<Hook> {
+  const hook = await startWebhook(...answer);
+  open.push(hook);
+  return hook;
+}
+
+const never = new AbortController().signal;
+const tell = (webhooks: object, more: object = {}, what: Partial<Told> = {}, env = {}) => {
+  const inside = { allowInternal: true, allowHosts: ["127.0.0.1"] };
+  const settings = NotificationSettings.parse({ webhooks: [webhooks], ...inside, ...more });
+  return webhookTarget(settings.webhooks[0]!, settings, { env, world: realWorld }).tell(told(what), never);
+};
+
+describe("a webhook", () => {
+  it("for Slack gets one text in which nothing that an agent wrote calls anybody or leads anywhere", async () => {
+    const hook = await webhook();
+    const text = "<!channel> <@U123> <https://evil.example|click> & @here @all a@b";
+    const url = "http://127.0.0.1:4517/runs/x";
+    expect(await tell({ url: hook.url, format: "slack" }, {}, { text, url })).toEqual({
+      ok: true,
+      detail: "answered 200",
+    });
+    const body = JSON.parse(hook.received[0]!.body) as { text: string };
+    expect(body).toMatchObject({ unfurl_links: false, unfurl_media: false });
+    expect(body.text.split("\n")).toEqual([
+      "*one asks*",
+      "&lt;!channel&gt; &lt;@\u200bU123&gt; &lt;https://evil.example|click&gt; &amp; @\u200bhere @\u200ball a@\u200bb",
+      `_do it_  <${url}|${RUN}>`,
+    ]);
+  });
+
+  it("for programs gets the notification as JSON, with its id, and signed if there is a secret", async () => {
+    const hook = await webhook();
+    await tell({ url: hook.url, secretEnv: "HOOK_SECRET" }, {}, {}, { HOOK_SECRET: "canary" });
+    const [{ headers, body }] = hook.received as [Hook["received"][number]];
+    expect(JSON.parse(body)).toEqual({ version: 1, ...told(), at: "1970-01-01T00:00:00.000Z" });
+    expect(headers["x-tutti-notification"]).toBe(told().id);
+    expect(headers["content-type"]).toBe("application/json; charset=utf-8");
+    const signature = createHmac("sha256", "canary").update(body).digest("hex");
+    expect(headers["x-tutti-signature"]).toBe(`sha256=${signature}`);
+    expect(JSON.stringify(hook.received)).not.toContain("canary");
+  });
+
+  it("that wants a signature gets nothing when the secret is not there", async () => {
+    const hook = await webhook();
+    const delivery = await tell({ url: hook.url, secretEnv: "HOOK_SECRET" });
+    expect(delivery).toEqual({ ok: false, detail: "the variable HOOK_SECRET with its secret is not set" });
+    expect(hook.received).toEqual([]);
+  });
+
+  it("whose host is not allowed gets nothing, and its path is told to nobody", async () => {
+    const hook = await webhook();
+    const delivery = await tell({ url: `${hook.url}/secret-path` }, { allowHosts: ["hooks.example.org"] });
+    expect(delivery).toEqual({ ok: false, detail: "127.0.0.1 is not among notifications.allowHosts" });
+    expect(hook.received).toEqual([]);
+  });
+
+  it.each(["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "[::1]", "2130706433", "0x7f.1", "0.0.0.0"])(
+    "on this machine or its networks gets nothing unless that is allowed: %s",
+    async (host) => {
+      const hook = await webhook();
+      const url = `https://${host}:${hook.port}/`;
+      const allowHosts = [host, new URL(url).hostname];
+      const delivery = await tell({ url }, { allowInternal: false, allowHosts });
+      expect(delivery).toMatchObject({ ok: false, detail: expect.stringContaining("allowInternal is not set") });
+      expect(delivery.again).toBeUndefined();
+      expect(hook.received).toEqual([]);
+    },
+  );
+
+  it("that answers with a redirect is not followed", async () => {
+    const other = await webhook();
+    const hook = await webhook((response) => void response.writeHead(307, { location: other.url }).end());
+    const delivery = await tell({ url: hook.url });
+    expect(delivery).toEqual({ ok: false, detail: "answered 307; redirects are not followed" });
+    expect(other.received).toEqual([]);
+  });
+
+  it.each([
+    [429, { "retry-after": "7" }, 7000],
+    [429, { "retry-after": "999999" }, 300_000],
+    [503, { "retry-after": "soon" }, 0],
+    [500, {}, 0],
+  ])("that answers %i %j is tried again after %i ms", async (status, headers, afterMs) => {
+    const hook = await webhook((response) => void response.writeHead(status, headers).end("busy\u001b[31m\n"));
+    const delivery = await tell({ url: hook.url });
+    expect(delivery).toEqual({ ok: false, detail: `answered ${status}: busy [31m`, again: { afterMs } });
+  });
+
+  it("that names a moment is tried again then", async () => {
+    const until = new Date(Date.now() + 60_000).toUTCString();
+    const hook = await webhook((response) => void response.writeHead(503, { "retry-after": until }).end());
+    const { again } = await tell({ url: hook.url });
+    expect(again!.afterMs).toBeGreaterThan(0);
+    expect(again!.afterMs).toBeLessThanOrEqual(60_000);
+  });
+
+  it("that refuses what it was sent is not tried again, and one that is not there is", async () => {
+    const hook = await webhook((response) => void response.writeHead(404).end("no_service"));
+    expect(await tell({ url: hook.url })).toEqual({ ok: false, detail: "answered 404: no_service" });
+    await hook.close();
+    expect(await tell({ url: hook.url })).toMatchObject({ ok: false, again: { afterMs: 0 } });
+  });
+
+  it("that answers without end is left", async () => {
+    const { promise: left, resolve } = Promise.withResolvers<void>();
+    const hook = await webhook((response) => {
+      response.on("close", resolve);
+      response.writeHead(500);
+      const write = (): void => {
+        while (!response.destroyed && response.write("x".repeat(65_536)));
+        if (!response.destroyed) response.once("drain", write);
+      };
+      write();
+    });
+    const { detail } = await tell({ url: hook.url });
+    expect(detail).toBe(`answered 500: ${"x".repeat(200)}`);
+    await left;
+  });
+});
+
+describe("the settings of webhooks", () => {
+  it.each([
+    [{ webhooks: [{ url: "http://hooks.example.org/x" }] }, "only https:// unless allowInternal is true"],
+    [{ webhooks: [{ url: "ftp://hooks.example.org/x" }] }, "begins with https:// or http://"],
+    [{ webhooks: [{ url: "https://a:b@hooks.example.org/x" }] }, "holds no password"],
+    [{ webhooks: [{ url: "https://x.org", format: "xml" }] }, "slack"],
+    [{ webhooks: [{ url: "https://x.org", secretEnv: "A=b" }] }, "the name of a variable"],
+    [{ on: ["everything"] }, "needs_person"],
+    [{ command: "  " }, "a program and its arguments"],
+    [{ webhook: [] }, "webhook"],
+  ])("that say %j are refused with the reason", (settings, problem) => {
+    const { error } = NotificationSettings.safeParse(settings);
+    expect(error?.message).toContain(problem);
+    expect(error?.message).not.toContain("hooks.example.org");
+  });
+});

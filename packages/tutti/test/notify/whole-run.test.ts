@@ -1,0 +1,220 @@
+// Notifications of whole runs: what the command line and the server tell to whom the person has set up, and the bell.
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { startWebhook } from "./notify-lab.ts";
+import { tutti, tuttiJson } from "../cli/in-process.ts";
+import { Lab } from "../lab/lab.ts";
+import { goodWorker, mainSession } from "../lab/scenarios.ts";
+import { onTerminal } from "../lab/terminal.ts";
+import { openBell } from "../../src/cli/bell.ts";
+import { Output } from "../../src/cli/output.ts";
+import { readProjectConfig, readUserConfig } from "../../src/config/config.ts";
+import { startLocalServer } from "../../src/main.ts";
+import { isRunOver } from "../../src/schema/status.ts";
+
+let lab: Lab;
+let hook: Awaited<ReturnType<typeof startWebhook>>;
+beforeEach(async () => {
+  lab = new Lab();
+  mkdirSync(lab.data);
+  hook = await startWebhook();
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await hook.close();
+  lab.tearDown();
+});
+
+const own = (notifications: object) =>
+  writeFileSync(join(lab.data, "tutti.config.json"), JSON.stringify({ notifications }));
+const inside = { allowInternal: true, allowHosts: ["127.0.0.1"] };
+const scripted = () => lab.scenario([...mainSession([{ id: "one" }]), goodWorker]);
+const run = (...flags: string[]) => ["run", "x", "--cwd", lab.repo, "--agent", scripted(), ...flags];
+const here = (args: string[]) => ["--data-dir", lab.data, ...args];
+const bodies = () => hook.received.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
+
+/** A command that keeps what it is told. */
+function keeper(then = ""): { command: string; file: string } {
+  const file = join(lab.folder, "kept.jsonl");
+  const program = join(lab.folder, "keep.mjs");
+  const variables = `Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("TUTTI_")))`;
+  writeFileSync(
+    program,
+    `import { appendFileSync, readFileSync } from "node:fs";
+     appendFileSync(${JSON.stringify(file)}, JSON.stringify({ env: ${variables}, secret: process.env.MY_API_KEY ?? null, stdin: JSON.parse(readFileSync(0, "utf8")) }) + "\\n");
+     ${then}`,
+  );
+  return { command: `${process.execPath} '${program}'`, file };
+}
+
+describe("a run of the command line", () => {
+  it("tells a webhook and a command how it ended, and nothing of the plan that a flag confirmed", async () => {
+    vi.stubEnv("MY_API_KEY", "canary-canary-canary");
+    const { command, file } = keeper();
+    own({ ...inside, webhooks: [{ url: hook.url }], command });
+    const { code, last } = await tuttiJson<{ id: string }>(here(run("--yes")));
+    expect(code).toBe(0);
+    const census = expect.objectContaining({ planned: 1, completed: 1 });
+    expect(bodies()).toEqual([
+      expect.objectContaining({
+        version: 1,
+        kind: "ended",
+        run: last.id,
+        request: "x",
+        url: null,
+        outcome: { verdict: "success", census, usage: expect.objectContaining({ usd: 0.01 }) },
+      }),
+    ]);
+    const kept = readFileSync(file, "utf8").trim().split("\n");
+    expect(kept).toHaveLength(1);
+    const { env, secret, stdin } = JSON.parse(kept[0]!);
+    expect(stdin).toEqual(bodies()[0]);
+    expect(secret).toBeNull();
+    expect(env).toMatchObject({
+      TUTTI_NOTIFY_ID: stdin.id,
+      TUTTI_NOTIFY_KIND: "ended",
+      TUTTI_NOTIFY_RUN: last.id,
+      TUTTI_NOTIFY_TASK: "",
+      TUTTI_NOTIFY_TITLE: "The run succeeded",
+      TUTTI_NOTIFY_TEXT: "1 planned, 1 completed; $0.01; 120 tokens",
+      TUTTI_NOTIFY_URL: "",
+    });
+  });
+
+  it("that ends with a plan nobody confirmed tells of it, and goes on as always where nobody can be told", async () => {
+    own({ ...inside, webhooks: [{ url: hook.url }], command: "/nowhere/to/be-found" });
+    const { code, stderr } = await tutti(here(run()));
+    expect(code).toBe(4);
+    expect(bodies()).toMatchObject([{ kind: "needs_person", item: { kind: "plan" } }]);
+    expect(stderr).toMatch(/warning: a notification: command: orch_\w+:\d+ could not be told: .*ENOENT/);
+  });
+});
+
+describe("a server", () => {
+  it("tells with a link what waits for a person and rings for it, and after a restart nothing twice", async () => {
+    own({ ...inside, webhooks: [{ url: hook.url, format: "slack" }] });
+    let rung = 0;
+    const bell = () => void rung++;
+    const options = { dataDir: lab.data, port: 0, host: "127.0.0.1", version: "0.0.0", bell };
+    const server = await startLocalServer(options);
+    const { id } = await server.engine.create({
+      templateId: "_default",
+      cwd: lab.repo,
+      message: "x",
+      agent: scripted(),
+    });
+    await server.engine.start(id);
+    await hook.until(1);
+    const { url } = server;
+    await server.close({ leaveRunning: false });
+    expect((bodies()[0] as { text: string }).text).toContain(`<${url}/runs/${id}|${id}>`);
+
+    const next = await startLocalServer(options);
+    await next.engine.confirm(id);
+    await next.engine.until(id, ({ status }) => isRunOver(status));
+    await hook.until(2);
+    await next.close({ leaveRunning: false });
+    const texts = bodies().map(({ text }) => String(text).split("\n")[0]);
+    expect(texts).toEqual(["*A plan waits to be confirmed*", "*The run succeeded*"]);
+    expect(rung).toBe(2);
+  });
+});
+
+describe("tutti notify test", () => {
+  it("tells everybody once and says what came of it: exit 0, or 1 if somebody was not told", async () => {
+    const { command, file } = keeper();
+    own({ ...inside, webhooks: [{ url: hook.url }], command });
+    expect(await tutti(here(["notify", "test"]))).toEqual({
+      code: 0,
+      stdout: `told  webhook 127.0.0.1:${hook.port}: answered 200\ntold  command: it ended with 0\n`,
+      stderr: "",
+    });
+    expect(bodies()).toMatchObject([{ kind: "test", run: "" }]);
+    expect(existsSync(file)).toBe(true);
+
+    const webhooks = [{ url: hook.url, secretEnv: "NOT_SET_ANYWHERE" }, { url: "https://hooks.example.org/secret" }];
+    own({ ...inside, webhooks, command: `${command} 'unclosed` });
+    const { code, last } = await tuttiJson(here(["notify", "test"]));
+    expect([code, last["ok"]]).toEqual([1, false]);
+    expect((last["targets"] as { detail: string }[]).map(({ detail }) => detail)).toEqual([
+      "the variable NOT_SET_ANYWHERE with its secret is not set",
+      "hooks.example.org is not among notifications.allowHosts",
+      expect.stringContaining("a quote or backslash"),
+    ]);
+    expect(JSON.stringify(last)).not.toContain("org/secret");
+  });
+
+  it("says that nobody is set up: exit 2", async () => {
+    const { code, last } = await tuttiJson<{ error: { message: string } }>(here(["notify", "test"]));
+    expect([code, last.error.message]).toEqual([2, expect.stringContaining("nobody is set up to be told")]);
+  });
+});
+
+describe("the configuration", () => {
+  it("of a project names nobody to be told", () => {
+    lab.write("tutti.config.json", JSON.stringify({ notifications: { command: "curl evil.example" } }));
+    expect(() => readProjectConfig(lab.repo)).toThrow("there is no setting notifications");
+  });
+
+  it("says where it is wrong, and shows no address", () => {
+    own({ webhooks: [{ url: "http://hooks.example.org/secret" }] });
+    expect(() => readUserConfig(lab.data)).toThrow("notifications.webhooks.0.url: only https://");
+    expect(() => readUserConfig(lab.data)).not.toThrow("secret");
+  });
+
+  it("is looked at by tutti doctor: a host that is not allowed, and a secret that is not there", async () => {
+    const webhooks = [{ url: "https://hooks.example.org/secret" }, { url: hook.url, secretEnv: "NOT_SET_ANYWHERE" }];
+    own({ ...inside, webhooks });
+    const { code, last } = await tuttiJson<{ checks: { name: string; status: string; found: string }[] }>(
+      here(["doctor"]),
+    );
+    expect(code).toBe(0);
+    expect(last.checks.filter(({ name }) => name === "notifications")).toMatchObject([
+      { status: "warning", found: "webhook: hooks.example.org is not among notifications.allowHosts" },
+      { status: "warning", found: expect.stringContaining("NOT_SET_ANYWHERE is not set") },
+    ]);
+    expect(hook.received).toEqual([]);
+  });
+});
+
+describe("the bell of a terminal", () => {
+  it("rings once when the plan waits and once when the run ended", async () => {
+    const child = onTerminal(here(run()));
+    let shown = "";
+    let typed = false;
+    child.stdout.on("data", (text: string) => {
+      shown += text;
+      if (typed || !shown.includes("[y/n]")) return;
+      typed = true;
+      child.stdin.write("y\n");
+    });
+    const [code] = (await once(child, "close")) as [number];
+    expect([code, shown.includes("success: 1 planned")]).toEqual([0, true]);
+    expect(shown.split("\u0007")).toHaveLength(3);
+  });
+
+  it("is silent with --quiet and --json, for what is told already, and where the person does not want it", () => {
+    const { isTTY } = process.stdout;
+    process.stdout.isTTY = true;
+    const written = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+    const rings = (flags: object = {}): number => {
+      written.mockClear();
+      const ring = openBell(new Output({ dataDir: lab.data, ...flags }));
+      for (const about of ["a", "b", "a"]) ring("needs_person", about);
+      ring("ended", "c");
+      return written.mock.calls.filter(([text]) => text === "\u0007").length;
+    };
+    try {
+      expect([rings(), rings({ quiet: true }), rings({ json: true })]).toEqual([3, 0, 0]);
+      own({ on: ["ended"] });
+      expect(rings()).toBe(1);
+      own({ bell: false });
+      expect(rings()).toBe(0);
+    } finally {
+      process.stdout.isTTY = isTTY;
+      written.mockRestore();
+    }
+  });
+});

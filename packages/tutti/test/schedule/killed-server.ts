@@ -1,0 +1,34 @@
+// A server that is killed in the middle of a due time: at a moment that the test names, with nothing left to do about it.
+import { openLocalEngine } from "../../src/main.ts";
+import { openAutomation } from "../../src/schedule/automation.ts";
+import type { Runs } from "../../src/schedule/run-launcher.ts";
+import type { Automation } from "../../src/schedule/settings.ts";
+import { realWorld } from "../../src/world.ts";
+
+export interface KilledServer {
+  data: string;
+  file: string;
+  now: number;
+  automation: Automation;
+  /** After which call of the engine it dies. */
+  after: "create" | "tell";
+}
+
+const { data, file, now, automation, after } = JSON.parse(process.argv[2]!) as KilledServer;
+const { engine } = openLocalEngine({ dataDir: data });
+const dyingAfter =
+  <A extends unknown[], T>(call: KilledServer["after"], work: (...args: A) => Promise<T>) =>
+  async (...args: A): Promise<T> => {
+    const done = await work(...args);
+    if (call === after) process.kill(process.pid, "SIGKILL");
+    return done;
+  };
+const runs: Runs = {
+  create: dyingAfter("create", (request) => engine.create(request)),
+  start: (id) => engine.start(id),
+  tell: dyingAfter("tell", (...events) => engine.tell(...events)),
+  cancel: (id) => engine.cancel(id),
+  summaries: () => engine.summaries(),
+};
+const world = { ...realWorld, now: () => now };
+openAutomation({ runs, read: () => automation, file, world, env: {} }).schedules.begin();

@@ -1,0 +1,236 @@
+// Runs at due times, on a clock that the test sets.
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { TuttiError } from "../../src/schema/error.ts";
+import { ScheduleLab } from "./schedule-lab.ts";
+
+let lab: ScheduleLab;
+beforeEach(() => {
+  lab = new ScheduleLab("2026-11-16T02:00:00Z");
+  lab.config = { schedules: { nightly: { cron: "0 3 * * *" } } };
+});
+afterEach(() => lab.tearDown());
+
+/** No server runs for a while. */
+async function away(until: string): Promise<void> {
+  await lab.stop();
+  await lab.world.until(until);
+  await lab.begin();
+}
+
+describe("a schedule", () => {
+  it("makes and starts one run at each due time, and none in between", async () => {
+    await lab.begin();
+    expect(lab.schedule()).toMatchObject({ nextDue: "2026-11-16T03:00:00.000Z", lastDue: null, lastRun: null });
+    await lab.world.until("2026-11-16T02:59:59Z");
+    expect(lab.runs.list).toEqual([]);
+    await lab.world.until("2026-11-16T03:30:00Z");
+    expect(lab.runs.list).toMatchObject([{ status: "analyzing", request: { message: "write it down", config: {} } }]);
+    expect(lab.runs.told).toEqual([
+      { type: "schedule:fired", data: { name: "nightly", due: Date.parse("2026-11-16T03:00:00Z"), run: "orch_1" } },
+    ]);
+    expect(lab.schedule()).toMatchObject({
+      running: 1,
+      nextDue: "2026-11-17T03:00:00.000Z",
+      lastDue: "2026-11-16T03:00:00.000Z",
+      lastRun: { id: "orch_1", due: "2026-11-16T03:00:00.000Z", status: "analyzing" },
+      lastSkipped: null,
+    });
+    lab.runs.end();
+    lab.world.set("2026-11-17T02:59:00Z");
+    await lab.world.until("2026-11-17T03:30:00Z");
+    expect(lab.runs.times).toEqual(["2026-11-16T03:00", "2026-11-17T03:00"]);
+  });
+
+  it("gives its run what it says: variables, agent, budget, and whether the plan is confirmed by itself", async () => {
+    const more = { variables: { TONE: "short" }, agent: "claude", budget: { usd: 2 }, confirm: "yes" };
+    lab.config = { schedules: { nightly: { cron: "0 3 * * *", ...more } } };
+    await lab.begin();
+    await lab.world.until("2026-11-16T03:01:00Z");
+    const expected = { customVariables: { TONE: "short" }, agent: "claude", budget: { usd: 2 } };
+    expect(lab.runs.list[0]!.request).toMatchObject({ ...expected, config: { autoSpawn: true } });
+  });
+
+  it("skips a due time at which as many of its runs as may be are not over, and says so", async () => {
+    lab.config = { schedules: { nightly: { cron: "0 * * * *", maxConcurrent: 2 } } };
+    await lab.begin();
+    await lab.world.until("2026-11-16T05:01:00Z");
+    expect(lab.runs.times).toEqual(["2026-11-16T03:00", "2026-11-16T04:00"]);
+    const reason = "as many runs of it as may be are not over: orch_1, orch_2";
+    const due = "2026-11-16T05:00:00.000Z";
+    expect(lab.schedule()).toMatchObject({ running: 2, lastDue: due, lastSkipped: { due, at: due, reason } });
+    expect(lab.runs.told.at(-1)).toEqual({
+      type: "schedule:skipped",
+      data: { name: "nightly", due: Date.parse(due), reason },
+    });
+    lab.runs.end();
+    await lab.world.until("2026-11-16T06:01:00Z");
+    expect(lab.runs.times.at(-1)).toBe("2026-11-16T06:00");
+    expect(lab.schedule()).toMatchObject({ running: 1, lastSkipped: { due } });
+  });
+
+  it("is started by hand as well, also while it is switched off, but not beyond its cap", async () => {
+    lab.config = { schedules: { nightly: { cron: "0 3 * * *", enabled: false } } };
+    await lab.begin();
+    const launched = await lab.automation.schedules.runNow("nightly");
+    expect(launched).toEqual({ run: "orch_1", status: "analyzing", isNew: true });
+    await expect(lab.automation.schedules.runNow("nightly")).rejects.toMatchObject({ code: "too_many_runs" });
+    await expect(lab.automation.schedules.runNow("toString")).rejects.toMatchObject({ code: "not_found" });
+    expect(lab.schedule()).toMatchObject({ nextDue: null, lastRun: { id: "orch_1", due: null } });
+    lab.runs.end();
+    await lab.world.until("2026-11-16T04:00:00Z");
+    expect(lab.runs.list).toHaveLength(1);
+  });
+});
+
+describe("a due time while no server runs", () => {
+  it("is skipped with the reason, unless the schedule says otherwise", async () => {
+    await lab.begin();
+    await away("2026-11-18T08:00:00Z");
+    await lab.world.until("2026-11-18T08:05:00Z");
+    expect(lab.runs.list).toEqual([]);
+    const reason = "nothing could be started when it was due";
+    const due = "2026-11-18T03:00:00.000Z";
+    expect(lab.schedule()).toMatchObject({ lastSkipped: { due, reason }, nextDue: "2026-11-19T03:00:00.000Z" });
+    expect(lab.runs.told).toHaveLength(1);
+  });
+
+  it("makes one run as soon as a server is there if missed is once, however many there were", async () => {
+    lab.config = { schedules: { nightly: { cron: "0 3 * * *", missed: "once" } } };
+    await lab.begin();
+    await away("2026-11-18T08:00:00Z");
+    await lab.world.until("2026-11-18T08:05:00Z");
+    expect(lab.runs.times).toEqual(["2026-11-18T08:00"]);
+    expect(lab.schedule()).toMatchObject({ lastRun: { due: "2026-11-18T03:00:00.000Z" } });
+    lab.runs.end();
+    await away("2026-11-18T10:00:00Z");
+    expect(lab.runs.list).toHaveLength(1);
+  });
+
+  it("counts as met if a server is there within a minute", async () => {
+    await lab.begin();
+    await away("2026-11-16T03:00:40Z");
+    await lab.world.until("2026-11-16T03:10:00Z");
+    expect(lab.runs.times).toEqual(["2026-11-16T03:00"]);
+  });
+
+  it("is none of a schedule that nobody had seen before", async () => {
+    lab.config = { schedules: { nightly: { cron: "0 3 * * *", missed: "once" } } };
+    await lab.world.until("2026-11-16T03:00:10Z");
+    await lab.begin();
+    await lab.world.until("2026-11-16T03:10:00Z");
+    expect(lab.runs.list).toEqual([]);
+  });
+});
+
+describe("a run that a server made and did not live to start", () => {
+  it("is started by the next one and makes no second run for its due time, however late", async () => {
+    await lab.begin();
+    lab.runs.startFails = new TuttiError("engine_stopped", "killed");
+    await lab.world.until("2026-11-16T03:00:10Z");
+    expect(lab.runs.list).toMatchObject([{ status: "created" }]);
+    await lab.stop();
+    lab.runs.startFails = null;
+    await away("2026-11-16T09:00:00Z");
+    await lab.world.until("2026-11-16T09:05:00Z");
+    expect(lab.runs.list).toMatchObject([{ status: "analyzing" }]);
+    expect(lab.schedule()).toMatchObject({ lastDue: "2026-11-16T03:00:00.000Z", lastSkipped: null });
+  });
+
+  it("is ended if it can never be started, and takes nobody's place", async () => {
+    await lab.begin();
+    lab.runs.startFails = new TuttiError("folder_not_found", "there is no such folder");
+    await lab.world.until("2026-11-16T03:05:00Z");
+    expect(lab.runs.list).toMatchObject([{ status: "cancelled" }]);
+    expect(lab.schedule()).toMatchObject({ running: 0, lastSkipped: { reason: "there is no such folder" } });
+  });
+});
+
+describe("a run that cannot be made", () => {
+  it("is told as skipped, and is not tried again", async () => {
+    await lab.begin();
+    lab.runs.createFails = new TuttiError("template_not_found", "there is no template x");
+    await lab.world.until("2026-11-16T03:05:00Z");
+    lab.runs.createFails = null;
+    await lab.world.until("2026-11-16T03:10:00Z");
+    expect(lab.schedule()).toMatchObject({ lastSkipped: { reason: "there is no template x" }, lastRun: null });
+    expect(lab.runs.told).toHaveLength(1);
+  });
+
+  it("for now is tried again, until the due time has been missed", async () => {
+    await lab.begin();
+    lab.runs.createFails = new TuttiError("git_failed", "git is busy");
+    await lab.world.until("2026-11-16T03:00:10Z");
+    expect(lab.schedule()).toMatchObject({ problem: "git is busy", lastDue: null });
+    lab.runs.createFails = null;
+    await lab.world.until("2026-11-16T03:00:40Z");
+    expect(lab.runs.times).toEqual(["2026-11-16T03:00"]);
+    expect(lab.schedule()).toMatchObject({ problem: null });
+    lab.runs.end();
+    lab.runs.createFails = new TuttiError("git_failed", "git is busy");
+    lab.world.set("2026-11-17T02:59:00Z");
+    await lab.world.until("2026-11-17T03:10:00Z");
+    expect(lab.schedule()).toMatchObject({ problem: null, lastSkipped: { due: "2026-11-17T03:00:00.000Z" } });
+  });
+});
+
+describe("a configuration that changes while the server runs", () => {
+  it("counts at once, and what was due under another rule, while switched off or not there is not made up for", async () => {
+    const missed = "once";
+    lab.config = { schedules: { nightly: { cron: "0 3 * * *", missed } } };
+    await lab.begin();
+    const until = async (time: string, schedules: Record<string, object>) => {
+      lab.config = { schedules };
+      await lab.world.until(`2026-11-16T${time}:00Z`);
+      lab.runs.end();
+    };
+    const early = { cron: "50 1 * * *", missed };
+    const hourly = { cron: "0 * * * *", missed };
+    await until("02:30", { nightly: early });
+    await until("03:30", { nightly: hourly });
+    await until("04:30", { nightly: { ...hourly, enabled: false } });
+    await until("04:40", { nightly: hourly });
+    await until("05:30", {});
+    await until("06:30", { nightly: hourly });
+    expect(lab.runs.times).toEqual(["2026-11-16T03:00", "2026-11-16T06:00"]);
+  });
+
+  it("and cannot be used leaves schedules as they were, says why, and what is due meanwhile has been missed", async () => {
+    await lab.begin();
+    lab.broken = new TuttiError("usage", "tutti.config.json is not JSON");
+    await lab.world.until("2026-11-16T03:30:00Z");
+    expect(lab.schedule()).toMatchObject({ cron: "0 3 * * *", problem: "tutti.config.json is not JSON" });
+    await expect(lab.automation.schedules.runNow("nightly")).rejects.toMatchObject({ code: "wrong_state" });
+    expect(lab.runs.list).toEqual([]);
+    lab.broken = null;
+    await lab.world.until("2026-11-16T03:31:00Z");
+    lab.world.set("2026-11-17T02:59:00Z");
+    await lab.world.until("2026-11-17T03:05:00Z");
+    expect(lab.runs.times).toEqual(["2026-11-17T03:00"]);
+    expect(lab.schedule()).toMatchObject({ problem: null, lastSkipped: { due: "2026-11-16T03:00:00.000Z" } });
+    expect(lab.reported).toEqual(["the configuration cannot be used", "a due time was skipped"]);
+  });
+});
+
+describe("a clock that is set", () => {
+  it("back makes no second run for a time that comes again", async () => {
+    await lab.begin();
+    await lab.world.until("2026-11-16T03:30:00Z");
+    lab.runs.end();
+    lab.world.set("2026-11-16T02:00:00Z");
+    await lab.world.until("2026-11-16T04:00:00Z");
+    expect(lab.runs.times).toEqual(["2026-11-16T03:00"]);
+  });
+
+  it("to the right time after it was far ahead lets schedules go on", async () => {
+    await lab.begin();
+    await lab.stop();
+    lab.world.set("2031-01-01T03:00:10Z");
+    await lab.begin();
+    lab.runs.end();
+    await lab.stop();
+    lab.world.set("2026-11-16T02:00:00Z");
+    await lab.begin();
+    await lab.world.until("2026-11-16T03:05:00Z");
+    expect(lab.runs.times).toEqual(["2031-01-01T03:00", "2026-11-16T03:00"]);
+  });
+});

@@ -1,0 +1,263 @@
+// What a token allows: route by route, live, and in a browser.
+import { readFileSync, writeFileSync } from "node:fs";
+import type { OutgoingHttpHeaders } from "node:http";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readRouteKey, roleOf, type Route } from "../../src/schema/api/route.ts";
+import { aliasOf, ROUTES } from "../../src/schema/api/routes.ts";
+import { TOKEN_ROLES, type TokenRole } from "../../src/schema/token-role.ts";
+import { describeApi } from "../../src/server/describe-api.ts";
+import { mustAllow } from "../../src/server/holder.ts";
+import { startServer } from "../../src/server/start-server.ts";
+import { ServerLab } from "./server-lab.ts";
+
+/** All but those that ask for a signature instead. */
+const TABLE = Object.entries<Route>(ROUTES).flatMap(([key, route]) => {
+  const role = roleOf(key, route);
+  return route.signed ? [] : [key, aliasOf(key) ?? []].flat().map((address) => ({ address, role }));
+});
+
+let lab: ServerLab;
+const bearers = {} as Record<TokenRole, OutgoingHttpHeaders>;
+const cookies = {} as Record<TokenRole, OutgoingHttpHeaders>;
+beforeAll(async () => {
+  lab = await ServerLab.open();
+  for (const role of TOKEN_ROLES) {
+    const { token } = lab.tokens.create({ name: `a-${role}`, role });
+    bearers[role] = bearing(token);
+    cookies[role] = { cookie: await cookieFor(token), origin: `http://${lab.host}` };
+  }
+});
+afterAll(() => lab.tearDown());
+
+const bearing = (token: string) => ({ authorization: `Bearer ${token}` });
+
+async function cookieFor(token: string): Promise<string> {
+  const { headers } = await lab.ask(`/?token=${token}`);
+  return headers["set-cookie"]![0]!.split(";")[0]!;
+}
+
+async function statusOf(address: string, headers: OutgoingHttpHeaders) {
+  const { method, path } = readRouteKey(address);
+  const response = await lab.open(path.replaceAll(/:\w+/g, "nobody"), { method, headers });
+  if (response.headers["content-type"]?.startsWith("text/event-stream")) {
+    response.destroy();
+    return [response.statusCode, null];
+  }
+  const text = (await response.toArray()).join("");
+  const isJson = response.headers["content-type"]?.startsWith("application/json") ?? false;
+  return [response.statusCode, isJson ? ((JSON.parse(text) as Refusal).error?.code ?? null) : null];
+}
+type Refusal = { error?: { code: string } };
+
+describe("a role", () => {
+  it.each(TABLE)(
+    "$role opens $address; less is refused with 403, by token and by cookie",
+    async ({ address, role }) => {
+      for (const [place, own] of TOKEN_ROLES.entries()) {
+        const isEnough = role === null || place >= TOKEN_ROLES.indexOf(role);
+        for (const headers of [bearers[own], cookies[own]]) {
+          const [status, code] = await statusOf(address, headers);
+          if (isEnough) expect([own, [401, 403].includes(status as number)]).toEqual([own, false]);
+          else expect([own, status, code]).toEqual([own, 403, "needs_role"]);
+        }
+      }
+    },
+  );
+
+  it("is view for what only reads, operate for what steers runs, and admin for what lasts or is trusted", () => {
+    const needs = (wanted: TokenRole) => TABLE.filter(({ role }) => role === wanted).map(({ address }) => address);
+    expect(needs("view")).toEqual(
+      expect.arrayContaining(["GET /api/events", "GET /api/orchestrator/:id", "POST /api/templates/validate"]),
+    );
+    expect(needs("operate")).toEqual(
+      expect.arrayContaining([
+        "POST /api/orchestrator",
+        "POST /api/orchestrator/:id/confirm-tasks",
+        "POST /api/orchestrator/:id/workers/:key/retry",
+        "POST /api/inbox/:itemId",
+      ]),
+    );
+    expect(needs("admin")).toEqual(
+      expect.arrayContaining([
+        "DELETE /api/orchestrator/:id",
+        "GET /api/tokens",
+        "POST /api/tokens",
+        "DELETE /api/tokens/:name",
+        "POST /api/templates",
+        "PUT /api/templates/:id",
+      ]),
+    );
+    const changing = TABLE.filter(({ address }) => !address.startsWith("GET "));
+    const harmless = /\/(validate|preview)$/;
+    for (const { address, role } of changing) if (role === "view") expect(address).toMatch(harmless);
+  });
+
+  it("that is too small is told with what is needed, and nothing has happened", async () => {
+    const id = await lab.create("local");
+    const before = [lab.engine.lastSeq(), lab.tokens.list(), lab.local.templates.list().length];
+    const ask = (role: TokenRole, method: string, path: string, body?: object) =>
+      lab.ask(path, { method, headers: bearers[role], body });
+    const refused = [
+      await ask("view", "POST", "/api/orchestrator", { templateId: "documentation", cwd: lab.lab.repo, message: "x" }),
+      await ask("view", "POST", `/api/orchestrator/${id}/start`),
+      await ask("operate", "DELETE", `/api/orchestrator/${id}`),
+      await ask("operate", "POST", "/api/tokens", { name: "more", role: "admin" }),
+      await ask("operate", "DELETE", "/api/tokens/a-admin"),
+      await ask("operate", "POST", "/api/templates", { id: "x", name: "X", extends: "documentation" }),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 403]);
+    expect(refused[2]!.json.error).toEqual({
+      code: "needs_role",
+      message: "this needs a token with the role admin, and a-operate has operate",
+      details: { needed: "admin", role: "operate" },
+    });
+    expect([lab.engine.lastSeq(), lab.tokens.list(), lab.local.templates.list().length]).toEqual(before);
+    expect((await ask("operate", "POST", `/api/orchestrator/${id}/message`, { text: "be brief" })).status).toBe(200);
+    expect((await ask("admin", "DELETE", `/api/orchestrator/${id}`)).status).toBe(200);
+  });
+
+  it("of nobody allows nothing, wherever it is asked", () => {
+    expect(() => mustAllow(undefined, "view")).toThrow(expect.objectContaining({ code: "unauthorized" }));
+  });
+
+  it("is told to whoever asks for his own", async () => {
+    for (const role of TOKEN_ROLES) {
+      const { json } = await lab.ask("/api/access", { headers: bearers[role] });
+      expect(json).toEqual({ name: `a-${role}`, role });
+    }
+    expect((await lab.api("/api/access")).json).toEqual({ name: null, role: "admin" });
+  });
+
+  it("is in the description of each route, with its refusal", () => {
+    const { paths } = describeApi();
+    for (const { address, role } of TABLE) {
+      const { method, path } = readRouteKey(address);
+      const { security, responses } = paths[path.replaceAll(/:(\w+)/g, "{$1}")]![method.toLowerCase()]!;
+      expect([address, security]).toEqual([address, role === null ? [] : [{ token: [role] }, { cookie: [role] }]]);
+      const mayBeTooSmall = role !== null && role !== "view";
+      expect([address, responses["403"]!.description.includes("needs_role")]).toEqual([address, mayBeTooSmall]);
+    }
+  });
+
+  it("of operate names no program to run and agrees to none; admin does", async () => {
+    const run = { templateId: "documentation", cwd: lab.lab.repo, message: "x" };
+    const create = async (role: TokenRole, more: object) => {
+      const asked = { method: "POST", headers: bearers[role], body: { ...run, ...more } };
+      const { status, json } = await lab.ask("/api/orchestrator", asked);
+      return [status, json.error?.code];
+    };
+    const own = `command:${process.execPath} -e 0`;
+    for (const more of [{ agent: own }, { config: { agent: own } }, { agent: "local", trust: "0".repeat(64) }]) {
+      expect(await create("operate", more)).toEqual([403, "forbidden"]);
+    }
+    expect(await create("operate", { agent: "local" })).toEqual([201, undefined]);
+    expect(await create("admin", { agent: own })).toEqual([201, undefined]);
+  });
+});
+
+describe("a token that is revoked", () => {
+  const follow = async (name: string) => {
+    const { token } = lab.tokens.create({ name, role: "view" });
+    const headers = bearing(token);
+    const cookie = await cookieFor(token);
+    const socket = await lab.socket("", headers);
+    const browser = await lab.socket("", { cookie, origin: `http://${lab.host}` });
+    const stream = await lab.stream("", headers);
+    const statuses = async () => [
+      (await lab.ask("/api/orchestrator", { headers })).status,
+      (await lab.ask("/api/orchestrator", { headers: { cookie } })).status,
+      (await lab.ask("/", { headers: { cookie } })).status,
+      (await lab.ask(`/?token=${token}`)).status,
+    ];
+    const gone = () => Promise.all([socket.closed, browser.closed, stream.closed]);
+    return { token, headers, statuses, gone };
+  };
+
+  it("over the API is cut off with its cookies and its live connections, and nobody else is", async () => {
+    const one = await follow("one");
+    const other = await lab.socket("", bearers.view);
+    const owner = await lab.stream();
+    expect(await one.statuses()).toEqual([200, 200, 200, 303]);
+    const revoked = await lab.ask("/api/tokens/one", { method: "DELETE", headers: bearers.admin });
+    expect([revoked.status, revoked.json]).toEqual([200, { success: true }]);
+    expect(await one.statuses()).toEqual([401, 401, 401, 401]);
+    await one.gone();
+    expect((await lab.refusedSocket("/api/events", one.headers)).status).toBe(401);
+    const id = await lab.create("local");
+    for (const follower of [other, owner]) await follower.until((frames) => frames.some(({ run }) => run === id));
+  });
+
+  it("by another process is cut off too, also if a new one has its name", async () => {
+    const one = await follow("two");
+    lab.tokens.revoke("two");
+    lab.tokens.create({ name: "two", role: "admin" });
+    expect(await one.statuses()).toEqual([401, 401, 401, 401]);
+    await one.gone();
+  });
+
+  it("is cut off like one that has expired", async () => {
+    const one = await follow("three");
+    const file = join(lab.lab.data, "tokens", "three.json");
+    const content = JSON.parse(readFileSync(file, "utf8")) as object;
+    writeFileSync(file, JSON.stringify({ ...content, expiresAt: new Date().toISOString() }));
+    expect(await one.statuses()).toEqual([401, 401, 401, 401]);
+    await one.gone();
+    const { json } = await lab.api("/api/tokens");
+    expect(json.find(({ name }: { name: string }) => name === "three").expired).toBe(true);
+  });
+});
+
+describe("a token that is made", () => {
+  it("over the API is told once, counts at once, and is never told again", async () => {
+    const asked = { method: "POST", headers: bearers.admin, body: { name: "made", role: "operate", expiresInDays: 7 } };
+    const { status, json } = await lab.ask("/api/tokens", asked);
+    expect([status, json.name, json.role, json.expired]).toEqual([201, "made", "operate", false]);
+    expect(Date.parse(json.expiresAt) - Date.parse(json.createdAt)).toBe(7 * 24 * 60 * 60 * 1000);
+    expect((await lab.ask("/api/access", { headers: bearing(json.token) })).json.name).toBe("made");
+    const listed = await lab.ask("/api/tokens", { headers: bearers.admin });
+    expect(listed.json.map(({ name }: { name: string }) => name)).toContain("made");
+    const kept = readFileSync(join(lab.lab.data, "tokens", "made.json"), "utf8");
+    for (const text of [listed.text, kept]) expect(text).not.toContain(json.token.slice(-43));
+  });
+
+  it("opens a browser by its URL, with a cookie that is not the token and lasts over a restart", async () => {
+    const { token } = lab.tokens.create({ name: "screen", role: "view" });
+    const { status, headers } = await lab.ask(`/?token=${token}`);
+    expect([status, headers.location]).toEqual([303, "/"]);
+    const [given] = headers["set-cookie"]!;
+    expect(given).toMatch(
+      new RegExp(`^tutti_${lab.server.port}=screen\\.[\\w-]{43}; Path=/; HttpOnly; SameSite=Strict$`),
+    );
+    expect(given).not.toContain(token.slice(-43));
+    const { port } = lab.server;
+    await lab.stop();
+    await lab.start({ port });
+    const cookie = given!.split(";")[0]!;
+    expect((await lab.ask("/api/access", { headers: { cookie } })).json).toEqual({ name: "screen", role: "view" });
+  });
+});
+
+describe("beyond loopback", () => {
+  it("a named token is enough to open, unless it has expired", async () => {
+    const bare = await ServerLab.open();
+    const { engine, templates } = bare.local;
+    const { token, tokens } = bare;
+    const open = () =>
+      startServer({ engine, templates, token, tokens, host: "0.0.0.0", port: 0, version: "1", webRoot: null });
+    try {
+      await expect(open()).rejects.toThrow(/needs a --token, or a named one for them: tutti tokens create/);
+      tokens.create({ name: "old", role: "admin", expiresInDays: 1 }, 0);
+      await expect(open()).rejects.toMatchObject({ code: "usage" });
+      const { token: guest } = tokens.create({ name: "guest", role: "view" });
+      const server = await open();
+      const { json } = await bare.ask("/api/access", { port: server.port, headers: hostOf(server.port, guest) });
+      expect(json).toEqual({ name: "guest", role: "view" });
+      await server.close();
+    } finally {
+      await bare.tearDown();
+    }
+  });
+
+  const hostOf = (port: number, token: string) => ({ ...bearing(token), host: `192.0.2.7:${port}` });
+});

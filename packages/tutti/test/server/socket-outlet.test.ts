@@ -1,0 +1,63 @@
+// Messages that we frame ourselves, read by a real WebSocket client.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { WebSocket, WebSocketServer } from "ws";
+import { removedEvent } from "../../src/store/store.ts";
+import type { StoredEvent } from "../../src/schema/event.ts";
+import { Batch, frameOf } from "../../src/server/frame.ts";
+import { SocketOutlet } from "../../src/server/socket-outlet.ts";
+
+async function connect(): Promise<{ outlet: SocketOutlet; client: WebSocket; got: string[] }> {
+  const server = createServer();
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
+  const opened = new Promise<SocketOutlet>((resolve) => {
+    server.on("upgrade", (request, connection, head) =>
+      sockets.handleUpgrade(request, connection, head, (socket) => resolve(new SocketOutlet(socket, connection))),
+    );
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const got: string[] = [];
+  client.on("message", (data: Buffer) => void got.push(data.toString("utf8")));
+  onTestFinished(() => {
+    client.terminate();
+    server.closeAllConnections();
+    server.close();
+  });
+  return { outlet: await opened, client, got };
+}
+
+const event = (seq: number, text: string): StoredEvent =>
+  ({ ...removedEvent(seq, 0), type: "orchestrator:imported", data: { id: text } }) as StoredEvent;
+
+describe("events over a WebSocket", () => {
+  it("arrive whole and in order, whatever their length and signs, also around a question for a sign of life", async () => {
+    const { outlet, client, got } = await connect();
+    const bare = JSON.stringify(frameOf(event(1, ""))).length;
+    const lengths = [125, 126, 127, 65_534, 65_535, 65_536, 65_537, 300_000];
+    const texts = lengths.map((length) => "x".repeat(length - bare));
+    const events = [...texts, "", "é", "𝄞".repeat(40), "\u2028\u0000\n"].map((text, i) => event(i % 9, text));
+    for (let from = 0; from < events.length; from += 3) {
+      outlet.send(new Batch(events.slice(from, from + 3)));
+      if (from === 3) outlet.beat();
+    }
+    await outlet.taken();
+    await expect.poll(() => got.length, { timeout: 20_000 }).toBe(events.length);
+    expect(got.map((text) => JSON.parse(text) as unknown)).toEqual(events.map(frameOf));
+    expect(got.slice(0, lengths.length).map(({ length }) => length)).toEqual(lengths);
+    expect(client.readyState).toBe(WebSocket.OPEN);
+  });
+
+  it("end with a goodbye, after which nothing more is sent", async () => {
+    const { outlet, client, got } = await connect();
+    outlet.send(new Batch([event(1, "last")]));
+    outlet.end();
+    outlet.send(new Batch([event(2, "after")]));
+    const [code] = (await once(client, "close")) as [number];
+    expect([code, got.length]).toEqual([1001, 1]);
+    await outlet.closed;
+  });
+});
