@@ -137,7 +137,9 @@ function openEngine(options: LocalOptions): LocalEngine & { notifier: Notifier; 
       ...options,
       ...(options.log && { warn: (problem) => log.warn(problem) }),
     });
-    const trace = traceEngine({ engine, env: process.env, version: readVersion(), log, mask, world: realWorld });
+    // Nobody wants to see rehearsals among the runs.
+    const env = options.scenario === undefined ? process.env : {};
+    const trace = traceEngine({ engine, env, version: readVersion(), log, mask, world: realWorld });
     const close = async (how: { leaveRunning?: boolean } = {}) => {
       await Promise.all([notifier.close(), trace.flush()]);
       await engine.close(how);

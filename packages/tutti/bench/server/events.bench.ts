@@ -190,7 +190,9 @@ const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Ma
 
 if (process.argv[2] === "--read") await read(Number(process.argv[3]), Number(process.argv[4]));
 else {
-  console.log(`bursts of ${BURST}, medians of ${ROUNDS} rounds; "share" is of one plain write for each event and client`);
+  console.log(
+    `bursts of ${BURST}, medians of ${ROUNDS} rounds; "share" is of one plain write for each event and client`,
+  );
   for (const clients of CLIENTS) {
     const feed: Awaited<ReturnType<typeof measure>>[] = [];
     const raw: Awaited<ReturnType<typeof measure>>[] = [];

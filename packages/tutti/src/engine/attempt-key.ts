@@ -13,6 +13,7 @@ const ABOUT_SCHEDULING = new Set<string>([
   "workerTimeout",
   "idleTimeout",
   "stallTimeout",
+  "saveInterval",
   "autoResume",
   "maxAutoResumes",
   "autoSpawn",

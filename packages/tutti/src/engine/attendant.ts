@@ -8,6 +8,7 @@ import { ProgressTeller, TOLD_CHARACTERS, type Watched } from "./progress-teller
 import { renderPrompt } from "./prompt.ts";
 import type { RunWriter } from "./run-writer.ts";
 import { TurnRecord } from "./turn-record.ts";
+import { WorkSaver } from "./work-saver.ts";
 import { readProgress } from "../protocol/judge-answer.ts";
 import type { History } from "../run/command.ts";
 import type { ProgressAnswer } from "../schema/answer.ts";
@@ -60,6 +61,7 @@ export class Attendant {
   #answered = new Set<string>();
   #caughtUp = false;
   readonly #teller: ProgressTeller;
+  readonly #saver: WorkSaver;
   #heardAt: number;
   /** Null while the session is wanted; then how it is to end. */
   #ending: "close" | "stop" | "leave" | null = null;
@@ -77,7 +79,23 @@ export class Attendant {
       look: () => this.#watched(),
       tell: (event) => this.#report({ type: "told", event }),
     });
+    this.#saver = new WorkSaver({
+      world: options.world,
+      everyMs: options.taskId === null ? 0 : this.#run.template.config.saveInterval,
+      save: () => this.#saveWork(),
+    });
     this.#attending = this.#attend();
+  }
+
+  /** Of a worker whose turn is open; at its end everything is committed anyway. */
+  async #saveWork(): Promise<void> {
+    const { taskId, sessionId } = this;
+    const state = this.#watched() && this.#state;
+    if (taskId === null || !state?.turn || !state.start) return;
+    const message = `What ${taskId} of ${this.#run.id} had come to`;
+    const commit = await this.#options.workspaces.saveWork(this.#run.cwd, this.#key, state.start, message);
+    const data = { id: this.#run.id, sessionId, taskId, commit: commit ?? "" };
+    if (commit !== null) await this.#report({ type: "told", event: { type: "workspace:saved", data } });
   }
 
   #watched(): Watched | null {
@@ -178,6 +196,7 @@ export class Attendant {
     const record = this.#record;
     this.#record = new TurnRecord(this.#run.template.prompts.responseFormat);
     await this.#abandon(record);
+    await this.#saver.settled();
     await this.#options.workspaces.remove(this.#run.cwd, this.#key);
   }
 
@@ -193,6 +212,7 @@ export class Attendant {
     this.#ending = "leave";
     this.#session?.leave();
     await this.#attending;
+    await this.#saver.settled();
   }
 
   async #attend(): Promise<void> {
@@ -299,6 +319,7 @@ export class Attendant {
         return this.#options.onSubagent(signal);
       case "tool":
         this.#record.tool(signal.name);
+        this.#saver.worked();
         return this.#teller.changed(false);
       case "usage":
         this.#record.spend(signal.usage);

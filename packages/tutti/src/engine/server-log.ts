@@ -9,9 +9,9 @@ export interface ServerLogOptions {
   store: Store;
   world: World;
   /** Called with what has just become durable. */
-  published(events: StoredEvent[]): void;
+  published: (events: StoredEvent[]) => void;
   /** The store has failed; nothing more will be written. */
-  failed(error: unknown): void;
+  failed: (error: unknown) => void;
 }
 
 export class ServerLog {

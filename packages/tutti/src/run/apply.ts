@@ -274,6 +274,7 @@ function change(run: Run, event: RunEvent & Placed): Run {
       );
     }
     case "protocol:ignored":
+    case "workspace:saved":
       return run;
     default:
       return applyToSession(run, event);

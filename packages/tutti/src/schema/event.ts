@@ -270,6 +270,8 @@ export const EVENTS = {
     settled: Conflict.optional(),
   }),
   "workspace:conflict": z.object({ id: z.string(), taskId: z.string(), commit: z.string(), conflict: Conflict }),
+  /** What a worker that is still at work has made by now; only for people, and for a machine that dies. */
+  "workspace:saved": z.object({ id: z.string(), sessionId: z.string(), taskId: z.string(), commit: z.string() }),
   /** No process and no workspace of this run is left. */
   "workspace:released": z.object({ id: z.string() }),
 
@@ -371,6 +373,7 @@ const TELLING = new Set<EventType>([
   "orchestrator:progress",
   "orchestrator:toolsCounted",
   "protocol:ignored",
+  "workspace:saved",
   "log:removed",
 ]);
 export const onlyTells = (type: EventType): boolean => TELLING.has(type);

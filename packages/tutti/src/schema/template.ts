@@ -91,6 +91,8 @@ export const TemplateConfig = z.strictObject({
   idleTimeout: milliseconds(10_000, 3_600_000).optional(),
   /** How long an agent that shows every step may show none, and do nothing, before its process is started anew. */
   stallTimeout: milliseconds(10_000, 3_600_000).default(180_000),
+  /** How often the work of a worker that is still at it is saved; 0 for never. */
+  saveInterval: milliseconds(0, 3_600_000).default(60_000),
   /** How long an agent's question waits for a person; then its first option holds, or the agent is to decide itself. */
   answerTimeout: milliseconds(1000, 604_800_000).optional(),
   /** Whether a run that waits for the end of a provider's usage limit goes on by itself then, and how often at most. */

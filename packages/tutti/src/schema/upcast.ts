@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { Template } from "./template.ts";
 
 /** The version that is written. Raised whenever the form of an event changes; steps are only ever added. */
-export const EVENT_VERSION = 3;
+export const EVENT_VERSION = 4;
 
 type Data = Record<string, unknown>;
 type Step = (data: Data) => Data;
@@ -23,7 +23,10 @@ const TO_3: Record<string, Step> = {
   "orchestrator:created": (data) => ({ ...data, template: readTemplate(data["template"]) }),
 };
 
-const STEPS: readonly Record<string, Step>[] = [TO_2, TO_3];
+/** From version 3 to 4: templates say how often work is saved. */
+const TO_4: Record<string, Step> = TO_3;
+
+const STEPS: readonly Record<string, Step>[] = [TO_2, TO_3, TO_4];
 
 function upcast(type: string, version: number, data: unknown): unknown {
   return STEPS.slice(version - 1).reduce((before, steps) => {

@@ -4,6 +4,7 @@ import { errorsOf, readRouteKey, roleOf, statusOfError, type Route } from "../sc
 import { aliasOf, API_VERSION, ROUTES } from "../schema/api/routes.ts";
 import * as values from "../schema/api/run-values.ts";
 import { LaunchedRun } from "../schema/api/schedule-routes.ts";
+import { SubSessionRelation } from "../schema/api/sub-session-routes.ts";
 import { RawTemplate, TemplateSummary } from "../schema/api/template-routes.ts";
 import { Template } from "../schema/template.ts";
 
@@ -49,11 +50,14 @@ const NAMED = {
   RunTimeline: values.RunTimeline,
   RunUsage: values.RunUsage,
   LaunchedRun,
+  SubSessionRelation,
 } satisfies Record<string, z.ZodType>;
 
 const PARAMS: Record<string, string> = {
   id: "The id of the run, or of the template.",
   key: "The name of a session.",
+  childSessionId: "The id of a sub-session.",
+  parentSessionId: "The id of the session that has started it.",
   itemId: "The id of something in the inbox.",
   name: "The name of a protocol, token, schedule or trigger.",
 };

@@ -2,6 +2,7 @@
 // secret is overwritten where it stands by as many bytes, so nobody who reads the file notices but for the asterisks.
 import { closeSync, openSync, readSync, rmSync, statSync, writeSync } from "node:fs";
 import { CONTEXT_BYTES, type Secrets } from "./find-secrets.ts";
+import { forgetParts } from "./forget-parts.ts";
 import { maskRegion } from "./mask.ts";
 import { filesOfAgent, paths, readEnd, writeJson, type SessionEnd } from "./session-folder.ts";
 
@@ -84,6 +85,7 @@ export function maskLeftovers(folder: string, secrets: Secrets): void {
   const end = readEnd(folder);
   if (end?.masked) return;
   rmSync(paths(folder).raw, { force: true });
+  forgetParts(folder);
   for (const file of filesOfAgent(folder)) new FileMask(file, secrets).finish();
   if (end) writeJson(paths(folder).end, { ...end, masked: true } satisfies SessionEnd);
 }

@@ -3,6 +3,7 @@
 import { appendFileSync, closeSync, fstatSync, openSync, rmSync, writeSync } from "node:fs";
 import type { AgentLine } from "./dialogue.ts";
 import { createSecrets } from "./find-secrets.ts";
+import { forgetParts } from "./forget-parts.ts";
 import { FileMask } from "./mask-file.ts";
 import { MaskStream, maskValue } from "./mask.ts";
 import { secretValues } from "./secrets.ts";
@@ -16,12 +17,14 @@ export class SessionRecord {
   readonly #journal: string;
   readonly #secrets = createSecrets(secretValues(process.env));
   readonly #masks: FileMask[];
+  readonly #folder: string;
   readonly #raw: string;
   /** What is said in parts: a secret may be cut between two of them, so what may begin one waits for the next. */
   #parts: MaskStream | null = null;
 
   constructor(folder: string) {
     const at = paths(folder);
+    this.#folder = folder;
     this.#raw = at.raw;
     this.output = openSync(at.output, "a", 0o600);
     this.#journal = at.journal;
@@ -67,6 +70,7 @@ export class SessionRecord {
   finish(): void {
     this.#endParts();
     rmSync(this.#raw, { force: true });
+    forgetParts(this.#folder);
     for (const mask of this.#masks) mask.finish();
     closeSync(this.output);
   }

@@ -72,10 +72,12 @@ export class MemoryStore implements Store {
     return this.#disk.events.findLast((event) => event.run === run && event.runSeq > 0)?.runSeq ?? 0;
   }
 
-  read({ run, after = 0, limit = Number.POSITIVE_INFINITY }: ReadOptions): StoredEvent[] {
-    return this.#disk.events
-      .filter((event) => event.seq > after && (run === undefined || (event.run === run && event.runSeq > 0)))
-      .slice(0, limit);
+  read({ run, after = 0, before, limit = Number.POSITIVE_INFINITY }: ReadOptions): StoredEvent[] {
+    const end = before ?? Number.POSITIVE_INFINITY;
+    const found = this.#disk.events.filter(
+      ({ seq, run: of, runSeq }) => seq > after && seq < end && (run === undefined || (of === run && runSeq > 0)),
+    );
+    return before === undefined ? found.slice(0, limit) : found.slice(Math.max(found.length - limit, 0));
   }
 
   runs(): string[] {

@@ -96,7 +96,7 @@ class SqliteStore implements Store {
     });
     this.#currentEpoch = this.#db.prepare("SELECT epoch FROM writer");
     this.#insert = this.#db.prepare("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)");
-    this.#lastOfRun = this.#db.prepare("SELECT max(run_seq) AS last FROM events WHERE run = ? AND run_seq > 0");
+    this.#lastOfRun = this.#db.prepare(QUERIES.lastOfRun);
     // A removed event has no place in any run; the negative of its seq keeps the pair of run and place unique.
     this.#empty = this.#db.prepare(
       "UPDATE events SET run = '', run_seq = -seq, type = ?, data = '{}', at = ? WHERE run = ? AND run <> ''",
@@ -204,19 +204,46 @@ class SqliteStore implements Store {
   }
 }
 
+/**
+ * What is asked of the log; the bounds are those of the index that is gone through, so no row is touched in vain. What was
+ * removed has no place in any run.
+ */
+export const QUERIES = {
+  all: "SELECT * FROM events WHERE seq > ? AND seq < ? ORDER BY seq",
+  ofRun: "SELECT * FROM events WHERE run = ? AND run_seq > ? AND run_seq < ? ORDER BY run_seq",
+  seqAt: "SELECT seq FROM events WHERE run = ? AND run_seq = ?",
+  lastOfRun: "SELECT max(run_seq) AS last FROM events WHERE run = ? AND run_seq > 0",
+};
+
 function readerOf(db: DatabaseSync): LogReader {
   const last = db.prepare("SELECT max(seq) AS last FROM events");
+  const rows = (query: string, { before, limit = -1 }: ReadOptions, ...bounds: (string | number)[]): StoredEvent[] => {
+    const way = before === undefined ? "" : "DESC";
+    const found = db.prepare(`${query} ${way} LIMIT ?`).all(...bounds, limit) as unknown as Row[];
+    return (before === undefined ? found : found.toReversed()).map(toEvent);
+  };
+  /** How many events of a run have at most this `seq`. Both count upwards together, so it is found by halving. */
+  const countUpTo = (run: string, seq: number): number => {
+    const seqAt = db.prepare(QUERIES.seqAt);
+    let low = 0;
+    let high = (db.prepare(QUERIES.lastOfRun).get(run)?.["last"] as number | null) ?? 0;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      // One that is gone meanwhile was removed with its run, of which nothing is found then.
+      const found = (seqAt.get(run, middle)?.["seq"] as number | undefined) ?? seq;
+      if (found <= seq) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  };
   return {
-    read({ run, after = 0, limit = -1 }) {
-      if (run === undefined) {
-        const all = db.prepare("SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?");
-        return (all.all(after, limit) as unknown as Row[]).map(toEvent);
-      }
-      // Ordered by the index that finds them, which is the order of `seq` too. What was removed has no place in any run.
-      const ofRun = db.prepare(
-        "SELECT * FROM events WHERE run = ? AND run_seq > 0 AND seq > ? ORDER BY run_seq LIMIT ?",
-      );
-      return (ofRun.all(run ?? "", after, limit) as unknown as Row[]).map(toEvent);
+    read(options) {
+      const { run, after = 0, before = END } = options;
+      if (run === undefined) return rows(QUERIES.all, options, after, before);
+      const of = run ?? "";
+      const first = after > 0 ? countUpTo(of, after) : 0;
+      const next = before < END ? countUpTo(of, before - 1) + 1 : END;
+      return rows(QUERIES.ofRun, options, of, first, next);
     },
     runs() {
       const rows = db.prepare("SELECT run FROM events WHERE run_seq = 1 AND run <> '' ORDER BY seq").all();
@@ -269,6 +296,8 @@ function toEvent(row: Row): StoredEvent {
 const REMOVED = removedEvent(0, 0).type;
 const FIRST_WITH_SNAPSHOTS = 3;
 const PAGE_BYTES = 4096;
+/** After every `seq`. */
+const END = Number.MAX_SAFE_INTEGER;
 /** How long to wait for another process that is just opening, closing or tidying the file. */
 const BUSY_MS = 5000;
 /** SQLite's result code for a disk, or a file, that is full. */

@@ -17,6 +17,8 @@ export interface ReadOptions {
   run?: string | null;
   /** Only events after this `seq`; with `run`, after this `seq` too. */
   after?: number;
+  /** Only events before this `seq`; `limit` then takes the last of them, in ascending order as ever. */
+  before?: number;
   limit?: number;
 }
 

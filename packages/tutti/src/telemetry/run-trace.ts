@@ -238,5 +238,5 @@ const PROVIDERS: Readonly<Record<string, string>> = {
 
 function nameOfProvider(agent: string): string {
   const provider = providerOf(agent);
-  return PROVIDERS[provider] ?? provider;
+  return Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider]! : provider;
 }

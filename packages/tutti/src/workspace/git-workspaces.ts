@@ -8,7 +8,7 @@ import { enqueue } from "./queue.ts";
 import { releaseRun, removeWorkspace } from "./removal.ts";
 import { changedFiles, commitOf, inspect, locate, treeOf } from "./repository.ts";
 import type { Repository } from "./repository.ts";
-import { snapshot } from "./snapshot.ts";
+import { saveWork, snapshot } from "./snapshot.ts";
 import type { Workspaces } from "./workspace.ts";
 import { moveWorktree, prepareWorktree } from "./worktree.ts";
 
@@ -37,6 +37,11 @@ export function createGitWorkspaces({ folder }: GitWorkspacesOptions): Workspace
         const commit = await commitOf(repository, start);
         const run = await runPlace(folder, key.runId);
         return snapshot(repository, placeOf(run, key), commit, message);
+      }),
+    saveWork: (cwd, key, start, message) =>
+      changing(cwd, async (repository) => {
+        const commit = await commitOf(repository, start);
+        return saveWork(repository, placeOf(await runPlace(folder, key.runId), key), commit, message);
       }),
     treeOf: (cwd, commit) =>
       guarded(async () => {

@@ -3,7 +3,7 @@ import { TuttiError } from "../schema/error.ts";
 import { isFolder } from "./folder.ts";
 import { isInside } from "./place.ts";
 import type { Place } from "./place.ts";
-import { readRef, replaceRef } from "./refs.ts";
+import { deleteRef, readRef, replaceRef, writeRef } from "./refs.ts";
 import { headOf, headRefOf, registrations } from "./registry.ts";
 import type { Registration } from "./registry.ts";
 import { changedFiles, commitTree, isAncestor, parentsOf, treeOf } from "./repository.ts";
@@ -33,8 +33,30 @@ async function takeSnapshot(repository: Repository, place: Place, start: string,
   await clearScratch(place.scratchIndex);
   const commit = await commitFor(repository, place, { tree, parent, start, message });
   await replaceRef(repository, place.ref, commit, start);
+  // The snapshot holds all that was saved on the way.
+  if ((await readRef(repository, savedRef(place))) !== null) await deleteRef(repository, savedRef(place));
   return commit;
 }
+
+/** Keeps what lies in the workspace now beside the attempt's ref, until the next time or the attempt's own snapshot. */
+export async function saveWork(
+  repository: Repository,
+  place: Place,
+  start: string,
+  message: string,
+): Promise<string | null> {
+  if (!(await isFolder(place.path))) return null;
+  const tree = await treeOfWorkspace(repository, place, await registrations(repository), start);
+  await clearScratch(place.scratchIndex);
+  if (tree === (await treeOf(repository, start))) return null;
+  const last = await readRef(repository, savedRef(place));
+  if (last !== null && tree === (await treeOf(repository, last))) return last;
+  const commit = await commitTree(repository, { tree, parents: [start], message });
+  await writeRef(repository, savedRef(place), commit, last);
+  return commit;
+}
+
+const savedRef = ({ ref }: Place): string => `${ref}-saved`;
 
 /** What lies in a place's folder, as a tree. The scratch index stays behind for who wants to go on from it. */
 export function treeOfWorkspace(

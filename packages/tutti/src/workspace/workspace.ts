@@ -60,6 +60,11 @@ export interface Workspaces {
    * Without a change the commit is `start` itself. After the workspace is gone it answers with the last snapshot.
    */
   snapshot(cwd: string, key: WorkspaceKey, start: string, message: string): Promise<Snapshot>;
+  /**
+   * Keeps what is found in the workspace now, at the attempt's ref with `-saved` behind it, until the snapshot is taken;
+   * null when it holds nothing that `start` does not.
+   */
+  saveWork(cwd: string, key: WorkspaceKey, start: string, message: string): Promise<string | null>;
   /** Names the files of a commit: two commits with the same files have the same tree. */
   treeOf(cwd: string, commit: string): Promise<string>;
   /**

@@ -138,8 +138,8 @@ test("what the run refuses stays refused, whatever the settings of the person or
   for (const folder of [own, join(lab!.cwd, ".claude")]) mkdirSync(folder, { recursive: true });
   writeFileSync(join(lab!.cwd, ".claude/settings.json"), JSON.stringify(settings));
   writeFileSync(join(own, "settings.json"), JSON.stringify({ permissions: settings.permissions }));
-  vi.stubEnv("CLAUDE_CONFIG_DIR", own);
-  const talk = converse({ permissions: { mode: "all", refuse: ["Bash(touch *)"] } });
+  const permissions = { mode: "all" as const, refuse: ["Bash(touch *)"] };
+  const talk = converse({ permissions, env: { CLAUDE_CONFIG_DIR: own } });
   const heard = await talk.turn(1, "Go");
   expect(existsSync(join(lab!.cwd, "who.txt"))).toBe(false);
   expect(existsSync(join(lab!.cwd, "marked"))).toBe(false);

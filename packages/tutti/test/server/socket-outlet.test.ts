@@ -30,8 +30,11 @@ async function connect(): Promise<{ outlet: SocketOutlet; client: WebSocket; got
   return { outlet: await opened, client, got };
 }
 
-const event = (seq: number, text: string): StoredEvent =>
-  ({ ...removedEvent(seq, 0), type: "orchestrator:imported", data: { id: text } }) as StoredEvent;
+const event = (seq: number, text: string): StoredEvent => ({
+  ...removedEvent(seq, 0),
+  type: "orchestrator:imported",
+  data: { id: text },
+});
 
 describe("events over a WebSocket", () => {
   it("arrive whole and in order, whatever their length and signs, also around a question for a sign of life", async () => {

@@ -85,6 +85,42 @@ describe("an agent that shows secrets", () => {
     expect(existsSync(join(lab.folder, "sessions", spec.runId, spec.sessionId, "raw.log"))).toBe(false);
   });
 
+  it("and cuts one over parts of a message leaves none once it is over, and its words are read as before", async () => {
+    const { printed, core } = CANARIES.find(({ name }) => name === "OpenAI")!;
+    const said = [
+      ...printed.split("").map((text) => ({ type: "assistant", text, partial: true })),
+      { type: "assistant", text: 'it says "partial"' },
+      { type: "assistant", text: "x".repeat(5_000_000), partial: true },
+      { type: "assistant", text: "the end" },
+      { type: "turn_end" },
+    ];
+    const lines = said.map((line) => `${JSON.stringify(line)}\n`).join("");
+    writeFileSync(join(lab.folder, "lines"), lines);
+    const agent = lab.program(
+      "command",
+      `import { readFileSync, writeSync } from "node:fs";
+       process.stdin.once("data", () => {
+         for (let rest = readFileSync(${JSON.stringify(join(lab.folder, "lines"))}); rest.length > 0;)
+           rest = rest.subarray(writeSync(1, rest));
+       });`,
+    );
+    const spec = lab.spec(agent);
+    const session = lab.host.open(spec);
+    await oneTurn(session);
+    expect(partsIn(kept(spec, "output.log"))).toContain(core);
+    const before = lab.host.transcript(spec.runId, spec.sessionId);
+    await session.stop();
+    expect(partsIn(kept(spec, "output.log"))).not.toContain(core);
+    expect(kept(spec, "output.log")).toHaveLength(lines.length);
+    expect(lab.newHost().transcript(spec.runId, spec.sessionId)).toEqual(before);
+    expect(before.map((entry) => (entry.type === "text" ? entry.text : entry.type))).toEqual([
+      "prompt",
+      'it says "partial"',
+      "the end",
+      "turnOver",
+    ]);
+  });
+
   it("leaves none in its files while it is still at work, however it cuts them", async () => {
     const agent = lab.program(
       "command",

@@ -193,12 +193,13 @@ export class SimStore implements Store {
     });
   }
 
-  read({ run, after = 0, limit = Number.POSITIVE_INFINITY }: ReadOptions): StoredEvent[] {
+  read({ run, after = 0, before, limit = Number.POSITIVE_INFINITY }: ReadOptions): StoredEvent[] {
+    const end = before ?? Number.POSITIVE_INFINITY;
     const found = this.#disk.events.filter(
-      (event) => event.seq > after && (run === undefined || (event.run === run && event.runSeq > 0)),
+      ({ seq, run: of, runSeq }) => seq > after && seq < end && (run === undefined || (of === run && runSeq > 0)),
     );
     if (this.#stage.has("log-read-short") && found.length > 20) return found.slice(0, -1);
-    return found.slice(0, limit);
+    return before === undefined ? found.slice(0, limit) : found.slice(Math.max(found.length - limit, 0));
   }
 
   runs(): string[] {

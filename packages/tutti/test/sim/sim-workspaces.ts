@@ -50,6 +50,7 @@ export function simWorkspaces(parts: Parts): Workspaces {
       }),
     snapshot: (_, key, start, message) =>
       act(`snapshot ${folderPath(key)}`, () => snapshot(parts, key, start, message)),
+    saveWork: (_, key, start, message) => act(`save ${folderPath(key)}`, () => saveWork(parts, key, start, message)),
     treeOf: (_, commit) => act("tree", () => treeOf(repository, commit)),
     adopt: (_, key, start, result, message) =>
       act(`adopt ${result} for ${folderPath(key)}`, () => adopt(repository, key, start, result, message)),
@@ -103,6 +104,15 @@ export function combine(repository: Repository, base: string, commits: readonly 
 const isSame = (one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>): boolean =>
   Object.keys(one).length === Object.keys(other).length &&
   Object.entries(one).every(([path, content]) => other[path] === content);
+
+function saveWork({ stage, repository }: Parts, key: WorkspaceKey, start: string, message: string): string | null {
+  const folder = repository.folders.get(folderPath(key));
+  if (!folder || isSame(folder.files, repository.get(start).tree)) return null;
+  const commit = repository.commit(folder.files, [start], message);
+  repository.refs.set(`${refOf(key)}-saved`, commit);
+  stage.count("saved work");
+  return commit;
+}
 
 function snapshot({ stage, repository }: Parts, key: WorkspaceKey, start: string, message: string): Snapshot {
   const folder = repository.folders.get(folderPath(key));

@@ -54,6 +54,40 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
       expect(store.lastSeq()).toBe(5);
     });
 
+    it("reads a run page by page, forwards and backwards, whatever lies between its events", async () => {
+      const store = fresh();
+      const next: Record<string, number> = {};
+      const append = async (run: string | null, count: number) => {
+        const at = (next[`${run}`] ??= 0);
+        await store.append(
+          run,
+          at,
+          Array.from({ length: count }, (_, i) => told(`${at + i}`)),
+        );
+        next[`${run}`] = at + count;
+      };
+      for (let i = 0; i < 12; i++) {
+        await append("a", 1 + (i % 3));
+        await append(["b", null, "gone"][i % 3]!, 1 + (i % 2));
+      }
+      await store.remove("gone", { timestamp: 2 });
+      const all = store.read({});
+      for (const run of ["a", "b", null, "gone", "nobody", undefined]) {
+        const mine = all.filter((event) => run === undefined || (event.run === run && event.runSeq > 0));
+        for (let seq = 0; seq <= all.length + 1; seq++) {
+          const of = run === undefined ? {} : { run };
+          const [later, earlier] = [mine.filter((each) => each.seq > seq), mine.filter((each) => each.seq < seq)];
+          expect(store.read({ ...of, after: seq })).toEqual(later);
+          expect(store.read({ ...of, after: seq, limit: 2 })).toEqual(later.slice(0, 2));
+          expect(store.read({ ...of, before: seq })).toEqual(earlier);
+          expect(store.read({ ...of, before: seq, limit: 2 })).toEqual(earlier.slice(-2));
+          expect(store.read({ ...of, after: 3, before: seq, limit: 3 })).toEqual(
+            earlier.filter((each) => each.seq > 3).slice(-3),
+          );
+        }
+      }
+    });
+
     it("returns from an append exactly what it stored", async () => {
       const store = fresh();
       const stored = await store.append("a", 0, [told("1"), told("2")]);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, it } from "vitest";
 import { storeConformance, told } from "./conformance.ts";
-import { openSqliteReader, openSqliteStore } from "../../src/store/sqlite.ts";
+import { openSqliteReader, openSqliteStore, QUERIES } from "../../src/store/sqlite.ts";
 
 storeConformance("SQLite", () => {
   const folder = mkdtempSync(join(tmpdir(), "tutti-store-"));
@@ -29,6 +29,29 @@ describe("the SQLite file", () => {
     expect(db.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
     db.close();
     await store.close();
+  });
+
+  it("is read by its indexes alone: a page costs what it holds, however long the log is before it", async () => {
+    const file = newFile();
+    await openSqliteStore(file).close();
+    const db = new DatabaseSync(file);
+    const plan = (query: string) =>
+      db
+        .prepare(`EXPLAIN QUERY PLAN ${query}`)
+        .all()
+        .map(({ detail }) => detail);
+    const ofRun = "SEARCH events USING INDEX sqlite_autoindex_events_1 (run=? AND run_seq>? AND run_seq<?)";
+    for (const way of ["", " DESC"]) {
+      expect(plan(`${QUERIES.all}${way} LIMIT 9`)).toEqual([
+        "SEARCH events USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
+      ]);
+      // No step that sorts, and no bound that is not the index's own.
+      expect(plan(`${QUERIES.ofRun}${way} LIMIT 9`)).toEqual([ofRun]);
+    }
+    const covering = "SEARCH events USING COVERING INDEX sqlite_autoindex_events_1";
+    expect(plan(QUERIES.seqAt)).toEqual([`${covering} (run=? AND run_seq=?)`]);
+    expect(plan(QUERIES.lastOfRun)).toEqual([`${covering} (run=? AND run_seq>?)`]);
+    db.close();
   });
 
   it("that is full fails with disk_full, keeps what it has, and takes events again once there is room", async () => {

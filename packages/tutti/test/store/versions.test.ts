@@ -8,6 +8,7 @@ import { fold, FOLD_VERSION } from "../../src/run/apply.ts";
 import { census } from "../../src/run/census.ts";
 import { RunShelf, summarise } from "../../src/engine/run-shelf.ts";
 import { EVENTS } from "../../src/schema/event.ts";
+import type { Run } from "../../src/schema/run.ts";
 import { DEFAULT_PERMISSIONS } from "../../src/schema/permissions.ts";
 import { EVENT_VERSION } from "../../src/schema/upcast.ts";
 import { openSqliteReader, openSqliteStore } from "../../src/store/sqlite.ts";
@@ -89,29 +90,48 @@ describe("a log of version 1", () => {
   });
 });
 
+/** A data folder as a version with migrations 1 to 3 left it. */
+function laterVersion(log: string): string {
+  const file = join(folder, "tutti.db");
+  const db = new DatabaseSync(file);
+  for (const migration of [events, versions, snapshots]) db.exec(migration);
+  db.exec("PRAGMA user_version = 3");
+  const insert = db.prepare("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)");
+  const lines = readFileSync(join(import.meta.dirname, "logs", log), "utf8")
+    .trim()
+    .split("\n");
+  for (const line of lines) {
+    const { seq, run, run_seq, type, data, at, version } = JSON.parse(line);
+    insert.run(seq, run, run_seq, type, JSON.stringify(data), at, version);
+  }
+  db.close();
+  return file;
+}
+
+function foldWhole(file: string): Run {
+  const reader = openSqliteReader(file);
+  const all = reader.read({});
+  const run = fold(null, reader.read({ run: reader.runs()[0]! }))!;
+  reader.close();
+  for (const { type, data } of all) expect(EVENTS[type].safeParse(data).error, type).toBeUndefined();
+  return run;
+}
+
 describe("a log of version 2", () => {
   it("folds to the run as it ended, and its template says what agents may do (D4-279)", () => {
-    const file = join(folder, "tutti.db");
-    const db = new DatabaseSync(file);
-    for (const migration of [events, versions, snapshots]) db.exec(migration);
-    db.exec("PRAGMA user_version = 3");
-    const insert = db.prepare("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)");
-    const lines = readFileSync(join(import.meta.dirname, "logs/version-2.jsonl"), "utf8")
-      .trim()
-      .split("\n");
-    for (const line of lines) {
-      const { seq, run, run_seq, type, data, at, version } = JSON.parse(line);
-      insert.run(seq, run, run_seq, type, JSON.stringify(data), at, version);
-    }
-    db.close();
-    const reader = openSqliteReader(file);
-    const all = reader.read({});
-    const run = fold(null, reader.read({ run: reader.runs()[0]! }))!;
-    reader.close();
-    for (const { type, data } of all) expect(EVENTS[type].safeParse(data).error, type).toBeUndefined();
+    const run = foldWhole(laterVersion("version-2.jsonl"));
     expect(run).toMatchObject({ status: "error", outcome: "failed" });
     expect(census(run)).toMatchObject({ planned: 3, completed: 1, failed: 1, blocked: 1 });
     expect(run.template.config.permissions).toEqual(DEFAULT_PERMISSIONS);
+  });
+});
+
+describe("a log of version 3", () => {
+  it("folds to the run as it ended, and its template says how often work is saved (D4-279)", () => {
+    const run = foldWhole(laterVersion("version-3.jsonl"));
+    expect(run).toMatchObject({ status: "completed", outcome: "degraded", usage: { usd: 0.02 } });
+    expect(census(run)).toMatchObject({ planned: 3, completed: 2, failed: 1 });
+    expect(run.template.config.saveInterval).toBe(60_000);
   });
 });
 

@@ -182,6 +182,51 @@ describe("a turn", () => {
   });
 });
 
+describe("a run that is opened again, or forked,", () => {
+  const id = "orch_000000000000";
+  const spansOf = (...events: [type: string, data?: object][]) => {
+    const trace = new RunTrace(id);
+    const take = ([type, data = {}]: [string, object?], i: number) =>
+      trace.take({
+        type,
+        data: { id, ...data },
+        seq: i + 1,
+        run: id,
+        runSeq: i + 1,
+        timestamp: 100 * i,
+      } as StoredEvent);
+    return events.flatMap(take).map(({ span: { name, spanId, parentId, startMs, endMs } }) => {
+      return { name, spanId, parentId, startMs, endMs };
+    });
+  };
+  const begin: [string, object?][] = [
+    ["orchestrator:created", { agent: "local", templateId: "t" }],
+    ["orchestrator:started", { phase: "analysis" }],
+  ];
+  const end: [string, object?] = ["orchestrator:completed", { outcome: "success" }];
+
+  it("goes on in the same trace, below what was there before", () => {
+    const spans = spansOf(...begin, end, ["orchestrator:reopened", { phase: "workerExecution" }], end);
+    const [, first, , second] = spans;
+    expect(spans.map(({ name }) => name)).toEqual([
+      "phase analysis",
+      "invoke_workflow t",
+      "phase workerExecution",
+      "invoke_workflow t",
+    ]);
+    expect(second).toMatchObject({ parentId: first!.spanId, startMs: 300, endMs: 400 });
+    expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(4);
+  });
+
+  it("begins where it was forked: what was copied was not done here", () => {
+    const spans = spansOf(...begin, ["orchestrator:forked", { from: "orch_other", at: 2 }], end);
+    expect(spans.map(({ startMs, endMs }) => [startMs, endMs])).toEqual([
+      [200, 300],
+      [200, 300],
+    ]);
+  });
+});
+
 describe("spans that wait", () => {
   let collector: Collector;
   let exporter: OtlpExporter;

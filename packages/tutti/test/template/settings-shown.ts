@@ -21,6 +21,7 @@ export const SHOWN: Record<string, Shown> = {
   "config.maxWorkers": order("is bounded by the template's maxWorkers"),
   "config.workerTimeout": ["engine/engine.test.ts", LATE],
   "config.idleTimeout": retry("a worker that says and does nothing is ended"),
+  "config.saveInterval": ["engine/work-saver.test.ts", "is saved now and then"],
   "config.stallTimeout": ["session/stall.test.ts", "is ended when nothing of it moves"],
   "config.permissions.*": ["session/permission.test.ts", "is decided beforehand by lists"],
   "config.autoResume": ["run/provider.test.ts", "is waited for without a person where the template says so"],

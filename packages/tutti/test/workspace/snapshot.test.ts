@@ -197,6 +197,25 @@ describe("snapshot", () => {
     expect(git(lab.repo, "for-each-ref", "--contains", first.commit, "refs/tutti")).not.toBe("");
   });
 
+  it("saves work on the way beside the attempt's ref, once for the same files, until the snapshot takes its place", async () => {
+    const lab = laboratory();
+    const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    const save = () => lab.workspaces.saveWork(lab.repo, key(), lab.head, "on the way");
+    expect(await save()).toBeNull();
+    write(path, { "new.txt": "one\n" });
+    const first = await save();
+    expect(await save()).toBe(first);
+    write(path, { "new.txt": "two\n" });
+    const second = await save();
+    expect(git(lab.repo, "rev-parse", `${attemptRef()}-saved`)).toBe(second);
+    expect([first, second].map((commit) => git(lab.repo, "show", `${commit}:new.txt`))).toEqual(["one", "two"]);
+    expect(git(path, "status", "--porcelain")).toBe("?? new.txt");
+    await lab.workspaces.snapshot(lab.repo, key(), lab.head, "done");
+    expect(git(lab.repo, "for-each-ref", `${attemptRef()}-saved`)).toBe("");
+    await lab.workspaces.remove(lab.repo, key());
+    expect(await save()).toBeNull();
+  });
+
   it("refuses a workspace that never was", async () => {
     const lab = laboratory();
     await expectFailure(take(lab), "workspace_failed", /is gone/);
