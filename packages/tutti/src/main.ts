@@ -10,13 +10,14 @@ import { withAgents } from "./config/configured-agents.ts";
 import { withConfig } from "./config/configured-templates.ts";
 import { makeFolderDurably } from "./durable-file.ts";
 import { controllerSessions } from "./engine/controller-sessions.ts";
-import { Engine, type SubSessionPart } from "./engine/engine.ts";
+import { Engine } from "./engine/engine.ts";
 import type { Templates } from "./engine/new-run.ts";
 import type { CommandRunner, HookFunction } from "./engine/hooks.ts";
 import { replay, type Replay } from "./engine/replay.ts";
 import { keepTrimmed } from "./engine/retention.ts";
 import type { OpenAutomation } from "./schedule/automation.ts";
 import type { OwnSessions } from "./engine/own-sessions.ts";
+import type { SubSessionCare } from "./engine/sub-session-part.ts";
 import { TemplateLog } from "./engine/template-log.ts";
 import { RunShelf, summarise, type RunSummary } from "./engine/run-shelf.ts";
 import { bellTarget } from "./notify/bell-target.ts";
@@ -217,7 +218,7 @@ export interface StageOptions {
   hooks?: Readonly<Record<string, HookFunction>>;
   /** Agents by names that the program gives them. */
   agents?: Readonly<Record<string, NamedAgent>>;
-  subSessions: Pick<SubSessionPart, "settings" | "automatic">;
+  subSessions: Pick<SubSessionCare, "settings" | "automatic">;
 }
 
 export interface Stage {
@@ -497,8 +498,8 @@ export function readConfig(dataDir: string, project: string) {
 export const readRetention = (dataDir: string): UserConfig["retention"] => readUserConfig(resolve(dataDir)).retention;
 
 /** The log of one run folded again, event by event, with everything about it that is not as it should be. */
-export const replayLog = (dataDir: string, id: string, until?: number): Replay =>
-  looking(dataDir, { steps: [], problems: [] }, (shelf, log) => replay(log.read({ run: id }), shelf.fold(id), until));
+export const replayLog = (dataDir: string, id: string): Replay =>
+  looking(dataDir, { steps: [], problems: [] }, (shelf, log) => replay(log.read({ run: id }), shelf.fold(id)));
 
 function looking<T>(dataDir: string, nothing: T, look: (shelf: RunShelf, log: LogReader) => T): T {
   const file = join(resolve(dataDir), "tutti.db");

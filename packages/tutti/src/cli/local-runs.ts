@@ -24,6 +24,8 @@ export function localRuns({ engine, trusted }: Pick<LocalEngine, "engine" | "tru
         .toSorted((a, b) => a.createdAt - b.createdAt),
     run: async (id) => found(id),
     events: async (id, after = 0) => engine.events({ run: id, after }),
+    copy: async (id) => engine.export(id),
+    problems: async (id) => engine.replay(id).problems,
     transcript: async (id, sessionId, after = 0) => engine.transcript(id, sessionId, { after, ...EVERYTHING }),
     result: (id) => engine.result(id),
     watch: async (id): Promise<LiveRun> => ({
@@ -37,6 +39,8 @@ export function localRuns({ engine, trusted }: Pick<LocalEngine, "engine" | "tru
       close: () => {},
     }),
     create: async (request) => (await engine.create(request)).id,
+    import: (text, trust) => engine.import(text, { trust }),
+    fork: (id, { at, fresh }) => engine.fork(id, at, { fresh }),
     agree: (hash) => trusted.add(hash),
     start: (id) => then(engine.start(id)),
     takeUp: (id) => then(engine.takeUp(id)),

@@ -5,6 +5,7 @@ import { findRunId } from "./find-run.ts";
 import { untilInterrupted } from "./interrupt.ts";
 import { openLook } from "./look.ts";
 import type { Output } from "./output.ts";
+import { readNumber } from "./read-number.ts";
 import type { Look } from "./runs.ts";
 import { fold } from "../run/apply.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -16,17 +17,27 @@ import type { TranscriptEntry } from "../schema/transcript.ts";
 export interface LogsFlags {
   follow?: boolean;
   task?: string;
+  tail?: string;
+}
+
+/** Something that happened or was said, as programs and as people are told it. */
+interface Entry {
+  value: unknown;
+  /** Null for what people are not told. */
+  show: (() => void) | null;
 }
 
 /** The log is asked again so often while it is followed. It is read, so that it can be followed whoever writes it. */
 const LOOK_MS = 300;
 const INTERRUPTED = 130;
 
-export async function logs(output: Output, typed: string, { follow = false, task }: LogsFlags): Promise<number> {
+export async function logs(output: Output, typed: string, flags: LogsFlags): Promise<number> {
+  const { follow = false, task } = flags;
+  const tail = flags.tail === undefined ? Number.POSITIVE_INFINITY : readNumber("--tail", flags.tail, 0, 1_000_000);
   const look = await openLook(output);
   const id = await findRunId(look, typed);
   const reader = new LogPrinter(output, look, id, task ?? null);
-  await reader.read();
+  await reader.read(tail);
   if (!follow) return 0;
   return untilInterrupted(async (signal) => {
     while (!reader.isOver) {
@@ -47,6 +58,8 @@ class LogPrinter {
   #seq = 0;
   /** By session, the last entry that was printed. */
   readonly #printed = new Map<string, number>();
+  /** What is to be printed once everything that is new has been read. */
+  #entries: Entry[] = [];
 
   constructor(output: Output, look: Look, id: string, task: string | null) {
     this.#output = output;
@@ -59,29 +72,35 @@ class LogPrinter {
     return this.#run !== null && isRunOver(this.#run.status);
   }
 
-  /** Prints what is new since the last time. */
-  async read(): Promise<void> {
+  /** Prints what is new since the last time, or the last so many of it. */
+  async read(tail = Number.POSITIVE_INFINITY): Promise<void> {
     const sessions = new Set(this.#printed.keys());
     for (const event of await this.#look.events(this.#id, this.#seq)) {
       this.#seq = event.seq;
       this.#run = fold(this.#run, [event]);
       if (event.type === "worker:spawning" && event.data.taskId === this.#task) sessions.add(event.data.sessionId);
-      if (this.#task === null || taskOf(event) === this.#task) this.#printEvent(event);
+      if (this.#task === null || taskOf(event) === this.#task) this.#readEvent(event);
     }
     if (this.#task !== null && !this.#run?.tasks.some(({ id }) => id === this.#task)) {
       throw new TuttiError("task_not_found", `run ${this.#id} has no task ${this.#task}`);
     }
-    for (const sessionId of sessions) await this.#printSession(sessionId);
+    for (const sessionId of sessions) await this.#readSession(sessionId);
+    const entries = this.#entries.filter(({ show }) => this.#output.json || show !== null);
+    this.#entries = [];
+    for (const { value, show } of tail === 0 ? [] : entries.slice(-tail)) {
+      this.#output.value(value);
+      show?.();
+    }
   }
 
-  async #printSession(sessionId: string): Promise<void> {
+  async #readSession(sessionId: string): Promise<void> {
     const entries = await this.#look.transcript(this.#id, sessionId, this.#printed.get(sessionId) ?? 0);
     // The newest text may still grow, so it waits for what comes after it or for the end.
     const isOpen = entries.at(-1)?.type === "text" && !this.#isEnded(sessionId);
     for (const entry of isOpen ? entries.slice(0, -1) : entries) {
-      this.#output.value({ sessionId, ...entry });
-      const line = describeEntry(entry);
-      if (line !== null) this.#output.document(line);
+      const text = describeEntry(entry);
+      const show = text === null ? null : () => this.#output.document(text);
+      this.#entries.push({ value: { sessionId, ...entry }, show });
       this.#printed.set(sessionId, entry.n);
     }
     if (!this.#printed.has(sessionId)) this.#printed.set(sessionId, 0);
@@ -92,12 +111,12 @@ class LogPrinter {
     return this.isOver || worker?.session.state !== "running";
   }
 
-  #printEvent(event: StoredEvent): void {
+  #readEvent(event: StoredEvent): void {
     const { seq, run, runSeq, type, data } = event;
     const timestamp = new Date(event.timestamp).toISOString();
-    this.#output.value({ seq, run, runSeq, type, data, timestamp });
     const line = describeEvent(event, this.#run!);
-    if (line !== null) this.#output.result(`${timestamp}  ${line}`);
+    const show = line === null ? null : () => this.#output.result(`${timestamp}  ${line}`);
+    this.#entries.push({ value: { seq, run, runSeq, type, data, timestamp }, show });
   }
 }
 

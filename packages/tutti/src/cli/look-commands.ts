@@ -21,13 +21,14 @@ export function addLookCommands(program: Command, action: Action): void {
     .argument("<id>", "the run, or the beginning of its id")
     .description("what has happened in a run")
     .option("-f, --follow", "go on until the run is over")
+    .option("--tail <n>", "only the last so many entries of what has happened so far")
     .option("--task <task>", "only what is about this task, with what was said in its sessions")
     .action(
       action(async (output, id: string, flags: import("./logs.ts").LogsFlags) =>
         (await import("./logs.ts")).logs(output, id, flags),
       ),
     );
-  examples(logs, "tutti logs 4k2m", "tutti logs 4k2m -f --task task_002");
+  examples(logs, "tutti logs 4k2m", "tutti logs 4k2m -f --task task_002", "tutti logs 4k2m -f --tail 20");
 
   const inbox = program
     .command("inbox")

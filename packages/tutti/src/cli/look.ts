@@ -1,6 +1,6 @@
 // The way of the commands that only look: at the server where one works on the folder, else at the log on disk.
 import { findAddress } from "./find-address.ts";
-import { openTranscripts, readEvents, readRun, readSummaries } from "./local-engine.ts";
+import { copyOf, openTranscripts, readEvents, readRun, readSummaries, replayLog } from "./local-engine.ts";
 import type { Output } from "./output.ts";
 import type { Look } from "./runs.ts";
 import { serverRuns } from "./server-runs.ts";
@@ -25,6 +25,8 @@ function diskLook(dataDir: string): Look {
       return run;
     },
     events: async (id, after = 0) => readEvents(dataDir, id, after),
+    copy: async (id) => copyOf(id, readEvents(dataDir, id, 0)),
+    problems: async (id) => replayLog(dataDir, id).problems,
     transcript: async (id, sessionId, after = 0) => transcript(id, sessionId, after),
   };
 }

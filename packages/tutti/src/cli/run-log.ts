@@ -2,18 +2,21 @@
 import { writeFileSync } from "node:fs";
 import { withTrustHint } from "./create-trusted.ts";
 import { describeEvent } from "./describe.ts";
-import { findRun, findRunId } from "./find-run.ts";
-import { copyOf, readSummaries, replayLog, withEngine } from "./local-engine.ts";
-import { localRuns } from "./local-runs.ts";
+import { findRunId } from "./find-run.ts";
 import { openLook } from "./look.ts";
 import type { Output } from "./output.ts";
 import { readFile } from "./read-file.ts";
+import type { TakenRun } from "./runs.ts";
+import { steer } from "./steer.ts";
+import { toTuttiError } from "./to-tutti-error.ts";
+import { apply } from "../run/apply.ts";
 import { TuttiError } from "../schema/error.ts";
+import type { Run } from "../schema/run.ts";
 
 export async function exportRun(output: Output, typed: string, file: string | undefined): Promise<number> {
   const look = await openLook(output);
   const id = await findRunId(look, typed);
-  const text = copyOf(id, await look.events(id));
+  const text = await look.copy(id);
   if (file === undefined) process.stdout.write(text);
   else {
     writeNew(file, text);
@@ -25,54 +28,54 @@ export async function exportRun(output: Output, typed: string, file: string | un
 
 export async function importFile(output: Output, file: string, flags: { trust?: string }): Promise<number> {
   const text = readFile(file);
-  return withEngine(output, {}, async ({ engine }) => {
-    const runs = await engine.import(text, flags).catch((error: unknown) => {
-      throw withTrustHint(error);
+  return steer(output, [], async (runs) => {
+    const taken = await runs.import(text, flags.trust).catch((error: unknown) => {
+      throw withTrustHint(toTuttiError(error));
     });
-    output.value(runs.map(({ id, status }) => ({ id, status })));
-    for (const { id, status } of runs) {
-      output.result(`imported ${id}, ${status}${status === "paused" ? `: go on with tutti resume ${id}` : ""}`);
-    }
+    output.value(taken.map(({ id, status }) => ({ id, status })));
+    for (const run of taken) output.result(`imported ${run.id}, ${standing(run)}`);
     return 0;
   });
 }
 
-export async function replay(output: Output, typed: string, { until }: { until?: string }): Promise<number> {
-  const { id } = findRun(readSummaries(output.dataDir), typed);
-  const { steps, problems } = replayLog(
-    output.dataDir,
-    id,
-    until === undefined ? undefined : readCount("--until", until),
-  );
-  if (until !== undefined && steps.length < Number(until)) {
-    throw new TuttiError("usage", `run ${id} has ${steps.length} events, not ${until}`);
+export async function replay(output: Output, typed: string, flags: { until?: string }): Promise<number> {
+  const until = flags.until === undefined ? undefined : readCount("--until", flags.until);
+  const look = await openLook(output);
+  const id = await findRunId(look, typed);
+  const events = await look.events(id);
+  if (until !== undefined && until > events.length) {
+    throw new TuttiError("event_not_found", `run ${id} has ${events.length} events, not ${until}`);
   }
-  for (const { event, run } of steps) {
-    const { runSeq, type, data, timestamp } = event;
-    output.value({ runSeq, type, data, timestamp: new Date(timestamp).toISOString(), status: run.status });
-    output.result(
-      `${String(runSeq).padStart(6)}  ${new Date(timestamp).toISOString()}  ${describeEvent(event, run) ?? type}`,
-    );
+  let run: Run | null = null;
+  const steps = events.slice(0, until);
+  for (const event of steps) {
+    run = apply(run, event);
+    const { runSeq, type, data } = event;
+    const timestamp = new Date(event.timestamp).toISOString();
+    output.value({ runSeq, type, data, timestamp, status: run.status });
+    output.result(`${String(runSeq).padStart(6)}  ${timestamp}  ${describeEvent(event, run) ?? type}`);
   }
-  const last = steps.at(-1)?.run;
-  output.value({ id, events: steps.length, status: last?.status ?? null, problems });
-  output.result(`${steps.length} events, ${last?.status ?? "nothing"}${problems.length === 0 ? ", in order" : ""}`);
+  const problems = await look.problems(id);
+  output.value({ id, events: steps.length, status: run?.status ?? null, problems });
+  output.result(`${steps.length} events, ${run?.status ?? "nothing"}${problems.length === 0 ? ", in order" : ""}`);
   for (const problem of problems) output.result(`problem: ${problem}`);
   return problems.length === 0 ? 0 : 1;
 }
 
 export async function fork(output: Output, typed: string, flags: { at?: string; fresh?: boolean }): Promise<number> {
-  return withEngine(output, {}, async (local) => {
-    const { engine } = local;
-    const from = await findRunId(localRuns(local), typed);
-    const at = flags.at === undefined ? undefined : readCount("--at", flags.at);
-    const run = await engine.fork(from, at, { fresh: flags.fresh ?? false });
+  const at = flags.at === undefined ? undefined : readCount("--at", flags.at);
+  return steer(output, [], async (runs) => {
+    const from = await findRunId(runs, typed);
+    const run = await runs.fork(from, { at, fresh: flags.fresh ?? false });
     output.value({ id: run.id, from, status: run.status });
-    const next = run.status === "paused" ? `: go on with tutti resume ${run.id}` : "";
-    output.result(`forked ${from} to ${run.id}, ${run.status}${next}`);
+    output.result(`forked ${from} to ${run.id}, ${standing(run)}`);
     return 0;
   });
 }
+
+/** How it stands, and how it goes on if it waits for that. */
+const standing = ({ id, status }: TakenRun): string =>
+  status === "paused" ? `${status}: go on with tutti resume ${id}` : status;
 
 function writeNew(file: string, text: string): void {
   try {

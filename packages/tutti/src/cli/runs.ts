@@ -40,6 +40,9 @@ export interface CleanupOptions {
   onlyEnded?: boolean;
 }
 
+/** A run that came in, or was forked. */
+export type TakenRun = Pick<RunRow, "id" | "status">;
+
 /** What was tidied up; a server says only that it was done. */
 export interface Cleanup {
   removed: boolean;
@@ -57,6 +60,10 @@ export interface Look {
   run(id: string): Promise<Run>;
   /** The events of a run after one of them, all that there are. */
   events(id: string, afterSeq?: number): Promise<StoredEvent[]>;
+  /** The run's log as a text to take along. */
+  copy(id: string): Promise<string>;
+  /** What about the run's log is not as it should be, or does not lead to the state in use. */
+  problems(id: string): Promise<string[]>;
   /** What was said in a session after one of its entries, all that there is. */
   transcript(id: string, sessionId: string, after?: number): Promise<TranscriptEntry[]>;
 }
@@ -80,6 +87,10 @@ export interface Runs extends Look {
   watch(id: string): Promise<LiveRun>;
   result(id: string): Promise<Outcome>;
   create(request: NewRun): Promise<string>;
+  /** Takes in what was exported. `trust` is the hash of the programs that the person agreed to. */
+  import(text: string, trust?: string): Promise<TakenRun[]>;
+  /** A new run with the past of another, up to one of its events or to its last. */
+  fork(id: string, options: { at?: number | undefined; fresh: boolean }): Promise<TakenRun>;
   /** Remembers that the person agreed to these programs. */
   agree(hash: string): void;
   start(id: string): Promise<void>;

@@ -38,11 +38,15 @@ export function serverRuns(address: ClientOptions): Runs {
       ).map((item) => ({ ...item, ...times(item) }) as InboxItem),
     run,
     events,
+    copy: (id) => client.export(id),
+    problems: async (id) => (await client.replay(id)).problems,
     transcript: (id, sessionId, after = 0) =>
       all((last: { n: number } | undefined) => client.transcript(id, sessionId, { after: last?.n ?? after })),
     result: (id) => client.result(id),
     watch: async (id) => watchRun(address, id, (after) => events(id, after)),
     create: async (request) => (await client.create(request)).orchestratorId,
+    import: (text, trust) => client.import(text, trust),
+    fork: (id, { at, fresh }) => client.fork(id, { fresh, ...(at !== undefined && { at }) }),
     // A server is told with each request what the person agreed to.
     agree: () => {},
     start: (id) => then(client.start(id)),

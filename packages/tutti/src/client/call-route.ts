@@ -38,8 +38,13 @@ interface Extras {
 export type Asking<Key extends RouteKey> = ParamsPart<Key> & QueryPart<Key> & BodyPart<Key> & Extras;
 export type Answered<Key extends RouteKey> = z.output<Table[Key]["response"]>;
 
-/** Routes that answer with JSON; the others are for browsers and for `followEvents`. */
-type CallableKey = Exclude<RouteKey, "GET /api/docs" | "GET /api/events">;
+/** Routes whose answer ends; live events are for `followEvents`. */
+type CallableKey = Exclude<RouteKey, "GET /api/events">;
+
+type TextKey = { [Key in RouteKey]: Table[Key] extends { bodyType: string } ? Key : never }[RouteKey];
+
+/** Routes whose body is sent as it is, with what it is; all others take JSON. */
+const TEXT_BODIES: Record<TextKey, Table[TextKey]["bodyType"]> = { "POST /api/orchestrator/import": "text/plain" };
 
 export type CallRoute = <Key extends CallableKey>(
   key: Key,
@@ -56,6 +61,7 @@ export function createCall({ baseUrl, token, fetch: send = fetch }: ClientOption
   return async (key, ...[asking]) => {
     const { params = {}, query = {}, body, headers = {}, signal } = (asking ?? {}) as AnyAsking;
     const [method, path] = key.split(" ") as [string, string];
+    const textType = Object.hasOwn(TEXT_BODIES, key) ? TEXT_BODIES[key as TextKey] : undefined;
     const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name]!));
     const url = new URL(filled, baseUrl);
     for (const [name, value] of Object.entries(query))
@@ -64,15 +70,16 @@ export function createCall({ baseUrl, token, fetch: send = fetch }: ClientOption
       method,
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...(body !== undefined && { "content-type": "application/json" }),
+        ...(body !== undefined && { "content-type": textType ?? "application/json" }),
         ...headers,
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: textType === undefined ? JSON.stringify(body) : (body as string) }),
       ...(signal && { signal }),
     }).catch((error: unknown) => {
       throw signal?.aborted ? error : unreachable(baseUrl, error);
     });
     if (!response.ok) throw await readError(response);
-    return (await response.json()) as never;
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+    return (await (isJson ? response.json() : response.text())) as never;
   };
 }

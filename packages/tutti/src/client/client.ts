@@ -13,6 +13,7 @@ export interface Page<After = number> {
 }
 
 type NewRun = Asking<"POST /api/orchestrator">["body"];
+type ForkedRun = Asking<"POST /api/orchestrator/:id/fork">["body"];
 type ChangedPlan = Asking<"POST /api/orchestrator/:id/confirm-tasks">["body"];
 
 export function createClient(options: ClientOptions) {
@@ -40,6 +41,21 @@ export function createClient(options: ClientOptions) {
         query: page,
         ...about(signal),
       }),
+    /** The run's log as a text, which `import` takes in, on this server or another. */
+    export: (id: string, signal?: AbortSignal) =>
+      call("GET /api/orchestrator/:id/export", { params: { id }, ...about(signal) }),
+    /** `trust` is the hash of the programs that the person agreed to let the run start. */
+    import: (text: string, trust?: string) =>
+      call("POST /api/orchestrator/import", { body: text, query: trust === undefined ? {} : { trust } }),
+    /** Folds the run's log again and checks it. */
+    replay: (id: string, until?: number, signal?: AbortSignal) =>
+      call("GET /api/orchestrator/:id/replay", {
+        params: { id },
+        query: until === undefined ? {} : { until },
+        ...about(signal),
+      }),
+    /** A new run with the past of this one, up to one of its events. */
+    fork: (id: string, body: ForkedRun = {}) => call("POST /api/orchestrator/:id/fork", { params: { id }, body }),
     start: (id: string) => call("POST /api/orchestrator/:id/start", { params: { id } }),
     pause: (id: string) => call("POST /api/orchestrator/:id/pause", { params: { id } }),
     resume: (id: string) => call("POST /api/orchestrator/:id/resume", { params: { id } }),

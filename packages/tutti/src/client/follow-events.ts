@@ -22,8 +22,12 @@ export interface FollowOptions {
   token?: string;
   /** Only this run's events. */
   run?: string;
+  /** Only events of these types. */
+  types?: readonly string[];
   /** Everything after this `seq`; without it everything from now on. */
   after?: number;
+  /** Without `after`: first so many of the last events that match. */
+  tail?: number;
   onFrame: (frame: Frame) => void;
   onConnection?: (connection: Connection) => void;
   open?: (url: string, token: string | undefined) => EventSocket;
@@ -33,7 +37,7 @@ export interface FollowOptions {
 
 /** Begins to follow and returns the way out. */
 export function followEvents(options: FollowOptions): () => void {
-  const { baseUrl, token, run, onFrame, onConnection, open = openSocket, backOffMs = doubling } = options;
+  const { token, onFrame, onConnection, open = openSocket, backOffMs = doubling } = options;
   let last = options.after;
   let tries = 0;
   let socket: EventSocket | null = null;
@@ -42,7 +46,7 @@ export function followEvents(options: FollowOptions): () => void {
 
   function connect(): void {
     onConnection?.("connecting");
-    const current = open(address(baseUrl, run, last), token);
+    const current = open(address(options, last), token);
     socket = current;
     current.addEventListener("open", () => {
       tries = 0;
@@ -71,10 +75,13 @@ export function followEvents(options: FollowOptions): () => void {
   };
 }
 
-function address(baseUrl: string, run: string | undefined, after: number | undefined): string {
+/** Whoever has come somewhere goes on from there, however it began. */
+function address({ baseUrl, run, types, tail }: FollowOptions, after: number | undefined): string {
   const url = new URL("/api/events", baseUrl);
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
   if (after !== undefined) url.searchParams.set("after", String(after));
+  else if (tail !== undefined) url.searchParams.set("tail", String(tail));
+  if (types !== undefined) url.searchParams.set("types", types.join(","));
   if (run !== undefined) url.searchParams.set("run", run);
   return url.href;
 }

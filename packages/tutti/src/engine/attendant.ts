@@ -7,6 +7,7 @@ import type { KnownResults } from "./known-results.ts";
 import { ProgressTeller, TOLD_CHARACTERS, type Watched } from "./progress-teller.ts";
 import { renderPrompt } from "./prompt.ts";
 import type { RunWriter } from "./run-writer.ts";
+import type { Subagent } from "./sub-session-part.ts";
 import { TurnRecord } from "./turn-record.ts";
 import { WorkSaver } from "./work-saver.ts";
 import { readProgress } from "../protocol/judge-answer.ts";
@@ -38,7 +39,7 @@ export interface AttendantOptions {
   /** What the runs that this one comes from have done. */
   known: KnownResults;
   /** It tells of an agent that it has started itself. */
-  onSubagent(told: Extract<SessionSignal, { type: "subagent" }>): void;
+  onSubagent(told: Subagent): void;
 }
 
 /** How many blocks without effect are recorded one by one. */

@@ -11,16 +11,16 @@ import { historyOf } from "./history.ts";
 import { Hooks, type CommandRunner } from "./hooks.ts";
 import { KnownResults } from "./known-results.ts";
 import { demandTrust, prepareRun, type NewRun, type Surroundings } from "./new-run.ts";
-import { Reconciler, type Subagent } from "./reconcile.ts";
-import { forkOf, importOf, programsIn, writeCopy } from "./run-copy.ts";
+import { Reconciler } from "./reconcile.ts";
+import { forkOf, importOf, programsIn, stateOf, writeCopy } from "./run-copy.ts";
 import { readRuns } from "./read-runs.ts";
+import { replay, type Replay } from "./replay.ts";
 import { RunShelf, summarise, type RunSummary } from "./run-shelf.ts";
 import { RunWriter } from "./run-writer.ts";
 import { ServerLog } from "./server-log.ts";
-import { OwnSessions } from "./own-sessions.ts";
-import type { SessionReach } from "./session-reach.ts";
-import { SubSessionLog } from "./sub-session-log.ts";
-import { SubSessionMonitor, type SubSessionSettings } from "./sub-session-monitor.ts";
+import type { SubSessionLog } from "./sub-session-log.ts";
+import type { SubSessionMonitor } from "./sub-session-monitor.ts";
+import { openSubSessions, type SubSessionCare, type SubSessionPart } from "./sub-session-part.ts";
 import { Slots, type ActiveAgents, type SlotLimits } from "./slots.ts";
 import type { Command, PlanChanges } from "../run/command.ts";
 import { readAnswer } from "../protocol/read-answer.ts";
@@ -34,7 +34,6 @@ import { waitsForPerson } from "../run/waits-for-person.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
 import { onlyTells, type RunEvent, type StoredEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
-import { SubSessionOptions } from "../schema/options.ts";
 import type { Outcome } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 import { ANSWER_PHASE, isRunOver, type Phase } from "../schema/status.ts";
@@ -52,15 +51,7 @@ export interface EngineOptions extends SlotLimits, Surroundings {
   /** Runs commands that templates name as hooks; without it there are none. */
   runCommand?: CommandRunner;
   /** How sub-sessions are looked after; without it by the documented settings, as long as there are any. */
-  subSessions?: SubSessionPart;
-}
-
-export interface SubSessionPart {
-  settings: SubSessionSettings;
-  /** Whether they are looked at without anybody asking for it. */
-  automatic: boolean;
-  /** Sessions of others too. */
-  reach?: (own: OwnSessions) => SessionReach;
+  subSessions?: SubSessionCare;
 }
 
 interface Live {
@@ -83,8 +74,7 @@ export class Engine {
   readonly #hooks: Hooks;
   readonly #clock: ClockWatch;
   readonly #serverLog: ServerLog;
-  readonly subSessionLog: SubSessionLog;
-  readonly subSessions: SubSessionMonitor;
+  readonly #subSessions: SubSessionPart;
 
   private constructor(options: EngineOptions) {
     this.#options = options;
@@ -104,34 +94,22 @@ export class Engine {
       store: options.store,
       world,
       published: (events) => {
-        this.subSessionLog.heard(events);
+        this.#subSessions.log.heard(events);
         this.#told(events, null);
       },
       failed: (error) => this.#fail(error),
     });
-    this.subSessionLog = new SubSessionLog(this.#serverLog, world, () => this.subSessions.wake());
-    this.subSessions = this.#monitor();
-    // Whoever waits for the halt hears of it; if nobody does, that is no fault of its own.
-    this.#halt.promise.catch(() => {});
-  }
-
-  #monitor(): SubSessionMonitor {
-    const { world, sessions, subSessions = { settings: SubSessionOptions.parse({}), automatic: true } } = this.#options;
-    const { settings, automatic, reach } = subSessions;
-    const own = new OwnSessions({
-      runs: () => Array.from(this.#runs.values(), ({ writer }) => writer.run),
-      sessions,
-      message: (id, text, taskId) => this.message(id, text, taskId),
-    });
-    return new SubSessionMonitor({
-      log: this.subSessionLog,
-      reach: reach?.(own) ?? own,
+    this.#subSessions = openSubSessions({
+      log: this.#serverLog,
       world,
-      settings,
-      automatic,
-      runOf: (sessionId) => own.find(sessionId)?.run ?? null,
+      care: options.subSessions,
+      sessions: options.sessions,
+      runs: () => Array.from(this.#runs.values(), ({ writer }) => writer.run),
+      message: (id, text, taskId) => this.message(id, text, taskId),
       isLive: (id) => this.#runs.has(id),
     });
+    // Whoever waits for the halt hears of it; if nobody does, that is no fault of its own.
+    this.#halt.promise.catch(() => {});
   }
 
   /** Folds what is stored. A run rests until it is taken up. */
@@ -193,19 +171,11 @@ export class Engine {
       onPlaceLeft: () => this.#lookAtOthers(id),
       history: (each) => historyOf(each, this.summaries()),
       known: new KnownResults(store),
-      onSubagent: (sessionId, told) => this.#subagent(id, sessionId, told),
+      onSubagent: (sessionId, told) => this.#subSessions.told(id, sessionId, told),
     });
     // A run that is made while the engine halts must not be the one that goes on.
     if (this.#halted !== null) writer.halt(this.#halted);
     return { writer, reconciler };
-  }
-
-  /** What a session tells of agents of its own is written beside the run, which neither waits for it nor ends by it. */
-  #subagent(orchestratorId: string, parentSessionId: string, { id, phase, text }: Subagent): void {
-    const childSessionId = `${parentSessionId}/${id}`;
-    const started = { type: "started" as const, childSessionId, parentSessionId, orchestratorId };
-    const told = phase === "started" ? started : { type: "done" as const, childSessionId, text };
-    guarded(() => void this.subSessionLog.order(told));
   }
 
   #told(events: StoredEvent[], run: Run | null): void {
@@ -445,22 +415,43 @@ export class Engine {
   /**
    * Takes in a run that was exported, here or elsewhere, or all those of an old file of states. One that was not over
    * waits to be resumed. Nothing is taken in if one of them is here already, or if they name programs and the person has
-   * not agreed to them: `trust` is the hash of what the person was shown.
+   * not agreed to them: `trust` is the hash of what the person was shown. `mayUse` refuses, by throwing, a folder or
+   * repository that whoever asks may not use.
    */
-  async import(text: string, { trust }: { trust?: string | undefined } = {}): Promise<Run[]> {
-    const { world, templates } = this.#options;
+  async import(text: string, { trust, mayUse }: Pick<NewRun, "trust" | "mayUse"> = {}): Promise<Run[]> {
+    const { world, templates, workspaces } = this.#options;
     const newId = () => `orch_${world.id(12)}`;
     const found = readRuns(text, () => templates.resolve("_default").template, newId, world.now());
-    this.#checkNew(found.map(({ id }) => id));
-    demandTrust(programsIn(found), found.length === 1 ? "this run" : "these runs", trust, this.#options);
-    const taken: Run[] = [];
-    for (const { id, events } of found) taken.push(await this.#take(id, importOf(id, events, world.now())));
-    return taken;
+    const ids = found.map(({ id }) => id);
+    this.#checkNew(ids);
+    const states = found.map(stateOf);
+    demandTrust(programsIn(states), found.length === 1 ? "this run" : "these runs", trust, this.#options);
+    for (const folder of mayUse ? new Set(states.map(({ cwd }) => cwd)) : []) {
+      mayUse!(folder);
+      // A folder of another machine need not be here; where it is, the repository around it counts too.
+      const { root } = await workspaces.inspect(folder).catch(() => ({ root: folder }));
+      mayUse!(root);
+    }
+    // Somebody else may have been quicker.
+    this.#checkNew(ids);
+    for (const id of ids) this.#coming.add(id);
+    try {
+      const taken: Run[] = [];
+      for (const { id, events } of found) taken.push(await this.#take(id, importOf(id, events, world.now())));
+      return taken;
+    } finally {
+      for (const id of ids) this.#coming.delete(id);
+    }
   }
+
+  /** Runs that are being taken in. */
+  readonly #coming = new Set<string>();
 
   /** A run that is taken in must not take what another of its id has left for its own doing. */
   #checkNew(ids: readonly string[]): void {
-    const known = ids.find((id) => this.get(id));
+    const twice = ids.find((id, i) => ids.indexOf(id) !== i);
+    if (twice !== undefined) throw new TuttiError("invalid_input", `there are two runs ${twice} in it`);
+    const known = ids.find((id) => this.get(id) ?? this.#coming.has(id));
     if (known) throw new TuttiError("wrong_state", `there is a run ${known} already`);
     const left = ids.find((id) => this.#options.sessions.knows(id));
     if (left) throw new TuttiError("wrong_state", `there are sessions of a run ${left} already; remove their folder`);
@@ -476,6 +467,12 @@ export class Engine {
     const { store, world } = this.#options;
     const forked = `orch_${world.id(12)}`;
     return this.#take(forked, forkOf(store.read({ run: id }), { from: id, to: forked, at, fresh }, world.now()));
+  }
+
+  /** The run's log folded again, event by event, and whether it is as it should be; `until` is one of its events. */
+  replay(id: string, until?: number): Replay {
+    const known = this.#state(id);
+    return replay(this.#options.store.read({ run: id }), known, until);
   }
 
   async #take(id: string, events: NewEvent[]): Promise<Run> {
@@ -591,6 +588,16 @@ export class Engine {
   /** What happened on the server and belongs to no run; resolves when it is on disk. */
   tell(...events: RunEvent[]): Promise<StoredEvent[]> {
     return this.#serverLog.tell(events);
+  }
+
+  /** Sessions that others have started: who looks after them. */
+  get subSessions(): SubSessionMonitor {
+    return this.#subSessions.monitor;
+  }
+
+  /** The same, as the server's own log has them. */
+  get subSessionLog(): SubSessionLog {
+    return this.#subSessions.log;
   }
 
   lastSeq(): number {

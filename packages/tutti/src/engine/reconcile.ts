@@ -3,6 +3,7 @@
 import { Attendant, type AttendantOptions } from "./attendant.ts";
 import { mergeWork } from "./merge-work.ts";
 import type { CalledFor, RunWriter } from "./run-writer.ts";
+import type { Subagent } from "./sub-session-part.ts";
 import type { Asker, Slots } from "./slots.ts";
 import { castOf } from "../run/cast.ts";
 import { reached } from "../run/budget.ts";
@@ -14,7 +15,7 @@ import { asTuttiError } from "../schema/error.ts";
 import { NO_USAGE, type Usage } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver, type Phase } from "../schema/status.ts";
-import type { SessionHost, SessionSignal } from "../session/session.ts";
+import type { SessionHost } from "../session/session.ts";
 import type { Workspaces } from "../workspace/workspace.ts";
 import type { World } from "../world.ts";
 
@@ -33,8 +34,6 @@ export interface ReconcilerOptions {
   /** A session tells of an agent that it has started itself. */
   onSubagent(sessionId: string, told: Subagent): void;
 }
-
-export type Subagent = Extract<SessionSignal, { type: "subagent" }>;
 
 export class Reconciler {
   readonly #options: ReconcilerOptions;

@@ -2,6 +2,7 @@
 import { fingerprint } from "./stored-state.ts";
 import { apply } from "../run/apply.ts";
 import { RUN_MOVES } from "../run/transitions.ts";
+import { TuttiError } from "../schema/error.ts";
 import { EVENTS, type StoredEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 
@@ -12,6 +13,9 @@ export interface Replay {
 
 /** `known` is the state that the engine would work with; the log must fold to the same. */
 export function replay(events: readonly StoredEvent[], known: Run | null, until = Number.POSITIVE_INFINITY): Replay {
+  if (Number.isFinite(until) && until > events.length) {
+    throw new TuttiError("event_not_found", `run ${known?.id} has ${events.length} events, not ${until}`);
+  }
   const steps: Replay["steps"] = [];
   const problems: string[] = [];
   let run: Run | null = null;

@@ -33,20 +33,22 @@ export function readCopy(text: string): { id: string; events: NewEvent[] } {
   if (typeof version !== "number" || version > EVENT_VERSION)
     throw wrong(1, "it was exported by a newer version of Tutti");
   const events = lines.slice(1).map((line, i) => readEvent(parseLine(line, i + 2), i + 2, version));
+  if (events.length === 0) throw wrong(1, "there is no event in it");
+  let run: Run | null;
   try {
-    fold(null, placed(events));
+    run = fold(null, placed(events));
   } catch (error) {
     throw wrong(2, (error as Error).message);
   }
-  if (events.length === 0) throw wrong(1, "there is no event in it");
+  if (run?.id !== id) throw wrong(2, `it is not an event of run ${String(id)}`);
   return { id: id as string, events };
 }
 
+/** Where a run stands that is to be taken in. */
+export const stateOf = ({ events }: { events: readonly NewEvent[] }): Run => fold(null, placed(events))!;
+
 /** What these runs would start if they went on, whoever wrote them. */
-export function programsIn(copies: readonly { events: readonly NewEvent[] }[]): string[] {
-  const all = copies.flatMap(({ events }) => programsOfRun(fold(null, placed(events))!));
-  return [...new Set(all)].toSorted();
-}
+export const programsIn = (runs: readonly Run[]): string[] => [...new Set(runs.flatMap(programsOfRun))].toSorted();
 
 function readEvent(line: Record<string, unknown>, number: number, version: number): NewEvent {
   const { runSeq, type, data, timestamp } = line;
@@ -97,7 +99,7 @@ export function forkOf(
   now: number,
 ): NewEvent[] {
   if (Number.isFinite(at) && at > events.length) {
-    throw new TuttiError("invalid_input", `run ${from} has ${events.length} events, not ${at}`);
+    throw new TuttiError("event_not_found", `run ${from} has ${events.length} events, not ${at}`);
   }
   const past = pastUntil(events, at);
   if (past.length === 0) throw new TuttiError("invalid_input", `run ${from} has no event up to ${at}`);

@@ -6,10 +6,11 @@
 // 3. What an agent reports of its own (`reported`) ends by its report, or with its parent, and in no other way.
 import { returnResult, type ReturnedResult } from "./return-result.ts";
 import type { SeenMessage, SessionReach } from "./session-reach.ts";
+import { Silence } from "./silence.ts";
 import type { SubSessionLog } from "./sub-session-log.ts";
 import { TaskSpawns } from "./task-spawns.ts";
 import { noSuchSubSession } from "../run/decide-sub-session.ts";
-import { childrenOf, isOpen, rootOf, type SubSession } from "../run/sub-sessions.ts";
+import { childrenOf, countByStatus, isOpen, rootOf, type SubSession } from "../run/sub-sessions.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { Run } from "../schema/run.ts";
 import type { SubSessionStatus } from "../schema/status.ts";
@@ -60,12 +61,12 @@ export class SubSessionMonitor {
   #closed = false;
   #polling: Promise<void> | null = null;
   readonly #returning = new Map<string, Promise<ReturnedResult>>();
-  /** When a child was last seen in the middle of something, and what its last message looked like. */
-  readonly #seen = new Map<string, { busyAt: number; shape: string | null }>();
+  readonly #silence: Silence;
 
   constructor(options: SubSessionMonitorOptions) {
     this.#options = options;
     const { log, reach, world, settings } = options;
+    this.#silence = new Silence(settings);
     this.spawns = new TaskSpawns({
       reach,
       world,
@@ -205,29 +206,19 @@ export class SubSessionMonitor {
   }
 
   /** Whether it is silent, and for how long. */
-  async #measure(relation: SubSession): Promise<void> {
-    const { log, reach, settings } = this.#options;
-    const { childSessionId } = relation;
+  async #measure({ childSessionId }: SubSession): Promise<void> {
+    const { log, reach } = this.#options;
     const messages = await this.#messages(childSessionId);
     if (messages === null) return;
-    const isQuiet = endsWithWords(messages) && !(await reach.isBusy(childSessionId));
-    const now = this.#now;
+    const isBusy = await reach.isBusy(childSessionId);
     // Time has passed: somebody may have taken it out or returned it meanwhile.
     const current = log.get(childSessionId);
     if (current === null || (current.status !== "active" && current.status !== "completing")) return;
-    const before = this.#seen.get(childSessionId) ?? { busyAt: current.lastActivityAt, shape: null };
-    const shape = shapeOf(messages);
-    const hasGrown = before.shape !== null && before.shape !== shape;
-    this.#seen.set(childSessionId, { busyAt: isQuiet ? before.busyAt : now, shape });
-    if (messages.length !== current.messageCount || hasGrown || (!isQuiet && current.status === "completing"))
-      return log.order({ type: "active", childSessionId, messageCount: messages.length });
-    if (!isQuiet) return;
-    const silentMs = now - Math.max(current.lastActivityAt, before.busyAt);
-    if (silentMs < settings.inactivityThreshold) return;
-    if (current.status === "active") return log.order({ type: "setStatus", childSessionId, status: "completing" });
-    if (now - current.since < settings.confirmationDelay) return;
-    await log.order({ type: "setStatus", childSessionId, status: "completed" });
-    await this.#return(log.get(childSessionId)!, { patient: true });
+    const status = this.#silence.judge(current, messages, isBusy, this.#now);
+    if (status === null) return;
+    if (status === "active") return log.order({ type: "active", childSessionId, messageCount: messages.length });
+    await log.order({ type: "setStatus", childSessionId, status });
+    if (status === "completed") await this.#return(log.get(childSessionId)!, { patient: true });
   }
 
   /** One that is gone for good has failed, and its parent hears of it. */
@@ -275,7 +266,7 @@ export class SubSessionMonitor {
   async unregister(childSessionId: string, { archiveSession = false } = {}): Promise<void> {
     const relation = this.#find(childSessionId);
     if (archiveSession) await this.#archive(relation);
-    this.#seen.delete(childSessionId);
+    this.#silence.forget(childSessionId);
     if (this.#options.log.get(childSessionId)) await this.#options.log.order({ type: "unregister", childSessionId });
   }
 
@@ -296,11 +287,9 @@ export class SubSessionMonitor {
 
   stats(): SubSessionStats {
     const relations = this.#relations();
-    const byStatus = { active: 0, completing: 0, completed: 0, returned: 0, orphaned: 0, error: 0 };
-    for (const { status } of relations) byStatus[status]++;
     return {
       total: relations.length,
-      byStatus,
+      byStatus: countByStatus(relations),
       parents: new Set(relations.map(({ parentSessionId }) => parentSessionId)).size,
       pendingTaskSpawns: this.spawns.pending,
       isMonitoring: this.isMonitoring,
@@ -312,15 +301,4 @@ export class SubSessionMonitor {
     if (!relation) throw noSuchSubSession(childSessionId);
     return relation;
   }
-}
-
-/** Only a session that has spoken last, and waits for no tool, can have finished. */
-function endsWithWords(messages: readonly SeenMessage[]): boolean {
-  const last = messages.at(-1);
-  return last?.role === "assistant" && last.tools.length === 0;
-}
-
-function shapeOf(messages: readonly SeenMessage[]): string {
-  const last = messages.at(-1);
-  return `${messages.length} ${last?.text.length ?? 0} ${last?.tools.length ?? 0}`;
 }

@@ -45,6 +45,12 @@ export const isOpen = ({ status }: SubSession): boolean =>
 export const childrenOf = ({ relations }: SubSessions, parentSessionId: string): SubSession[] =>
   [...relations.values()].filter((relation) => relation.parentSessionId === parentSessionId);
 
+export function countByStatus(relations: Iterable<SubSession>): Record<SubSessionStatus, number> {
+  const counts = { active: 0, completing: 0, completed: 0, returned: 0, orphaned: 0, error: 0 };
+  for (const { status } of relations) counts[status]++;
+  return counts;
+}
+
 /** Everybody above a session, the nearest first. Who is told to be above himself, by agents and people together, ends it. */
 function above({ relations }: SubSessions, sessionId: string): string[] {
   const found = new Set<string>();

@@ -34,11 +34,27 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-export const systemTimeZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+/** A machine whose zone has no name that anybody knows, as with an empty `TZ`, is taken to be in that of UTC. */
+export function systemTimeZone(): string {
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions() as { timeZone?: string };
+  return timeZone !== undefined && isTimeZone(timeZone) ? timeZone : "UTC";
+}
 
 /** The first moment after this one, or null if there is none. */
-export const nextDue = (rule: Rule, after: number): number | null =>
-  read(rule).nextRun(new Date(after))?.getTime() ?? null;
+export function nextDue(rule: Rule, after: number): number | null {
+  const next = read(rule).nextRun(new Date(after))?.getTime() ?? null;
+  // Where a month lacks a day that is asked for, croner may pass over the beginning of the one that follows. Looking back
+  // it passes over nothing, so what it left out is found by halving.
+  let earlier = next === null ? null : latestDue(rule, next - 1000);
+  if (earlier === null || earlier <= after) return next;
+  for (let low = after; earlier - low > 1000;) {
+    const middle = low + Math.floor((earlier - low) / 2);
+    const found = latestDue(rule, middle);
+    if (found !== null && found > after) earlier = found;
+    else low = middle;
+  }
+  return earlier;
+}
 
 /** The last moment up to this one, itself included, or null if there was none. */
 export function latestDue(rule: Rule, now: number): number | null {

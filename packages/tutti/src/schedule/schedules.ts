@@ -31,6 +31,11 @@ const GRACE_MS = 60_000;
 const WRONG_CLOCK_MS = 25 * 3_600_000;
 const MISSED = "nothing could be started when it was due";
 
+interface DueTime {
+  due: number;
+  isLate: boolean;
+}
+
 const originOf = (name: string) => `schedule/${name}` as const;
 const iso = (ms: number): string => new Date(ms).toISOString();
 
@@ -83,34 +88,38 @@ export class Schedules {
     const { signal } = this.#end;
     await launcher.startMade();
     while (!signal.aborted) {
-      // What could not be written is written at the next look.
-      await this.#look().catch(() => {});
-      await world.sleep(this.#untilNext(), signal, true);
+      // What could not be read or written now is at the next look.
+      const wait = await this.#look().catch(() => LOOK_EVERY_MS);
+      await world.sleep(wait, signal, true);
     }
   }
 
-  async #look(): Promise<void> {
-    const { settings, file } = this.#options;
+  /** How long it is until the next look. */
+  async #look(): Promise<number> {
+    const { settings, file, world } = this.#options;
     const { schedules, problem } = settings.read();
     // What becomes due while the configuration cannot be used has been missed, if that lasts.
-    if (problem !== null) return;
-    for (const [name, wanted] of Object.entries(schedules)) await this.#attempt(name, wanted);
-    file.keepOnly(new Set(Object.keys(schedules)));
+    if (problem === null) {
+      // Judged by one time for all: whoever comes last must not be late because others were started before it.
+      const now = world.now();
+      for (const [name, wanted] of Object.entries(schedules)) await this.#attempt(name, wanted, now);
+      file.keepOnly(new Set(Object.keys(schedules)));
+    }
+    return this.#untilNext();
   }
 
   /** One schedule that cannot be dealt with for now, on a full disk for example, holds nobody else up. */
-  async #attempt(name: string, wanted: ScheduleSettings): Promise<void> {
+  async #attempt(name: string, wanted: ScheduleSettings, now: number): Promise<void> {
     try {
-      await this.#consider(name, wanted);
+      await this.#consider(name, wanted, now);
       this.#trouble.delete(name);
     } catch (error) {
       this.#trouble.set(name, asTuttiError(error).message);
     }
   }
 
-  async #consider(name: string, wanted: ScheduleSettings): Promise<void> {
-    const { file, world } = this.#options;
-    const now = world.now();
+  async #consider(name: string, wanted: ScheduleSettings, now: number): Promise<void> {
+    const { file } = this.#options;
     const { cron, timeZone } = ruleOf(wanted);
     const rule = wanted.enabled ? `${cron} ${timeZone}` : "off";
     const known = file.get(name);
@@ -119,12 +128,14 @@ export class Schedules {
       return file.set(name, { rule, after: now, lastDue, lastSkipped });
     }
     const due = wanted.enabled ? latestDue({ cron, timeZone }, now) : null;
-    if (due !== null && due > known.after) await this.#deal(name, wanted, due, known);
+    if (due === null || due <= known.after) return;
+    await this.#deal(name, wanted, { due, isLate: now - due > GRACE_MS }, known);
   }
 
-  async #deal(name: string, wanted: ScheduleSettings, due: number, known: ScheduleEntry): Promise<void> {
+  async #deal(name: string, wanted: ScheduleSettings, time: DueTime, known: ScheduleEntry): Promise<void> {
     const { launcher, file, world, report } = this.#options;
-    const reason = await this.#fire(name, wanted, due);
+    const { due } = time;
+    const reason = await this.#fire(name, wanted, time);
     const entry = { ...known, after: due, lastDue: due };
     if (reason === null) return file.set(name, entry);
     await launcher.tell({ type: "schedule:skipped", data: { name, due, reason } });
@@ -133,11 +144,10 @@ export class Schedules {
   }
 
   /** Null if the due time has its run, else why it has none. Throws if that may be different in a moment. */
-  async #fire(name: string, wanted: ScheduleSettings, due: number): Promise<string | null> {
-    const { launcher, world } = this.#options;
+  async #fire(name: string, wanted: ScheduleSettings, { due, isLate }: DueTime): Promise<string | null> {
+    const { launcher } = this.#options;
     const origin = originOf(name);
-    const isMissed = world.now() - due > GRACE_MS && wanted.missed === "skip";
-    if (isMissed && !launcher.find(origin, iso(due))) return MISSED;
+    if (isLate && wanted.missed === "skip" && !launcher.find(origin, iso(due))) return MISSED;
     try {
       const { run } = await launcher.launch(origin, iso(due), wanted);
       // Told again if the server dies before the mark; the run's id says that it is the same.

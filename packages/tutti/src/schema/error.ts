@@ -23,6 +23,7 @@ export const ERRORS = {
   task_not_found: { status: 404, exit: 3, retryable: false },
   worker_not_found: { status: 404, exit: 3, retryable: false },
   session_not_found: { status: 404, exit: 3, retryable: false },
+  event_not_found: { status: 422, exit: 3, retryable: false },
   item_not_found: { status: 404, exit: 3, retryable: false },
   template_not_found: { status: 422, exit: 3, retryable: false },
   token_not_found: { status: 404, exit: 3, retryable: false },

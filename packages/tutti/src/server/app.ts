@@ -8,6 +8,7 @@ import { encodeError } from "./encode-error.ts";
 import type { Feed } from "./feed.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
 import { inboxHandlers } from "./inbox-routes.ts";
+import { logHandlers } from "./log-routes.ts";
 import { mountRoutes } from "./mount-routes.ts";
 import { NOT_BUILT_PAGE, TOKEN_NEEDED_PAGE } from "./pages.ts";
 import type { LiveHolders } from "./live-holders.ts";
@@ -57,6 +58,11 @@ const OPEN_PATHS = new Set(
   Object.entries<Route>(ROUTES).flatMap(([key, { open }]) => (open ? [readRouteKey(key).path] : [])),
 );
 
+/** How long the bodies may be of routes that take longer ones than the others. */
+const LONG_BODIES = new Map(
+  Object.entries<Route>(ROUTES).flatMap(([key, { maxBytes }]) => (maxBytes === undefined ? [] : [[key, maxBytes]])),
+);
+
 /** What a signature opens instead; these routes look at it themselves. */
 const SIGNED = Object.entries<Route>(ROUTES).flatMap(([key, { signed }]) => {
   const { method, path } = readRouteKey(key);
@@ -80,9 +86,11 @@ export function createApp(parts: AppParts): Hono<Bindings> {
   app.use(async (c, next) => {
     const asking = { method: c.req.method, upgrade: false, headers: c.env.incoming.headers };
     access.checkOrigin(asking);
-    if (isApi(c.req.path)) limiter?.take(c.env.incoming.socket.remoteAddress ?? "");
+    // Pages too: they are opened by the same tokens, which nobody is to find by trying.
+    limiter?.take(c.env.incoming.socket.remoteAddress ?? "");
     if (needsToken(c) && tokenHandedOver(c, access) === null) c.set("holder", access.checkToken(asking));
-    if (Number(c.req.header("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+    const most = LONG_BODIES.get(`${c.req.method} ${c.req.path}`) ?? MAX_BODY_BYTES;
+    if (Number(c.req.header("content-length") ?? 0) > most) throw tooLarge(most);
     await next();
   });
 
@@ -90,6 +98,7 @@ export function createApp(parts: AppParts): Hono<Bindings> {
     ...serverHandlers(parts),
     ...tokenHandlers(parts),
     ...runHandlers(parts),
+    ...logHandlers(parts),
     ...steerHandlers(engine),
     ...workerHandlers(engine),
     ...inboxHandlers(engine),

@@ -3,6 +3,7 @@ import type { HttpBindings } from "@hono/node-server";
 import type { Context } from "hono";
 import type { z } from "zod";
 import type { Holder } from "./holder.ts";
+import type { Route } from "../schema/api/route.ts";
 import { TuttiError } from "../schema/error.ts";
 
 /** The holder is known unless the route is open to everybody. */
@@ -27,30 +28,32 @@ export function itemsAfter<T extends { id: string }>(items: T[], after: string |
   return items.slice(place + 1);
 }
 
-/** The body as JSON. An empty one is undefined, for routes that need none. */
-export async function readBody<S extends z.ZodType>(c: Asked, schema: S): Promise<z.output<S>> {
-  const bytes = await readBytes(c);
+/** The body as JSON, or as a text where the route says so. An empty one is undefined, for routes that need none. */
+export async function readBody(c: Asked, { body, bodyType, maxBytes }: Route): Promise<unknown> {
+  const bytes = await readBytes(c, maxBytes);
+  const isText = bodyType !== undefined;
   let value: unknown;
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    value = text.trim() === "" ? undefined : JSON.parse(text);
+    value = text.trim() === "" ? undefined : isText ? text : JSON.parse(text);
   } catch (error) {
-    throw new TuttiError("invalid_input", "the body is not JSON", { cause: error });
+    throw new TuttiError("invalid_input", `the body is not ${isText ? "text in UTF-8" : "JSON"}`, { cause: error });
   }
-  return decode(schema, value, "the body");
+  return decode(body!, value, "the body");
 }
 
 /** Counted while it arrives, because a body sent in chunks does not say its length. */
-export async function readBytes(c: Asked): Promise<Uint8Array> {
+export async function readBytes(c: Asked, most = MAX_BODY_BYTES): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   const reader = (c.req.raw.body as ReadableStream<Uint8Array> | null)?.getReader();
   for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
     size += part.value.length;
-    if (size > MAX_BODY_BYTES) throw tooLarge();
+    if (size > most) throw tooLarge(most);
     chunks.push(part.value);
   }
   return Buffer.concat(chunks);
 }
 
-export const tooLarge = (): TuttiError => new TuttiError("payload_too_large", "the body is larger than 1 MiB");
+export const tooLarge = (most: number): TuttiError =>
+  new TuttiError("payload_too_large", `the body is larger than ${most / 1024 / 1024} MiB`);

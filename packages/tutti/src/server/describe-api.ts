@@ -104,7 +104,7 @@ function make(): Description {
 function operationOf(key: string, route: Route, answer: Json): Operation {
   const role = roleOf(key, route);
   const { method, path, params } = readRouteKey(key);
-  const { summary, query, body, headers = {}, status = 200, repeated, type = "application/json" } = route;
+  const { summary, query, body, bodyType, headers = {}, status = 200, repeated, type = "application/json" } = route;
   const content = { [type]: { schema: answer } };
   return {
     operationId: operationId(method, path),
@@ -132,7 +132,9 @@ function operationOf(key: string, route: Route, answer: Json): Operation {
         schema: { type: "string" },
       })),
     ],
-    ...(body && { requestBody: { required: !isOptional(body), content: json(schemaOf(body, "input")) } }),
+    ...(body && {
+      requestBody: { required: !isOptional(body), content: contentOf(schemaOf(body, "input"), bodyType) },
+    }),
     responses: {
       ...(repeated !== undefined && { 200: { description: repeated, content } }),
       [status]: { description: "Done.", content },
@@ -168,12 +170,14 @@ function refusals(key: string, route: Route): Operation["responses"] {
   return Object.fromEntries(
     statuses.map((status) => [
       status,
-      { description: byStatus.get(status)!.join(", "), content: json({ $ref: refTo("Error") }) },
+      { description: byStatus.get(status)!.join(", "), content: contentOf({ $ref: refTo("Error") }) },
     ]),
   );
 }
 
-const json = (schema: Json): Record<string, { schema: Json }> => ({ "application/json": { schema } });
+const contentOf = (schema: Json, type = "application/json"): Record<string, { schema: Json }> => ({
+  [type]: { schema },
+});
 const refTo = (name: string): string => `#/components/schemas/${name}`;
 
 function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {

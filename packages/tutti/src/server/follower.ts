@@ -2,6 +2,7 @@
 //
 // Invariants
 // 1. `#cursor` is the last `seq` it has looked at; nothing at or before it is sent again.
+//    One who begins with the last events goes back to the first of them before anything is sent.
 // 2. It goes from reading to being fed in the step that finds the log read to its end, so nothing falls in between.
 // 3. It never holds more than one page, or MAX_BUFFERED_BYTES and one hand-out, that its client has not taken. A client
 //    that takes nothing is cut off, and can come back with the last `seq` it saw.
@@ -17,6 +18,8 @@ export type EventLog = Pick<Engine, "events" | "lastSeq" | "subscribe">;
 export interface Wanted {
   /** The last `seq` the client has seen; null begins now. */
   after: number | null;
+  /** How many of the last events that match come first; only for one who begins now. */
+  tail?: number | undefined;
   run: string | null;
   types: ReadonlySet<string> | null;
 }
@@ -56,6 +59,8 @@ export class Follower {
 
   async catchUp(): Promise<void> {
     try {
+      const { tail = 0 } = this.#wanted;
+      if (tail > 0) await this.#goBack(tail);
       while (!this.#gone && !this.#live) {
         const page = this.#readPage();
         this.#send(new Batch(page));
@@ -90,9 +95,28 @@ export class Follower {
     this.#outlet.cut();
   }
 
+  /** Page by page from the end of the log, until so many are behind it as its client wants to begin with. */
+  async #goBack(tail: number): Promise<void> {
+    let missing = tail;
+    let before = this.#cursor + 1;
+    while (missing > 0 && before > 1 && !this.#gone) {
+      const page = this.#log.events({ ...this.#ofRun(), before, limit: PAGE });
+      const found = page.filter((event) => this.#matches(event)).slice(-missing);
+      missing -= found.length;
+      // Once all are found nothing before the first of them is of interest; until then, whatever comes before the page.
+      before = missing === 0 ? found[0]!.seq : page.length < PAGE ? 1 : page[0]!.seq;
+      this.#cursor = before - 1;
+      if (missing > 0) await nextTurn();
+    }
+  }
+
   #readPage(): StoredEvent[] {
+    return this.#log.events({ ...this.#ofRun(), after: this.#cursor, limit: PAGE });
+  }
+
+  #ofRun(): { run?: string } {
     const { run } = this.#wanted;
-    return this.#log.events({ ...(run === null ? {} : { run }), after: this.#cursor, limit: PAGE });
+    return run === null ? {} : { run };
   }
 
   /** Whoever wants all of it gets what was made for everybody. */
@@ -103,11 +127,14 @@ export class Follower {
     if (due.length > 0) this.#outlet.send(due.length === events.length ? batch : new Batch(due));
   }
 
-  #wants({ run, type }: StoredEvent): boolean {
+  #wants(event: StoredEvent): boolean {
+    const { run } = event;
+    return this.#matches(event) && (this.#subscribed === null || (run !== null && this.#subscribed.has(run)));
+  }
+
+  #matches({ run, type }: StoredEvent): boolean {
     const { run: only, types } = this.#wanted;
-    if (only !== null && run !== only) return false;
-    if (types !== null && !types.has(type)) return false;
-    return this.#subscribed === null || (run !== null && this.#subscribed.has(run));
+    return (only === null || run === only) && (types === null || types.has(type));
   }
 
   /** Also gives way to everybody else between two pages. */

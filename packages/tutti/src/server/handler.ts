@@ -41,7 +41,7 @@ export async function answer(c: Context<Bindings>, route: Route, handle: AnyHand
   const value = await handle({
     params: c.req.param(),
     query: () => decode(route.query!, c.req.query(), "the query"),
-    body: () => readBody(c, route.body!),
+    body: () => readBody(c, route),
     context: c,
   });
   return value instanceof Response ? value : c.json(value as object, route.status ?? 200);

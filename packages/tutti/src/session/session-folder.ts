@@ -8,7 +8,8 @@
 //   spec.json       what to run; written by the engine before the keeper starts
 //   keeper.json     who keeps it (pid, start time, boot id); made once, exclusively: the lock against a second start
 //   requests/       what the engine wants, one file each, named so that asking twice is asking once
-//   output.log      what the agent wrote, byte for byte but for masked secrets; or, where it has a protocol of its own, what the keeper made of it
+//   output.log      what the agent wrote, byte for byte but for masked secrets and, once it is over, parts of messages;
+//                   or, where it has a protocol of its own, what the keeper made of it
 //   raw.log         what such an agent wrote, as long as the session lives
 //   stderr.log      its error output
 //   journal.jsonl   what the keeper saw, each line with the length of output.log at that moment

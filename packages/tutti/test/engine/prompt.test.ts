@@ -37,7 +37,7 @@ describe("a prompt", () => {
     expect(text).toContain("Report progress about every 10 seconds.");
   });
 
-  it("says how conflicts are to be settled (E61)", () => {
+  it("says how conflicts are to be settled (D4-309, D4-316, E61)", () => {
     const settings = (conflictResolution: string) => told({ aggregation: { conflictResolution } }, "aggregation");
     expect(settings("ask")).toContain("Settle no conflict by yourself");
     expect(settings("first-wins")).toContain("the earlier task wins");
@@ -54,6 +54,50 @@ describe("a prompt", () => {
     expect(text).toMatch(
       /^Your last answer could not be used:\n- data\.tasks is missing\.[^]*You were paused[^]*The person wants less\./,
     );
+  });
+
+  it("of merging holds every worker's result, the request and the number of tasks (D4-055, D4-297)", () => {
+    const story = new Story(new TemplateLibrary().resolve("_default").template).execute([{ id: "a" }, { id: "b" }]);
+    for (const id of ["a", "b"]) {
+      story.spawn(id);
+      story.succeed(id);
+      story.merge(id);
+    }
+    const { variables, text } = renderPrompt(story.run, "aggregation", null, FIRST, "/work");
+    expect(variables).toMatchObject({ ORIGINAL_REQUEST: "do it", TASK_COUNT: "2" });
+    const outputs = JSON.parse(variables["WORKER_OUTPUTS"]!) as { taskId: string; status: string }[];
+    expect(outputs.map(({ taskId, status }) => [taskId, status])).toEqual([
+      ["a", "completed"],
+      ["b", "completed"],
+    ]);
+    expect(text).toContain(variables["WORKER_OUTPUTS"]!);
+  });
+
+  it("of merging asks to review all results, to find collisions and double work, and to settle or name them (D4-057, D4-058, D4-298, D4-299, D4-300, D4-301, D4-302)", () => {
+    const { prompts } = new TemplateLibrary().resolve("_default").template;
+    for (const words of [
+      "Go through the reports and look at the files themselves",
+      "two things of one name",
+      "one thing made twice",
+      "missing connections between the parts",
+      "Make one whole of it",
+      "Put it right here",
+      "needs_input: a decision remains that only the person can make",
+    ])
+      expect(prompts.aggregation.system).toContain(words);
+  });
+
+  it("of verification asks to check, to name every fault with its weight, and to put right what is certain (D4-070, D4-071, D4-072)", () => {
+    const { prompts } = new TemplateLibrary().resolve("_default").template;
+    for (const words of [
+      "Go through the request sentence by sentence",
+      "Run what can be run",
+      "look for faults",
+      "The severity is error, warning or info",
+      "Small faults whose remedy is certain you may put right",
+      '"suggested_fix"',
+    ])
+      expect(prompts.verification!.system).toContain(words);
   });
 
   it("of a worker holds its task, the request, and the forms of progress and completion (D4-039, D4-079, D4-080)", () => {

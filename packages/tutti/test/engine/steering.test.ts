@@ -256,7 +256,7 @@ describe("decisions", () => {
     ["first-wins", "written by one\n"],
     ["last-wins", "written by two\n"],
   ] as const)(
-    "on collisions are the template's with %s, and the run is a success (D4-588/E61)",
+    "on collisions are the template's with %s, and the run is a success (D4-314, D4-315, D4-588/E61)",
     async (conflictResolution, kept) => {
       const engine = lab.open();
       const both = (task: string) => worker(task, { write: { "same.md": `written by ${task}\n` }, block: done({}) });

@@ -375,7 +375,11 @@ describe("monitoring", () => {
     manager.registerSubSession("child", "parent");
     controller.takes = () => world.sleep(100);
     manager.startMonitoring();
-    await world.pass(1000);
+    const { subSessions } = manager.backstage.engine;
+    for (let i = 0; i < 10; i++) {
+      void subSessions.poll();
+      await world.pass(100);
+    }
     expect(controller.times("getTranscript", "child").length).toBeGreaterThan(5);
     expect(controller.most).toBe(1);
     expect(manager.getRelation("child")!.messageCount).toBe(1);

@@ -387,7 +387,7 @@ describe("WorkerManager", () => {
     expect(workers.getWorker(sessionId)!.status).toBe("running");
   });
 
-  it("collects what the workers brought (D4-371)", async () => {
+  it("collects what the workers brought (D4-296, D4-371)", async () => {
     const { orchestrators, workers } = lab.managers(
       scripted([{ id: "one" }, { id: "two" }], failing("two"), goodWorker),
     );

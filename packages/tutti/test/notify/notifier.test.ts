@@ -60,6 +60,14 @@ function start(targets: { target: Target }[], more: Partial<NotifierOptions> = {
   return notifier;
 }
 
+/** What a notifier uses of a log, to be changed in part. */
+const methodsOf = (runs: NotifierOptions["runs"]): NotifierOptions["runs"] => ({
+  events: (options) => runs.events(options),
+  get: (id) => runs.get(id),
+  lastSeq: () => runs.lastSeq(),
+  subscribe: (listener) => runs.subscribe(listener),
+});
+
 const stopped = (notifier: Notifier): Promise<void> => open.splice(open.indexOf(notifier), 1)[0]!.close();
 
 describe("a target", () => {
@@ -164,6 +172,61 @@ describe("a target", () => {
       ["failed", "the ****** is out"],
       ["failed", "no answer — 0 planned"],
     ]);
+  });
+
+  it("hears no part of a secret either, where a text is cut", async () => {
+    const a = listener("a");
+    start([a]);
+    await log.add([created(), item("1", { question: `${"x".repeat(594)} secret and more` })]);
+    await a.until(1);
+    expect(a.texts()).toEqual([`${"x".repeat(594)} ****…`]);
+  });
+
+  it("costs a look at a run's state after a restart only where there is something to tell", async () => {
+    const quiet = Array.from({ length: 50 }, () => answered("none"));
+    await log.add([created()]);
+    const notifier = start([listener("a")]);
+    await stopped(notifier);
+    await log.add([...quiet, item("1"), ...quiet]);
+    const asked: string[] = [];
+    const get = (id: string) => (asked.push(id), log.get(id));
+    const runs = { ...methodsOf(log), get };
+    const a = listener("a");
+    start([a], { runs });
+    expect(asked).toEqual([RUN]);
+    await a.until(1);
+  });
+
+  it("is told nothing twice because an event was heard after one that is later in the log", async () => {
+    const listeners: Parameters<NotifierOptions["runs"]["subscribe"]>[0][] = [];
+    const subscribe: NotifierOptions["runs"]["subscribe"] = (listener) => {
+      listeners.push(listener);
+      return () => {};
+    };
+    const a = listener("a");
+    const notifier = start([a], { runs: { ...methodsOf(log), subscribe } });
+    const stored = await log.add([created(), answered("none"), item("1")]);
+    for (const event of stored.toReversed()) for (const each of listeners) each(event, log.get(RUN));
+    await a.until(1);
+    await stopped(notifier);
+    const again = listener("a");
+    start([again]);
+    await log.add([item("2")]);
+    await again.until(1);
+    expect(again.texts()).toEqual(["what about 2?"]);
+  });
+
+  it("that cannot even be asked is given up with a report, and is not in the way of what comes next", async () => {
+    const a = listener("a", ({ text }) => {
+      if (text.includes("1")) throw new Error("a quote is not closed");
+      return ok();
+    });
+    start([a]);
+    await log.add([created(), item("1"), item("2")]);
+    await a.until(2);
+    await stopped(open[0]!);
+    expect(reports).toEqual([`target a: ${RUN}:2 could not be told: a quote is not closed`]);
+    expect(JSON.parse(readFileSync(log.file, "utf8"))).toEqual({ told: { a: 3 } });
   });
 
   it("hears of nothing that happened in another run, which this one is a copy of", async () => {

@@ -29,7 +29,7 @@ const tell = (webhooks: object, more: object = {}, what: Partial<Told> = {}, env
 describe("a webhook", () => {
   it("for Slack gets one text in which nothing that an agent wrote calls anybody or leads anywhere", async () => {
     const hook = await webhook();
-    const text = "<!channel> <@U123> <https://evil.example|click> & @here @all a@b";
+    const text = "<!channel> <@U123> <https://evil.example|click> & @here @all a@b ![see](https://evil.example/?x)";
     const url = "http://127.0.0.1:4517/runs/x";
     expect(await tell({ url: hook.url, format: "slack" }, {}, { text, url })).toEqual({
       ok: true,
@@ -39,7 +39,8 @@ describe("a webhook", () => {
     expect(body).toMatchObject({ unfurl_links: false, unfurl_media: false });
     expect(body.text.split("\n")).toEqual([
       "*one asks*",
-      "&lt;!channel&gt; &lt;@\u200bU123&gt; &lt;https://evil.example|click&gt; &amp; @\u200bhere @\u200ball a@\u200bb",
+      "&lt;!channel&gt; &lt;@\u200bU123&gt; &lt;https:\u200b//evil.example|click&gt; &amp; @\u200bhere @\u200ball a@\u200bb " +
+        "![see]\u200b(https:\u200b//evil.example/?x)",
       `_do it_  <${url}|${RUN}>`,
     ]);
   });
@@ -115,6 +116,33 @@ describe("a webhook", () => {
     expect(await tell({ url: hook.url })).toEqual({ ok: false, detail: "answered 404: no_service" });
     await hook.close();
     expect(await tell({ url: hook.url })).toMatchObject({ ok: false, again: { afterMs: 0 } });
+  });
+
+  it("that repeats the address it was asked for does not have it shown", async () => {
+    const hook = await webhook((response) => {
+      const { url = "" } = response.req;
+      response.writeHead(404).end(`Cannot POST ${url}; ${decodeURIComponent(url)}; no T0KEN-ÄÖ of k3y-in-query`);
+    });
+    const { detail } = await tell({ url: `${hook.url}/T0KEN-ÄÖ?key=k3y-in-query` });
+    expect(detail).toBe("answered 404: Cannot POST …; …; no … of …");
+  });
+
+  it("that changes the protocol has refused", async () => {
+    const hook = await webhook(({ socket }) => {
+      socket!.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\n");
+    });
+    expect(await tell({ url: hook.url })).toEqual({ ok: false, detail: "answered 101" });
+  });
+
+  it.each([
+    [200, { ok: true, detail: "answered 200" }],
+    [503, { ok: false, detail: "answered 503", again: { afterMs: 0 } }],
+  ])("that has answered %i and then breaks off has answered", async (status, delivery) => {
+    const hook = await webhook((response) => {
+      response.writeHead(status, { "content-length": 100 });
+      response.write("half", () => response.destroy());
+    });
+    expect(await tell({ url: hook.url })).toEqual(delivery);
   });
 
   it("that answers without end is left", async () => {

@@ -250,6 +250,28 @@ describe("aggregation", () => {
     member("aggregation", BASE, "output_files", [["a.md"]], ["a.md", [1]]);
   });
 
+  it("may list conflicts of the documented kinds and of any other (D4-062, D4-063, D4-303..D4-307)", () => {
+    const types = [
+      "file_conflict",
+      "naming_inconsistency",
+      "naming_convention",
+      "duplicate_work",
+      "missing_integration",
+    ];
+    const conflicts = [...types, "something else"].map((type) => ({ type, description: "d", options: ["a", "b"] }));
+    const files = { files: ["docs/api.md"], workers: ["task_001", "task_002"], resolution: "merged by hand" };
+    const data = {
+      status: "needs_input",
+      summary: "s",
+      conflicts: [...conflicts, { ...conflicts[0], ...files }],
+      merged_output: "m",
+      output_files: ["a.md", "b.md", "c.md", "d.md", "e.md"],
+    };
+    expect(check("aggregation", data)).toEqual({ valid: true, errors: [], warnings: [] });
+    expect(check("aggregation", { ...data, conflicts: [{ ...conflicts[0], files: "docs/api.md" }] }).valid).toBe(false);
+    expect(check("aggregation", { ...data, conflicts: [{ ...conflicts[0], workers: "task_001" }] }).valid).toBe(false);
+  });
+
   it("may list conflicts (D0-061, D4-531, D4-553)", () => {
     const conflict = { type: "duplicate", description: "d", resolution: "kept one", options: ["a", "b"] };
     member(
@@ -263,7 +285,7 @@ describe("aggregation", () => {
 });
 
 describe("verification and heartbeat", () => {
-  it("has an end and may list issues and fixes (D4-532)", () => {
+  it("has an end and may list issues and fixes (D4-075, D4-532)", () => {
     const base = { status: "passed" };
     required("verification", base, "status");
     member("verification", base, "status", ["passed", "failed", "passed_with_warnings"], ["ok"]);

@@ -31,7 +31,7 @@ const aggregation = (settings: object, more: object = {}) =>
 const items = (story: Story) => Object.values(story.run.inbox);
 
 describe("after the last worker", () => {
-  it("aggregation follows, then verification if enabled, then the end (D4-561, D4-562, D4-581, D4-583, D4-584)", () => {
+  it("aggregation follows, then verification if enabled, then the end (D4-053, D4-054, D4-061, D4-067, D4-068, D4-074, D4-318, D4-319, D4-561, D4-562, D4-581, D4-583, D4-584)", () => {
     const story = worked(aggregation({}, { verification: { enabled: true } }));
     expect(story.run).toMatchObject({ status: "aggregating", currentPhase: "aggregation" });
     story.answerMain({ phase: "aggregation", data: { status: "success" } });
@@ -43,12 +43,12 @@ describe("after the last worker", () => {
     expect(without.run.status).toBe("completed");
   });
 
-  it("phases that the template turns off are left out (D4-582, D4-585)", () => {
+  it("phases that the template turns off are left out (D4-064, D4-322, D4-582, D4-585)", () => {
     expect(worked(aggregation({ enabled: false })).run.status).toBe("completed");
     expect(worked(aggregation({ enabled: false }, { verification: { enabled: true } })).run.status).toBe("verifying");
   });
 
-  it("with one task there is nothing to merge, nor with one that was not left out (E07)", () => {
+  it("with one task there is nothing to merge, nor with one that was not left out (D4-065, E07)", () => {
     const story = new Story().plan([{ id: "a" }, { id: "b" }]);
     story.do({ type: "confirm", changes: { tasks: { b: { skip: true } } } });
     story.spawn("a");
@@ -57,7 +57,7 @@ describe("after the last worker", () => {
     expect(story.run.status).toBe("completed");
   });
 
-  it("results that nowhere meet need no merging where the template says so (E07)", () => {
+  it("results that nowhere meet need no merging where the template says so (D4-066, E07)", () => {
     expect(worked(aggregation({ skipWhenIndependent: true })).run).toMatchObject({
       status: "completed",
       aggregation: null,
@@ -65,7 +65,7 @@ describe("after the last worker", () => {
     expect(worked(aggregation({ skipWhenIndependent: true }), { same: true }).run.status).toBe("aggregating");
   });
 
-  it("concatenating asks nobody where no file is in two results, and the main session otherwise (E62)", () => {
+  it("concatenating asks nobody where no file is in two results, and the main session otherwise (D4-310, E62)", () => {
     const apart = worked(aggregation({ mergeStrategy: "concatenate" }));
     expect(apart.run).toMatchObject({
       status: "completed",
@@ -77,6 +77,18 @@ describe("after the last worker", () => {
     });
     expect(apart.types()).toContain("orchestrator:aggregated");
     expect(worked(aggregation({ mergeStrategy: "concatenate" }), { same: true }).run.status).toBe("aggregating");
+  });
+
+  it("what is done is merged though others failed or timed out (D4-294)", () => {
+    const story = new Story().execute([{ id: "a" }, { id: "b" }, { id: "c" }]);
+    for (const id of ["a", "b", "c"]) story.spawn(id);
+    story.succeed("a");
+    story.merge("a");
+    story.answerWorker("b", { phase: "completion", data: { task_id: "b", status: "failed", error: "no" } });
+    expect(story.run).toMatchObject({ status: "running", currentPhase: "workerExecution" });
+    story.do({ type: "expired", sessionId: story.run.workers["c"]!.sessionId }, 600_000);
+    expect(story.run.workers["c"]!.status).toBe("timeout");
+    expect(story.run).toMatchObject({ status: "aggregating", currentPhase: "aggregation" });
   });
 
   it("one task that failed is named to the main session; all of them are the end (E08, E09)", () => {
@@ -101,7 +113,7 @@ describe("merging that needs a person", () => {
     },
   };
 
-  it("pauses the run with one record for each decision, and goes on when the last is taken (E60)", () => {
+  it("pauses the run with one record for each decision, and goes on when the last is taken (D4-060, D4-320, E60)", () => {
     const story = worked(makeTemplate());
     story.answerMain(needsInput);
     expect(story.run).toMatchObject({ status: "paused", pausedFrom: { status: "aggregating", reason: "needs_input" } });
@@ -148,7 +160,7 @@ describe("merging that needs a person", () => {
     expect(() => story.do({ type: "decide", decisions: [{ index: 0, option: 0 }] })).toThrow("does not wait");
   });
 
-  it("is what every conflict becomes where the template leaves conflicts to the person (E61)", () => {
+  it("is what every conflict becomes where the template leaves conflicts to the person (D4-312, D4-313, E61)", () => {
     for (const settings of [{ conflictResolution: "ask" }, { mergeStrategy: "manual" }]) {
       const story = worked(aggregation(settings), { conflict: true });
       story.answerMain({ phase: "aggregation", data: { status: "success" } });
@@ -172,10 +184,11 @@ describe("merging that needs a person", () => {
     expect(story.run).toMatchObject({ status: "completed", outcome: "degraded" });
   });
 
-  it("ends the run when the results cannot be reconciled", () => {
+  it("ends the run, with the reason, when the results cannot be reconciled (D4-321)", () => {
     const story = worked(makeTemplate());
     story.answerMain({ phase: "aggregation", data: { status: "failed", error: "Irreconcilable" } });
     expect(story.run).toMatchObject({ status: "error", outcome: "failed" });
+    expect(outcome(story.run, [], story.now).error).toContain("Irreconcilable");
   });
 });
 

@@ -87,7 +87,7 @@ describe("the five phases", () => {
     expect(story.run.currentPhase).toBe("taskPlanning");
   });
 
-  it("do not merge before every task has ended and every result is in the branch", () => {
+  it("do not merge before every task has ended and every result is in the branch (D4-295)", () => {
     const story = new Story().execute([{ id: "a" }, { id: "b" }]);
     story.spawn("a");
     story.spawn("b");

@@ -1,6 +1,6 @@
 // When cron expressions are due.
 import { describe, expect, it } from "vitest";
-import { isTimeZone, latestDue, nextDue, problemOfCron } from "../../src/schedule/cron.ts";
+import { isTimeZone, latestDue, nextDue, problemOfCron, systemTimeZone } from "../../src/schedule/cron.ts";
 
 /** The next moments after one, in UTC. */
 function dues(cron: string, timeZone: string, after: string, count: number): string[] {
@@ -37,6 +37,15 @@ describe("a cron expression", () => {
     expect(dues("*/30 * * * *", "Europe/Paris", "2026-03-29T00:10:00Z", 4)).toEqual(forward);
     const back = ["2026-10-25T00:30", "2026-10-25T01:00", "2026-10-25T01:30", "2026-10-25T02:00"];
     expect(dues("*/30 * * * *", "Europe/Paris", "2026-10-25T00:10:00Z", 4)).toEqual(back);
+  });
+
+  it("on days that not every month has passes over nothing in the month that follows", () => {
+    expect(dues("0 3 */15 * *", "UTC", "2027-02-16T12:00:00Z", 3)).toEqual([
+      "2027-03-01T03:00",
+      "2027-03-16T03:00",
+      "2027-03-31T03:00",
+    ]);
+    expect(dues("* * */30 * *", "UTC", "2027-02-01T23:58:00Z", 2)).toEqual(["2027-02-01T23:59", "2027-03-01T00:00"]);
   });
 
   it("was due last at the moment itself, or before it", () => {
@@ -76,6 +85,18 @@ describe("a cron expression", () => {
     "%j is sound",
     (cron) => expect(problemOfCron(cron)).toBeNull(),
   );
+});
+
+it.each(["", ":/etc/localtime", "Mars/Base"])("a machine whose TZ is %j is taken to be in UTC", (name) => {
+  const before = process.env["TZ"];
+  try {
+    process.env["TZ"] = name;
+    expect(systemTimeZone()).toBe("UTC");
+    expect(nextDue({ cron: "0 3 * * *", timeZone: systemTimeZone() }, 0)).toBe(3 * 3_600_000);
+  } finally {
+    if (before === undefined) delete process.env["TZ"];
+    else process.env["TZ"] = before;
+  }
 });
 
 it("a time zone is one that this machine knows", () => {

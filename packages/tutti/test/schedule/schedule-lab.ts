@@ -63,6 +63,7 @@ export class ListedRuns implements Runs {
   readonly told: ServerEvent[] = [];
   /** What the next calls fail with. */
   createFails: Error | null = null;
+  createTakesMs = 0;
   startFails: Error | null = null;
 
   constructor(world: World) {
@@ -70,6 +71,7 @@ export class ListedRuns implements Runs {
   }
 
   async create(request: Parameters<Runs["create"]>[0]): Promise<KnownRun> {
+    if (this.createTakesMs > 0) await this.#world.sleep(this.createTakesMs);
     if (this.createFails) throw this.createFails;
     const id = `orch_${this.list.length + 1}`;
     const { idempotency } = request;

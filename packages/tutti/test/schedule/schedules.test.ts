@@ -41,6 +41,16 @@ describe("a schedule", () => {
     expect(lab.runs.times).toEqual(["2026-11-16T03:00", "2026-11-17T03:00"]);
   });
 
+  it("has not missed its time because others, due at the same time, were started before it", async () => {
+    const names = ["a", "b", "c", "d", "e"];
+    lab.config = { schedules: Object.fromEntries(names.map((name) => [name, { cron: "0 3 * * *" }])) };
+    lab.runs.createTakesMs = 30_000;
+    await lab.begin();
+    await lab.world.until("2026-11-16T03:10:00Z");
+    expect(names.map((name) => lab.schedule(name)!.lastSkipped)).toEqual(names.map(() => null));
+    expect(lab.runs.list).toHaveLength(names.length);
+  });
+
   it("gives its run what it says: variables, agent, budget, and whether the plan is confirmed by itself", async () => {
     const more = { variables: { TONE: "short" }, agent: "claude", budget: { usd: 2 }, confirm: "yes" };
     lab.config = { schedules: { nightly: { cron: "0 3 * * *", ...more } } };

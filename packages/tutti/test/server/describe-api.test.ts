@@ -155,7 +155,7 @@ function schemasOf({ parameters, requestBody, responses }: Operation): string[] 
   const type = (name: string) => name.replaceAll("/", "~1");
   return [
     ...parameters.map((_, place) => `parameters/${place}/schema`),
-    ...(requestBody ? ["requestBody/content/application~1json/schema"] : []),
+    ...Object.keys(requestBody?.content ?? {}).map((name) => `requestBody/content/${type(name)}/schema`),
     ...Object.entries(responses).flatMap(([status, { content = {} }]) =>
       Object.keys(content).map((name) => `responses/${status}/content/${type(name)}/schema`),
     ),

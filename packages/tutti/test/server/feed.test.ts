@@ -9,6 +9,8 @@ import { Feed } from "../../src/server/feed.ts";
 import type { EventLog } from "../../src/server/follower.ts";
 import type { Outlet } from "../../src/server/outlet.ts";
 
+const RARE = "workspace:released";
+
 /** A log whose events can be told in another order than they were stored in, and later. */
 class LateLog implements EventLog {
   readonly stored: StoredEvent[] = [];
@@ -17,8 +19,11 @@ class LateLog implements EventLog {
 
   append(run: string): void {
     const seq = this.stored.length + 1;
-    const data = { id: run, phase: null };
-    const event: StoredEvent = { seq, run, runSeq: seq, timestamp: seq, type: "orchestrator:cancelled", data };
+    const place = { seq, run, runSeq: seq, timestamp: seq };
+    const event: StoredEvent =
+      seq % 7 === 0
+        ? { ...place, type: RARE, data: { id: run } }
+        : { ...place, type: "orchestrator:cancelled", data: { id: run, phase: null } };
     this.stored.push(event);
     this.#untold.push(event);
   }
@@ -31,8 +36,12 @@ class LateLog implements EventLog {
     }
   }
 
-  events({ run, after = 0, limit = Infinity }: Parameters<EventLog["events"]>[0]): StoredEvent[] {
-    return this.stored.filter((event) => event.seq > after && (run === undefined || event.run === run)).slice(0, limit);
+  events({ run, after = 0, before, limit = Infinity }: Parameters<EventLog["events"]>[0]): StoredEvent[] {
+    const end = before ?? Infinity;
+    const found = this.stored.filter(
+      (event) => event.seq > after && event.seq < end && (run === undefined || event.run === run),
+    );
+    return before === undefined ? found.slice(0, limit) : found.slice(Math.max(found.length - limit, 0));
   }
 
   lastSeq(): number {
@@ -86,6 +95,8 @@ const step = fc.oneof(
     arbitrary: fc.record({
       does: fc.constant("follow"),
       after: fc.option(fc.nat(300), { freq: 2 }),
+      tail: fc.option(fc.nat(200), { freq: 2, nil: 0 }),
+      rare: fc.boolean(),
       only: fc.option(run),
       turns: fc.nat(4),
     }),
@@ -97,6 +108,8 @@ type Step = {
   group?: number;
   heldBack?: number;
   after?: number | null;
+  tail?: number;
+  rare?: boolean;
   only?: string | null;
   turns?: number;
 };
@@ -107,24 +120,29 @@ describe("the feed", () => {
       fc.asyncProperty(fc.array(step, { maxLength: 25, size: "max" }), async (steps: Step[]) => {
         const log = new LateLog();
         const feed = new Feed(log);
-        const followers: { outlet: SlowOutlet; after: number; only: string | null }[] = [];
-        for (const { does, runs, group, heldBack, after, only, turns } of steps) {
+        const followers: { outlet: SlowOutlet; due: () => StoredEvent[] }[] = [];
+        for (const { does, runs, group, heldBack, after, tail = 0, rare, only, turns } of steps) {
           if (does === "append") for (const each of runs!) log.append(each);
           if (does === "tell") log.tell(group!, heldBack);
           if (does === "turn") await turn();
           if (does === "follow") {
             const outlet = new SlowOutlet(turns!);
-            followers.push({ outlet, after: after ?? log.lastSeq(), only: only! });
-            feed.follow(outlet, { after: after!, run: only!, types: null });
+            const types = rare ? new Set([RARE]) : null;
+            const due = (bounds: object) =>
+              log
+                .events({ ...bounds, ...(only === null ? {} : { run: only! }) })
+                .filter(({ type }) => types?.has(type) ?? true);
+            const begin = after ?? log.lastSeq();
+            // Only one who begins now has a tail: what is stored at this moment.
+            const first = after === null && tail > 0 ? due({}).slice(-tail) : [];
+            followers.push({ outlet, due: () => [...first, ...due({ after: begin })] });
+            feed.follow(outlet, { after: after!, run: only!, types, ...(after === null ? { tail } : {}) });
           }
         }
         log.tell(2);
         // Enough for the slowest follower to read the longest log in pages.
         for (let i = 0; i < 250; i++) await turn();
-        for (const { outlet, after, only } of followers) {
-          const due = log.events({ after, ...(only === null ? {} : { run: only }) });
-          expect(outlet.seqs).toEqual(due.map(({ seq }) => seq));
-        }
+        for (const { outlet, due } of followers) expect(outlet.seqs).toEqual(due().map(({ seq }) => seq));
         feed.close();
       }),
       { numRuns: 150 },

@@ -40,6 +40,14 @@ describe("a rate limit", () => {
     expect(refused.json.error.details).toEqual({ retryAfterSeconds: Number(refused.headers["retry-after"]) });
   });
 
+  it("counts pages too, which a token in the address or a cookie opens", async () => {
+    const port = await serve({ rateLimit: { perMinute: 2 } });
+    expect((await lab.ask("/?token=wrong", { port })).status).toBe(401);
+    expect((await lab.ask("/", { port, headers: { cookie: `tutti_${port}=wrong` } })).status).toBe(401);
+    const refused = await lab.ask(`/?token=${lab.token}`, { port });
+    expect([refused.status, refused.headers["set-cookie"]]).toEqual([429, undefined]);
+  });
+
   it("counts upgrades too", async () => {
     const port = await serve({ rateLimit: { perMinute: 1 } });
     expect((await lab.api("/api/inbox", { port })).status).toBe(200);

@@ -93,6 +93,14 @@ export class Scene {
     return { body: { templateId: "documentation", cwd: repo, message: "write", agent: "local", ...more } };
   }
 
+  /** What was exported of a run that has ended, under an id; it names no program. */
+  copy(id: string): string {
+    return this.lab.engine
+      .export(this.ended)
+      .replaceAll(this.ended, id)
+      .replaceAll(/"script:[^"]*"/g, '"local"');
+  }
+
   key(run: string, task: string): string {
     return this.lab.engine.get(run)!.workers[task]!.sessionId;
   }
@@ -180,6 +188,20 @@ export const CASES: Record<RouteKey, Cases> = {
   "GET /api/orchestrator/:id/graph": { success: ofEnded, wrong: nobody },
   "GET /api/orchestrator/:id/timeline": { success: ofEnded, wrong: nobody },
   "GET /api/orchestrator/:id/usage": { success: ofEnded, wrong: nobody },
+  "POST /api/orchestrator/import": {
+    success: (scene) => ({ body: scene.copy("orch_copyofanothe") }),
+    wrong: () => ({ body: '{"tutti":"run","format":99}' }),
+    conflict: (scene) => ({ body: scene.copy(scene.ended) }),
+  },
+  "GET /api/orchestrator/:id/export": { success: ofEnded, wrong: nobody },
+  "GET /api/orchestrator/:id/replay": {
+    success: ({ ended }) => ({ params: { id: ended }, query: { until: "3" } }),
+    wrong: ({ ended }) => ({ params: { id: ended }, query: { until: "9999" } }),
+  },
+  "POST /api/orchestrator/:id/fork": {
+    success: ({ ended }) => ({ params: { id: ended }, body: { at: 3, fresh: true } }),
+    wrong: ({ ended }) => ({ params: { id: ended }, body: { at: 9999 } }),
+  },
   "POST /api/orchestrator/:id/start": {
     success: async (scene) => ({ params: { id: await scene.run([{ id: "a" }], [goodWorker]) } }),
     wrong: nobody,

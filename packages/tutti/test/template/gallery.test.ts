@@ -181,7 +181,7 @@ describe("a run of a shipped template", () => {
     expect(sent[0]!.text.match(/\{[A-Z_][A-Z0-9_]*\}/g)).toBeNull();
   });
 
-  it("hands each phase what the ones before it found (D4-133, D4-134, D4-137, D4-138, D4-140, D4-141, D4-142, D4-143)", async () => {
+  it("hands each phase what the ones before it found (D4-056, D4-069, D4-133, D4-134, D4-137, D4-138, D4-140, D4-141, D4-142, D4-143)", async () => {
     const aggregation = { status: "success", summary: "in one", merged_output: "three pages that agree" };
     await run("documentation", [...mainSession(TASKS, aggregation), worker(RESULT["documentation"]!)]);
     const prompt = (phase: Phase) => sentPrompts(lab).find((each) => each.phase === phase)!;

@@ -13,6 +13,10 @@ const count = (least: number, most: number) =>
 
 export const limit = count(1, MAX_LIMIT).default(DEFAULT_LIMIT).describe("At most so many.");
 export const afterNumber = count(0, Number.MAX_SAFE_INTEGER);
+/** How many of the last ones. */
+export const tailCount = count(0, MAX_LIMIT);
+/** The place of an event in its run. */
+export const eventNumber = count(1, Number.MAX_SAFE_INTEGER);
 /** A list that goes on after a number: events by `seq`, transcripts by `n`. */
 export const PageQuery = z.object({ after: afterNumber.default(0).describe("Only what comes after it."), limit });
 /** A list that goes on after the item of an id. */

@@ -10,13 +10,17 @@ export interface Route {
   /** Values of the address after the `?`. Each member reads a string. */
   query?: z.ZodObject;
   body?: z.ZodType;
+  /** What the body is, if it is not JSON: a text that is taken as it comes. */
+  bodyType?: "text/plain";
+  /** How long a body may be, where 1 MiB is not enough. */
+  maxBytes?: number;
   response: z.ZodType;
   /** The status of a good answer; 200 unless given. */
   status?: 201 | 202;
   /** What a 200 means where a good answer has another status. */
   repeated?: string;
   /** What the answer is, if it is not JSON. */
-  type?: "text/html" | "text/plain" | "text/event-stream";
+  type?: "text/html" | "text/plain" | "text/event-stream" | "application/x-ndjson";
   /** Headers of the request that have a meaning here, with that meaning. */
   headers?: Readonly<Record<string, string>>;
   /** What this route in particular may be refused with; what any route may be is not repeated. */

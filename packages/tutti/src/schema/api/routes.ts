@@ -1,5 +1,6 @@
 // Every route of the server.
 import { INBOX_ROUTES } from "./inbox-routes.ts";
+import { LOG_ROUTES } from "./log-routes.ts";
 import { PROTOCOL_ROUTES } from "./protocol-routes.ts";
 import type { RouteTable } from "./route.ts";
 import { RUN_ROUTES } from "./run-routes.ts";
@@ -15,6 +16,7 @@ export const ROUTES = {
   ...SERVER_ROUTES,
   ...TOKEN_ROUTES,
   ...RUN_ROUTES,
+  ...LOG_ROUTES,
   ...STEER_ROUTES,
   ...WORKER_ROUTES,
   ...INBOX_ROUTES,

@@ -1,6 +1,6 @@
 // The routes of the server itself: how it is, what it can do, and what happens.
 import { z } from "zod";
-import { afterNumber } from "./query.ts";
+import { afterNumber, tailCount } from "./query.ts";
 import type { RouteTable } from "./route.ts";
 
 export const SERVER_ROUTES = {
@@ -26,6 +26,11 @@ export const SERVER_ROUTES = {
     summary: "Events as they happen, as server-sent events or, when the request asks to upgrade, over a WebSocket.",
     query: z.object({
       after: afterNumber.optional().describe("The last `seq` that was seen; 0 is everything, without it begins now."),
+      tail: tailCount
+        .optional()
+        .describe(
+          "Without `after`: first the last so many stored events that match `run` and `types`, then what comes.",
+        ),
       run: z.string().min(1).optional().describe("Only this run's events."),
       types: z.string().optional().describe("Only events of these types, separated by commas."),
     }),

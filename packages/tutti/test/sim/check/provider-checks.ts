@@ -71,6 +71,8 @@ export function checkProviders(checked: Checked, ledger: Ledger, before: Run, ev
     case "inbox:answered":
       return checkPermission(stage, before, event);
     case "orchestrator:resumed":
+      // What it had heard counted for nobody while it was paused.
+      for (const wait of ledger.waits.values()) wait.heardAt = event.timestamp;
       return checkResume(stage, ledger, before, event);
     default:
       return;
@@ -107,11 +109,14 @@ function checkOneMain({ stage, ledgers }: Checked, provider: string, { timestamp
   if (!refuses) return;
   stage.count("main sessions started to see");
   const other = [...ledgers].find(([each, { run, providers }]) => {
-    const asked = each !== id && run && askedMain(run) !== null;
+    // Two writes that are under way at the same time know nothing of each other.
+    const asked = each !== id && run && askedMain(run) !== null && timestamp - sinceWhen(run.main!) > HEARD_MS;
     return asked && providers.get(run.main!.sessionId) === provider;
   });
   stage.require(!other, "provider", () => `${id} starts its main session beside that of ${other![0]}, of ${provider}`);
 }
+
+const sinceWhen = ({ turn }: SessionState): number => turn?.startedAt ?? 0;
 
 type Started = StoredEvent & { type: "turn:started" };
 

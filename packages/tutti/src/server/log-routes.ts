@@ -1,0 +1,45 @@
+// What the routes of a run's log as a whole do: one engine call, encode.
+import type { AllowedFolders } from "./allowed-folders.ts";
+import { encodeState } from "./encode-run.ts";
+import type { Handlers } from "./handler.ts";
+import { findRun } from "./run-routes.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { LOG_ROUTES } from "../schema/api/log-routes.ts";
+import { TuttiError } from "../schema/error.ts";
+
+export interface LogRouteOptions {
+  engine: Engine;
+  folders: AllowedFolders;
+  /** For servers beyond loopback, where a request may not say which program to run. */
+  onlyNamedAgents: boolean;
+}
+
+export function logHandlers({ engine, folders, onlyNamedAgents }: LogRouteOptions): Handlers<keyof typeof LOG_ROUTES> {
+  return {
+    "POST /api/orchestrator/import": async ({ query, body }) => {
+      const { trust } = query();
+      if (trust !== undefined && onlyNamedAgents) {
+        throw new TuttiError("forbidden", "beyond loopback nobody can agree to what a run would start");
+      }
+      const runs = await engine.import(await body(), { trust, mayUse: (folder) => folders.check(folder) });
+      return runs.map(encodeState);
+    },
+    "GET /api/orchestrator/:id/export": ({ params, context }) => {
+      const { id } = findRun(engine, params.id);
+      return context.body(engine.export(id), 200, {
+        "Content-Type": "application/x-ndjson; charset=UTF-8",
+        "Content-Disposition": `attachment; filename="${id}.jsonl"`,
+      });
+    },
+    "GET /api/orchestrator/:id/replay": ({ params, query }) => {
+      const { id } = findRun(engine, params.id);
+      const { steps, problems } = engine.replay(id, query().until);
+      return { id, events: steps.length, status: steps.at(-1)!.run.status, problems };
+    },
+    "POST /api/orchestrator/:id/fork": async ({ params, body }) => {
+      const { id } = findRun(engine, params.id);
+      const { at, fresh } = await body();
+      return encodeState(await engine.fork(id, at, { fresh }));
+    },
+  };
+}

@@ -1,0 +1,193 @@
+// A run's log over HTTP: taken along, taken in, folded again, and gone on from.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startServer } from "../../src/server/start-server.ts";
+import { goodWorker, mainSession } from "../lab/scenarios.ts";
+import { ServerLab, VERSION } from "./server-lab.ts";
+
+const IMPORT = "/api/orchestrator/import";
+const MIB = 1024 * 1024;
+let lab: ServerLab;
+let ended: string;
+let copies = 0;
+beforeAll(async () => {
+  lab = await ServerLab.open();
+  const agent = lab.lab.scenario([...mainSession([{ id: "a" }, { id: "b", dependencies: ["a"] }]), goodWorker]);
+  ended = await lab.create(agent, { autoStart: true, config: { autoSpawn: true } });
+  await lab.until(ended, ({ released }) => released);
+});
+afterAll(() => lab.tearDown());
+
+const newId = () => `orch_copy${String(++copies).padStart(8, "0")}`;
+/** The text of the run that has ended, as a run of another id. */
+const copyAs = async (id: string) => (await lab.api(`/api/orchestrator/${ended}/export`)).text.replaceAll(ended, id);
+const harmless = (text: string) => text.replaceAll(/"script:[^"]*"/g, '"local"');
+
+describe("an export", () => {
+  it("is the log of the run, offered as a file", async () => {
+    const { status, headers, text } = await lab.api(`/api/orchestrator/${ended}/export`);
+    expect([status, headers["content-type"]]).toEqual([200, "application/x-ndjson; charset=UTF-8"]);
+    expect(headers["content-disposition"]).toBe(`attachment; filename="${ended}.jsonl"`);
+    const [head, ...events] = text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(head).toMatchObject({ tutti: "run", run: ended });
+    const stored = lab.engine.events({ run: ended });
+    expect(events).toEqual(stored.map(({ runSeq, type, data, timestamp }) => ({ runSeq, type, data, timestamp })));
+  });
+});
+
+describe("an import", () => {
+  it("asks for trust in the programs that the run names, and then has the run as it was", async () => {
+    const id = newId();
+    const text = await copyAs(id);
+    const refused = await lab.post(IMPORT, text);
+    expect([refused.status, refused.json.error.code]).toEqual([403, "needs_trust"]);
+    expect((await lab.api(`/api/orchestrator/${id}`)).status).toBe(404);
+    const { hash } = refused.json.error.details;
+    const { status, json } = await lab.post(`${IMPORT}?trust=${hash}`, text);
+    expect([status, json]).toMatchObject([201, [{ id, status: "completed", outcome: "success" }]]);
+    const { tasks, workerStates } = (await lab.api(`/api/orchestrator/${ended}`)).json;
+    expect(json[0].tasks).toEqual(tasks);
+    expect(Object.keys(json[0].workerStates)).toEqual(Object.keys(workerStates));
+    expect((await lab.api(`/api/orchestrator/${id}`)).json).toEqual(json[0]);
+  });
+
+  it("takes in an old file of states", async () => {
+    const state = { id: newId(), templateId: "custom", cwd: lab.lab.repo, userRequest: "as it was", tasks: [] };
+    const { status, json } = await lab.post(IMPORT, JSON.stringify({ orchestrators: [state] }));
+    expect([status, json]).toMatchObject([201, [{ id: state.id, status: "cancelled", userRequest: "as it was" }]]);
+    const twice = await lab.post(
+      IMPORT,
+      JSON.stringify([{ ...state, id: "orch_twiceinafile" }].flatMap((x) => [x, x])),
+    );
+    expect([twice.status, twice.json.error.code]).toEqual([400, "invalid_input"]);
+  });
+
+  it.each([
+    ["nothing", async () => "", "the body"],
+    ["no text", async () => Buffer.from([0xff, 0xfe]), "not text in UTF-8"],
+    ["a line that is missing", async () => (await copyAs(newId())).replace(/\n.*\n/, "\n"), "event 1 is missing"],
+    [
+      "the events of another run",
+      async () => (await copyAs(newId())).replace(/"run":"[^"]*"/, '"run":"orch_somebodyelse"'),
+      "not an event of run orch_somebodyelse",
+    ],
+  ])("of %s is refused with 400, and nothing has changed", async (_, body, message) => {
+    const before = lab.engine.lastSeq();
+    const { status, json } = await lab.post(IMPORT, await body());
+    expect([status, json.error.code, json.error.message]).toEqual([
+      400,
+      "invalid_input",
+      expect.stringContaining(message),
+    ]);
+    expect(lab.engine.lastSeq()).toBe(before);
+  });
+
+  it("of a run that is there is refused with 409, also when both come at once", async () => {
+    const id = newId();
+    const text = harmless(await copyAs(id));
+    const both = await Promise.all([lab.post(IMPORT, text), lab.post(IMPORT, text)]);
+    expect(both.map(({ status }) => status).toSorted()).toEqual([201, 409]);
+    expect((await lab.post(IMPORT, text)).json.error.code).toBe("wrong_state");
+    // Nobody else suffers from it.
+    expect((await lab.post(IMPORT, harmless(await copyAs(newId())))).status).toBe(201);
+  });
+
+  it("may be 32 MiB long, where others may be 1 MiB; more is refused with 413, also when it does not say so", async () => {
+    const long = `${harmless(await copyAs(newId()))}${" ".repeat(2 * MIB)}\n`;
+    expect((await lab.post(IMPORT, long)).status).toBe(201);
+    const tooLong = Buffer.alloc(32 * MIB + 1, " ");
+    const chunked = { "transfer-encoding": "chunked" };
+    for (const headers of [{}, chunked]) {
+      const { status, json } = await lab.api(IMPORT, { method: "POST", body: tooLong, headers });
+      expect([status, json.error]).toMatchObject([413, { code: "payload_too_large", message: /32 MiB/ }]);
+    }
+    const other = await lab.post(`/api/orchestrator/${ended}/message`, { text: "x".repeat(2 * MIB) });
+    expect(other.status).toBe(413);
+  });
+
+  it("brings no run into a folder that the server does not work in", async () => {
+    const { engine, templates } = lab.local;
+    const { token, tokens } = lab;
+    const allowed = join(lab.lab.folder, "allowed");
+    mkdirSync(allowed);
+    const given = { engine, templates, token, tokens, port: 0, version: VERSION, webRoot: null };
+    const narrow = await startServer({ ...given, folders: [allowed] });
+    const inRepository = await startServer({ ...given, folders: [join(lab.lab.repo, "docs")] });
+    try {
+      const text = harmless(await copyAs(newId()));
+      const post = (port: number, body: string) => lab.api(IMPORT, { method: "POST", body, port });
+      expect(await post(narrow.port, text)).toMatchObject({ status: 403, json: { error: { code: "forbidden" } } });
+      // The folder is allowed, and the repository that it belongs to is not.
+      mkdirSync(join(lab.lab.repo, "docs"), { recursive: true });
+      const below = text.replaceAll(JSON.stringify(lab.lab.repo), JSON.stringify(join(lab.lab.repo, "docs")));
+      expect((await post(inRepository.port, below)).status).toBe(403);
+      const elsewhere = text.replaceAll(JSON.stringify(lab.lab.repo), JSON.stringify(join(allowed, "gone")));
+      expect((await post(narrow.port, elsewhere)).status).toBe(201);
+    } finally {
+      await narrow.close();
+      await inRepository.close();
+    }
+  });
+
+  it("agrees to no program beyond loopback", async () => {
+    const { engine, templates } = lab.local;
+    const { token, tokens } = lab;
+    const given = { engine, templates, token, tokens, port: 0, version: VERSION, webRoot: null };
+    const open = await startServer({ ...given, host: "0.0.0.0", explicitToken: true });
+    try {
+      const text = await copyAs(newId());
+      const post = (query: string) => lab.api(`${IMPORT}${query}`, { method: "POST", body: text, port: open.port });
+      const { hash } = (await post("")).json.error.details;
+      expect(await post(`?trust=${hash}`)).toMatchObject({ status: 403, json: { error: { code: "forbidden" } } });
+    } finally {
+      await open.close();
+    }
+  });
+});
+
+describe("a fork", () => {
+  it("is a new run with the past of another, which waits to be resumed and then goes on", async () => {
+    const at = lab.engine.events({ run: ended }).find(({ type }) => type === "workspace:merged")!.runSeq;
+    const { status, json } = await lab.post(`/api/orchestrator/${ended}/fork`, { at });
+    expect([status, json.status]).toEqual([201, "paused"]);
+    expect(json.id).not.toBe(ended);
+    expect((await lab.post(`/api/orchestrator/${json.id}/resume`)).status).toBe(200);
+    const { outcome } = await lab.until(json.id, ({ released }) => released);
+    expect(outcome).toBe("success");
+    const of = lab.engine.events({ run: json.id }).find(({ type }) => type === "orchestrator:forked")!;
+    expect(of.data).toMatchObject({ from: ended });
+  });
+
+  it("goes on from the last event unless told otherwise, and from none that is not there: 422", async () => {
+    expect(await lab.post(`/api/orchestrator/${ended}/fork`)).toMatchObject({
+      status: 201,
+      json: { status: "completed" },
+    });
+    const refused = await lab.post(`/api/orchestrator/${ended}/fork`, { at: 9999 });
+    expect([refused.status, refused.json.error.code]).toEqual([422, "event_not_found"]);
+    expect((await lab.post(`/api/orchestrator/${ended}/fork`, { at: 0 })).status).toBe(400);
+    expect((await lab.post(`/api/orchestrator/orch_nobody/fork`)).status).toBe(404);
+  });
+});
+
+describe("a replay", () => {
+  it("finds the log in order, over or not, and tells how the run stood after one of its events", async () => {
+    const created = await lab.create("local");
+    for (const id of [ended, created]) {
+      const { status, events, problems } = (await lab.api(`/api/orchestrator/${id}/replay`)).json;
+      expect([status, events, problems]).toEqual([
+        lab.engine.get(id)!.status,
+        lab.engine.events({ run: id }).length,
+        [],
+      ]);
+    }
+    const first = await lab.api(`/api/orchestrator/${ended}/replay?until=1`);
+    expect(first.json).toEqual({ id: ended, events: 1, status: "created", problems: [] });
+    const beyond = await lab.api(`/api/orchestrator/${ended}/replay?until=9999`);
+    expect([beyond.status, beyond.json.error.code]).toEqual([422, "event_not_found"]);
+  });
+});
