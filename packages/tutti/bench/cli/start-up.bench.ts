@@ -1,0 +1,78 @@
+// What it costs to start: processor time of a command from its start to its end, and of a server from its start until it
+// listens, as multiples of a Node that does nothing. What Node has compiled is kept from one start to the next, as it is
+// for everybody; the first start of each is not counted.
+// Run: npm run bench -- start-up
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROUNDS = 15;
+const folder = mkdtempSync(join(tmpdir(), "tutti-bench-start-"));
+const tutti = fileURLToPath(new URL("../../bin/tutti.js", import.meta.url));
+/** Writes the processor time in microseconds, and the memory in bytes, to the fourth file descriptor at the end. */
+const hook = `import { writeSync } from "node:fs";
+process.on("exit", () => {
+  const { user, system } = process.cpuUsage();
+  writeSync(3, JSON.stringify({ cpu: user + system, memory: process.memoryUsage.rss() }));
+});`;
+
+interface Cost {
+  /** Milliseconds. */
+  cpu: number;
+  /** Megabytes. */
+  memory: number;
+}
+
+/** Ends by itself, or is told to once it has said that it listens. */
+async function cost(args: string[]): Promise<Cost> {
+  const child = spawn(process.execPath, ["--import", `data:text/javascript,${encodeURIComponent(hook)}`, ...args], {
+    stdio: ["ignore", "pipe", "ignore", "pipe"],
+    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, "compiled"), NODE_NO_WARNINGS: "1" },
+  });
+  let told = "";
+  child.stdio[3]!.on("data", (chunk: Buffer) => (told += chunk.toString()));
+  child.stdout!.on("data", (chunk: Buffer) => {
+    // Not SIGTERM, which would have it close everything first: what is asked is the start.
+    if (chunk.includes("listening on")) child.kill("SIGUSR2");
+  });
+  const [code] = (await once(child, "close")) as [number | null];
+  if (told === "") throw new Error(`${args.join(" ")} ended with ${code} and told nothing`);
+  const { cpu, memory } = JSON.parse(told) as { cpu: number; memory: number };
+  return { cpu: cpu / 1000, memory: memory / 2 ** 20 };
+}
+
+const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+
+const onSignal = `data:text/javascript,${encodeURIComponent('process.on("SIGUSR2", () => process.exit(0));')}`;
+const data = ["--data-dir", join(folder, "data")];
+const candidates: [string, string[]][] = [
+  ["a Node that does nothing", ["-e", "0"]],
+  ["a Node with an http server", ["-e", "require('http').createServer().listen(0, '127.0.0.1', () => process.exit())"]],
+  ["tutti --version", [tutti, "--version"]],
+  ["tutti list", [tutti, ...data, "list"]],
+  ["tutti serve, until it listens", ["--import", onSignal, tutti, ...data, "serve", "--port", "0"]],
+];
+
+try {
+  const results = candidates.map(([name]) => ({ name, costs: [] as Cost[] }));
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const [i, [, args]] of candidates.entries()) {
+      const found = await cost(args);
+      if (round > 0) results[i]!.costs.push(found);
+    }
+  }
+  const bare = median(results[0]!.costs.map(({ cpu }) => cpu));
+  console.log(`medians of ${ROUNDS} rounds; in brackets as a multiple of a Node that does nothing`);
+  for (const { name, costs } of results) {
+    const cpu = median(costs.map((each) => each.cpu));
+    const memory = median(costs.map((each) => each.memory));
+    console.log(
+      `  ${name.padEnd(32)} ${cpu.toFixed(0).padStart(5)} CPU ms (${(cpu / bare).toFixed(2)}), ${memory.toFixed(0)} MB`,
+    );
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
