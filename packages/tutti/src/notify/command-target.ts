@@ -1,6 +1,6 @@
 // A command of the person's own as a target. There is no shell in between, so nothing that an agent wrote is ever read as
 // a part of the command.
-import type { Target } from "./target.ts";
+import type { Delivery, Target } from "./target.ts";
 import { jsonBody } from "./webhook-body.ts";
 import { runCommand } from "../session/run-command.ts";
 
@@ -9,6 +9,8 @@ const TIMEOUT_MS = 8000;
 const PASSED_ON =
   "PATH HOME USER LANG LC_ALL TZ TMPDIR DISPLAY WAYLAND_DISPLAY XAUTHORITY XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS";
 
+const UNWATCHED: Delivery = { ok: false, detail: "nobody waited for its end", again: { afterMs: 0 } };
+
 export function commandTarget(command: string, cwd: string, env: Readonly<NodeJS.ProcessEnv>): Target {
   const passed = PASSED_ON.split(" ").flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]));
   return {
@@ -16,6 +18,7 @@ export function commandTarget(command: string, cwd: string, env: Readonly<NodeJS
     key: "command",
     sums: true,
     async tell(told, signal) {
+      if (signal.aborted) return UNWATCHED;
       const facts = {
         TUTTI_NOTIFY_ID: told.id,
         TUTTI_NOTIFY_KIND: told.kind,
@@ -32,7 +35,7 @@ export function commandTarget(command: string, cwd: string, env: Readonly<NodeJS
         timeoutMs: TIMEOUT_MS,
       });
       const result = await Promise.race([running, untilAborted(signal)]);
-      if (result === null) return { ok: false, detail: "nobody waited for its end", again: { afterMs: 0 } };
+      if (result === null) return UNWATCHED;
       return { ok: result.ok, detail: result.ok ? "it ended with 0" : result.detail };
     },
   };

@@ -64,22 +64,20 @@ export function openNotifier(options: NotifierOptions): Notifier {
       target,
       world,
       holds,
-      dress: ({ title, text, request, ...rest }) => ({
-        ...rest,
-        title: mask(title),
-        text: mask(text),
-        request: request && mask(request),
-        url: dashboard === null ? null : `${dashboard}/runs/${rest.run}`,
+      dress: (notification) => ({
+        ...notification,
+        url: dashboard === null ? null : `${dashboard}/runs/${notification.run}`,
       }),
       settled: note,
       report,
     }),
   );
 
-  function holds({ notification, seq }: Waiting): boolean {
-    const { run: id, kind, item, at } = notification;
+  function holds({ notification, seq, since }: Waiting): boolean {
+    const { run: id, kind, item } = notification;
     const run = runs.get(id);
-    if (run === null || world.now() - at > OLDEST_MS) return false;
+    // The time in which the machine slept, or by which its clock was set, makes nothing old.
+    if (run === null || world.mono() - since > OLDEST_MS) return false;
     if (item !== null && entryOf(run.inbox, item.id) === undefined) return false;
     if (item === null && kind === "needs_person" && run.status !== "paused") return false;
     return !runs.events({ run: id, after: seq }).some(({ type }) => COPIED.has(type));
@@ -97,24 +95,27 @@ export function openNotifier(options: NotifierOptions): Notifier {
     }
   }
 
-  function hear(event: StoredEvent, run: Run | null, listeners: readonly TargetQueue[]): void {
-    const notification = event.run === null ? null : notificationOf(event, run);
+  function hear(event: StoredEvent, run: Run | null, listeners: readonly TargetQueue[], ageMs = 0): void {
+    const notification = event.run === null ? null : notificationOf(event, run, mask);
     if (notification === null || !on.includes(notification.kind)) return;
-    for (const queue of listeners) queue.push({ notification, seq: event.seq });
+    const since = world.mono() - ageMs;
+    for (const queue of listeners) queue.push({ notification, seq: event.seq, since });
   }
 
   /** What the last notifier left, and what has happened since this one was opened. */
   function catchUp(): void {
     const told = readTold(file);
     if (told === null) report(`${file} cannot be read; nothing from before now is told`);
-    const oldest = world.now() - OLDEST_MS;
+    const now = world.now();
     const from = queues.map(({ target: { key } }) => Math.min((key === null ? null : told?.[key]) ?? opened, opened));
     for (let after = Math.min(...from); after < heard;) {
       const page = runs.events({ after, limit: PAGE });
       for (const event of page) {
-        if (event.timestamp < oldest || event.run === null) continue;
+        // The state of a run that is over has to be folded first, so it is asked for only where there is something to tell.
+        const ageMs = now - event.timestamp;
+        if (ageMs > OLDEST_MS || event.run === null || notificationOf(event, null) === null) continue;
         const late = queues.filter((_, i) => from[i]! < event.seq);
-        hear(event, runs.get(event.run), late);
+        hear(event, runs.get(event.run), late, ageMs);
       }
       after = page.at(-1)?.seq ?? heard;
     }
@@ -127,7 +128,8 @@ export function openNotifier(options: NotifierOptions): Notifier {
       catchUp();
       note();
       leave = runs.subscribe((event, run) => {
-        heard = event.seq;
+        // What belongs to no run may come after an event that is later in the log.
+        heard = Math.max(heard, event.seq);
         hear(event, run, queues);
         if (heard - noted >= NOTE_EVERY) note();
       });

@@ -21,6 +21,8 @@ const TIMEOUT_MS = 10_000;
 /** As much of an answer as is read, and as much of that as is shown. */
 const LONGEST_ANSWER = 16_384;
 const SHOWN = 200;
+/** Shorter parts of an address are words. */
+const SECRET_LENGTH = 8;
 /** Whoever asks for more patience than this does not get it. */
 const LONGEST_WAIT_MS = 300_000;
 
@@ -28,8 +30,9 @@ export async function postWebhook(options: PostOptions): Promise<Delivery> {
   const late = AbortSignal.timeout(TIMEOUT_MS);
   try {
     const response = await send(options, AbortSignal.any([options.signal, late]));
-    const said = await beginningOf(response);
-    return judge(response, said, options.now);
+    // The status counts, also if the words after it do not come to an end.
+    const said = await beginningOf(response).catch(() => "");
+    return judge(response, withoutAddress(said, options.url), options.now);
   } catch (error) {
     if (error instanceof RefusedAddress) return { ok: false, detail: error.message };
     const why = late.aborted ? `no answer within ${TIMEOUT_MS / 1000} s` : reasonOf(error);
@@ -56,6 +59,11 @@ function send({ url, body, headers, allowInternal }: PostOptions, signal: AbortS
     ...(allowInternal ? {} : { lookup: checkedLookup }),
   });
   asking.on("response", resolve).on("error", reject);
+  // Unless somebody hears of it, an answer that changes the protocol is followed by nothing at all, not even an error.
+  asking.on("upgrade", (response, socket) => {
+    socket.destroy();
+    resolve(response);
+  });
   asking.end(body);
   return promise;
 }
@@ -69,6 +77,22 @@ async function beginningOf(response: IncomingMessage): Promise<string> {
     if (said.length > LONGEST_ANSWER) break;
   }
   return said;
+}
+
+/** Servers like to repeat what they were asked for, and whoever knows that can send there too. */
+function withoutAddress(said: string, { pathname, search }: URL): string {
+  const long = `${pathname}${search}`.split(/[/?&=]/).filter((part) => part.length >= SECRET_LENGTH);
+  const whole = [pathname + search, pathname].filter((part) => part.length > 1);
+  const spelled = [...whole, ...long].flatMap((part) => [part, decoded(part)]);
+  return spelled.reduce((text, part) => text.replaceAll(part, "…"), said);
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 function judge({ statusCode = 0, headers }: IncomingMessage, said: string, now: number): Delivery {

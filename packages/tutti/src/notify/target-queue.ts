@@ -5,7 +5,7 @@
 //    closed before that, it stays unsettled, and whoever opens the next one pushes it again.
 // 2. A target that fails or hangs holds up nobody else, and nothing that it does gets out of here.
 import { firstGroup, summedUp } from "./sum-up.ts";
-import type { Target, Told } from "./target.ts";
+import type { Delivery, Target, Told } from "./target.ts";
 import type { Notification } from "../schema/notification.ts";
 import type { World } from "../world.ts";
 
@@ -13,6 +13,8 @@ import type { World } from "../world.ts";
 export interface Waiting {
   notification: Notification;
   seq: number;
+  /** When it happened, by the clock that only goes forward. */
+  since: number;
 }
 
 export interface QueueOptions {
@@ -80,12 +82,21 @@ export function openQueue(options: QueueOptions): TargetQueue {
   async function deliver(notification: Notification): Promise<boolean> {
     const told = dress(notification);
     for (let tries = 1; ; tries++) {
-      const { ok, detail, again } = await target.tell(told, over.signal);
+      const { ok, detail, again } = await tell(told);
       if (ok) isTroubled = false;
       else if (!again || tries > RETRY_MS.length) trouble(`${notification.id} could not be told: ${detail}`);
       if (ok || !again || tries > RETRY_MS.length) return true;
       await world.sleep(Math.max(again.afterMs, RETRY_MS[tries - 1]!), closing.signal, true);
       if (closing.signal.aborted) return false;
+    }
+  }
+
+  /** One that cannot even be asked, such as a command with a quote that nothing closes, would stay so. */
+  async function tell(told: Told): Promise<Delivery> {
+    try {
+      return await target.tell(told, over.signal);
+    } catch (error) {
+      return { ok: false, detail: (error as Error).message };
     }
   }
 

@@ -22,14 +22,17 @@ function slackBody({ title, text, request, run, url }: Told): object {
 
 /**
  * Slack gives meaning to what stands between < and >, such as <!channel>; these three are what it wants escaped. Those
- * that are only compatible also call people by a bare @, so something that nobody sees is put behind it.
+ * that are only compatible also call people by a bare @, and know links and pictures written as [words](address); so
+ * something that nobody sees is put in between. The same keeps an address from becoming a link.
  */
 const escaped = (text: string): string =>
   text
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;")
-    .replaceAll(/@(?=[\p{L}\p{N}])/gu, "@\u200b");
+    .replaceAll(/@(?=[\p{L}\p{N}])/gu, "@\u200b")
+    .replaceAll("](", "]\u200b(")
+    .replaceAll("://", ":\u200b//");
 
 export const signatureOf = (body: string, secret: string): string =>
   `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;

@@ -11,8 +11,26 @@ const LONGEST_TITLE = 100;
 const LONGEST_TEXT = 600;
 const LONGEST_NAME = 60;
 
-/** Null for what nobody needs to hear of. Whoever does not have the run's state gives null, and gets fewer details. */
-export function notificationOf(event: StoredEvent, run: Run | null): Notification | null {
+/**
+ * Null for what nobody needs to hear of. Whoever does not have the run's state gives null, and gets fewer details. Secrets
+ * are masked before anything is cut off: nobody knows a part of one again.
+ */
+export function notificationOf(event: StoredEvent, run: Run | null, mask = unmasked): Notification | null {
+  const told = wordsOf(event, run);
+  return (
+    told && {
+      ...told,
+      title: readable(told.title, LONGEST_TITLE, mask),
+      text: readable(told.text, LONGEST_TEXT, mask),
+      request: told.request && readable(told.request, LONGEST_TITLE, mask),
+    }
+  );
+}
+
+const unmasked = (text: string): string => text;
+
+/** The same at its full length. */
+function wordsOf(event: StoredEvent, run: Run | null): Notification | null {
   switch (event.type) {
     case "inbox:added":
       return ofItem(event, event.data.item, run);
@@ -95,9 +113,9 @@ function made(event: StoredEvent, run: Run | null, kind: NotificationKind, title
     kind,
     run: event.run!,
     taskId: null,
-    title: readable(title, LONGEST_TITLE),
-    text: readable(text, LONGEST_TEXT),
-    request: run && readable(run.userRequest, LONGEST_TITLE),
+    title,
+    text,
+    request: run && run.userRequest,
     at: event.timestamp,
     item: null,
     outcome: null,
@@ -105,7 +123,8 @@ function made(event: StoredEvent, run: Run | null, kind: NotificationKind, title
 }
 
 /** What a task is called is an agent's word too. */
-const nameOf = (taskId: string | null): string | null => (taskId === null ? null : readable(taskId, LONGEST_NAME));
+const nameOf = (taskId: string | null): string | null =>
+  taskId === null ? null : readable(taskId, LONGEST_NAME, unmasked);
 
 const ESCAPE = String.fromCodePoint(27);
 /** Colours, cursor movements and titles of terminals, which say nothing here. */
@@ -116,10 +135,11 @@ const TERMINAL_CODES = new RegExp(
 const INVISIBLE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]+/gu;
 
 /** One line that can be read and does nothing, with a sign where it was cut. */
-function readable(text: string, max: number): string {
+function readable(text: string, max: number, mask: (text: string) => string): string {
   // What will be cut off is not worth looking at.
   const start = text.slice(0, 20 * max).toWellFormed();
-  const line = start.replaceAll(TERMINAL_CODES, "").replaceAll(INVISIBLE, " ").replaceAll(/\s+/g, " ").trim();
+  const plain = start.replaceAll(TERMINAL_CODES, "").replaceAll(INVISIBLE, " ").replaceAll(/\s+/g, " ").trim();
+  const line = mask(plain);
   if (line.length <= max) return line;
   // Half of a pair at the end would be shown as a broken character.
   return `${line.slice(0, max - 1).replace(/[\ud800-\udbff]$/, "")}…`;

@@ -26,7 +26,7 @@ interface NewRun {
   message: string;
   agent?: string | undefined;
   customVariables: Record<string, unknown>;
-  config: { autoSpawn?: boolean };
+  config: { autoSpawn: boolean };
   budget: Budget;
   idempotency: Idempotency;
   mayUse?: (root: string) => void;
@@ -122,7 +122,8 @@ export class RunLauncher {
       message,
       agent,
       customVariables: variables,
-      config: confirm === "yes" ? { autoSpawn: true } : {},
+      // In both cases: what the template says, which may be a project's, does not count here.
+      config: { autoSpawn: confirm === "yes" },
       budget,
       idempotency: { key: `${origin}/${occasion}`, body: origin },
       ...(this.#mayUse && { mayUse: this.#mayUse }),

@@ -27,8 +27,11 @@ export interface SchedulesOptions {
 const LOOK_EVERY_MS = 30_000;
 /** Later than this a due time has been missed. */
 const GRACE_MS = 60_000;
-/** A mark that lies further ahead was made by a clock that was wrong; nearer ones are waited for. */
-const WRONG_CLOCK_MS = 25 * 3_600_000;
+/**
+ * A mark that lies further ahead was made by a clock that was wrong, and must not silence a schedule until then. A due time
+ * that comes again finds the run that it has.
+ */
+const WRONG_CLOCK_MS = 60_000;
 const MISSED = "nothing could be started when it was due";
 
 interface DueTime {

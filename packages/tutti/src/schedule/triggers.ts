@@ -4,7 +4,8 @@
 // 1. Who does not know the secret is not told which triggers there are: no such trigger, one that is switched off, one
 //    without a secret and a wrong signature are refused in the same words, and a signature is computed for each.
 // 2. One delivery makes one run, however often it is sent. One that was refused has left nothing and can be sent again.
-// 3. What a delivery says goes only where the person's own words have a place for it.
+// 3. Whoever has seen a delivery and sends it again and again, refused or not, leaves no more traces than the first time.
+// 4. What a delivery says goes only where the person's own words have a place for it.
 import { readFileSync } from "node:fs";
 import { fillPayload } from "./fill-payload.ts";
 import { demandSound, type LiveSettings, type Report } from "./live-settings.ts";
@@ -28,6 +29,8 @@ export interface TriggersOptions {
 
 /** Shorter ones can be guessed. */
 const LEAST_SECRET = 16;
+/** So many refused deliveries are known again. */
+const KNOWN_REFUSALS = 1000;
 
 const originOf = (name: string) => `trigger/${name}` as const;
 
@@ -35,6 +38,8 @@ export class Triggers {
   readonly #options: TriggersOptions;
   /** Takes the place of a secret that there is not. */
   readonly #nobodysSecret: string;
+  /** Why a delivery was refused last. */
+  readonly #refusals = new Map<string, string>();
 
   constructor(options: TriggersOptions) {
     this.#options = options;
@@ -85,11 +90,20 @@ export class Triggers {
       return await launcher.launch(originOf(name), delivery, wanted);
     } catch (thrown) {
       const { message, kind } = asTuttiError(thrown);
+      if (!this.#isNewRefusal(`${originOf(name)}/${delivery}`, message)) throw thrown;
       report("a trigger could not be followed", { trigger: name, reason: message });
       // The sender is told; the person, who does not see that, finds it among the events.
       if (kind.status < 500) await launcher.tell({ type: "trigger:refused", data: { name, reason: message } });
       throw thrown;
     }
+  }
+
+  #isNewRefusal(delivery: string, reason: string): boolean {
+    const isNew = this.#refusals.get(delivery) !== reason;
+    this.#refusals.set(delivery, reason);
+    const [oldest] = this.#refusals.keys();
+    if (this.#refusals.size > KNOWN_REFUSALS) this.#refusals.delete(oldest!);
+    return isNew;
   }
 
   /** Looked up for each delivery, so that a secret can be replaced while the server runs. */

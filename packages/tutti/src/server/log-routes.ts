@@ -6,6 +6,7 @@ import { findRun } from "./run-routes.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { LOG_ROUTES } from "../schema/api/log-routes.ts";
 import { TuttiError } from "../schema/error.ts";
+import type { Run } from "../schema/run.ts";
 
 export interface LogRouteOptions {
   engine: Engine;
@@ -15,6 +16,8 @@ export interface LogRouteOptions {
 }
 
 export function logHandlers({ engine, folders, onlyNamedAgents }: LogRouteOptions): Handlers<keyof typeof LOG_ROUTES> {
+  /** A server acts for all its runs, also for those that come while it is there. */
+  const takeUp = async ({ id }: Run) => encodeState(await engine.takeUp(id));
   return {
     "POST /api/orchestrator/import": async ({ query, body }) => {
       const { trust } = query();
@@ -22,7 +25,7 @@ export function logHandlers({ engine, folders, onlyNamedAgents }: LogRouteOption
         throw new TuttiError("forbidden", "beyond loopback nobody can agree to what a run would start");
       }
       const runs = await engine.import(await body(), { trust, mayUse: (folder) => folders.check(folder) });
-      return runs.map(encodeState);
+      return Promise.all(runs.map(takeUp));
     },
     "GET /api/orchestrator/:id/export": ({ params, context }) => {
       const { id } = findRun(engine, params.id);
@@ -39,7 +42,7 @@ export function logHandlers({ engine, folders, onlyNamedAgents }: LogRouteOption
     "POST /api/orchestrator/:id/fork": async ({ params, body }) => {
       const { id } = findRun(engine, params.id);
       const { at, fresh } = await body();
-      return encodeState(await engine.fork(id, at, { fresh }));
+      return takeUp(await engine.fork(id, at, { fresh }));
     },
   };
 }

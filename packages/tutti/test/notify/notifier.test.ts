@@ -127,6 +127,23 @@ describe("a target", () => {
     expect(a.texts()).toEqual(["what about open?", "what about last?"]);
   });
 
+  it("hears of what has just happened also if the machine sleeps, or its clock is set, before it is told", async () => {
+    let asleep = 0;
+    const world: World = {
+      ...realWorld,
+      now: () => Date.now() + asleep,
+      sleep: async (ms, signal, inBackground) => {
+        if (!inBackground) return realWorld.sleep(ms, signal);
+        asleep = 8 * HOUR;
+      },
+    };
+    const a = listener("a");
+    start([a], { world });
+    await log.add([created(), item("1")], { agoMs: 0 });
+    await a.until(1);
+    expect(a.texts()).toEqual(["what about 1?"]);
+  });
+
   it("hears of a pause only as long as the run is paused", async () => {
     const a = listener("a");
     start([a]);

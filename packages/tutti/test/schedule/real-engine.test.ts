@@ -181,6 +181,19 @@ describe("a server with a trigger", () => {
     ]);
   });
 
+  it("asks before it carries a plan out, whatever a template of the project says", async () => {
+    const folder = join(lab.lab.repo, ".tutti", "templates");
+    mkdirSync(folder, { recursive: true });
+    const theirs = { id: "documentation", name: "Theirs", extends: "documentation", config: { autoSpawn: true } };
+    writeFileSync(join(folder, "documentation.json"), JSON.stringify(theirs));
+    const { orchestratorId: id } = (await send('{"ref":"trunk"}')).json;
+    expect(lab.engine.get(id)!.template.name).toBe("Theirs");
+    const planned = await lab.until(id, ({ tasks }) => tasks.length > 0);
+    expect([planned.status, Object.values(planned.inbox).map(({ kind }) => kind)]).toEqual(["confirming", ["plan"]]);
+    await lab.engine.cancel(id);
+    await lab.until(id, ({ released }) => released);
+  });
+
   it("makes no run in a folder that the server may not use", async () => {
     const fenced = await openSchedules(lab.lab.data, lab.engine, { folders: [join(lab.lab.folder, "elsewhere")] });
     const hub = `sha256=${createHmac("sha256", SECRET).update("{}").digest("hex")}`;

@@ -24,7 +24,9 @@ describe("a schedule", () => {
     await lab.world.until("2026-11-16T02:59:59Z");
     expect(lab.runs.list).toEqual([]);
     await lab.world.until("2026-11-16T03:30:00Z");
-    expect(lab.runs.list).toMatchObject([{ status: "analyzing", request: { message: "write it down", config: {} } }]);
+    expect(lab.runs.list).toMatchObject([
+      { status: "analyzing", request: { message: "write it down", config: { autoSpawn: false } } },
+    ]);
     expect(lab.runs.told).toEqual([
       { type: "schedule:fired", data: { name: "nightly", due: Date.parse("2026-11-16T03:00:00Z"), run: "orch_1" } },
     ]);
@@ -229,6 +231,21 @@ describe("a clock that is set", () => {
     lab.world.set("2026-11-16T02:00:00Z");
     await lab.world.until("2026-11-16T04:00:00Z");
     expect(lab.runs.times).toEqual(["2026-11-16T03:00"]);
+  });
+
+  it("ahead for a moment costs no due time of the hours in between, and makes none of them twice", async () => {
+    lab.config = { schedules: { nightly: { cron: "0 * * * *" } } };
+    await lab.begin();
+    lab.world.set("2026-11-16T07:00:00Z");
+    await lab.world.until("2026-11-16T07:00:40Z");
+    lab.runs.end();
+    lab.world.set("2026-11-16T02:10:00Z");
+    for (const hour of ["03", "04", "05", "06", "07", "08"]) {
+      await lab.world.until(`2026-11-16T${hour}:05:00Z`);
+      lab.runs.end();
+    }
+    const dues = lab.runs.list.map(({ idempotency }) => idempotency!.key.slice(-13, -8));
+    expect(dues).toEqual(["07:00", "03:00", "04:00", "05:00", "06:00", "08:00"]);
   });
 
   it("to the right time after it was far ahead lets schedules go on", async () => {

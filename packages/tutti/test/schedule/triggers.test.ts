@@ -100,6 +100,20 @@ describe("a trigger", () => {
     expect(await deliver("deploy", "3")).toMatchObject({ isNew: true });
   });
 
+  it("tells once of a delivery that is refused for the same reason however often it is sent", async () => {
+    await deliver("deploy", "1");
+    await deliver("deploy", "2");
+    const refused = () => lab.runs.told.filter(({ type }) => type === "trigger:refused").length;
+    for (const body of ["3", "3", "4", "3", "4"]) {
+      await expect(deliver("deploy", body)).rejects.toMatchObject({ code: "too_many_runs" });
+    }
+    expect([refused(), lab.reported.length]).toEqual([2, 2]);
+    lab.runs.createFails = new TuttiError("template_not_found", "there is no template x");
+    lab.runs.end();
+    await expect(deliver("deploy", "3")).rejects.toMatchObject({ code: "template_not_found" });
+    expect([refused(), lab.reported.length]).toEqual([3, 3]);
+  });
+
   it("that is not there, switched off, without a secret or with a short one is refused as a wrong signature is", async () => {
     lab.config = {
       triggers: {

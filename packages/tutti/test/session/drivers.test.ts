@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { listen, oneTurn, SessionLab, texts, turn } from "./session-lab.ts";
 import { findDriver } from "../../src/session/agents.ts";
 import { JsonLinesDecoder } from "../../src/session/drivers/json-lines.ts";
-import { globMatches, matchSession, Scenario } from "../../src/session/drivers/script/scenario.ts";
+import { globMatches, matchSession } from "../../src/session/drivers/script/match-session.ts";
+import { Scenario } from "../../src/session/drivers/script/scenario.ts";
 import { splitCommand } from "../../src/session/split-command.ts";
 
 describe("a text: agent", () => {

@@ -4,7 +4,8 @@ import { mkdirSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { linesOf } from "../../line-splitter.ts";
-import { matchSession, Scenario, type ScenarioTurn } from "./scenario.ts";
+import { matchSession } from "./match-session.ts";
+import type { Scenario, ScenarioTurn } from "./scenario.ts";
 
 /** The longest that a timer can wait. */
 const FOR_EVER_MS = 2 ** 31 - 1;
@@ -14,7 +15,7 @@ interface UserLine {
   variables?: Record<string, string>;
 }
 
-const scenario = Scenario.parse(JSON.parse(readFileSync(process.argv[2]!, "utf8")));
+const scenario = JSON.parse(readFileSync(process.argv[2]!, "utf8")) as Scenario;
 /** How many turns of each session entry have been played to their end; an interrupted one is played again. */
 const used = new Map<number, number>();
 /** Who waits for the answer to a question, by its id. */

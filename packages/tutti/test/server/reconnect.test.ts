@@ -1,0 +1,160 @@
+// Clients of a server that is killed again and again in the middle of its work: each event they want comes once, in order.
+import { once } from "node:events";
+import type { ChildProcess } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { createClient } from "../../src/client/client.ts";
+import { followEvents, type FollowOptions } from "../../src/client/follow-events.ts";
+import type { Frame } from "../../src/client/frame.ts";
+import { finished, Lab } from "../lab/lab.ts";
+import { SocketFollower, StreamFollower } from "./server-lab.ts";
+
+let lab: Lab;
+let server: ChildProcess;
+let baseUrl = "";
+const leaving: (() => void)[] = [];
+beforeEach(async () => {
+  lab = new Lab();
+  await serve("0");
+});
+afterEach(async () => {
+  for (const leave of leaving.splice(0)) leave();
+  await kill();
+  lab.tearDown();
+});
+
+async function serve(port: string): Promise<void> {
+  server = lab.start(["--json", "serve", "--port", port]);
+  const [text] = (await once(server.stdout!.setEncoding("utf8"), "data")) as [string];
+  baseUrl = new URL((JSON.parse(text) as { url: string }).url).origin;
+}
+
+async function kill(): Promise<void> {
+  const end = finished(server);
+  server.kill("SIGKILL");
+  await end;
+}
+
+const token = () => readFileSync(join(lab.data, "token"), "utf8").trim();
+const headers = () => ({ authorization: `Bearer ${token()}` });
+
+/** A client of the library, which comes back by itself. */
+function follow(wanted: Partial<FollowOptions>): Frame[] {
+  const frames: Frame[] = [];
+  const onFrame = (frame: Frame) => void frames.push(frame);
+  leaving.push(followEvents({ baseUrl, token: token(), backOffMs: () => 30, onFrame, ...wanted }));
+  return frames;
+}
+
+/** A client of its own making: comes back with the last `seq` that it saw, and goes on from there. */
+function comeBack(connect: (last: number) => Promise<{ frames: Frame[]; closed: Promise<unknown>; leave(): void }>) {
+  const frames: Frame[] = [];
+  const over = Promise.withResolvers<null>();
+  const going = (async () => {
+    for (let isOver = false; !isOver;) {
+      const follower = await connect(frames.at(-1)?.seq ?? 0).catch(() => null);
+      if (!follower) await sleep(30);
+      else isOver = (await Promise.race([follower.closed, over.promise])) === null;
+      follower?.leave();
+      frames.push(...(follower?.frames ?? []));
+    }
+  })();
+  return async () => {
+    over.resolve(null);
+    await going;
+    return frames;
+  };
+}
+
+async function openSocket(query: string): Promise<SocketFollower> {
+  const socket = new SocketFollower(`${baseUrl.replace("http", "ws")}/api/events${query}`, headers());
+  await once(socket.socket, "open");
+  return socket;
+}
+
+async function openStream(query: string, last: number): Promise<StreamFollower> {
+  const { request } = await import("node:http");
+  const seen = last === 0 ? {} : { "last-event-id": String(last) };
+  const asking = request(`${baseUrl}/api/events${query}`, {
+    headers: { ...headers(), accept: "text/event-stream", ...seen },
+  });
+  asking.end();
+  const [response] = (await once(asking, "response")) as [ConstructorParameters<typeof StreamFollower>[0]];
+  return new StreamFollower(response);
+}
+
+it("has no gap and no repeat for a client that reconnects to a server that was killed, whatever it wants", async () => {
+  const client = () => createClient({ baseUrl, token: token() });
+  const body = { templateId: "documentation", cwd: lab.repo, message: "never mind", agent: "local" };
+  const [mine, other] = [await client().create(body), await client().create(body)].map((run) => run.orchestratorId);
+  const ofMine = { type: "subscribe", channel: "orchestrator", orchestratorId: mine };
+  const types = ["message:sent", "nothing"];
+
+  const all = follow({ after: 0 });
+  const byRun = follow({ after: 0, run: mine! });
+  const byTypes = follow({ after: 0, types });
+  const byBoth = follow({ after: 0, run: other!, types });
+  const tail = follow({ tail: 1, run: mine! });
+  const streamed = comeBack((last) => openStream(`?run=${mine}&after=0`, last));
+  const streamedTail = comeBack((last) => openStream("?tail=10000", last));
+  const subscribed = comeBack(async (last) => {
+    const socket = await openSocket(`?after=${last}`);
+    await socket.say(ofMine);
+    // Told to leave it out for a while, it goes on with it after the next death.
+    if (last > 0) await socket.say({ ...ofMine, type: "unsubscribe" });
+    return socket;
+  });
+
+  // Somebody speaks to both runs all the time, and says a word again if nobody has answered.
+  const acknowledged: string[] = [];
+  const speaking = { over: false };
+  const speaker = (async () => {
+    for (let i = 0; !speaking.over; i++) {
+      const text = `word ${i}`;
+      await client()
+        .message((i % 2 === 0 ? mine : other)!, text)
+        .then(() => acknowledged.push(text))
+        .catch(() => sleep(20));
+    }
+  })();
+  for (let deaths = 0; deaths < 3; deaths++) {
+    const before = acknowledged.length;
+    while (acknowledged.length < before + 40) await sleep(5);
+    await kill();
+    await serve(new URL(baseUrl).port);
+  }
+  const before = acknowledged.length;
+  while (acknowledged.length < before + 40) await sleep(5);
+  speaking.over = true;
+  await speaker;
+
+  const log = lab.events().map((event): Frame => ({ ...event, timestamp: new Date(event.timestamp).toISOString() }));
+  expect(log.map(({ seq }) => seq)).toEqual(log.map((_, i) => i + 1));
+  const said = log.flatMap(({ type, data }) => (type === "message:sent" ? [(data as { text: string }).text] : []));
+  expect(said).toEqual(expect.arrayContaining(acknowledged));
+
+  const ofRun = log.filter(({ run }) => run === mine);
+  const ofTypes = log.filter(({ type }) => types.includes(type));
+  for (const [frames, due] of [
+    [all, log],
+    [byRun, ofRun],
+    [byTypes, ofTypes],
+    [byBoth, ofTypes.filter(({ run }) => run === other)],
+  ] as const) {
+    while (frames.length < due.length) await sleep(20);
+    expect(frames).toEqual(due);
+  }
+  // It began with the event that was the last one then.
+  while (tail.at(-1)?.seq !== ofRun.at(-1)!.seq) await sleep(20);
+  expect(tail).toEqual(ofRun.slice(-tail.length));
+
+  // What it subscribed to came whole; before the server had heard of the subscription, others' came too.
+  const frames = await subscribed();
+  expect(new Set(frames.map(({ seq }) => seq)).size).toBe(frames.length);
+  const lastSeen = frames.findLast(({ run }) => run === mine)!.seq;
+  expect(frames.filter(({ run }) => run === mine)).toEqual(ofRun.filter(({ seq }) => seq <= lastSeen));
+  expect(await streamed()).toEqual(ofRun);
+  expect(await streamedTail()).toEqual(log);
+});
