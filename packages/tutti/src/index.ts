@@ -2,7 +2,8 @@
 export { Engine, type EngineOptions, type Listener } from "./engine/engine.ts";
 export type { NewRun } from "./engine/new-run.ts";
 export type { RunSummary } from "./engine/run-shelf.ts";
-export { openLocalEngine, readRun, readSummaries, type LocalEngine, type LocalOptions } from "./main.ts";
+export { openLocalEngine, type LocalEngine, type LocalOptions } from "./main/local-engine.ts";
+export { readRun, readSummaries } from "./main/look.ts";
 export { Mailbox } from "./mailbox/mailbox.ts";
 export { Backstage, type Controller } from "./module/backstage.ts";
 export type { ListedSession, ListOptions } from "./module/list-sessions.ts";

@@ -7,7 +7,7 @@ import { loadavg } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isInstalled } from "../../../../scripts/agents.mjs";
-import { openLocalEngine } from "../../src/main.ts";
+import { openLocalEngine } from "../../src/main/local-engine.ts";
 import type { KeeperSpec } from "../../src/session/session-folder.ts";
 import type { SessionSignal, SessionSpec } from "../../src/session/session.ts";
 import { Conversation } from "../../test/agents/conversation.ts";

@@ -1,5 +1,5 @@
 // The bell of a terminal: a person who looks elsewhere hears that they are needed.
-import { readNotifications } from "./local-engine.ts";
+import { readNotifications } from "../main/settings.ts";
 import type { Output } from "./output.ts";
 import type { NotificationKind } from "../schema/notification.ts";
 

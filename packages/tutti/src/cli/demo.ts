@@ -9,7 +9,8 @@ import { SAMPLE_PROJECT } from "./sample-project.ts";
 import { announceServer } from "./server-file.ts";
 import { untilTold } from "./serve.ts";
 import { readVersion } from "./version.ts";
-import { exportCommit, makeRepository, startLocalServer } from "../main.ts";
+import { startLocalServer } from "../main/local-server.ts";
+import { exportCommit, makeRepository } from "../main/samples.ts";
 
 export async function demo(output: Output): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "tutti-demo-"));

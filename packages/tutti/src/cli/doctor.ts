@@ -1,7 +1,7 @@
 // `tutti doctor`: what is installed, what is missing, and what to do about it.
 import type { Output } from "./output.ts";
 import { readVersion } from "./version.ts";
-import { diagnose } from "../main.ts";
+import { diagnose } from "../main/diagnose.ts";
 
 export async function doctor(output: Output): Promise<number> {
   const { ok, checks } = await diagnose({ dataDir: output.dataDir, version: readVersion() });

@@ -2,31 +2,9 @@
 import { join } from "node:path";
 import { untilInterrupted } from "./interrupt.ts";
 import type { Output } from "./output.ts";
-import { openLocalEngine } from "../main.ts";
+import { openLocalEngine } from "../main/local-engine.ts";
 import { TuttiError } from "../schema/error.ts";
 
-export {
-  CONFIG_FILE,
-  copyOf,
-  findTemplate,
-  identify,
-  isAlive,
-  makeRepository,
-  openTemplates,
-  openTokens,
-  openTranscripts,
-  parseTemplate,
-  readConfig,
-  readEvents,
-  readRetention,
-  readNotifications,
-  readRun,
-  readSummaries,
-  replayLog,
-  rehearsalScenario,
-  rehearsedTemplate,
-  testNotifications,
-} from "../main.ts";
 export type LocalEngine = ReturnType<typeof openLocalEngine>;
 export type Engine = LocalEngine["engine"];
 

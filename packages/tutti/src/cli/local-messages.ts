@@ -1,8 +1,8 @@
 // The way of the commands that work on files of messages: they need neither a server nor an engine.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { Mailbox, realWorld, ResponseParser } from "../main.ts";
-import type { Layout } from "../main.ts";
+import { Mailbox, realWorld, ResponseParser } from "../main/messages.ts";
+import type { Layout } from "../main/messages.ts";
 import { TuttiError } from "../schema/error.ts";
 
 export {
@@ -14,8 +14,8 @@ export {
   readStatusFile,
   readTolerantly,
   translate,
-} from "../main.ts";
-export type { Layout, Mailbox, Problem, Protocol, ReadOptions } from "../main.ts";
+} from "../main/messages.ts";
+export type { Layout, Mailbox, Problem, Protocol, ReadOptions } from "../main/messages.ts";
 
 /** The blocks of an agent's answer, with the delimiters of document 000. */
 export const answerParser = new ResponseParser();

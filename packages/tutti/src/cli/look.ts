@@ -1,6 +1,6 @@
 // The way of the commands that only look: at the server where one works on the folder, else at the log on disk.
 import { findAddress } from "./find-address.ts";
-import { copyOf, openTranscripts, readEvents, readRun, readSummaries, replayLog } from "./local-engine.ts";
+import { copyOf, openTranscripts, readEvents, readRun, readSummaries, replayLog } from "../main/look.ts";
 import type { Output } from "./output.ts";
 import type { Look } from "./runs.ts";
 import { serverRuns } from "./server-runs.ts";

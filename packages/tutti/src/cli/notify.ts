@@ -1,6 +1,6 @@
 // `tutti notify test`: one notification to everybody who is set up, and what came of it.
 import { ringTerminal } from "./bell.ts";
-import { CONFIG_FILE, readNotifications, testNotifications } from "./local-engine.ts";
+import { CONFIG_FILE, readNotifications, testNotifications } from "../main/settings.ts";
 import type { Output } from "./output.ts";
 import { TuttiError } from "../schema/error.ts";
 

@@ -1,6 +1,6 @@
 // `tutti prune`: remove runs that are over and that nobody wants to keep. Their branches and refs stay.
 import { plural } from "./describe.ts";
-import { readRetention } from "./local-engine.ts";
+import { readRetention } from "../main/settings.ts";
 import { openLook } from "./look.ts";
 import type { Output } from "./output.ts";
 import { readNumber } from "./read-number.ts";

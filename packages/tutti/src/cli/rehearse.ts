@@ -5,7 +5,9 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { plural } from "./describe.ts";
 import { follow } from "./follow.ts";
-import * as local from "./local-engine.ts";
+import { withRehearsal, type Engine } from "./local-engine.ts";
+import { makeRepository, rehearsalScenario, rehearsedTemplate } from "../main/samples.ts";
+import { findTemplate } from "../main/templates.ts";
 import { localRuns } from "./local-runs.ts";
 import type { Output } from "./output.ts";
 import { readPairs } from "./pairs.ts";
@@ -28,16 +30,16 @@ const FIRST_LINES = 4;
 export async function rehearse(output: Output, templateId: string, flags: RehearseFlags): Promise<number> {
   const customVariables = readPairs("--var", flags.var);
   const tasks = readTasks(flags.tasks);
-  const template = local.findTemplate(output.dataDir, templateId, readFolder(flags.cwd ?? "."));
+  const template = findTemplate(output.dataDir, templateId, readFolder(flags.cwd ?? "."));
   const message = flags.request ?? `A rehearsal of the template ${template.name}`;
   const folder = mkdtempSync(join(tmpdir(), "tutti-rehearsal-"));
   const cwd = join(folder, "corner-bookshop");
   const scenario = join(folder, "scenario.json");
   try {
-    return await local.withRehearsal(folder, scenario, async (opened, signal) => {
+    return await withRehearsal(folder, scenario, async (opened, signal) => {
       const { engine } = opened;
-      await local.makeRepository(cwd, { ...SAMPLE_PROJECT, ...asProjectTemplate(template) });
-      writeFileSync(scenario, JSON.stringify(local.rehearsalScenario(template, tasks)));
+      await makeRepository(cwd, { ...SAMPLE_PROJECT, ...asProjectTemplate(template) });
+      writeFileSync(scenario, JSON.stringify(rehearsalScenario(template, tasks)));
       announce(output, template);
       const agent = `script:${scenario}`;
       const { id } = await engine.create({ templateId, cwd, message, agent, customVariables });
@@ -54,7 +56,7 @@ export async function rehearse(output: Output, templateId: string, flags: Rehear
 
 /** Wherever the template came from, the sample project brings it along and needs no other. */
 const asProjectTemplate = (template: Template): Record<string, string> => ({
-  [`.tutti/templates/${template.id}.json`]: JSON.stringify(local.rehearsedTemplate(template), null, 2),
+  [`.tutti/templates/${template.id}.json`]: JSON.stringify(rehearsedTemplate(template), null, 2),
 });
 
 function readFolder(folder: string): string {
@@ -89,7 +91,7 @@ interface SentPrompt {
 }
 
 /** A prompt is shown when its turn is over: by then it lies in the session's folder, exactly as the agent got it. */
-function showPrompts(engine: local.Engine, output: Output, whole: boolean): void {
+function showPrompts(engine: Engine, output: Output, whole: boolean): void {
   const phases = new Map<string, string>();
   engine.subscribe((event, run) => {
     if (run === null || (event.type !== "turn:started" && event.type !== "turn:ended")) return;

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { createTrusted } from "./create-trusted.ts";
 import { follow } from "./follow.ts";
-import { readConfig } from "./local-engine.ts";
+import { readConfig } from "../main/settings.ts";
 import type { Output } from "./output.ts";
 import { readPairs } from "./pairs.ts";
 import type { NewRun } from "./runs.ts";

@@ -6,7 +6,7 @@ import { readPairs } from "./pairs.ts";
 import { readNumber } from "./read-number.ts";
 import { announceServer } from "./server-file.ts";
 import { readVersion } from "./version.ts";
-import { readLogLevel, startLocalServer } from "../main.ts";
+import { readLogLevel, startLocalServer } from "../main/local-server.ts";
 
 export interface ServeFlags {
   port: string;

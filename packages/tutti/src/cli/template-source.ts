@@ -1,7 +1,7 @@
 // Where the commands on templates find them: in the folders of this machine, or at the server that the person names. A
 // server on the same data folder looks at the same folders at each use, so there is no need to ask it.
 import { findAddress } from "./find-address.ts";
-import { openTemplates, parseTemplate } from "./local-engine.ts";
+import { openTemplates, parseTemplate } from "../main/templates.ts";
 import type { Output } from "./output.ts";
 import { createCall, type ClientOptions } from "../client/call-route.ts";
 import type { Template } from "../schema/template.ts";

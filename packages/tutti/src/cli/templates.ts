@@ -1,7 +1,7 @@
 // `tutti templates`: look at templates and change your own. No engine is needed.
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { parseTemplate } from "./local-engine.ts";
+import { parseTemplate } from "../main/templates.ts";
 import type { Output } from "./output.ts";
 import { readPairs } from "./pairs.ts";
 import { readFile } from "./read-file.ts";

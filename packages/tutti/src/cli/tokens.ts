@@ -1,7 +1,7 @@
 // `tutti tokens`: who else may use the server. Works on the files of the data folder, whether a server runs on it or not: it
 // reads them at every request. With `--url` the server of another machine is asked.
 import { findAddress } from "./find-address.ts";
-import { openTokens } from "./local-engine.ts";
+import { openTokens } from "../main/settings.ts";
 import type { Output } from "./output.ts";
 import { readNumber } from "./read-number.ts";
 import { createCall, type Answered } from "../client/call-route.ts";

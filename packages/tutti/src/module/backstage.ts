@@ -1,6 +1,6 @@
 // What the classes of document 004 share: one engine, opened when it is first needed, so that each of them can say before
 // what it wants of it. Managers that are given the same session controller stand on the same stage.
-import { openStage, type Stage } from "../main.ts";
+import { openStage, type Stage } from "../main/stage.ts";
 import type { Engine, Listener } from "../engine/engine.ts";
 import type { HookFunction } from "../engine/hooks.ts";
 import type { SubSessionSettings } from "../engine/sub-session-monitor.ts";

@@ -17,8 +17,14 @@ export interface Tested extends Delivery {
   target: string;
 }
 
+/** Longer than any target takes for one try. */
+const LONGEST_MS = 60_000;
+
 /** Tells each target that this is a test, once. */
-export function testTargets(targets: readonly Target[], { world }: Pick<Surroundings, "world">): Promise<Tested[]> {
+export async function testTargets(
+  targets: readonly Target[],
+  { world }: Pick<Surroundings, "world">,
+): Promise<Tested[]> {
   const told: Told = {
     id: `test:${world.id(8)}`,
     kind: "test",
@@ -33,7 +39,10 @@ export function testTargets(targets: readonly Target[], { world }: Pick<Surround
     url: null,
   };
   const never = new AbortController().signal;
-  return Promise.all(
+  const done = new AbortController();
+  // A command that is waited for does not keep a process alive that has nothing else to do.
+  void world.sleep(LONGEST_MS, done.signal);
+  const tested = await Promise.all(
     targets.map(async (target) => {
       try {
         return { target: target.name, ...(await target.tell(told, never)) };
@@ -42,4 +51,6 @@ export function testTargets(targets: readonly Target[], { world }: Pick<Surround
       }
     }),
   );
+  done.abort();
+  return tested;
 }

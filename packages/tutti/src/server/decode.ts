@@ -20,12 +20,21 @@ export function decode<S extends z.ZodType>(schema: S, value: unknown, what: str
   throw new TuttiError("invalid_input", `${what} is not as expected: ${sentence}`, { details });
 }
 
-/** The part of a list that comes after the one named last time. */
-export function itemsAfter<T extends { id: string }>(items: T[], after: string | undefined): T[] {
-  if (after === undefined) return items;
-  const place = items.findIndex(({ id }) => id === after);
+/** The part of a list that comes after the one named last time; `nameOf` says what each is called. */
+export function itemsAfter<T>(items: readonly T[], after: string | undefined, nameOf: (item: T) => string): T[] {
+  if (after === undefined) return [...items];
+  const place = items.findIndex((item) => nameOf(item) === after);
   if (place === -1) throw new TuttiError("invalid_input", `there is no ${after} to go on after`);
   return items.slice(place + 1);
+}
+
+/** The same, and at most so many. */
+export const pageOf = <T>(items: readonly T[], { after, limit }: IdPage, nameOf: (item: T) => string): T[] =>
+  itemsAfter(items, after, nameOf).slice(0, limit);
+
+export interface IdPage {
+  after?: string | undefined;
+  limit: number;
 }
 
 /** The body as JSON, or as a text where the route says so. An empty one is undefined, for routes that need none. */

@@ -1,5 +1,5 @@
 // What the routes of what waits for a person do.
-import { itemsAfter } from "./decode.ts";
+import { pageOf } from "./decode.ts";
 import { encodeItem } from "./encode-run.ts";
 import type { Handlers } from "./handler.ts";
 import { DONE } from "./steer-routes.ts";
@@ -9,12 +9,11 @@ import type { INBOX_ROUTES } from "../schema/api/inbox-routes.ts";
 export function inboxHandlers(engine: Engine): Handlers<keyof typeof INBOX_ROUTES> {
   return {
     "GET /api/inbox": ({ query }) => {
-      const { after, limit } = query();
       const items = engine
         .summaries()
         .flatMap(({ inbox }) => inbox.map(encodeItem))
         .sort((a, b) => (a.createdAt < b.createdAt ? -1 : Number(a.createdAt > b.createdAt)));
-      return itemsAfter(items, after).slice(0, limit);
+      return pageOf(items, query(), ({ id }) => id);
     },
     "POST /api/inbox/:itemId": async ({ params, body }) => {
       const { itemId } = params;

@@ -1,5 +1,6 @@
 // What the routes of the message protocols do.
 import { checkMessages } from "./check-messages.ts";
+import { pageOf } from "./decode.ts";
 import type { Handlers } from "./handler.ts";
 import { PROTOCOL_TITLES, PROTOCOLS, type Protocol } from "../protocol/canonical/protocol-name.ts";
 import type { Profile } from "../protocol/profile.ts";
@@ -9,8 +10,8 @@ import { TuttiError } from "../schema/error.ts";
 
 export function protocolHandlers(): Handlers<keyof typeof PROTOCOL_ROUTES> {
   return {
-    "GET /api/protocols": () =>
-      PROTOCOLS.map((name) => ({
+    "GET /api/protocols": ({ query }) =>
+      pageOf(PROTOCOLS, query(), (name) => name).map((name) => ({
         name,
         title: PROTOCOL_TITLES[name],
         messages: messagesOf(name),

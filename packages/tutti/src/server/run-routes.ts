@@ -41,7 +41,8 @@ export function runHandlers({ engine, folders, onlyNamedAgents }: RunRouteOption
     },
     "GET /api/orchestrator": ({ query }) => {
       const { status, full, after, limit } = query();
-      const runs = itemsAfter(engine.summaries(), after).filter((run) => status === undefined || run.status === status);
+      const later = itemsAfter(engine.summaries(), after, ({ id }) => id);
+      const runs = later.filter((run) => status === undefined || run.status === status);
       const page = runs.slice(0, limit);
       return full === "1" ? page.map(({ id }) => encodeState(engine.get(id)!)) : page.map(encodeSummary);
     },

@@ -1,5 +1,5 @@
 // What the routes of schedules and triggers do.
-import { readBytes } from "./decode.ts";
+import { pageOf, readBytes } from "./decode.ts";
 import type { Handlers } from "./handler.ts";
 import type { OpenAutomation } from "../schedule/automation.ts";
 import type { Launched } from "../schedule/run-launcher.ts";
@@ -9,12 +9,12 @@ import { TuttiError } from "../schema/error.ts";
 /** Where nothing is started by itself, every name is unknown. */
 export function scheduleHandlers(automation: OpenAutomation | undefined): Handlers<keyof typeof SCHEDULE_ROUTES> {
   return {
-    "GET /api/schedules": () => automation?.schedules.list() ?? [],
+    "GET /api/schedules": ({ query }) => pageOf(automation?.schedules.list() ?? [], query(), ({ name }) => name),
     "POST /api/schedules/:name/run": async ({ params: { name } }) => {
       if (!automation) throw new TuttiError("not_found", `there is no schedule ${name}`);
       return encode(await automation.schedules.runNow(name));
     },
-    "GET /api/triggers": () => automation?.triggers.list() ?? [],
+    "GET /api/triggers": ({ query }) => pageOf(automation?.triggers.list() ?? [], query(), ({ name }) => name),
     "POST /api/triggers/:name": async ({ params: { name }, context }) => {
       if (!automation) throw new TuttiError("unauthorized", "there are no triggers here");
       const { req } = context;

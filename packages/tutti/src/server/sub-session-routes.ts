@@ -1,4 +1,5 @@
 // What the routes of sub-sessions do: one call of the engine, encode. Only what is on disk is shown.
+import { pageOf } from "./decode.ts";
 import { iso } from "./encode-run.ts";
 import type { Handlers } from "./handler.ts";
 import { DONE } from "./steer-routes.ts";
@@ -19,12 +20,12 @@ export function subSessionHandlers(engine: Engine): Handlers<keyof typeof SUB_SE
       await subSessions.watch(params.parentSessionId);
       return DONE;
     },
-    "GET /api/subsession/parent/:parentSessionId": async ({ params }) => {
+    "GET /api/subsession/parent/:parentSessionId": async ({ params, query }) => {
       const { parentSessionId } = params;
       const children = subSessionLog.children(parentSessionId);
       if (children.length === 0 && !(await subSessions.isThere(parentSessionId)))
         throw new TuttiError("session_not_found", `there is no session ${parentSessionId}`);
-      return children.map(encodeSubSession);
+      return pageOf(children, query(), ({ childSessionId }) => childSessionId).map(encodeSubSession);
     },
     "GET /api/subsession/stats": () => subSessions.stats(),
     "POST /api/subsession/:childSessionId/force-return": async ({ params }) => {

@@ -1,6 +1,7 @@
 // What the routes of templates do: one call of the library, encode.
 import { existsSync } from "node:fs";
 import type { AllowedFolders } from "./allowed-folders.ts";
+import { itemsAfter } from "./decode.ts";
 import type { Handlers } from "./handler.ts";
 import { mustBeHarmless } from "./harmless-template.ts";
 import { DONE } from "./steer-routes.ts";
@@ -30,9 +31,10 @@ export function templateHandlers(options: TemplateRouteOptions): Handlers<keyof 
     "GET /api/orchestrator/templates": ({ query }) => {
       const asked = query();
       const project = projectOf(asked);
-      const rows = templates.list(project);
-      if (asked.full === "0") return rows;
-      return rows.flatMap(({ id, valid }) => (valid ? [templates.resolve(id, project).template] : []));
+      const rows = itemsAfter(templates.list(project), asked.after, ({ id }) => id);
+      if (asked.full === "0") return rows.slice(0, asked.limit);
+      const usable = rows.filter(({ valid }) => valid).slice(0, asked.limit);
+      return usable.map(({ id }) => templates.resolve(id, project).template);
     },
     "POST /api/orchestrator/templates": async ({ query, body }) => {
       const project = projectOf(query());

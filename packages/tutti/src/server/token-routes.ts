@@ -1,4 +1,5 @@
 // What the routes of named tokens do: one call, encode.
+import { pageOf } from "./decode.ts";
 import type { Handlers } from "./handler.ts";
 import type { LiveHolders } from "./live-holders.ts";
 import type { NamedTokens } from "./named-tokens.ts";
@@ -16,7 +17,7 @@ export function tokenHandlers({ tokens, live }: TokenRouteOptions): Handlers<key
       const { name, role } = context.get("holder")!;
       return { name, role };
     },
-    "GET /api/tokens": () => tokens.list(),
+    "GET /api/tokens": ({ query }) => pageOf(tokens.list(), query(), ({ name }) => name),
     "POST /api/tokens": async ({ body }) => tokens.create(await body()),
     "DELETE /api/tokens/:name": ({ params }) => {
       tokens.revoke(params.name);

@@ -20,6 +20,8 @@ import { SERVER_ROUTES } from "../schema/api/server-routes.ts";
 import { TuttiError } from "../schema/error.ts";
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
+/** Longer than the name of any run. */
+const MAX_RUN_NAME = 100;
 const SWITCHING = 101;
 const EVENTS_PATH = "/api/events";
 const EVENTS_ROLE = roleOf("GET /api/events", SERVER_ROUTES["GET /api/events"])!;
@@ -27,7 +29,8 @@ const EVENTS_ROLE = roleOf("GET /api/events", SERVER_ROUTES["GET /api/events"])!
 const Message = z.object({
   type: z.enum(["subscribe", "unsubscribe"]),
   channel: z.literal("orchestrator"),
-  orchestratorId: z.string(),
+  // It is kept as long as the connection lasts, whether there is such a run or not.
+  orchestratorId: z.string().max(MAX_RUN_NAME),
 });
 
 export interface UpgradeParts {

@@ -1,4 +1,5 @@
 // What the routes of workers, and of what was said in their sessions, do.
+import { pageOf } from "./decode.ts";
 import { encodeWorker } from "./encode-run.ts";
 import type { Handlers } from "./handler.ts";
 import { findRun } from "./run-routes.ts";
@@ -28,8 +29,9 @@ export function workerHandlers(engine: Engine): Handlers<keyof typeof WORKER_ROU
       return DONE;
     };
   return {
-    "GET /api/orchestrator/:id/workers": ({ params }) => {
-      return Object.values(findRun(engine, params.id).workers).map(encodeWorker);
+    "GET /api/orchestrator/:id/workers": ({ params, query }) => {
+      const workers = Object.values(findRun(engine, params.id).workers);
+      return pageOf(workers, query(), ({ sessionId }) => sessionId).map(encodeWorker);
     },
     "GET /api/orchestrator/:id/workers/stats": ({ params }) => aggregateStats(findRun(engine, params.id), Date.now()),
     "GET /api/orchestrator/:id/workers/:key": ({ params }) => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Lab } from "../lab/lab.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
-import { openTranscripts } from "../../src/main.ts";
+import { openTranscripts } from "../../src/main/look.ts";
 
 let lab: Lab;
 beforeEach(() => {

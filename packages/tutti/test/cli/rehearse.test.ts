@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Lab, processesOf, type JsonLine } from "../lab/lab.ts";
 import { mainSession } from "../lab/scenarios.ts";
-import { openLocalEngine } from "../../src/main.ts";
+import { openLocalEngine } from "../../src/main/local-engine.ts";
 import { isRunOver } from "../../src/schema/status.ts";
 import { rehearsalScenario } from "../../src/session/drivers/script/rehearsal.ts";
 import { Scenario } from "../../src/session/drivers/script/scenario.ts";

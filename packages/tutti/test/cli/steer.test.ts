@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findRun } from "../../src/cli/find-run.ts";
-import { openLocalEngine } from "../../src/main.ts";
+import { openLocalEngine } from "../../src/main/local-engine.ts";
 import { Lab } from "../lab/lab.ts";
 import { done, goodWorker, mainSession, worker, type ScriptedTask } from "../lab/scenarios.ts";
 import { onTerminal } from "../lab/terminal.ts";

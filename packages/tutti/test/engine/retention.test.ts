@@ -9,7 +9,7 @@ import { done, goodWorker, mainSession } from "../lab/scenarios.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { keepTrimmed } from "../../src/engine/retention.ts";
 import { announceServer } from "../../src/cli/server-file.ts";
-import { startLocalServer } from "../../src/main.ts";
+import { startLocalServer } from "../../src/main/local-server.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
 import { realWorld } from "../../src/world.ts";
 

@@ -1,6 +1,6 @@
 // A program: an engine by itself carries out one run, reads the transcript of its main session page by page, and says how
 // much memory that took. Arguments: data folder, repository, agent.
-import { openLocalEngine } from "../../src/main.ts";
+import { openLocalEngine } from "../../src/main/local-engine.ts";
 
 const [dataDir = "", cwd = "", agent = ""] = process.argv.slice(2);
 const megabytes = () => Math.round(process.resourceUsage().maxRSS / 1024);

@@ -11,7 +11,7 @@ import { onTerminal } from "../lab/terminal.ts";
 import { openBell } from "../../src/cli/bell.ts";
 import { Output } from "../../src/cli/output.ts";
 import { readProjectConfig, readUserConfig } from "../../src/config/config.ts";
-import { startLocalServer } from "../../src/main.ts";
+import { startLocalServer } from "../../src/main/local-server.ts";
 import { isRunOver } from "../../src/schema/status.ts";
 
 let lab: Lab;
@@ -144,6 +144,12 @@ describe("tutti notify test", () => {
       expect.stringContaining("a quote or backslash"),
     ]);
     expect(JSON.stringify(last)).not.toContain("org/secret");
+  });
+
+  it("says what came of it in a process that has nothing else to do", async () => {
+    own({ command: keeper().command });
+    const { code, stdout } = await lab.tutti(["notify", "test"]);
+    expect([code, stdout]).toEqual([0, "told  command: it ended with 0\n"]);
   });
 
   it("says that nobody is set up: exit 2", async () => {

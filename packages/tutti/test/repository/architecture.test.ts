@@ -44,7 +44,7 @@ describe("a planted violation is found:", () => {
     ["web imports engine", "packages/web/src/app.tsx", 'import { x } from "../../tutti/src/engine/engine.ts";'],
     ["web imports engine by the package's name", "packages/web/src/app.tsx", 'import { x } from "tutti/engine";'],
     ["web imports all of tutti", "packages/web/src/app.tsx", 'import { x } from "tutti";'],
-    ["schema imports main from a subfolder", "schema/deep/a.ts", 'import { x } from "../../main.ts";'],
+    ["schema imports main from a subfolder", "schema/deep/a.ts", 'import { x } from "../../main/look.ts";'],
     ["by require", "run/graph.ts", 'const x = require("../store/store.ts");'],
   ])("%s", (_title, path, text) => {
     const problems = problemsOf(path, text);
@@ -54,9 +54,9 @@ describe("a planted violation is found:", () => {
 
   test.each([
     [
-      "a command that needs a server imports main",
+      "a command that needs a server opens an engine",
       "cli/list.ts",
-      'import { x } from "../main.ts";',
+      'import { x } from "../main/local-engine.ts";',
       /works without a server/,
     ],
     ["a computed import", "engine/engine.ts", "await import(path);", /computed/],
@@ -66,7 +66,7 @@ describe("a planted violation is found:", () => {
     ["node: in protocol, as a type", "protocol/parse.ts", 'import type { Stats } from "node:fs";', /browser/],
     ["node: in client, dynamic", "client/client.ts", 'await import("node:http");', /browser/],
     ["child_process in the server", "server/routes.ts", 'import { spawn } from "node:child_process";', /processes/],
-    ["child_process in main", "main.ts", 'import * as cp from "child_process";', /processes/],
+    ["child_process in main", "main/stage.ts", 'import * as cp from "child_process";', /processes/],
     ["git in session", "session/process.ts", 'spawn("git", ["status"]);', /git/],
     ["git in session, by path", "session/process.ts", 'childProcess.execFileSync("/usr/bin/git", []);', /git/],
     ["git in session, in a shell", "session/process.ts", "exec(`git log ${x}`);", /git/],
@@ -135,8 +135,10 @@ describe("sound code passes:", () => {
       "engine/engine.ts",
       'import { x } from "../run/run.ts";\nimport { y } from "../world.ts";',
     ],
-    ["a command without a server", "cli/serve.ts", 'const { x } = await import("../main.ts");'],
-    ["main imports everything", "main.ts", 'import { x } from "./server/routes.ts";'],
+    ["a command without a server", "cli/serve.ts", 'const { x } = await import("../main/local-server.ts");'],
+    ["a command that looks at the log", "cli/list.ts", 'import { x } from "../main/look.ts";'],
+    ["main imports everything", "main/stage.ts", 'import { x } from "../server/routes.ts";'],
+    ["main hands on what a command needs", "main/processes.ts", 'export { x } from "../session/process.ts";'],
     ["the public names", "index.ts", 'export { x } from "./module/orchestrator-module.ts";'],
     ["the manager names of the public classes", "module/worker-manager.ts", "export class WorkerManager {}"],
     ["git in workspace", "workspace/git.ts", 'import { execFile } from "node:child_process";\nexecFile("git", []);'],

@@ -1,5 +1,5 @@
 // A server that is killed in the middle of a due time: at a moment that the test names, with nothing left to do about it.
-import { openLocalEngine } from "../../src/main.ts";
+import { openLocalEngine } from "../../src/main/local-engine.ts";
 import { openAutomation } from "../../src/schedule/automation.ts";
 import type { Runs } from "../../src/schedule/run-launcher.ts";
 import type { Automation } from "../../src/schedule/settings.ts";

@@ -10,7 +10,8 @@ import { tutti, tuttiJson } from "../cli/in-process.ts";
 import { Lab } from "../lab/lab.ts";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
 import { ServerLab, type Asked } from "../server/server-lab.ts";
-import { openLocalEngine, openSchedules, startLocalServer } from "../../src/main.ts";
+import { openLocalEngine } from "../../src/main/local-engine.ts";
+import { openSchedules, startLocalServer } from "../../src/main/local-server.ts";
 import { openAutomation } from "../../src/schedule/automation.ts";
 import { ScheduleFile } from "../../src/schedule/schedule-file.ts";
 import { ScheduleSettings } from "../../src/schedule/settings.ts";
@@ -195,7 +196,7 @@ describe("a server with a trigger", () => {
   });
 
   it("makes no run in a folder that the server may not use", async () => {
-    const fenced = await openSchedules(lab.lab.data, lab.engine, { folders: [join(lab.lab.folder, "elsewhere")] });
+    const fenced = openSchedules(lab.lab.data, lab.engine, { folders: [join(lab.lab.folder, "elsewhere")] });
     const hub = `sha256=${createHmac("sha256", SECRET).update("{}").digest("hex")}`;
     const refused = fenced.triggers.deliver("push", { hub, tutti: undefined }, Buffer.from("{}"));
     await expect(refused).rejects.toMatchObject({ code: "forbidden" });

@@ -203,6 +203,7 @@ describe("a WebSocket message", () => {
     ["of an unknown type", { type: "shout", channel: "orchestrator", orchestratorId: "x" }],
     ["for an unknown channel", { type: "subscribe", channel: "moon", orchestratorId: "x" }],
     ["without a run", { type: "subscribe", channel: "orchestrator" }],
+    ["with a name too long for a run", { type: "subscribe", channel: "orchestrator", orchestratorId: "x".repeat(101) }],
     ["of bytes", Buffer.from([0, 255, 1])],
   ])("that is %s changes nothing", async (_, message) => {
     const follower = await lab.socket();

@@ -154,6 +154,7 @@ const ofWaiting: Make = async (scene) => ({ params: { id: await scene.waiting() 
 const workerOfEnded: Make = (scene) => ({ params: { id: scene.ended, key: scene.key(scene.ended, "a") } });
 const busyWorker = (scene: Scene) => ({ params: { id: scene.busy, key: scene.key(scene.busy, "a") } });
 const noTemplate: Make = () => ({ params: { id: "nobody" } });
+const goOnAfterNobody: Make = () => ({ query: { after: "nobody" } });
 const oddProject: Make = () => ({ query: { project: "not/absolute" } });
 const RESPONSE = { phase: "completion", data: { task_id: "a", status: "success" } };
 
@@ -167,7 +168,7 @@ export const CASES: Record<RouteKey, Cases> = {
     wrong: () => ({ headers: { accept: "text/event-stream" }, query: { after: "yesterday" } }),
   },
   "GET /api/access": { success: () => ({}) },
-  "GET /api/tokens": { success: () => ({}) },
+  "GET /api/tokens": { success: () => ({}), wrong: goOnAfterNobody },
   "POST /api/tokens": {
     success: () => ({ body: { name: "new", role: "view", expiresInDays: 1 } }),
     wrong: () => ({ body: { name: "New_One", role: "view" } }),
@@ -303,6 +304,7 @@ export const CASES: Record<RouteKey, Cases> = {
       scene.automate("listed");
       return {};
     },
+    wrong: goOnAfterNobody,
   },
   "POST /api/schedules/:name/run": {
     success: (scene) => scene.automate("by-hand"),
@@ -318,6 +320,7 @@ export const CASES: Record<RouteKey, Cases> = {
       scene.automate("listed");
       return {};
     },
+    wrong: goOnAfterNobody,
   },
   "POST /api/triggers/:name": {
     success: (scene) => ({ ...scene.automate("pushed"), ...signed('{"ref":"main"}') }),
@@ -411,7 +414,7 @@ export const CASES: Record<RouteKey, Cases> = {
     success: () => ({ params: { id: "documentation" } }),
     wrong: () => ({ params: { id: "documentation" }, body: { variables: "all" } }),
   },
-  "GET /api/protocols": { success: () => ({}) },
+  "GET /api/protocols": { success: () => ({}), wrong: goOnAfterNobody },
   "GET /api/protocols/:name/schema.json": {
     success: () => ({ params: { name: "mailbox" } }),
     wrong: () => ({ params: { name: "telegraph" } }),

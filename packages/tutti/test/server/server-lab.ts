@@ -5,7 +5,9 @@ import { request, type IncomingHttpHeaders, type IncomingMessage, type OutgoingH
 import { join } from "node:path";
 import { expect } from "vitest";
 import { WebSocket } from "ws";
-import { openLocalEngine, openSchedules, openTokens, type LocalEngine } from "../../src/main.ts";
+import { openLocalEngine, type LocalEngine } from "../../src/main/local-engine.ts";
+import { openSchedules } from "../../src/main/local-server.ts";
+import { openTokens } from "../../src/main/settings.ts";
 import type { OpenAutomation } from "../../src/schedule/automation.ts";
 import type { Run } from "../../src/schema/run.ts";
 import type { Frame } from "../../src/server/frame.ts";
@@ -56,7 +58,7 @@ export class ServerLab {
   async start({ webRoot, port = 0, agentEnv = {} }: StartOptions = {}): Promise<void> {
     this.local = openLocalEngine({ dataDir: this.lab.data, agentEnv });
     const { engine, templates } = this.local;
-    this.automation = await openSchedules(this.lab.data, engine);
+    this.automation = openSchedules(this.lab.data, engine);
     const { token, tokens, automation } = this;
     const given = { engine, templates, token, tokens, automation, port, version: VERSION };
     this.server = await startServer({ ...given, webRoot: webRoot ?? null });

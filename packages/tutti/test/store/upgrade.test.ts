@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { tuttiJson } from "../cli/in-process.ts";
-import { openLocalEngine } from "../../src/main.ts";
+import { openLocalEngine } from "../../src/main/local-engine.ts";
 import { EVENTS } from "../../src/schema/event.ts";
 import { EVENT_VERSION } from "../../src/schema/upcast.ts";
 import { FORMAT } from "../../src/store/migrate.ts";

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Collector, valuesOf, type CollectedSpan } from "./collector.ts";
 import { Lab } from "../lab/lab.ts";
 import { done, mainSession, worker } from "../lab/scenarios.ts";
-import { openLocalEngine, type LocalEngine } from "../../src/main.ts";
+import { openLocalEngine, type LocalEngine } from "../../src/main/local-engine.ts";
 import { SILENT, type Members } from "../../src/telemetry/log.ts";
 import { OtlpExporter } from "../../src/telemetry/otlp-exporter.ts";
 import { readTraceSettings, type TraceSettings } from "../../src/telemetry/otlp-settings.ts";

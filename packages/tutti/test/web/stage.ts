@@ -5,7 +5,8 @@ import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { webRoot } from "./build-web.ts";
 import { Lab, processesOf } from "../lab/lab.ts";
-import { openLocalEngine, openTokens, type LocalEngine } from "../../src/main.ts";
+import { openLocalEngine, type LocalEngine } from "../../src/main/local-engine.ts";
+import { openTokens } from "../../src/main/settings.ts";
 import type { Run } from "../../src/schema/run.ts";
 import { startServer, type RunningServer } from "../../src/server/start-server.ts";
 

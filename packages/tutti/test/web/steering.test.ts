@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { violations } from "./axe.ts";
 import { statusOf, untilStatus, withBrowser } from "./with-browser.ts";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
-import { openTokens } from "../../src/main.ts";
+import { openTokens } from "../../src/main/settings.ts";
 
 const firstAttempt = (task: string, turn: object) => ({
   match: { role: "worker", task, attempt: 1 },

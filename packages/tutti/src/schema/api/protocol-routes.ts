@@ -1,5 +1,6 @@
 // The routes of the four message protocols.
 import { z } from "zod";
+import { IdPageQuery } from "./query.ts";
 import type { RouteTable } from "./route.ts";
 
 const profile = z
@@ -28,7 +29,12 @@ const CheckedMessages = z.object({
 });
 
 export const PROTOCOL_ROUTES = {
-  "GET /api/protocols": { summary: "The message protocols.", response: z.array(ProtocolRow), errors: [] },
+  "GET /api/protocols": {
+    summary: "The message protocols.",
+    query: IdPageQuery,
+    response: z.array(ProtocolRow),
+    errors: [],
+  },
   "GET /api/protocols/:name/schema.json": {
     summary: "The JSON Schema of a protocol's messages.",
     query: z.object({ profile }),

@@ -19,7 +19,7 @@ export const tailCount = count(0, MAX_LIMIT);
 export const eventNumber = count(1, Number.MAX_SAFE_INTEGER);
 /** A list that goes on after a number: events by `seq`, transcripts by `n`. */
 export const PageQuery = z.object({ after: afterNumber.default(0).describe("Only what comes after it."), limit });
-/** A list that goes on after the item of an id. */
+/** A list that goes on after the item of an id, or of a name where names are what its items have. */
 export const IdPageQuery = z.object({
   after: z.string().min(1).optional().describe("Only what comes after the one of this id."),
   limit,

@@ -1,5 +1,6 @@
 // The routes of runs that nobody starts by hand: schedules, and triggers that others set off.
 import { z } from "zod";
+import { IdPageQuery } from "./query.ts";
 import type { RouteTable } from "./route.ts";
 import { RunStatus, time } from "./run-values.ts";
 import { Verdict } from "../outcome.ts";
@@ -58,6 +59,7 @@ const CANNOT_BE_MADE = [
 export const SCHEDULE_ROUTES = {
   "GET /api/schedules": {
     summary: "All schedules: when each is due, what its last run was and what was skipped.",
+    query: IdPageQuery,
     response: z.array(Schedule),
     errors: [],
   },
@@ -69,6 +71,7 @@ export const SCHEDULE_ROUTES = {
   },
   "GET /api/triggers": {
     summary: "All triggers, and what the last run of each was.",
+    query: IdPageQuery,
     response: z.array(Trigger),
     errors: [],
   },

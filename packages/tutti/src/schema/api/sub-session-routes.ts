@@ -1,6 +1,6 @@
 // The routes of sub-sessions: sessions that others have started in their own way.
 import { z } from "zod";
-import { flag } from "./query.ts";
+import { flag, IdPageQuery } from "./query.ts";
 import type { RouteTable } from "./route.ts";
 import { Done, time } from "./run-values.ts";
 import { SUBSESSION_STATUS } from "../status.ts";
@@ -56,7 +56,8 @@ export const SUB_SESSION_ROUTES = {
     errors: ["session_not_found"],
   },
   "GET /api/subsession/parent/:parentSessionId": {
-    summary: "What a session has started.",
+    summary: "What a session has started; `after` is the `childSessionId` of one.",
+    query: IdPageQuery,
     response: z.array(SubSessionRelation),
     errors: ["session_not_found"],
   },

@@ -1,6 +1,6 @@
 // The routes of templates. Each is also reachable without the word `orchestrator` in its path.
 import { z } from "zod";
-import { absolutePath, bit } from "./query.ts";
+import { absolutePath, bit, IdPageQuery } from "./query.ts";
 import type { RouteTable } from "./route.ts";
 import { Done } from "./run-values.ts";
 import { Template } from "../template.ts";
@@ -47,7 +47,7 @@ const role = "admin";
 export const TEMPLATE_ROUTES = {
   "GET /api/orchestrator/templates": {
     summary: "All templates, those that cannot be used with their errors; with `full=1` whole ones that can.",
-    query: ProjectQuery.extend({ full: bit.default("0") }),
+    query: ProjectQuery.extend({ full: bit.default("0"), ...IdPageQuery.shape }),
     response: z.array(z.union([TemplateSummary, Template])),
     errors: ["folder_not_found"],
   },

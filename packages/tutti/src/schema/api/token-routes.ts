@@ -1,5 +1,6 @@
 // The routes of named tokens, and of what the one that asks may do.
 import { z } from "zod";
+import { IdPageQuery } from "./query.ts";
 import type { RouteTable } from "./route.ts";
 import { Done, time } from "./run-values.ts";
 import { MAX_TOKEN_DAYS, TokenName, TokenRole } from "../token-role.ts";
@@ -35,7 +36,8 @@ export const TOKEN_ROUTES = {
     errors: [],
   },
   "GET /api/tokens": {
-    summary: "All named tokens, without their secrets.",
+    summary: "All named tokens, without their secrets; `after` is the name of one.",
+    query: IdPageQuery,
     response: z.array(TokenRow),
     errors: [],
     role: "admin",

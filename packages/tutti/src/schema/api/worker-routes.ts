@@ -1,12 +1,13 @@
 // The routes of workers and of what was said in their sessions. `:key` is the session's name.
 import { z } from "zod";
-import { PageQuery } from "./query.ts";
+import { IdPageQuery, PageQuery } from "./query.ts";
 import type { RouteTable } from "./route.ts";
 import { AggregatedStats, Done, TranscriptEntry, WorkerState } from "./run-values.ts";
 
 export const WORKER_ROUTES = {
   "GET /api/orchestrator/:id/workers": {
-    summary: "The newest attempt at each task that was started.",
+    summary: "The newest attempt at each task that was started; `after` is the `sessionId` of one.",
+    query: IdPageQuery,
     response: z.array(WorkerState),
     errors: ["run_not_found"],
   },

@@ -1,0 +1,2 @@
+// What is installed on this machine.
+export { diagnose } from "../doctor/diagnose.ts";

@@ -1,0 +1,122 @@
+// An engine with its server and dashboard, its schedules and triggers.
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { openEngine, type LocalOptions } from "./local-engine.ts";
+import { openTokens, readRetention } from "./settings.ts";
+import { readUserConfig } from "../config/config.ts";
+import type { Engine } from "../engine/engine.ts";
+import { keepTrimmed } from "../engine/retention.ts";
+import { openAutomation, type OpenAutomation } from "../schedule/automation.ts";
+import { allowedFolders } from "../server/allowed-folders.ts";
+import { startServer, type ServerOptions } from "../server/start-server.ts";
+import { loadToken } from "../server/token.ts";
+import { logEngine } from "../telemetry/log-engine.ts";
+import { errorMembers, SILENT } from "../telemetry/log.ts";
+import type { TrustedPrograms } from "../template/trusted.ts";
+import { realWorld } from "../world.ts";
+
+export { readLogLevel } from "../telemetry/log.ts";
+
+/** The schedules and triggers of a data folder, for the engine that works on it. */
+export function openSchedules(
+  dataDir: string,
+  engine: Engine,
+  { folders, log = SILENT }: Pick<ServerOptions, "folders" | "log"> = {},
+): OpenAutomation {
+  const allowed = allowedFolders(folders);
+  const read = () => {
+    const { schedules = {}, triggers = {} } = readUserConfig(resolve(dataDir));
+    return { schedules, triggers };
+  };
+  const file = join(resolve(dataDir), "schedules.json");
+  const mayUse = (root: string) => allowed.check(root);
+  const { env } = process;
+  return openAutomation({ runs: engine, read, file, world: realWorld, env, mayUse, report: log.warn });
+}
+
+export interface LocalServerOptions extends LocalOptions, Pick<ServerOptions, "rateLimit" | "folders"> {
+  port: number;
+  host: string;
+  version: string;
+  /** For how long runs that are over are kept, instead of what the configuration says. */
+  retainDays?: number;
+}
+
+export interface LocalServer {
+  engine: Engine;
+  trusted: TrustedPrograms;
+  url: string;
+  /** The address that hands the token over to a browser. */
+  openUrl: string;
+  /** Rejects when the engine cannot go on. */
+  halted: Promise<never>;
+  close(options: { leaveRunning: boolean }): Promise<void>;
+}
+
+/** An engine with its server and dashboard; every run of the folder is taken up. */
+export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
+  const local = openEngine(options);
+  const { engine, templates, log } = local;
+  if (options.log) logEngine(log, engine);
+  try {
+    const token = loadToken(resolve(options.dataDir), options.token);
+    const { host, port } = options;
+    const settings = readUserConfig(resolve(options.dataDir)).server ?? {};
+    const perMinute = options.rateLimit?.perMinute ?? settings.rateLimit;
+    const folders = options.folders ?? settings.folders;
+    const explicitToken = options.token !== undefined;
+    const automation = openSchedules(options.dataDir, engine, { ...(folders && { folders }), log });
+    const server = await startServer({
+      engine,
+      templates,
+      token,
+      tokens: openTokens(options.dataDir),
+      explicitToken,
+      host,
+      port,
+      version: options.version,
+      webRoot: findWebRoot(),
+      ...(perMinute !== undefined && { rateLimit: { perMinute } }),
+      ...(folders && { folders }),
+      automation,
+      log,
+    });
+    log.info("server started", { url: server.url, version: options.version, pid: process.pid });
+    local.notifier.begin(server.url);
+    await engine.takeUpAll();
+    local.templateLog.begin();
+    // Whoever looks tells of what is there.
+    templates.list();
+    automation.schedules.begin();
+    const endTrimming = keepTrimmed({
+      engine,
+      rules: () => ({ ...readRetention(options.dataDir), ...(options.retainDays && { days: options.retainDays }) }),
+      world: realWorld,
+      failed: (error) => log.warn("a run could not be removed", errorMembers(error)),
+    });
+    return {
+      engine,
+      trusted: local.trusted,
+      url: server.url,
+      openUrl: `${server.url}/?token=${encodeURIComponent(token)}`,
+      halted: engine.halted,
+      async close(how) {
+        log.info("server ends", { leaveRunning: how.leaveRunning });
+        await Promise.all([automation.schedules.stop(), endTrimming()]);
+        await server.close();
+        await local.close(how);
+        log.info("server ended");
+      },
+    };
+  } catch (error) {
+    await local.close();
+    throw error;
+  }
+}
+
+/** The built dashboard: beside this folder when installed, in its own package in a checkout. */
+function findWebRoot(): string | null {
+  const candidates = ["../web", "../../../web/dist"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+  return candidates.find((folder) => existsSync(join(folder, "index.html"))) ?? null;
+}

@@ -1,0 +1,122 @@
+// An engine for the classes of document 004.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { makeDataFolder } from "./data-folder.ts";
+import { MAX_WORKERS, MEMORY_PER_WORKER } from "./limits.ts";
+import { keptToken, maskOf, openHost, runHook } from "./sessions.ts";
+import { openTemplates } from "./templates.ts";
+import { defaultDataDir } from "../cli/data-folder.ts";
+import { readUserConfig } from "../config/config.ts";
+import { withConfig } from "../config/configured-templates.ts";
+import { controllerSessions } from "../engine/controller-sessions.ts";
+import { Engine } from "../engine/engine.ts";
+import type { HookFunction } from "../engine/hooks.ts";
+import type { Templates } from "../engine/new-run.ts";
+import type { OwnSessions } from "../engine/own-sessions.ts";
+import type { SubSessionCare } from "../engine/sub-session-part.ts";
+import type { Run } from "../schema/run.ts";
+import { withNamedHosts, type NamedAgent } from "../session/named-hosts.ts";
+import { createPolledHost, type PolledHost } from "../session/polled-host.ts";
+import { identify } from "../session/process.ts";
+import { impatiently, isSessionController, type SessionController } from "../session/session-controller.ts";
+import type { SessionHost, SessionSpec } from "../session/session.ts";
+import { lockFolder } from "../store/folder-lock.ts";
+import { MemoryStore } from "../store/memory.ts";
+import { openSqliteStore } from "../store/sqlite.ts";
+import { TrustedPrograms } from "../template/trusted.ts";
+import { createGitWorkspaces } from "../workspace/git-workspaces.ts";
+import { realWorld, type World } from "../world.ts";
+
+export interface StageOptions {
+  /** Where everything is kept, the platform's folder unless given; or null: the log lives in memory and ends with us. */
+  dataDir?: string | null | undefined;
+  /** Who runs the sessions; our own keepers unless given. */
+  controller: SessionController | SessionHost | null;
+  /** Where templates come from; the data folder's unless given. */
+  templates: Templates | null;
+  maxWorkers: number | null;
+  /** For controllers that are polled: how often, and whether by itself. */
+  pollMs: (spec: SessionSpec) => number;
+  isWatched: (spec: SessionSpec) => boolean;
+  settleMs?: number;
+  /** The machine's own unless given. */
+  world?: World;
+  /** Functions that templates can name as hooks. */
+  hooks?: Readonly<Record<string, HookFunction>>;
+  /** Agents by names that the program gives them. */
+  agents?: Readonly<Record<string, NamedAgent>>;
+  subSessions: Pick<SubSessionCare, "settings" | "automatic">;
+}
+
+export interface Stage {
+  engine: Engine;
+  sessions: SessionHost;
+  /** The same host, if it runs a controller's sessions. */
+  polled: PolledHost | null;
+  close(options?: { leaveRunning?: boolean }): Promise<void>;
+}
+
+export function openStage(options: StageOptions): Stage {
+  const isKept = options.dataDir !== null;
+  const dataDir = isKept ? resolve(options.dataDir ?? defaultDataDir()) : mkdtempSync(join(tmpdir(), "tutti-stage-"));
+  makeDataFolder(dataDir);
+  const lock = lockFolder(dataDir, identify(process.pid)!);
+  try {
+    const trusted = new TrustedPrograms(join(dataDir, "trusted.json"));
+    const { world = realWorld, hooks = {}, subSessions, controller } = options;
+    const { sessions, polled } = stageHost(dataDir, { ...options, world });
+    const namesOfOurs = () => new Set(polled === null ? [] : engine.list().flatMap((run) => backendIds(run, polled)));
+    const reach = polled && {
+      reach: (own: OwnSessions) =>
+        controllerSessions({
+          controller: impatiently(controller as SessionController, world),
+          own,
+          ownNames: namesOfOurs,
+          mask: maskOf(dataDir),
+        }),
+    };
+    const engine: Engine = Engine.open({
+      store: isKept ? openSqliteStore(join(dataDir, "tutti.db")) : new MemoryStore(),
+      sessions,
+      workspaces: createGitWorkspaces({ folder: join(dataDir, "worktrees") }),
+      world,
+      maxWorkers: options.maxWorkers ?? MAX_WORKERS,
+      templates: options.templates ?? withConfig(openTemplates(dataDir), () => readUserConfig(dataDir)),
+      isTrusted: (hash) => trusted.has(hash),
+      hooks,
+      runCommand: runHook,
+      subSessions: { ...subSessions, ...reach },
+      // What a controller starts lives elsewhere.
+      ...(polled ? {} : { memoryPerWorker: MEMORY_PER_WORKER, freeMemory: () => process.availableMemory() }),
+    });
+    const close = async (how: { leaveRunning?: boolean } = {}) => {
+      await engine.close(how);
+      lock.release();
+      if (!isKept) rmSync(dataDir, { recursive: true, force: true });
+    };
+    return { engine, sessions, polled, close };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function stageHost(dataDir: string, options: StageOptions & { world: World }): Pick<Stage, "sessions" | "polled"> {
+  const { controller, pollMs, isWatched, settleMs, world, agents = {} } = options;
+  if (controller === null || !isSessionController(controller)) {
+    const host = controller ?? openHost(dataDir);
+    return { sessions: withNamedHosts(host, agents), polled: null };
+  }
+  const settling = settleMs === undefined ? {} : { settleMs };
+  const folder = join(dataDir, "sessions");
+  const env = { ...process.env, TUTTI_TOKEN: keptToken(dataDir) ?? undefined };
+  const polled = createPolledHost({ controller, folder, world, pollMs, isWatched, env, ...settling });
+  return { sessions: withNamedHosts(polled, agents), polled };
+}
+
+/** What the controller calls the sessions of a run. */
+function backendIds({ id, main, workers }: Run, polled: PolledHost): string[] {
+  const sessions = [main, ...Object.values(workers)].flatMap((each) => each?.sessionId ?? []);
+  return sessions.flatMap((sessionId) => polled.backendId(id, sessionId) ?? []);
+}

@@ -1,0 +1,118 @@
+// Every route of the table that answers with a list: a bare array, at most `limit` long, that goes on with `after`.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { readRouteKey, type Route } from "../../src/schema/api/route.ts";
+import { ROUTES, type RouteKey } from "../../src/schema/api/routes.ts";
+import { CASES, Scene, type Call } from "./route-cases.ts";
+import { ServerLab } from "./server-lab.ts";
+
+type Item = Record<string, unknown>;
+
+interface List {
+  /** What `after` takes of the last item. */
+  name: string;
+  /** What the items are in the order of; without it, of the names that somebody gave them. */
+  order?: string;
+  /** Another call than that of the table of cases. */
+  call?: (scene: Scene) => Call;
+}
+
+const LISTS: Partial<Record<RouteKey, List>> = {
+  "GET /api/orchestrator": { name: "id", order: "createdAt" },
+  "GET /api/orchestrator/:id/events": { name: "seq", order: "seq" },
+  "GET /api/orchestrator/:id/workers": {
+    name: "sessionId",
+    order: "startedAt",
+    call: ({ busy }) => ({ params: { id: busy } }),
+  },
+  "GET /api/orchestrator/:id/workers/:key/transcript": { name: "n", order: "n" },
+  "GET /api/inbox": { name: "id", order: "createdAt" },
+  "GET /api/orchestrator/templates": { name: "id" },
+  "GET /api/tokens": { name: "name", order: "createdAt" },
+  "GET /api/schedules": { name: "name" },
+  "GET /api/triggers": { name: "name" },
+  "GET /api/protocols": { name: "name" },
+  "GET /api/subsession/parent/:parentSessionId": {
+    name: "childSessionId",
+    order: "createdAt",
+    call: (scene) => {
+      for (const child of ["first", "second", "third"]) scene.subSession(child, "of-many");
+      return { params: { parentSessionId: "of-many" } };
+    },
+  },
+};
+
+let lab: ServerLab;
+let scene: Scene;
+beforeAll(async () => {
+  lab = await ServerLab.open();
+  scene = new Scene(lab);
+  await scene.setUp();
+  for (let i = 0; i < 2; i++) await scene.waiting();
+  for (const name of ["one", "two", "three"]) {
+    scene.automate(name);
+    scene.storeToken(name);
+  }
+  lab.lab.write("nothing.md", "");
+  scene.storeTemplate("cannot-be-used", { extends: "documentation" });
+});
+afterAll(() => lab.tearDown());
+
+async function read(key: RouteKey, { params = {}, query: asked = {} }: Call, query: object = {}): Promise<Item[]> {
+  const path = readRouteKey(key).path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name]!));
+  const search = new URLSearchParams({ ...asked, ...query });
+  const { status, json } = await lab.api(`${path}?${search}`);
+  expect([key, status, Array.isArray(json)]).toEqual([key, 200, true]);
+  return json;
+}
+
+async function walk(key: RouteKey, call: Call, limit: number, { name }: List): Promise<Item[]> {
+  const all: Item[] = [];
+  for (;;) {
+    const last = all.at(-1);
+    const page = await read(key, call, { limit, ...(last && { after: String(last[name]) }) });
+    expect(page.length).toBeLessThanOrEqual(limit);
+    if (page.length === 0) return all;
+    all.push(...page);
+  }
+}
+
+describe("a list", () => {
+  it("is everything that answers with an array when it is read", () => {
+    const arrays = Object.entries<Route>(ROUTES).filter(
+      ([key, { response }]) => key.startsWith("GET ") && response instanceof z.ZodArray,
+    );
+    expect(arrays.map(([key]) => key).toSorted()).toEqual(Object.keys(LISTS).toSorted());
+    for (const [key, { query }] of arrays) {
+      expect([key, Object.keys(query?.shape ?? {})]).toEqual([key, expect.arrayContaining(["after", "limit"])]);
+      expect([key, query!.parse({})["limit"]]).toEqual([key, 1000]);
+    }
+  });
+
+  it.each(Object.entries(LISTS) as [RouteKey, List][])(
+    "at %s is ascending, and comes page by page",
+    async (key, list) => {
+      const call = await (list.call ?? CASES[key].success)(scene);
+      const whole = await read(key, call);
+      expect(whole.length).toBeGreaterThan(1);
+      expect(await walk(key, call, 1, list)).toEqual(whole);
+      expect(await walk(key, call, 2, list)).toEqual(whole);
+      if (list.order === undefined) return;
+      const order = whole.map((item) => item[list.order!] as string | number);
+      expect(order).toEqual(order.toSorted((a, b) => (a < b ? -1 : Number(a > b))));
+    },
+  );
+
+  it("of runs that stand somewhere, or of whole templates, has no empty page before its end", async () => {
+    const runs = await read("GET /api/orchestrator", {}, { status: "confirming" });
+    expect(runs).toHaveLength(2);
+    const query = { status: "confirming" };
+    expect(await walk("GET /api/orchestrator", { query }, 1, { name: "id" })).toEqual(runs);
+    lab.lab.write(".tutti/templates/broken.json", "{}");
+    const project = { project: lab.lab.repo };
+    const key = "GET /api/orchestrator/templates";
+    expect((await read(key, { query: project })).some(({ valid }) => valid === false)).toBe(true);
+    const full = { ...project, full: "1" };
+    expect(await walk(key, { query: full }, 1, { name: "id" })).toEqual(await read(key, { query: full }));
+  });
+});
