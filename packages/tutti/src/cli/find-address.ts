@@ -1,7 +1,7 @@
 // Which server a command speaks to: the one that the person names, else the one that works on the same data folder.
 import type { Output } from "./output.ts";
 import { findServer, folderToken } from "./server-file.ts";
-import { createCall, type ClientOptions } from "../client/call-route.ts";
+import type { ClientOptions } from "../client/call-route.ts";
 import { TuttiError } from "../schema/error.ts";
 
 /** A server answers this at once; one that has not by then is not there for anybody. */
@@ -33,6 +33,8 @@ export async function findAddress({ url, token, dataDir }: Output): Promise<Clie
 
 /** Fails unless a server of ours answers there; it says so to anybody. */
 async function readHealth(baseUrl: string): Promise<void> {
+  // Most commands are given no server, and need not load what speaks to one.
+  const { createCall } = await import("../client/call-route.ts");
   const signal = AbortSignal.timeout(PATIENCE_MS);
   const health = await createCall({ baseUrl })("GET /api/health", { signal }).catch((error: unknown) => {
     throw new TuttiError("server_unreachable", `no server answers at ${baseUrl}`, { cause: error });

@@ -1,18 +1,21 @@
 // The way of the commands that only look: at the server where one works on the folder, else at the log on disk.
 import { findAddress } from "./find-address.ts";
-import { copyOf, openTranscripts, readEvents, readRun, readSummaries, replayLog } from "../main/look.ts";
+import { copyOf, readEvents, readRun, readSummaries, replayLog } from "../main/look.ts";
 import type { Output } from "./output.ts";
 import type { Look } from "./runs.ts";
-import { serverRuns } from "./server-runs.ts";
+import type { ReadTranscript } from "../main/transcripts.ts";
 import { TuttiError } from "../schema/error.ts";
 
 export async function openLook(output: Output): Promise<Look> {
   const address = await findAddress(output);
-  return address ? serverRuns(address) : diskLook(output.dataDir);
+  if (!address) return diskLook(output.dataDir);
+  // What only some need is loaded for them alone: it takes longer than the look itself.
+  const { serverRuns } = await import("./server-runs.ts");
+  return serverRuns(address);
 }
 
 function diskLook(dataDir: string): Look {
-  const transcript = openTranscripts(dataDir);
+  let transcripts: ReadTranscript | null = null;
   return {
     rows: async () => readSummaries(dataDir),
     inbox: async () =>
@@ -27,6 +30,9 @@ function diskLook(dataDir: string): Look {
     events: async (id, after = 0) => readEvents(dataDir, id, after),
     copy: async (id) => copyOf(id, readEvents(dataDir, id, 0)),
     problems: async (id) => replayLog(dataDir, id).problems,
-    transcript: async (id, sessionId, after = 0) => transcript(id, sessionId, after),
+    transcript: async (id, sessionId, after = 0) => {
+      transcripts ??= (await import("../main/transcripts.ts")).openTranscripts(dataDir);
+      return transcripts(id, sessionId, after);
+    },
   };
 }

@@ -1,12 +1,10 @@
 // What stands in the log of a data folder, without taking the folder over.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { openHost } from "./sessions.ts";
 import { replay, type Replay } from "../engine/replay.ts";
 import { RunShelf, summarise, type RunSummary } from "../engine/run-shelf.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
-import type { TranscriptEntry } from "../schema/transcript.ts";
 import { openSqliteReader } from "../store/sqlite.ts";
 import type { LogReader } from "../store/store.ts";
 
@@ -25,13 +23,6 @@ export const readRun = (dataDir: string, id: string): Run | null => looking(data
 /** The events of one run of a data folder after one of them. */
 export const readEvents = (dataDir: string, id: string, after: number): StoredEvent[] =>
   looking(dataDir, [], (_, log) => log.read({ run: id, after }));
-
-/** What was said in sessions of a data folder after one of their entries. Whoever asks again is read on to from there. */
-export function openTranscripts(dataDir: string) {
-  const host = openHost(resolve(dataDir));
-  return (id: string, sessionId: string, after: number): TranscriptEntry[] =>
-    host.transcript(id, sessionId, { after, limit: Number.POSITIVE_INFINITY });
-}
 
 /** The log of one run folded again, event by event, with everything about it that is not as it should be. */
 export const replayLog = (dataDir: string, id: string): Replay =>

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Lab } from "../lab/lab.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
-import { openTranscripts } from "../../src/main/look.ts";
+import { openTranscripts } from "../../src/main/transcripts.ts";
 
 let lab: Lab;
 beforeEach(() => {
@@ -23,8 +23,12 @@ describe("a run's log", () => {
     expect((await lab.json(["export", last.id!, file])).code).toBe(0);
     expect((await lab.tutti(["export", last.id!])).stdout).toBe(readFileSync(file, "utf8"));
     expect((await lab.json(["export", last.id!, file])).last).toMatchObject({ error: { code: "wrong_state" } });
-    expect((await lab.json(["fork", last.id!, "--at", "9999"])).code).toBe(2);
-    expect((await lab.json(["replay", last.id!, "--until", "9999"])).code).toBe(2);
+    for (const beyond of [
+      ["fork", last.id!, "--at", "9999"],
+      ["replay", last.id!, "--until", "9999"],
+    ]) {
+      expect(await lab.json(beyond)).toMatchObject({ code: 3, last: { error: { code: "event_not_found" } } });
+    }
     const there = ["--data-dir", join(lab.folder, "elsewhere")];
     const refused = await lab.tutti([...there, "import", file]);
     expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining("this run would run agent: ")]);

@@ -11,10 +11,10 @@ type Item = Record<string, unknown>;
 interface List {
   /** What `after` takes of the last item. */
   name: string;
-  /** What the items are in the order of; without it, of the names that somebody gave them. */
+  /** What the items are in the order of; without it, in that of the plan or of a file. */
   order?: string;
   /** Another call than that of the table of cases. */
-  call?: (scene: Scene) => Call;
+  call?: (scene: Scene) => Call | Promise<Call>;
 }
 
 const LISTS: Partial<Record<RouteKey, List>> = {
@@ -22,21 +22,20 @@ const LISTS: Partial<Record<RouteKey, List>> = {
   "GET /api/orchestrator/:id/events": { name: "seq", order: "seq" },
   "GET /api/orchestrator/:id/workers": {
     name: "sessionId",
-    order: "startedAt",
     call: ({ busy }) => ({ params: { id: busy } }),
   },
   "GET /api/orchestrator/:id/workers/:key/transcript": { name: "n", order: "n" },
   "GET /api/inbox": { name: "id", order: "createdAt" },
   "GET /api/orchestrator/templates": { name: "id" },
-  "GET /api/tokens": { name: "name", order: "createdAt" },
+  "GET /api/tokens": { name: "name", order: "name" },
   "GET /api/schedules": { name: "name" },
   "GET /api/triggers": { name: "name" },
   "GET /api/protocols": { name: "name" },
   "GET /api/subsession/parent/:parentSessionId": {
     name: "childSessionId",
     order: "createdAt",
-    call: (scene) => {
-      for (const child of ["first", "second", "third"]) scene.subSession(child, "of-many");
+    call: async ({ lab: { engine } }) => {
+      for (const child of ["first", "second", "third"]) await engine.subSessions.register(child, "of-many");
       return { params: { parentSessionId: "of-many" } };
     },
   },
@@ -53,15 +52,13 @@ beforeAll(async () => {
     scene.automate(name);
     scene.storeToken(name);
   }
-  lab.lab.write("nothing.md", "");
-  scene.storeTemplate("cannot-be-used", { extends: "documentation" });
 });
 afterAll(() => lab.tearDown());
 
 async function read(key: RouteKey, { params = {}, query: asked = {} }: Call, query: object = {}): Promise<Item[]> {
   const path = readRouteKey(key).path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name]!));
   const search = new URLSearchParams({ ...asked, ...query });
-  const { status, json } = await lab.api(`${path}?${search}`);
+  const { status, json } = await lab.api(`${path}?${search.toString()}`);
   expect([key, status, Array.isArray(json)]).toEqual([key, 200, true]);
   return json;
 }
