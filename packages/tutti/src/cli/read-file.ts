@@ -6,8 +6,9 @@ export function readFile(name: string): string {
   try {
     return readFileSync(name === "-" ? 0 : name, "utf8");
   } catch (error) {
-    const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    const message = missing ? `there is no file ${name}` : `${name} cannot be read: ${(error as Error).message}`;
-    throw new TuttiError(missing ? "item_not_found" : "storage_failed", message, { cause: error });
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") throw new TuttiError("item_not_found", `there is no file ${name}`);
+    if (code === "EISDIR") throw new TuttiError("usage", `${name} is a folder, not a file`);
+    throw new TuttiError("storage_failed", `${name} cannot be read: ${message}`, { cause: error });
   }
 }

@@ -58,6 +58,8 @@ export function openNotifier(options: NotifierOptions): Notifier {
   let noted = opened;
   let dashboard: string | null = null;
   let leave: (() => void) | null = null;
+  let lastNote: Promise<void> = Promise.resolve();
+  let nextNote: Promise<void> | null = null;
 
   const queues = targets.map((target) =>
     openQueue({
@@ -83,13 +85,22 @@ export function openNotifier(options: NotifierOptions): Notifier {
     return !runs.events({ run: id, after: seq }).some(({ type }) => COPIED.has(type));
   }
 
+  /** Resolves when what is settled by now is written down. Those who ask while it is being written share the next time. */
+  function note(): Promise<void> {
+    nextNote ??= lastNote.then(() => {
+      nextNote = null;
+      return (lastNote = write());
+    });
+    return nextNote;
+  }
+
   /** A note that cannot be written is no reason to tell nothing. */
-  function note(): void {
+  async function write(): Promise<void> {
     noted = heard;
     const lasting = queues.filter(({ target }) => target.key !== null);
     const told = lasting.map((queue) => [queue.target.key!, queue.settledUpTo(heard)] as const);
     try {
-      if (told.length > 0) writeTold(file, Object.fromEntries(told));
+      if (told.length > 0) await writeTold(file, Object.fromEntries(told));
     } catch (error) {
       report((error as Error).message);
     }
@@ -126,12 +137,12 @@ export function openNotifier(options: NotifierOptions): Notifier {
       dashboard = address;
       heard = runs.lastSeq();
       catchUp();
-      note();
+      void note();
       leave = runs.subscribe((event, run) => {
         // What belongs to no run may come after an event that is later in the log.
         heard = Math.max(heard, event.seq);
         hear(event, run, queues);
-        if (heard - noted >= NOTE_EVERY) note();
+        if (heard - noted >= NOTE_EVERY) void note();
       });
     },
     async close() {
@@ -139,7 +150,7 @@ export function openNotifier(options: NotifierOptions): Notifier {
       if (leave === null) return;
       leave();
       await Promise.all(queues.map((queue) => queue.close()));
-      note();
+      await note();
     },
   };
 }

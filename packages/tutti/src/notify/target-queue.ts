@@ -24,7 +24,8 @@ export interface QueueOptions {
   holds: (waiting: Waiting) => boolean;
   /** As the target gets to see it. */
   dress: (notification: Notification) => Told;
-  settled: () => void;
+  /** Resolves when it is written down that something is settled; nothing else is told before. */
+  settled: () => Promise<void>;
   report: (problem: string) => void;
 }
 
@@ -75,7 +76,7 @@ export function openQueue(options: QueueOptions): TargetQueue {
     const held = [...group].filter(holds).map(({ notification }) => notification);
     if (held.length > 0 && !(await deliver(summedUp(held)))) return false;
     waiting = waiting.filter((each) => !group.has(each));
-    settled();
+    await settled();
     return true;
   }
 

@@ -49,13 +49,22 @@ describe("--json", () => {
     [["translate", "missing.json", "--to", "messages"]],
     [["templates", "create", "missing.json"]],
     [["templates", "validate", "missing.json"]],
+    [["templates", "import", "missing.json"]],
     [["confirm", "x", "--edit", "missing.json"]],
-  ])("says not found, exit 3, for a file that is not there: %j", async (args) => {
-    expect(await tuttiJson(["--data-dir", folder, ...args])).toMatchObject({
-      code: 3,
-      last: { error: { code: "item_not_found" } },
-    });
-  });
+    [["mailbox", "send", "developer", "--file", "missing.json"]],
+  ])(
+    "says not found, exit 3, for a file that is not there, and wrong usage, exit 2, for a folder: %j",
+    async (args) => {
+      const given = (path: string) =>
+        tuttiJson(["--data-dir", folder, ...args.map((arg) => (arg.startsWith("missing") ? path : arg))]);
+      for (const path of [join(folder, "missing"), join(import.meta.filename, "below-a-file")]) {
+        expect(await given(path)).toMatchObject({ code: 3, lines: [{ error: { code: "item_not_found" } }] });
+      }
+      // What can look at all files of a folder does.
+      if (args[0] === "validate") return;
+      expect(await given(folder)).toMatchObject({ code: 2, lines: [{ error: { code: "usage" } }] });
+    },
+  );
 });
 
 describe("words", () => {

@@ -126,6 +126,33 @@ describe("the client", () => {
     expect(await client.list()).toEqual([]);
   });
 
+  test("takes a run's log along, takes it in, folds it again and goes on from it", async () => {
+    const client = createClient({ baseUrl: server.url, token });
+    const { id } = await local.engine.create({
+      templateId: "documentation",
+      cwd: lab.repo,
+      message: "x",
+      agent: "local",
+    });
+    const text = await client.export(id);
+    expect(text).toBe(local.engine.export(id));
+    await expect(client.import(text)).rejects.toMatchObject({ code: "wrong_state", status: 409 });
+    const copy = "orch_takenalong00";
+    expect(await client.import(text.replaceAll(id, copy))).toMatchObject([{ id: copy, status: "created" }]);
+    const named = text.replaceAll(id, "orch_withprogram0").replace('"agent":"local"', '"agent":"command:x"');
+    const refused = await client.import(named).catch((error: unknown) => error as RequestError);
+    expect(refused).toMatchObject({ code: "needs_trust", status: 403 });
+    const { hash } = (refused as RequestError).details as { hash: string };
+    expect(await client.import(named, hash)).toMatchObject([{ agent: "command:x" }]);
+    await client.message(id, "be brief");
+    expect(await client.replay(id)).toEqual({ id, events: 2, status: "created", problems: [] });
+    expect(await client.replay(id, 1)).toMatchObject({ events: 1 });
+    const forked = await client.fork(id, { at: 1, fresh: true });
+    expect(forked).toMatchObject({ status: "created", messages: [] });
+    expect((await client.fork(id)).runSeq).toBe(forked.runSeq + 1);
+    expect(await client.call("GET /metrics")).toContain("# TYPE");
+  });
+
   test("reaches every route by its name, typed by the table of routes", async () => {
     const client = createClient({ baseUrl: server.url, token });
     expect(await client.call("GET /api/health")).toEqual({ status: "ok", version: "0.0.0" });
@@ -228,6 +255,20 @@ describe("following events", () => {
     expect(all[0]).toMatchObject({ type: "orchestrator:created", run: after });
     expect(new Set(one.map(({ run }) => run))).toEqual(new Set([before]));
     expect(one[0]).toMatchObject({ type: "orchestrator:created", runSeq: 1 });
+  });
+
+  test("begins with the last events that match, and tells only the types that are wanted", async () => {
+    const id = await begin();
+    for (const text of ["one", "two", "three"]) await local.engine.message(id, text);
+    const frames: Frame[] = [];
+    const onFrame = (frame: Frame) => void frames.push(frame);
+    const leave = followEvents({ baseUrl: server.url, token, tail: 2, types: ["message:sent"], onFrame });
+    await until(() => frames.length === 2);
+    await local.engine.cancel(await begin());
+    await local.engine.message(id, "four");
+    await until(() => frames.length >= 3);
+    leave();
+    expect(frames.map(({ data }) => (data as { text: string }).text)).toEqual(["two", "three", "four"]);
   });
 
   test("tries again while there is no server, counting its tries, and ends when told", async () => {

@@ -127,6 +127,24 @@ describe("a target", () => {
     expect(a.texts()).toEqual(["what about open?", "what about last?"]);
   });
 
+  it("leaves others their turn while it is written down that it was told, which is before it is told the next thing", async () => {
+    const seen: { hadTurn: boolean; told: unknown }[] = [];
+    let hadTurn = false;
+    await stopped(start([listener("a")]));
+    const a = listener("a", () => {
+      seen.push({ hadTurn, told: (JSON.parse(readFileSync(log.file, "utf8")) as { told: unknown }).told });
+      setImmediate(() => (hadTurn = true));
+      return ok();
+    });
+    start([a]);
+    await log.add([created(), item("1"), item("2")]);
+    await a.until(2);
+    expect(seen).toEqual([
+      { hadTurn: false, told: { a: 0 } },
+      { hadTurn: true, told: { a: 2 } },
+    ]);
+  });
+
   it("hears of what has just happened also if the machine sleeps, or its clock is set, before it is told", async () => {
     let asleep = 0;
     const world: World = {

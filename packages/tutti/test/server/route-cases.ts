@@ -64,8 +64,12 @@ export class Scene {
   }
 
   run(tasks: ScriptedTask[], sessions: object[], more: object = {}): Promise<string> {
-    const name = `route-${++this.#scenarios}.json`;
-    return this.lab.create(this.lab.lab.scenario([...mainSession(tasks), ...sessions], name), more);
+    return this.lab.create(this.scenario(tasks, sessions), more);
+  }
+
+  /** An agent that plans these tasks, and plays these sessions. */
+  scenario(tasks: ScriptedTask[], sessions: object[]): string {
+    return this.lab.lab.scenario([...mainSession(tasks), ...sessions], `route-${++this.#scenarios}.json`);
   }
 
   /** A run whose plan waits for a person. */

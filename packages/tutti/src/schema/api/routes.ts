@@ -30,7 +30,7 @@ export const ROUTES = {
  * The version of the interface, apart from the program's. The first number changes when a request or an answer that was
  * sound no longer is, the second when something is added, the third when only words change: docs/api.md.
  */
-export const API_VERSION = "1.1.0";
+export const API_VERSION = "1.2.0";
 
 export type RouteKey = keyof typeof ROUTES;
 
