@@ -117,7 +117,10 @@ export class Schedules {
       await this.#consider(name, wanted, now);
       this.#trouble.delete(name);
     } catch (error) {
-      this.#trouble.set(name, asTuttiError(error).message);
+      const { message } = asTuttiError(error);
+      if (this.#trouble.get(name) !== message)
+        this.#options.report("a schedule cannot be followed for now", { schedule: name, reason: message });
+      this.#trouble.set(name, message);
     }
   }
 

@@ -1,5 +1,5 @@
 // What a template of a project would run on this machine. A repository that somebody cloned may describe work, but it may
-// not start programs before the person has seen which.
+// not start programs before the person has seen which, nor let agents do what they would have to ask for.
 import { createHash } from "node:crypto";
 import { leavesOf } from "./inherit.ts";
 import type { Resolution } from "./resolve-template.ts";
@@ -25,11 +25,13 @@ export function programsOfRun({ agent, template }: { agent: string; template: Te
 function linesOf(leaves: readonly [path: string, value: unknown][], harmless: readonly string[]): string[] {
   return leaves
     .filter(([path, value]) => {
+      if (path === "/config/permissions/mode") return value === "all";
+      if (path === "/config/permissions/allow") return Array.isArray(value) && value.length > 0;
       if (typeof value !== "string") return false;
       if (isAgentPath(path)) return !harmless.includes(value);
       return isHookPath(path) && /^\s*command:/i.test(value);
     })
-    .map(([path, value]) => `${path.slice(1).replaceAll("/", ".")}: ${visible(String(value))}`)
+    .map(([path, value]) => `${path.slice(1).replaceAll("/", ".")}: ${visible(value)}`)
     .toSorted();
 }
 
@@ -56,8 +58,8 @@ const isAgentPath = (path: string): boolean => /^(\/config|\/phases\/[^/]+)?\/ag
 const isHookPath = (path: string): boolean => /^\/hooks\/[^/]+\/run$/.test(path);
 
 /** No sign of the text may change what the person sees of it on a screen. */
-function visible(text: string): string {
-  return JSON.stringify(text).replaceAll(
+function visible(value: unknown): string {
+  return JSON.stringify(value).replaceAll(
     /[\p{C}\p{Zl}\p{Zp}]/gu,
     (sign) => `\\u{${sign.codePointAt(0)!.toString(16)}}`,
   );

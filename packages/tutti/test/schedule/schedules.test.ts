@@ -182,6 +182,8 @@ describe("a run that cannot be made", () => {
     lab.world.set("2026-11-17T02:59:00Z");
     await lab.world.until("2026-11-17T03:10:00Z");
     expect(lab.schedule()).toMatchObject({ problem: null, lastSkipped: { due: "2026-11-17T03:00:00.000Z" } });
+    const once = "a schedule cannot be followed for now";
+    expect(lab.reported).toEqual([once, once, "a due time was skipped"]);
   });
 });
 

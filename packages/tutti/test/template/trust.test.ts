@@ -38,6 +38,20 @@ describe("the programs of a project's template", () => {
     }
   });
 
+  it("stand beside what it lets agents do without asking, beyond what they may do anyway", () => {
+    const lab = new TemplateLab();
+    const permissions = { mode: "all", allow: ["Bash(npm test*)", "WebFetch"], refuse: ["Read"] };
+    lab.ofProject("wide", { extends: "_default", config: { permissions } });
+    lab.ofProject("narrow", { extends: "_default", config: { permissions: { mode: "listed", refuse: ["Bash"] } } });
+    lab.user("mine", { extends: "_default", config: { permissions } });
+    lab.ofProject("ours", { extends: "mine" });
+    expect(programs(lab, "wide")).toEqual([
+      'config.permissions.allow: ["Bash(npm test*)","WebFetch"]',
+      'config.permissions.mode: "all"',
+    ]);
+    expect([programs(lab, "narrow"), programs(lab, "ours")]).toEqual([[], []]);
+  });
+
   it("are only what the project itself says, not what it inherits from the person", () => {
     const lab = new TemplateLab();
     lab.user("mine", { extends: "_default", config: { agent: "command:mine" }, hooks: { onError: "command:mine" } });
