@@ -79,7 +79,7 @@ export function followEvents(options: FollowOptions): () => void {
 function address({ baseUrl, run, types, tail }: FollowOptions, after: number | undefined): string {
   const url = new URL("/api/events", baseUrl);
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
-  if (after !== undefined) url.searchParams.set("after", String(after > 20 ? after + 1 : after));
+  if (after !== undefined) url.searchParams.set("after", String(after));
   else if (tail !== undefined) url.searchParams.set("tail", String(tail));
   if (types !== undefined) url.searchParams.set("types", types.join(","));
   if (run !== undefined) url.searchParams.set("run", run);

@@ -26,6 +26,9 @@ const commands = {
 const hook = (run: string) => ({ run, timeout: 5000, onFailure: "continue" as const });
 const good = () => lab.scenario([...mainSession([{ id: "one" }]), goodWorker]);
 
+/** A run that names no program. */
+const plain = () => ({ templateId: "_default", cwd: lab.repo, message: "do it", agent: "local" });
+
 /** What a person would be shown, and the word that agrees to it. */
 async function refusalOf(engine: Engine, text: string): Promise<{ programs: string[]; hash: string }> {
   const error = await engine.import(text).then(
@@ -68,8 +71,28 @@ describe("an import", () => {
 
   it("of a run whose agents anybody may name needs no word", async () => {
     const first = lab.open();
-    const { id } = await first.create({ templateId: "_default", cwd: lab.repo, message: "do it", agent: "local" });
+    const { id } = await first.create(plain());
     expect(await lab.open().import(first.export(id))).toMatchObject([{ id, status: "created" }]);
+  });
+
+  it("by two at once takes the run in once, and the engine goes on", async () => {
+    const first = lab.open(new MemoryStore());
+    const { id } = await first.create(plain());
+    const text = first.export(id);
+    const second = lab.open(new MemoryStore());
+    const both = await Promise.allSettled([second.import(text), second.import(text)]);
+    expect(both).toMatchObject([{ status: "fulfilled" }, { status: "rejected", reason: { code: "wrong_state" } }]);
+    await expect(second.create(plain())).resolves.toMatchObject({ status: "created" });
+  });
+
+  it("of events that belong to another run is refused", async () => {
+    const first = lab.open(new MemoryStore());
+    const { id } = await first.create(plain());
+    const text = first.export(id).replace(`"run":"${id}"`, '"run":"orch_somebodyelse"');
+    await expect(lab.open(new MemoryStore()).import(text)).rejects.toMatchObject({
+      code: "invalid_input",
+      message: "line 2: it is not an event of run orch_somebodyelse",
+    });
   });
 
   it("runs no hook of the past, now or when the run is taken up", async () => {
