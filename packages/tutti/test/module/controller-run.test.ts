@@ -57,7 +57,7 @@ describe("a run on a session controller", () => {
     expect(times[1]! - times[0]!).toBeGreaterThan(480);
   });
 
-  it("looks at its workers as seldom as the template says, where the manager does not say it (D4-541)", async () => {
+  it("looks at its workers as seldom as the template says, where the manager does not say it (D4-541, D4-592)", async () => {
     const silent: FakeAgent = (session, message) =>
       message.includes("You have one task") ? null : twoPages(session, message);
     const controller = new FakeController(ready(silent));
