@@ -169,7 +169,7 @@ describe("what turns use", () => {
     const hanging = worker("one", { tools: ["Read"], usage, then: "hang" });
     const id = await lab.begin(engine, lab.scenario([...mainSession([{ id: "one" }]), hanging]), {
       budget: { usd: 1 },
-      config: { autoSpawn: true, workerTimeout: 800, autoRetry: true, retryDelay: 0, maxRetries: 5 },
+      config: { autoSpawn: true, workerTimeout: 2500, autoRetry: true, retryDelay: 0, maxRetries: 5 },
     });
     const run = await engine.until(id, ({ status }) => status === "paused");
     expect(run.pausedFrom).toMatchObject({ reason: "budget" });

@@ -106,7 +106,8 @@ describe("the analysis of a request", () => {
         return null;
       }),
     );
-    const { orchestrators } = lab.managers(controller, { ...quick, settleMs: 100 } as typeof quick);
+    const { orchestrators } = lab.managers(controller, quick);
+    orchestrators.backstage.wish({ settleMs: 100 });
     const id = await lab.begin(orchestrators);
     await until(orchestrators, id, "confirming");
     expect(prompts).toHaveLength(2);

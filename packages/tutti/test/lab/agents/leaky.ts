@@ -27,7 +27,7 @@ function leak(): void {
   }
   process.stdout.write(`{"type":"assistant","text":"hidden ${hidden(all)}"}\n`);
   send({ type: "subagent", id: "one", phase: "done", text: all });
-  send({ type: "provider_trouble", cause: "overloaded", detail: all });
+  send({ type: "provider_trouble", cause: "overloaded", detail: all, retryAfterMs: 10 });
 }
 
 const tasks = ["a", "b"].map((id) => ({
