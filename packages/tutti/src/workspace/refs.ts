@@ -17,8 +17,9 @@ export function readRef(repository: Repository, ref: string): Promise<string | n
   return findCommit(repository, ref);
 }
 
+/** Also one that leads to no commit, which only a list of all shows. */
 export async function hasRef(repository: Repository, ref: string): Promise<boolean> {
-  return (await listRefs(repository, ref)).includes(ref);
+  return (await readRef(repository, ref)) !== null || (await listRefs(repository, ref)).includes(ref);
 }
 
 export async function listRefs(repository: Repository, prefix: string): Promise<string[]> {

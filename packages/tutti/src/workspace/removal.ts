@@ -28,8 +28,8 @@ export async function removeWorkspace(repository: Repository, run: RunPlace, pla
   for (const entry of [...inside, ...half, ...(own ? [own] : [])]) await deregister(repository, entry);
   for (const file of [place.index, place.boot]) await rm(file, { force: true });
   await clearScratch(place.scratchIndex);
-  await deleteBranch(repository, place.branchRef);
-  await verifyRemoved(repository, place);
+  const wasThere = await deleteBranch(repository, place.branchRef);
+  await verifyRemoved(repository, place, wasThere);
 }
 
 /** Git was killed after it had reserved a name like the folder's and before it had written down the folder. */
@@ -50,29 +50,26 @@ async function keepWork(
   const tip = await readRef(repository, place.branchRef);
   const taken = await readRef(repository, place.ref);
   const present = await isFolder(place.path);
-  const loose = present ? await commitLoose(repository, place, known, head ?? tip ?? taken) : null;
+  const loose = present ? await commitLoose(repository, place, known, head ?? tip ?? taken, taken) : null;
   for (const commit of new Set([loose, head, tip])) {
     if (commit === null) continue;
-    // The usual case: the snapshot of the attempt holds these very files.
-    if (commit === loose && taken !== null && (await sameFiles(repository, taken, loose))) continue;
     const free = (await readRef(repository, place.ref)) === null;
     const ref = free ? place.ref : `${place.ref}-left-${shortHash(commit)}`;
     await keepReachable(repository, commit, ref, run.branchPrefix);
   }
 }
 
-async function sameFiles(repository: Repository, one: string, other: string): Promise<boolean> {
-  return (await treeOf(repository, one)) === (await treeOf(repository, other));
-}
-
-/** A commit of the files that differ from `base`, or null when there is nothing to keep. */
+/** A commit of the files that differ from `base`, or null when there is nothing to keep, or `taken` holds these very files. */
 export async function commitLoose(
   repository: Repository,
   place: Place,
   known: readonly Registration[],
   base: string | null,
+  taken: string | null = null,
 ): Promise<string | null> {
   const tree = await treeOfWorkspace(repository, place, known, base);
+  // The usual case: the snapshot of the attempt.
+  if (taken !== null && tree === (await treeOf(repository, taken))) return null;
   const before = base ?? (await emptyTree(repository));
   if (tree === (base === null ? before : await treeOf(repository, base))) return null;
   // Files that are merely missing from a workspace that was never finished are an interrupted checkout, not work.
@@ -89,20 +86,20 @@ async function emptyTree(repository: Repository): Promise<string> {
   return (await onRepository(repository, "write an empty tree", args)).stdout.trim();
 }
 
-/** A branch that the person has checked out, to look at it perhaps, is theirs now and stays. */
-async function deleteBranch(repository: Repository, ref: string): Promise<void> {
+/** A branch that the person has checked out, to look at it perhaps, is theirs now and stays. Says whether there was one. */
+async function deleteBranch(repository: Repository, ref: string): Promise<boolean> {
   await clearWay(repository, ref);
-  if (!(await hasRef(repository, ref))) return;
-  if ((await checkoutsOf(repository, ref)).length > 0) return;
-  await deleteRef(repository, ref);
+  if (!(await hasRef(repository, ref))) return false;
+  if ((await checkoutsOf(repository, ref)).length === 0) await deleteRef(repository, ref);
+  return true;
 }
 
-async function verifyRemoved(repository: Repository, place: Place): Promise<void> {
+async function verifyRemoved(repository: Repository, place: Place, hadBranch: boolean): Promise<void> {
   const { path, branch, branchRef } = place;
   const left: string[] = [];
   if (await exists(path)) left.push("its folder");
   if ((await registrations(repository)).some((entry) => entry.path === path)) left.push("its entry in git's list");
-  if ((await hasRef(repository, branchRef)) && (await checkoutsOf(repository, branchRef)).length === 0)
+  if (hadBranch && (await hasRef(repository, branchRef)) && (await checkoutsOf(repository, branchRef)).length === 0)
     left.push(`the branch ${branch}`);
   if (left.length === 0) return;
   throw new TuttiError(

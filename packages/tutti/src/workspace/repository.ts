@@ -89,14 +89,8 @@ export async function inspect(cwd: string): Promise<RepositoryFacts> {
   await checkVersion(cwd);
   const repository = await locate(cwd);
   const { root, prefix, gitDir } = repository;
-  const own: GitOptions = { cwd: root, gitDir, workTree: root };
-  const named = await git("read HEAD", ["rev-parse", "--verify", "--quiet", "HEAD"], { ...own, accept: [1] });
-  if (named.code !== 0) {
-    const advice = `make a first commit, for example with "git commit --allow-empty -m start"`;
-    throw new TuttiError("empty_repository", `The repository at ${root} has no commit yet; ${advice}.`);
-  }
-  // A HEAD whose commit cannot be read is damage, not an empty repository.
-  const head = await git("read the commit of HEAD", ["rev-parse", "--verify", "HEAD^{commit}"], own);
+  const own = { cwd: root, gitDir, workTree: root };
+  const head = (await findObject("HEAD^{commit}", own)) ?? (await explainHead(root, own));
   const branch = await git("read the branch", ["symbolic-ref", "--quiet", "--short", "HEAD"], { ...own, accept: [1] });
   // Looking into submodules would start git inside them, with their own configuration.
   const status = ["status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty"];
@@ -104,18 +98,35 @@ export async function inspect(cwd: string): Promise<RepositoryFacts> {
   return {
     root,
     prefix,
-    head: head.stdout.trim(),
+    head,
     branch: branch.code === 0 ? text(branch.stdout).trim() : null,
     dirty: changes.stdout !== "",
   };
 }
 
+/** Why HEAD has no commit: a repository without any, or one that cannot be read, which is damage. */
+async function explainHead(root: string, own: GitOptions): Promise<string> {
+  const named = await git("read HEAD", ["rev-parse", "--verify", "--quiet", "HEAD"], { ...own, accept: [1] });
+  if (named.code !== 0) {
+    const advice = `make a first commit, for example with "git commit --allow-empty -m start"`;
+    throw new TuttiError("empty_repository", `The repository at ${root} has no commit yet; ${advice}.`);
+  }
+  return (await git("read the commit of HEAD", ["rev-parse", "--verify", "HEAD^{commit}"], own)).stdout.trim();
+}
+
+/** Where programs were looked for when the git found there was new enough. */
+let checkedPath: string | undefined;
+
 async function checkVersion(cwd: string): Promise<void> {
+  if (checkedPath !== undefined && checkedPath === process.env["PATH"]) return;
   const folder = (await stat(cwd).catch(() => null))?.isDirectory() ? cwd : process.cwd();
   const { stdout } = await git("tell its version", ["--version"], { cwd: folder });
   const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout) ?? [];
   const [oldMajor, oldMinor] = OLDEST_GIT;
-  if (Number(major) > oldMajor || (Number(major) === oldMajor && Number(minor) >= oldMinor)) return;
+  if (Number(major) > oldMajor || (Number(major) === oldMajor && Number(minor) >= oldMinor)) {
+    checkedPath = process.env["PATH"];
+    return;
+  }
   throw new TuttiError("git_missing", `Tutti needs git ${oldMajor}.${oldMinor} or newer, but found: ${stdout.trim()}.`);
 }
 
