@@ -38,6 +38,8 @@ export interface ReconcilerOptions {
 export class Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #attendants = new Map<string, Attendant>();
+  /** Those that are being ended; what their open turns have used counts until the log says it. */
+  readonly #leaving = new Set<Attendant>();
   /** Ends, merges and the release that are under way. */
   readonly #work = new Set<Promise<unknown>>();
   #merging = false;
@@ -226,7 +228,8 @@ export class Reconciler {
   /** Open turns cost while they go on; a budget that they use up stops the run at once, not at their end. */
   #spent(): void {
     const { run } = this.#writer;
-    const usage = [...this.#attendants.values()].map(({ spent }) => spent).reduce(addUsage, NO_USAGE);
+    const open = [...this.#attendants.values(), ...this.#leaving];
+    const usage = open.map(({ spent }) => spent).reduce(addUsage, NO_USAGE);
     if (reached(run, this.#options.world.now(), { turn: false, session: false }, usage) === null) return;
     this.#writer.submit({ type: "spending", usage }).catch(() => {});
   }
@@ -241,7 +244,14 @@ export class Reconciler {
       const inPeace = worker
         ? worker.sessionId === sessionId && worker.status === "completed"
         : run.status === "completed" || run.main?.sessionId !== sessionId || run.main.state === "over";
-      this.#do("end of a session", attendant.end(inPeace ? "close" : "stop"));
+      this.#leaving.add(attendant);
+      this.#do(
+        "end of a session",
+        attendant.end(inPeace ? "close" : "stop").finally(() => {
+          this.#leaving.delete(attendant);
+          this.#spent();
+        }),
+      );
     }
   }
 

@@ -1,5 +1,5 @@
 // Real agents over the Agent Client Protocol, under real keepers, against the scripted model.
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Conversation } from "./conversation.ts";
@@ -164,14 +164,12 @@ test("gemini carries a run through all five phases over the protocol, allowed wh
   const played = await startModel(play);
   const whole = new Lab();
   try {
-    whole.write(
-      ".tutti/templates/listed.json",
-      JSON.stringify({
-        id: "listed",
-        name: "Listed",
-        extends: "implementation",
-        config: { permissions: { allow: ["Bash(cat docs/*)"] } },
-      }),
+    const config = { permissions: { allow: ["Bash(cat docs/*)"] } };
+    const own = join(whole.data, "templates");
+    mkdirSync(own, { recursive: true });
+    writeFileSync(
+      join(own, "listed.json"),
+      JSON.stringify({ id: "listed", name: "Listed", extends: "implementation", config }),
     );
     const env = agentEnv("gemini", played, whole.folder);
     const flags = ["--template", "listed", "--agent", `acp:gemini ${GEMINI}`, "--cwd", whole.repo, "--yes"];
