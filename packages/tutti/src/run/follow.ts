@@ -8,7 +8,7 @@ import { answerByDefault } from "./default-answer.ts";
 import { withdrawQuestions } from "./inbox.ts";
 import { activeWorkers, taskOf, workerOf, workersOf } from "./lookup.ts";
 import { openWork } from "./open-work.ts";
-import { mayAsk, refusalOf } from "./provider.ts";
+import { isToBeAsked, mayAsk, refusalOf } from "./provider.ts";
 import { providerOf } from "./provider-name.ts";
 import { phaseOverAt, someReady } from "./schedule.ts";
 import { sizeOf } from "./shared-record.ts";
@@ -67,7 +67,7 @@ function dueTurns(run: Run, at: number): RunEvent[] {
     return true;
   };
   const { main, owed } = run;
-  if (main && owed && isDue(main, owed)) {
+  if (main && owed && isToBeAsked(main, owed)) {
     const { agent, role } = castOf(run, owed.phase);
     // Another agent's phase: the session that is there has done its part, whether its provider answers or not.
     if (main.agent !== agent || main.role !== role) {
@@ -76,19 +76,12 @@ function dueTurns(run: Run, at: number): RunEvent[] {
     if (mayBeAsked(main)) due.push(startTurn(run.id, main, null, owed));
   }
   for (const worker of activeWorkers(run)) {
-    if (worker.status === "running" && isDue(worker.session, worker.owed) && mayBeAsked(worker.session)) {
+    if (worker.status === "running" && isToBeAsked(worker.session, worker.owed) && mayBeAsked(worker.session)) {
       due.push(startTurn(run.id, worker.session, worker.taskId, worker.owed!));
     }
   }
   return due;
 }
-
-const isDue = (session: SessionState, owed: Owed | null): boolean =>
-  session.state === "running" &&
-  session.turn === null &&
-  session.pausedAt === null &&
-  owed !== null &&
-  owed.waitsFor === null;
 
 function startTurn(id: string, session: SessionState, taskId: string | null, owed: Owed): RunEvent {
   const { sessionId } = session;

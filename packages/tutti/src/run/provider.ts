@@ -12,7 +12,7 @@ import type { Ending, FailureCause } from "../schema/ending.ts";
 import type { RunEvent } from "../schema/event.ts";
 import type { Refusal, Run } from "../schema/run.ts";
 import { isRunOver } from "../schema/status.ts";
-import type { SessionState } from "../schema/worker.ts";
+import type { Owed, SessionState } from "../schema/worker.ts";
 
 interface Patience {
   firstMs: number;
@@ -80,6 +80,14 @@ export interface Trouble {
 
 /** From 0 to 1, the same for the same text. */
 const spread = (text: string): number => Number.parseInt(sha256(text).slice(0, 8), 16) / 0xffffffff;
+
+/** Whether the session is to be asked something as soon as its provider lets it be. */
+export const isToBeAsked = (session: SessionState, owed: Owed | null): boolean =>
+  session.state === "running" &&
+  session.turn === null &&
+  session.pausedAt === null &&
+  owed !== null &&
+  owed.waitsFor === null;
 
 /** Whether a session of this agent may be asked something now, or started to be asked. */
 export function mayAsk(run: Run, agent: string, at: number): boolean {

@@ -277,6 +277,24 @@ describe("an overloaded provider", () => {
     expect(deadline!.at - story.now).toBeGreaterThan(19_000);
   });
 
+  it("takes none away either from a session that it has not refused itself and that would be asked now", () => {
+    const story = working();
+    story.answerWorker("a", null, failing("overloaded", { retryAfterMs: 300_000 }));
+    story.do({ type: "pause" });
+    story.answerWorker("b", null, { ending: { kind: "interrupted", detail: "it was interrupted" } });
+    story.do({ type: "resume" }, 1000);
+    const { sessionId, session } = worker(story, "b");
+    expect([session.turn, session.pausedAt]).toEqual([null, null]);
+    expect(deadlines(story.run).map((each) => each.sessionId)).not.toContain(sessionId);
+    const since = story.now;
+    waitUntil(story, untilOf(story));
+    story.succeed("a");
+    expect(worker(story, "b").session.turn, "it is asked").not.toBeNull();
+    const waited = story.now - since;
+    expect(waited).toBeGreaterThan(300_000);
+    expect(worker(story, "b").session.waitedMs).toBeGreaterThanOrEqual(waited);
+  });
+
   it("that never answers again makes the task fail in the end, and is no reason to wait for a person until then", () => {
     const story = working({}, ["a", "b"]);
     story.do({ type: "cancelWorker", sessionId: worker(story, "b").sessionId });
