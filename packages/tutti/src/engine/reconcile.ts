@@ -347,15 +347,15 @@ export class Reconciler {
       for (const { sessionId, silentMs, taskId } of this.#attendants.values()) {
         if (taskId !== null) this.#writer.submit({ type: "idle", sessionId, forMs: silentMs }).catch(() => {});
       }
-      this.#tick();
-      this.look();
+      // Not before that is stored: what is due would be found due again, every moment until then.
+      void this.#tick().then(() => this.look());
     });
   }
 
   /** Lets the rules look at the clock: something may be due that nobody reports. */
-  #tick(): void {
+  async #tick(): Promise<void> {
     this.#tickedAt = this.#options.world.now();
-    this.#writer.submit({ type: "tick" }).catch(() => {});
+    await this.#writer.submit({ type: "tick" }).catch(() => {});
   }
 
   /** Nobody could be heard for a while: the machine slept, or this process was stopped. */
