@@ -46,7 +46,9 @@ function longLog(id: string): NewEvent[] {
       log.push({ ...event, timestamp: story.now });
     }
   };
-  for (let i = 0; log.length < EVENTS; i = (i + 1) % tasks.length) {
+  // No more of them are at work at a time than the template allows.
+  const { maxWorkers } = run.template.config;
+  for (let i = 0; log.length < EVENTS; i = (i + 1) % maxWorkers) {
     const taskId = `t${i}`;
     if (!run.workers[taskId]) {
       add(decide(run, { type: "spawn", taskId }, story.now));

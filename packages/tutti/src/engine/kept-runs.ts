@@ -7,7 +7,7 @@ import { guarded } from "./guarded.ts";
 import { historyOf } from "./history.ts";
 import { Hooks, type CommandRunner } from "./hooks.ts";
 import { KnownResults } from "./known-results.ts";
-import { activeAgents, askedMains, refusedUntil } from "./over-runs.ts";
+import { activeAgents, askedMains, mayWaitForOthers, refusedUntil } from "./over-runs.ts";
 import { Reconciler } from "./reconcile.ts";
 import { RunShelf, summarise, type RunSummary } from "./run-shelf.ts";
 import { RunWriter } from "./run-writer.ts";
@@ -169,7 +169,7 @@ export class KeptRuns {
   /** A place that one run gives up may be what another waits for. */
   #lookAtOthers(id: string): void {
     for (const { writer, reconciler } of this.#runs.values()) {
-      if (writer.id !== id && !isRunOver(writer.run.status)) reconciler.look();
+      if (writer.id !== id && mayWaitForOthers(writer.run)) reconciler.look();
     }
   }
 

@@ -2,6 +2,7 @@
 import type { Live } from "./kept-runs.ts";
 import type { ActiveAgents } from "./slots.ts";
 import { activeWorkers } from "../run/lookup.ts";
+import { openWork } from "../run/open-work.ts";
 import { providerOf } from "../run/provider-name.ts";
 import { askedMain } from "../run/provider.ts";
 import type { Run } from "../schema/run.ts";
@@ -43,4 +44,15 @@ export function refusedUntil(runs: Runs, provider: string, now: number): number 
     if (refusal && !isStale && (until === null || refusal.until > until)) until = refusal.until;
   }
   return until;
+}
+
+/**
+ * Whether the run may wait for what another gives up: a place for a worker or a main session, or a provider's answer. Most
+ * runs do not, and what one does must not cost more the more there are.
+ */
+export function mayWaitForOthers(run: Run): boolean {
+  const { status, owed, main, refusals } = run;
+  if (isRunOver(status) || status === "paused") return false;
+  const wantsMain = owed !== null && (main === null || main.state === "over");
+  return wantsMain || openWork(run).ready.some(() => true) || Object.keys(refusals).length > 0;
 }

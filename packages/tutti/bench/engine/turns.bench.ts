@@ -1,0 +1,81 @@
+// What the turns of one run cost while other runs are open on the same server: 1,000 tasks that do nothing, alone and
+// beside 200 runs whose plans wait to be confirmed. Only sessions and workspaces do nothing; engine, rules, prompts and
+// store are the real ones.
+// Run: npm run bench -- turns
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CAP } from "../beside/layered-graph.ts";
+import { NoOpHost } from "../beside/no-op-host.ts";
+import { NO_OP_WORKSPACES } from "../beside/no-op-workspaces.ts";
+import { Recorder } from "../beside/recorder.ts";
+import { Engine } from "../../src/engine/engine.ts";
+import { isRunOver } from "../../src/schema/status.ts";
+import type { Template } from "../../src/schema/template.ts";
+import { openSqliteStore } from "../../src/store/sqlite.ts";
+import { TemplateLibrary } from "../../src/template/library.ts";
+import { realWorld } from "../../src/world.ts";
+
+const OTHERS = 200;
+const TASKS = 1000;
+const ROUNDS = 3;
+
+const { template: given } = new TemplateLibrary().resolve("_default");
+const { analysis, aggregation, verification } = given.phases;
+const template: Template = {
+  ...given,
+  config: { ...given.config, maxWorkers: CAP, acceptWithoutWork: true, autoSpawn: false },
+  phases: {
+    ...given.phases,
+    analysis: { ...analysis, enabled: false },
+    aggregation: { ...aggregation, enabled: false },
+    verification: { ...verification, enabled: false },
+  },
+};
+
+/** Processor time for each task of one run, in microseconds. */
+async function cost(others: number): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-bench-turns-"));
+  const store = openSqliteStore(join(folder, "tutti.db"));
+  const engine = Engine.open({
+    store,
+    snapshots: store.snapshots,
+    sessions: new NoOpHost({
+      delimiters: template.prompts.responseFormat,
+      recorder: new Recorder(null),
+      answered: new Set(),
+    }),
+    workspaces: NO_OP_WORKSPACES,
+    world: realWorld,
+    templates: { resolve: () => ({ template, programs: [], warnings: [] }) },
+    maxWorkers: CAP,
+  });
+  const planned = async (): Promise<string> => {
+    const { id } = await engine.create({ templateId: "_default", cwd: folder, message: "do nothing", agent: "local" });
+    await engine.start(id);
+    await engine.until(id, ({ status }) => status === "confirming");
+    return id;
+  };
+  for (let i = 0; i < others; i++) await planned();
+  const id = await planned();
+  const before = process.cpuUsage();
+  await engine.confirm(id);
+  await engine.until(id, ({ status }) => isRunOver(status));
+  const { user, system } = process.cpuUsage(before);
+  await engine.close();
+  rmSync(folder, { recursive: true });
+  return (user + system) / TASKS;
+}
+
+// The first one warms the code up.
+await cost(0);
+const results = { alone: [] as number[], beside: [] as number[] };
+for (let round = 0; round < ROUNDS; round++) {
+  results.alone.push(await cost(0));
+  results.beside.push(await cost(OTHERS));
+}
+const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+const [alone, beside] = [median(results.alone), median(results.beside)];
+console.log(
+  `a task of a run: ${alone.toFixed(0)} µs alone, ${beside.toFixed(0)} µs beside ${OTHERS} other runs (${(beside / alone).toFixed(2)} times as much)`,
+);
