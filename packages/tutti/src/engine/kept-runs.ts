@@ -7,7 +7,7 @@ import { guarded } from "./guarded.ts";
 import { historyOf } from "./history.ts";
 import { Hooks, type CommandRunner } from "./hooks.ts";
 import { KnownResults } from "./known-results.ts";
-import { activeAgents, askedMains, mayWaitForOthers, refusedUntil } from "./over-runs.ts";
+import { activeAgents, askedMains, counts, mayWaitForOthers, refusedUntil } from "./over-runs.ts";
 import { Reconciler } from "./reconcile.ts";
 import { RunShelf, summarise, type RunSummary } from "./run-shelf.ts";
 import { RunWriter } from "./run-writer.ts";
@@ -33,6 +33,10 @@ export interface Live {
 export class KeptRuns {
   readonly #options: EngineOptions;
   readonly #runs = new Map<string, Live>();
+  /** Those that count when places are given, so that what one run does costs no more the more there are. */
+  readonly #busy = new Set<Live>();
+  /** And those that may wait for a place, or for a provider's answer. */
+  readonly #waiting = new Set<Live>();
   readonly #listeners = new Set<Listener>();
   readonly #halt = Promise.withResolvers<never>();
   #halted: TuttiError | null = null;
@@ -50,10 +54,10 @@ export class KeptRuns {
     this.#shelf = new RunShelf(options.store, options.snapshots ?? null);
     this.#slots = new Slots(
       options,
-      (instead) => activeAgents(this.#runs.values(), options.world.now(), instead),
+      (instead) => activeAgents(this.#atWork(instead?.id), options.world.now(), instead),
       () => options.world.now(),
-      (provider) => refusedUntil(this.#runs.values(), provider, options.world.now()),
-      () => askedMains(this.#runs.values()),
+      (provider) => refusedUntil(this.#busy, provider, options.world.now()),
+      () => askedMains(this.#busy),
     );
     const { world, hooks: functions = {} } = options;
     const none: CommandRunner = () => Promise.resolve({ ok: false, detail: "commands are not run here" });
@@ -83,7 +87,7 @@ export class KeptRuns {
 
   /** Folds what is stored. A run rests until it is taken up. */
   open(): void {
-    for (const run of this.#shelf.open()) this.#runs.set(run.id, this.#make(run.id, run));
+    for (const run of this.#shelf.open()) this.#keep(this.#make(run.id, run));
   }
 
   /** Goes on with a run where it was: adopts its living sessions, reads what has finished, starts only what is missing. */
@@ -103,6 +107,30 @@ export class KeptRuns {
     this.subSessions.wake();
     const open = this.summaries().filter(({ released }) => !released);
     await Promise.all(open.map(({ id }) => this.takeUp(id)));
+  }
+
+  #keep(live: Live): void {
+    this.#runs.set(live.writer.id, live);
+    this.#note(live, live.writer.run);
+  }
+
+  #drop(live: Live): void {
+    this.#runs.delete(live.writer.id);
+    this.#busy.delete(live);
+    this.#waiting.delete(live);
+  }
+
+  #note(live: Live, run: Run): void {
+    if (counts(run)) this.#busy.add(live);
+    else this.#busy.delete(live);
+    if (mayWaitForOthers(run)) this.#waiting.add(live);
+    else this.#waiting.delete(live);
+  }
+
+  /** With the run of this id, of which a state is about to be stored that may make it busy. */
+  #atWork(id: string | undefined): Iterable<Live> {
+    const own = id === undefined ? undefined : this.#runs.get(id);
+    return own === undefined || this.#busy.has(own) ? this.#busy : [...this.#busy, own];
   }
 
   /** The machine slept, or its clock was set: nobody is to be late because of it. */
@@ -152,10 +180,11 @@ export class KeptRuns {
   }
 
   #published(events: StoredEvent[], run: Run, before: Run | null): void {
+    const live = this.#runs.get(run.id);
+    if (live) this.#note(live, run);
     this.#told(events, run);
     this.#shelf.noted(run, events.length, events.at(-1)!.seq);
     if (events.every(({ type }) => onlyTells(type))) return;
-    const live = this.#runs.get(run.id);
     if (live) this.#hooks.heard(events, before?.currentPhase ?? null, run, live.writer);
     // Nobody takes up a run that was over; whoever reopens it wants it to go on.
     if (events.some(({ type }) => type === "orchestrator:reopened")) this.takeUp(run.id).catch(() => {});
@@ -168,9 +197,7 @@ export class KeptRuns {
 
   /** A place that one run gives up may be what another waits for. */
   #lookAtOthers(id: string): void {
-    for (const { writer, reconciler } of this.#runs.values()) {
-      if (writer.id !== id && mayWaitForOthers(writer.run)) reconciler.look();
-    }
+    for (const { writer, reconciler } of this.#waiting) if (writer.id !== id) reconciler.look();
   }
 
   /** Throws what has halted the engine. */
@@ -195,7 +222,7 @@ export class KeptRuns {
     if (!run) throw new TuttiError("run_not_found", `there is no run ${id}`);
     const revived = this.#make(id, run);
     this.#shelf.take(id);
-    this.#runs.set(id, revived);
+    this.#keep(revived);
     return revived;
   }
 
@@ -218,7 +245,7 @@ export class KeptRuns {
     const inUse = this.#held.has(writer.id) || this.#runs.get(writer.id) !== live || !writer.run.released;
     if (inUse || !this.#shelf.takesRuns) return;
     writer.halt(new TuttiError("engine_stopped", `run ${writer.id} has been put away`));
-    this.#runs.delete(writer.id);
+    this.#drop(live);
     this.#shelf.put(writer.run);
   }
 
@@ -226,7 +253,7 @@ export class KeptRuns {
   async begin(id: string, first: Command): Promise<Run> {
     const live = this.#make(id, null);
     const run = await live.writer.submit(first);
-    this.#runs.set(id, live);
+    this.#keep(live);
     if (this.#halted !== null) live.writer.halt(this.#halted);
     await live.reconciler.begin();
     return run;
@@ -252,13 +279,14 @@ export class KeptRuns {
       throw error;
     });
     const run = fold(null, stored)!;
-    this.#runs.set(id, this.#make(id, run));
+    this.#keep(this.#make(id, run));
     this.#published(stored, run, null);
     return run;
   }
 
   /** The events stay in their places in the sequence, without content. */
-  async remove({ writer }: Live): Promise<void> {
+  async remove(live: Live): Promise<void> {
+    const { writer } = live;
     const { store, sessions, world } = this.#options;
     const { id } = writer;
     await this.#hooks.settled();
@@ -278,7 +306,7 @@ export class KeptRuns {
     });
     // Whoever still holds its writer is refused: an event after the removal would belong to no run.
     writer.halt(new TuttiError("run_not_found", `run ${id} has been removed`));
-    this.#runs.delete(id);
+    this.#drop(live);
     this.#shelf.take(id);
   }
 

@@ -54,5 +54,12 @@ export function mayWaitForOthers(run: Run): boolean {
   const { status, owed, main, refusals } = run;
   if (isRunOver(status) || status === "paused") return false;
   const wantsMain = owed !== null && (main === null || main.state === "over");
-  return wantsMain || openWork(run).ready.some(() => true) || Object.keys(refusals).length > 0;
+  const mayStart = status === "spawning" || status === "running";
+  return wantsMain || (mayStart && openWork(run).ready.some(() => true)) || Object.keys(refusals).length > 0;
+}
+
+/** Whether the run counts in any of the sums above: somebody of it is at work, is asked, or was refused. */
+export function counts(run: Run): boolean {
+  if (isRunOver(run.status)) return false;
+  return openWork(run).active.length > 0 || Object.keys(run.refusals).length > 0 || askedMain(run) !== null;
 }
