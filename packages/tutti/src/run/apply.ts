@@ -7,11 +7,11 @@
 // 3. Events that only tell change what is shown (progress, tool counts), never what `decide` or `schedule` read.
 import { addTools, applyToSession, goOn } from "./apply-session.ts";
 import { workerOf, workersOf } from "./lookup.ts";
-import { carryOver, openWork } from "./open-work.ts";
+import { carryOver } from "./open-work.ts";
 import { soundOrder } from "./plan.ts";
-import { isToBeAsked, refusalOf, waitsForProvider } from "./provider.ts";
+import { noteHold, noteRefused } from "./provider-waits.ts";
 import { emptyRecord, entryOf, valuesOf, withEntry, withoutEntries } from "./shared-record.ts";
-import { withSession, withWorker } from "./with-worker.ts";
+import { withWorker } from "./with-worker.ts";
 import { isServerEvent, type Placed, type RunEvent } from "../schema/event.ts";
 import { NO_USAGE, type Verdict } from "../schema/outcome.ts";
 import type { InboxItem } from "../schema/inbox.ts";
@@ -31,36 +31,6 @@ export function apply(run: Run | null, event: RunEvent & Placed): Run {
   const noted = noteHold(run, next, event.timestamp);
   if (noted !== next) carryOver(next, noted);
   return noted;
-}
-
-/**
- * Whoever would be asked now, and is not because the provider refuses, waits for it like those that it has refused: a
- * session that was interrupted, answered or only just ready.
- */
-function noteRefused(before: Run, run: Run, { data, timestamp }: RunEvent & Placed): Run {
-  if (Object.keys(run.refusals).length === 0) return run;
-  const waits = (session: SessionState, owed: Owed | null): boolean =>
-    isToBeAsked(session, owed) && session.refusedSince === null && refusalOf(run, session.agent) !== null;
-  const { main, owed } = run;
-  const noted = main && waits(main, owed) ? { ...run, main: { ...main, refusedSince: timestamp } } : run;
-  const own = "taskId" in data && data.taskId ? [data.taskId] : [];
-  const ids = new Set([...openWork(before).active.map(({ taskId }) => taskId), ...own]);
-  return [...ids].reduce((all, id) => {
-    const worker = workerOf(all, id);
-    const isWaiting = worker?.status === "running" && waits(worker.session, worker.owed);
-    return isWaiting ? withSession(all, id, { refusedSince: timestamp }) : all;
-  }, noted);
-}
-
-/** While everybody waits for a provider, time counts neither against the phase nor against the budget. */
-function noteHold(before: Run, run: Run, at: number): Run {
-  const isHeld = waitsForProvider(run);
-  if (isHeld === (run.heldSince !== undefined)) return run;
-  if (isHeld) return { ...run, heldSince: at };
-  const { heldSince = at, ...rest } = run;
-  const held = at - heldSince;
-  const isSamePhase = run.phaseSince !== null && run.phaseSince === before.phaseSince;
-  return { ...rest, idleMs: run.idleMs + held, phaseSince: isSamePhase ? run.phaseSince! + held : run.phaseSince };
 }
 
 /** Folds a log, or goes on folding from a state. */

@@ -40,6 +40,19 @@ const CreatedRun = z.object({
     .describe("Why the run, which exists, could not be started."),
 });
 
+/** Why a run that is asked for cannot be made. */
+export const RUN_CANNOT_BE_MADE = [
+  "template_not_found",
+  "invalid_template",
+  "agent_unknown",
+  "agent_not_startable",
+  "invalid_scenario",
+  "folder_not_found",
+  "not_a_repository",
+  "empty_repository",
+  "needs_trust",
+] as const;
+
 export const RUN_ROUTES = {
   "POST /api/orchestrator": {
     summary: "Creates a run; `autoStart` also starts it.",
@@ -48,18 +61,7 @@ export const RUN_ROUTES = {
     response: CreatedRun,
     status: 201,
     repeated: "The Idempotency-Key was used before for the same request; this is the first answer again.",
-    errors: [
-      "template_not_found",
-      "invalid_template",
-      "agent_unknown",
-      "agent_not_startable",
-      "invalid_scenario",
-      "folder_not_found",
-      "not_a_repository",
-      "empty_repository",
-      "needs_trust",
-      "idempotency_mismatch",
-    ],
+    errors: [...RUN_CANNOT_BE_MADE, "idempotency_mismatch"],
   },
   "GET /api/orchestrator": {
     summary: "All runs, oldest first: summaries, or whole states with `full=1`.",

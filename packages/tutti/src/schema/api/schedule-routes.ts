@@ -4,6 +4,7 @@ import { IdPageQuery } from "./query.ts";
 import type { RouteTable } from "./route.ts";
 import { RunStatus, time } from "./run-values.ts";
 import { Verdict } from "../outcome.ts";
+import { RUN_CANNOT_BE_MADE } from "./run-routes.ts";
 
 const LastRun = z.object({
   id: z.string(),
@@ -42,19 +43,7 @@ export type TriggerView = z.infer<typeof Trigger>;
 export const LaunchedRun = z.object({ orchestratorId: z.string(), status: RunStatus });
 
 /** What may be wrong with a run that is made, besides what a request for it says. */
-const CANNOT_BE_MADE = [
-  "too_many_runs",
-  "wrong_state",
-  "template_not_found",
-  "invalid_template",
-  "agent_unknown",
-  "agent_not_startable",
-  "invalid_scenario",
-  "folder_not_found",
-  "not_a_repository",
-  "empty_repository",
-  "needs_trust",
-] as const;
+const CANNOT_BE_MADE = ["too_many_runs", "wrong_state", ...RUN_CANNOT_BE_MADE] as const;
 
 export const SCHEDULE_ROUTES = {
   "GET /api/schedules": {

@@ -1,0 +1,39 @@
+// What an event means for those who wait for a provider, beside what it says itself: who waits from now on, and whether
+// everybody does. A part of the fold.
+import { workerOf } from "./lookup.ts";
+import { openWork } from "./open-work.ts";
+import { isToBeAsked, refusalOf, waitsForProvider } from "./provider.ts";
+import { withSession } from "./with-worker.ts";
+import type { Placed, RunEvent } from "../schema/event.ts";
+import type { Run } from "../schema/run.ts";
+import type { Owed, SessionState } from "../schema/worker.ts";
+
+/**
+ * Whoever would be asked now, and is not because the provider refuses, waits for it like those that it has refused: a
+ * session that was interrupted, answered or only just ready.
+ */
+export function noteRefused(before: Run, run: Run, { data, timestamp }: RunEvent & Placed): Run {
+  if (Object.keys(run.refusals).length === 0) return run;
+  const waits = (session: SessionState, owed: Owed | null): boolean =>
+    isToBeAsked(session, owed) && session.refusedSince === null && refusalOf(run, session.agent) !== null;
+  const { main, owed } = run;
+  const noted = main && waits(main, owed) ? { ...run, main: { ...main, refusedSince: timestamp } } : run;
+  const own = "taskId" in data && data.taskId ? [data.taskId] : [];
+  const ids = new Set([...openWork(before).active.map(({ taskId }) => taskId), ...own]);
+  return [...ids].reduce((all, id) => {
+    const worker = workerOf(all, id);
+    const isWaiting = worker?.status === "running" && waits(worker.session, worker.owed);
+    return isWaiting ? withSession(all, id, { refusedSince: timestamp }) : all;
+  }, noted);
+}
+
+/** While everybody waits for a provider, time counts neither against the phase nor against the budget. */
+export function noteHold(before: Run, run: Run, at: number): Run {
+  const isHeld = waitsForProvider(run);
+  if (isHeld === (run.heldSince !== undefined)) return run;
+  if (isHeld) return { ...run, heldSince: at };
+  const { heldSince = at, ...rest } = run;
+  const held = at - heldSince;
+  const isSamePhase = run.phaseSince !== null && run.phaseSince === before.phaseSince;
+  return { ...rest, idleMs: run.idleMs + held, phaseSince: isSamePhase ? run.phaseSince! + held : run.phaseSince };
+}
