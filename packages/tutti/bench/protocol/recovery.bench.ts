@@ -3,7 +3,7 @@
 import { jsonrepair } from "jsonrepair";
 import { combination, DAMAGES, isUnclear } from "../../test/protocol/damage.ts";
 import type { Damage } from "../../test/protocol/damage.ts";
-import type { Random } from "../../test/protocol/random-message.ts";
+import type { Random } from "../../test/lab/random.ts";
 import { ourReader, tally } from "../../test/protocol/recovery.ts";
 import type { Reader, Tally } from "../../test/protocol/recovery.ts";
 

@@ -4,7 +4,8 @@
 import { jsonrepair } from "jsonrepair";
 import { readTolerantly } from "../../src/protocol/tolerant-json.ts";
 import { DAMAGES, damaged } from "../../test/protocol/damage.ts";
-import { randomFrom, randomMessage } from "../../test/protocol/random-message.ts";
+import { randomFrom } from "../../test/lab/random.ts";
+import { randomMessage } from "../../test/protocol/random-message.ts";
 import { compare } from "./compare.ts";
 
 const SIZES = [100_000, 5_000_000];

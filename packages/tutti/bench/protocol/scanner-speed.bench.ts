@@ -5,7 +5,8 @@
 // that has all bytes at once and does nothing but the unavoidable: search for both delimiters, decode, JSON.parse.
 // Run: npm run bench -- scanner-speed
 import { DEFAULT_DELIMITERS, ResponseScanner } from "../../src/protocol/response-scanner.ts";
-import { randomFrom, randomMessage } from "../../test/protocol/random-message.ts";
+import { randomFrom } from "../../test/lab/random.ts";
+import { randomMessage } from "../../test/protocol/random-message.ts";
 import { compare, cpuTime, median } from "./compare.ts";
 
 const { delimiterStart, delimiterEnd } = DEFAULT_DELIMITERS;

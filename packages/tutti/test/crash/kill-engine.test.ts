@@ -4,21 +4,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { agentOf, finished, Lab, processTree } from "../lab/lab.ts";
+import { randomFrom } from "../lab/random.ts";
 import { fold } from "../../src/run/apply.ts";
 
 const KILLS = Number(process.env["TUTTI_TEST_KILLS"] ?? 10);
 const SEED = Number(process.env["TUTTI_TEST_SEED"] ?? Date.now() % 1_000_000);
-
-/** Small, repeatable, and good enough to choose moments. */
-function dice(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}
 
 /** Twelve tasks: six at once, four that need two of them each, two that need those. */
 function plan(random: () => number) {
@@ -45,7 +35,7 @@ describe(`an engine killed ${KILLS} times (seed ${SEED})`, () => {
     "accepts every task exactly once, starts no attempt twice, adopts what lives, and leaves nothing behind",
     { timeout: 120_000 + KILLS * 15_000 },
     async () => {
-      const random = dice(SEED);
+      const random = randomFrom(SEED);
       let kills = 0;
       let adopted = 0;
       for (let round = 0; kills < KILLS; round++) {

@@ -1,6 +1,7 @@
 // Known ways in which agents damage JSON. Each either rewrites tokens while a message is written or changes the text.
 import { pick } from "./random-message.ts";
-import type { Message, Random } from "./random-message.ts";
+import type { Random } from "../lab/random.ts";
+import type { Message } from "./random-message.ts";
 
 type Place = "key" | "member" | "element";
 

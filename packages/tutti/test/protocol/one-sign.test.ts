@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, it } from "vitest";
-import { pick, randomFrom, randomMessage } from "./random-message.ts";
+import { randomFrom } from "../lab/random.ts";
+import { pick, randomMessage } from "./random-message.ts";
 import { ourReader } from "./recovery.ts";
 
 /** The places of the brackets, commas, colons and quotes that make the structure of a JSON text. */

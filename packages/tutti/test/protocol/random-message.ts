@@ -1,20 +1,9 @@
 // Valid messages of every phase, made from a seed, full of the things that make careless repairers stumble.
+import type { Random } from "../lab/random.ts";
 
-export type Random = () => number;
 export interface Message {
   phase: string;
   data: Record<string, unknown>;
-}
-
-/** A small generator of numbers between 0 and 1 that gives the same sequence for the same seed. */
-export function randomFrom(seed: number): Random {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
 }
 
 export const pick = <T>(random: Random, from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;

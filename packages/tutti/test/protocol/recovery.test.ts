@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { combination, DAMAGES, isUnclear } from "./damage.ts";
 import type { Damage } from "./damage.ts";
-import type { Random } from "./random-message.ts";
+import type { Random } from "../lab/random.ts";
 import { tally } from "./recovery.ts";
 
 /** Combinations that leave enough to read, or only those that do not. */

@@ -4,8 +4,8 @@ import { readBlock } from "../../src/protocol/block.ts";
 import { validatePhase } from "../../src/protocol/validate-phase.ts";
 import { damaged } from "./damage.ts";
 import type { Damage } from "./damage.ts";
-import { randomFrom, randomMessage } from "./random-message.ts";
-import type { Message, Random } from "./random-message.ts";
+import { randomFrom, type Random } from "../lab/random.ts";
+import { randomMessage, type Message } from "./random-message.ts";
 
 export interface Tally {
   messages: number;

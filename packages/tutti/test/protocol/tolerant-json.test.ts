@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readTolerantly } from "../../src/protocol/tolerant-json.ts";
-import { randomFrom, randomMessage } from "./random-message.ts";
+import { randomFrom } from "../lab/random.ts";
+import { randomMessage } from "./random-message.ts";
 
 function read(text: string) {
   const reading = readTolerantly(text);

@@ -1,0 +1,16 @@
+import type { Mutant } from "./mutant.ts";
+import { RESPONSE_MUTANTS } from "./table/response.ts";
+import { MESSAGES_MUTANTS } from "./table/messages.ts";
+import { MODULE_MUTANTS } from "./table/module.ts";
+import { SUB_SESSIONS_MUTANTS } from "./table/sub-sessions.ts";
+import { TEMPLATE_MUTANTS } from "./table/template.ts";
+import { RUN_MUTANTS } from "./table/run.ts";
+
+export const MUTANTS: readonly Mutant[] = [
+  ...RESPONSE_MUTANTS,
+  ...MESSAGES_MUTANTS,
+  ...MODULE_MUTANTS,
+  ...SUB_SESSIONS_MUTANTS,
+  ...TEMPLATE_MUTANTS,
+  ...RUN_MUTANTS,
+];
