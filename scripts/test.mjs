@@ -1,10 +1,14 @@
-// The whole check of this repository: `npm test`, or `npm run verify` for the static steps alone. The tests of the real
-// agent programs are apart, since these have to be installed first: `npm run test:agents`.
+// The checks of this repository. The first argument chooses which:
+//
+//   npm test             (none)     static steps, then all tests but those of the real agent programs
+//   npm run verify       --static   static steps: format, lint, types, unused code, lock file
+//   npm run test:quick   --quick    static steps, the rules, the protocols and one real run; for every edit
+//   npm run test:agents  --agents   the tests of the real agent programs, which `npm run agents:install` installs
 //
 // 1. Every step runs, even after a failure, so that one run names everything that is wrong.
-// 2. A static step is silent unless it fails. Vitest shows its progress.
-// 3. The last line is `N passed, N failed`, with `, N skipped` when there are any. It counts static steps and tests.
-// 4. The exit code is 0 only when nothing failed and, unless --static comes first, at least one test passed.
+// 2. A static step prints its output only if it fails. `test-reporter.mjs` prints the progress of the tests.
+// 3. The last line is `N passed, N failed`, with `, N skipped` if there are any. It counts static steps and tests.
+// 4. The exit code is 0 only if nothing failed and, without `--static`, at least one test passed.
 //
 // All other arguments go to Vitest: `npm test -- packages/tutti/test/run`.
 
@@ -17,15 +21,23 @@ import { isInstalled } from "./agents.mjs";
 import { countTests } from "./count-tests.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+const reporter = join(root, "scripts", "test-reporter.mjs");
 const bin = join(root, "node_modules", ".bin");
 const pinnedNode = join(bin, "node");
+/** @type {NodeJS.ProcessEnv} */
 const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH ?? ""}` };
 
 // The names of scripts in package.json: each command is written down once, there.
 const staticSteps = ["format:check", "lint", "typecheck", "unused", "lock:check"];
 
+/** Arguments of Vitest: the rules and the protocols in one go, then one real run. */
+const quickTests = [
+  ["run", "protocol", "schema", "repository/architecture.test.ts"].map((name) => `packages/tutti/test/${name}`),
+  ["packages/tutti/test/cli/run.test.ts", "-t", "goes through all five phases"],
+];
+
 if (existsSync(pinnedNode) && realpathSync(pinnedNode) !== realpathSync(process.execPath)) {
-  // npm puts the pinned Node first on PATH; this is for whoever starts the file with a Node of their own.
+  // npm puts the pinned Node first on PATH. A direct start may use another Node.
   const { code } = await run(pinnedNode, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], "inherit");
   process.exitCode = code;
 } else {
@@ -34,7 +46,8 @@ if (existsSync(pinnedNode) && realpathSync(pinnedNode) !== realpathSync(process.
 
 /** @param {string[]} argv */
 async function check(argv) {
-  const [kind, rest] = argv[0] === "--static" || argv[0] === "--agents" ? [argv[0], argv.slice(1)] : ["all", argv];
+  const kinds = ["--static", "--quick", "--agents"];
+  const [kind, rest] = kinds.includes(argv[0] ?? "") ? [argv[0], argv.slice(1)] : ["all", argv];
   const total = { passed: 0, failed: 0, skipped: 0 };
   const count = (/** @type {typeof total} */ counts) => {
     total.passed += counts.passed;
@@ -44,10 +57,9 @@ async function check(argv) {
   if (kind === "--agents") {
     count(await agentTests(rest));
   } else {
-    for (const name of staticSteps) {
-      if (await staticStep(name)) total.passed += 1;
-      else total.failed += 1;
-    }
+    for (const ok of await Promise.all(staticSteps.map(staticStep))) count({ passed: +ok, failed: +!ok, skipped: 0 });
+    // The tests that `-t` leaves out of a file are not skipped: they are no part of the quick check.
+    if (kind === "--quick") for (const args of quickTests) count({ ...(await vitest([...args, ...rest])), skipped: 0 });
     if (kind === "all") {
       await provide();
       count(await vitest(rest));
@@ -76,7 +88,7 @@ async function staticStep(name) {
   return code === 0;
 }
 
-/** What the tests need from the system is found or installed once, before they run side by side. */
+/** Finds or installs the system programs that tests need, once, before tests run in parallel. */
 async function provide() {
   const { output } = await run(process.execPath, ["packages/tutti/test/web/provide-browser.ts"], "pipe");
   console.log(`browser: ${output.trim()}`);
@@ -90,8 +102,8 @@ async function vitest(argv) {
   try {
     const file = join(folder, "report.json");
     const entry = join(root, "node_modules", "vitest", "vitest.mjs");
-    const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
-    const { code } = await run(process.execPath, [entry, "run", ...reporters, ...argv], "inherit");
+    env["TUTTI_TEST_REPORT"] = file;
+    const { code } = await run(process.execPath, [entry, "run", `--reporter=${reporter}`, ...argv], "inherit");
     const report = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
     const { problems, ...counts } = countTests(report, code);
     for (const problem of problems) console.log(`FAIL ${problem}`);
