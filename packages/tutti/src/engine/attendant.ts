@@ -366,6 +366,8 @@ export class Attendant {
     // Judged before the engine was started anew, or overtaken by a timeout or a cancellation.
     if (state?.turn?.number !== turn) return this.#caughtUp ? this.#abandon(record) : undefined;
     const { writer, workspaces } = this.#options;
+    // A save that is still under way would write its `-saved` ref after the snapshot has deleted it.
+    await this.#saver.settled();
     const judged = await judgeTurn({
       run: this.#run,
       worker: this.#worker,
