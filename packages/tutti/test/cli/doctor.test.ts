@@ -160,7 +160,7 @@ describe("tutti doctor", () => {
       status: "warning",
       found: `${join(bin, "claude")} does not say its version: it gave no answer within 1 s`,
     });
-    await vi.waitFor(() => expect(processesOf(bin)).toEqual([]));
+    await expect.poll(() => processesOf(bin)).toEqual([]);
     // What can be renewed has not expired; but it should be nobody else's to read.
     expect(named(checks, "login claude")).toMatchObject({
       status: "warning",

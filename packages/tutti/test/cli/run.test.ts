@@ -17,6 +17,11 @@ afterEach(() => lab.tearDown());
 
 const run = (agent: string, ...more: string[]) =>
   lab.json(["run", "write it down", "--cwd", lab.repo, "--agent", agent, ...more]);
+/** The folder of the first session that was spawned by an event of this type. */
+const sessionOf = (lines: { type?: string; data?: unknown }[], id: string, type: string): string => {
+  const { sessionId } = lines.find((line) => line.type === type)!.data as { sessionId: string };
+  return join(lab.data, "sessions", id, sessionId);
+};
 const types = (lines: { type?: string }[]) => lines.flatMap(({ type }) => (type === undefined ? [] : [type]));
 
 describe("one request", () => {
@@ -279,20 +284,32 @@ describe("work that goes wrong", () => {
       '<<<ORCHESTRATOR_RESPONSE>>>{"phase":"completion","data":{"task_id":"one"}}<<<END_ORCHESTRATOR_RESPONSE>>>',
       '"data.status" is missing',
     ],
-  ])("whose block %s is asked for again with that reason (D0-077, D0-080)", async (_, say, reason) => {
-    const sessions = [
-      ...mainSession([{ id: "one" }]),
-      worker("*", { say }, { write: { "a.md": "a" }, block: done({}) }),
-    ];
-    const { lines, last } = await run(lab.scenario(sessions), "--yes");
-    expect(last.outcome).toBe("success");
-    const problems = lines.flatMap((line) =>
-      line.type === "turn:ended" ? (line.data as { problems: string[] }).problems : [],
-    );
-    expect(problems.join("\n")).toContain(reason);
-  });
+  ])(
+    "whose block %s is asked for again with that reason, and what was said is on record (D0-077, D0-078, D0-080)",
+    async (_, say, reason) => {
+      const sessions = [
+        ...mainSession([{ id: "one" }]),
+        worker("*", { say }, { write: { "a.md": "a" }, block: done({}) }),
+      ];
+      const { lines, last } = await run(lab.scenario(sessions), "--yes");
+      expect(last.outcome).toBe("success");
+      const problems = lines.flatMap((line) =>
+        line.type === "turn:ended" ? (line.data as { problems: string[] }).problems : [],
+      );
+      expect(problems.join("\n")).toContain(reason);
+      const turns = lines.flatMap(({ type, data }) =>
+        type === "turn:ended" ? [data as { taskId: string | null }] : [],
+      );
+      expect(turns.find(({ taskId }) => taskId === "one")).toMatchObject({ said: say });
+      const asked = readFileSync(
+        join(sessionOf(lines, last.id!, "worker:spawning"), "requests/turn-000002.json"),
+        "utf8",
+      );
+      expect((JSON.parse(asked) as { text: string }).text).toContain(reason);
+    },
+  );
 
-  it("without a block three times in the analysis ends the run with the reason, and what was said and seemed to be meant is on record (D0-072, D0-073, D0-074, D0-075, D0-078, D0-082/E71)", async () => {
+  it("without a block three times in the analysis ends the run with the reason, and what was said and seemed to be meant is on record (D0-072, D0-073, D0-074, D0-075, D0-082/E71)", async () => {
     const { code, last, lines } = await run(lab.scenario([{ turns: [{ say: "The analysis is complete." }] }]), "--yes");
     expect(code).toBe(1);
     const ended = lines.filter(({ type }) => type === "turn:ended").map(({ data }) => data);
@@ -302,17 +319,17 @@ describe("work that goes wrong", () => {
         said: "The analysis is complete.",
         guess: { phase: "analysis", confidence: expect.any(Number) },
       });
-    const [main] = lines.flatMap((line) =>
-      line.type === "main:spawning" ? [(line.data as { sessionId: string }).sessionId] : [],
-    );
-    const prompt = (turn: number) =>
-      readFileSync(join(lab.data, "sessions", last.id!, main!, "requests", `turn-00000${turn}.json`), "utf8");
+    const main = sessionOf(lines, last.id!, "main:spawning");
+    const prompt = (turn: number) => readFileSync(join(main, "requests", `turn-00000${turn}.json`), "utf8");
     expect(prompt(1)).not.toContain("could not be used");
     expect(prompt(2)).toContain("data must hold summary, recommended_splits");
     expect(last).toMatchObject({
       status: "error",
       outcome: "failed",
       error: expect.stringContaining("no usable answer after 3 tries"),
+    });
+    expect(lines.find(({ type }) => type === "inbox:added")!.data).toMatchObject({
+      item: { kind: "data", phase: "analysis", question: expect.stringContaining("can be supplied by hand") },
     });
     expect(lab.leftovers()).toEqual([]);
   });
@@ -466,10 +483,9 @@ describe("the person", () => {
       agent,
     ].join(" ");
     const piped = `${command} | head -n 2; exit \${PIPESTATUS[0]}`;
-    const { status, stderr } = spawnSync("bash", ["-c", piped], { encoding: "utf8", timeout: 30_000 });
+    const { status, stderr } = spawnSync("bash", ["-c", piped], { encoding: "utf8" });
     expect([status, stderr]).toEqual([141, ""]);
-    for (let i = 0; i < 100 && lab.leftovers().some((left) => left.startsWith("process")); i++) await sleep(100);
-    expect(lab.leftovers().filter((left) => left.startsWith("process"))).toEqual([]);
+    await expect.poll(() => lab.leftovers().filter((left) => left.startsWith("process"))).toEqual([]);
     await lab.json(["cancel", lab.events()[0]!.run!]);
   });
 
@@ -487,8 +503,7 @@ describe("the person", () => {
       if (shown.includes("> ")) child.kill("SIGKILL");
     });
     await once(child, "close");
-    for (let i = 0; i < 150 && lab.leftovers().some((left) => left.startsWith("process")); i++) await sleep(100);
-    expect(lab.leftovers().filter((left) => left.startsWith("process"))).toEqual([]);
+    await expect.poll(() => lab.leftovers().filter((left) => left.startsWith("process"))).toEqual([]);
     await lab.json(["cancel", lab.events()[0]!.run!]);
   });
 

@@ -21,12 +21,15 @@ const failingOnce = {
   turns: [{ block: { phase: "completion", data: { task_id: "{TASK_ID}", status: "failed", error: "no luck" } } }],
 };
 
-/** A run whose plan waits. */
+/** A run whose plan waits, made in this process. */
 async function waitingPlan(tasks: ScriptedTask[], ...sessions: object[]): Promise<string> {
   const agent = lab.scenario([...mainSession(tasks), ...sessions]);
-  const { code } = await lab.tutti(["run", "x", "--cwd", lab.repo, "--agent", agent]);
-  expect(code).toBe(4);
-  return lab.events()[0]!.run!;
+  const { engine, close } = openLocalEngine({ dataDir: lab.data });
+  const { id } = await engine.create({ templateId: "_default", cwd: lab.repo, message: "x", agent });
+  await engine.start(id);
+  await engine.until(id, ({ status }) => status === "confirming");
+  await close();
+  return id;
 }
 
 async function statusOf(id: string): Promise<string | undefined> {
@@ -92,9 +95,7 @@ describe("tutti pause and resume", () => {
     const id = await waitingPlan([{ id: "a" }], hanging, goodWorker);
     const child = lab.start(["confirm", id]);
     const gone = once(child, "close");
-    await expect
-      .poll(() => lab.events().filter(({ type }) => type === "worker:started"), { timeout: 20_000 })
-      .toHaveLength(1);
+    await expect.poll(() => lab.events().filter(({ type }) => type === "worker:started")).toHaveLength(1);
     child.kill("SIGKILL");
     await gone;
     expect(processes()).not.toEqual([]);

@@ -41,11 +41,7 @@ async function begin(): Promise<string> {
 }
 
 async function until(reached: () => boolean): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!reached()) {
-    if (Date.now() > deadline) throw new Error("it did not happen");
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await expect.poll(reached, { interval: 20 }).toBe(true);
 }
 
 describe("the client", () => {

@@ -1,9 +1,10 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
 import { agentOf } from "../lab/lab.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+import { SteeredWorld } from "../lab/steered-world.ts";
 import { fold } from "../../src/run/apply.ts";
 import { MemoryStore, newMemoryDisk } from "../../src/store/memory.ts";
 
@@ -64,16 +65,22 @@ describe("the engine", () => {
     expect(runs.map((run) => run.workers["one"]!.status)).toEqual(["completed", "completed"]);
   });
 
-  it("ends a worker that takes too long, with its whole process tree, and goes on without it", async () => {
-    const engine = lab.open();
+  it("ends a worker that takes too long, with its whole process tree, and goes on without it (D4-045, D4-248)", async () => {
+    const world = new SteeredWorld();
+    const engine = lab.open(new MemoryStore(), { world });
     const agent = lab.scenario([
       ...mainSession([{ id: "slow" }, { id: "quick" }]),
       worker("slow", { tools: ["Read"], then: "hang" }),
       goodWorker,
     ]);
-    const id = await lab.begin(engine, agent, { config: { workerTimeout: 1500 } });
+    const id = await lab.begin(engine, agent, { config: { workerTimeout: 900_000, autoSpawn: true } });
+    await engine.until(
+      id,
+      ({ workers: { slow, quick } }) => slow?.session.turn != null && quick?.status === "completed",
+    );
+    await world.pass(900_000);
     const run = await untilOver(engine, id);
-    expect(run.workers["slow"]).toMatchObject({ status: "timeout", error: "Worker timed out after 1500ms" });
+    expect(run.workers["slow"]).toMatchObject({ status: "timeout", error: "Worker timed out after 900000ms" });
     expect(await engine.result(id)).toMatchObject({
       outcome: "degraded",
       census: { planned: 2, completed: 1, timeout: 1 },
@@ -88,13 +95,14 @@ describe("the engine", () => {
       ...mainSession([{ id: "one" }]),
       worker("*", { delayMs: 800, write: { "a.md": "a" }, block: done({}) }),
     ]);
-    const id = await lab.begin(first, agent, { config: { workerTimeout: 2000 } });
+    const id = await lab.begin(first, agent, { config: { workerTimeout: 900_000 } });
     await first.until(id, ({ status }) => status === "confirming");
     await first.confirm(id);
-    await first.until(id, (run) => run.workers["one"]?.session.turn != null);
+    const { workers } = await first.until(id, (run) => run.workers["one"]?.session.turn != null);
     await first.close({ leaveRunning: true });
-    await sleep(2500);
-    const second = lab.open(new MemoryStore(disk));
+    const output = join(lab.data, "sessions", id, workers["one"]!.sessionId, "output.log");
+    await expect.poll(() => readFileSync(output, "utf8")).toContain("turn_end");
+    const second = lab.open(new MemoryStore(disk), { world: new SteeredWorld(3_600_000) });
     await second.takeUp(id);
     const run = await untilOver(second, id);
     expect(run.workers["one"]).toMatchObject({ status: "completed", attempt: 1 });

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
 import { done, goodWorker, mainSession } from "../lab/scenarios.ts";
+import { SteeredWorld } from "../lab/steered-world.ts";
+import { MemoryStore } from "../../src/store/memory.ts";
 
 let lab: EngineLab;
 beforeEach(() => {
@@ -55,32 +57,44 @@ describe("who works", () => {
 
 describe("a silent worker", () => {
   it("is ended by its idle time, and one that sends a sign of life is not (D4-590)", async () => {
-    const engine = lab.open();
+    const world = new SteeredWorld();
+    const engine = lab.open(new MemoryStore(), { world });
     const alive = { phase: "heartbeat", data: { timestamp: "2026-11-15T00:00:00Z", alive: true } };
     const file = join(lab.folder, "beating.mjs");
     writeFileSync(
       file,
-      `const say = (line) => console.log(JSON.stringify(line));
+      `import { existsSync } from "node:fs";
+       const say = (line) => console.log(JSON.stringify(line));
        const block = (value) => "<<<ORCHESTRATOR_RESPONSE>>>" + JSON.stringify(value) + "<<<END_ORCHESTRATOR_RESPONSE>>>";
-       let beats = 0;
        process.stdin.once("data", () => {
          if (process.env.TUTTI_TASK_ID === "mute") return;
          const timer = setInterval(() => {
-           if (++beats < 8) return say({ type: "assistant", text: block(${JSON.stringify(alive)}) });
+           if (!existsSync(${JSON.stringify(join(lab.folder, "finish"))})) return say({ type: "assistant", text: block(${JSON.stringify(alive)}) });
            clearInterval(timer);
            say({ type: "tool", name: "Read" });
            const data = { task_id: process.env.TUTTI_TASK_ID, status: "success" };
            say({ type: "assistant", text: block({ phase: "completion", data }) });
            say({ type: "turn_end" });
-         }, 300);
+         }, 50);
        });
        process.stdin.on("end", () => process.exit(0));`,
     );
     const agent = lab.scenario(mainSession([{ id: "beating" }, { id: "mute" }]));
     const id = await lab.begin(engine, agent, {
-      config: { autoSpawn: true, idleTimeout: 1200 },
-      phases: { workerExecution: { agent: `command:${process.execPath} ${file}` } },
+      config: { autoSpawn: true, idleTimeout: 900_000, workerTimeout: 3_600_000 },
+      phases: { workerExecution: { agent: `command:${process.execPath} ${file}`, timeout: 3_600_000 } },
     });
+    const { workers } = await engine.until(id, (run) =>
+      ["beating", "mute"].every((task) => run.workers[task]?.session.turn != null),
+    );
+    const beats = () => engine.transcript(id, workers["beating"]!.sessionId).length;
+    for (let i = 0; i < 3; i++) {
+      // The last of these beats was written after the engine had read the first.
+      const before = beats();
+      await expect.poll(beats).toBeGreaterThan(before + 4);
+      await world.pass(500_000);
+    }
+    writeFileSync(join(lab.folder, "finish"), "");
     const run = await untilOver(engine, id);
     expect(run.workers["beating"]!.status).toBe("completed");
     expect(run.workers["mute"]).toMatchObject({ status: "timeout", errorCode: "worker_idle" });
@@ -98,6 +112,29 @@ describe("the form of answers", () => {
     const prompts = JSON.stringify(engine.transcript(id, run.mainSessionId!));
     expect(prompts).toContain("[[[ANSWER]]]");
     expect(prompts).not.toContain("<<<ORCHESTRATOR_RESPONSE>>>");
+  });
+
+  it("a plan is asked for with the summary of the analysis, and nothing but a `task_list` block is one (D4-023, D4-024)", async () => {
+    const engine = lab.open();
+    const [analysis, plan, ...rest] = mainSession([{ id: "one" }]);
+    const repeating = { ...plan!, turns: [...analysis!.turns, ...plan!.turns] };
+    const agent = lab.scenario([analysis!, repeating, ...rest, goodWorker]);
+    const user = "Plan {RECOMMENDED_SPLITS} task for: {ANALYSIS_SUMMARY}.";
+    const templateId = template("asking", { prompts: { taskPlanning: { user } } });
+    const id = await lab.begin(engine, agent, { templateId });
+    const run = await engine.until(id, ({ status }) => status !== "analyzing" && status !== "planning");
+    expect(run).toMatchObject({ status: "confirming", tasks: [{ id: "one" }] });
+    const asked = engine.transcript(id, run.mainSessionId!).filter(({ type }) => type === "prompt");
+    expect(asked).toHaveLength(3);
+    for (const each of asked.slice(1)) expect(JSON.stringify(each)).toContain("Plan 1 task for: a small project.");
+    const ended = engine.events({ run: id }).flatMap((event) => (event.type === "turn:ended" ? [event.data] : []));
+    expect(ended.map(({ problems }) => problems)).toEqual([
+      [],
+      ['None of the blocks counts: a valid "task_list" block is missing.'],
+      [],
+    ]);
+    await engine.cancel(id);
+    await untilOver(engine, id);
   });
 
   it("an answer without the members that the template demands is asked for again, with their names (D4-399)", async () => {

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
+import { SteeredWorld } from "../lab/steered-world.ts";
 import type { Run } from "../../src/schema/run.ts";
 import { MemoryStore, newMemoryDisk } from "../../src/store/memory.ts";
 import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";
@@ -202,17 +203,18 @@ describe("what turns use", () => {
 
 describe("a worker that waited for a person", () => {
   it("is given its idle time anew when the answer comes", async () => {
-    const engine = lab.open();
+    const world = new SteeredWorld();
+    const engine = lab.open(new MemoryStore(), { world });
     const asking = worker(
       "one",
       { tools: ["Read"], then: "ask:Which?" },
-      { delayMs: 700, write: { "a.md": "a" }, block: done({}) },
+      { delayMs: 200, write: { "a.md": "a" }, block: done({}) },
     );
     const id = await lab.begin(engine, lab.scenario([...mainSession([{ id: "one" }]), asking]), {
-      config: { autoSpawn: true, idleTimeout: 1500 },
+      config: { autoSpawn: true, idleTimeout: 900_000 },
     });
     const { inbox } = await engine.until(id, (run) => Object.values(run.inbox).some(({ kind }) => kind === "question"));
-    await sleep(2500);
+    await world.pass(1_800_000);
     await engine.answer(Object.keys(inbox)[0]!, { text: "this" });
     expect((await untilOver(engine, id)).workers["one"]!.status).toBe("completed");
   });
@@ -326,13 +328,29 @@ describe("cleaning up", () => {
       config: { autoSpawn: true },
     });
     const { head, workers } = await untilOver(engine, id);
-    const heard: string[] = [];
-    engine.subscribe(({ type }) => heard.push(type));
-    expect(await engine.cleanup(id, { removeState: false })).toMatchObject({ archived: 1, deleted: 0, removed: false });
-    expect(heard).toEqual(["workers:archived", "orchestrator:cleanup"]);
+    const heard: [string, object][] = [];
+    engine.subscribe(({ type, data }) => heard.push([type, data]));
+    const cleanUp = async (options: object) => {
+      heard.length = 0;
+      return engine.cleanup(id, options);
+    };
+    const kept = { archived: 0, deleted: 0, removed: false };
+    expect(await cleanUp({ archiveWorkers: false, removeState: false })).toMatchObject(kept);
+    expect(heard).toEqual([["orchestrator:cleanup", { id, ...kept }]]);
+    expect(await cleanUp({ removeState: false })).toMatchObject({ ...kept, archived: 1 });
+    expect(heard).toEqual([
+      ["workers:archived", { orchestratorId: id, count: 1, errors: [] }],
+      ["orchestrator:cleanup", { id, ...kept, archived: 1 }],
+    ]);
     expect(engine.transcript(id, workers["one"]!.sessionId).length).toBeGreaterThan(0);
     const before = store.read({}).length;
-    await engine.cleanup(id, { deleteWorkers: true });
+    await cleanUp({ deleteWorkers: true });
+    expect(heard.find(([type]) => type === "orchestrator:cleanup")![1]).toEqual({
+      id,
+      archived: 1,
+      deleted: 1,
+      removed: true,
+    });
     expect(engine.get(id)).toBeNull();
     expect(existsSync(join(lab.data, "sessions", id))).toBe(false);
     expect(store.read({}).slice(0, before)).toMatchObject(

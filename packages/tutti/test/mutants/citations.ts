@@ -17,7 +17,7 @@ const ROW = /\bD[0-4]-\d{3}\b/g;
 
 export function readCitations(folder: string): Citation[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".test.ts"))
+    .filter((file) => file.endsWith(".test.ts") && !file.includes("fixtures/"))
     .toSorted()
     .flatMap((file) => citationsIn(readFileSync(join(folder, file), "utf8")).map((cited) => ({ ...cited, file })));
 }

@@ -47,7 +47,7 @@ describe(`a run whose power goes (${STATES} states, seed ${SEED})`, () => {
   let run: RecordedRun;
   beforeAll(async () => {
     if (findStrace() !== null) run = await recordRun(new Lab());
-  }, 300_000);
+  });
   afterAll(() => run?.lab.tearDown());
 
   it(
@@ -73,7 +73,7 @@ describe(`a run whose power goes (${STATES} states, seed ${SEED})`, () => {
 
   it(
     "has lost nothing that was told, opens, and goes on to its end",
-    { timeout: 120_000 + STATES * 10_000 },
+    { timeout: 600_000 + STATES * 10_000 },
     withStrace(async () => {
       for (const [i, moment] of chooseMoments(run, STATES).entries()) {
         const where = `state ${i} of seed ${SEED}, after ${moment.at} operations (${moment.model})`;
@@ -144,7 +144,7 @@ describe("what is written on somebody's word outside of a run", () => {
     if (findStrace() === null) return;
     const lab = new Lab();
     run = await recordProgram(lab, [PROMISING, lab.folder, lab.repo, lab.git("rev-parse", "HEAD")]);
-  }, 300_000);
+  });
   afterAll(() => run?.lab.tearDown());
 
   it(

@@ -238,7 +238,7 @@ describe("a quiet connection", () => {
         vi.advanceTimersByTime(15_000);
         await pinged;
         await socket.say("{}");
-        await vi.waitFor(() => expect(stream.comments).toHaveLength(beat));
+        await expect.poll(() => stream.comments).toHaveLength(beat);
       }
       await deaf.closed;
       expect(socket.socket.readyState).toBe(socket.socket.OPEN);
@@ -251,9 +251,13 @@ describe("a quiet connection", () => {
 describe("the end of the server", () => {
   it("closes every connection at once, and can be asked for twice", async () => {
     const [socket, stream] = [await lab.socket("?after=0"), await lab.stream("?after=0")];
-    const started = performance.now();
-    await Promise.all([lab.server.close(), lab.server.close()]);
-    expect(performance.now() - started).toBeLessThan(900);
+    // The period of grace for requests under way never ends, so that only an immediate close resolves.
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      await Promise.all([lab.server.close(), lab.server.close()]);
+    } finally {
+      vi.useRealTimers();
+    }
     expect(await socket.closed).toBe(1001);
     await stream.closed;
     await expect(lab.api("/api/health")).rejects.toThrow("ECONNREFUSED");

@@ -15,17 +15,21 @@ let created: string;
 
 beforeAll(async () => {
   lab = await ServerLab.open();
-  const plan = mainSession([{ id: "task_001" }, { id: "task_002", dependencies: ["task_001"] }]);
+  const [analysis, ...plan] = mainSession([{ id: "task_001" }, { id: "task_002", dependencies: ["task_001"] }]);
+  const found = { key_files: ["a.ts"], estimated_complexity: "low", components: ["api"], notes: "n", warnings: ["w"] };
+  const data = { summary: "a small project", recommended_splits: 2, ...found };
+  const looked = { ...analysis, turns: [{ say: "I looked around.", block: { phase: "analysis", data } }] };
   // Its first worker is lost with the engine, and the next engine tries again.
   const lost = { match: { role: "worker", task: "task_001", attempt: 1 }, turns: [{ say: "first try", then: "hang" }] };
-  agent = lab.lab.scenario([...plan, lost, goodWorker]);
+  agent = lab.lab.scenario([looked, ...plan, lost, goodWorker]);
   ended = await lab.create(agent, { autoStart: true, customVariables: { TONE: "dry" }, config: { maxWorkers: 3 } });
   await lab.until(ended, (run) => run.status === "confirming");
   await lab.engine.confirm(ended);
   const { sessionId } = (await lab.until(ended, (run) => run.workers["task_001"]?.session.turn != null)).workers[
     "task_001"
   ]!;
-  await vi.waitFor(() => expect(JSON.stringify(lab.engine.transcript(ended, sessionId))).toContain("first try"));
+  const said = () => JSON.stringify(lab.engine.transcript(ended, sessionId));
+  await vi.waitFor(() => expect(said()).toContain("first try"), { timeout: 600_000 });
   await lab.stop();
   await lab.start();
   await lab.engine.takeUp(ended);
@@ -111,11 +115,11 @@ describe("one run", () => {
       analysis: {
         summary: "a small project",
         recommendedSplits: 2,
-        keyFiles: [],
-        estimatedComplexity: null,
-        components: [],
-        notes: null,
-        warnings: [],
+        keyFiles: ["a.ts"],
+        estimatedComplexity: "low",
+        components: ["api"],
+        notes: "n",
+        warnings: ["w"],
       },
       parallelGroups: [["task_001"], ["task_002"]],
       workers: { task_001: `${prefix}_worker_task_001_r1`, task_002: `${prefix}_worker_task_002` },
@@ -137,7 +141,10 @@ describe("one run", () => {
     });
     expect(json.stats).toMatchObject({ totalTools: 4, reads: 2, writes: 2, edits: 0, bash: 0, task: 0, other: 0 });
     expect(json.workerStates.task_002.status).toBe("completed");
-    expect(json.runSeq).toBe(lab.engine.get(ended)!.runSeq);
+    const run = lab.engine.get(ended)!;
+    expect(json.runSeq).toBe(run.runSeq);
+    for (const time of ["createdAt", "updatedAt", "startedAt", "completedAt"] as const)
+      expect(json[time], time).toBe(new Date(run[time]!).toISOString());
     expect(json).not.toHaveProperty("owed");
   });
 
@@ -160,7 +167,7 @@ describe("one run", () => {
 });
 
 describe("workers", () => {
-  it("are told with the newest attempt of each task, without the main session (D4-272, D4-273, D4-274, D4-275, D4-276, D4-472)", async () => {
+  it("are told with the newest attempt of each task, without the main session (D4-100, D4-272, D4-273, D4-274, D4-275, D4-277, D4-472)", async () => {
     const { json } = await get(`/orchestrator/${ended}/workers`);
     expect(json.map(({ taskId, attempt }: { taskId: string; attempt: number }) => [taskId, attempt])).toEqual([
       ["task_001", 2],
@@ -173,6 +180,7 @@ describe("workers", () => {
       task: { id: "task_002" },
       status: "completed",
       progress: 100,
+      output: "wrote task_002",
       outputFiles: ["docs/task_002.md"],
       error: null,
       retryCount: 0,
@@ -336,6 +344,7 @@ describe("steering a run", () => {
     );
     const id = await lab.create(slow);
     expect((await lab.post(`/api/orchestrator/${id}/start`)).json).toEqual({ success: true });
+    expect(lab.engine.get(id)!.startedAt).not.toBeNull();
     await lab.until(id, (run) => run.status === "confirming");
     const { status, json } = await lab.post(`/api/orchestrator/${id}/confirm-tasks`, { modifications: {} });
     expect(status).toBe(200);

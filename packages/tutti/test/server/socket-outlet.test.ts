@@ -48,7 +48,7 @@ describe("events over a WebSocket", () => {
       if (from === 3) outlet.beat();
     }
     await outlet.taken();
-    await expect.poll(() => got.length, { timeout: 20_000 }).toBe(events.length);
+    await expect.poll(() => got.length).toBe(events.length);
     expect(got.map((text) => JSON.parse(text) as unknown)).toEqual(events.map(frameOf));
     expect(got.slice(0, lengths.length).map(({ length }) => length)).toEqual(lengths);
     expect(client.readyState).toBe(WebSocket.OPEN);

@@ -34,13 +34,14 @@ async function end(id: string): Promise<void> {
 }
 
 describe("a run", () => {
-  it("is paused where it is and resumed to the same place (D4-461, D4-462)", async () => {
+  it("is paused where it is and resumed to the same place (D4-271, D4-461, D4-462)", async () => {
     const id = await waitingPlan([{ id: "a" }], [goodWorker]);
     expect((await order(id, "pause")).json).toEqual(DONE);
     const { json } = await lab.api(`/api/orchestrator/${id}`);
     expect(json).toMatchObject({
       status: "paused",
       _previousStatus: "confirming",
+      _previousPhase: "taskPlanning",
       pausedFrom: { reason: "person", status: "confirming" },
     });
     expect((await order(id, "pause")).status).toBe(409);
@@ -157,7 +158,7 @@ describe("a plan", () => {
 });
 
 describe("a worker", () => {
-  it("is paused, resumed, cancelled and tried again by its key (D4-474, D4-475, D4-476, D4-477)", async () => {
+  it("is paused, resumed, cancelled and tried again by its key (D4-276, D4-277, D4-474, D4-475, D4-476, D4-477)", async () => {
     const first = { match: { role: "worker", task: "a", attempt: 1 }, turns: [{ say: "hm", then: "hang" }] };
     const id = await waitingPlan([{ id: "a" }], [first, goodWorker]);
     await order(id, "confirm-tasks");
@@ -166,7 +167,9 @@ describe("a worker", () => {
     const steer = (what: string) => order(id, `workers/${key}/${what}`);
     expect((await steer("resume")).status).toBe(409);
     expect((await steer("pause")).json).toEqual(DONE);
-    expect((await lab.api(`/api/orchestrator/${id}/workers/${key}`)).json).toMatchObject({ status: "paused" });
+    const pausedAt = new Date(run(id).workers["a"]!.session.pausedAt!).toISOString();
+    const { json: paused } = await lab.api(`/api/orchestrator/${id}/workers/${key}`);
+    expect(paused).toMatchObject({ status: "paused", pausedAt, retryCount: 0 });
     expect((await lab.api(`/api/orchestrator/${id}/workers/stats`)).json).toMatchObject({ paused: 1, running: 0 });
     expect((await steer("pause")).status).toBe(409);
     expect((await steer("resume")).json).toEqual(DONE);
@@ -178,6 +181,8 @@ describe("a worker", () => {
     expect((await steer("retry")).json).toEqual(DONE);
     const again = await lab.until(id, ({ released, outcome }) => released && outcome === "success");
     expect(again.workers["a"]).toMatchObject({ attempt: 2, retryCount: 1, status: "completed" });
+    const { json: workers } = await lab.api(`/api/orchestrator/${id}/workers`);
+    expect(workers).toMatchObject([{ taskId: "a", retryCount: 1, pausedAt: null }]);
     const older = await lab.api(`/api/orchestrator/${id}/workers/${key}`);
     expect(older.json).toMatchObject({ attempt: 1, status: "cancelled" });
     expect((await lab.api(`/api/orchestrator/${id}/workers/stats`)).json).toMatchObject({ totalRetries: 1 });
@@ -202,7 +207,10 @@ describe("a worker", () => {
     await lab.until(id, ({ workers }) => workers["a"]?.session.turn != null);
     const quiet = async () => (await lab.api(`/api/orchestrator/${id}/workers/stats`)).json.quiet;
     expect(await quiet()).toEqual([]);
-    await expect.poll(quiet, { timeout: 5000 }).toEqual([keyOf(id, "a")]);
+    await expect.poll(quiet).toEqual([keyOf(id, "a")]);
+    expect(run(id).workers["a"]!.status, "nothing else follows").toBe("running");
+    const { config } = lab.local.templates.resolve("documentation").template;
+    expect(config.progressDetectionInterval).toBe(30_000);
     await end(id);
   });
 });

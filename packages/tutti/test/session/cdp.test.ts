@@ -22,7 +22,7 @@ describe("a cdp: agent", () => {
   beforeAll(async () => {
     const executable = findBrowser();
     if (executable !== null) browser = await DebuggedBrowser.start(executable);
-  }, 180_000);
+  });
   afterAll(() => browser?.stop());
   beforeEach(() => {
     lab = new SessionLab({ graceMs: 5000 });

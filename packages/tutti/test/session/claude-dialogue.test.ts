@@ -77,7 +77,7 @@ describe("what it says", () => {
 });
 
 describe("hand-shake", () => {
-  test("it is ready when the hand-shake was answered, and not before (D4-018, E80)", () => {
+  test("it is ready when the hand-shake was answered, and not before (E80)", () => {
     const lab = new ClaudeLab();
     expect(lab.said).toMatchObject([{ type: "control_request", request: { subtype: "initialize" } }]);
     lab.hear({ type: "system", subtype: "init", claude_code_version: "2.1.325", tools: [] });

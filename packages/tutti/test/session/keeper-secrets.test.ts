@@ -1,7 +1,7 @@
 // What a keeper keeps of an agent that shows secrets.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CANARIES, leaksIn, SECRET_ENV } from "./canaries.ts";
 import { listen, oneTurn, SessionLab, texts, turn } from "./session-lab.ts";
 import type { SessionSpec } from "../../src/session/session.ts";
@@ -56,7 +56,7 @@ describe("an agent that shows secrets", () => {
     // The keeper masks what it says itself before anybody can read it.
     expect(kept(spec, "output.log")).toContain("it is ***");
     expect(leaksIn(kept(spec, "output.log") + texts(heard))).toEqual([]);
-    await vi.waitFor(() => expect(leaksIn(kept(spec, "raw.log"))).toEqual([]), { timeout: 10_000 });
+    await expect.poll(() => leaksIn(kept(spec, "raw.log"))).toEqual([]);
     await session.stop();
     for (const name of ["stderr.log", "journal.jsonl"]) expect([name, leaksIn(kept(spec, name))]).toEqual([name, []]);
     expect(kept(spec, "stderr.log")).toContain("*****");
@@ -141,9 +141,7 @@ describe("an agent that shows secrets", () => {
     const session = lab.host.open(spec);
     const heard = await oneTurn(session);
     expect(leaksIn(texts(heard))).toEqual([]);
-    await vi.waitFor(() => expect(leaksIn(kept(spec, "output.log") + kept(spec, "stderr.log"))).toEqual([]), {
-      timeout: 10_000,
-    });
+    await expect.poll(() => leaksIn(kept(spec, "output.log") + kept(spec, "stderr.log"))).toEqual([]);
     expect(lab.processes().length).toBeGreaterThan(0);
     await session.stop();
     expect(leaksIn(kept(spec, "output.log") + kept(spec, "stderr.log"))).toEqual([]);

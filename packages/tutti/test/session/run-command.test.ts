@@ -7,24 +7,21 @@ import { runCommand } from "../../src/session/run-command.ts";
 
 async function run(command: string, timeoutMs: number) {
   const mark = randomUUID();
-  const began = performance.now();
   const env = { PATH: process.env["PATH"]!, TUTTI_TEST: mark };
   const result = await runCommand(command, { cwd: tmpdir(), env, stdin: "", timeoutMs });
-  return { result, ms: performance.now() - began, left: findMarked("TUTTI_TEST", mark) };
+  return { result, left: findMarked("TUTTI_TEST", mark) };
 }
 
 describe("a command", () => {
   it("is over when it ends, though a child of another group keeps its output open", async () => {
-    const { result, ms, left } = await run("sh -c 'setsid sleep 60 & echo said'", 30_000);
+    const { result, left } = await run("sh -c 'setsid sleep 100000 & echo said'", 3_600_000);
     expect(result).toEqual({ ok: true, detail: "said" });
-    expect(ms).toBeLessThan(10_000);
     expect(left).toEqual([]);
   });
 
   it("that takes too long is ended with all that it started, in whichever group", async () => {
-    const { result, ms, left } = await run("sh -c 'setsid sleep 60 & sleep 60'", 300);
+    const { result, left } = await run("sh -c 'setsid sleep 100000 & sleep 100000'", 300);
     expect(result).toEqual({ ok: false, detail: "it took longer than 300 ms" });
-    expect(ms).toBeLessThan(10_000);
     expect(left).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 // The dashboard as it is served: built once, and again whenever its sources are newer.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -11,7 +11,6 @@ const SOURCES = [
   ...["schema", "run", "client"].map((name) => join(root, "packages/tutti/src", name)),
 ];
 const LOCK = join(root, "node_modules/.tutti-web-build");
-const STALE_LOCK_MS = 60_000;
 
 export const webRoot = join(web, "dist");
 
@@ -25,7 +24,7 @@ export async function buildWeb(): Promise<void> {
     try {
       if (!isBuilt()) build();
     } finally {
-      rmSync(LOCK, { recursive: true, force: true });
+      rmSync(LOCK, { force: true });
     }
   }
 }
@@ -43,14 +42,26 @@ function newest(path: string): number {
   return Math.max(own.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
 }
 
+/** Takes the lock, also from a process that was killed while it built. */
 function lock(): boolean {
   try {
-    mkdirSync(LOCK);
+    writeFileSync(LOCK, String(process.pid), { flag: "wx" });
     return true;
   } catch {
-    const age = existsSync(LOCK) ? Date.now() - statSync(LOCK).mtimeMs : 0;
-    if (age > STALE_LOCK_MS) rmSync(LOCK, { recursive: true, force: true });
+    if (isOrphaned()) rmSync(LOCK, { force: true });
     return false;
+  }
+}
+
+function isOrphaned(): boolean {
+  try {
+    const builder = Number(readFileSync(LOCK, "utf8"));
+    // The builder has made the file and not yet written into it.
+    if (builder === 0) return false;
+    process.kill(builder, 0);
+    return false;
+  } catch {
+    return true;
   }
 }
 

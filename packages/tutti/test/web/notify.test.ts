@@ -27,8 +27,7 @@ const WATCH = `
   Object.defineProperty(document, "hidden", { get: () => (seen.checks++, !seen.looks) });`;
 const seen = (page: Page): Promise<Seen> => page.evaluate("seen");
 /** The page's policy lets nobody wait for an expression in it, so it is asked again and again. */
-const until = (page: Page, condition: string): Promise<void> =>
-  expect.poll(() => page.evaluate(condition), { timeout: 15_000 }).toBe(true);
+const until = (page: Page, condition: string): Promise<void> => expect.poll(() => page.evaluate(condition)).toBe(true);
 
 describe("notifications in the dashboard", () => {
   const onStage = withBrowser();

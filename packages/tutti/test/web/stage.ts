@@ -58,8 +58,11 @@ export class Stage {
 
   /** A page of a person who has opened the printed address, on the list or on a run. */
   async page(path = "/", options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await this.#browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-    context.setDefaultTimeout(15_000);
+    // A browser without a graphics card takes a whole core for anything that moves.
+    const still = { viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" } as const;
+    const context = await this.#browser.newContext({ ...still, ...options });
+    // The limit of the test ends a page that hangs.
+    context.setDefaultTimeout(0);
     const page = await context.newPage();
     page.on("console", (message) => {
       if (message.type() === "error" || message.type() === "warning") this.troubles.push(message.text());

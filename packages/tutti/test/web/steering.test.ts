@@ -125,9 +125,7 @@ describe("steering in the dashboard", () => {
       await decision.getByRole("button", { name: "snake" }).click();
       await decision.getByRole("button", { name: "Answer" }).click();
       await decision.waitFor({ state: "detached" });
-      await expect
-        .poll(() => stage.engine.get(id)!.decisions.map(({ answer }) => answer), { timeout: 5000 })
-        .toEqual(["snake"]);
+      await expect.poll(() => stage.engine.get(id)!.decisions.map(({ answer }) => answer)).toEqual(["snake"]);
     }),
   );
 

@@ -41,4 +41,4 @@ it("goes on after a crash at any moment, and leaves nothing behind in the end", 
   }
   expect(existsSync(join(lab.repo, ".git/worktrees"))).toBe(false);
   expect(observe(lab.repo)).toEqual(before);
-}, 180_000);
+});

@@ -1,0 +1,81 @@
+// The reports of `npm test` and `npm run test:stress`, on test files made for them.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+const ROOT = join(import.meta.dirname, "../../../..");
+
+/** Below the tests, because Vitest finds test files there only. */
+const FIXTURES = join(import.meta.dirname, "fixtures");
+let folder: string;
+beforeEach(() => {
+  mkdirSync(FIXTURES, { recursive: true });
+  folder = mkdtempSync(join(FIXTURES, "made-"));
+});
+afterEach(() => rmSync(FIXTURES, { recursive: true, force: true }));
+
+function write(name: string, body: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, `import { describe, expect, test } from "vitest";\n${body}`);
+  return file;
+}
+
+function run(args: string[]): { status: number | null; lines: string[] } {
+  const env = { ...process.env, TUTTI_TEST_REPORT: join(folder, "report.json") };
+  const { status, stdout } = spawnSync(process.execPath, args, { cwd: ROOT, env, encoding: "utf8" });
+  return { status, lines: stripVTControlCharacters(stdout).trimEnd().split("\n") };
+}
+
+const vitest = (...args: string[]) =>
+  run(["node_modules/vitest/vitest.mjs", "run", "--reporter=./scripts/test-reporter.mjs", ...args]);
+
+test("a failed test is printed with its whole title and a command that repeats just that test", () => {
+  const file = write(
+    "failing.test.ts",
+    `describe("a group (of two)", () => {
+       test("whose second test can't pass [1]", () => expect(1).toBe(2));
+       test("whose first test passes", () => {});
+     });`,
+  );
+  const { status, lines } = vitest(file);
+  expect(status).toBe(1);
+  expect(lines).toContain("FAIL a group (of two) whose second test can't pass [1]");
+  const repeat = lines.find((line) => line.includes("repeat it with:"))!;
+  const again = spawnSync("bash", ["-c", repeat.slice(repeat.indexOf("npx"))], { cwd: ROOT, encoding: "utf8" });
+  expect(stripVTControlCharacters(again.stdout)).toMatch(/Tests +1 failed \| 1 skipped/);
+});
+
+test("the slowest ten tests, a retry and a failed hook are in the last lines", () => {
+  const many = Array.from(
+    { length: 12 },
+    (_, i) => `test("number ${i}", () => new Promise((r) => setTimeout(r, ${i * 9})));`,
+  );
+  const flaky = `let tries = 0; test("fails once", { retry: 1 }, () => expect(++tries).toBe(2));`;
+  const hook = write(
+    "hook.test.ts",
+    `import { beforeAll } from "vitest"; beforeAll(() => { throw new Error("no"); }); test("a", () => {});`,
+  );
+  const { lines } = vitest(write("slow.test.ts", many.join("\n") + flaky), hook);
+  const slowest = lines.indexOf("The slowest 10 of 13 tests:");
+  expect(lines[slowest + 1]).toContain("number 11");
+  expect(lines.slice(slowest + 1, slowest + 11).every((line) => /^ +\d+\.\d s {2}\S+: /.test(line))).toBe(true);
+  expect(lines.slice(slowest)).toContain("  fails once");
+  expect(lines.some((line) => line.startsWith("FAIL") && line.includes("hook.test.ts"))).toBe(true);
+});
+
+test("a stress run names each test that is not the same every time, with its counts, and fails", () => {
+  const file = write(
+    "unsteady.test.ts",
+    `import { appendFileSync, readFileSync } from "node:fs";
+     const file = ${JSON.stringify(join(folder, "count"))};
+     test("is steady", () => {});
+     test("fails every other time", () => { appendFileSync(file, "x"); expect(readFileSync(file, "utf8").length % 2).toBe(1); });`,
+  );
+  const { status, lines } = run(["scripts/stress.mjs", "--times", "2", "--load", "cpu,disk,memory", file]);
+  expect(status).toBe(1);
+  expect(lines.filter((line) => line.startsWith("FAIL"))).toEqual([expect.stringContaining("fails every other time")]);
+  expect(lines.join("\n")).toContain("failed 1 of 2 times");
+  expect(lines.at(-1)).toBe("1 passed, 1 failed");
+});
