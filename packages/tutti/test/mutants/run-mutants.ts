@@ -24,6 +24,7 @@ const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
 const TESTS = "packages/tutti/test";
 /** A mutant may make a test wait for something that never comes. */
 const TEST_TIMEOUT_MS = 45_000;
+const HANG_MS = 600_000;
 
 interface Trial {
   readonly mutant: Mutant;
@@ -31,7 +32,7 @@ interface Trial {
 }
 
 interface Report {
-  testResults: { name: string; message?: string; assertionResults: { fullName: string; status: string }[] }[];
+  testResults: { message?: string; assertionResults: { fullName: string; status: string }[] }[];
 }
 
 const { values: options } = parseArgs({
@@ -59,10 +60,10 @@ async function main(): Promise<number> {
   console.log(`${rows.length} rows, ${trials.length} mutants${how}`);
   const workers = Array.from({ length: Math.min(Number(options.workers), trials.length) }, (_, i) => copyTree(`${i}`));
   if (workers.length === 0) throw new Error("No row was chosen. List rows with --row, or all with --all.");
-  const healthy = failedTests(await runCiting(workers[0]!, rows));
-  if (healthy.length > 0) {
-    for (const name of healthy) console.log(`FAIL without any mutant: ${name}`);
-    console.log(`0 passed, ${healthy.length} failed`);
+  const unfit = unfitRows(await runCiting(workers[0]!, rows), rows);
+  if (unfit.length > 0) {
+    for (const problem of unfit) console.log(`FAIL ${problem}`);
+    console.log(`0 passed, ${unfit.length} failed`);
     return 1;
   }
   const queue = [...trials];
@@ -110,14 +111,14 @@ async function survivingRows(tree: string, { mutant, rows }: Trial): Promise<str
   const original = readFileSync(file, "utf8");
   writeFileSync(file, mutate(original, mutant));
   try {
-    const report = await runCiting(tree, rows);
-    const failed = failedTests(report);
+    const report = await runCiting(tree, rows, [`--testTimeout=${TEST_TIMEOUT_MS}`]);
+    const failed = testsOf(report, "failed");
     const broken = report.testResults.find(({ assertionResults, message }) => message && assertionResults.length === 0);
     return rows
       .filter((row) => !spellings(row).some((spelling) => failed.some((name) => name.includes(spelling))))
       .map((row) =>
         broken
-          ? `${row}: ${mutant.file} cannot be loaded with the mutant: ${oneLine(broken.message ?? "")}`
+          ? `${row}: the tests do not run with the mutant of ${mutant.file}: ${oneLine(broken.message ?? "")}`
           : `${row}: no test that cites it fails when ${mutant.file} has ${oneLine(mutant.replace)} for ${oneLine(mutant.find)}`,
       );
   } finally {
@@ -125,34 +126,53 @@ async function survivingRows(tree: string, { mutant, rows }: Trial): Promise<str
   }
 }
 
+/** Rows whose tests fail or do not run even without a mutant. */
+function unfitRows(report: Report, rows: string[]): string[] {
+  const broken = report.testResults.flatMap(({ message, assertionResults }) =>
+    message && assertionResults.length === 0 ? [oneLine(message)] : [],
+  );
+  const failed = testsOf(report, "failed").map((name) => `${name} fails without any mutant`);
+  const passed = testsOf(report, "passed");
+  const unseen = rows
+    .filter((row) => !spellings(row).some((spelling) => passed.some((name) => name.includes(spelling))))
+    .map((row) => `${row}: no test that cites it passes`);
+  return [...broken, ...failed, ...unseen];
+}
+
 /** Runs the tests that cite one of the rows. */
-async function runCiting(tree: string, rows: string[]): Promise<Report> {
+async function runCiting(tree: string, rows: string[], limits: string[] = []): Promise<Report> {
   const cited = citations.filter(({ row }) => rows.includes(row));
   const files = [...new Set(cited.map(({ file }) => join(TESTS, file)))];
   const pattern = [...new Set(cited.map(({ spelling }) => spelling.replaceAll(".", String.raw`\.`)))].join("|");
   const output = join(tree, "report.json");
   rmSync(output, { force: true });
   const vitest = join(ROOT, "node_modules", "vitest", "vitest.mjs");
-  const args = [
-    vitest,
-    "run",
-    ...files,
-    "-t",
-    pattern,
-    `--testTimeout=${TEST_TIMEOUT_MS}`,
-    "--reporter=json",
-    `--outputFile=${output}`,
-  ];
+  const args = [vitest, "run", ...files, "-t", pattern, ...limits, "--reporter=json", `--outputFile=${output}`];
   const text = await new Promise<string>((resolve) => {
-    const child = spawn(process.execPath, args, { cwd: tree, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, args, { cwd: tree, stdio: ["ignore", "pipe", "pipe"], detached: true });
     let said = "";
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (said += chunk));
-    child.once("close", () => resolve(said));
+    // A mutant may also make a process of Vitest loop for ever, which no limit of a test ends.
+    const hang = setTimeout(() => killGroup(child.pid!), HANG_MS);
+    child.once("close", () => {
+      clearTimeout(hang);
+      killGroup(child.pid!);
+      resolve(said);
+    });
   });
   try {
     return JSON.parse(readFileSync(output, "utf8")) as Report;
   } catch {
-    throw new Error(`Vitest wrote no report in ${tree}:\n${text}`);
+    return { testResults: [{ message: `Vitest wrote no report:\n${text}`, assertionResults: [] }] };
+  }
+}
+
+/** Ends what is left of a process group. */
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // Nothing was left.
   }
 }
 
@@ -160,10 +180,10 @@ function spellings(row: string): string[] {
   return citations.filter((citation: Citation) => citation.row === row).map(({ spelling }) => spelling);
 }
 
-function failedTests(report: Report): string[] {
+function testsOf(report: Report, wanted: "passed" | "failed"): string[] {
   return report.testResults
     .flatMap(({ assertionResults }) => assertionResults)
-    .filter(({ status }) => status === "failed")
+    .filter(({ status }) => status === wanted)
     .map(({ fullName }) => fullName);
 }
 
