@@ -24,11 +24,12 @@ const failingOnce = {
 /** A run whose plan waits, made in this process. */
 async function waitingPlan(tasks: ScriptedTask[], ...sessions: object[]): Promise<string> {
   const agent = lab.scenario([...mainSession(tasks), ...sessions]);
-  const { engine, close } = openLocalEngine({ dataDir: lab.data });
+  const local = openLocalEngine({ dataDir: lab.data });
+  const { engine } = local;
   const { id } = await engine.create({ templateId: "_default", cwd: lab.repo, message: "x", agent });
   await engine.start(id);
   await engine.until(id, ({ status }) => status === "confirming");
-  await close();
+  await local.close();
   return id;
 }
 

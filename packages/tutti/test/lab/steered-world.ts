@@ -13,7 +13,6 @@ interface Sleeper {
 }
 
 export class SteeredWorld implements World {
-  readonly id = realWorld.id;
   #ahead: number;
   readonly #sleepers = new Set<Sleeper>();
 
@@ -27,6 +26,10 @@ export class SteeredWorld implements World {
 
   mono(): number {
     return realWorld.mono() + this.#ahead;
+  }
+
+  id(length: number): string {
+    return realWorld.id(length);
   }
 
   sleep(ms: number, signal?: AbortSignal, inBackground = false): Promise<void> {
