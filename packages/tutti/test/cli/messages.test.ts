@@ -1,7 +1,7 @@
 // The commands on files of messages, as real processes.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { main } from "../../src/cli/main.ts";
 import { assignment, ended, report } from "../mailbox/mailbox-lab.ts";
+import * as agentMessages from "../protocol/messages/examples.ts";
 
 const LAUNCHER = fileURLToPath(new URL("../../bin/tutti.js", import.meta.url));
 const BOX = ".claude-orchestrator/tasks/messages/to-developer.json";
@@ -73,7 +74,7 @@ const block = (value: object) =>
   `Done.\n<<<ORCHESTRATOR_RESPONSE>>>\n${JSON.stringify(value)}\n<<<END_ORCHESTRATOR_RESPONSE>>>\n`;
 
 describe("tutti mailbox", async () => {
-  it("makes, fills, shows and clears a mailbox (D1-001, D1-002, D1-032, D1-033, D1-034, D1-058)", async () => {
+  it("makes, fills, shows and clears a mailbox (D1-002, D1-032, D1-033, D1-034)", async () => {
     expect((await tutti(["mailbox", "init"])).stdout).toContain("tasks/queue.json");
     write("message.json", assignment("task-001"));
     expect(await tutti(["mailbox", "send", "developer", "--file", "message.json"])).toMatchObject({
@@ -98,6 +99,19 @@ describe("tutti mailbox", async () => {
     expect([code, value["cleared"]]).toEqual([0, 2]);
     expect(JSON.parse(readFileSync(join(folder, BOX), "utf8"))).toMatchObject({ messages: [] });
     expect(readFileSync(value["archive"] as string, "utf8")).toContain("task-001");
+  });
+
+  it("passes messages between the team lead and the developer through files only (D1-001, D1-003)", async () => {
+    // Each agent is a process of its own; the files of the project are all that they share.
+    const sent = pipe(["--json", "mailbox", "send", "developer", JSON.stringify(assignment("task-001"))], "");
+    expect(JSON.parse(sent.stdout)).toMatchObject({ box: "developer", warnings: [] });
+    const received = pipe(["--json", "mailbox", "read", "developer"], "");
+    expect(JSON.parse(received.stdout)).toMatchObject({ messages: [{ message: assignment("task-001") }], total: 1 });
+    pipe(["mailbox", "send", "team-lead", JSON.stringify(report("task-001"))], "");
+    const { value } = await json(["mailbox", "read", "team-lead"]);
+    expect(value).toMatchObject({ messages: [{ message: report("task-001") }], total: 1 });
+    const files = readdirSync(join(folder, dirname(BOX))).toSorted();
+    expect(files).toEqual(["to-developer.json", "to-team-lead.json"]);
   });
 
   it("refuses a message that is wrong and lists every problem, with exit 2 (D1-056)", async () => {
@@ -209,6 +223,30 @@ describe("tutti validate", async () => {
     expect(inWords.stdout).toContain("error at messages[1].status: ");
   });
 
+  it("checks every message between agents against its schema (D3-113)", async () => {
+    const { assignment: assigned, acknowledgment, completion, rejection, resolution } = agentMessages;
+    const escalation = {
+      ...agentMessages.escalation,
+      blocker_type: "scope_change",
+      severity: "low",
+      escalate_to: "human",
+    };
+    const sound = [{ ...assigned, priority: "low" }, acknowledgment, completion, rejection, escalation, resolution];
+    write("sound.json", sound);
+    expect(await json(["validate", "sound.json"])).toMatchObject({ code: 0, value: { files: [{ problems: [] }] } });
+    const last = ["acceptance_criteria", "status", "output", "issues", "description", "resume_task"];
+    write(
+      "damaged.json",
+      sound.map((message, index) => ({ ...message, [last[index]!]: 7 })),
+    );
+    const { code, value } = await json(["validate", "damaged.json"]);
+    expect(code).toBe(1);
+    const [file] = value["files"] as { problems: { path: string; severity: string }[] }[];
+    expect(file!.problems.map(({ path, severity }) => [path, severity])).toEqual(
+      last.map((name, index) => [`[${index}].${name}`, "error"]),
+    );
+  });
+
   it("reads folders and the standard input, and does not take other files for messages (D1-051, D1-052)", async () => {
     expect((await tutti(["mailbox", "init"])).code).toBe(0);
     write("package.json", { name: "app", version: "1.0.0" });
@@ -220,6 +258,7 @@ describe("tutti validate", async () => {
     const files = value["files"] as { file: string; valid: boolean }[];
     expect(files.filter(({ valid }) => !valid).map(({ file }) => file)).toEqual(["answers/1.md", "answers/cut.json"]);
     expect(files.map(({ file }) => file)).toContain(".claude-orchestrator/tasks/queue.json");
+    expect(files.map(({ file }) => file)).toContain(".claude-orchestrator/tasks/status.json");
     expect(value["skipped"]).toEqual([".claude-orchestrator/logs/log.md", "README.md", "package.json"]);
 
     expect(await json(["validate", "-"], JSON.stringify(report("a")))).toMatchObject({

@@ -38,11 +38,24 @@ describe("a message that is sent", () => {
     expect(lab.json("tasks/messages/to-team-lead.json")).toEqual({ messages: [report("task-001")], lastRead: null });
   });
 
+  it("into the box of the other agent gets a warning (D1-003)", async () => {
+    const mailbox = lab.mailbox();
+    expect((await mailbox.send("developer", assignment("task-001"))).warnings).toEqual([]);
+    expect((await mailbox.send("team-lead", report("task-001"))).warnings).toEqual([]);
+    const wrong = { path: "type", code: "mismatch", severity: "warning" };
+    expect((await mailbox.send("team-lead", assignment("task-002"))).warnings).toMatchObject([wrong]);
+    expect((await mailbox.send("developer", report("task-002"))).warnings).toMatchObject([wrong]);
+  });
+
   it("without a time gets one, and its own time stays (D1-055)", async () => {
     const { timestamp: _, ...without } = assignment("task-001");
+    const before = Date.now();
     const { message } = await lab.mailbox().send("developer", without);
-    expect(Math.abs(Date.parse(String(message["timestamp"])) - Date.now())).toBeLessThan(5000);
+    expect(Date.parse(String(message["timestamp"]))).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(String(message["timestamp"]))).toBeLessThanOrEqual(Date.now());
     expect(message["timestamp"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect((await lab.mailbox().send("developer", assignment("task-002"))).message).toEqual(assignment("task-002"));
+    expect(lab.json(FILE)["messages"]).toEqual([message, assignment("task-002")]);
   });
 
   it("is checked first: what is wrong is listed by its path, and nothing is written (D1-056, D1-060)", async () => {
@@ -81,9 +94,11 @@ describe("a message that is sent", () => {
     expect(Object.keys(mailbox.archived("developer")[0]!.messages[0]!.readBy)).toEqual(["developer"]);
   });
 
-  it("is logged (D1-059)", async () => {
+  it("is logged, and so is its clearing (D1-059)", async () => {
     await lab.mailbox().send("developer", assignment("task-001"));
     expect(lab.text("logs/log.md")).toMatch(/^\[.*Z\] \[INFO\] task_assignment for task-001 sent to developer\n$/);
+    await lab.mailbox().clear("developer");
+    expect(lab.text("logs/log.md")).toMatch(/\n\[.*Z\] \[INFO\] 1 message\(s\) to developer archived and cleared\n$/);
   });
 
   it.each(["../x", "a/b", "", ".", "to-", "x".repeat(80), "a\0b"])("to a box named %j is refused", async (name) => {
@@ -139,7 +154,7 @@ describe("what may be written", () => {
     }
   });
 
-  it("as a build result has one of four statuses, a command and a number of errors (D1-024..D1-031)", async () => {
+  it("as a build result has one of four statuses, a command and a number of errors (D1-024..D1-027)", async () => {
     const mailbox = lab.mailbox();
     for (const status of ["success", "failed", "not_applicable", "not_verified"]) {
       const buildResult = { status, command: "npm run build", errors: 2, output: "two errors" };
@@ -236,7 +251,7 @@ describe("a file that is", () => {
   });
 });
 
-it("an entry that is no message is shown with its problems and left where it is (D1-057)", async () => {
+it("an entry that is no message is shown with its problems and left where it is", async () => {
   writeOld(FILE, JSON.stringify({ messages: ["hello", null, { type: "task_assignment" }, assignment("t")] }));
   const { messages } = await lab.mailbox().peek("developer");
   expect(messages.map(({ message }) => message?.taskId ?? null)).toEqual([null, null, null, "t"]);

@@ -29,7 +29,7 @@ const box = (...ids: string[]) => JSON.stringify({ messages: ids.map((id) => ass
 const tasksIn = (name: string) => (lab.json(name)["messages"] as { taskId: string }[]).map(({ taskId }) => taskId);
 
 describe("the layout", () => {
-  it("is the document's unless somebody asks for the other (D1-002, D1-051..D1-054)", async () => {
+  it("is the document's unless the caller asks for the other (D1-002, D1-051..D1-054)", async () => {
     const { layout, made } = await lab.mailbox().init();
     expect(layout).toBe("document");
     expect(made.map((file) => file.slice(lab.path().length + 1)).toSorted()).toEqual([
@@ -49,7 +49,7 @@ describe("the layout", () => {
     expect((await lab.mailbox().init()).made).toEqual([]);
   });
 
-  it("that is there is written, whatever the default (D1-053)", async () => {
+  it("that is there is written, whatever the default", async () => {
     lab.write(ROOT, box("old"));
     await lab.mailbox().send("developer", assignment("new"));
     await lab.mailbox("document").send("team-lead", assignment("other"));
@@ -70,7 +70,7 @@ describe("the layout", () => {
     expect(mailbox.archived("developer").flatMap(({ messages }) => messages)).toHaveLength(2);
   });
 
-  it("init leaves alone what is there (D1-057)", async () => {
+  it("init leaves alone what is there", async () => {
     lab.write("tasks/queue.json", "mine");
     const { kept } = await lab.mailbox().init();
     expect(kept).toEqual([lab.path("tasks/queue.json")]);

@@ -17,7 +17,7 @@ afterEach(() => lab.tearDown());
 const taskIds = (): string[] => (lab.json(FILE)["messages"] as { taskId: string }[]).map(({ taskId }) => taskId);
 
 describe("many writers", () => {
-  it("8 processes with 500 messages each: all are there once, each process's in order, and readers see whole messages only (D1-032, D1-001, D1-059)", async () => {
+  it("8 processes with 500 messages each: all are there once, each process's in order, and readers see whole messages only (D1-032, D1-059)", async () => {
     const writers = Array.from({ length: 8 }, (_, index) => lab.startWriter(`w${index}`, 500, 50));
     const codes = Promise.all(writers.map(ended));
     const done = new AbortController();

@@ -23,9 +23,11 @@ describe("reading", () => {
   it("returns the messages, sets lastRead, and marks each message for its reader only (D1-004, D1-033)", async () => {
     const mailbox = lab.mailbox();
     await mailbox.send("developer", assignment("a"));
+    const before = Date.now();
     expect(await fresh(mailbox)).toEqual(["a"]);
     const { lastRead } = lab.json(FILE);
-    expect(Math.abs(Date.parse(lastRead as string) - Date.now())).toBeLessThan(5000);
+    expect(Date.parse(lastRead as string)).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(lastRead as string)).toBeLessThanOrEqual(Date.now());
     await mailbox.send("developer", assignment("b"));
     expect(lab.json(FILE)["lastRead"]).toBe(lastRead);
     expect(await fresh(lab.mailbox())).toEqual(["b"]);
@@ -60,7 +62,7 @@ describe("reading", () => {
     expect(lab.text(FILE)).toBe(before);
   });
 
-  it("a box that nobody wrote to is empty and makes no files (D1-057)", async () => {
+  it("a box without a file is empty and makes no files (D1-057)", async () => {
     expect(await lab.mailbox().read("developer")).toEqual({
       box: "developer",
       lastRead: null,
@@ -70,7 +72,7 @@ describe("reading", () => {
     expect(existsSync(lab.path())).toBe(false);
   });
 
-  it("what others wrote is read leniently, with every deviation named (D1-033, D1-060)", async () => {
+  it("what others wrote is read leniently, with every deviation named (D1-033)", async () => {
     lab.write(
       "tasks/messages/to-team-lead.json",
       JSON.stringify({ messages: [{ ...report("a"), platform: "desktop" }] }),
@@ -83,7 +85,7 @@ describe("reading", () => {
 });
 
 describe("clearing", () => {
-  it("archives every message with who read it, then leaves an empty box with lastRead (D1-034, D1-058)", async () => {
+  it("archives every message with its readers, then leaves an empty box with lastRead (D1-034)", async () => {
     const mailbox = lab.mailbox();
     await mailbox.send("developer", assignment("a"));
     await fresh(mailbox);
@@ -96,6 +98,13 @@ describe("clearing", () => {
     expect(clearing!.messages.map(({ message }) => message)).toEqual([assignment("a"), assignment("b")]);
     expect(Object.keys(clearing!.messages[0]!.readBy)).toEqual(["developer"]);
     expect(clearing!.messages[1]!.readBy).toEqual({});
+    // A box that no reader has stamped gets its time from the clearing.
+    await mailbox.send("team-lead", report("a"));
+    await mailbox.clear("team-lead");
+    expect(lab.json("tasks/messages/to-team-lead.json")).toEqual({
+      messages: [],
+      lastRead: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+    });
   });
 
   it("again and again only adds to the archive, and an equal message afterwards is a new one (D1-034)", async () => {
@@ -123,7 +132,7 @@ describe("clearing", () => {
     expect(lab.json(FILE)["messages"]).toEqual([]);
   });
 
-  it("keeps a damaged file under a name of its own (D1-057)", async () => {
+  it("keeps a damaged file under a name of its own", async () => {
     lab.write(FILE, "{ broken");
     await lab.mailbox().clear("developer");
     const kept = readdirSync(lab.path("tasks/messages")).find((name) => name.includes("damaged"))!;
@@ -133,7 +142,7 @@ describe("clearing", () => {
 
 describe("watching", () => {
   const take = async (mailbox: Mailbox, count: number, consumer?: string): Promise<(string | undefined)[]> => {
-    const signal = AbortSignal.timeout(20_000);
+    const signal = AbortSignal.timeout(600_000);
     const found: (string | undefined)[] = [];
     const options = consumer === undefined ? { signal } : { signal, consumer };
     for await (const { message } of mailbox.watch("developer", options)) {
@@ -143,7 +152,7 @@ describe("watching", () => {
     return found;
   };
 
-  it("hands out each message once, as it comes, also when the box is made later (D1-001, D1-033)", async () => {
+  it("hands out each message once, as it comes, also when the box is made later (D1-033)", async () => {
     const mailbox = lab.mailbox();
     const found = take(mailbox, 5);
     for (const id of ["a", "b", "c", "d", "e"]) {
@@ -167,7 +176,7 @@ describe("watching", () => {
 
   it("a message that its reader puts back stays unread", async () => {
     await lab.mailbox().send("developer", assignment("a"));
-    for await (const { putBack } of lab.mailbox().watch("developer", { signal: AbortSignal.timeout(20_000) })) {
+    for await (const { putBack } of lab.mailbox().watch("developer", { signal: AbortSignal.timeout(600_000) })) {
       putBack();
       break;
     }

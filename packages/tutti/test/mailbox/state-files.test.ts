@@ -75,7 +75,7 @@ describe("a state file", () => {
     expect(damage).toEqual([]);
   });
 
-  it("that is damaged is reported, and kept under a name of its own when it is replaced (D1-057)", async () => {
+  it("that is damaged is reported, and kept under a name of its own when it is replaced", async () => {
     const file = lab.write("tasks/queue.json", '{"version": "1.0", "tasks": [{"id": "ta');
     utimesSync(file, new Date(0), new Date(0));
     const { value, damage } = await lab.mailbox().queue.read();

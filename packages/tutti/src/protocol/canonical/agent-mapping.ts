@@ -1,6 +1,7 @@
 // The messages between agents (document 003) and the canonical model.
 import { isRecord } from "../json-value.ts";
 import { Timestamp } from "../timestamp.ts";
+import type { AgentReference } from "./agent-role.ts";
 import type { CanonicalMessage, CanonicalOutcome } from "./canonical-message.ts";
 import type { Mapping, Member } from "./mapping.ts";
 import { agent, claimsSuccess, listIn, paths, priority, recordsIn, same, timestamp } from "./member-kinds.ts";
@@ -21,13 +22,19 @@ const deadline: Member = {
 };
 
 const traced: readonly Member[] = [same("task_id", "taskId"), timestamp("timestamp")];
+/** The document lets only the orchestrator assign, reject and resolve; a person resolves too. */
+const fromOrchestrator: Member = {
+  ...agent("messages", "from_agent", "from", orchestrator),
+  write: (value, { kind }) =>
+    kind === "resolution" && (value as AgentReference).role === "human" ? "human" : orchestrator,
+};
 
 const assignment: Mapping = {
   kind: "assignment",
   ...typed("TASK_ASSIGNMENT"),
   members: [
     ...traced,
-    agent("messages", "from_agent", "from", orchestrator),
+    fromOrchestrator,
     agent("messages", "to_agent", "to", somebody),
     same("task_name", "title", ""),
     priority("messages", "priority"),
@@ -123,7 +130,7 @@ const review: Mapping = {
   implied: { verdict: "rejected" },
   members: [
     ...traced,
-    agent("messages", "from_agent", "from", orchestrator),
+    fromOrchestrator,
     agent("messages", "to_agent", "to", somebody),
     same("reason", "summary", "The work was rejected."),
     {
@@ -178,7 +185,7 @@ const resolution: Mapping = {
   ...typed("BLOCKER_RESOLUTION"),
   members: [
     ...traced,
-    agent("messages", "from_agent", "from", orchestrator),
+    fromOrchestrator,
     agent("messages", "to_agent", "to", somebody),
     same("decision", "decision", ""),
     same("rationale", "rationale"),

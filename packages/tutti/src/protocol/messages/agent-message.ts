@@ -29,7 +29,7 @@ export function readAgentMessage(value: unknown, options: ReadOptions): Reading<
   };
   const { message, problems } = readWithProfile(value, schemas, options);
   const read = message as AgentMessage | null;
-  return { message: read, problems: [...problems, ...(read ? mismatches(read) : [])] };
+  return { message: read, problems: [...problems, ...(read ? oddities(read) : [])] };
 }
 
 /** The message as it is sent, if it is one that document 003 allows; otherwise what is wrong with it. */
@@ -66,8 +66,15 @@ function unknownType(value: unknown): Problem {
   return problem("error", "unknown_kind", "message_type", `"message_type" is ${JSON.stringify(named)}; ${wanted}.`);
 }
 
-/** A completion that contradicts itself can be read, but nobody should trust its sum. */
-function mismatches(message: AgentMessage): Problem[] {
+/**
+ * An assignment without criteria can be read, but nothing can be approved by it. A completion that contradicts itself
+ * can be read too, but its sum is not to be trusted.
+ */
+function oddities(message: AgentMessage): Problem[] {
+  if (message.message_type === "TASK_ASSIGNMENT" && message.acceptance_criteria.length === 0) {
+    const sentence = '"acceptance_criteria" is empty, so nothing says when the task is done.';
+    return [problem("warning", "empty", "acceptance_criteria", sentence)];
+  }
   if (message.message_type !== "TASK_COMPLETION") return [];
   const { acceptance_criteria_met: met, all_passed: passed } = message.validation ?? {};
   if (passed !== true || !met?.includes(false)) return [];

@@ -45,6 +45,7 @@ export const ReadTaskRejection = TaskRejection.partial().extend({
   ...time,
   message_type: z.literal("TASK_REJECTION"),
   task_id: z.string().min(1),
+  from_agent: z.string().min(1).optional(),
   issues: z.array(z.union([z.string(), z.looseObject({})])).optional(),
   deadline: z.string().optional(),
 });
@@ -61,6 +62,7 @@ export const ReadBlockerResolution = BlockerResolution.partial().extend({
   ...time,
   message_type: z.literal("BLOCKER_RESOLUTION"),
   task_id: z.string().min(1),
+  from_agent: z.string().min(1).optional(),
 });
 
 /** The schema of what we read, by the name that the message gives itself. */

@@ -21,6 +21,8 @@ const Issues = z.array(z.union([z.string(), z.looseObject({})]));
 /** Messages to whoever assigned the task need not say so. */
 const toAssigner = { to_agent: z.string().min(1).optional() };
 const traced = { task_id: z.string().min(1), from_agent: z.string().min(1), timestamp: Timestamp };
+/** Only the orchestrator assigns and rejects. */
+const fromOrchestrator = { from_agent: z.literal("ORCHESTRATOR") };
 
 export const AssignmentContext = z.looseObject({
   project: z.string().optional(),
@@ -33,6 +35,7 @@ export const AssignmentContext = z.looseObject({
 export const TaskAssignment = z.looseObject({
   message_type: z.literal("TASK_ASSIGNMENT"),
   ...traced,
+  ...fromOrchestrator,
   to_agent: z.string().min(1),
   task_name: z.string(),
   priority: z.enum(PRIORITIES).optional(),
@@ -94,6 +97,7 @@ export const TaskCompletion = z.looseObject({
 export const TaskRejection = z.looseObject({
   message_type: z.literal("TASK_REJECTION"),
   ...traced,
+  ...fromOrchestrator,
   to_agent: z.string().min(1),
   reason: z.string(),
   issues: texts,
@@ -118,6 +122,8 @@ export const BlockerEscalation = z.looseObject({
 export const BlockerResolution = z.looseObject({
   message_type: z.literal("BLOCKER_RESOLUTION"),
   ...traced,
+  /** A blocker is resolved where it can be escalated to. */
+  from_agent: z.enum(ESCALATION_TARGETS),
   to_agent: z.string().min(1),
   decision: z.string(),
   rationale: z.string().optional(),

@@ -220,10 +220,12 @@ const DELEGATION = [
 ];
 
 const traced = { task_id: name, from_agent: agent, timestamp: time };
+const assigned = { ...traced, from_agent: fc.constant("ORCHESTRATOR") };
+const resolved = { ...traced, from_agent: fc.constantFrom("ORCHESTRATOR", "human") };
 const MESSAGES = [
   message(
     { message_type: "TASK_ASSIGNMENT" },
-    { ...traced, to_agent: agent, task_name: text, requirements: texts, acceptance_criteria: texts },
+    { ...assigned, to_agent: agent, task_name: text, requirements: texts, acceptance_criteria: texts },
     {
       priority: word,
       deadline: time,
@@ -272,7 +274,7 @@ const MESSAGES = [
   ),
   message(
     { message_type: "TASK_REJECTION" },
-    { ...traced, to_agent: agent, reason: text, issues: texts },
+    { ...assigned, to_agent: agent, reason: text, issues: texts },
     { action_required: text, deadline: time, next_review: text },
   ),
   message(
@@ -292,7 +294,7 @@ const MESSAGES = [
   ),
   message(
     { message_type: "BLOCKER_RESOLUTION" },
-    { ...traced, to_agent: agent, decision: text, resume_task: flag },
+    { ...resolved, to_agent: agent, decision: text, resume_task: flag },
     { rationale: text, modified_requirements: texts },
   ),
 ];

@@ -55,7 +55,7 @@ describe("the published schemas", () => {
     expect(Object.fromEntries(storedSchemas())).toEqual(Object.fromEntries(renderSchemas()));
   });
 
-  it("describe every message of the four protocols, in both drafts (D3-113)", () => {
+  it("describe every message of the four protocols, in both drafts", () => {
     const wanted = [
       ...Object.keys(ANSWERS).map((phase) => `response/${kebab(phase)}`),
       "mailbox/task-assignment",
@@ -178,7 +178,7 @@ describe.each(PROTOCOLS)("of any message of %s, sound or damaged,", (protocol) =
     expect(verdicts.size).toBe(2);
   });
 
-  it("they say what the strict reader decides, and accept what the lenient one makes of it", () => {
+  it("they say what the strict reader decides, and accept what the lenient one makes of it (D3-113)", () => {
     fc.assert(
       fc.property(ARBITRARY_MESSAGES[protocol], damages, (message, harm) => {
         const name = nameOf(message);

@@ -94,7 +94,7 @@ describe("the canonical model", () => {
     expect(outcome("messages", silent)).toEqual(["report", "awaiting_review"]);
   });
 
-  it("has one message for everything that holds up a task, and somebody to answer it (D3-004)", () => {
+  it("has one message for everything that holds up a task, and a role that answers it", () => {
     const conflict = { ...delegation.apiSpecClarification, result: "conflict_detected" };
     const held: [Protocol, unknown, string][] = [
       ["messages", messages.vagueRequirement, "orchestrator"],
@@ -157,7 +157,7 @@ describe("translating", () => {
     expect(back).toMatchObject({ to_agent: "DEVELOPER", requirements: messages.chatAssignment.requirements });
   });
 
-  it("drops a deadline in words where only a moment can be said", () => {
+  it("drops a deadline in words where only a moment can be said (D2-019/V05)", () => {
     const { messages: there, lost } = translate(delegation.apiSpecTask, "delegation", "messages", receivedAt);
     expect(there[0]).not.toHaveProperty("deadline");
     expect(lost.map(({ path }) => path)).toContain("deadline");
@@ -167,10 +167,22 @@ describe("translating", () => {
     });
   });
 
-  it("asks the same question in the other words", () => {
+  it("asks the same question in the other words, also when it names who should answer (D2-037)", () => {
     const { messages: there, lost } = translate(delegation.apiSpecClarification, "delegation", "messages", receivedAt);
     expect(there).toMatchObject([{ message_type: "BLOCKER_ESCALATION", blocker_type: "clarification_needed" }]);
+    expect(there[0]?.suggested_resolution).toContain("Business Owner");
     expect(lost).toEqual([{ path: "files", reason: "The agent message protocol has no place for it." }]);
+  });
+
+  it("names the orchestrator as the sender where only it may send, and lists the loss (D3-008, D3-046, D3-067)", () => {
+    for (const message of [messages.assignment, messages.rejection, messages.resolution]) {
+      const fromDeveloper = { ...message, from_agent: "DEVELOPER" };
+      const { messages: there, lost } = translate(fromDeveloper, "messages", "messages", receivedAt);
+      expect(there).toMatchObject([{ from_agent: "ORCHESTRATOR" }]);
+      expect(lost.map(({ path }) => path)).toContain("from.role");
+    }
+    const byUser = { ...messages.resolution, from_agent: "human" };
+    expect(translate(byUser, "messages", "messages", receivedAt).messages).toEqual([byUser]);
   });
 
   it("takes a build as passed if it succeeded or does not apply, and not otherwise (D1-028..D1-031)", () => {

@@ -10,14 +10,14 @@ const judge = (changes: Partial<Report>, criteria?: boolean[]) =>
   judgeReport({ ...apiSpecSuccess, ...changes }, apiSpecTask, criteria);
 
 describe("a report", () => {
-  it("of the document's example can be read and closes its task (D2-035)", () => {
+  it("of the document's example can be read and closes its task", () => {
     const { message, problems } = leniently("delegation", apiSpecSuccess);
     expect(problems.map(({ code }) => code)).toEqual(["stamped"]);
     expect(message).toMatchObject({ outputArtifacts: [{ version: "0.1.0" }], issues_encountered: [] });
     expect(judgeReport(message as unknown as Report, apiSpecTask)).toEqual({ approved: true, reasons: [] });
   });
 
-  it("closes nothing if it is about another task, or claims anything but success (D2-021, D2-035)", () => {
+  it("closes nothing if it is about another task, or claims anything but success", () => {
     expect(judge({ taskId: "API-SPEC-002" }).approved).toBe(false);
     for (const result of ["failure", "clarification_needed", "conflict_detected", "completed", "Success"]) {
       expect(judge({ result }).reasons).toEqual([`The result is "${result}".`]);
@@ -50,7 +50,7 @@ describe("a report", () => {
 });
 
 describe("the project memory", () => {
-  it("is where the shared artefacts lie, in a folder for each kind (D2-007, D2-038)", () => {
+  it("is where the shared artefacts lie, in a folder for each kind", () => {
     expect(memoryPath(apiSpecTask.inputs[0]!.path)).toBe("hld/auth_system_design.md");
     expect(memoryPath(apiSpecTask.expectedOutputs[0]!.path)).toBe("lld/api_specifications/auth_api_spec.md");
     expect(memoryPath("./.project-memory//hld/../hld/a.md")).toBe("hld/a.md");
@@ -59,7 +59,7 @@ describe("the project memory", () => {
     }
   });
 
-  it("is part of the project, and a path that leads out of that is pointed out (D2-038)", () => {
+  it("is part of the project, and a path that leads out of that is pointed out", () => {
     for (const path of ["/etc/passwd", "../other/a.md", ".project-memory/../../a.md", "C:\\a.md", "\\\\host\\a.md"]) {
       expect(projectPath(path), path).toBeNull();
       for (const [message, place] of [

@@ -41,14 +41,19 @@ function named(message: Record<string, unknown>, type: string): void {
 }
 
 it("every message that we write has its task, its sender and a time (D3-002, D3-034, D3-047, D3-057)", () => {
+  const ownSenders = new Map<object, string[]>([
+    [assignment, ["ORCHESTRATOR"]],
+    [rejection, ["ORCHESTRATOR"]],
+    [resolution, ["ORCHESTRATOR", "human"]],
+  ]);
   for (const message of Object.values(all)) {
     required("messages", message, "task_id", ["dev_chat_msg_001"], ["", ...noText]);
-    required("messages", message, "from_agent", ["DEVELOPER", "human"], ["", ...noText]);
+    required("messages", message, "from_agent", ownSenders.get(message) ?? ["DEVELOPER", "human"], ["", ...noText]);
     required("messages", message, "timestamp", moments, noMoment);
   }
 });
 
-it("nothing but a JSON object of one of the six types is a message, whoever sent it (D3-001)", () => {
+it("nothing but a JSON object of one of the six types is a message, from any sender", () => {
   const talk = "I have finished the ChatMessage component.";
   const untyped = { task_id: "t", from_agent: "DEVELOPER", timestamp: moments[0], text: talk };
   const odd = { ...untyped, message_type: "STATUS_UPDATE" };
@@ -65,7 +70,7 @@ describe("an assignment", () => {
   it("goes from the orchestrator to an agent, with a name and an id (D3-006..D3-011)", () => {
     named(assignment, "TASK_ASSIGNMENT");
     required("messages", assignment, "task_id", ["unique_task_identifier"], [""]);
-    required("messages", assignment, "from_agent", ["ORCHESTRATOR"], [""]);
+    required("messages", assignment, "from_agent", ["ORCHESTRATOR"], ["DEVELOPER", "human", "Team Lead", ""]);
     required("messages", assignment, "to_agent", ["DEVELOPER"], ["", ...noText]);
     required("messages", assignment, "timestamp", ["2025-11-09T21:00:00Z"], ["today"]);
     required("messages", assignment, "task_name", ["Build it"], noText);
@@ -109,10 +114,18 @@ describe("an assignment", () => {
     expect(message).toEqual({ ...assignment, from_agent: "ORCHESTRATOR" });
     expect(problems).toMatchObject([{ path: "from_agent", code: "missing", severity: "warning" }]);
   });
+
+  it("without any criterion gets a warning in both profiles (D3-005)", () => {
+    for (const read of [strictly, leniently]) {
+      const { message, problems } = read("messages", { ...assignment, acceptance_criteria: [] });
+      expect(message).not.toBeNull();
+      expect(problems).toMatchObject([{ path: "acceptance_criteria", code: "empty", severity: "warning" }]);
+    }
+  });
 });
 
 describe("an acknowledgment", () => {
-  it("confirms the task from the agent, with a time (D3-024..D3-028)", () => {
+  it("confirms the task from the agent, with a time (D3-024, D3-026..D3-028)", () => {
     named(acknowledgment, "TASK_ACKNOWLEDGMENT");
     required("messages", acknowledgment, "task_id", ["same_task_id"], [""]);
     required("messages", acknowledgment, "from_agent", ["DEVELOPER"], [""]);
@@ -120,7 +133,7 @@ describe("an acknowledgment", () => {
     required("messages", acknowledgment, "timestamp", moments, noMoment);
   });
 
-  it("gives an estimate, its understanding and what is unclear (D3-029..D3-032)", () => {
+  it("gives an estimate, its understanding and what is unclear (D3-029..D3-031)", () => {
     optional("messages", acknowledgment, "estimated_completion", ["2025-11-10T02:00:00Z", "2 hours"], noText);
     optional("messages", acknowledgment, "understood", [true, false], ["yes", 1]);
     optional("messages", acknowledgment, "clarifications_needed", [[], ["Which colour?"], [{ a: 1 }]], ["a", {}]);
@@ -170,8 +183,9 @@ describe("a completion", () => {
 });
 
 describe("a rejection", () => {
-  it("goes to the agent with a reason, issues and what to do (D3-046, D3-048..D3-052)", () => {
+  it("goes from the orchestrator to the agent with a reason, issues and what to do (D3-046..D3-052)", () => {
     named(rejection, "TASK_REJECTION");
+    required("messages", rejection, "from_agent", ["ORCHESTRATOR"], ["DEVELOPER", "human", ""]);
     required("messages", rejection, "to_agent", ["DEVELOPER"], ["", ...noText]);
     required("messages", rejection, "reason", ["Too slow"], noText);
     required("messages", rejection, "issues", [[], ["Issue 1: a.ts"]], noTexts);
@@ -183,6 +197,7 @@ describe("a rejection", () => {
 describe("a blocker", () => {
   it("has a type, a severity, a description and options (D3-056, D3-058..D3-061)", () => {
     named(escalation, "BLOCKER_ESCALATION");
+    required("messages", escalation, "from_agent", ["ARCHITECT", "TESTING", "ORCHESTRATOR", "Team Lead"], [""]);
     const types = ["clarification_needed", "technical_blocker", "dependency_missing", "scope_change"];
     required("messages", escalation, "blocker_type", types, ["critical_security_issue", "", 1]);
     optional("messages", escalation, "severity", ["critical", "high", "medium", "low"], ["fatal", 1]);
@@ -196,7 +211,7 @@ describe("a blocker", () => {
     optional("messages", escalation, "escalate_to", ["ORCHESTRATOR", "human"], ["HUMAN", "boss", 1]);
   });
 
-  it("goes to a person for scope and critical issues, else to the orchestrator (D3-065, D3-066)", () => {
+  it("goes to the user for scope and critical issues, else to the orchestrator", () => {
     expect(escalationTarget({ blocker_type: "technical_blocker", severity: "high" })).toBe("ORCHESTRATOR");
     expect(escalationTarget({ blocker_type: "clarification_needed" })).toBe("ORCHESTRATOR");
     expect(escalationTarget({ blocker_type: "scope_change", severity: "low" })).toBe("human");
@@ -209,6 +224,7 @@ describe("a resolution", () => {
   it("gives the blocked agent a decision and its reason (D3-067..D3-072)", () => {
     named(resolution, "BLOCKER_RESOLUTION");
     for (const name of ["task_id", "from_agent", "to_agent"]) required("messages", resolution, name, ["human"], [""]);
+    required("messages", resolution, "from_agent", ["ORCHESTRATOR", "human"], ["DEVELOPER", "HUMAN"]);
     required("messages", resolution, "timestamp", moments, noMoment);
     required("messages", resolution, "decision", ["Option A"], noText);
     optional("messages", resolution, "rationale", ["It is simpler"], noText);
@@ -227,7 +243,7 @@ describe("reading leniently", () => {
     }
   });
 
-  it("accepts the three typical blockers without a task, a sender or a time (D3-108..D3-110)", () => {
+  it("accepts the three typical blockers without a task, a sender or a time", () => {
     const read = (value: unknown) => leniently("messages", value);
     const gaps = ["timestamp", "task_id", "from_agent"];
     for (const [example, blocker] of [
@@ -239,6 +255,14 @@ describe("reading leniently", () => {
       for (const [name, wanted] of Object.entries(blocker)) expect(message?.[name]).toMatch(wanted);
       expect(message?.timestamp).toBe(receivedAt);
       expect(problems.map(({ path, severity }) => [path, severity])).toEqual(gaps.map((path) => [path, "warning"]));
+    }
+  });
+
+  it("warns of a sender that may not assign, reject or resolve (D3-006, D3-008, D3-046, D3-067)", () => {
+    for (const message of [assignment, rejection, resolution]) {
+      const { message: read, problems } = leniently("messages", { ...message, from_agent: "DEVELOPER" });
+      expect(read).toMatchObject({ from_agent: "DEVELOPER" });
+      expect(problems).toMatchObject([{ path: "from_agent", code: "off_list", severity: "warning" }]);
     }
   });
 

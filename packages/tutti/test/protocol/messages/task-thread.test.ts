@@ -33,7 +33,7 @@ function again(output: object, validation: object = {}): AgentMessage {
 }
 
 describe("the thread of a task", () => {
-  it("says after every message where the task stands and who has to act (D3-003)", () => {
+  it("says after every message where the task stands and which agent has to act", () => {
     const unsure = again({}, { all_passed: false });
     const threads = followTask(assignment, [
       acknowledged,
@@ -56,7 +56,7 @@ describe("the thread of a task", () => {
     expect(threads[4]?.reasons).toEqual(['"validation.all_passed" is not true.']);
   });
 
-  it("of the document's example ends in approval, and the tests that waited for it may start (D3-111)", () => {
+  it("of the document's example ends in approval, and the tests that waited for it may start", () => {
     expect(assignment.requirements).toHaveLength(4);
     expect(assignment.acceptance_criteria).toHaveLength(5);
     expect(stages(acknowledged, completed)).toEqual(["assigned", "acknowledged", "approved"]);
@@ -77,7 +77,7 @@ describe("the thread of a task", () => {
     expect(stages(completed, acknowledged)).toEqual(["assigned", "approved", "approved"]);
   });
 
-  it("stops at a blocker until it is resolved, and for good if the task is not resumed (D3-004)", () => {
+  it("stops at a blocker until it is resolved, and for good if the task is not resumed", () => {
     const stuck = blocker({ blocker_type: "technical_blocker" });
     expect(last(acknowledged, stuck)).toEqual({ stage: "blocked", waitsFor: "ORCHESTRATOR", reasons: ["No design"] });
     expect(stages(stuck, blocker({ severity: "critical" }), acknowledged).slice(1)).toEqual(Array(3).fill("blocked"));
@@ -90,7 +90,7 @@ describe("the thread of a task", () => {
 describe("a task that was sent back", () => {
   const done = again({ summary: "Typed the component and made it fast" });
 
-  it("goes on only with another completion (D3-054)", () => {
+  it("goes on only with another completion", () => {
     const before = [completed, sentBack];
     expect(last(...before)).toMatchObject({ stage: "rejected", waitsFor: "DEVELOPER" });
     for (const message of [acknowledged, resolved(true), sentBack]) {
@@ -99,7 +99,7 @@ describe("a task that was sent back", () => {
     expect(last(...before, done)).toEqual({ stage: "approved", waitsFor: null, reasons: [] });
   });
 
-  it("is not approved while one of the listed issues is left (D3-053)", () => {
+  it("is not approved while one of the listed issues is left", () => {
     const half = again({ summary: "Typed the component" }, { issues: ["Issue 2: slow"] });
     expect(last(completed, sentBack, half)).toEqual({
       stage: "refused",
@@ -112,7 +112,7 @@ describe("a task that was sent back", () => {
     expect(last(completed, sentBack, failed).stage).toBe("refused");
   });
 
-  it("is not approved without a word on what was fixed (D3-055)", () => {
+  it("is not approved without a word on what was fixed", () => {
     const reasons = ['"output.summary" does not say what was fixed.'];
     for (const summary of ["", " ", undefined, chatCompletion.output.summary]) {
       expect(last(completed, sentBack, again({ summary }))).toMatchObject({ stage: "refused", reasons });
