@@ -2,7 +2,7 @@
 // none. A run has a parser of its own, because its template may set its own delimiters.
 import { isUnclosed, MISSING_END } from "./block.ts";
 import type { BlockErrorCode, ScannedBlock } from "./block.ts";
-import { detectFallback, FALLBACK_PATTERNS } from "./fallback.ts";
+import { detectFallback, FALLBACK_PATTERNS, NAMED_FALLBACK_PATTERNS } from "./fallback.ts";
 import type { FallbackDetection } from "./fallback.ts";
 import { PHASE_SCHEMAS } from "./phase-schemas.ts";
 import { DEFAULT_DELIMITERS, ResponseScanner, scanBlocks } from "./response-scanner.ts";
@@ -32,6 +32,7 @@ export interface ParseResult {
 export class ResponseParser {
   static readonly PHASE_SCHEMAS = PHASE_SCHEMAS;
   static readonly FALLBACK_PATTERNS = FALLBACK_PATTERNS;
+  static readonly NAMED_FALLBACK_PATTERNS = NAMED_FALLBACK_PATTERNS;
   readonly delimiterStart: string;
   readonly delimiterEnd: string;
 

@@ -34,22 +34,20 @@ describe("the analysis of a request", () => {
     let asked: FakeSession | null = null;
     const controller = new FakeController(answering((session) => ((asked = session), null)));
     const { orchestrators } = lab.managers(controller, quick);
-    const { id } = await orchestrators.create({
-      templateId: "_default",
-      cwd: lab.repo,
-      message: "Document the parser",
-    });
+    lab.template("guide", { name: "Guide" });
+    const { id } = await orchestrators.create({ templateId: "guide", cwd: lab.repo, message: "Document the parser" });
     await orchestrators.start(id);
     await expect.poll(() => asked?.messages.length).toBe(1);
     expect(orchestrators.get(id)).toMatchObject({
       status: "analyzing",
       currentPhase: "analysis",
-      templateId: "_default",
+      templateId: "guide",
     });
-    expect(asked!.title).toBe("[Orchestrator] Default");
+    expect(asked!.title).toBe("[Orchestrator] Guide");
     const prompt = String(asked!.messages[0]!.content);
-    expect(prompt.startsWith("🎭 **ORCHESTRATOR MODE** - Default\n")).toBe(true);
+    expect(prompt.startsWith("🎭 **ORCHESTRATOR MODE** - Guide\n")).toBe(true);
     expect(prompt).toContain("Document the parser");
+    expect(prompt).toContain("You are the main session of a run in Tutti.");
     expect(prompt).not.toMatch(/\{[A-Z_]+\}/);
     await expect.poll(() => controller.times("getTranscript", asked!.id).length).toBeGreaterThan(2);
     controller.say(asked!, "assistant", `Here it is.\n${block("analysis", ANALYSIS)}`);
@@ -73,6 +71,25 @@ describe("the analysis of a request", () => {
       warnings: ["no tests"],
     });
     expect(phases).toEqual(["taskPlanning"]);
+    expect(state.tasks.map((task) => task.id)).toEqual(["one", "two"]);
+  });
+
+  it("stands between the delimiters that the template sets; a block between others does not count (D4-525)", async () => {
+    const responseFormat = { type: "json", delimiterStart: "[[[ANSWER]]]", delimiterEnd: "[[[END]]]" };
+    lab.template("marks", { prompts: { responseFormat } });
+    const inOwn = (text: string): string =>
+      text
+        .replaceAll("<<<ORCHESTRATOR_RESPONSE>>>", responseFormat.delimiterStart)
+        .replaceAll("<<<END_ORCHESTRATOR_RESPONSE>>>", responseFormat.delimiterEnd);
+    const controller = new FakeController((session, message) => {
+      session.says = { isReady: true };
+      if (!asksForAnalysis(message)) return inOwn(twoPages(session, message)!);
+      expect(message).toContain("[[[ANSWER]]]\n{");
+      return `${inOwn(block("analysis", ANALYSIS))}\n${block("analysis", { ...ANALYSIS, summary: "elsewhere" })}`;
+    });
+    const { orchestrators } = lab.managers(controller, quick);
+    const id = await lab.begin(orchestrators, { templateId: "marks" });
+    expect((await until(orchestrators, id, "confirming")).analysis?.summary).toBe(ANALYSIS.summary);
   });
 
   it("without one of its required members is asked for again, with what is missing (D4-014)", async () => {

@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { ProgressTeller } from "../../src/engine/progress-teller.ts";
+import { TurnRecord } from "../../src/engine/turn-record.ts";
 import { judgeAnswer, readHeartbeat, readProgress } from "../../src/protocol/judge-answer.ts";
 import { DEFAULT_DELIMITERS, scanBlocks } from "../../src/protocol/response-scanner.ts";
+import type { RunEvent } from "../../src/schema/event.ts";
 import type { AnswerPhase } from "../../src/schema/status.ts";
+import { realWorld } from "../../src/world.ts";
+import { Story } from "../run/make-run.ts";
 import { block, delimited, END, START } from "./blocks.ts";
 
 function judge(text: string, phase: AnswerPhase, more: { prompt?: string; taskId?: string } = {}) {
@@ -146,6 +151,31 @@ describe("progress and signs of life", () => {
     expect(readProgress(mine!, "t1")).toEqual({ task_id: "t1", status: "in_progress", progress_percent: 60 });
     expect(readProgress(mine!, "t2")).toBeNull();
     expect(readProgress(mine!, undefined)).toBeNull();
+  });
+
+  it("become `worker:progress` events with share, status, action and preview (D0-003, D0-036..D0-040, D0-043)", async () => {
+    const story = new Story().execute([{ id: "t1" }]);
+    story.spawn("t1");
+    for (const status of ["blocked", "retrying", "in_progress"]) {
+      const record = new TurnRecord(DEFAULT_DELIMITERS);
+      const data = { progress_percent: 60, current_action: "reads", output_preview: "# Title" };
+      const [report] = record.text(block("progress", { task_id: "t1", status, ...data }), true);
+      const told: RunEvent[] = [];
+      const look = () => ({
+        run: story.run,
+        worker: story.run.workers["t1"]!,
+        record,
+        progress: readProgress(report!, "t1"),
+      });
+      const teller = new ProgressTeller({ world: realWorld, look, tell: async (event) => void told.push(event) });
+      await teller.changed(true);
+      expect(told).toMatchObject([
+        {
+          type: "worker:progress",
+          data: { taskId: "t1", progress: 60, status, currentAction: "reads", outputPreview: "# Title" },
+        },
+      ]);
+    }
   });
 
   it("are refused when they are not valid", () => {

@@ -1,8 +1,15 @@
 import { describe, expect, it } from "vitest";
+import { judgeAnswer, readProgress } from "../../src/protocol/judge-answer.ts";
 import { PHASE_SCHEMAS } from "../../src/protocol/phase-schemas.ts";
 import { ResponseParser } from "../../src/protocol/response-parser.ts";
+import { DEFAULT_DELIMITERS, scanBlocks } from "../../src/protocol/response-scanner.ts";
+import { readPlan } from "../../src/run/plan.ts";
+import { schedule } from "../../src/run/schedule.ts";
+import type { AggregationAnswer, CompletionAnswer, TaskListAnswer } from "../../src/schema/answer.ts";
+import { ANSWER_PHASE, type Phase } from "../../src/schema/status.ts";
+import { makeTemplate, Story } from "../run/make-run.ts";
 import { block } from "./blocks.ts";
-import { failure, success } from "./examples.ts";
+import { failure, success, taskList } from "./examples.ts";
 
 const parser = new ResponseParser();
 const check = (phase: string, data: unknown) => parser.validatePhase(phase, data);
@@ -23,6 +30,22 @@ function required(phase: string, base: Record<string, unknown>, name: string): v
   }
 }
 
+/** The block of this name is the answer that a run expects in its phase. */
+function answers(phase: Phase, name: string, data: Record<string, unknown>): void {
+  const input = { prompt: "", delimiters: DEFAULT_DELIMITERS, phase: ANSWER_PHASE[phase] };
+  expect(judgeAnswer({ ...input, blocks: scanBlocks(block(name, data)) }).answer).toEqual({ phase: name, data });
+}
+
+/** A run whose plan of one task is carried out by a worker that now answers. */
+function completed(data: Omit<CompletionAnswer, "task_id">) {
+  const story = new Story().execute([{ id: "task_001" }]);
+  story.spawn("task_001");
+  const work = { commit: "commit", files: ["a.md"], head: null };
+  const answer = { phase: "completion" as const, data: { task_id: "task_001", ...data } as CompletionAnswer };
+  const events = story.answerWorker("task_001", answer, { work });
+  return { events, worker: story.run.workers["task_001"]! };
+}
+
 describe("every phase", () => {
   it("is one of the documents' six, or a heartbeat (D4-526)", () => {
     const phases = ["analysis", "task_list", "progress", "completion", "aggregation", "verification"];
@@ -31,7 +54,7 @@ describe("every phase", () => {
     expect(check("toString", {})).toMatchObject({ valid: false });
   });
 
-  it("lists its required and optional members (D4-192, D4-407..D4-409)", () => {
+  it("lists its required and optional members (D4-192, D4-407..D4-409, D4-528)", () => {
     expect(ResponseParser.PHASE_SCHEMAS.analysis).toEqual({
       required: ["summary", "recommended_splits"],
       optional: ["key_files", "estimated_complexity", "notes", "warnings", "components"],
@@ -80,6 +103,7 @@ describe("analysis", () => {
   const BASE = { summary: "s", recommended_splits: 6 };
 
   it("has a summary and a number of splits (D0-012..D0-014, D4-543)", () => {
+    answers("analysis", "analysis", BASE);
     required("analysis", BASE, "summary");
     required("analysis", BASE, "recommended_splits");
     member("analysis", BASE, "summary", ["", "text"], [5, []]);
@@ -107,6 +131,17 @@ describe("analysis", () => {
 describe("task_list", () => {
   const TASK = { id: "task_001", title: "t", description: "d" };
   const BASE = { tasks: [TASK] };
+  /** The tasks of the plan that a run starts first, in their order. */
+  const started = (data: TaskListAnswer, config: object = {}): string[] => {
+    const story = new Story(makeTemplate({ config }));
+    story.do({ type: "start", base: "base", warnings: [] });
+    story.do({ type: "spawnMain" });
+    story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
+    story.answerMain({ phase: "analysis", data: { summary: "s", recommended_splits: 1 } });
+    story.answerMain({ phase: "task_list", data });
+    story.do({ type: "confirm" });
+    return schedule(story.run, { freeSlots: 9 }, story.now).spawn;
+  };
   const task = (name: string, good: unknown[], bad: unknown[]) => {
     for (const value of good)
       expect(check("task_list", { tasks: [{ ...TASK, [name]: value }] })).toMatchObject({ valid: true });
@@ -114,7 +149,8 @@ describe("task_list", () => {
       expect(check("task_list", { tasks: [{ ...TASK, [name]: value }] })).toMatchObject({ valid: false });
   };
 
-  it("has a list of tasks (D0-020, D0-021, D4-528, D4-546)", () => {
+  it("has a list of tasks (D0-020, D0-021, D4-546)", () => {
+    answers("taskPlanning", "task_list", BASE);
     required("task_list", BASE, "tasks");
     member("task_list", BASE, "tasks", [[], [TASK]], [{}, "task", 3]);
   });
@@ -140,10 +176,44 @@ describe("task_list", () => {
     task("estimated_tokens", [5000], ["5000"]);
   });
 
-  it("may have tasks with a priority, with a warning outside 1 to 10 (D0-029)", () => {
+  it("may have tasks with a priority, with a warning outside 1 to 10 (D0-029/X01)", () => {
     task("priority", [1, 10, 11], ["first"]);
     expect(check("task_list", { tasks: [{ ...TASK, priority: 10 }] }).warnings).toEqual([]);
     expect(check("task_list", { tasks: [{ ...TASK, priority: 11 }] }).warnings).toHaveLength(1);
+    expect(check("task_list", { tasks: [{ ...TASK, priority: 0 }] }).warnings).toHaveLength(1);
+  });
+
+  it("starts the task with priority 1 first, or with 10 where `priorityOrder` is `highest-first` (D0-029/X01)", () => {
+    const tasks = [5, 10, 1].map((priority) => ({ ...TASK, id: `p${priority}`, priority }));
+    expect(started({ tasks })).toEqual(["p1", "p5", "p10"]);
+    expect(started({ tasks }, { priorityOrder: "highest-first" })).toEqual(["p10", "p5", "p1"]);
+  });
+
+  it("holds a task back until its dependencies are complete, and starts one without scope beside any other (D0-030, D0-032)", () => {
+    // The example of the document: task_004 has no scope and depends on the three others.
+    const tasks = taskList.data.tasks;
+    expect(started({ tasks }, { overlappingScopes: "allow" })).toEqual(["task_001", "task_003", "task_002"]);
+    const free = tasks.map((each) => ({ ...each, dependencies: [] }));
+    // task_002 names a file of task_001.
+    expect(started({ tasks: free })).toEqual(["task_001", "task_003", "task_004"]);
+    expect(readPlan(taskList.data, makeTemplate()).errors).toEqual([]);
+  });
+
+  it("becomes a plan with the scopes, dependencies, estimates and order that it names (D0-024, D0-028, D0-031)", () => {
+    const tasks = taskList.data.tasks.map((each) => ({ ...each, estimated_tokens: 5000 }));
+    const order = ["task_003", "task_002", "task_001", "task_004"];
+    const plan = readPlan({ tasks, execution_order: order }, makeTemplate());
+    expect(plan.executionOrder).toEqual(order);
+    expect(plan.tasks).toMatchObject(
+      tasks.map(({ scope, dependencies }) => ({ scope, dependencies, estimatedTokens: 5000 })),
+    );
+    expect(started({ tasks, execution_order: order }, { parallelExecution: false })).toEqual(["task_003"]);
+  });
+
+  it("has all the members of the first document's task list (D4-528)", () => {
+    const tasks = taskList.data.tasks.map((each) => ({ ...each, estimated_tokens: 5000 }));
+    const data = { ...taskList.data, tasks, execution_order: tasks.map(({ id }) => id) };
+    expect(check("task_list", data)).toEqual({ valid: true, errors: [], warnings: [] });
   });
 
   it("may have a count, groups and an order (D0-022..D0-024, D4-547)", () => {
@@ -152,7 +222,7 @@ describe("task_list", () => {
     member("task_list", BASE, "execution_order", [["task_001"]], ["task_001", [1]]);
   });
 
-  it("warns when the count, the groups or the order contradict the tasks", () => {
+  it("warns when the count, the groups or the order contradict the tasks (D0-022, D0-023/Z06)", () => {
     const tasks = [TASK, { ...TASK, id: "b", dependencies: ["task_001"] }];
     expect(check("task_list", { tasks, total_tasks: 3, parallelizable_groups: [["task_001", "b", "c"]] })).toEqual({
       valid: true,
@@ -173,6 +243,8 @@ describe("progress", () => {
   const BASE = { task_id: "task_001", status: "in_progress" };
 
   it("has a task and a status (D0-033..D0-035)", () => {
+    const [report] = scanBlocks(block("progress", BASE));
+    expect(readProgress(report!, "task_001")).toEqual(BASE);
     required("progress", BASE, "task_id");
     required("progress", BASE, "status");
     member("progress", BASE, "task_id", ["t"], [1]);
@@ -205,6 +277,7 @@ describe("completion", () => {
   const BASE = { task_id: "task_001", status: "success" };
 
   it("has a task and one of four ends (D0-044..D0-050, D4-550)", () => {
+    answers("workerExecution", "completion", BASE);
     required("completion", BASE, "task_id");
     required("completion", BASE, "status");
     member("completion", BASE, "status", ["success", "partial", "failed", "timeout"], ["done", "SUCCESS", 1]);
@@ -218,8 +291,33 @@ describe("completion", () => {
     member("completion", BASE, "metrics", [{ endpoints_documented: 15 }], [15, "many"]);
   });
 
-  it("may have an output of any kind (D0-053, D4-530)", () => {
-    member("completion", BASE, "output", ["text", 5, { a: 1 }, [1]], []);
+  it("decides how its worker ends: done, done in part, failed or timed out (D0-047..D0-050)", () => {
+    expect(completed({ status: "success" }).worker).toMatchObject({ status: "completed", partial: false });
+    expect(completed({ status: "partial", error: "half" }).worker).toMatchObject({
+      status: "completed",
+      partial: true,
+      error: "half",
+    });
+    expect(completed({ status: "failed", error: "broken" }).worker).toMatchObject({
+      status: "failed",
+      error: "broken",
+    });
+    expect(completed({ status: "timeout", error: "late" }).worker).toMatchObject({ status: "timeout", error: "late" });
+  });
+
+  it("may have an output of any kind, and an object of metrics (D0-053/X09, D4-530)", () => {
+    for (const output of ["text", 5, { a: 1 }, [1]]) {
+      member("completion", BASE, "output", [output], []);
+      expect(completed({ status: "success", output, summary: "s" }).worker.output).toEqual(output);
+    }
+    const metrics = { endpoints_documented: 15, nested: { a: [1] } };
+    member("completion", BASE, "metrics", [{}, metrics], [15, "many", [15]]);
+    expect(completed({ status: "success", metrics }).events).toContainEqual(
+      expect.objectContaining({
+        type: "worker:completed",
+        data: expect.objectContaining({ report: expect.objectContaining({ metrics }) }),
+      }),
+    );
   });
 
   it("accepts both examples of the document (D0-057)", () => {
@@ -232,8 +330,20 @@ describe("completion", () => {
 
 describe("aggregation", () => {
   const BASE = { status: "success" };
+  /** A run of two tasks whose main session has answered the aggregation. */
+  const merged = (data: AggregationAnswer): Story => {
+    const story = new Story().execute([{ id: "task_001" }, { id: "task_002" }]);
+    for (const id of ["task_001", "task_002"]) {
+      story.spawn(id);
+      story.succeed(id);
+      story.merge(id);
+    }
+    story.answerMain({ phase: "aggregation", data });
+    return story;
+  };
 
   it("has one of three ends, and needs a person's eye if it names another (D0-058, D0-059, D4-552)", () => {
+    answers("aggregation", "aggregation", BASE);
     required("aggregation", BASE, "status");
     for (const status of ["success", "needs_input", "failed"]) {
       expect(check("aggregation", { status })).toEqual({ valid: true, errors: [], warnings: [] });
@@ -261,15 +371,20 @@ describe("aggregation", () => {
     const conflicts = [...types, "something else"].map((type) => ({ type, description: "d", options: ["a", "b"] }));
     const files = { files: ["docs/api.md"], workers: ["task_001", "task_002"], resolution: "merged by hand" };
     const data = {
-      status: "needs_input",
+      status: "needs_input" as const,
       summary: "s",
-      conflicts: [...conflicts, { ...conflicts[0], ...files }],
+      conflicts: [...conflicts, { ...conflicts[0]!, ...files }],
       merged_output: "m",
       output_files: ["a.md", "b.md", "c.md", "d.md", "e.md"],
     };
     expect(check("aggregation", data)).toEqual({ valid: true, errors: [], warnings: [] });
     expect(check("aggregation", { ...data, conflicts: [{ ...conflicts[0], files: "docs/api.md" }] }).valid).toBe(false);
     expect(check("aggregation", { ...data, conflicts: [{ ...conflicts[0], workers: "task_001" }] }).valid).toBe(false);
+    const { run } = merged(data);
+    expect(run.aggregation).toEqual(data);
+    expect(Object.values(run.inbox).map(({ evidence, options }) => ({ evidence, options }))).toEqual(
+      data.conflicts.map((conflict) => ({ evidence: conflict, options: ["a", "b"] })),
+    );
   });
 
   it("may list conflicts (D0-061, D4-531, D4-553)", () => {
@@ -279,7 +394,14 @@ describe("aggregation", () => {
       BASE,
       "conflicts",
       [[], [conflict], [{ type: "naming" }]],
-      [conflict, ["duplicate"], [{ ...conflict, options: "a" }]],
+      [
+        conflict,
+        ["duplicate"],
+        [{ ...conflict, options: "a" }],
+        [{ ...conflict, type: undefined }],
+        [{ ...conflict, description: 5 }],
+        [{ ...conflict, resolution: 5 }],
+      ],
     );
   });
 });
@@ -287,6 +409,7 @@ describe("aggregation", () => {
 describe("verification and heartbeat", () => {
   it("has an end and may list issues and fixes (D4-075, D4-532)", () => {
     const base = { status: "passed" };
+    answers("verification", "verification", base);
     required("verification", base, "status");
     member("verification", base, "status", ["passed", "failed", "passed_with_warnings"], ["ok"]);
     member("verification", base, "summary", ["s"], [1]);
@@ -296,7 +419,13 @@ describe("verification and heartbeat", () => {
       base,
       "issues",
       [[], [issue], [{ description: "d" }]],
-      [issue, [{ ...issue, severity: "bad" }], [{ severity: "info" }]],
+      [
+        issue,
+        [{ ...issue, severity: "bad" }],
+        [{ severity: "info" }],
+        [{ ...issue, location: 1 }],
+        [{ ...issue, suggested_fix: 1 }],
+      ],
     );
     member("verification", base, "auto_fixed", [["a"]], ["a"]);
   });

@@ -69,6 +69,7 @@ describe("parseOrchestratorResponse", () => {
       delimited("\\"),
       delimited('{"phase":{},"data":1}'),
       delimited("null"),
+      delimited("[null]"),
     ]) {
       expect(() => parseOrchestratorResponse(text)).not.toThrow();
     }
@@ -139,6 +140,10 @@ describe("ResponseParser.parse", () => {
 
   it("uses its own delimiters, by default those of the document (D4-174, D4-400)", () => {
     expect(parser).toMatchObject({ delimiterStart: START, delimiterEnd: END });
+    expect(parser).toMatchObject({
+      delimiterStart: "<<<ORCHESTRATOR_RESPONSE>>>",
+      delimiterEnd: "<<<END_ORCHESTRATOR_RESPONSE>>>",
+    });
     const custom = new ResponseParser({ delimiterStart: "[[", delimiterEnd: "]]" });
     expect(custom.parse('[[{"phase":"p","data":{}}]]')).toMatchObject({ found: true, phase: "p" });
     expect(custom.parse(block("p", {}))).toMatchObject({ found: false });
@@ -174,6 +179,7 @@ describe("the repairs of the document", () => {
     ["line comments", '{"a": 1 // one\n}', '{"a": 1\n}'],
     ["block comments", '{"a": /* one */ 1}', '{"a": 1}'],
     ["a byte-order mark", '\ufeff{"a": 1}', '{"a": 1}'],
+    ["a byte-order mark inside the object", '{\ufeff"a": 1}', '{ "a": 1}'],
     ["a backslash before a line break", '{"a": "x\\\ny"}', '{"a": "x\\ny"}'],
   ])("fix %s (D4-184..D4-190)", (_name, damaged, fixed) => {
     expect(parser.fixCommonJSONErrors(damaged)).toBe(fixed);

@@ -32,10 +32,14 @@ describe("the scanner", () => {
     ).toMatchObject([{ ok: true, phase: "p", data: {} }]);
     expect(scanBlocks('<<<orchestrator_response>>>{"phase":"p","data":{}}<<<END_ORCHESTRATOR_RESPONSE>>>')).toEqual([]);
     expect(scanBlocks('<<ORCHESTRATOR_RESPONSE>>{"phase":"p","data":{}}<<END_ORCHESTRATOR_RESPONSE>>')).toEqual([]);
+    expect(scanBlocks('<<<ORCHESTRATOR_RESPONSE>>>{"phase":"p","data":{}}')).toMatchObject([{ ok: false }]);
+    expect(scanBlocks("<<<ORCHESTRATOR_RESPONSE>>>p<<<END_ORCHESTRATOR_RESPONSE>>>")).toMatchObject([{ ok: false }]);
   });
 
   it("has delimiters that are their own regular expressions (D0-009)", () => {
     expect(EXAMPLE.match(new RegExp(`${START}([^]*)${END}`))?.[1]).toContain('"phase": "analysis"');
+    const [, content = ""] = new RegExp(`${START}([^]*)${END}`).exec(EXAMPLE) ?? [];
+    expect(JSON.parse(content)).toMatchObject({ phase: "analysis", data: { recommended_splits: 5 } });
   });
 
   it("uses the delimiters that the template sets (D4-525)", () => {

@@ -7,6 +7,9 @@ import { mainSessionId, pathName, RunId, TaskId, workerSessionId } from "../../s
 import { OrchestratorOptions, SubSessionOptions, WorkerOptions } from "../../src/schema/options.ts";
 import { ORCHESTRATOR_PHASE, ORCHESTRATOR_STATUS, RUN_STATUSES, WORKER_STATUS } from "../../src/schema/status.ts";
 import { TemplateConfig } from "../../src/schema/template.ts";
+import { ModuleLab } from "../module/module-lab.ts";
+import { Story } from "../run/make-run.ts";
+import { FakeController } from "../session/fake-controller.ts";
 
 describe("names", () => {
   it("of worker sessions are local_, the template's prefix, the run without its orch_, and the task (D4-040, D4-048, D4-077, D4-078/E03, E04)", () => {
@@ -18,6 +21,13 @@ describe("names", () => {
       "local_mine_abc123def456_worker_task_001_r2",
     );
     expect(mainSessionId("orch_abc123def456", 2, "__orch_")).toBe("local___orch_abc123def456_main_r1");
+  });
+
+  it("of the sessions that a run spawns follow this convention (D4-040, D4-595)", () => {
+    const story = new Story().execute([{ id: "task_001" }]);
+    story.spawn("task_001");
+    expect(story.run.main?.sessionId).toBe("local___orch_000000000000_main");
+    expect(story.run.workers["task_001"]?.sessionId).toBe("local___orch_000000000000_worker_task_001");
   });
 
   it("of sessions are told from a person's own by their prefix, and say whose they are (D4-595)", () => {
@@ -105,6 +115,33 @@ describe("states", () => {
   });
 });
 
+describe("a worker", () => {
+  it("is pending, spawning, running, paused, completed, failed, timed out or cancelled (D4-049)", () => {
+    const story = new Story().execute([{ id: "a" }, { id: "b" }, { id: "c" }, { id: "d" }]);
+    const worker = (id: string) => story.run.workers[id]!;
+    story.do({ type: "spawn", taskId: "a" });
+    expect(worker("a").status).toBe("spawning");
+    story.do({ type: "ready", sessionId: worker("a").sessionId, start: "base" });
+    expect(worker("a").status).toBe("running");
+    story.do({ type: "pauseWorker", sessionId: worker("a").sessionId });
+    expect(worker("a").status).toBe("paused");
+    story.do({ type: "resumeWorker", sessionId: worker("a").sessionId });
+    for (const id of ["b", "c", "d"]) story.spawn(id);
+    story.succeed("a");
+    story.answerWorker("b", { phase: "completion", data: { task_id: "b", status: "failed" } });
+    story.do({ type: "cancelWorker", sessionId: worker("c").sessionId });
+    story.do({ type: "expired", sessionId: worker("d").sessionId }, 300_000);
+    expect(["a", "b", "c", "d"].map((id) => worker(id).status)).toEqual([
+      "completed",
+      "failed",
+      "cancelled",
+      "timeout",
+    ]);
+    story.do({ type: "retry", taskId: "b" });
+    expect(worker("b").status).toBe("pending");
+  });
+});
+
 describe("errors", () => {
   it("have a status, an exit code and say whether trying again can help, each from one table", () => {
     for (const [code, kind] of Object.entries(ERRORS)) {
@@ -126,7 +163,8 @@ describe("errors", () => {
 });
 
 describe("the options of the managers", () => {
-  it("of the orchestrators have their documented defaults, and an absolute path (D4-452, E77)", () => {
+  it("of the orchestrators have their documented defaults, and an absolute path (D4-452/E77, E78)", () => {
+    // Every event is on disk before it counts, so `saveDebounceMs` is accepted and delays nothing.
     expect(OrchestratorOptions.parse({})).toEqual({
       persistenceEnabled: true,
       saveDebounceMs: 1000,
@@ -173,6 +211,30 @@ describe("the options of the managers", () => {
       pollInterval: 2000,
       hideWorkersFromList: true,
     });
+  });
+
+  it("hold in a run where neither a template nor a program sets them (D4-453, D4-455)", async () => {
+    const lab = new ModuleLab();
+    try {
+      const { orchestrators, workers } = lab.managers(new FakeController(() => null));
+      expect(workers.backstage.maxWorkers).toBe(5);
+      const { id } = await orchestrators.create({ templateId: "_default", cwd: lab.repo, message: "do it" });
+      expect(orchestrators.backstage.run(id).template.config).toMatchObject({
+        maxWorkers: 5,
+        workerTimeout: 300_000,
+        autoSpawn: false,
+        parallelExecution: true,
+        retryOnError: true,
+        maxRetries: 2,
+        sessionPrefix: "__orch_",
+        pollInterval: 2000,
+        hideWorkersFromList: true,
+        spawnDelay: 500,
+        progressDetectionInterval: 30_000,
+      });
+    } finally {
+      await lab.close();
+    }
   });
 });
 
