@@ -43,6 +43,8 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
   readonly backstage: Backstage;
   /** What each worker looked like when it was last polled: a reader's place, nothing that anybody decides on. */
   readonly #seen = new Map<string, string>();
+  /** By run: what is to be carried out of a plan that waits to be confirmed. `processQueue` confirms the plan with it. */
+  readonly #queued = new Map<string, QueueItem[]>();
 
   /** The controller is that of the OrchestratorManager, or a `Backstage` that both are given. */
   constructor(
@@ -79,9 +81,10 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     return this.backstage.engine.list().reduce((sum, run) => sum + activeCount(run), 0);
   }
 
-  /** Tasks of confirmed plans that have not begun. */
+  /** Tasks of confirmed plans that have not begun, and those that were queued for a plan before it is confirmed. */
   get taskQueue(): QueueItem[] {
     return this.backstage.engine.list().flatMap((run) => {
+      if (run.status === "confirming") return this.#queued.get(run.id) ?? [];
       if (run.status !== "spawning" && run.status !== "running") return [];
       const { id: orchestratorId, template, customVariables: variables } = run;
       const waiting = run.tasks.filter(({ id }) => taskStanding(run, id) === "neverStarted");
@@ -208,17 +211,34 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     return this.getAllWorkers(orchestratorId).filter(({ status }) => status === "failed" || status === "timeout");
   }
 
-  /** The queue is the confirmed plan, which holds these tasks already; any other task is refused. */
+  /**
+   * While a plan waits to be confirmed, these tasks are what `processQueue` will carry out of it. A confirmed plan is the
+   * queue itself and holds its tasks already; any other task is refused.
+   */
   queueTasks(tasks: readonly QueueItem[]): void {
-    for (const { orchestratorId, task, template, variables } of tasks) {
-      checkQueued(this.backstage.run(orchestratorId), task, template, variables);
+    const isOpen = ({ orchestratorId }: QueueItem) => this.backstage.run(orchestratorId).status === "confirming";
+    for (const item of tasks) {
+      const run = this.backstage.run(item.orchestratorId);
+      if (isOpen(item)) checkContext(run, item.template, item.variables);
+      else checkQueued(run, item.task, item.template, item.variables);
+    }
+    for (const item of tasks.filter(isOpen)) {
+      const others = this.#queued.get(item.orchestratorId)?.filter(({ task }) => task.id !== item.task.id) ?? [];
+      this.#queued.set(item.orchestratorId, [...others, item]);
     }
   }
 
   /** Resolves when everything that there is room for has begun, with how many that were. */
   async processQueue(orchestratorId: string, template?: Template, variables?: Variables): Promise<number> {
     const run = this.backstage.run(orchestratorId);
-    if (run.status === "confirming") throw wrongState(run, "its plan waits to be confirmed");
+    if (run.status === "confirming") {
+      const queued = this.#queued.get(orchestratorId);
+      if (!queued) throw wrongState(run, "its plan waits to be confirmed, and no task of it is queued");
+      const tasks = queued.map(({ task }) => task);
+      const spawned = await this.spawnBatch(orchestratorId, tasks, template, variables);
+      this.#queued.delete(orchestratorId);
+      return spawned.filter(({ status }) => status !== "pending").length;
+    }
     checkContext(run, template, variables);
     await this.backstage.engine.takeUp(orchestratorId);
     const now = startable(this.backstage, this.backstage.run(orchestratorId));

@@ -1,15 +1,13 @@
-// Whole runs whose sessions belong to a controller of somebody else's. That cannot run here; a stand-in takes its place.
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ModuleLab, until, untilWorker } from "./module-lab.ts";
-import { FakeController, twoPages, type FakeAgent } from "../session/fake-controller.ts";
+// Whole runs whose sessions belong to a foreign controller. None can run here; a stand-in takes its place.
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ModuleLab, until } from "./module-lab.ts";
+import { VirtualWorld } from "./virtual-world.ts";
+import { FakeController, twoPages, type FakeAgent, type FakeSession } from "../session/fake-controller.ts";
+import { Backstage } from "../../src/index.ts";
 
 let lab: ModuleLab;
-beforeEach(() => {
-  lab = new ModuleLab();
-});
-afterEach(() => lab.close());
 
-const quick = { pollInterval: 20 };
+const quick = { pollInterval: 5 };
 /** Ready at once, so that nothing waits for the 1.5 s that an unknown session is given. */
 const ready =
   (agent: FakeAgent): FakeAgent =>
@@ -17,133 +15,89 @@ const ready =
     session.says = { isReady: true };
     return agent(session, message);
   };
+/** Every variable that a worker's prompt can name. */
+const WORKER_PROMPT = `Task {TASK_ID}: {TASK_TITLE}
+{TASK_DESCRIPTION}
+{TASK_SCOPE}
+{ORIGINAL_REQUEST}
+{USER_REQUEST}
+{CWD}
+{TEMPLATE_NAME}
+End with the "completion" block.`;
+const isWorker = ({ title }: FakeSession): boolean => title.startsWith("[Worker]");
+/** Plans as `twoPages` does, and never says anything as a worker. */
+const silentWorkers = ready((session, message) => (isWorker(session) ? null : twoPages(session, message)));
 
-describe("a run on a session controller", () => {
-  it("is carried out by polling alone, from the request to the merged branch (D4-043, D4-081, D4-082, D4-089)", async () => {
+describe("a run that a session controller has carried out", () => {
+  let made: ReturnType<typeof make> | undefined;
+  /** One run for all tests, which only look at it. Not in a hook, so that a run that hangs fails a test. */
+  const shared = () => (made ??= make());
+  async function make() {
+    lab = new ModuleLab();
+    lab.template("pages", { name: "Pages", prompts: { worker: { user: WORKER_PROMPT } } });
     const controller = new FakeController(ready(twoPages));
+    await controller.startNewSessionWithMessage("/elsewhere", "hello", { title: "The user's own" });
     const { orchestrators, workers } = lab.managers(controller, quick, { ...quick, spawnDelay: 0 });
     const completed: string[] = [];
     workers.on("worker:completed", ({ taskId }) => completed.push(taskId));
-    const id = await lab.work(orchestrators);
-    const state = await until(orchestrators, id, "completed");
-    expect(state).toMatchObject({ outcome: "success", agent: "controller" });
+    const id = await lab.work(orchestrators, { templateId: "pages" });
+    await until(orchestrators, id, "completed");
+    return { controller, orchestrators, workers, id, completed };
+  }
+  afterAll(() => lab.close());
+
+  it("got there by polling alone, from the request to the merged branch (D4-043, D4-081, D4-082, D4-089)", async () => {
+    const { controller, orchestrators, id, completed } = await shared();
+    expect(orchestrators.get(id)).toMatchObject({ outcome: "success", agent: "controller" });
     expect(completed.toSorted()).toEqual(["one", "two"]);
     expect(lab.git("ls-tree", "-r", "--name-only", `tutti/${id}`)).toContain("docs/one.md\ndocs/two.md");
-    const titles = [...controller.sessions.values()].map(({ title }) => title);
-    expect(titles.toSorted()).toEqual(["[Orchestrator] Default", "[Worker] Page one", "[Worker] Page two"]);
+    const [, ...ours] = [...controller.sessions.values()];
+    const titles = ours.map(({ title }) => title);
+    expect(titles.toSorted()).toEqual(["[Orchestrator] Pages", "[Worker] Page one", "[Worker] Page two"]);
+    for (const session of ours) expect(controller.times("getTranscript", session.id).length).toBeGreaterThan(0);
+    for (const { messages, cwd } of ours.filter(isWorker)) {
+      expect(messages[0]).toMatchObject({ role: "user", content: expect.stringContaining("You have one task") });
+      expect(cwd).toContain(lab.data);
+    }
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("gives each worker its task, the request and the forms of its reports (D4-079, D4-080)", async () => {
-    const controller = new FakeController(ready(twoPages));
-    const { orchestrators } = lab.managers(controller, quick, { ...quick, spawnDelay: 0 });
-    const id = await lab.work(orchestrators);
-    await until(orchestrators, id, "completed");
-    const { messages } = [...controller.sessions.values()].find(({ title }) => title === "[Worker] Page one")!;
+  it("gave each worker its task, the request and the forms of its reports (D4-079, D4-080)", async () => {
+    const { controller } = await shared();
+    const { messages, cwd } = [...controller.sessions.values()].find(({ title }) => title === "[Worker] Page one")!;
     const prompt = String(messages[0]!.content);
-    for (const part of ["Task one: Page one", "Write one", "Scope: []", "do it", '"phase": "progress"', '"completion"'])
+    for (const part of ["You have one task", '"phase": "progress"', '"phase": "completion"'])
       expect(prompt).toContain(part);
-    expect(prompt).not.toMatch(/\{(TASK_\w+|ORIGINAL_REQUEST|USER_REQUEST|CWD|TEMPLATE_NAME)\}/);
+    expect(prompt).toContain(`Task one: Page one\nWrite one\n[]\ndo it\ndo it\n${cwd}\nPages\n`);
   });
 
-  it("starts workers half a second apart unless it is told otherwise (D4-107)", async () => {
-    const controller = new FakeController(ready(twoPages));
-    const { orchestrators, workers } = lab.managers(controller, quick, quick);
-    const times: number[] = [];
-    workers.on("worker:spawning", () => times.push(performance.now()));
-    const id = await lab.work(orchestrators);
-    expect(orchestrators.get(id)!.template.config.spawnDelay).toBe(500);
-    await until(orchestrators, id, "completed");
-    expect(times[1]! - times[0]!).toBeGreaterThan(480);
+  it("shares the list of the controller's sessions, without those of workers", async () => {
+    const { orchestrators } = await shared();
+    const titles = async (options = {}) => (await orchestrators.listSessions(options)).map(({ title }) => title);
+    expect(await titles()).toEqual(["[Orchestrator] Pages", "The user's own"]);
+    expect(await titles({ includeHidden: true })).toHaveLength(4);
   });
+});
 
-  it("looks at its workers as seldom as the template says, where the manager does not say it (D4-541, D4-592)", async () => {
-    const silent: FakeAgent = (session, message) =>
-      message.includes("You have one task") ? null : twoPages(session, message);
-    const controller = new FakeController(ready(silent));
-    const { orchestrators } = lab.managers(controller, quick, { spawnDelay: 0 });
-    const id = await lab.work(orchestrators, { config: { pollInterval: 3000 } });
-    const worker = () => [...controller.sessions].find(([, { title }]) => title.startsWith("[Worker]"))?.[0] ?? "none";
-    const looks = () => controller.times("getTranscript", worker());
-    await expect.poll(() => looks().length, { timeout: 30_000, interval: 100 }).toBeGreaterThan(2);
-    const [first, , third] = looks();
-    expect((third! - first!) / 2).toBeGreaterThan(2500);
-    await orchestrators.cancel(id);
+describe("a run on a session controller", () => {
+  beforeEach(() => {
+    lab = new ModuleLab();
   });
-
-  it("looks only when it is asked to while nobody monitors it (D4-333, D4-334, D4-359, D4-360, D4-361)", async () => {
-    const controller = new FakeController(ready(twoPages));
-    const { orchestrators, workers } = lab.managers(controller, quick, { ...quick, spawnDelay: 0 });
-    const id = await lab.begin(orchestrators);
-    orchestrators.stopMonitoring();
-    workers.stopMonitoring();
-    await orchestrators.backstage.engine.until(id, (run) => run.main?.turn != null);
-    await expect.poll(() => controller.sessions.size).toBe(1);
-    await new Promise((done) => setTimeout(done, 200));
-    expect(orchestrators.get(id)!.status).toBe("analyzing");
-    await expect
-      .poll(async () => orchestrators.pollOrchestrator(id).then(() => orchestrators.get(id)!.status))
-      .toBe("confirming");
-    await orchestrators.advanceToPhase(id, "workerExecution");
-    const { sessionId } = await untilWorker(workers, id, "one", "running");
-    await expect.poll(() => controller.sessions.size).toBe(3);
-    await new Promise((done) => setTimeout(done, 200));
-    expect(workers.getWorker(sessionId)!.status).toBe("running");
-    const polled = await workers.pollWorker(sessionId);
-    expect(polled).toMatchObject({ hasUpdate: true, state: { status: "completed", outputFiles: ["docs/one.md"] } });
-    workers.startMonitoring();
-    orchestrators.startMonitoring();
-    await until(orchestrators, id, "completed");
-  });
+  afterEach(() => lab.close());
 
   it("goes on with the sessions that it had when the process before it went (E32)", async () => {
-    let hold = true;
-    const controller = new FakeController(
-      ready((session, message) => (hold && session.title.startsWith("[Worker]") ? null : twoPages(session, message))),
-    );
+    const controller = new FakeController(silentWorkers);
     const first = lab.managers(controller, quick, { ...quick, spawnDelay: 0 });
     const id = await lab.work(first.orchestrators);
     await expect.poll(() => controller.sessions.size).toBe(3);
     await first.orchestrators.close({ leaveRunning: true });
-    hold = false;
-    for (const session of controller.sessions.values()) {
-      const answer = session.title.startsWith("[Worker]")
-        ? twoPages(session, String(session.messages[0]!.content))
-        : null;
-      if (answer !== null) controller.say(session, "assistant", answer);
-    }
+    for (const session of [...controller.sessions.values()].filter(isWorker))
+      controller.say(session, "assistant", twoPages(session, String(session.messages[0]!.content)));
     const second = lab.managers(controller, quick, { ...quick, spawnDelay: 0 });
     second.orchestrators.startMonitoring();
     expect((await until(second.orchestrators, id, "completed")).outcome).toBe("success");
     expect(controller.sessions.size).toBe(3);
     expect(second.workers.getAllWorkers(id).map(({ attempt }) => attempt)).toEqual([1, 1]);
-  });
-
-  it("tries a task anew when the controller has lost its session", async () => {
-    let lost = false;
-    const controller = new FakeController(
-      ready((session, message) => {
-        if (session.title !== "[Worker] Page one" || lost) return twoPages(session, message);
-        lost = true;
-        setTimeout(() => controller.sessions.delete(session.id), 50);
-        return null;
-      }),
-    );
-    const { orchestrators, workers } = lab.managers(controller, quick, { pollInterval: 1, spawnDelay: 0 });
-    const id = await lab.work(orchestrators);
-    expect((await until(orchestrators, id, "completed")).outcome).toBe("success");
-    expect(workers.getWorkerByTaskId("one", id)!.attempt).toBe(2);
-  });
-
-  it("shares the list of the controller's sessions, without those of workers", async () => {
-    const controller = new FakeController(ready(twoPages));
-    await controller.startNewSessionWithMessage("/elsewhere", "hello", { title: "A person's own" });
-    const { orchestrators } = lab.managers(controller, quick, { ...quick, spawnDelay: 0 });
-    const id = await lab.work(orchestrators);
-    await until(orchestrators, id, "completed");
-    const titles = async (options = {}) => (await orchestrators.listSessions(options)).map(({ title }) => title);
-    expect(await titles()).toEqual(["[Orchestrator] Default", "A person's own"]);
-    expect(await titles({ includeHidden: true })).toHaveLength(4);
   });
 
   it("refuses a template whose phases want other agents", async () => {
@@ -152,5 +106,145 @@ describe("a run on a session controller", () => {
     const request = { templateId: "mixed", cwd: lab.repo, message: "do it" };
     await expect(orchestrators.create(request)).rejects.toMatchObject({ code: "agent_unknown" });
     expect(orchestrators.getAll()).toEqual([]);
+  });
+
+  it("takes a `pollInterval` from 500 to 30000 ms, 2000 unless it is given (D4-541)", async () => {
+    const { orchestrators } = lab.managers(new FakeController(twoPages));
+    const create = (config: object) =>
+      orchestrators.create({ templateId: "_default", cwd: lab.repo, message: "do it", config });
+    const taken = async (config: object) => (await create(config)).template.config.pollInterval;
+    expect(await taken({})).toBe(2000);
+    for (const pollInterval of [500, 30_000]) expect(await taken({ pollInterval })).toBe(pollInterval);
+    for (const pollInterval of [499, 30_001])
+      await expect(create({ pollInterval })).rejects.toMatchObject({
+        message: expect.stringContaining("pollInterval"),
+      });
+  });
+});
+
+describe("a run on a session controller in virtual time", () => {
+  let world: VirtualWorld;
+  beforeEach(() => {
+    lab = new ModuleLab();
+    world = new VirtualWorld();
+  });
+  afterEach(() => lab.close());
+
+  type Managers = ReturnType<ModuleLab["managers"]>;
+  function open(
+    controller: FakeController,
+    ...settings: Parameters<typeof lab.managers> extends [unknown, ...infer R] ? R : never
+  ): Managers {
+    Backstage.of(controller).wish({ world });
+    return lab.managers(controller, ...settings);
+  }
+
+  /** Lets time pass in small steps, until what is waited for is there. */
+  async function passUntil<T>(found: () => T | undefined, ms = 20): Promise<T> {
+    await expect.poll(() => world.pass(ms).then(() => Boolean(found())), { interval: 5 }).toBe(true);
+    return found() as T;
+  }
+
+  async function confirmed({ orchestrators }: Managers, more: object = {}): Promise<string> {
+    const id = await lab.begin(orchestrators, more);
+    await passUntil(() => orchestrators.get(id)!.status === "confirming");
+    await orchestrators.advanceToPhase(id, "workerExecution");
+    return id;
+  }
+
+  const sessionOf = (controller: FakeController, title: string) => () =>
+    [...controller.sessions.values()].find((session) => session.title === title);
+  /** How often a session is looked at in so much time. */
+  async function looksIn(ms: number, controller: FakeController, { id }: FakeSession): Promise<number> {
+    const before = controller.times("getTranscript", id).length;
+    await world.pass(ms);
+    return controller.times("getTranscript", id).length - before;
+  }
+
+  it("starts workers half a second apart unless a setting says otherwise (D4-107)", async () => {
+    const managers = open(new FakeController(silentWorkers), quick, quick);
+    const { workers } = managers;
+    const times: number[] = [];
+    workers.on("worker:spawning", () => times.push(world.now()));
+    const id = await confirmed(managers);
+    expect(managers.orchestrators.get(id)!.template.config.spawnDelay).toBe(500);
+    await passUntil(() => times.length === 2);
+    const [first, second] = workers.getAllWorkers(id);
+    expect([first?.taskId, second?.taskId]).toEqual(["one", "two"]);
+    expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(500);
+  });
+
+  it("is looked at every 3 s for its main session and every 2 s for its workers, unless a setting says otherwise (D4-086, D4-332, D4-592)", async () => {
+    const controller = new FakeController(silentWorkers);
+    controller.agent = (session, message) => (message.includes('"task_list"') ? null : silentWorkers(session, message));
+    const managers = open(controller, {}, { spawnDelay: 0 });
+    const { orchestrators } = managers;
+    const id = await lab.begin(orchestrators);
+    await passUntil(() => orchestrators.get(id)!.status === "planning", 100);
+    const main = await passUntil(sessionOf(controller, "[Orchestrator] Default"));
+    await passUntil(() => main.messages.length === 3);
+    expect(await looksIn(30_000, controller, main)).toBe(10);
+    controller.agent = silentWorkers;
+    controller.say(main, "assistant", twoPages(main, String(main.messages.at(-1)!.content)));
+    await passUntil(() => orchestrators.get(id)!.status === "confirming", 100);
+    await orchestrators.advanceToPhase(id, "workerExecution");
+    const worker = await passUntil(sessionOf(controller, "[Worker] Page one"));
+    await passUntil(() => controller.times("getTranscript", worker.id).length > 0);
+    expect(await looksIn(30_000, controller, worker)).toBe(15);
+  });
+
+  it("has its workers looked at as seldom as the template says, where the manager does not say it (D4-541, D4-592)", async () => {
+    const controller = new FakeController(silentWorkers);
+    const managers = open(controller, quick, { spawnDelay: 0 });
+    await confirmed(managers, { config: { pollInterval: 3000 } });
+    const worker = await passUntil(sessionOf(controller, "[Worker] Page one"));
+    await passUntil(() => controller.times("getTranscript", worker.id).length > 0);
+    expect(await looksIn(30_000, controller, worker)).toBe(10);
+  });
+
+  it("is looked at only on request while monitoring is stopped (D4-333, D4-334, D4-359, D4-360, D4-361)", async () => {
+    const controller = new FakeController(ready(twoPages));
+    const { orchestrators, workers } = open(controller, { pollInterval: 500 }, { pollInterval: 500, spawnDelay: 0 });
+    const id = await lab.begin(orchestrators);
+    orchestrators.stopMonitoring();
+    workers.stopMonitoring();
+    const main = await passUntil(sessionOf(controller, "[Orchestrator] Default"));
+    expect(await looksIn(10_000, controller, main)).toBe(0);
+    expect(orchestrators.get(id)!.status).toBe("analyzing");
+    await expect
+      .poll(async () => orchestrators.pollOrchestrator(id).then(() => orchestrators.get(id)!.status))
+      .toBe("confirming");
+    await orchestrators.advanceToPhase(id, "workerExecution");
+    const worker = await passUntil(sessionOf(controller, "[Worker] Page one"));
+    await passUntil(sessionOf(controller, "[Worker] Page two"));
+    const { sessionId } = workers.getWorkerByTaskId("one")!;
+    await world.pass(10_000);
+    expect(controller.times("getTranscript", worker.id)).toEqual([]);
+    expect(workers.getWorker(sessionId)!.status).toBe("running");
+    const polled = await workers.pollWorker(sessionId);
+    expect(polled).toMatchObject({ hasUpdate: true, state: { status: "completed", outputFiles: ["docs/one.md"] } });
+    workers.startMonitoring();
+    await passUntil(() => workers.getWorkerByTaskId("two")!.status === "completed", 100);
+    await passUntil(() => main.messages.some(({ content }) => String(content).includes('"aggregation" block')));
+    expect(await looksIn(10_000, controller, main)).toBe(0);
+    orchestrators.startMonitoring();
+    await passUntil(() => orchestrators.get(id)!.status === "completed", 100);
+  });
+
+  it("tries a task anew when the controller has lost its session", async () => {
+    let lost = false;
+    const controller = new FakeController(
+      ready((session, message) => {
+        if (session.title !== "[Worker] Page one" || lost) return twoPages(session, message);
+        lost = true;
+        queueMicrotask(() => controller.sessions.delete(session.id));
+        return null;
+      }),
+    );
+    const managers = open(controller, { pollInterval: 10 }, { pollInterval: 10, spawnDelay: 0 });
+    const id = await confirmed(managers);
+    await passUntil(() => managers.orchestrators.get(id)!.status === "completed", 100);
+    expect(managers.orchestrators.get(id)!.outcome).toBe("success");
+    expect(managers.workers.getWorkerByTaskId("one", id)!.attempt).toBe(2);
   });
 });

@@ -21,7 +21,7 @@ async function play(example: string): Promise<string[]> {
   const file = join(lab.folder, "example.mts");
   writeFileSync(file, example.replaceAll('from "tutti"', `from ${JSON.stringify(LIBRARY)}`));
   const env = { ...process.env, TUTTI_DATA_DIR: lab.data };
-  const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: lab.repo, env, timeout: 50_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: lab.repo, env });
   return stdout.trim().split("\n");
 }
 

@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ModuleLab, until } from "./module-lab.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { ModuleLab, until, untilWorker } from "./module-lab.ts";
+import { ScriptedController } from "./scripted-controller.ts";
 import { goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 import {
   Backstage,
@@ -11,19 +12,43 @@ import {
 } from "../../src/index.ts";
 
 let lab: ModuleLab;
-beforeEach(() => {
-  lab = new ModuleLab();
-});
-afterEach(() => lab.close());
 
 const refusal = { name: "TuttiError", code: "wrong_state" };
-const twoTasks = () => lab.scenario([...mainSession([{ id: "one" }, { id: "two", priority: 3 }]), goodWorker]);
+const quick = { pollInterval: 5 };
+const twoTasks = () =>
+  new ScriptedController([...mainSession([{ id: "one" }, { id: "two", priority: 3 }]), goodWorker]);
+const oneTask = () => new ScriptedController([...mainSession([{ id: "one" }]), goodWorker]);
+const never = { match: { role: "main" }, turns: [{ tools: ["Read"], then: "hang" }] };
 /** The main session never answers by itself. */
-const silent = () =>
-  lab.scenario([{ match: { role: "main" }, turns: [{ tools: ["Read"], then: "hang" }] }, goodWorker]);
+const silent = () => new ScriptedController([never, goodWorker]);
+/** Both managers on a controller that is polled often. */
+const openOn = (
+  controller: ScriptedController | Backstage,
+  options: ConstructorParameters<typeof OrchestratorManager>[3] = {},
+) =>
+  lab.managers(
+    controller instanceof Backstage ? controller : new Backstage(controller),
+    { ...quick, ...options },
+    { ...quick, spawnDelay: 0 },
+  );
 
 describe("OrchestratorManager", () => {
-  it("is made of its parts, with documented defaults, and refuses options that make no sense (D4-323, D4-324, D4-326, D4-332, E33, E77)", () => {
+  // One repository for all tests; each has an engine of its own, whose log lives in memory.
+  const opened: OrchestratorManager[] = [];
+  beforeAll(() => {
+    lab = new ModuleLab();
+  });
+  afterEach(async () => {
+    for (const manager of opened.splice(0)) await manager.close();
+  });
+  afterAll(() => lab.close());
+  const open = (controller: ScriptedController | Backstage) => {
+    const managers = openOn(controller, { persistenceEnabled: false });
+    opened.push(managers.orchestrators);
+    return managers;
+  };
+
+  it("is made of its parts, with documented defaults, and refuses options that make no sense (D4-323, D4-324, E33, E77)", () => {
     const manager = new OrchestratorManager(lab.templates, lab.parser, null);
     expect(manager).toMatchObject({ templateManager: lab.templates, responseParser: lab.parser });
     expect(manager.options).toEqual({ persistenceEnabled: true, saveDebounceMs: 1000, pollInterval: 3000 });
@@ -42,69 +67,36 @@ describe("OrchestratorManager", () => {
     );
   });
 
-  it("creates a run of what it is given and nothing else (D4-327, D4-260, D4-268)", async () => {
-    const { orchestrators } = lab.managers(twoTasks());
+  it("creates a run of what it is given and nothing else (D4-323, D4-327, D4-260, D4-268)", async () => {
+    lab.template("mine", { config: { maxWorkers: 4 } });
+    const { orchestrators } = open(twoTasks());
     const customVariables = { OUTPUT_FORMAT: "markdown" };
     const request = { templateId: "_default", cwd: lab.repo, message: "do it" };
     const state = await orchestrators.create({ ...request, customVariables });
     expect(state).toMatchObject({ templateId: "_default", cwd: lab.repo, userRequest: "do it", customVariables });
     expect(state.id).toMatch(/^orch_[a-z0-9]{12}$/);
     expect(state).toMatchObject({ status: "created", currentPhase: null, mainSessionId: null, startedAt: null });
-    expect(state.template).toMatchObject({ id: "_default", config: { maxWorkers: 5 } });
+    expect(state.template).toMatchObject({ id: "_default", name: "Default", config: { maxWorkers: 5 } });
     for (const name of ["templateId", "cwd", "message"]) {
       const incomplete = { ...request, [name]: undefined };
       await expect(orchestrators.create(incomplete)).rejects.toThrow(`a run needs ${name}`);
     }
-    expect(orchestrators.getAll()).toHaveLength(1);
-  });
-
-  it("carries a run out and tells each step under its documented name (D4-328, D4-336, D4-263, D4-264, D4-265, D4-266, D4-269, E69)", async () => {
-    const { orchestrators, workers } = lab.managers(twoTasks());
-    const heard: string[] = [];
-    orchestrators.on("orchestrator:created", ({ id, templateId }) => heard.push(`created ${id} ${templateId}`));
-    orchestrators.on("orchestrator:started", ({ phase }) => heard.push(`started ${phase}`));
-    orchestrators.on("orchestrator:analysisComplete", ({ analysis }) => heard.push(`analysed ${analysis.summary}`));
-    orchestrators.on("orchestrator:tasksReady", ({ taskCount }) => heard.push(`ready ${taskCount}`));
-    orchestrators.on("orchestrator:completed", ({ status, outcome }) => heard.push(`completed ${status} ${outcome}`));
-    workers.on("worker:completed", ({ taskId, outputFiles }) => heard.push(`${taskId} ${outputFiles.join()}`));
-    const id = await lab.begin(orchestrators);
-    const mainSessionId = `local___orch_${id.replace("orch_", "")}_main`;
-    expect(orchestrators.get(id)).toMatchObject({ status: "analyzing", currentPhase: "analysis", mainSessionId });
-    const planned = await until(orchestrators, id, "confirming");
-    expect(planned.analysis).toMatchObject({ summary: "a small project", recommendedSplits: 2, keyFiles: [] });
-    expect(planned.parallelGroups).toEqual([["one", "two"]]);
-    expect(planned.tasks[1]).toMatchObject({ id: "two", title: "Title of two", priority: 3, dependencies: [] });
-    const confirmed = await orchestrators.advanceToPhase(id, "workerExecution");
-    expect(confirmed.currentPhase).toBe("workerExecution");
-    const state = await until(orchestrators, id, "completed");
-    expect(state.workers.get("one")).toBe(workers.getWorkerByTaskId("one")!.sessionId);
-    expect(state.createdAt).toBeInstanceOf(Date);
-    expect(state.startedAt!.getTime()).toBeGreaterThanOrEqual(state.createdAt.getTime());
-    expect(state.completedAt!.getTime()).toBeLessThanOrEqual(state.updatedAt.getTime());
-    expect(heard.filter((line) => !line.includes("docs/"))).toEqual([
-      `created ${id} _default`,
-      "started analysis",
-      "analysed a small project",
-      "ready 2",
-      "completed completed success",
-    ]);
-    expect(heard).toEqual(expect.arrayContaining(["one docs/one.md", "two docs/two.md"]));
-    expect(lab.leftovers()).toEqual([]);
+    expect(orchestrators.getAll()).toEqual([state]);
+    const { template } = await orchestrators.create({ ...request, templateId: "mine" });
+    expect(template).toMatchObject({ id: "mine", config: { maxWorkers: 4 } });
   });
 
   it("pauses a run with its workers and resumes it where it was (D4-329, D4-330, D4-271, E22, E24)", async () => {
-    const slow = worker(
-      "*",
-      { delayMs: 300, write: { "{TASK_ID}.md": "x" }, block: completion() },
-      goodWorker.turns[0]!,
-    );
-    const { orchestrators, workers } = lab.managers(lab.scenario([...mainSession([{ id: "one" }]), slow]));
+    const controller = oneTask();
+    controller.hold("one");
+    const { orchestrators, workers } = open(controller);
     const request = { templateId: "_default", cwd: lab.repo, message: "do it" };
     const { id } = await orchestrators.create(request);
     await expect(orchestrators.pause(id)).rejects.toMatchObject(refusal);
     await orchestrators.start(id);
     await until(orchestrators, id, "confirming");
     await orchestrators.advanceToPhase(id, "workerExecution");
+    await untilWorker(workers, id, "one", "running");
     await orchestrators.backstage.engine.until(id, (run) => run.status === "running");
     const paused = await orchestrators.pause(id);
     expect(paused).toMatchObject({ status: "paused", _previousStatus: "running", _previousPhase: "workerExecution" });
@@ -112,42 +104,13 @@ describe("OrchestratorManager", () => {
     const resumed = await orchestrators.resume(id);
     expect(resumed).toMatchObject({ status: "running", _previousStatus: null, currentPhase: "workerExecution" });
     await expect(orchestrators.resume(id)).rejects.toMatchObject(refusal);
+    expect(workers.getWorkerByTaskId("one")!).toMatchObject({ status: "running", pausedAt: null });
+    controller.release("one");
     await until(orchestrators, id, "completed");
   });
 
-  it("cancels for good (D4-331, E23)", async () => {
-    const { orchestrators } = lab.managers(silent());
-    const id = await lab.begin(orchestrators);
-    expect(await orchestrators.cancel(id)).toMatchObject({ status: "cancelled", outcome: "cancelled" });
-    for (const order of ["cancel", "resume", "start", "pause"] as const)
-      await expect(orchestrators[order](id)).rejects.toMatchObject(refusal);
-    await orchestrators.backstage.engine.settled(id);
-    expect(lab.leftovers()).toEqual([]);
-  });
-
-  it("takes an analysis, a plan and a merge from a program as it would take them from the agent (D4-337, D4-338, D4-339)", async () => {
-    const { orchestrators } = lab.managers(silent());
-    const id = await lab.begin(orchestrators);
-    const analysis = { summary: "by hand", recommended_splits: 1, key_files: ["README.md"] };
-    await orchestrators.handleAnalysisResponse(id, analysis);
-    expect(orchestrators.get(id)).toMatchObject({ status: "planning", analysis: { keyFiles: ["README.md"] } });
-    const tasks = ["here", "there"].map((id) => ({ id, title: id, description: `Work ${id}` }));
-    await orchestrators.handleTaskListResponse(id, { tasks });
-    expect(orchestrators.get(id)).toMatchObject({
-      status: "confirming",
-      tasks: [{ id: "here", dependencies: [] }, {}],
-    });
-    await orchestrators.advanceToPhase(id, "workerExecution");
-    await until(orchestrators, id, "aggregating");
-    await orchestrators.handleAggregationResponse(id, { status: "success", summary: "as it is" });
-    const state = await until(orchestrators, id, "completed");
-    expect(state).toMatchObject({ outcome: "success", aggregation: { summary: "as it is" } });
-    expect(lab.git("ls-tree", "-r", "--name-only", `tutti/${id}`)).toContain("docs/there.md");
-    expect(lab.leftovers()).toEqual([]);
-  });
-
-  it("refuses data that nobody waits for or that cannot be used, and nothing changes (D4-337, D4-338, D4-339)", async () => {
-    const { orchestrators } = lab.managers(silent());
+  it("refuses data that is not waited for or cannot be used, and nothing changes (D4-337, D4-338, D4-339)", async () => {
+    const { orchestrators } = open(silent());
     const id = await lab.begin(orchestrators);
     await expect(orchestrators.handleAggregationResponse(id, { status: "success" })).rejects.toMatchObject(refusal);
     const half = { summary: "s" } as never;
@@ -168,16 +131,20 @@ describe("OrchestratorManager", () => {
 
   it("reopens a run that failed for want of the data it is given (D4-337)", async () => {
     const mute = { match: { role: "main", phase: "analysis" }, turns: [{ say: "Hm." }] };
-    const { orchestrators } = lab.managers(lab.scenario([mute, ...mainSession([{ id: "one" }]).slice(1), goodWorker]));
+    const controller = new ScriptedController([mute, ...mainSession([{ id: "one" }])]);
+    const stage = new Backstage(controller);
+    stage.wish({ settleMs: 1 });
+    const { orchestrators } = open(stage);
     const id = await lab.begin(orchestrators);
     await until(orchestrators, id, "error");
     await orchestrators.handleAnalysisResponse(id, { summary: "by hand", recommended_splits: 1 });
+    expect(orchestrators.get(id)).toMatchObject({ status: "planning", currentPhase: "taskPlanning" });
     await until(orchestrators, id, "confirming");
     expect(orchestrators.get(id)!.analysis!.summary).toBe("by hand");
   });
 
   it("advances by starting and confirming, and leaps over no answer (D4-336)", async () => {
-    const { orchestrators } = lab.managers(silent());
+    const { orchestrators } = open(silent());
     const { id } = await orchestrators.create({ templateId: "_default", cwd: lab.repo, message: "do it" });
     await expect(orchestrators.advanceToPhase(id, "taskPlanning")).rejects.toMatchObject(refusal);
     expect(await orchestrators.advanceToPhase(id, "analysis")).toMatchObject({ status: "analyzing" });
@@ -188,7 +155,7 @@ describe("OrchestratorManager", () => {
   });
 
   it("processes a transcript: the assistant's block counts, a prompt's sample does not (D4-335)", async () => {
-    const { orchestrators } = lab.managers(silent());
+    const { orchestrators } = open(silent());
     const id = await lab.begin(orchestrators);
     const answer = (data: object) =>
       `<<<ORCHESTRATOR_RESPONSE>>>${JSON.stringify({ phase: "analysis", data })}<<<END_ORCHESTRATOR_RESPONSE>>>`;
@@ -210,9 +177,10 @@ describe("OrchestratorManager", () => {
   });
 
   it("shows states, statuses and counts, as copies (D4-340, D4-341, D4-342, D4-289, D4-267, D4-270, E30)", async () => {
-    const failing = worker("two", { tools: ["Grep", "Glob"], block: completion("failed") });
+    const tools = ["Grep", "Glob", "Edit", "Bash", "Task", "Skill"];
+    const failing = worker("two", { tools, block: completion("failed") });
     const plan = mainSession([{ id: "one" }, { id: "two" }]);
-    const { orchestrators } = lab.managers(lab.scenario([...plan, failing, goodWorker]));
+    const { orchestrators } = open(new ScriptedController([...plan, failing, goodWorker]));
     const id = await lab.work(orchestrators);
     const state = await until(orchestrators, id, "completed");
     expect(orchestrators.getStatus(id)).toEqual({
@@ -221,7 +189,7 @@ describe("OrchestratorManager", () => {
       currentPhase: state.currentPhase,
       taskCount: 2,
       completedTasks: 1,
-      stats: { totalTools: 4, reads: 1, writes: 1, edits: 0, bash: 0, glob: 1, grep: 1, task: 0, other: 0 },
+      stats: { totalTools: 8, reads: 1, writes: 1, edits: 1, bash: 1, glob: 1, grep: 1, task: 1, other: 1 },
       errors: 0,
       createdAt: state.createdAt,
       updatedAt: state.updatedAt,
@@ -233,7 +201,12 @@ describe("OrchestratorManager", () => {
     expect(orchestrators.get(id)).toMatchObject({ tasks: [{ id: "one" }, { id: "two" }], stats: { reads: 1 } });
     expect(orchestrators.get("orch_none")).toBeNull();
     expect(orchestrators.getStatus("orch_none")).toBeNull();
-    expect([...orchestrators.orchestrators.keys()]).toEqual([id]);
+    const { id: other } = await orchestrators.create({ templateId: "_default", cwd: lab.repo, message: "more" });
+    expect(orchestrators.getAll()).toEqual([orchestrators.get(id), orchestrators.get(other)]);
+    expect([...orchestrators.orchestrators]).toEqual([
+      [id, orchestrators.get(id)],
+      [other, orchestrators.get(other)],
+    ]);
   });
 
   it("records the errors of a run with their phase and time (D4-270, E70)", async () => {
@@ -242,7 +215,7 @@ describe("OrchestratorManager", () => {
       turns: [{ block: { phase: "aggregation", data: { status: "failed", error: "they contradict" } } }],
     };
     const plan = mainSession([{ id: "one" }, { id: "two" }]);
-    const { orchestrators } = lab.managers(lab.scenario([broken, ...plan, goodWorker]));
+    const { orchestrators } = open(new ScriptedController([broken, ...plan, goodWorker]));
     const told: object[] = [];
     orchestrators.on("orchestrator:error", (data) => told.push(data));
     const id = await lab.work(orchestrators);
@@ -252,7 +225,7 @@ describe("OrchestratorManager", () => {
     expect(orchestrators.getStatus(id)!.errors).toBe(1);
   });
 
-  it("waits, paused, for what only a person can decide, and goes on with it (E60)", async () => {
+  it("waits, paused, for what only the user can decide, and goes on with it (E60)", async () => {
     const asks = {
       match: { role: "main", phase: "aggregation" },
       turns: [
@@ -261,7 +234,7 @@ describe("OrchestratorManager", () => {
       ],
     };
     const plan = mainSession([{ id: "one" }, { id: "two" }]);
-    const { orchestrators } = lab.managers(lab.scenario([asks, ...plan, goodWorker]));
+    const { orchestrators } = open(new ScriptedController([asks, ...plan, goodWorker]));
     const id = await lab.work(orchestrators);
     expect(await until(orchestrators, id, "paused")).toMatchObject({ _previousStatus: "aggregating" });
     await expect(orchestrators.resume(id)).rejects.toMatchObject(refusal);
@@ -269,65 +242,8 @@ describe("OrchestratorManager", () => {
     expect((await until(orchestrators, id, "completed")).outcome).toBe("success");
   });
 
-  it("adds what others count to the run's statistics, in the log (D4-343)", async () => {
-    const { orchestrators } = lab.managers(silent());
-    const id = await lab.begin(orchestrators);
-    orchestrators.updateStats(id, { reads: 2, grep: 1, other: 1 });
-    orchestrators.updateStats(id, { reads: 1, bash: "many" });
-    await orchestrators.saveToDisk();
-    const stats = { totalTools: 5, reads: 3, bash: 0, grep: 1, other: 1 };
-    expect(orchestrators.get(id)!.stats).toMatchObject(stats);
-    expect(() => orchestrators.updateStats("orch_none", { reads: 1 })).toThrow(/no run/);
-    await orchestrators.close();
-    expect(lab.managers(silent()).orchestrators.get(id)!.stats).toMatchObject(stats);
-  });
-
-  it("keeps runs on disk and goes on with them in the next process (D4-325, D4-344, D4-345, E31, E32, E78)", async () => {
-    const agent = twoTasks();
-    const first = lab.managers(agent).orchestrators;
-    expect(await first.loadFromDisk()).toBe(0);
-    const id = await lab.begin(first);
-    await until(first, id, "confirming");
-    await first.pause(id);
-    await first.saveToDisk();
-    expect(lab.events().at(-1)!.type).toBe("orchestrator:paused");
-    await first.close();
-    const second = lab.managers(agent).orchestrators;
-    expect(await second.loadFromDisk()).toBe(1);
-    expect(second.get(id)).toMatchObject({
-      status: "paused",
-      _previousStatus: "confirming",
-      _previousPhase: "taskPlanning",
-    });
-    second.startMonitoring();
-    await second.resume(id);
-    await second.advanceToPhase(id, "workerExecution");
-    expect((await until(second, id, "completed")).outcome).toBe("success");
-  });
-
-  it("takes up again what was under way when monitoring starts (D4-332)", async () => {
-    const slow = worker("*", { delayMs: 200, write: { "{TASK_ID}.md": "x" }, block: completion() });
-    const agent = lab.scenario([...mainSession([{ id: "one" }]), slow]);
-    const first = lab.managers(agent).orchestrators;
-    const id = await lab.work(first);
-    await first.close();
-    const second = lab.managers(agent).orchestrators;
-    second.startMonitoring();
-    expect((await until(second, id, "completed")).outcome).toBe("success");
-  });
-
-  it("keeps nothing without persistence (D4-324)", async () => {
-    const agent = twoTasks();
-    const first = lab.managers(agent, { persistenceEnabled: false }).orchestrators;
-    const id = await lab.work(first);
-    await until(first, id, "completed");
-    await first.close();
-    expect(await lab.managers(agent, { persistenceEnabled: false }).orchestrators.loadFromDisk()).toBe(0);
-    expect(await lab.managers(agent).orchestrators.loadFromDisk()).toBe(0);
-  });
-
   it("generates the prompt of a phase, system text first (D4-346)", async () => {
-    const { orchestrators } = lab.managers(twoTasks());
+    const { orchestrators } = open(twoTasks());
     const template = await lab.templates.getTemplate("_default");
     const prompt = orchestrators.generatePrompt(template, "analysis", { USER_REQUEST: "make it {CWD}", CWD: "/here" });
     expect(prompt).toContain("Request:\nmake it {CWD}");
@@ -338,7 +254,7 @@ describe("OrchestratorManager", () => {
 
   it("builds the tasks of the plan, without those that were left out (D4-347)", async () => {
     const plan = mainSession([{ id: "one" }, { id: "two", dependencies: ["one"], priority: 2 }, { id: "three" }]);
-    const { orchestrators } = lab.managers(lab.scenario([...plan, goodWorker]));
+    const { orchestrators } = open(new ScriptedController([...plan, goodWorker]));
     const id = await lab.begin(orchestrators);
     await until(orchestrators, id, "confirming");
     const built = orchestrators.buildWorkerTasks(id);
@@ -353,41 +269,194 @@ describe("OrchestratorManager", () => {
     expect(orchestrators.buildWorkerTasks(id).map(({ taskId }) => taskId)).toEqual(["one", "two"]);
   });
 
-  it("cleans up as far as it is told (D4-348, D4-118)", async () => {
-    const { orchestrators, workers } = lab.managers(twoTasks());
+  it("cleans up as far as it is told, and lists no session that is archived (D4-348, D4-118)", async () => {
+    lab.template("open", { config: { hideWorkersFromList: false } });
+    const { orchestrators, workers } = open(twoTasks());
     const told: object[] = [];
     orchestrators.on("orchestrator:cleanup", (data) => told.push(data));
-    const id = await lab.work(orchestrators);
+    const id = await lab.work(orchestrators, { templateId: "open" });
     await until(orchestrators, id, "completed");
     const { sessionId } = workers.getWorkerByTaskId("one")!;
+    const listed = async () => new Set((await orchestrators.listSessions()).map(({ taskId }) => taskId));
+    expect(await listed()).toEqual(new Set([null, "one", "two"]));
     await orchestrators.cleanup(id, { archiveWorkers: true, removeState: false });
     expect(orchestrators.backstage.sessions.isArchived(id, sessionId)).toBe(true);
+    expect(await listed()).toEqual(new Set([null]));
     expect(orchestrators.get(id)).not.toBeNull();
     await orchestrators.cleanup(id, { archiveWorkers: false, deleteWorkers: true, removeState: true });
     expect(orchestrators.get(id)).toBeNull();
+    expect(orchestrators.backstage.sessions.knows(id)).toBe(false);
     expect(told).toEqual([
       { id, archived: 2, deleted: 0, removed: false },
       { id, archived: 0, deleted: 2, removed: true },
     ]);
   });
 
-  it("leaves the sessions of workers out of the list unless they are asked for or the template shows them", async () => {
-    lab.template("open", { config: { hideWorkersFromList: false } });
-    const { orchestrators } = lab.managers(twoTasks());
+  it("leaves the sessions of workers out of the list unless they are asked for", async () => {
+    const controller = twoTasks();
+    for (const task of ["one", "two"]) controller.hold(task);
+    const { orchestrators, workers } = open(controller);
     const id = await lab.work(orchestrators);
-    await until(orchestrators, id, "completed");
+    await orchestrators.backstage.engine.until(id, () => workers.getActiveWorkers(id).length === 2);
     const titles = async (options = {}) => (await orchestrators.listSessions(options)).map(({ title }) => title);
     expect(await titles()).toEqual(["[Orchestrator] Default"]);
     expect(new Set(await titles({ includeHidden: true }))).toEqual(
       new Set(["[Orchestrator] Default", "[Worker] Title of one", "[Worker] Title of two"]),
     );
-    const shown = await lab.work(orchestrators, { templateId: "open" });
-    await until(orchestrators, shown, "completed");
-    const own = (await orchestrators.listSessions()).filter(({ orchestratorId }) => orchestratorId === shown);
-    expect(new Set(own.map(({ taskId }) => taskId))).toEqual(new Set([null, "one", "two"]));
-    await orchestrators.cleanup(shown, { archiveWorkers: true, removeState: false });
-    const left = (await orchestrators.listSessions()).filter(({ orchestratorId }) => orchestratorId === shown);
-    expect(left.map(({ taskId }) => taskId)).toEqual([null]);
+  });
+});
+
+describe("an OrchestratorManager with a data folder of its own", () => {
+  beforeEach(() => {
+    lab = new ModuleLab();
+  });
+  afterEach(() => lab.close());
+
+  it("carries a run out and publishes each step under its documented name (D4-328, D4-336, D4-263, D4-264, D4-265, D4-266, D4-269, E69)", async () => {
+    const found = {
+      summary: "a small project",
+      recommended_splits: 2,
+      key_files: ["README.md"],
+      estimated_complexity: "low",
+      components: ["core: all of it"],
+      notes: "run the tests",
+      warnings: ["no tests"],
+    };
+    const analysis = { match: { phase: "analysis" }, turns: [{ block: { phase: "analysis", data: found } }] };
+    const second = { id: "two", priority: 3, scope: ["docs/two.md"] };
+    const plan = mainSession([{ id: "one" }, second]);
+    const { orchestrators, workers } = openOn(new ScriptedController([analysis, ...plan, goodWorker]));
+    const heard: string[] = [];
+    orchestrators.on("orchestrator:created", ({ id, templateId }) => heard.push(`created ${id} ${templateId}`));
+    orchestrators.on("orchestrator:started", ({ phase }) => heard.push(`started ${phase}`));
+    orchestrators.on("orchestrator:analysisComplete", ({ analysis }) => heard.push(`analysed ${analysis.summary}`));
+    orchestrators.on("orchestrator:tasksReady", ({ taskCount }) => heard.push(`ready ${taskCount}`));
+    orchestrators.on("orchestrator:completed", ({ status, outcome }) => heard.push(`completed ${status} ${outcome}`));
+    workers.on("worker:completed", ({ taskId, outputFiles }) => heard.push(`${taskId} ${outputFiles.join()}`));
+    orchestrators.stopMonitoring();
+    const id = await lab.begin(orchestrators);
+    const mainSessionId = `local___orch_${id.replace("orch_", "")}_main`;
+    expect(orchestrators.get(id)).toMatchObject({ status: "analyzing", currentPhase: "analysis", mainSessionId });
+    const planned = await until(orchestrators, id, "confirming");
+    const { recommended_splits: recommendedSplits, key_files: keyFiles, estimated_complexity, ...rest } = found;
+    expect(planned.analysis).toEqual({
+      ...rest,
+      recommendedSplits,
+      keyFiles,
+      estimatedComplexity: estimated_complexity,
+    });
+    expect(planned.parallelGroups).toEqual([["one", "two"]]);
+    const two = { title: "Title of two", description: "Do two", scope: ["docs/two.md"], priority: 3, dependencies: [] };
+    expect(planned.tasks[1]).toEqual({ id: "two", ...two });
+    const confirmed = await orchestrators.advanceToPhase(id, "workerExecution");
+    expect(confirmed.currentPhase).toBe("workerExecution");
+    const state = await until(orchestrators, id, "completed");
+    expect(state.workers).toEqual(
+      new Map(["one", "two"].map((task) => [task, workers.getWorkerByTaskId(task)!.sessionId])),
+    );
+    expect(state.createdAt).toBeInstanceOf(Date);
+    expect(state.startedAt!.getTime()).toBeGreaterThanOrEqual(state.createdAt.getTime());
+    expect(state.completedAt!.getTime()).toBeLessThanOrEqual(state.updatedAt.getTime());
+    expect(heard.filter((line) => !line.includes("docs/"))).toEqual([
+      `created ${id} _default`,
+      "started analysis",
+      "analysed a small project",
+      "ready 2",
+      "completed completed success",
+    ]);
+    expect(heard).toEqual(expect.arrayContaining(["one docs/one.md", "two docs/two.md"]));
+    expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("cancels for good (D4-331, E23)", async () => {
+    const { orchestrators } = lab.managers(lab.scenario([never]));
+    const id = await lab.begin(orchestrators);
+    expect(await orchestrators.cancel(id)).toMatchObject({ status: "cancelled", outcome: "cancelled" });
+    for (const order of ["cancel", "resume", "start", "pause"] as const)
+      await expect(orchestrators[order](id)).rejects.toMatchObject(refusal);
+    await orchestrators.backstage.engine.settled(id);
+    expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("takes an analysis, a plan and a merge from a program as it would take them from the agent (D4-337, D4-338, D4-339)", async () => {
+    const { orchestrators } = openOn(silent());
+    const id = await lab.begin(orchestrators);
+    const analysis = { summary: "by hand", recommended_splits: 1, key_files: ["README.md"] };
+    await orchestrators.handleAnalysisResponse(id, analysis);
+    expect(orchestrators.get(id)).toMatchObject({ status: "planning", analysis: { keyFiles: ["README.md"] } });
+    const tasks = ["here", "there"].map((id) => ({ id, title: id, description: `Work ${id}` }));
+    await orchestrators.handleTaskListResponse(id, { tasks });
+    expect(orchestrators.get(id)).toMatchObject({
+      status: "confirming",
+      tasks: [{ id: "here", dependencies: [] }, {}],
+    });
+    await orchestrators.advanceToPhase(id, "workerExecution");
+    await until(orchestrators, id, "aggregating");
+    await orchestrators.handleAggregationResponse(id, { status: "success", summary: "as it is" });
+    const state = await until(orchestrators, id, "completed");
+    expect(state).toMatchObject({ outcome: "success", aggregation: { summary: "as it is" } });
+    expect(lab.git("ls-tree", "-r", "--name-only", `tutti/${id}`)).toContain("docs/there.md");
+    expect(lab.leftovers()).toEqual([]);
+  });
+
+  it("adds given counts to the run's statistics, in the log (D4-343, D4-345)", async () => {
+    const { orchestrators } = openOn(silent());
+    const id = await lab.begin(orchestrators);
+    orchestrators.updateStats(id, { reads: 2, grep: 1, other: 1 });
+    orchestrators.updateStats(id, { reads: 1, bash: "many" });
+    await orchestrators.saveToDisk();
+    expect(lab.events().filter(({ type }) => type === "orchestrator:toolsCounted")).toHaveLength(2);
+    const stats = { totalTools: 5, reads: 3, bash: 0, grep: 1, other: 1 };
+    expect(orchestrators.get(id)!.stats).toMatchObject(stats);
+    expect(() => orchestrators.updateStats("orch_none", { reads: 1 })).toThrow(/no run/);
+    await orchestrators.close();
+    expect(openOn(silent()).orchestrators.get(id)!.stats).toMatchObject(stats);
+  });
+
+  it("keeps runs on disk and goes on with them in the next process (D4-325, D4-344, E31, E32, E78)", async () => {
+    const agent = oneTask();
+    const first = openOn(agent).orchestrators;
+    expect(await first.loadFromDisk()).toBe(0);
+    const id = await lab.begin(first);
+    await until(first, id, "confirming");
+    await first.pause(id);
+    await first.saveToDisk();
+    expect(lab.events().at(-1)!.type).toBe("orchestrator:paused");
+    await first.close();
+    const second = openOn(agent).orchestrators;
+    expect(await second.loadFromDisk()).toBe(1);
+    expect(second.get(id)).toMatchObject({
+      status: "paused",
+      _previousStatus: "confirming",
+      _previousPhase: "taskPlanning",
+    });
+    second.startMonitoring();
+    await second.resume(id);
+    await second.advanceToPhase(id, "workerExecution");
+    expect((await until(second, id, "completed")).outcome).toBe("success");
+  });
+
+  it("takes up again what was under way when monitoring starts (D4-332)", async () => {
+    const agent = oneTask();
+    agent.hold("one");
+    const first = openOn(agent).orchestrators;
+    const id = await lab.work(first);
+    await first.close();
+    agent.release("one");
+    const second = openOn(agent).orchestrators;
+    second.startMonitoring();
+    expect((await until(second, id, "completed")).outcome).toBe("success");
+  });
+
+  it("keeps nothing without persistence (D4-324)", async () => {
+    const agent = twoTasks();
+    const first = openOn(agent, { persistenceEnabled: false }).orchestrators;
+    const id = await lab.begin(first);
+    expect(await first.loadFromDisk()).toBe(1);
+    await until(first, id, "confirming");
+    await first.close();
+    expect(await openOn(agent, { persistenceEnabled: false }).orchestrators.loadFromDisk()).toBe(0);
+    expect(await openOn(agent).orchestrators.loadFromDisk()).toBe(0);
   });
 });
 

@@ -1,10 +1,13 @@
 // The OrchestratorModule of document 004: all managers on one engine, with real sessions and workspaces.
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { goodWorker, mainSession, worker, type ScriptedTask } from "../lab/scenarios.ts";
+import { done, goodWorker, mainSession, worker, type ScriptedTask } from "../lab/scenarios.ts";
 import { FakeController } from "../session/fake-controller.ts";
 import { ModuleLab, until } from "./module-lab.ts";
+import { ScriptedController } from "./scripted-controller.ts";
+import { VirtualWorld } from "./virtual-world.ts";
 import {
+  Backstage,
   OrchestratorManager,
   OrchestratorModule,
   ResponseParser,
@@ -68,6 +71,8 @@ describe("OrchestratorModule", () => {
     expect(module.subSessions.config.inactivityThreshold).toBe(7);
     for (const manager of [module.orchestrators, module.workers, module.subSessions])
       expect(manager.backstage).toBe(module.backstage);
+    expect(module.orchestrators.templateManager).toBe(module.templates);
+    for (const manager of [module.orchestrators, module.workers]) expect(manager.responseParser).toBe(module.parser);
     expect(() => open("local", { worker: { maxWorkers: 0 } })).toThrow(/maxWorkers/);
   });
 
@@ -94,16 +99,17 @@ describe("OrchestratorModule", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("creates and starts a run, and carries out its plan with the person's changes (D4-448, D4-450, E18)", async () => {
+  it("creates and starts a run, and carries out its plan with the user's changes (D4-448, D4-450, E18)", async () => {
     const module = open(scripted([{ id: "one" }, { id: "two" }, { id: "three", dependencies: ["one"] }]));
     const state = await module.createAndStart(request({ customVariables: { STYLE: "short" } }));
     expect(state).toMatchObject({ status: "analyzing", customVariables: { STYLE: "short" } });
     await expect(module.confirmTasksAndSpawn(state.id, {})).rejects.toMatchObject({ code: "wrong_state" });
     await until(module.orchestrators, state.id, "confirming");
-    const counts = await module.confirmTasksAndSpawn(state.id, { two: { skip: true }, one: { priority: 1 } });
+    const counts = await module.confirmTasksAndSpawn(state.id, { two: { skip: true }, one: { priority: 9 } });
     expect(counts).toEqual({ workersCreated: 0, tasksQueued: 2, skipped: 1 });
     const done = await until(module.orchestrators, state.id, "completed");
     expect([...done.workers.keys()]).toEqual(["one", "three"]);
+    expect(done.tasks[0]).toMatchObject({ id: "one", priority: 9 });
   });
 
   it("sums up the runs that are not over (D4-449)", async () => {
@@ -145,7 +151,7 @@ describe("OrchestratorModule", () => {
     await expect(module.cancelAndCleanup(id)).rejects.toMatchObject({ code: "run_not_found" });
   });
 
-  it("emits what every manager emits, once and in its order, so that one listener sees all (D4-285, D4-286, D4-287, D4-288, E68)", async () => {
+  it("emits what every manager emits, once and in its order, so that one listener sees all (D4-288, E68)", async () => {
     const module = open(scripted([{ id: "one" }]));
     const all = hear(module);
     const parts = {
@@ -175,6 +181,89 @@ describe("OrchestratorModule", () => {
       expect(types).toContain(type);
     for (const type of ["template:loaded", "template:created", "subsession:monitoring:started"])
       expect(types).toContain(type);
+  });
+
+  it("emits every documented event of orchestrators, workers and sub-sessions (D4-285, D4-286, D4-287)", async () => {
+    const reports = { phase: "progress", data: { task_id: "late", status: "in_progress", progress_percent: 30 } };
+    const fails = { tools: ["Bash"], block: done({ status: "failed", error: "no luck" }) };
+    const controller = new ScriptedController([
+      ...mainSession(["good", "bad", "held", "late"].map((id) => ({ id }))),
+      { match: { task: "bad", attempt: 1 }, turns: [fails] },
+      worker("late", { block: reports, then: "hang" }),
+      goodWorker,
+    ]);
+    controller.hold("held");
+    const world = new VirtualWorld();
+    const stage = new Backstage(controller);
+    stage.wish({ world });
+    const polled = { pollInterval: 200 };
+    const module = open(stage, { orchestrator: polled, worker: { ...polled, spawnDelay: 0, workerTimeout: 200_000 } });
+    const all = hear(module);
+    const { orchestrators, workers, subSessions } = module;
+    const passUntil = (isSo: () => boolean) => expect.poll(() => world.pass(40).then(isSo), { interval: 5 }).toBe(true);
+    const has = (task: string, status: string) => () => workers.getWorkerByTaskId(task, id)?.status === status;
+    const planned = async () => {
+      const run = await module.createAndStart(request());
+      await passUntil(() => orchestrators.get(run.id)!.status === "confirming");
+      return run.id;
+    };
+    await module.initialize();
+    subSessions.stopMonitoring();
+
+    const id = await planned();
+    await module.confirmTasksAndSpawn(id);
+    await passUntil(has("bad", "failed"));
+    await workers.retryWorker(workers.getWorkerByTaskId("bad")!.sessionId);
+    await passUntil(() => ["good", "bad"].every((task) => has(task, "completed")()));
+    await passUntil(has("held", "running"));
+    const { sessionId } = workers.getWorkerByTaskId("held")!;
+    await workers.pauseWorker(sessionId);
+    await workers.resumeWorker(sessionId);
+    await workers.cancelWorker(sessionId);
+    await orchestrators.pause(id);
+    await orchestrators.resume(id);
+    await world.pass(200_000);
+    await passUntil(() => orchestrators.get(id)!.status === "completed");
+    await stage.engine.settled(id);
+    await module.cancelAndCleanup(id, { removeState: false });
+    const failing = await planned();
+    const skip = { skip: true };
+    await module.confirmTasksAndSpawn(failing, { good: skip, held: skip, late: skip });
+    await passUntil(() => orchestrators.get(failing)!.status === "error");
+    await orchestrators.cancel((await module.createAndStart(request())).id);
+
+    controller.agent = () => null;
+    for (const name of ["parent", "child"]) {
+      const session = { id: name, cwd: lab.repo, title: name, messages: [], archived: false, says: {} };
+      controller.sessions.set(name, session);
+      controller.say(session, "assistant", "Found it.");
+    }
+    for (const child of ["child", "lost", "broken"]) subSessions.registerSubSession(child, "parent");
+    subSessions.recordActivity("child", 1);
+    expect(await subSessions.forceReturn("child")).toMatchObject({ success: true });
+    await subSessions.unregister("child", { archiveSession: true });
+    subSessions.updateStatus("lost", "orphaned");
+    subSessions.updateStatus("broken", "error", { error: "no luck" });
+    await world.pass(0);
+    await stage.engine.flush();
+    const told = new Set(all.map(([type]) => type).filter((type) => !type.startsWith("template:")));
+    const named = (prefix: string, names: string) => names.split(" ").map((name) => `${prefix}:${name}`);
+    const documented = [
+      ...named(
+        "orchestrator",
+        "created started phaseChanged analysisComplete tasksReady progress completed error cancelled paused resumed cleanup",
+      ),
+      ...named(
+        "worker",
+        "spawning spawned started progress completed failed timeout cancelled paused resumed retrying",
+      ),
+      "workers:archived",
+      ...named(
+        "subsession",
+        "registered statusChanged activity resultReturned orphaned error archived unregistered monitoring:started monitoring:stopped",
+      ),
+    ];
+    expect(documented.filter((type) => !told.has(type))).toEqual([]);
   });
 
   it("takes hooks and agents of the program's own by name", async () => {

@@ -113,6 +113,31 @@ describe("SubSessionManager", () => {
     expect(() => new SubSessionManager(null, { pollInterval: 0 })).toThrow(TuttiError);
   });
 
+  it("holds the times of its settings (D4-231, D4-413)", async () => {
+    manager = open({ pollInterval: 100, inactivityThreshold: 1000, confirmationDelay: 500, taskSpawnWindow: 50 });
+    session("parent");
+    session("child", ["assistant", "ready"]);
+    manager.registerSubSession("child", "parent");
+    manager.startMonitoring();
+    await world.pass(100);
+    expect(manager.getRelation("child")!.messageCount).toBe(1);
+    await world.pass(900);
+    expect(status()).toBe("active");
+    await world.pass(100);
+    expect(status()).toBe("completing");
+    await world.pass(400);
+    expect(status()).toBe("completing");
+    await world.pass(100);
+    expect(status()).toBe("returned");
+    manager.stopMonitoring();
+    manager.registerTaskSpawn("parent", "tool_1");
+    manager.registerTaskSpawn("parent", "tool_2");
+    await world.pass(50);
+    expect(manager.tryLinkToTaskSpawn("soon")).toBe(true);
+    await world.pass(1);
+    expect(manager.tryLinkToTaskSpawn("late")).toBe(false);
+  });
+
   it("names the statuses (D4-437)", () => {
     expect(SUBSESSION_STATUS).toEqual({
       ACTIVE: "active",
@@ -162,6 +187,7 @@ describe("SubSessionManager", () => {
     expect(manager.getRelation("p")).toBeNull();
     expect(manager.getChildren("p").map(({ childSessionId }) => childSessionId)).toEqual(["a", "b"]);
     expect(manager.getActiveChildren("p").map(({ childSessionId }) => childSessionId)).toEqual(["a", "b"]);
+    expect(manager.getChildren("q").map(({ childSessionId }) => childSessionId)).toEqual(["c"]);
     expect(manager.getActiveChildren("q")).toEqual([]);
     expect(manager.getByStatus("completed").map(({ childSessionId }) => childSessionId)).toEqual(["b"]);
     expect([manager.isSubSession("a"), manager.isSubSession("p")]).toEqual([true, false]);
@@ -177,7 +203,7 @@ describe("SubSessionManager", () => {
     expect(manager.getRelation("a")!.status).toBe("active");
   });
 
-  it("changes a status with what became known, and refuses steps that the document has not (D4-426, D4-512)", async () => {
+  it("changes a status with what became known, and refuses steps that the document has not (D4-278, D4-426, D4-438, D4-512)", async () => {
     manager.registerSubSession("child", "parent");
     manager.updateStatus("child", "completed", { lastAssistantMessage: "done", messageCount: 3 });
     manager.updateStatus("child", "returned", { returnedAt: new Date(5) });
@@ -225,7 +251,7 @@ describe("SubSessionManager", () => {
 });
 
 describe("monitoring", () => {
-  it("looks every five seconds: after 60 s of silence a child is completing, after 30 s more it is returned (D4-204, D4-210, D4-212, D4-213, D4-214, D4-215, D4-228, D4-415, D4-571, D4-572, D4-573)", async () => {
+  it("looks every five seconds: after 60 s of silence a child is completing, after 30 s more it is returned (D4-204, D4-209, D4-210, D4-212, D4-213, D4-214, D4-215, D4-228, D4-415, D4-571, D4-572, D4-573)", async () => {
     session("parent", ["user", "go"]);
     const child = session("child", ["user", "look"], ["assistant", "looking"]);
     manager.registerSubSession("child", "parent");
@@ -286,7 +312,7 @@ describe("monitoring", () => {
     expect(status("busy")).toBe("completing");
   });
 
-  it("orphans those whose parent is gone, at the next look and not only at the end (D4-218, D4-229, D4-515, D4-575, E48)", async () => {
+  it("orphans those whose parent is gone, at the next look and not only at the end (D4-229, D4-515, D4-575, E48)", async () => {
     session("parent");
     session("child", ["assistant", "hm"]);
     manager.registerSubSession("child", "parent");
@@ -326,7 +352,10 @@ describe("monitoring", () => {
       error: "the controller has no session child",
     });
     expect(texts("parent")).toEqual([expect.stringContaining("The sub-session child failed")]);
-    expect(heard.at(-1)).toMatchObject({ type: "error", data: { error: "the controller has no session child" } });
+    const timestamp = new Date(world.now()).toISOString();
+    const error = "the controller has no session child";
+    const data = { childSessionId: "child", parentSessionId: "parent", error, timestamp };
+    expect(heard.at(-1)).toEqual({ type: "error", data });
     await world.pass(50_000);
     expect(texts("parent")).toHaveLength(1);
   });
@@ -407,7 +436,7 @@ describe("a result", () => {
     expect(controller.sessions.get("child")!.archived).toBe(false);
   });
 
-  it("can be forced from a child at work, and from one in error (D4-429)", async () => {
+  it("can be forced from a child at work, and from one in error (D4-429, D4-576)", async () => {
     manager.registerSubSession("child", "parent");
     controller.refuses = ["sendMessage"];
     expect(await manager.forceReturn("child")).toEqual({ success: false, message: "no sendMessage now" });
@@ -505,6 +534,11 @@ describe("relations", () => {
     session("parent");
     session("open", ["user", "go on"]);
     manager.registerSubSession("open", "parent");
+    manager.registerSubSession("brief", "parent");
+    manager.updateStatus("brief", "orphaned");
+    await world.pass(1000);
+    expect(await manager.cleanup({ maxAge: 1001 })).toEqual({ removed: 0 });
+    expect(await manager.cleanup({ maxAge: 1000 })).toEqual({ removed: 1 });
     manager.registerSubSession("ended", "parent");
     manager.updateStatus("ended", "orphaned");
     await world.pass(3_599_000);

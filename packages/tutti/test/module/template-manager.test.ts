@@ -44,7 +44,7 @@ describe("TemplateManager", () => {
     expect(validate.errors).toEqual([expect.stringContaining("x -> none")]);
   });
 
-  it("loadAllTemplates reads system templates from the folder and custom ones from custom (D4-119, D4-120, D4-380)", async () => {
+  it("loadAllTemplates reads system templates from the folder and custom ones from custom (D4-119, D4-120, D4-380, D4-390)", async () => {
     const manager = await makeManager({
       "house.json": wholeTemplate("house"),
       "schema.json": { type: "object" },
@@ -52,6 +52,7 @@ describe("TemplateManager", () => {
     });
     const templates = await manager.loadAllTemplates();
     expect(templates).toBe(manager.templates);
+    expect([...templates.keys()]).toEqual(expect.arrayContaining(["_default", "documentation", "house"]));
     expect(templates.get("mine")).toEqual({ id: "mine", name: "Mine", extends: "house" });
     expect(templates.has("schema")).toBe(false);
     expect([manager.isSystemTemplate("house"), manager.isSystemTemplate("_default")]).toEqual([true, true]);
@@ -75,7 +76,7 @@ describe("TemplateManager", () => {
     await expect(manager.getTemplate("fine")).resolves.toMatchObject({ id: "fine" });
   });
 
-  it("getTemplate gives a template with all it inherits, and remembers it (D4-129, D4-381)", async () => {
+  it("getTemplate gives a template with all it inherits, and keeps it in `resolvedCache` (D4-377, D4-381)", async () => {
     const manager = await makeManager({
       "custom/mine.json": { id: "mine", name: "Mine", extends: "_default", config: { maxWorkers: 10 } },
     });
@@ -85,7 +86,7 @@ describe("TemplateManager", () => {
     await expect(manager.getTemplate("none")).rejects.toMatchObject({ code: "template_not_found" });
   });
 
-  it("getAllTemplates gives the documented row for each, those of the system included (D4-382, D4-390)", async () => {
+  it("getAllTemplates gives the documented row for each, those of the system included (D4-382)", async () => {
     const manager = await makeManager({
       "custom/mine.json": { id: "mine", name: "Mine", extends: "_default", icon: "🎯" },
     });
@@ -110,50 +111,59 @@ describe("TemplateManager", () => {
       icon: "🎯",
     });
     expect(rows.find(({ id }) => id === "_default")).toMatchObject({ isSystem: true, isInternal: true, extends: null });
+    expect(rows.find(({ id }) => id === "documentation")).toMatchObject({ isSystem: true, isInternal: false });
   });
 
   it("createTemplate writes into custom and refuses what the system has, what is there and what is wrong (D4-151, D4-152, D4-153, D4-244, D4-383)", async () => {
-    const manager = await makeManager();
+    const manager = await makeManager({
+      "custom/by-hand.json": { id: "theirs", name: "Theirs", extends: "_default" },
+    });
     const created = await manager.createTemplate({
       id: "mine",
       name: "Mine",
       extends: "_default",
       config: { maxWorkers: 3 },
     });
-    expect(created).toMatchObject({ id: "mine", config: { maxWorkers: 3 } });
-    expect(readdirSync(manager.customDir)).toEqual(["mine.json"]);
+    expect(created).toMatchObject({ id: "mine", config: { maxWorkers: 3, workerTimeout: 300_000 } });
+    expect(readdirSync(manager.customDir)).toEqual(["by-hand.json", "mine.json"]);
     expect(manager.templates.get("mine")).toMatchObject({ extends: "_default" });
     await expect(manager.createTemplate(wholeTemplate("_default"))).rejects.toMatchObject({
       code: "template_protected",
     });
     await expect(manager.createTemplate(wholeTemplate("mine"))).rejects.toMatchObject({ code: "template_exists" });
+    await expect(manager.createTemplate(wholeTemplate("theirs"))).rejects.toMatchObject({ code: "template_exists" });
     await expect(manager.createTemplate({ id: "x" })).rejects.toThrow(/^Invalid template: /);
+    expect(readdirSync(manager.customDir)).toEqual(["by-hand.json", "mine.json"]);
   });
 
   it("updateTemplate merges, keeps the id, and forgets what was resolved (D4-155, D4-156, D4-158, D4-384)", async () => {
     const manager = await makeManager({
+      "house.json": wholeTemplate("house"),
       "custom/mine.json": { id: "mine", name: "Mine", extends: "_default", config: { maxRetries: 1 } },
       "custom/child.json": { id: "child", name: "Child", extends: "mine" },
     });
     expect((await manager.getTemplate("child")).config.maxWorkers).toBe(5);
     const updated = await manager.updateTemplate("mine", { config: { maxWorkers: 8 } });
-    expect(updated.config).toMatchObject({ maxWorkers: 8, maxRetries: 1 });
+    expect(updated.config).toMatchObject({ maxWorkers: 8, maxRetries: 1, workerTimeout: 300_000 });
     expect(manager.resolvedCache.size).toBe(0);
     expect((await manager.getTemplate("child")).config.maxWorkers).toBe(8);
     await expect(manager.updateTemplate("mine", { id: "other" })).rejects.toThrow(/id .*cannot change/);
-    await expect(manager.updateTemplate("_default", { name: "X" })).rejects.toMatchObject({
-      code: "template_protected",
-    });
+    for (const id of ["_default", "house"]) {
+      await expect(manager.updateTemplate(id, { name: "X" })).rejects.toMatchObject({ code: "template_protected" });
+    }
   });
 
   it("deleteTemplate takes the file and what was resolved, never a system template or a parent (D4-159, D4-160, D4-161, D4-162, D4-385)", async () => {
     const manager = await makeManager({
+      "house.json": wholeTemplate("house"),
       "custom/mine.json": { id: "mine", name: "Mine", extends: "_default" },
       "custom/child.json": { id: "child", name: "Child", extends: "mine" },
     });
     await manager.getTemplate("child");
     await expect(manager.deleteTemplate("mine")).rejects.toMatchObject({ code: "template_in_use" });
-    await expect(manager.deleteTemplate("_default")).rejects.toMatchObject({ code: "template_protected" });
+    for (const id of ["_default", "house"]) {
+      await expect(manager.deleteTemplate(id)).rejects.toMatchObject({ code: "template_protected" });
+    }
     await manager.deleteTemplate("child");
     expect(existsSync(join(manager.customDir, "child.json"))).toBe(false);
     expect(manager.resolvedCache.size).toBe(0);
@@ -164,7 +174,7 @@ describe("TemplateManager", () => {
   it("duplicateTemplate makes a custom template that extends the original (D4-163, D4-386)", async () => {
     const manager = await makeManager();
     const copy = await manager.duplicateTemplate("documentation", "My Copy");
-    expect(copy).toMatchObject({ id: "my-copy", name: "My Copy", extends: "documentation" });
+    expect(copy).toMatchObject({ id: "my-copy", name: "My Copy", extends: "documentation", phases: {} });
     expect(JSON.parse(readFileSync(join(manager.customDir, "my-copy.json"), "utf8"))).toEqual({
       id: "my-copy",
       name: "My Copy",
@@ -194,8 +204,19 @@ describe("TemplateManager", () => {
       errors: [],
       warnings: [],
     });
+    const unused = { id: "x", name: "X", extends: "_default", variables: { UNUSED: "1" } };
+    expect(manager.validateTemplate(unused)).toMatchObject({
+      valid: true,
+      warnings: ['"variables.UNUSED" is used in no prompt.'],
+    });
+    expect(manager.validateTemplate({ id: "x", name: "X", extends: "none" })).toEqual({
+      valid: false,
+      errors: [expect.stringContaining("x -> none")],
+      warnings: [],
+    });
     expect(manager.substituteVariables("{A} {B} {C}", { A: true, B: [1, 2] })).toBe("yes 1, 2 {C}");
     expect(manager.generateTemplateId("My Name")).toBe("my-name-2");
+    expect(manager.generateTemplateId("Crème & Co./2")).toBe("creme-co-2");
   });
 
   it("resolves all parts of a template, from its prompts to its looks (D4-392, D4-393, D4-395)", async () => {
@@ -217,5 +238,34 @@ describe("TemplateManager", () => {
       "worker",
     ]);
     expect(template.config).toMatchObject({ autoSpawn: false, retryOnError: true, sessionPrefix: "__orch_" });
+  });
+
+  it("resolves a template that leaves out its settings and phases, and keeps every part of a prompt (D4-392, D4-393, D4-395)", async () => {
+    const format = { phase: "task_list", requiredFields: ["tasks"] };
+    const prompt = { system: "Answer after {DELIMITER_START}.", user: "{USER_REQUEST}" };
+    const prompts = { analysis: prompt, worker: prompt, aggregation: prompt, verification: prompt };
+    const manager = await makeManager({
+      "house.json": { id: "house", name: "House", prompts: { ...prompts, taskPlanning: { ...prompt, format } } },
+    });
+    const template = await manager.getTemplate("house");
+    expect(template.config).toMatchObject({
+      maxWorkers: 5,
+      workerTimeout: 300_000,
+      autoSpawn: false,
+      parallelExecution: true,
+      retryOnError: true,
+      maxRetries: 2,
+      sessionPrefix: "__orch_",
+      pollInterval: 2000,
+      hideWorkersFromList: true,
+    });
+    expect(template.phases).toMatchObject({
+      analysis: { enabled: true },
+      taskPlanning: { enabled: true },
+      workerExecution: { enabled: true },
+      aggregation: { enabled: true },
+      verification: { enabled: false },
+    });
+    expect(template.prompts).toMatchObject({ ...prompts, taskPlanning: { ...prompt, format } });
   });
 });
