@@ -1,12 +1,20 @@
 // What a session is told besides the template's own words.
 import { describe, expect, it } from "vitest";
-import { makeTemplate, Story } from "../run/make-run.ts";
+import { makeTemplate, Story, taskList } from "../run/make-run.ts";
 import { renderPrompt, type Asking } from "../../src/engine/prompt.ts";
 import type { Phase } from "../../src/schema/status.ts";
 import { TemplateLibrary } from "../../src/template/library.ts";
 
 const FIRST: Asking = { problems: [], note: null, interrupted: false };
 const PHASES = ["analysis", "taskPlanning", "workerExecution", "aggregation", "verification"] as const;
+
+const WITH_WORKERS = ["_default", "documentation", "exploration", "implementation", "refactoring", "testing"];
+
+/** The prompt of a phase of the main session, by a shipped template. */
+function toldBy(templateId: string, phase: Phase): string {
+  const { template } = new TemplateLibrary().resolve(templateId);
+  return renderPrompt(new Story(template).run, phase, null, FIRST, "/work").text;
+}
 
 function told(phases: object, phase: Phase, asking = FIRST): string {
   const story = new Story(makeTemplate({ phases })).execute([{ id: "a" }]);
@@ -57,60 +65,83 @@ describe("a prompt", () => {
   });
 
   it("of merging holds every worker's result, the request and the number of tasks (D4-055, D4-297)", () => {
-    const story = new Story(new TemplateLibrary().resolve("_default").template).execute([{ id: "a" }, { id: "b" }]);
+    const story = new Story(new TemplateLibrary().resolve("_default").template).execute([
+      { id: "a" },
+      { id: "b" },
+      { id: "failing" },
+      { id: "blocked", dependencies: ["failing"] },
+    ]);
     for (const id of ["a", "b"]) {
       story.spawn(id);
       story.succeed(id);
       story.merge(id);
     }
+    story.spawn("failing");
+    const failure = { task_id: "failing", status: "failed", error: "no network" } as const;
+    story.answerWorker("failing", { phase: "completion", data: failure });
     const { variables, text } = renderPrompt(story.run, "aggregation", null, FIRST, "/work");
-    expect(variables).toMatchObject({ ORIGINAL_REQUEST: "do it", TASK_COUNT: "2" });
-    const outputs = JSON.parse(variables["WORKER_OUTPUTS"]!) as { taskId: string; status: string }[];
-    expect(outputs.map(({ taskId, status }) => [taskId, status])).toEqual([
-      ["a", "completed"],
-      ["b", "completed"],
+    expect(variables).toMatchObject({ ORIGINAL_REQUEST: "do it", TASK_COUNT: "4" });
+    expect(JSON.parse(variables["WORKER_OUTPUTS"]!)).toMatchObject([
+      { taskId: "a", status: "completed", outputFiles: ["a.md"] },
+      { taskId: "b", status: "completed", outputFiles: ["b.md"] },
+      { taskId: "failing", status: "failed", error: "no network" },
+      { taskId: "blocked", status: "blocked", error: "needs failing" },
     ]);
-    expect(text).toContain(variables["WORKER_OUTPUTS"]!);
+    for (const part of [variables["WORKER_OUTPUTS"]!, "Request:\ndo it", "Number of tasks: 4"])
+      expect(text).toContain(part);
   });
 
-  it("of merging asks to review all results, to find collisions and double work, and to settle or name them (D4-057, D4-058, D4-298, D4-299, D4-300, D4-301, D4-302)", () => {
-    const { prompts } = new TemplateLibrary().resolve("_default").template;
-    for (const words of [
-      "Go through the reports and look at the files themselves",
-      "two things of one name",
-      "one thing made twice",
-      "missing connections between the parts",
-      "Make one whole of it",
-      "Put it right here",
-      "needs_input: a decision remains that only the person can make",
-    ])
-      expect(prompts.aggregation.system).toContain(words);
-  });
+  it.each(WITH_WORKERS)(
+    "of merging, in %s, asks to review all results, to find collisions and double work, and to settle or name them (D4-057, D4-058, D4-298, D4-299, D4-300, D4-301, D4-302)",
+    (id) => {
+      const text = toldBy(id, "aggregation");
+      for (const words of [
+        "Go through the reports and look at the files themselves",
+        "two things of one name",
+        "one thing made twice",
+        "several names for one thing",
+        "missing connections between the parts",
+        "texts that contradict each other",
+        "Work that could not be merged:\nnone",
+        "Make one whole of it",
+        "Put it right here",
+        "needs_input: a decision remains that only the person can make",
+      ])
+        expect(text).toContain(words);
+    },
+  );
 
-  it("of verification asks to check, to name every fault with its weight, and to put right what is certain (D4-070, D4-071, D4-072)", () => {
-    const { prompts } = new TemplateLibrary().resolve("_default").template;
-    for (const words of [
-      "Go through the request sentence by sentence",
-      "Run what can be run",
-      "look for faults",
-      "The severity is error, warning or info",
-      "Small faults whose remedy is certain you may put right",
-      '"suggested_fix"',
-    ])
-      expect(prompts.verification!.system).toContain(words);
-  });
+  it.each(WITH_WORKERS)(
+    "of verification, in %s, asks to check, to name every fault with its weight, and to put right what is certain (D4-070, D4-071, D4-072)",
+    (id) => {
+      const text = toldBy(id, "verification");
+      for (const words of [
+        "Go through the request sentence by sentence",
+        "Run what can be run: the build, the tests, the checks",
+        "look for faults",
+        "against the style and the conventions of the repository",
+        "The severity is error, warning or info",
+        "Small faults whose remedy is certain you may put right",
+        "name each under auto_fixed",
+        '"suggested_fix"',
+      ])
+        expect(text).toContain(words);
+    },
+  );
 
   it("of a worker holds its task, the request, and the forms of progress and completion (D4-039, D4-079, D4-080)", () => {
     const template = new TemplateLibrary().resolve("_default").template;
-    const story = new Story(template).plan([{ id: "a" }]);
+    const story = new Story(template).plan([{ id: "a" }, { id: "b" }]);
     story.do({
       type: "confirm",
       changes: { tasks: { a: { title: "Write the guide", description: "For newcomers", scope: ["docs/guide.md"] } } },
     });
-    story.spawn("a");
-    const { text, variables } = renderPrompt(story.run, "workerExecution", story.run.workers["a"]!, FIRST, "/work");
-    for (const part of ["a", "Write the guide", "For newcomers", "docs/guide.md", "do it"])
+    for (const id of ["a", "b"]) story.spawn(id);
+    const toWorker = (id: string) => renderPrompt(story.run, "workerExecution", story.run.workers[id]!, FIRST, "/work");
+    const { text, variables } = toWorker("a");
+    for (const part of ["Task a: Write the guide", "For newcomers", 'Scope: ["docs/guide.md"]', "do it"])
       expect(text).toContain(part);
+    expect(text).toContain("Carry out your task and only your task");
     expect(text).toMatch(/"phase": "progress"[^]*"phase": "completion"/);
     expect(variables).toMatchObject({
       TASK_ID: "a",
@@ -122,5 +153,60 @@ describe("a prompt", () => {
       CWD: "/work",
       TEMPLATE_NAME: "Default",
     });
+    expect(toWorker("b").text).toContain("Task b: Title of b");
+    expect(toWorker("b").text).not.toContain("Write the guide");
+  });
+});
+
+describe("the built-in variables of a prompt", () => {
+  /** A run in its last phase, so that every variable has its value. */
+  function verifying() {
+    const story = new Story(makeTemplate({ phases: { verification: { enabled: true } } }));
+    story.do({ type: "start", base: "base", warnings: [] });
+    story.do({ type: "spawnMain" });
+    story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
+    story.answerMain({
+      phase: "analysis",
+      data: { summary: "two modules", recommended_splits: 3, key_files: ["src/a.ts", "src/b.ts"] },
+    });
+    story.answerMain(taskList([{ id: "a" }, { id: "b" }]));
+    story.do({ type: "confirm" });
+    for (const id of ["a", "b"]) {
+      story.spawn(id);
+      story.succeed(id);
+      story.merge(id);
+    }
+    story.answerMain({
+      phase: "aggregation",
+      data: { status: "success", summary: "fine", merged_output: "one manual" },
+    });
+    return { run: story.run, variables: renderPrompt(story.run, "verification", null, FIRST, "/work").variables };
+  }
+
+  it("hold the request, the folder, the template and the run (D4-133, D4-134, D4-135, D4-136)", () => {
+    expect(verifying().variables).toMatchObject({
+      USER_REQUEST: "do it",
+      CWD: "/work",
+      TEMPLATE_NAME: "Test",
+      ORCHESTRATOR_ID: "orch_000000000000",
+    });
+  });
+
+  it("hold the findings of the analysis (D4-137, D4-138, D4-139)", () => {
+    expect(verifying().variables).toMatchObject({
+      ANALYSIS_SUMMARY: "two modules",
+      RECOMMENDED_SPLITS: "3",
+      KEY_FILES: "src/a.ts, src/b.ts",
+    });
+  });
+
+  it("hold the tasks with all their members, the workers' results and the merged result (D4-140, D4-141, D4-142, D4-143)", () => {
+    const { run, variables } = verifying();
+    expect(variables).toMatchObject({ TASK_COUNT: "2", MERGED_OUTPUT: "one manual" });
+    expect(JSON.parse(variables["TASKS_JSON"]!)).toEqual(run.tasks);
+    expect(JSON.parse(variables["WORKER_OUTPUTS"]!)).toMatchObject([
+      { taskId: "a", status: "completed", outputFiles: ["a.md"] },
+      { taskId: "b", status: "completed", outputFiles: ["b.md"] },
+    ]);
   });
 });

@@ -59,18 +59,19 @@ describe("a sub-session", () => {
     });
   });
 
-  it("goes from active over completing and completed to returned, and back to active from completing alone (D4-211, D4-228, D4-571, D4-572, D4-573, D4-577)", () => {
+  it("goes from active over completing and completed to returned, and back to active from completing alone (D4-211, D4-278, D4-577)", () => {
     const relations = withChild();
     expect(relations.set("completing")).toEqual(["subsession:statusChanged"]);
+    relations.now += 1000;
     const events = relations.order({ type: "active", childSessionId: "child", messageCount: 4 });
     expect(events.map(({ type }) => type)).toEqual(["subsession:activity", "subsession:statusChanged"]);
-    expect(relations.child).toMatchObject({ status: "active", messageCount: 4 });
+    expect(relations.child).toMatchObject({ status: "active", messageCount: 4, lastActivityAt: AT + 1000 });
     relations.set("completing");
     relations.set("completed");
     expect(() => relations.set("active")).toThrow(/cannot become active/);
     relations.now += 1000;
     expect(relations.set("returned")).toEqual(["subsession:statusChanged", "subsession:resultReturned"]);
-    expect(relations.child).toMatchObject({ status: "returned", returnedAt: AT + 1000 });
+    expect(relations.child).toMatchObject({ status: "returned", returnedAt: AT + 2000 });
   });
 
   it("can be orphaned or in error from any status, and says so under names of their own (D4-229, D4-515, D4-516, D4-575, D4-576)", () => {
@@ -86,7 +87,8 @@ describe("a sub-session", () => {
     const failed = withChild();
     failed.order({ type: "setStatus", childSessionId: "child", status: "error", updates: { error: "no luck" } });
     expect(failed.child.error).toBe("no luck");
-    expect(failed.log.at(-1)).toMatchObject({ type: "subsession:error", data: { error: "no luck" } });
+    const both = { childSessionId: "child", parentSessionId: "parent" };
+    expect(failed.log.at(-1)).toMatchObject({ type: "subsession:error", data: { ...both, error: "no luck" } });
     // Whoever tries again begins with having it completed, and the error is forgotten.
     failed.set("completed");
     expect(failed.child).toMatchObject({ status: "completed", error: null });

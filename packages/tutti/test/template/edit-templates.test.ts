@@ -17,6 +17,15 @@ import { TemplateLab, wholeTemplate } from "./template-lab.ts";
 const refused = (code: string, message: RegExp) =>
   expect.objectContaining({ code, message: expect.stringMatching(message) });
 
+/** A library with a system template that is not in the folder of the source. */
+function withHouseTemplate(lab: TemplateLab) {
+  const systemFolder = join(lab.root, "system");
+  mkdirSync(systemFolder);
+  const file = join(systemFolder, "house.json");
+  writeFileSync(file, JSON.stringify(wholeTemplate("house")));
+  return { library: lab.open({ systemFolder }), file };
+}
+
 describe("creating a template", () => {
   it("writes what was given, can be used at once and leaves no other file", () => {
     const lab = new TemplateLab();
@@ -111,6 +120,9 @@ describe("creating a template", () => {
     expect(() => library.create({ id: "x", name: "X", extends: "none" })).toThrow(
       refused("invalid_template", /^Invalid template: .*x -> none/),
     );
+    expect(() => library.create(wholeTemplate("x", { extends: "none" }))).toThrow(
+      refused("invalid_template", /^Invalid template: .*x -> none/),
+    );
     expect(() => library.create({ id: "new", name: "New", extends: "a" })).toThrow(
       refused("invalid_template", /^Invalid template: Circular inheritance detected: new -> a -> new$/),
     );
@@ -159,6 +171,9 @@ describe("updating a template", () => {
     expect(() => lab.open().update("_default", { name: "Mine now" })).toThrow(
       refused("template_protected", /_default/),
     );
+    const { library, file } = withHouseTemplate(lab);
+    expect(() => library.update("house", { name: "Mine now" })).toThrow(refused("template_protected", /house/));
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(wholeTemplate("house"));
     expect(() => lab.open().update("none", {})).toThrow(refused("template_not_found", /none/));
   });
 
@@ -239,6 +254,9 @@ describe("deleting a template", () => {
   it("is not possible for a system template (D4-159)", () => {
     const lab = new TemplateLab();
     expect(() => lab.open().delete("documentation")).toThrow(refused("template_protected", /documentation/));
+    const { library, file } = withHouseTemplate(lab);
+    expect(() => library.delete("house")).toThrow(refused("template_protected", /house/));
+    expect(existsSync(file)).toBe(true);
     expect(() => lab.open().delete("none")).toThrow(refused("template_not_found", /none/));
   });
 
@@ -265,6 +283,9 @@ describe("deleting a template", () => {
     expect(existsSync(file)).toBe(false);
     expect(() => library.resolve("mine")).toThrow(refused("template_not_found", /"mine"/));
     expect(library.list().map(({ id }) => id)).not.toContain("mine");
+    // A file that cannot be used falls back on an earlier resolved version, if there is one.
+    lab.user("mine", "{");
+    expect(() => library.resolve("mine")).toThrow(refused("invalid_template", /mine\.json/));
   });
 
   it("of a project's refinement leaves the one further out", () => {
@@ -276,7 +297,7 @@ describe("deleting a template", () => {
     expect(() => library.delete("documentation", lab.project)).toThrow(refused("template_protected", /documentation/));
   });
 
-  it("works for a file that cannot be read, and for one whose name is not the id", () => {
+  it("works for a file that cannot be read, and for one whose name is not the id (D4-161)", () => {
     const lab = new TemplateLab();
     lab.user("broken", "{");
     lab.user("other-name", { id: "mine", extends: "_default" });

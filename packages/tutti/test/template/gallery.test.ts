@@ -1,7 +1,7 @@
 // The templates that Tutti ships: what they promise on paper, and each of them carried out by scripted agents.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Lab } from "../lab/lab.ts";
 import { mainSession } from "../lab/scenarios.ts";
@@ -111,14 +111,13 @@ describe("the shipped templates", () => {
   });
 });
 
-describe("a run of a shipped template", () => {
-  let lab: Lab;
-  beforeEach(() => {
-    lab = new Lab();
+describe.concurrent("a run of a shipped template", () => {
+  const labs: Lab[] = [];
+  afterAll(() => {
+    for (const lab of labs) lab.tearDown();
   });
-  afterEach(() => lab.tearDown());
 
-  /** What the worker of each template leaves behind. */
+  /** The file that the worker of each template leaves behind. */
   const RESULT: Record<string, string> = {
     _default: "result/{TASK_ID}.txt",
     documentation: "docs/{TASK_ID}.md",
@@ -144,27 +143,72 @@ describe("a run of a shipped template", () => {
 
   const TASKS = [{ id: "task_001" }, { id: "task_002" }, { id: "task_003", dependencies: ["task_001", "task_002"] }];
 
-  const run = (template: string, sessions: object[], ...more: string[]) =>
-    lab.json([
-      "run",
-      "make it better",
-      "--cwd",
-      lab.repo,
-      "--template",
-      template,
-      "--agent",
-      lab.scenario(sessions),
-      "--yes",
-      ...more,
-    ]);
+  const AGGREGATION = {
+    status: "success",
+    summary: "in one",
+    merged_output: "three pages that agree",
+    conflicts: [
+      { type: "duplicate_work", description: "task_001 and task_002 explain the same", resolution: "kept one" },
+      {
+        type: "file_collision",
+        description: "two pages of one name",
+        files: ["docs/task_002.md"],
+        resolution: "renamed",
+      },
+    ],
+  };
+  const VERIFICATION = {
+    status: "passed_with_warnings",
+    summary: "read all of it",
+    issues: [
+      { severity: "error", description: "a broken link", location: "docs/task_002.md:1", suggested_fix: "mend it" },
+      { severity: "warning", description: "a long sentence" },
+      { severity: "info", description: "a picture would help" },
+    ],
+    auto_fixed: ["the spelling of task_001"],
+  };
+
+  /** A main session that answers with the given data, and puts a page right while it verifies. */
+  const criticalSession = () => [
+    ...mainSession(TASKS, AGGREGATION).filter(({ match }) => match.phase !== "verification"),
+    {
+      match: { role: "main", phase: "verification" },
+      turns: [{ write: { "docs/task_001.md": "put right\n" }, block: { phase: "verification", data: VERIFICATION } }],
+    },
+  ];
+
+  const VARIABLES = ["--var", "DOCS_FOLDER=handbook", "--var", "CUSTOM_INSTRUCTIONS=Mention the weather."];
+
+  /** The sessions of each run, and the options of its command line. */
+  function scriptOf(id: string): [sessions: object[], options: string[]] {
+    if (WITH_SUB_AGENTS.includes(id)) return [mainSession([]).slice(0, 1), []];
+    if (id === "documentation") return [[...criticalSession(), worker(RESULT[id]!)], VARIABLES];
+    return [[...mainSession(TASKS), worker(RESULT[id]!)], []];
+  }
+
+  async function carryOut(id: string) {
+    const lab = new Lab();
+    labs.push(lab);
+    const [sessions, options] = scriptOf(id);
+    const agent = lab.scenario(sessions);
+    const run = ["run", "make it better", "--cwd", lab.repo, "--template", id, "--agent", agent, "--yes", ...options];
+    const { code, last } = await lab.json(run);
+    return { lab, code, last, sent: sentPrompts(lab) };
+  }
+
+  /** Each template is carried out once; the first test that asks for its run starts it. */
+  const runs = new Map<string, ReturnType<typeof carryOut>>();
+  function runOf(id: string): ReturnType<typeof carryOut> {
+    const run = runs.get(id) ?? carryOut(id);
+    runs.set(id, run);
+    return run;
+  }
 
   it.each(WITH_WORKERS)("%s ends in success, and no variable of its prompts is left open (D4-132)", async (id) => {
-    const file = RESULT[id]!;
-    const { code, last } = await run(id, [...mainSession(TASKS), worker(file)]);
+    const { code, last, sent } = await runOf(id);
     expect(code).toBe(0);
     expect(last).toMatchObject({ outcome: "success", census: { planned: 3, completed: 3 } });
-    expect(last.outputFiles).toEqual(TASKS.map((task) => file.replace("{TASK_ID}", task.id)));
-    const sent = sentPrompts(lab);
+    expect(last.outputFiles).toEqual(TASKS.map((task) => RESULT[id]!.replace("{TASK_ID}", task.id)));
     expect(new Set(sent.map(({ phase }) => phase))).toEqual(
       new Set(PHASES.filter((phase) => loadTemplate(id).phases[phase].enabled)),
     );
@@ -172,19 +216,16 @@ describe("a run of a shipped template", () => {
   });
 
   it.each(WITH_SUB_AGENTS)("%s ends in success after its one phase", async (id) => {
-    const [analysis] = mainSession([]);
-    const { code, last } = await run(id, [analysis!]);
+    const { code, last, sent } = await runOf(id);
     expect(code).toBe(0);
     expect(last).toMatchObject({ outcome: "success", census: { planned: 0 } });
-    const sent = sentPrompts(lab);
     expect(sent.map(({ phase }) => phase)).toEqual(["analysis"]);
     expect(sent[0]!.text.match(/\{[A-Z_][A-Z0-9_]*\}/g)).toBeNull();
   });
 
   it("hands each phase what the ones before it found (D4-056, D4-069, D4-133, D4-134, D4-137, D4-138, D4-140, D4-141, D4-142, D4-143)", async () => {
-    const aggregation = { status: "success", summary: "in one", merged_output: "three pages that agree" };
-    await run("documentation", [...mainSession(TASKS, aggregation), worker(RESULT["documentation"]!)]);
-    const prompt = (phase: Phase) => sentPrompts(lab).find((each) => each.phase === phase)!;
+    const { sent } = await runOf("documentation");
+    const prompt = (phase: Phase) => sent.find((each) => each.phase === phase)!;
     expect(prompt("analysis").text).toContain("make it better");
     expect(prompt("analysis").text).toContain(prompt("analysis").cwd);
     expect(prompt("taskPlanning").text).toContain("a small project");
@@ -193,20 +234,28 @@ describe("a run of a shipped template", () => {
     expect(prompt("workerExecution").text).toContain("make it better");
     expect(prompt("aggregation").text).toContain("Number of tasks: 3");
     expect(prompt("aggregation").text).toContain("wrote it");
+    for (const { id } of TASKS) expect(prompt("aggregation").text).toContain(`docs/${id}.md`);
     expect(prompt("verification").text).toContain("Title of task_003");
     expect(prompt("verification").text).toContain("three pages that agree");
   });
 
+  it("records the collisions and the double work that its merging found (D4-057, D4-058)", async () => {
+    const { lab } = await runOf("documentation");
+    const merged = lab.events().find(({ type }) => type === "orchestrator:aggregated");
+    expect(merged).toMatchObject({ data: { aggregation: AGGREGATION } });
+  });
+
+  it("shows the issues that its verification found, with their severity, and its result contains the correction (D4-071, D4-072)", async () => {
+    const { lab, last } = await runOf("documentation");
+    expect(last.verification).toEqual(VERIFICATION);
+    for (const result of [last.branch, last.commit])
+      expect(lab.git("show", `${result}:docs/task_001.md`)).toBe("put right");
+    expect(lab.git("show", `${last.branch}:docs/task_002.md`)).toBe("done");
+  });
+
   it("fills in the template's own variables, and the person's value wins (D4-144)", async () => {
-    await run(
-      "documentation",
-      [...mainSession(TASKS), worker(RESULT["documentation"]!)],
-      "--var",
-      "DOCS_FOLDER=handbook",
-      "--var",
-      "CUSTOM_INSTRUCTIONS=Mention the weather.",
-    );
-    for (const { phase, text } of sentPrompts(lab)) {
+    const { sent } = await runOf("documentation");
+    for (const { phase, text } of sent) {
       expect(text, phase).toContain("under handbook/");
       if (phase === "analysis" || phase === "workerExecution") expect(text).toContain("in English");
       if (phase !== "aggregation" && phase !== "verification") expect(text).toContain("Mention the weather.");

@@ -55,9 +55,9 @@ describe("the law of inheritance", () => {
   it("that the child wins, and that what it does not say is the parent's (D4-126, D4-127)", () => {
     fc.assert(
       fc.property(chainOf(2), ([child, parent]) => {
-        const merged = leaves(merge(parent!.raw, child!.raw));
         const expected = new Map([...leaves(parent!.raw), ...leaves(child!.raw)]);
-        expect(merged).toEqual(expected);
+        expect(leaves(inherit([child!, parent!]).raw)).toEqual(expected);
+        expect(leaves(merge(parent!.raw, child!.raw))).toEqual(expected);
       }),
       { numRuns: 500 },
     );
@@ -68,9 +68,25 @@ describe("the law of inheritance", () => {
     fc.assert(
       fc.property(list, list, (ofParent, ofChild) => {
         const deep = (value: number[]) => ({ tags: value, phases: { analysis: { tools: { required: value } } } });
+        const chain = [
+          { name: "child", raw: deep(ofChild) },
+          { name: "parent", raw: deep(ofParent) },
+        ];
+        expect(inherit(chain).raw).toEqual(deep(ofChild));
         expect(merge(deep(ofParent), deep(ofChild))).toEqual(deep(ofChild));
       }),
     );
+  });
+
+  it("holds for templates on disk: single members override, and arrays are replaced (D4-126, D4-127, D4-128)", () => {
+    const lab = new TemplateLab();
+    const tools = (required: string[]) => ({ tools: { required } });
+    const ofParent = { phases: { analysis: { timeout: 50_000, ...tools(["Read", "Grep"]) } }, tags: ["a", "b"] };
+    lab.user("parent", wholeTemplate("parent", ofParent));
+    lab.user("child", { extends: "parent", phases: { analysis: tools(["Glob"]) }, tags: ["c"] });
+    const { template } = lab.open().resolve("child");
+    expect(template.phases.analysis).toMatchObject({ timeout: 50_000, ...tools(["Glob"]) });
+    expect(template.tags).toEqual(["c"]);
   });
 
   it("that a child which says nothing changes nothing, and no parent adds nothing", () => {
@@ -201,10 +217,9 @@ describe("a chain of templates", () => {
   it("lets a child take ten workers and keep its parent's time for each of them (D4-130, D4-456)", () => {
     const lab = new TemplateLab();
     lab.user("my-template", { extends: "_default", config: { maxWorkers: 10 } });
-    expect(lab.open().resolve("my-template").template.config).toMatchObject({
-      maxWorkers: 10,
-      workerTimeout: 300_000,
-    });
+    const { template, provenance } = lab.open().resolve("my-template");
+    expect(template.config).toMatchObject({ maxWorkers: 10, workerTimeout: 300_000 });
+    expect(provenance).toMatchObject({ "/config/maxWorkers": "my-template", "/config/workerTimeout": "_default" });
   });
 
   it("loses a hook where a child sets it to null", () => {

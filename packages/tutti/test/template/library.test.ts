@@ -40,6 +40,11 @@ describe("the list of templates", () => {
       extends: null,
       place: "system",
     });
+    expect(library.list().find(({ id }) => id === "documentation")).toMatchObject({
+      isSystem: true,
+      isInternal: false,
+      extends: "_default",
+    });
   });
 
   it("shows every id once, in order, and the nearest template of it", () => {

@@ -46,7 +46,7 @@ export const SHOWN: Record<string, Shown> = {
     "module/orchestrator-manager.test.ts",
     "leaves the sessions of workers out of the list",
   ],
-  "config.pollInterval": ["module/controller-run.test.ts", "looks at its workers as seldom as the template says"],
+  "config.pollInterval": ["module/controller-run.test.ts", "has its workers looked at as seldom as the template says"],
   "config.acceptWithoutWork": [
     "run/lifecycle.test.ts",
     "a success without a tool call and without a change is a failure",

@@ -94,7 +94,7 @@ describe("a template", () => {
 });
 
 describe("prompts", () => {
-  it("must all be there in a template that extends nothing, each with a system text (D4-168, D4-233, D4-241, D4-242)", () => {
+  it("must all be there in a template that extends nothing, each with a system text (D4-168, D4-233, D4-241, D4-242, D4-533, D4-542)", () => {
     expect(errorsOf({ id: "x", name: "X" })).toEqual(['"prompts" is missing; it must be an object.']);
     for (const name of ["analysis", "taskPlanning", "worker", "aggregation"]) {
       const raw = wholeTemplate("x");
@@ -167,6 +167,19 @@ describe("settings", () => {
     expect(template.config).toEqual({ ...parent.config, maxRetries: 0 });
     expect(template.phases).toEqual(parent.phases);
     expect(template.ui).toEqual(parent.ui);
+
+    const lab = new TemplateLab();
+    lab.user("plain", wholeTemplate("plain"));
+    lab.user("special", wholeTemplate("special", { config: { maxWorkers: 9, pollInterval: 700 } }));
+    const heirOf = (id: string, members: Raw = {}) =>
+      lab.open().resolveRaw(child({ extends: id, ...members })).template;
+    expect(heirOf("plain").config).toEqual(library.resolveRaw(wholeTemplate("x")).template.config);
+    expect(heirOf("special").config).toMatchObject({ maxWorkers: 9, pollInterval: 700 });
+    expect(heirOf("special", { config: { maxRetries: 0 } }).config).toMatchObject({
+      maxWorkers: 9,
+      pollInterval: 700,
+      maxRetries: 0,
+    });
   });
 
   it.each([
@@ -253,7 +266,7 @@ describe("settings", () => {
     ]);
   });
 
-  it("of the looks are a colour, an icon, what is shown and how (D4-398)", () => {
+  it("of the looks are a colour, an icon, what is shown and how", () => {
     const ui = {
       color: "#12abEF",
       icon: "book",

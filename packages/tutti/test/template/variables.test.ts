@@ -89,22 +89,19 @@ describe("the variables of a prompt", () => {
     "MERGED_OUTPUT",
     "ORIGINAL_REQUEST",
     "PROJECT_NAME",
-  ])(
-    "include %s in every prompt of every template (D4-133, D4-134, D4-135, D4-136, D4-137, D4-138, D4-139, D4-140, D4-141, D4-142, D4-143, E37)",
-    (name) => {
-      const lab = new TemplateLab();
-      const prompt = { system: `[{${name}}] {DELIMITER_START}` };
-      const prompts = { analysis: prompt, taskPlanning: prompt, worker: prompt, aggregation: prompt };
-      lab.user("mine", { prompts });
-      const library = lab.open();
-      expect(library.resolve("mine").warnings).toEqual([]);
-      for (const { system, unknown } of Object.values(library.preview("mine", { [name]: "a value" }))) {
-        expect(system).toMatch(/^\[a value\]/);
-        expect(unknown).toEqual([]);
-      }
-      expect(library.preview("mine").analysis!.system).not.toContain(`{${name}}`);
-    },
-  );
+  ])("include %s in every prompt of every template (E37)", (name) => {
+    const lab = new TemplateLab();
+    const prompt = { system: `[{${name}}] {DELIMITER_START}` };
+    const prompts = { analysis: prompt, taskPlanning: prompt, worker: prompt, aggregation: prompt };
+    lab.user("mine", { prompts });
+    const library = lab.open();
+    expect(library.resolve("mine").warnings).toEqual([]);
+    for (const { system, unknown } of Object.values(library.preview("mine", { [name]: "a value" }))) {
+      expect(system).toMatch(/^\[a value\]/);
+      expect(unknown).toEqual([]);
+    }
+    expect(library.preview("mine").analysis!.system).not.toContain(`{${name}}`);
+  });
 
   it("are published with their meaning, one sentence each", () => {
     for (const [name, { meaning }] of Object.entries(BUILT_IN_VARIABLES)) {
