@@ -4,12 +4,13 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { finished, Lab } from "../lab/lab.ts";
+import { InProcessLab } from "./in-process.ts";
+import { finished } from "../lab/lab.ts";
 import { goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 
-let lab: Lab;
+let lab: InProcessLab;
 beforeEach(() => {
-  lab = new Lab();
+  lab = new InProcessLab();
 });
 afterEach(() => lab.tearDown());
 

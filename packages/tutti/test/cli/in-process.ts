@@ -1,5 +1,6 @@
 // A command in the process of the test, because most of the time of a real one is spent on starting it.
 import { vi } from "vitest";
+import { Lab, type Finished } from "../lab/lab.ts";
 import { main } from "../../src/cli/main.ts";
 
 export interface Ended {
@@ -20,6 +21,14 @@ export async function tutti(args: readonly string[]): Promise<Ended> {
     return { code: await main([...args]), ...said };
   } finally {
     for (const stream of streams) stream.mockRestore();
+  }
+}
+
+/** A laboratory whose commands run in this process, unless they are given an environment of their own. */
+export class InProcessLab extends Lab {
+  override async tutti(args: string[], env?: Record<string, string>): Promise<Finished> {
+    if (env) return super.tutti(args, env);
+    return { ...(await tutti(["--data-dir", this.data, ...args])), signal: null };
   }
 }
 

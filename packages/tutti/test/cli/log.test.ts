@@ -2,13 +2,13 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Lab } from "../lab/lab.ts";
+import { InProcessLab } from "./in-process.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 import { openTranscripts } from "../../src/main/transcripts.ts";
 
-let lab: Lab;
+let lab: InProcessLab;
 beforeEach(() => {
-  lab = new Lab();
+  lab = new InProcessLab();
 });
 afterEach(() => lab.tearDown());
 

@@ -3,8 +3,9 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Lab, processesOf, type JsonLine } from "../lab/lab.ts";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { InProcessLab } from "./in-process.ts";
+import { processesOf, type JsonLine } from "../lab/lab.ts";
 import { mainSession } from "../lab/scenarios.ts";
 import { openLocalEngine } from "../../src/main/local-engine.ts";
 import { isRunOver } from "../../src/schema/status.ts";
@@ -12,14 +13,16 @@ import { rehearsalScenario } from "../../src/session/drivers/script/rehearsal.ts
 import { Scenario } from "../../src/session/drivers/script/scenario.ts";
 import { TemplateLibrary } from "../../src/template/library.ts";
 
-let lab: Lab;
+let lab: InProcessLab;
 /** Where rehearsals make their folders in these tests, so that nobody else's are counted. */
 let temporary: string;
 beforeEach(() => {
-  lab = new Lab();
+  lab = new InProcessLab();
   temporary = mkdtempSync(join(tmpdir(), "tutti-rehearse-test-"));
+  vi.stubEnv("TMPDIR", temporary);
 });
 afterEach(() => {
+  vi.unstubAllEnvs();
   expect(readdirSync(temporary)).toEqual([]);
   expect(processesOf(temporary)).toEqual([]);
   rmSync(temporary, { recursive: true });
@@ -32,9 +35,9 @@ interface Prompt {
   text: string;
 }
 
-const rehearse = (...args: string[]) => lab.tutti(["rehearse", ...args], { TMPDIR: temporary });
+const rehearse = (...args: string[]) => lab.tutti(["rehearse", ...args]);
 const rehearseJson = async (...args: string[]) => {
-  const result = await lab.json(["rehearse", ...args], { TMPDIR: temporary });
+  const result = await lab.json(["rehearse", ...args]);
   const lines = result.lines as (JsonLine & { prompt?: Prompt })[];
   return { ...result, prompts: lines.flatMap(({ prompt }) => (prompt ? [prompt] : [])) };
 };
@@ -111,6 +114,8 @@ describe("a rehearsal", () => {
     const own = { id: "handbook", name: "Handbook", extends: "subsession-doc", variables: { DOCS_FOLDER: "handbook" } };
     mkdirSync(join(lab.data, "templates"), { recursive: true });
     writeFileSync(join(lab.data, "templates", "handbook.json"), JSON.stringify(own));
+    const { chain } = new TemplateLibrary({ userFolder: join(lab.data, "templates") }).resolve("handbook");
+    expect(chain).toEqual(["handbook", "subsession-doc", "_default"]);
     const { code, last, prompts } = await rehearseJson("handbook");
     expect(code).toBe(0);
     expect(last).toMatchObject({ outcome: "success", census: { planned: 0 } });

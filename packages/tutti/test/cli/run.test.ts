@@ -1,17 +1,18 @@
-// `tutti run` as a real process on a real repository: one request through all phases.
+// `tutti run` on a real repository: one request through all phases, once as a process of its own.
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { agentOf, finished, Lab } from "../lab/lab.ts";
+import { InProcessLab } from "./in-process.ts";
+import { agentOf, finished } from "../lab/lab.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 import { onTerminal } from "../lab/terminal.ts";
 
-let lab: Lab;
+let lab: InProcessLab;
 beforeEach(() => {
-  lab = new Lab();
+  lab = new InProcessLab();
 });
 afterEach(() => lab.tearDown());
 
@@ -23,6 +24,9 @@ const sessionOf = (lines: { type?: string; data?: unknown }[], id: string, type:
   return join(lab.data, "sessions", id, sessionId);
 };
 const types = (lines: { type?: string }[]) => lines.flatMap(({ type }) => (type === undefined ? [] : [type]));
+
+/** An environment of its own, if only an empty one, makes it a process of its own. */
+const OWN_PROCESS = {};
 
 describe("one request", () => {
   it("goes through all five phases to an outcome whose census adds up, without touching the person's checkout (D4-001, D4-003)", async () => {
@@ -36,7 +40,18 @@ describe("one request", () => {
       ]),
       goodWorker,
     ]);
-    const { code, lines, last } = await run(agent, "--yes", "--template", "documentation");
+    const request = [
+      "run",
+      "write it down",
+      "--cwd",
+      lab.repo,
+      "--agent",
+      agent,
+      "--yes",
+      "--template",
+      "documentation",
+    ];
+    const { code, lines, last } = await lab.json(request, OWN_PROCESS);
     expect(code).toBe(0);
     const head = lab.git("rev-parse", `tutti/${last.id}`);
     expect(last).toEqual({

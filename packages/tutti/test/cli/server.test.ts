@@ -85,6 +85,10 @@ describe("a server on the same data folder", () => {
     const child = lab.start(["attach", third]);
     const end = finished(child);
     while ((await here("status", third)).last.status !== "running") await sleep(50);
+    // A command that follows the run has its handler of signals.
+    const headers = { authorization: `Bearer ${readFileSync(join(lab.data, "token"), "utf8").trim()}` };
+    const metrics = async () => (await fetch(`${server.url}/metrics`, { headers })).text();
+    await expect.poll(metrics).toMatch(/^tutti_live_clients 1$/m);
     child.kill("SIGINT");
     expect(await end).toMatchObject({ code: 130, stdout: expect.stringContaining("left; it goes on") });
     expect((await here("status", third)).last.status).toBe("running");

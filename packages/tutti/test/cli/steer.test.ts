@@ -5,13 +5,13 @@ import { writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findRun } from "../../src/cli/find-run.ts";
 import { openLocalEngine } from "../../src/main/local-engine.ts";
-import { Lab } from "../lab/lab.ts";
+import { InProcessLab } from "./in-process.ts";
 import { done, goodWorker, mainSession, worker, type ScriptedTask } from "../lab/scenarios.ts";
 import { onTerminal } from "../lab/terminal.ts";
 
-let lab: Lab;
+let lab: InProcessLab;
 beforeEach(() => {
-  lab = new Lab();
+  lab = new InProcessLab();
 });
 afterEach(() => lab.tearDown());
 

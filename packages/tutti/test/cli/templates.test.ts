@@ -1,13 +1,13 @@
-// `tutti templates` as a real process.
+// `tutti templates`.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Lab } from "../lab/lab.ts";
+import { InProcessLab } from "./in-process.ts";
 
-let lab: Lab;
+let lab: InProcessLab;
 let file: string;
 beforeAll(() => {
-  lab = new Lab();
+  lab = new InProcessLab();
   file = join(lab.folder, "house.json");
 });
 afterAll(() => lab.tearDown());

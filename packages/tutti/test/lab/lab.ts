@@ -1,7 +1,7 @@
 // A laboratory for whole runs: a throw-away repository and data folder, the command line as a real process, and a look at
 // what is left afterwards.
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -30,7 +30,12 @@ export class Lab {
   readonly repo = join(this.folder, "repo");
   readonly data = join(this.folder, "data");
 
-  constructor(files: Record<string, string> = { "README.md": "# A project\n" }) {
+  constructor(files?: Record<string, string>) {
+    if (files) this.#commitFirst(files);
+    else cpSync(sampleRepository(), this.repo, { recursive: true, preserveTimestamps: true });
+  }
+
+  #commitFirst(files: Record<string, string>): void {
     mkdirSync(this.repo);
     this.git("init", "-q", "-b", "trunk");
     this.git("config", "user.name", "A Person");
@@ -68,15 +73,12 @@ export class Lab {
     });
   }
 
-  async tutti(args: string[], env: Record<string, string> = {}): Promise<Finished> {
+  async tutti(args: string[], env?: Record<string, string>): Promise<Finished> {
     return finished(this.start(args, env));
   }
 
   /** `tutti --json …`, with its lines read. */
-  async json(
-    args: string[],
-    env: Record<string, string> = {},
-  ): Promise<Finished & { lines: JsonLine[]; last: JsonLine }> {
+  async json(args: string[], env?: Record<string, string>): Promise<Finished & { lines: JsonLine[]; last: JsonLine }> {
     const result = await this.tutti(["--json", ...args], env);
     const lines = result.stdout
       .split("\n")
@@ -96,8 +98,9 @@ export class Lab {
 
   /** Everything of the person's repository that a run must not touch. */
   fingerprint(): string {
-    const files = this.git("ls-files", "-s", "--debug");
+    // Git notes in the index of a copied repository what it has found, the first time that it looks.
     const status = this.git("status", "--porcelain=v2", "--branch", "--untracked-files=all");
+    const files = this.git("ls-files", "-s", "--debug");
     const index = readFileSync(join(this.repo, ".git", "index")).toString("base64");
     return [
       files,
@@ -136,6 +139,18 @@ export class Lab {
     }
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
   }
+}
+
+let sample: Lab | null = null;
+
+/** A repository with one commit, made by git once in each process and copied after that. */
+function sampleRepository(): string {
+  if (sample === null) {
+    const made = new Lab({ "README.md": "# A project\n" });
+    process.once("exit", () => rmSync(made.folder, { recursive: true, force: true }));
+    sample = made;
+  }
+  return sample.repo;
 }
 
 export async function finished(child: ChildProcess): Promise<Finished> {
