@@ -2,7 +2,7 @@
 // written them, so every command is told where the repository is and which of those settings do not count. Filters and
 // merge drivers are left as they are: they belong to the person's project (LFS, line endings), and keeping an agent from
 // planting one is the work of the sandbox, which makes the repository's configuration read-only.
-import { execFile, spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { TuttiError } from "../schema/error.ts";
 
@@ -65,8 +65,7 @@ export async function git(purpose: string, args: readonly string[], options: Git
 
 /** A git that stays and is spoken with. */
 export function startGit(args: readonly string[], options: GitOptions): ChildProcessWithoutNullStreams {
-  const { cwd } = options;
-  return spawn("git", commandLine(args, options), { cwd, env: environment(options), windowsHide: true });
+  return spawnGit(commandLine(args, options), options);
 }
 
 const commandLine = (args: readonly string[], { gitDir, workTree }: GitOptions): string[] => [
@@ -88,24 +87,46 @@ export const items = (raw: string): string[] => raw.split("\0").filter((item) =>
 
 function start(args: readonly string[], options: GitOptions): Promise<GitOutput | { error: Error }> {
   return new Promise((resolve) => {
-    const settings = {
-      cwd: options.cwd,
-      env: environment(options),
-      encoding: "latin1" as const,
-      maxBuffer: Infinity,
-      timeout: options.timeoutMs ?? TIMEOUT_MS,
-      killSignal: "SIGKILL" as const,
-      windowsHide: true,
-    };
-    const child = execFile("git", args, settings, (error, stdout, stderr) => {
-      const code = error === null ? 0 : error.code;
-      if (typeof code === "number") resolve({ code, stdout, stderr });
-      else resolve({ error: error ?? new Error("no exit code") });
+    const child = spawnGit(args, options);
+    const said = { stdout: "", stderr: "" };
+    for (const name of ["stdout", "stderr"] as const)
+      child[name].setEncoding("latin1").on("data", (chunk: string) => (said[name] += chunk));
+    let isLate = false;
+    const limit = setTimeout(() => {
+      isLate = true;
+      killGroup(child);
+    }, options.timeoutMs ?? TIMEOUT_MS);
+    child.once("error", (error) => {
+      clearTimeout(limit);
+      resolve({ error });
+    });
+    child.once("close", (code, signal) => {
+      clearTimeout(limit);
+      if (code !== null && !isLate) resolve({ code, ...said });
+      else resolve({ error: Object.assign(new Error(`it was ended by ${signal}`), { killed: isLate }) });
     });
     // Git may end without having read its input; its exit code says so better than a broken pipe.
-    child.stdin?.on("error", () => undefined);
-    child.stdin?.end(options.input);
+    child.stdin.on("error", () => undefined);
+    child.stdin.end(options.input);
   });
+}
+
+/**
+ * Starts git in a session of its own. A Ctrl-C on the terminal reaches every process of the terminal's group, and would
+ * end a git in the middle of a merge before the engine can stop in order.
+ */
+function spawnGit(args: readonly string[], options: GitOptions): ChildProcessWithoutNullStreams {
+  const { cwd } = options;
+  return spawn("git", args, { cwd, env: environment(options), windowsHide: true, detached: true });
+}
+
+/** Ends git with the programs that it has started, such as a filter that hangs. */
+function killGroup({ pid }: ChildProcessWithoutNullStreams): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, "SIGKILL");
+  } catch {
+    // It has just ended.
+  }
 }
 
 /** The person's environment without what would redirect git, and with what makes its answers the same everywhere. */
