@@ -5,13 +5,25 @@ import { defineConfig } from "vitest/config";
 // Tests of the real agent programs, which `npm run agents:install` has to install first: `npm run test:agents`.
 const agents = "packages/tutti/test/agents/**/*.test.ts";
 
+// Tests that start few processes and keep no state in modules. They share a process, which compiles the sources once.
+// The others are better off alone: a large process takes long to fork.
+const light = "packages/tutti/test/{config,mutants,protocol,run,schema,sim,store,template}/**/*.test.ts";
+
 const HANG_MS = 600_000;
 
 export default defineConfig(({ mode }) => ({
   ssr: { resolve: { conditions: ["source"] } },
   test: {
-    include: mode === "agents" ? [agents] : ["packages/*/test/**/*.test.ts"],
-    exclude: mode === "agents" ? [] : [agents],
+    projects:
+      mode === "agents"
+        ? [{ extends: true, test: { name: "agents", include: [agents] } }]
+        : [
+            { extends: true, test: { name: "light", include: [light], isolate: false } },
+            {
+              extends: true,
+              test: { name: "heavy", include: ["packages/*/test/**/*.test.ts"], exclude: [agents, light] },
+            },
+          ],
     // These limits end a test that hangs. A test that only waits longer on a busy machine must not reach them.
     testTimeout: HANG_MS,
     hookTimeout: HANG_MS,

@@ -62,7 +62,7 @@ function folderOf(sessionId: string): string {
   return join(sessions, run, sessionId);
 }
 
-test("is ready once its hand-shake is over, tells its version, answers, and says what that cost (D4-018, E80)", async () => {
+test("is ready once its hand-shake is over, tells its version, answers, and says what that cost (E80)", async () => {
   await start(() => [say("Hello from the script."), usage({ input: 1200, output: 34 })]);
   const talk = converse();
   const heard = await talk.turn(1, "Say hello");

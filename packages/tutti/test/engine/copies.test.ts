@@ -95,6 +95,20 @@ describe("an import", () => {
     });
   });
 
+  it("of an `orchestrators.json` of document 004 takes in every orchestrator of its array (D4-282)", async () => {
+    const state = { templateId: "_default", cwd: lab.repo, userRequest: "do it", status: "running", workers: {} };
+    const file = ["orch_aaaaaaaaaaaa", "orch_bbbbbbbbbbbb"].map((id) => ({
+      ...state,
+      id,
+      customVariables: { ID: id },
+    }));
+    const engine = lab.open();
+    expect(await engine.import(JSON.stringify(file))).toMatchObject(
+      file.map(({ id, customVariables, cwd, userRequest }) => ({ id, customVariables, cwd, userRequest })),
+    );
+    expect(engine.list().map(({ id }) => id)).toEqual(["orch_aaaaaaaaaaaa", "orch_bbbbbbbbbbbb"]);
+  });
+
   it("runs no hook of the past, now or when the run is taken up", async () => {
     const disk = newMemoryDisk();
     const file = join(lab.folder, "heard");

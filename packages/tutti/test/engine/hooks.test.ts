@@ -110,7 +110,7 @@ describe("a hook", () => {
     expect((await untilOver(engine, id)).outcome).toBe("success");
   });
 
-  it("hears of failed tasks and of the failed run", async () => {
+  it("hears of failed tasks and of the failed run (D4-397)", async () => {
     const heard: string[] = [];
     const engine = lab.open(new MemoryStore(), { hooks: { note: ({ type }) => void heard.push(type) } });
     const failing = worker("*", { block: done({ status: "failed", error: "no" }) });

@@ -43,7 +43,7 @@ describe("a tool", () => {
   it("that nobody knows only counts", () => expectKinds([], "mcp__tracker__search_issues constructor Skill"));
 });
 
-it("every call is counted once, and those before it stay counted (D4-100)", () => {
+it("every call is counted once, and those before it stay counted", () => {
   const calls = ["Read", "Bash", "Read", "apply_patch", "unheard_of"];
   expect(calls.reduce(countTool, NO_TOOLS)).toEqual({ ...NO_TOOLS, total: 5, reads: 2, bash: 1, edits: 1 });
 });

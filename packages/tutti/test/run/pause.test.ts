@@ -18,12 +18,12 @@ const refusal = (story: Story, command: Parameters<Story["do"]>[0]): string => {
 const wanted = (story: Story) => schedule(story.run, { freeSlots: 9 }, story.now);
 
 describe("pausing a run", () => {
-  it("keeps where it was, and resuming goes back there (D4-271, D4-329, D4-330, D4-488, D4-489, D4-563)", () => {
+  it("keeps where it was, and resuming goes back there (D4-271, D4-329, D4-330, D4-488, D4-489)", () => {
     const story = new Story().execute([{ id: "a" }, { id: "b" }]);
     story.spawn("a");
     expect(story.do({ type: "pause" })[0]).toMatchObject({
       type: "orchestrator:paused",
-      data: { previousStatus: "running", previousPhase: "workerExecution", reason: "person" },
+      data: { id: story.run.id, previousStatus: "running", previousPhase: "workerExecution", reason: "person" },
     });
     expect(story.run).toMatchObject({
       status: "paused",
@@ -32,7 +32,7 @@ describe("pausing a run", () => {
     const [resumed] = story.do({ type: "resume" });
     expect(resumed).toMatchObject({
       type: "orchestrator:resumed",
-      data: { status: "running", phase: "workerExecution" },
+      data: { id: story.run.id, status: "running", phase: "workerExecution" },
     });
     expect(story.run).toMatchObject({ status: "running", pausedFrom: null });
   });
@@ -64,18 +64,21 @@ describe("pausing a run", () => {
     expect(story.run.workers["a"]).toMatchObject({ status: "paused", pausedBy: "person" });
   });
 
-  it("is possible in every status between start and end and refused in all others, changing nothing (E22, E23)", () => {
+  it("is possible in every status between start and end and refused in all others, changing nothing (D4-329, D4-330, D4-563/E22, E23)", () => {
     const pausable = ["analyzing", "planning", "confirming", "spawning", "running", "aggregating", "verifying"];
     const template = makeTemplate({ phases: { verification: { enabled: true } } });
     const reached = new Set<string>();
     const story = new Story(template);
     const look = () => {
-      reached.add(story.run.status);
-      const possible = pausable.includes(story.run.status);
-      expect(refusal(story, { type: "pause" }), story.run.status).toBe(possible ? "accepted" : "wrong_state");
+      const { status } = story.run;
+      reached.add(status);
+      const possible = pausable.includes(status);
+      expect(refusal(story, { type: "pause" }), status).toBe(possible ? "accepted" : "wrong_state");
       if (!possible) return;
+      expect(story.run).toMatchObject({ status: "paused", pausedFrom: { status } });
       expect(refusal(story, { type: "pause" })).toBe("wrong_state");
       story.do({ type: "resume" });
+      expect(story.run).toMatchObject({ status, pausedFrom: null });
     };
     const answerMain = (answer: Parameters<Story["answerMain"]>[0]) => {
       look();
@@ -155,7 +158,9 @@ describe("a single worker", () => {
       { type: "worker:paused", data: { sessionId, orchestratorId: story.run.id, taskId: "a" } },
     ]);
     expect(wanted(story)).toMatchObject({ spawn: [], sessions: [sessionId], deadlines: [] });
-    story.do({ type: "resumeWorker", sessionId }, 1000);
+    expect(story.do({ type: "resumeWorker", sessionId }, 1000)).toEqual([
+      { type: "worker:resumed", data: { sessionId, orchestratorId: story.run.id, taskId: "a" } },
+    ]);
     expect(story.run.workers["a"]).toMatchObject({ status: "running", session: { waitedMs: 1000, pausedAt: null } });
   });
 
@@ -169,11 +174,29 @@ describe("a single worker", () => {
     const { sessionId } = story.run.workers["a"]!;
     const events = story.do({ type: "cancelWorker", sessionId });
     expect(events.map(({ type }) => type)).toEqual(["worker:cancelled", "task:blocked"]);
+    expect(events[0]!.data).toEqual({ sessionId, orchestratorId: story.run.id, taskId: "a" });
     expect(story.run.workers["a"]).toMatchObject({ status: "cancelled", completedAt: story.now });
     expect(wanted(story).spawn).toEqual(["b"]);
     expect(refusal(story, { type: "cancelWorker", sessionId })).toBe("wrong_state");
     expect(refusal(story, { type: "resumeWorker", sessionId })).toBe("wrong_state");
     expect(refusal(story, { type: "pauseWorker", sessionId: "nobody" })).toBe("worker_not_found");
+  });
+
+  it("is cancelled while it is being started, and while it is paused (D4-257)", () => {
+    for (const state of ["spawning", "paused"]) {
+      const story = new Story(makeTemplate({ config: { maxWorkers: 1 } })).execute([{ id: "a" }, { id: "b" }]);
+      story.do({ type: "spawn", taskId: "a" });
+      const { sessionId } = story.run.workers["a"]!;
+      if (state === "paused") {
+        story.do({ type: "ready", sessionId, start: "base" });
+        story.do({ type: "pauseWorker", sessionId });
+      }
+      expect(story.run.workers["a"]!.status).toBe(state);
+      expect(wanted(story).spawn).toEqual([]);
+      story.do({ type: "cancelWorker", sessionId });
+      expect(story.run.workers["a"]).toMatchObject({ status: "cancelled", completedAt: story.now });
+      expect(wanted(story).spawn).toEqual(["b"]);
+    }
   });
 
   it("cannot be resumed by itself while the whole run is paused", () => {
@@ -192,10 +215,21 @@ describe("cancelling a run", () => {
     story.do({ type: "asked", sessionId, askId: "1", itemId: "item_q", question: "?" });
     story.do({ type: "pause" });
     const events = story.do({ type: "cancel" });
-    expect(events.at(-1)).toMatchObject({ type: "orchestrator:cancelled", data: { phase: "workerExecution" } });
+    expect(events.at(-1)).toEqual({
+      type: "orchestrator:cancelled",
+      data: { id: story.run.id, phase: "workerExecution" },
+    });
     expect(story.run).toMatchObject({ status: "cancelled", outcome: "cancelled", inbox: {} });
     expect(story.run.workers["a"]!.status).toBe("cancelled");
-    expect(refusal(story, { type: "retry", taskId: "a" })).toBe("wrong_state");
+    for (const order of [{ type: "retry", taskId: "a" }, { type: "resume" }, { type: "cancel" }] as const)
+      expect(refusal(story, order), "a cancelled run stays cancelled").toBe("wrong_state");
+    const started = new Story();
+    started.do({ type: "start", base: "base", warnings: [] });
+    const planned = new Story().plan([{ id: "a" }]);
+    for (const earlier of [new Story(), started, planned]) {
+      expect(refusal(earlier, { type: "cancel" })).toBe("accepted");
+      expect(earlier.run).toMatchObject({ status: "cancelled", inbox: {} });
+    }
   });
 });
 

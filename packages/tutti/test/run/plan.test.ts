@@ -33,7 +33,7 @@ const code = (act: () => unknown): string => {
 const wanted = (story: Story) => schedule(story.run, { freeSlots: 9 }, story.now).spawn;
 
 describe("a plan that is ready", () => {
-  it("waits in confirming for the person's word, told once with its groups (D4-022..D4-028, D4-030..D4-033, D4-492, D4-579, D4-580/E19)", () => {
+  it("waits in confirming for the person's word, told once with its groups (D4-022, D4-026, D4-027, D4-028, D4-030, D4-031, D4-032, D4-492, D4-579, D4-580/E19)", () => {
     const story = new Story().plan([
       { id: "t1" },
       { id: "t2" },
@@ -45,9 +45,10 @@ describe("a plan that is ready", () => {
     expect(told).toMatchObject([
       {
         data: {
+          id: story.run.id,
           taskCount: 5,
           parallelGroups: [["t1", "t2", "t3"], ["t4"], ["t5"]],
-          tasks: [{ id: "t1" }, {}, {}, {}, {}],
+          tasks: ["t1", "t2", "t3", "t4", "t5"].map((id) => ({ id, title: `Title of ${id}` })),
         },
       },
     ]);
@@ -75,7 +76,7 @@ describe("a plan that is ready", () => {
     expect(story.run.planErrors).toHaveLength(1);
   });
 
-  it("is one record in the inbox with what it will take, and approving it confirms plan and budget together", () => {
+  it("is one record in the inbox with what it will take, and approving it confirms plan and budget together (D4-033)", () => {
     const story = new Story(makeTemplate({ config: { budget: { usd: 5 } } })).plan([{ id: "a" }, { id: "b" }]);
     const [item] = Object.values(story.run.inbox);
     expect(item).toMatchObject({
@@ -187,6 +188,22 @@ describe("changes to a plan", () => {
 
 describe("reading a plan", () => {
   const plan = (tasks: object[], template = makeTemplate()) => readPlan({ tasks } as never, template);
+
+  it("demands a usable id, a title and a description of every task (D4-025)", () => {
+    const whole = { id: "a", title: "t", description: "d" };
+    expect(plan([whole]).errors).toEqual([]);
+    expect(plan([{ ...whole, id: "a/b" }]).errors).toEqual(['"a/b" cannot be used as a task id']);
+    expect(plan([{ ...whole, title: " " }]).errors).toEqual(["task a has an empty title"]);
+    expect(plan([{ ...whole, description: "" }]).errors).toEqual(["task a has an empty description"]);
+  });
+
+  it("keeps the id, title, description, scope, priority and dependencies of every task (D4-029)", () => {
+    const first = { id: "a", title: "A", description: "do a", scope: ["src/a.ts"], priority: 3, dependencies: [] };
+    const second = { ...first, id: "b", title: "B", description: "do b", dependencies: ["a"] };
+    expect(plan([first, second]).tasks).toEqual([first, second]);
+    const least = { id: "a", title: "A", description: "do a" };
+    expect(plan([least]).tasks).toEqual([{ ...least, scope: [], priority: 5, dependencies: [] }]);
+  });
 
   it("warns of too few or too many tasks and of tasks without a scope, as the template sets it (E74)", () => {
     const scoped = { id: "a", title: "t", description: "d", scope: ["x"] };

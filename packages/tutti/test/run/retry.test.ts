@@ -22,14 +22,24 @@ const message = (act: () => unknown): string => {
 };
 
 describe("a retry by a person", () => {
-  it("resets the worker, counts, and lets the task start again under a key of its own (D4-109, D4-112, D4-255, D4-358, D4-507, D4-570/E12)", () => {
+  it("resets the worker, counts, and lets the task start again under a key of its own (D4-109, D4-112, D4-255, D4-276, D4-358, D4-507, D4-568, D4-570/E12)", () => {
     const story = failing();
     fail(story);
     const before = story.run.workers["a"]!;
     expect(before).toMatchObject({ status: "failed", error: "broken", errorCode: "reported_failure" });
     expect(story.do({ type: "retry", taskId: "a" })).toMatchObject([
       { type: "inbox:answered", data: { withdrawn: true } },
-      { type: "worker:retrying", data: { taskId: "a", retryCount: 1, automatic: false, notBefore: null } },
+      {
+        type: "worker:retrying",
+        data: {
+          sessionId: before.sessionId,
+          orchestratorId: story.run.id,
+          taskId: "a",
+          retryCount: 1,
+          automatic: false,
+          notBefore: null,
+        },
+      },
     ]);
     expect(story.run.workers["a"]).toMatchObject({
       status: "pending",
@@ -251,7 +261,7 @@ describe("a dependency that did not complete", () => {
 });
 
 describe("times", () => {
-  it("are counted from the start of the worker, and progress does not reset them (D4-045, D4-246..D4-250, D4-506)", () => {
+  it("are counted from the start of the worker, and progress does not reset them (D4-045, D4-246, D4-247, D4-249, D4-250, D4-506, D4-568)", () => {
     const story = failing();
     const { sessionId } = story.run.workers["a"]!;
     const progress = { sessionId, orchestratorId: story.run.id, taskId: "a", progress: 50, status: "in_progress" };
@@ -260,7 +270,7 @@ describe("times", () => {
     expect(story.do({ type: "expired", sessionId }, 99_000)).toEqual([]);
     expect(story.do({ type: "expired", sessionId }, 2000)[0]).toMatchObject({
       type: "worker:timeout",
-      data: { sessionId, taskId: "a" },
+      data: { sessionId, orchestratorId: story.run.id, taskId: "a" },
     });
     expect(story.run.workers["a"]).toMatchObject({
       status: "timeout",

@@ -24,7 +24,7 @@ function planned(rows: Row[], config: Partial<TemplateConfig> = {}, order?: stri
 const wanted = (story: Story, freeSlots = 9) => schedule(story.run, { freeSlots }, story.now);
 
 describe("the order of starting", () => {
-  it("is by priority, 1 first, then by the work that hangs on a task, then by age (D4-042, D4-047/X01)", () => {
+  it("is by priority, 1 first, then by the work that hangs on a task, then by age (X01)", () => {
     const story = planned([
       { id: "late", priority: 9 },
       { id: "plain", priority: 5 },
@@ -46,6 +46,7 @@ describe("the order of starting", () => {
 
   it("has no barrier between levels: a task starts when its own dependencies are complete (D4-038, D4-566/E10)", () => {
     const story = planned([{ id: "a" }, { id: "b" }, { id: "c", dependencies: ["a"] }]);
+    expect(wanted(story).spawn).toEqual(["a", "b"]);
     story.spawn("a");
     story.spawn("b");
     story.succeed("a");
@@ -63,20 +64,31 @@ describe("the order of starting", () => {
 describe("how many start", () => {
   const rows = Array.from({ length: 8 }, (_, i) => ({ id: `t${i}` }));
 
-  it("is bounded by the template's maxWorkers, 5 unless it says otherwise, and by the server's free places (D4-050, D4-101, D4-104..D4-106, D4-108/E34)", () => {
+  it("is bounded by the template's maxWorkers, 5 unless it says otherwise, and by the server's free places (D4-050, D4-101, D4-104, D4-106, D4-108/E34)", () => {
     expect(wanted(planned(rows)).spawn).toHaveLength(5);
     expect(wanted(planned(rows, { maxWorkers: 2 })).spawn).toHaveLength(2);
     expect(wanted(planned(rows), 3).spawn).toHaveLength(3);
     expect(wanted(planned(rows, { parallelExecution: false })).spawn).toHaveLength(1);
+    const story = planned(rows, { maxWorkers: 3 });
+    for (const id of ["t0", "t1"]) story.spawn(id);
+    expect(wanted(story).spawn, "one place is left").toEqual(["t2"]);
+    story.spawn("t2");
+    expect(wanted(story).spawn, "no place is left").toEqual([]);
+    for (const id of ["t0", "t1", "t2"]) story.succeed(id);
+    expect(wanted(story).spawn, "the others have waited").toEqual(["t3", "t4", "t5"]);
   });
 
-  it("a place that is given up is filled at once (D4-047, D4-103)", () => {
+  it("a place that is given up is filled at once (D4-042, D4-047, D4-103)", () => {
     const story = planned(rows, { maxWorkers: 2 });
     story.spawn("t0");
     story.spawn("t1");
     expect(wanted(story).spawn).toEqual([]);
     story.succeed("t1");
     expect(wanted(story).spawn).toEqual(["t2"]);
+    story.spawn("t2");
+    expect(wanted(story).spawn).toEqual([]);
+    story.do({ type: "cancelWorker", sessionId: story.run.workers["t0"]!.sessionId });
+    expect(wanted(story).spawn).toEqual(["t3"]);
   });
 
   it("with a spawnDelay is one at a time, each that much after the one before (D4-041, D4-107)", () => {
@@ -128,7 +140,7 @@ describe("a start that was wanted before another one began", () => {
     return story.do({ type: "spawn", taskId: "b" }).map(({ type }) => type);
   };
 
-  it("is not carried out where there is no more room for it, or not yet time", () => {
+  it("is not carried out where there is no more room for it, or not yet time (D4-566)", () => {
     expect(wish({})).toEqual(["worker:spawning"]);
     expect(wish({ maxWorkers: 1 })).toEqual([]);
     expect(wish({ parallelExecution: false })).toEqual([]);

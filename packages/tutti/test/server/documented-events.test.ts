@@ -1,6 +1,7 @@
 // The events of document 004 as a client of the live events hears them: every type with at least the documented members.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Frame } from "../../src/server/frame.ts";
+import { NO_TOOLS } from "../../src/schema/worker.ts";
 import { goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 import { ServerLab, type SocketFollower } from "./server-lab.ts";
 
@@ -14,7 +15,9 @@ beforeAll(async () => {
   const fails = { phase: "completion", data: { task_id: "{TASK_ID}", status: "failed", error: "no luck" } };
   const done = { phase: "completion", data: { task_id: "a", status: "success", summary: "wrote a" } };
   const good = worker("a", { tools: ["Read", "Write"], write: { "docs/a.md": "a" }, block: done });
-  const agent = lab.lab.scenario([...mainSession([{ id: "a" }, { id: "c" }]), good, goodWorker]);
+  const [analysis, ...main] = mainSession([{ id: "a" }, { id: "c" }]);
+  const reading = { ...analysis!, turns: analysis!.turns.map((turn) => ({ tools: ["Read"], ...turn })) };
+  const agent = lab.lab.scenario([reading, ...main, good, goodWorker]);
   run = await lab.create(agent, { templateId: "_default", autoStart: true, config: { autoSpawn: true } });
   await lab.until(run, ({ released }) => released);
   const broken = lab.lab.scenario([...mainSession([{ id: "b" }]), worker("b", { block: fails })], "broken.json");
@@ -49,11 +52,9 @@ describe("the events of a run", () => {
   });
 
   it("tell its analysis, what its main session does, and how it was completed (D4-491, D4-493, D4-494)", () => {
-    expect(first("orchestrator:progress")).toMatchObject({ id: run, stats: { total: 0 } });
-    expect(first("orchestrator:analysisComplete")).toMatchObject({
-      id: run,
-      analysis: { summary: "a small project", recommendedSplits: 2 },
-    });
+    expect(first("orchestrator:progress")).toMatchObject({ id: run, stats: { total: 1, reads: 1 } });
+    const analysis = { summary: "a small project", recommendedSplits: 2 };
+    expect(first("orchestrator:analysisComplete")).toMatchObject({ id: run, analysis });
     expect(first("orchestrator:completed")).toMatchObject({
       id: run,
       status: "completed",
@@ -74,6 +75,31 @@ describe("the events of a run", () => {
       .map(({ type }) => type);
     const steps = ["worker:spawning", "worker:spawned", "worker:started", "worker:completed"];
     expect(order.filter((type) => steps.includes(type))).toEqual(steps);
+  });
+
+  it("tell what a worker reports of its progress, with the tools that it has called (D4-044, D4-051, D4-503)", async () => {
+    const report = {
+      task_id: "d",
+      status: "blocked",
+      progress_percent: 40,
+      current_action: "waiting for the lock",
+      files_processed: 2,
+      files_total: 5,
+    };
+    const block = JSON.stringify({ phase: "progress", data: report });
+    const say = `<<<ORCHESTRATOR_RESPONSE>>>${block}<<<END_ORCHESTRATOR_RESPONSE>>>`;
+    const reporting = worker("d", { tools: ["Read"], say, then: "hang" });
+    const agent = lab.lab.scenario([...mainSession([{ id: "d" }]), reporting], "reporting.json");
+    const id = await lab.create(agent, { autoStart: true, config: { autoSpawn: true } });
+    await socket.until(() => about("worker:progress", id).length === 2);
+    const own = session("d", id);
+    const toolStats = { ...NO_TOOLS, total: 1, reads: 1 };
+    const shown = { progress: 40, currentAction: "waiting for the lock" };
+    expect(about("worker:progress", id)[1]).toMatchObject({ ...own, ...shown, status: "blocked", toolStats });
+    expect(lab.engine.get(id)!.workers["d"]).toMatchObject({ ...shown, status: "running", toolStats });
+    await lab.engine.cancel(id);
+    await lab.until(id, ({ released }) => released);
+    await socket.reached(lab.engine.lastSeq());
   });
 
   it("tell of failures and of sessions that are deleted (D4-505, D4-509)", () => {

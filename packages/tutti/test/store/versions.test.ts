@@ -43,7 +43,7 @@ function version1(change: (template: Record<string, object>) => void = () => {})
 }
 
 describe("a log of version 1", () => {
-  it("reads as events of today, before and after a writer of today has opened the file (D4-279, D4-280)", async () => {
+  it("reads as events of today, before and after a writer of today has opened the file", async () => {
     const file = version1();
     const reader = openSqliteReader(file);
     const before = reader.read({});
@@ -118,7 +118,7 @@ function foldWhole(file: string): Run {
 }
 
 describe("a log of version 2", () => {
-  it("folds to the run as it ended, and its template says what agents may do (D4-279)", () => {
+  it("folds to the run as it ended, and its template says what agents may do", () => {
     const run = foldWhole(laterVersion("version-2.jsonl"));
     expect(run).toMatchObject({ status: "error", outcome: "failed" });
     expect(census(run)).toMatchObject({ planned: 3, completed: 1, failed: 1, blocked: 1 });
@@ -127,7 +127,7 @@ describe("a log of version 2", () => {
 });
 
 describe("a log of version 3", () => {
-  it("folds to the run as it ended, and its template says how often work is saved (D4-279)", () => {
+  it("folds to the run as it ended, and its template says how often work is saved", () => {
     const run = foldWhole(laterVersion("version-3.jsonl"));
     expect(run).toMatchObject({ status: "completed", outcome: "degraded", usage: { usd: 0.02 } });
     expect(census(run)).toMatchObject({ planned: 3, completed: 2, failed: 1 });
