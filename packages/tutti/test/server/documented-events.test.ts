@@ -91,11 +91,12 @@ describe("the events of a run", () => {
     const reporting = worker("d", { tools: ["Read"], say, then: "hang" });
     const agent = lab.lab.scenario([...mainSession([{ id: "d" }]), reporting], "reporting.json");
     const id = await lab.create(agent, { autoStart: true, config: { autoSpawn: true } });
-    await socket.until(() => about("worker:progress", id).length === 2);
+    const reported = () => about("worker:progress", id).find((data) => (data as { progress?: number }).progress === 40);
+    await socket.until(() => reported() !== undefined);
     const own = session("d", id);
     const toolStats = { ...NO_TOOLS, total: 1, reads: 1 };
     const shown = { progress: 40, currentAction: "waiting for the lock" };
-    expect(about("worker:progress", id)[1]).toMatchObject({ ...own, ...shown, status: "blocked", toolStats });
+    expect(reported()).toMatchObject({ ...own, ...shown, status: "blocked", toolStats });
     expect(lab.engine.get(id)!.workers["d"]).toMatchObject({ ...shown, status: "running", toolStats });
     await lab.engine.cancel(id);
     await lab.until(id, ({ released }) => released);
