@@ -18,10 +18,11 @@ describe("the table of mutants", () => {
     }
   });
 
-  it("names only rows that a test cites", () => {
-    const cited = new Set(readCitations(TESTS).map(({ row }) => row));
+  it("has a change for every row that a test cites, and for no other", () => {
+    // The tests of the real agent programs run apart, on programs that are not ours to change.
+    const cited = readCitations(TESTS).filter(({ file }) => !file.startsWith("agents/"));
     const rows = new Set(MUTANTS.flatMap((mutant) => mutant.rows));
-    expect([...rows].filter((row) => !cited.has(row))).toEqual([]);
+    expect([...rows].toSorted()).toEqual([...new Set(cited.map(({ row }) => row))].toSorted());
   });
 });
 
