@@ -9,7 +9,9 @@ export async function endSession(folder: string, sessionId: string, world: World
   for (;;) {
     const keeper = readKeeper(folder);
     if (keeper === null) {
-      if (readEnd(folder) !== null || endUnstarted(folder, identify(process.pid))) break;
+      const end = readEnd(folder);
+      while (end?.keeper && isAlive(end.keeper)) await world.sleep(20);
+      if (end !== null || endUnstarted(folder, identify(process.pid))) break;
     } else if (isAlive(keeper)) {
       if (!requestStop(folder)) signalProcess(keeper.pid, "SIGTERM");
       while (isAlive(keeper)) await world.sleep(20);

@@ -271,7 +271,8 @@ class Keeper {
     this.#finishing = true;
     await sweep("TUTTI_SESSION_KEY", this.#spec.sessionId, sleep);
     this.#record.finish();
-    writeJson(this.#at.end, { reason, masked: true } satisfies SessionEnd);
+    const self = identify(process.pid);
+    writeJson(this.#at.end, { reason, masked: true, ...(self ? { keeper: self } : {}) } satisfies SessionEnd);
     rmSync(this.#at.keeper, { force: true });
     process.exit(0);
   }

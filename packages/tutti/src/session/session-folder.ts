@@ -75,6 +75,8 @@ export interface SessionEnd {
   reason: "stopped" | "orphaned" | "closed" | "exited";
   /** No secret is left in what the agent wrote. A keeper that was killed could not see to it. */
   masked?: true;
+  /** The keeper that wrote this. It removes `keeper.json` and exits right after, so it may still be alive. */
+  keeper?: ProcessIdentity;
 }
 
 export interface ArchiveMark {
