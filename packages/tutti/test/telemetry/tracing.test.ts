@@ -257,7 +257,7 @@ describe("spans that wait", () => {
     collector.status = 200;
     while (collector.spans.length < 512) await sleep(20);
     expect(new Set(collector.spans.map(({ spanId }) => spanId)).size).toBe(512);
-    expect(told).toEqual(["spans cannot be sent", "spans are sent again 0"]);
+    await expect.poll(() => told).toEqual(["spans cannot be sent", "spans are sent again 0"]);
   });
 
   it("are dropped when the collector refuses them for good, or when there are too many of them", async () => {
