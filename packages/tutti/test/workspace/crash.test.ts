@@ -7,20 +7,32 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { git, key, laboratory, observe, refs, RUN, write } from "./laboratory.ts";
 import type { Laboratory } from "./laboratory.ts";
+import { processTree } from "../lab/lab.ts";
 
 const CRASHES = 16;
 
 /** Kills the process and the git that it runs at the moment, as a power cut would. */
 async function crash(lab: Laboratory, afterMs: number): Promise<void> {
   const args = [fileURLToPath(new URL("./crashing-process.ts", import.meta.url)), lab.repo, lab.folder, RUN, lab.head];
-  const child = spawn(process.execPath, args, { detached: true, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   await once(child.stdout, "data");
   await delay(afterMs);
   expect(child.exitCode).toBeNull();
   const ended = once(child, "close");
   if (child.pid === undefined) throw new Error("the process did not start");
-  process.kill(-child.pid, "SIGKILL");
+  // A process that stands still starts no other git. Each git leads a group, with all that it starts.
+  process.kill(child.pid, "SIGSTOP");
+  for (const pid of processTree(child.pid).slice(1)) killGroup(pid);
+  process.kill(child.pid, "SIGKILL");
   await ended;
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // It has ended, or it is in the group of another git.
+  }
 }
 
 it("goes on after a crash at any moment, and leaves nothing behind in the end", async () => {
