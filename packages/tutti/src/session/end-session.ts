@@ -1,6 +1,6 @@
 // The end of a session by our own will: through its keeper if there is one, without it otherwise.
 import { rmSync } from "node:fs";
-import { identify, isAlive, signalProcess, sweep } from "./process.ts";
+import { identify, isAlive, signalProcess, sweep, type ProcessIdentity } from "./process.ts";
 import { endUnstarted, paths, readEnd, readKeeper, removeUnfinished, request } from "./session-folder.ts";
 import type { World } from "../world.ts";
 
@@ -10,17 +10,22 @@ export async function endSession(folder: string, sessionId: string, world: World
     const keeper = readKeeper(folder);
     if (keeper === null) {
       const end = readEnd(folder);
-      while (end?.keeper && isAlive(end.keeper)) await world.sleep(20);
+      if (end?.keeper) await untilExited(end.keeper, world);
       if (end !== null || endUnstarted(folder, identify(process.pid))) break;
     } else if (isAlive(keeper)) {
       if (!requestStop(folder)) signalProcess(keeper.pid, "SIGTERM");
-      while (isAlive(keeper)) await world.sleep(20);
+      await untilExited(keeper, world);
     } else {
       rmSync(paths(folder).keeper, { force: true });
     }
   }
   await sweep("TUTTI_SESSION_KEY", sessionId, (ms) => world.sleep(ms));
   removeUnfinished(folder);
+}
+
+/** Resolves when the process has exited. */
+async function untilExited(process: ProcessIdentity, world: World): Promise<void> {
+  while (isAlive(process)) await world.sleep(20);
 }
 
 /** On a full disk a request cannot be written; a signal says the same. */
