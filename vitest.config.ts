@@ -7,7 +7,7 @@ const agents = "packages/tutti/test/agents/**/*.test.ts";
 
 // Tests that start few processes and keep no state in modules. They share a process, which compiles the sources once.
 // The others are better off alone: a large process takes long to fork.
-const light = "packages/tutti/test/{config,mutants,protocol,run,schema,sim,store,template}/**/*.test.ts";
+const light = "packages/tutti/test/{config,mutants,protocol,run,schema,store,template}/**/*.test.ts";
 
 const HANG_MS = 600_000;
 
