@@ -1,18 +1,6 @@
 // Random plans of several shapes, the same for the same seed. Durations are what the tasks are expected to take.
+import type { Random } from "../../test/lab/random.ts";
 import type { Task } from "../../src/schema/task.ts";
-
-export type Random = () => number;
-
-/** A small generator of numbers from 0 to 1 (mulberry32), so that a figure can be had again. */
-export function randomFrom(seed: number): Random {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 export const between = (random: Random, least: number, most: number): number =>
   least + Math.floor(random() * (most - least + 1));

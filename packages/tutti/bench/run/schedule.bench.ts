@@ -3,7 +3,8 @@
 // never slower than p-graph.
 // Run: npm run bench -- schedule
 import { peerMakespan } from "./peer-graph.ts";
-import { between, randomFrom, randomPlan, SHAPES } from "./random-plan.ts";
+import { randomFrom } from "../../test/lab/random.ts";
+import { between, randomPlan, SHAPES } from "./random-plan.ts";
 import { confirmedRun, VirtualRun } from "./virtual-run.ts";
 import { chainLengths } from "../../src/run/urgency.ts";
 import type { Task } from "../../src/schema/task.ts";
