@@ -1,13 +1,29 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { LongFilesFirst } from "./scripts/test-sequencer.mjs";
 
 // Tests of the real agent programs, which `npm run agents:install` has to install first: `npm run test:agents`.
 const agents = "packages/tutti/test/agents/**/*.test.ts";
 
 // Tests that start few processes and keep no state in modules. They share a process, which compiles the sources once.
 // The others are better off alone: a large process takes long to fork.
-const light = "packages/tutti/test/{config,mutants,protocol,run,schema,store,template}/**/*.test.ts";
+const light = [
+  "{config,mutants,protocol,run,schema,store}/**/*",
+  "template/!(gallery)",
+  "cli/board",
+  "engine/{attempt-key,clock-watch,group-commit,prompt,slots,tool-stats}",
+  "mailbox/{box,published-files,state-files}",
+  "module/{analysis-flow,sub-session-manager,template-manager}",
+  "notify/{address-rules,notification-of,notifier,webhook}",
+  "repository/{bench-peers,count-tests,lock}",
+  "schedule/{cron,schedules,settings,triggers}",
+  "server/{events-page,feed,limits,socket-outlet,static-files,templates,token}",
+  "session/{classify-failure,line-tail,mask,permission,tested-versions,transcript,usage-limit}",
+  "session/{claude,codex}-*",
+  "session/acp-recordings",
+  "session/local/javascript",
+].map((name) => `packages/tutti/test/${name}.test.ts`);
 
 const HANG_MS = 600_000;
 
@@ -18,10 +34,10 @@ export default defineConfig(({ mode }) => ({
       mode === "agents"
         ? [{ extends: true, test: { name: "agents", include: [agents] } }]
         : [
-            { extends: true, test: { name: "light", include: [light], isolate: false } },
+            { extends: true, test: { name: "light", include: light, isolate: false } },
             {
               extends: true,
-              test: { name: "heavy", include: ["packages/*/test/**/*.test.ts"], exclude: [agents, light] },
+              test: { name: "heavy", include: ["packages/*/test/**/*.test.ts"], exclude: [agents, ...light] },
             },
           ],
     // These limits end a test that hangs. A test that only waits longer on a busy machine must not reach them.
@@ -29,6 +45,7 @@ export default defineConfig(({ mode }) => ({
     hookTimeout: HANG_MS,
     expect: { poll: { timeout: HANG_MS } },
     pool: "forks",
+    sequence: { sequencer: LongFilesFirst },
     // Most tests wait for processes of their own most of the time.
     maxWorkers: mode === "agents" ? 2 : 2 * availableParallelism(),
     // The tests start thousands of processes of ours; each would read and strip the same sources again.
