@@ -110,10 +110,11 @@ describe("a plan that cannot be carried out", () => {
 
 describe("a data folder", () => {
   it("takes one engine at a time: a second is refused with exit 4 and disturbs nothing", async () => {
+    const gate = lab.gate();
     const agent = lab.scenario([
       ...mainSession([{ id: "one" }]),
       worker("*", {
-        delayMs: 2000,
+        waitForFile: gate.file,
         write: { "a.md": "a" },
         block: { phase: "completion", data: { task_id: "one", status: "success" } },
       }),
@@ -124,6 +125,7 @@ describe("a data folder", () => {
     const second = await lab.json(["run", "y", "--cwd", lab.repo, "--agent", agent, "--yes"]);
     expect(second).toMatchObject({ code: 4, last: { error: { code: "data_folder_in_use" } } });
     expect(second.last.error!.message).toContain(`process ${first.pid}`);
+    gate.open();
     expect((await end).code).toBe(0);
     expect(new Set(lab.events().map(({ run }) => run)).size).toBe(1);
   });

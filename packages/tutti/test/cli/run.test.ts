@@ -176,7 +176,6 @@ describe("one request", () => {
     const agent = lab.scenario([
       ...mainSession([{ id: "one" }]),
       worker("*", {
-        delayMs: 1200,
         say: `First.\n${progress}\nThen 🎭.`,
         chunkBytes: 7,
         write: { "a.md": "a" },

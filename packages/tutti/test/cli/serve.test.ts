@@ -102,9 +102,10 @@ describe("tutti serve", () => {
 
   it("killed, finds its agents at work at the next start and takes their results", async () => {
     const first = await serve();
+    const gate = lab.gate();
     const agent = lab.scenario([
       ...mainSession([{ id: "one" }]),
-      worker("*", { delayMs: 1500, write: { "a.md": "a" }, block: done({}) }),
+      worker("*", { waitForFile: gate.file, write: { "a.md": "a" }, block: done({}) }),
     ]);
     const id = await create(first, agent);
     await until(first, id, "confirming");
@@ -113,6 +114,7 @@ describe("tutti serve", () => {
     first.child.kill("SIGKILL");
     await first.end;
     const second = await serve();
+    gate.open();
     await until(second, id, "completed");
     const attempts = lab.events().filter(({ type }) => type === "worker:spawning");
     expect(attempts).toHaveLength(1);

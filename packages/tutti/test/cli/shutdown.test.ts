@@ -54,9 +54,10 @@ describe("a server that is told to end", () => {
         headers: { authorization: `Bearer ${address.searchParams.get("token")}`, "content-type": "application/json" },
         ...(body ? { body: JSON.stringify(body) } : {}),
       });
+    const gate = lab.gate();
     const agent = lab.scenario([
       ...mainSession([{ id: "one" }]),
-      worker("one", { delayMs: 4000, write: { "a.md": "a" }, block: done({}) }),
+      worker("one", { waitForFile: gate.file, write: { "a.md": "a" }, block: done({}) }),
     ]);
     const request = { templateId: "_default", cwd: lab.repo, message: "x", agent, autoStart: true };
     const created = await call("POST", "/api/orchestrator", { ...request, config: { autoSpawn: true } });
@@ -74,6 +75,7 @@ describe("a server that is told to end", () => {
     expect(await end).toMatchObject({ code: 0, stderr: expect.stringContaining('"server ended"') });
     expect(processesOf(lab.folder).some((line) => line.includes("player"))).toBe(true);
 
+    gate.open();
     const second = await serve();
     const status = async () =>
       (await (await call("GET", `/api/orchestrator/${id}`, undefined, second.address)).json()) as object;

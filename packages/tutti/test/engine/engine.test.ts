@@ -91,15 +91,17 @@ describe("the engine", () => {
   it("reads what was finished while no engine was there before it looks at the clock", async () => {
     const disk = newMemoryDisk();
     const first = lab.open(new MemoryStore(disk));
+    const gate = lab.gate();
     const agent = lab.scenario([
       ...mainSession([{ id: "one" }]),
-      worker("*", { delayMs: 800, write: { "a.md": "a" }, block: done({}) }),
+      worker("*", { waitForFile: gate.file, write: { "a.md": "a" }, block: done({}) }),
     ]);
     const id = await lab.begin(first, agent, { config: { workerTimeout: 900_000 } });
     await first.until(id, ({ status }) => status === "confirming");
     await first.confirm(id);
     const { workers } = await first.until(id, (run) => run.workers["one"]?.session.turn != null);
     await first.close({ leaveRunning: true });
+    gate.open();
     const output = join(lab.data, "sessions", id, workers["one"]!.sessionId, "output.log");
     await expect.poll(() => readFileSync(output, "utf8")).toContain("turn_end");
     const second = lab.open(new MemoryStore(disk), { world: new SteeredWorld(3_600_000) });
@@ -202,7 +204,7 @@ describe("a store that fails", () => {
         engine,
         lab.scenario([
           ...mainSession([{ id: "one" }, { id: "two" }]),
-          worker("*", { delayMs: 300, write: { "docs/{TASK_ID}.md": "x" }, block: done({}) }),
+          worker("*", { write: { "docs/{TASK_ID}.md": "x" }, block: done({}) }),
         ]),
       );
       await engine.until(id, ({ status }) => status === "confirming");

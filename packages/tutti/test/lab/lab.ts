@@ -65,6 +65,12 @@ export class Lab {
     return `script:${file}`;
   }
 
+  /** A file for `waitForFile` of a scenario, and the function that makes it. */
+  gate(name = "gate"): { file: string; open: () => void } {
+    const file = join(this.folder, name);
+    return { file, open: () => writeFileSync(file, "") };
+  }
+
   start(args: string[], env: Record<string, string> = {}): ChildProcess {
     return spawn(process.execPath, [LAUNCHER, "--data-dir", this.data, ...args], {
       cwd: this.folder,

@@ -22,7 +22,8 @@ const create = (sessions: object[], more: object = {}) =>
 describe("a message", () => {
   it("to a worker at work is stored, and the answer counts only once the worker has heard it", async () => {
     const answer = { tools: ["Write"], write: { "docs/a.md": "a" }, block: done({ summary: "done" }) };
-    const slow = worker("a", { ...answer, delayMs: 1500 }, answer);
+    const gate = lab.lab.gate();
+    const slow = worker("a", { ...answer, waitForFile: gate.file }, answer);
     const id = await create([...mainSession([{ id: "a" }, { id: "b" }]), slow, worker("b", answer)], {
       autoStart: true,
       config: { autoSpawn: true },
@@ -31,6 +32,7 @@ describe("a message", () => {
     const { sessionId } = workers["a"]!;
     expect((await say(id, { text: "use short words", taskId: "a" })).json).toEqual({ success: true });
     expect(typesOf(id)).toContain("message:sent");
+    gate.open();
     const over = await lab.until(id, ({ released }) => released);
     expect([over.outcome, over.workers["a"]!.attempt]).toEqual(["success", 1]);
     const [first, second, ...more] = await prompts(id, sessionId);

@@ -123,13 +123,15 @@ describe("a run", () => {
   });
 
   it("that is taken up by another engine stays one trace: nothing is sent twice, nothing is missing", async () => {
+    const gate = lab.gate();
     const agent = lab.scenario([
       ...mainSession([{ id: "one" }]),
-      worker("one", { delayMs: 1000, tools: ["Write"], write: { "a.md": "a" }, block: done({}) }),
+      worker("one", { waitForFile: gate.file, tools: ["Write"], write: { "a.md": "a" }, block: done({}) }),
     ]);
     const id = await begin(agent);
     await local!.engine.until(id, ({ workers }) => workers["one"]?.session.turn != null);
     await close(true);
+    gate.open();
     const before = collector.spans.length;
     expect(before).toBeGreaterThan(2);
     const { engine } = open();

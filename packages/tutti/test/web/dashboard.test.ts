@@ -7,10 +7,10 @@ const write = (name: string) => ({ [`docs/${name}.md`]: `# ${name}\n` });
 
 /** Two tasks that run beside each other, one of them slowly, and one that needs both. */
 const PLAN = [{ id: "first" }, { id: "slow" }, { id: "last", dependencies: ["first", "slow"] }];
-const slowly = (ms: number) => [
+const slowly = (gate: { file: string }) => [
   ...mainSession(PLAN),
   worker("slow", {
-    delayMs: ms,
+    waitForFile: gate.file,
     tools: ["Read", "Write"],
     write: write("slow"),
     block: done({ summary: "took its time" }),
@@ -61,7 +61,8 @@ describe("the dashboard", () => {
   test(
     "follows a run from its start over the confirmed plan to the result",
     onStage(async (stage) => {
-      const run = await stage.begin(slowly(1500), "Write three pages", { start: false });
+      const gate = stage.lab.gate();
+      const run = await stage.begin(slowly(gate), "Write three pages", { start: false });
       const page = await stage.page(`/runs/${run.id}`);
       await page.getByRole("button", { name: "Start" }).click();
       await page.getByRole("heading", { name: "Carry out this plan of 3 tasks?" }).waitFor();
@@ -77,6 +78,7 @@ describe("the dashboard", () => {
       await untilStatus(page, "first", "Completed");
       expect(await statusOf(page, "slow")).toMatch(/Starting|Working/);
       expect(await statusOf(page, "last")).toBe("Waiting");
+      gate.open();
       await untilStatus(page, "slow", "Completed");
 
       await page.getByRole("heading", { name: "Success" }).waitFor();
@@ -135,7 +137,7 @@ describe("the dashboard", () => {
   test(
     "shows the same after a reload in the middle of a run",
     onStage(async (stage) => {
-      const run = await stage.begin(slowly(60_000), "Write three pages");
+      const run = await stage.begin(slowly(stage.lab.gate()), "Write three pages");
       await stage.until(run.id, "confirming");
       await stage.engine.confirm(run.id);
       const page = await stage.page(`/runs/${run.id}`);
@@ -167,7 +169,8 @@ describe("the dashboard", () => {
   test(
     "goes on by itself when the server is gone for a while",
     onStage(async (stage) => {
-      const run = await stage.begin(slowly(4000), "Write three pages");
+      const gate = stage.lab.gate();
+      const run = await stage.begin(slowly(gate), "Write three pages");
       await stage.until(run.id, "confirming");
       await stage.engine.confirm(run.id);
       const page = await stage.page(`/runs/${run.id}`);
@@ -175,6 +178,7 @@ describe("the dashboard", () => {
       await stage.stopServer();
       await page.getByText("Reconnecting").waitFor();
       expect(await statusOf(page, "slow")).toBe("Working");
+      gate.open();
       await stage.startServer();
       await page.getByText("Live", { exact: true }).waitFor();
       await page.getByRole("heading", { name: "Success" }).waitFor();

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { violations } from "./axe.ts";
 import { statusOf, untilStatus, withBrowser } from "./with-browser.ts";
-import { goodWorker, mainSession } from "../lab/scenarios.ts";
+import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 import { openTokens } from "../../src/main/settings.ts";
 
 const firstAttempt = (task: string, turn: object) => ({
@@ -59,8 +59,11 @@ describe("steering in the dashboard", () => {
   test(
     "asks for another plan, leaves a task out, sets a priority, and tries a failed task again",
     onStage(async (stage) => {
-      const tasks = [{ id: "a" }, { id: "b", dependencies: ["a"] }, { id: "c" }];
-      const { id } = await stage.begin([...mainSession(tasks), failing("c"), goodWorker], "Write some pages");
+      const tasks = [{ id: "a" }, { id: "b", dependencies: ["a"] }, { id: "c" }, { id: "d" }];
+      // Without a task that waits, the run could end before the failed task is tried again.
+      const waiting = worker("d", { then: "ask:Which?" }, { write: { "d.md": "d" }, block: done({}) });
+      const sessions = [...mainSession(tasks), failing("c"), waiting, goodWorker];
+      const { id } = await stage.begin(sessions, "Write some pages");
       await stage.until(id, "confirming");
       const page = await stage.page(`/runs/${id}`);
       await page.getByLabel("Ask for changes").fill("shorter pages");
@@ -81,6 +84,8 @@ describe("steering in the dashboard", () => {
       await failure.getByRole("button", { name: "Try it again" }).click();
       await untilStatus(page, "c", "Completed");
       await failure.waitFor({ state: "detached" });
+      await page.getByRole("region", { name: "A question" }).getByRole("textbox").fill("This one");
+      await page.getByRole("region", { name: "A question" }).getByRole("button", { name: "Answer" }).click();
       await page.getByRole("heading", { name: "Success" }).waitFor();
       const run = stage.engine.get(id)!;
       expect([run.skipped, run.tasks[2]!.priority]).toEqual([{ a: { satisfied: true } }, 1]);

@@ -19,7 +19,7 @@ export function withBrowser(): OnStage {
     if (executable === null) return;
     await buildWeb();
     browser = await launch(executable);
-  }, 180_000);
+  });
   afterAll(() => browser?.close());
 
   return (act, expected) => async (context) => {

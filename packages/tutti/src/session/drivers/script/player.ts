@@ -1,6 +1,6 @@
 // The program behind `script:`: plays the scenario's turns in its workspace and speaks the line protocol. A real process,
 // so that a crash, a hang or an exit in the scenario is a real one.
-import { mkdirSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { linesOf } from "../../line-splitter.ts";
@@ -9,6 +9,7 @@ import type { Scenario, ScenarioTurn } from "./scenario.ts";
 
 /** The longest that a timer can wait. */
 const FOR_EVER_MS = 2 ** 31 - 1;
+const FILE_POLL_MS = 20;
 
 interface UserLine {
   phase?: string;
@@ -79,6 +80,8 @@ async function play(line: UserLine, interrupt: AbortSignal): Promise<void> {
 /** Fails when it is interrupted, and what it has not done by then stays undone. */
 async function act(turn: ScenarioTurn, variables: Record<string, string>, interrupt: AbortSignal): Promise<void> {
   await sleep(turn.delayMs ?? 0, undefined, { signal: interrupt });
+  while (turn.waitForFile !== undefined && !existsSync(turn.waitForFile))
+    await sleep(FILE_POLL_MS, undefined, { signal: interrupt });
   for (const name of turn.tools ?? []) send({ type: "tool", name, input: {} });
   for (const [file, content] of Object.entries(turn.write ?? {})) writeInWorkspace(file, content);
   const text = [turn.say, turn.block && blockText(turn.block, variables)]

@@ -16,6 +16,8 @@ const THEN = /^(?:end|crash|hang|exit:\d{1,3}|ask:.+)$/s;
 export const ScenarioTurn = z.strictObject({
   /** Waits before anything else. */
   delayMs: z.number().min(0).optional(),
+  /** Waits until this file exists, so that a test decides when the turn continues. */
+  waitForFile: z.string().optional(),
   say: z.string().optional(),
   /** Writes the message in pieces of this many bytes, so that everything is cut everywhere. */
   chunkBytes: z.number().int().min(1).optional(),
