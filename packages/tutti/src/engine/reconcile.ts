@@ -19,6 +19,9 @@ import type { SessionHost } from "../session/session.ts";
 import type { Workspaces } from "../workspace/workspace.ts";
 import type { World } from "../world.ts";
 
+/** Without a reason, `abort` makes an exception with a stack trace, which costs more than the timer it ends. */
+const NO_REASON = "the alarm was set anew";
+
 export interface ReconcilerOptions {
   writer: RunWriter;
   sessions: SessionHost;
@@ -117,7 +120,7 @@ export class Reconciler {
   async #compare(): Promise<void> {
     const { run } = this.#writer;
     if (isRunOver(run.status)) {
-      this.#alarm.abort();
+      this.#alarm.abort(NO_REASON);
       this.#endOthers(new Set());
       if (!run.released && !this.#releasing && !this.#untidy) this.#do("release", this.#release());
       return;
@@ -329,7 +332,7 @@ export class Reconciler {
 
   /** Wakes up when the first moment has come, and lets the rules say what that means. */
   #setAlarm(deadlines: readonly Deadline[], lookAt: number | null): void {
-    this.#alarm.abort();
+    this.#alarm.abort(NO_REASON);
     const { world } = this.#options;
     const moments = [...deadlines.map((deadline) => deadline.at), ...(lookAt === null ? [] : [lookAt])];
     const idleAt = this.#idleAt();
@@ -376,7 +379,7 @@ export class Reconciler {
   /** Lets go of everything. With `stop`, the sessions are ended; the run can be taken up again in either case. */
   async leave(stop: boolean): Promise<void> {
     this.#left = true;
-    this.#alarm.abort();
+    this.#alarm.abort(NO_REASON);
     await this.#looked;
     const attendants = [...this.#attendants.values()];
     this.#attendants.clear();

@@ -64,7 +64,7 @@ export function findMarked(name: string, value: string): number[] {
   return readdirSync("/proc")
     .filter((entry) => /^\d+$/.test(entry))
     .map(Number)
-    .filter((pid) => pid !== process.pid && readStartTime(pid) !== null && holds(pid, mark));
+    .filter((pid) => pid !== process.pid && holds(pid, mark) && readStartTime(pid) !== null);
 }
 
 function holds(pid: number, mark: Buffer): boolean {
