@@ -20,7 +20,10 @@ const LONG_FILES = [
 ];
 
 export class LongFilesFirst extends BaseSequencer {
-  /** @param {import("vitest/node").TestSpecification[]} files */
+  /**
+   * @override
+   * @param {import("vitest/node").TestSpecification[]} files
+   */
   async sort(files) {
     const rank = (/** @type {import("vitest/node").TestSpecification} */ { moduleId }) => {
       const place = LONG_FILES.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
