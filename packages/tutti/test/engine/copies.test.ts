@@ -142,6 +142,7 @@ describe("an import", () => {
 
 describe("a run that was removed", () => {
   it("leaves no session behind that a run of its id could take for its own", async () => {
+    lab.inProcess = false;
     const engine = lab.open();
     const id = await lab.begin(engine, good());
     await engine.until(id, ({ status }) => status === "confirming");

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Lab } from "../lab/lab.ts";
+import { ScriptedHost, type ScriptedAgents } from "../lab/scripted-host.ts";
 import { Engine, type EngineOptions } from "../../src/engine/engine.ts";
 import type { NewRun, Templates } from "../../src/engine/new-run.ts";
 import type { Run } from "../../src/schema/run.ts";
@@ -26,6 +27,9 @@ const mapValues = <T extends object>(object: T, change: (value: T[keyof T], key:
 
 export class EngineLab extends Lab {
   readonly engines: Engine[] = [];
+  readonly #agents: ScriptedAgents = new Map();
+  /** Whether `script:` agents are played in this process. A test about processes or session folders sets it to false. */
+  inProcess = true;
 
   open(
     store: Store = new MemoryStore(),
@@ -34,15 +38,16 @@ export class EngineLab extends Lab {
     mkdirSync(this.data, { recursive: true });
     const engineFile = join(this.data, "engine.json");
     writeFileSync(engineFile, JSON.stringify(identify(process.pid)));
+    const kept = createKeptHost({
+      folder: join(this.data, "sessions"),
+      engineFile,
+      world: realWorld,
+      graceMs: 500,
+      agentEnv: options.agentEnv ?? {},
+    });
     const engine = Engine.open({
       store,
-      sessions: createKeptHost({
-        folder: join(this.data, "sessions"),
-        engineFile,
-        world: realWorld,
-        graceMs: 500,
-        agentEnv: options.agentEnv ?? {},
-      }),
+      sessions: this.inProcess ? new ScriptedHost(this.#agents, kept) : kept,
       workspaces: createGitWorkspaces({ folder: join(this.data, "worktrees") }),
       world: realWorld,
       maxWorkers: options.maxWorkers ?? 20,

@@ -89,6 +89,7 @@ describe("the engine", () => {
   });
 
   it("reads what was finished while no engine was there before it looks at the clock", async () => {
+    lab.inProcess = false;
     const disk = newMemoryDisk();
     const first = lab.open(new MemoryStore(disk));
     const gate = lab.gate();

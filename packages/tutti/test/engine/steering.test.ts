@@ -165,6 +165,7 @@ describe("a budget", () => {
 
 describe("what turns use", () => {
   it("counts also when the turn is never judged, so that attempt after attempt cannot overrun the budget", async () => {
+    lab.inProcess = false;
     const engine = lab.open();
     const usage = { inputTokens: 1, outputTokens: 1, usd: 0.6 };
     const hanging = worker("one", { tools: ["Read"], usage, then: "hang" });

@@ -1,0 +1,283 @@
+// A `SessionHost` that plays `script:` agents in the process of the test. A keeper and a player process for each session
+// take most of the time of a test that is about the engine, not about processes.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Ending } from "../../src/schema/ending.ts";
+import type { TranscriptEntry, TranscriptPage } from "../../src/schema/transcript.ts";
+import { matchSession } from "../../src/session/drivers/script/match-session.ts";
+import { Scenario, type ScenarioTurn } from "../../src/session/drivers/script/scenario.ts";
+import type { Session, SessionHost, SessionSignal, SessionSpec, Turn } from "../../src/session/session.ts";
+
+const FILE_POLL_MS = 20;
+const NO_END_MS = 2 ** 31 - 1;
+/** Signals that are no part of a transcript. */
+const UNSHOWN: readonly string[] = ["ready", "sent", "caughtUp", "gone"];
+type Shown = { type: string } & Record<string, unknown>;
+const ENDED: Ending = { kind: "ended", detail: "the turn ended" };
+const INTERRUPTED: Ending = { kind: "interrupted", detail: "the turn was interrupted" };
+
+/** The agents of all hosts of one test: they outlive an engine that leaves them running, as processes do. */
+export type ScriptedAgents = Map<string, ScriptedAgent>;
+
+export class ScriptedHost implements SessionHost {
+  readonly #agents: ScriptedAgents;
+  readonly #other: SessionHost;
+
+  /** `other` runs every agent that is no `script:` one. */
+  constructor(agents: ScriptedAgents, other: SessionHost) {
+    this.#agents = agents;
+    this.#other = other;
+  }
+
+  open(spec: SessionSpec): Session {
+    if (!spec.agent.startsWith("script:")) return this.#other.open(spec);
+    const key = keyOf(spec.runId, spec.sessionId);
+    const agent = this.#agents.get(key) ?? new ScriptedAgent(spec);
+    this.#agents.set(key, agent);
+    return new ScriptedSession(agent);
+  }
+
+  async end(runId: string, sessionId: string): Promise<void> {
+    this.#agents.get(keyOf(runId, sessionId))?.end("it was stopped", true);
+    await this.#other.end(runId, sessionId);
+  }
+
+  async reap(runId: string, keep: readonly string[]): Promise<void> {
+    for (const agent of this.#of(runId)) if (!keep.includes(agent.spec.sessionId)) agent.end("it was stopped", true);
+    await this.#other.reap(runId, keep);
+  }
+
+  async forget(runId: string): Promise<void> {
+    for (const { spec } of this.#of(runId)) this.#agents.delete(keyOf(runId, spec.sessionId));
+    await this.#other.forget(runId);
+  }
+
+  knows(runId: string): boolean {
+    return this.#of(runId).length > 0 || this.#other.knows(runId);
+  }
+
+  transcript(runId: string, sessionId: string, page?: TranscriptPage): TranscriptEntry[] {
+    const agent = this.#agents.get(keyOf(runId, sessionId));
+    if (!agent) return this.#other.transcript(runId, sessionId, page);
+    const { after, limit } = page ?? { after: 0, limit: Number.POSITIVE_INFINITY };
+    return agent.transcript.slice(after, after + limit);
+  }
+
+  async archive(runId: string, sessionId: string): Promise<void> {
+    if (!this.#agents.has(keyOf(runId, sessionId))) await this.#other.archive(runId, sessionId);
+  }
+
+  isArchived(runId: string, sessionId: string): boolean {
+    return this.#other.isArchived(runId, sessionId);
+  }
+
+  check(agent: string, cwd: string): void {
+    this.#other.check(agent, cwd);
+  }
+
+  #of(runId: string): ScriptedAgent[] {
+    return [...this.#agents.values()].filter(({ spec }) => spec.runId === runId);
+  }
+}
+
+const keyOf = (runId: string, sessionId: string): string => `${runId} ${sessionId}`;
+
+class ScriptedAgent {
+  readonly spec: SessionSpec;
+  readonly delivered = new Set<number>();
+  /** Every signal since the start; a session that is opened again replays it. */
+  readonly story: SessionSignal[] = [];
+  readonly transcript: TranscriptEntry[] = [];
+  /** Called after each signal. */
+  readonly listeners = new Set<() => void>();
+  readonly #scenario: Scenario;
+  /** Turns played by each entry of the scenario. */
+  readonly #played = new Map<number, number>();
+  readonly #answers = new Map<string, (text: string) => void>();
+  #open: { turn: number; interrupt: AbortController } | null = null;
+  #turns: Promise<void> = Promise.resolve();
+  #isOver = false;
+
+  constructor(spec: SessionSpec) {
+    this.spec = spec;
+    this.#scenario = Scenario.parse(JSON.parse(readFileSync(spec.agent.replace(/^script:/, ""), "utf8")));
+    this.#emit({ type: "ready" });
+  }
+
+  #emit(signal: SessionSignal): void {
+    if (this.#isOver) return;
+    this.#isOver = signal.type === "gone";
+    this.story.push(signal);
+    if (!UNSHOWN.includes(signal.type)) this.#note(signal as Shown);
+    for (const listener of this.listeners) listener();
+  }
+
+  #note(entry: Shown): void {
+    this.transcript.push({ n: this.transcript.length + 1, ...entry } as TranscriptEntry);
+  }
+
+  end(reason: string, deliberate: boolean): void {
+    this.#emit({ type: "gone", reason, deliberate });
+    this.#open?.interrupt.abort();
+  }
+
+  deliver(turn: Turn): void {
+    if (this.delivered.has(turn.number)) return;
+    this.delivered.add(turn.number);
+    this.#turns = this.#turns.then(() => this.#play(turn));
+  }
+
+  answer(askId: string, text: string): void {
+    this.#answers.get(askId)?.(text);
+  }
+
+  interrupt(turn: number): void {
+    if (this.#open?.turn !== turn || this.#open.interrupt.signal.aborted) return;
+    this.#emit({ type: "interrupted", turn });
+    this.#open.interrupt.abort();
+  }
+
+  async #play({ number, phase, text, variables }: Turn): Promise<void> {
+    if (this.#isOver) return;
+    this.#note({ type: "prompt", turn: number, text });
+    const interrupt = new AbortController();
+    this.#open = { turn: number, interrupt };
+    this.#emit({ type: "sent", turn: number });
+    const { role, taskId: task, attempt } = this.spec;
+    const index = matchSession(this.#scenario, { role, task, attempt, phase });
+    if (index < 0) throw new Error(`the scenario has no session for ${role} ${task} ${phase}`);
+    const { turns } = this.#scenario.sessions[index]!;
+    const count = this.#played.get(index) ?? 0;
+    const turn = fill(turns[Math.min(count, turns.length - 1)]!, variables);
+    const { signal } = interrupt;
+    try {
+      const ending = await this.#act(turn, variables, signal);
+      this.#played.set(index, count + 1);
+      this.#emit({ type: "turnOver", turn: number, ending });
+      if (ending.kind === "exited") this.end("the agent exited", false);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      this.#emit({ type: "turnOver", turn: number, ending: INTERRUPTED });
+    }
+    this.#open = null;
+  }
+
+  async #act(turn: ScenarioTurn, variables: Record<string, string>, signal: AbortSignal): Promise<Ending> {
+    const wait = (ms: number): Promise<void> => sleep(ms, undefined, { signal });
+    await wait(turn.delayMs ?? 0);
+    while (turn.waitForFile !== undefined && !existsSync(turn.waitForFile)) await wait(FILE_POLL_MS);
+    for (const name of turn.tools ?? []) this.#emit({ type: "tool", name, input: {} });
+    for (const [name, content] of Object.entries(turn.write ?? {})) {
+      const file = join(this.spec.cwd, name);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, content);
+    }
+    const block = turn.block && blockText(turn.block, variables);
+    const text = [turn.say, block].filter((part) => part !== undefined).join("\n\n");
+    if (text !== "") this.#emit({ type: "text", text, complete: true });
+    if (turn.usage) {
+      const { inputTokens = 0, outputTokens = 0, usd = 0 } = turn.usage;
+      this.#emit({ type: "usage", usage: { inputTokens, outputTokens, usd } });
+    }
+    const then = turn.then ?? "end";
+    if (then === "hang") await wait(NO_END_MS);
+    if (then.startsWith("ask:")) await this.#ask(then.slice(4), signal);
+    if (then === "crash") return exited("was ended by SIGKILL");
+    if (then.startsWith("exit:")) return exited(`exited with ${then.slice(5)}`);
+    return ENDED;
+  }
+
+  async #ask(question: string, signal: AbortSignal): Promise<void> {
+    const askId = `ask-${this.story.length}`;
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    this.#answers.set(askId, resolve);
+    signal.addEventListener("abort", () => reject(new Error("interrupted")));
+    this.#emit({ type: "ask", askId, question });
+    this.#emit({ type: "text", text: `The answer was: ${await promise}`, complete: true });
+  }
+}
+
+const exited = (how: string): Ending => ({ kind: "exited", detail: `the agent ${how} in the middle of its turn` });
+
+function blockText(block: object, variables: Record<string, string>): string {
+  const start = variables["DELIMITER_START"] ?? "<<<ORCHESTRATOR_RESPONSE>>>";
+  const end = variables["DELIMITER_END"] ?? "<<<END_ORCHESTRATOR_RESPONSE>>>";
+  return `${start}\n${JSON.stringify(block, null, 2)}\n${end}`;
+}
+
+/** Replaces `{NAME}` in every string of the turn. A variable may hold anything, so it is escaped as JSON. */
+function fill(turn: ScenarioTurn, variables: Record<string, string>): ScenarioTurn {
+  const text = JSON.stringify(turn).replaceAll(/\{([A-Z_][A-Z0-9_]*)\}/g, (whole, name: string) => {
+    const value = variables[name];
+    return value === undefined ? whole : JSON.stringify(value).slice(1, -1);
+  });
+  return JSON.parse(text) as ScenarioTurn;
+}
+
+class ScriptedSession implements Session {
+  readonly #agent: ScriptedAgent;
+  #isLeft = false;
+  #wake: () => void = () => {};
+
+  constructor(agent: ScriptedAgent) {
+    this.#agent = agent;
+  }
+
+  get sessionId(): string {
+    return this.#agent.spec.sessionId;
+  }
+
+  async *signals(): AsyncGenerator<SessionSignal> {
+    const { story, listeners } = this.#agent;
+    const past = story.length;
+    const listener = (): void => this.#wake();
+    listeners.add(listener);
+    try {
+      for (let read = 0; !this.#isLeft; read++) {
+        if (read === past) yield { type: "caughtUp" };
+        while (read >= story.length && !this.#isLeft) {
+          const { promise, resolve } = Promise.withResolvers<void>();
+          this.#wake = resolve;
+          await promise;
+        }
+        const signal = story[read];
+        if (this.#isLeft || !signal) return;
+        if (signal.type === "gone" && read < past) yield { type: "caughtUp" };
+        yield signal;
+        if (signal.type === "gone") return;
+      }
+    } finally {
+      listeners.delete(listener);
+    }
+  }
+
+  async deliver(turn: Turn): Promise<void> {
+    this.#agent.deliver(turn);
+  }
+
+  wasDelivered(turn: number): boolean {
+    return this.#agent.delivered.has(turn);
+  }
+
+  async answer(askId: string, text: string): Promise<void> {
+    this.#agent.answer(askId, text);
+  }
+
+  async interrupt(turn: number): Promise<void> {
+    this.#agent.interrupt(turn);
+  }
+
+  async close(): Promise<void> {
+    this.#agent.end("it was closed after its work", true);
+  }
+
+  async stop(): Promise<void> {
+    this.#agent.end("it was stopped", true);
+  }
+
+  leave(): void {
+    this.#isLeft = true;
+    this.#wake();
+  }
+}
