@@ -18,16 +18,17 @@ export async function withEngine(
   work: (local: LocalEngine, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
   const warn = (problem: string) => output.warn(problem);
-  return whileOpen(openLocalEngine({ dataDir: output.dataDir, agentEnv, warn }), work);
+  return whileOpen(openLocalEngine({ ...output.surroundings, dataDir: output.dataDir, agentEnv, warn }), work);
 }
 
 /** The same in a folder of its own, where every session plays the scenario. */
 export async function withRehearsal(
+  output: Output,
   folder: string,
   scenario: string,
   work: (local: LocalEngine, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
-  return whileOpen(openLocalEngine({ dataDir: join(folder, "data"), scenario }), work);
+  return whileOpen(openLocalEngine({ ...output.surroundings, dataDir: join(folder, "data"), scenario }), work);
 }
 
 function whileOpen(

@@ -2,6 +2,7 @@
 import type { Colour, Paint } from "./board.ts";
 import { defaultDataDir } from "./data-folder.ts";
 import type { Screen } from "./screen.ts";
+import type { HostOptions } from "../main/sessions.ts";
 import type { TuttiError } from "../schema/error.ts";
 
 export interface GlobalFlags {
@@ -12,6 +13,9 @@ export interface GlobalFlags {
   quiet?: boolean;
   color?: boolean;
 }
+
+/** What a program that embeds the command line can replace. */
+export type Surroundings = Pick<HostOptions, "replaceHost">;
 
 const COLOURS: Record<Colour, string> = { red: "31", green: "32", yellow: "33", cyan: "36", dim: "2", bold: "1" };
 
@@ -26,7 +30,10 @@ export class Output {
   screen: Screen | null = null;
   readonly #color: boolean;
 
-  constructor(flags: GlobalFlags) {
+  readonly surroundings: Surroundings;
+
+  constructor(flags: GlobalFlags, surroundings: Surroundings = {}) {
+    this.surroundings = surroundings;
     this.json = flags.json ?? false;
     this.quiet = flags.quiet ?? false;
     this.dataDir = flags.dataDir ?? defaultDataDir();

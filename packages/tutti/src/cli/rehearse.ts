@@ -36,7 +36,7 @@ export async function rehearse(output: Output, templateId: string, flags: Rehear
   const cwd = join(folder, "corner-bookshop");
   const scenario = join(folder, "scenario.json");
   try {
-    return await withRehearsal(folder, scenario, async (opened, signal) => {
+    return await withRehearsal(output, folder, scenario, async (opened, signal) => {
       const { engine } = opened;
       await makeRepository(cwd, { ...SAMPLE_PROJECT, ...asProjectTemplate(template) });
       writeFileSync(scenario, JSON.stringify(rehearsalScenario(template, tasks)));

@@ -21,18 +21,23 @@ export interface HostOptions {
   orphanAfterMs?: number;
   /** A scenario file that every session plays, whatever agent was named: for rehearsals. */
   scenario?: string;
+  /** Replaces the host that runs agents under keepers. */
+  replaceHost?: (kept: SessionHost) => SessionHost;
 }
 
 export function openHost(dataDir: string, options: HostOptions = {}): SessionHost {
+  const { replaceHost = (kept) => kept } = options;
   const hostWith = (variables: readonly string[]): SessionHost =>
-    createKeptHost({
-      folder: join(dataDir, "sessions"),
-      engineFile: join(dataDir, "engine.json"),
-      world: realWorld,
-      agentEnv: { ...fromEnvironment(variables), ...options.agentEnv },
-      token: () => options.token ?? keptToken(dataDir),
-      ...(options.orphanAfterMs === undefined ? {} : { orphanAfterMs: options.orphanAfterMs }),
-    });
+    replaceHost(
+      createKeptHost({
+        folder: join(dataDir, "sessions"),
+        engineFile: join(dataDir, "engine.json"),
+        world: realWorld,
+        agentEnv: { ...fromEnvironment(variables), ...options.agentEnv },
+        token: () => options.token ?? keptToken(dataDir),
+        ...(options.orphanAfterMs === undefined ? {} : { orphanAfterMs: options.orphanAfterMs }),
+      }),
+    );
   const host = withAgents(hostWith([]), () => readUserConfig(dataDir).agents, hostWith);
   return options.scenario === undefined ? host : playOnly(host, options.scenario);
 }

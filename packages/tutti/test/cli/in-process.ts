@@ -1,7 +1,9 @@
 // A command in the process of the test, because most of the time of a real one is spent on starting it.
 import { vi } from "vitest";
 import { Lab, type Finished } from "../lab/lab.ts";
+import { createScriptedHost, type ScriptedAgents } from "../lab/scripted-host.ts";
 import { main } from "../../src/cli/main.ts";
+import type { Surroundings } from "../../src/cli/output.ts";
 
 export interface Ended {
   code: number;
@@ -9,7 +11,7 @@ export interface Ended {
   stderr: string;
 }
 
-export async function tutti(args: readonly string[]): Promise<Ended> {
+export async function tutti(args: readonly string[], surroundings: Surroundings = {}): Promise<Ended> {
   const said = { stdout: "", stderr: "" };
   const streams = (["stdout", "stderr"] as const).map((name) =>
     vi.spyOn(process[name], "write").mockImplementation((text) => {
@@ -18,7 +20,7 @@ export async function tutti(args: readonly string[]): Promise<Ended> {
     }),
   );
   try {
-    return { code: await main([...args]), ...said };
+    return { code: await main([...args], surroundings), ...said };
   } finally {
     for (const stream of streams) stream.mockRestore();
   }
@@ -26,9 +28,18 @@ export async function tutti(args: readonly string[]): Promise<Ended> {
 
 /** A laboratory whose commands run in this process, unless they are given an environment of their own. */
 export class InProcessLab extends Lab {
+  readonly #agents: ScriptedAgents = new Map();
+  /** Whether `script:` agents are played in this process, too. */
+  playsAgents = true;
+
+  /** Options of an engine whose agents are those of this laboratory. */
+  get surroundings(): Surroundings {
+    return this.playsAgents ? { replaceHost: (kept) => createScriptedHost(this.#agents, kept) } : {};
+  }
+
   override async tutti(args: string[], env?: Record<string, string>): Promise<Finished> {
     if (env) return super.tutti(args, env);
-    return { ...(await tutti(["--data-dir", this.data, ...args])), signal: null };
+    return { ...(await tutti(["--data-dir", this.data, ...args], this.surroundings)), signal: null };
   }
 }
 

@@ -18,6 +18,7 @@ const good = () => lab.scenario([...mainSession([{ id: "one" }, { id: "two" }]),
 
 describe("a run's log", () => {
   it("is exported, and imported elsewhere as the same run, once", async () => {
+    lab.playsAgents = false;
     const { last } = await run(good());
     const file = join(lab.folder, "run.jsonl");
     expect((await lab.json(["export", last.id!, file])).code).toBe(0);
@@ -73,6 +74,7 @@ describe("a run's log", () => {
   });
 
   it("is followed together with what was said in a session, and nothing of that is read twice", async () => {
+    lab.playsAgents = false;
     const { last } = await run(good());
     const { sessionId } = lab.events().flatMap((event) => (event.type === "worker:spawning" ? [event.data] : []))[0]!;
     const read = openTranscripts(lab.data);
@@ -121,6 +123,7 @@ describe("a run's log", () => {
 
 describe("a fork", () => {
   it("goes on from one event of another run: what was done by then, or since, is not done again", async () => {
+    lab.playsAgents = false;
     const writer = (id: string) =>
       worker(id, { tools: ["Bash"], write: { [`docs/${id}.md`]: id }, block: done({ summary: id }) });
     const agent = lab.scenario([

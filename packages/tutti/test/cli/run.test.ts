@@ -301,6 +301,7 @@ describe("work that goes wrong", () => {
   ])(
     "whose block %s is asked for again with that reason, and what was said is on record (D0-077, D0-078, D0-080)",
     async (_, say, reason) => {
+      lab.playsAgents = false;
       const sessions = [
         ...mainSession([{ id: "one" }]),
         worker("*", { say }, { write: { "a.md": "a" }, block: done({}) }),
@@ -324,6 +325,7 @@ describe("work that goes wrong", () => {
   );
 
   it("without a block three times in the analysis ends the run with the reason, and what was said and seemed to be meant is on record (D0-072, D0-073, D0-074, D0-075, D0-082/E71)", async () => {
+    lab.playsAgents = false;
     const { code, last, lines } = await run(lab.scenario([{ turns: [{ say: "The analysis is complete." }] }]), "--yes");
     expect(code).toBe(1);
     const ended = lines.filter(({ type }) => type === "turn:ended").map(({ data }) => data);
@@ -537,6 +539,7 @@ describe("the person", () => {
   });
 
   it("interrupts: agents are ended, exit 130, and the run goes on later where it was", async () => {
+    lab.playsAgents = false;
     const sessions = [
       ...mainSession([{ id: "quick" }, { id: "slow" }]),
       { match: { role: "worker", task: "slow", attempt: 1 }, turns: [{ then: "hang" }] },

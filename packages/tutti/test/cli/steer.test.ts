@@ -92,6 +92,7 @@ describe("tutti pause and resume", () => {
   });
 
   it("end sessions that a killed engine left at work, and attempt their tasks anew", async () => {
+    lab.playsAgents = false;
     const hanging = { match: { role: "worker", task: "a", attempt: 1 }, turns: [{ say: "hm", then: "hang" }] };
     const id = await waitingPlan([{ id: "a" }], hanging, goodWorker);
     const child = lab.start(["confirm", id]);

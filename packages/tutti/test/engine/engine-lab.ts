@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Lab } from "../lab/lab.ts";
-import { ScriptedHost, type ScriptedAgents } from "../lab/scripted-host.ts";
+import { createScriptedHost, type ScriptedAgents } from "../lab/scripted-host.ts";
 import { Engine, type EngineOptions } from "../../src/engine/engine.ts";
 import type { NewRun, Templates } from "../../src/engine/new-run.ts";
 import type { Run } from "../../src/schema/run.ts";
@@ -47,7 +47,7 @@ export class EngineLab extends Lab {
     });
     const engine = Engine.open({
       store,
-      sessions: this.inProcess ? new ScriptedHost(this.#agents, kept) : kept,
+      sessions: this.inProcess ? createScriptedHost(this.#agents, kept) : kept,
       workspaces: createGitWorkspaces({ folder: join(this.data, "worktrees") }),
       world: realWorld,
       maxWorkers: options.maxWorkers ?? 20,

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Ending } from "../../src/schema/ending.ts";
-import type { TranscriptEntry, TranscriptPage } from "../../src/schema/transcript.ts";
+import type { TranscriptEntry } from "../../src/schema/transcript.ts";
 import { matchSession } from "../../src/session/drivers/script/match-session.ts";
 import { Scenario, type ScenarioTurn } from "../../src/session/drivers/script/scenario.ts";
 import type { Session, SessionHost, SessionSignal, SessionSpec, Turn } from "../../src/session/session.ts";
@@ -20,65 +20,42 @@ const INTERRUPTED: Ending = { kind: "interrupted", detail: "the turn was interru
 /** The agents of all hosts of one test: they outlive an engine that leaves them running, as processes do. */
 export type ScriptedAgents = Map<string, ScriptedAgent>;
 
-export class ScriptedHost implements SessionHost {
-  readonly #agents: ScriptedAgents;
-  readonly #other: SessionHost;
-
-  /** `other` runs every agent that is no `script:` one. */
-  constructor(agents: ScriptedAgents, other: SessionHost) {
-    this.#agents = agents;
-    this.#other = other;
-  }
-
-  open(spec: SessionSpec): Session {
-    if (!spec.agent.startsWith("script:")) return this.#other.open(spec);
-    const key = keyOf(spec.runId, spec.sessionId);
-    const agent = this.#agents.get(key) ?? new ScriptedAgent(spec);
-    this.#agents.set(key, agent);
-    return new ScriptedSession(agent);
-  }
-
-  async end(runId: string, sessionId: string): Promise<void> {
-    this.#agents.get(keyOf(runId, sessionId))?.end("it was stopped", true);
-    await this.#other.end(runId, sessionId);
-  }
-
-  async reap(runId: string, keep: readonly string[]): Promise<void> {
-    for (const agent of this.#of(runId)) if (!keep.includes(agent.spec.sessionId)) agent.end("it was stopped", true);
-    await this.#other.reap(runId, keep);
-  }
-
-  async forget(runId: string): Promise<void> {
-    for (const { spec } of this.#of(runId)) this.#agents.delete(keyOf(runId, spec.sessionId));
-    await this.#other.forget(runId);
-  }
-
-  knows(runId: string): boolean {
-    return this.#of(runId).length > 0 || this.#other.knows(runId);
-  }
-
-  transcript(runId: string, sessionId: string, page?: TranscriptPage): TranscriptEntry[] {
-    const agent = this.#agents.get(keyOf(runId, sessionId));
-    if (!agent) return this.#other.transcript(runId, sessionId, page);
-    const { after, limit } = page ?? { after: 0, limit: Number.POSITIVE_INFINITY };
-    return agent.transcript.slice(after, after + limit);
-  }
-
-  async archive(runId: string, sessionId: string): Promise<void> {
-    if (!this.#agents.has(keyOf(runId, sessionId))) await this.#other.archive(runId, sessionId);
-  }
-
-  isArchived(runId: string, sessionId: string): boolean {
-    return this.#other.isArchived(runId, sessionId);
-  }
-
-  check(agent: string, cwd: string): void {
-    this.#other.check(agent, cwd);
-  }
-
-  #of(runId: string): ScriptedAgent[] {
-    return [...this.#agents.values()].filter(({ spec }) => spec.runId === runId);
-  }
+/** `other` runs every agent that is no `script:` one. */
+export function createScriptedHost(agents: ScriptedAgents, other: SessionHost): SessionHost {
+  const agentsOf = (runId: string): ScriptedAgent[] => [...agents.values()].filter(({ spec }) => spec.runId === runId);
+  return {
+    open(spec) {
+      if (!spec.agent.startsWith("script:")) return other.open(spec);
+      const key = keyOf(spec.runId, spec.sessionId);
+      const agent = agents.get(key) ?? new ScriptedAgent(spec);
+      agents.set(key, agent);
+      return new ScriptedSession(agent);
+    },
+    async end(runId, sessionId) {
+      agents.get(keyOf(runId, sessionId))?.end("it was stopped", true);
+      await other.end(runId, sessionId);
+    },
+    async reap(runId, keep) {
+      for (const agent of agentsOf(runId)) if (!keep.includes(agent.spec.sessionId)) agent.end("it was stopped", true);
+      await other.reap(runId, keep);
+    },
+    async forget(runId) {
+      for (const { spec } of agentsOf(runId)) agents.delete(keyOf(runId, spec.sessionId));
+      await other.forget(runId);
+    },
+    knows: (runId) => agentsOf(runId).length > 0 || other.knows(runId),
+    transcript(runId, sessionId, page) {
+      const agent = agents.get(keyOf(runId, sessionId));
+      if (!agent) return other.transcript(runId, sessionId, page);
+      const { after, limit } = page ?? { after: 0, limit: Number.POSITIVE_INFINITY };
+      return agent.transcript.slice(after, after + limit);
+    },
+    async archive(runId, sessionId) {
+      if (!agents.has(keyOf(runId, sessionId))) await other.archive(runId, sessionId);
+    },
+    isArchived: (runId, sessionId) => other.isArchived(runId, sessionId),
+    check: (agent, cwd) => other.check(agent, cwd),
+  };
 }
 
 const keyOf = (runId: string, sessionId: string): string => `${runId} ${sessionId}`;
