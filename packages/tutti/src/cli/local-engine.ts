@@ -18,7 +18,7 @@ export async function withEngine(
   work: (local: LocalEngine, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
   const warn = (problem: string) => output.warn(problem);
-  return whileOpen(openLocalEngine({ ...output.surroundings, dataDir: output.dataDir, agentEnv, warn }), work);
+  return whileOpen(openLocalEngine({ ...output.options, dataDir: output.dataDir, agentEnv, warn }), work);
 }
 
 /** The same in a folder of its own, where every session plays the scenario. */
@@ -28,7 +28,7 @@ export async function withRehearsal(
   scenario: string,
   work: (local: LocalEngine, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
-  return whileOpen(openLocalEngine({ ...output.surroundings, dataDir: join(folder, "data"), scenario }), work);
+  return whileOpen(openLocalEngine({ ...output.options, dataDir: join(folder, "data"), scenario }), work);
 }
 
 function whileOpen(

@@ -1,18 +1,18 @@
 // The command line: reads what was typed, runs one command and says with which code to end.
 import { CommanderError } from "commander";
-import { endWhenUnread, Output, type GlobalFlags, type Surroundings } from "./output.ts";
+import { endWhenUnread, Output, type GlobalFlags, type ProgramOptions } from "./output.ts";
 import { createProgram } from "./program.ts";
 import { toTuttiError } from "./to-tutti-error.ts";
 import { TuttiError } from "../schema/error.ts";
 
 /** Runs one command and returns its exit code. */
-export async function main(argv: string[], surroundings: Surroundings = {}): Promise<number> {
+export async function main(argv: string[], options: ProgramOptions = {}): Promise<number> {
   const ended = endWhenUnread();
   // The parser cannot say it when it fails.
   const json = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined).includes("--json");
   let code = 0;
   const program = createProgram((work) => async () => {
-    const output = new Output(program.opts<GlobalFlags>(), surroundings);
+    const output = new Output(program.opts<GlobalFlags>(), options);
     try {
       code = await work(output);
     } catch (error) {

@@ -15,7 +15,7 @@ export interface GlobalFlags {
 }
 
 /** What a program that embeds the command line can replace. */
-export type Surroundings = Pick<HostOptions, "replaceHost">;
+export type ProgramOptions = Pick<HostOptions, "replaceHost">;
 
 const COLOURS: Record<Colour, string> = { red: "31", green: "32", yellow: "33", cyan: "36", dim: "2", bold: "1" };
 
@@ -30,10 +30,10 @@ export class Output {
   screen: Screen | null = null;
   readonly #color: boolean;
 
-  readonly surroundings: Surroundings;
+  readonly options: ProgramOptions;
 
-  constructor(flags: GlobalFlags, surroundings: Surroundings = {}) {
-    this.surroundings = surroundings;
+  constructor(flags: GlobalFlags, options: ProgramOptions = {}) {
+    this.options = options;
     this.json = flags.json ?? false;
     this.quiet = flags.quiet ?? false;
     this.dataDir = flags.dataDir ?? defaultDataDir();

@@ -3,7 +3,7 @@ import { vi } from "vitest";
 import { Lab, type Finished } from "../lab/lab.ts";
 import { createScriptedHost, type ScriptedAgents } from "../lab/scripted-host.ts";
 import { main } from "../../src/cli/main.ts";
-import type { Surroundings } from "../../src/cli/output.ts";
+import type { ProgramOptions } from "../../src/cli/output.ts";
 
 export interface Ended {
   code: number;
@@ -11,7 +11,7 @@ export interface Ended {
   stderr: string;
 }
 
-export async function tutti(args: readonly string[], surroundings: Surroundings = {}): Promise<Ended> {
+export async function tutti(args: readonly string[], options: ProgramOptions = {}): Promise<Ended> {
   const said = { stdout: "", stderr: "" };
   const streams = (["stdout", "stderr"] as const).map((name) =>
     vi.spyOn(process[name], "write").mockImplementation((text) => {
@@ -20,7 +20,7 @@ export async function tutti(args: readonly string[], surroundings: Surroundings 
     }),
   );
   try {
-    return { code: await main([...args], surroundings), ...said };
+    return { code: await main([...args], options), ...said };
   } finally {
     for (const stream of streams) stream.mockRestore();
   }
@@ -33,13 +33,13 @@ export class InProcessLab extends Lab {
   playsAgents = true;
 
   /** Options of an engine whose agents are those of this laboratory. */
-  get surroundings(): Surroundings {
+  get options(): ProgramOptions {
     return this.playsAgents ? { replaceHost: (kept) => createScriptedHost(this.#agents, kept) } : {};
   }
 
   override async tutti(args: string[], env?: Record<string, string>): Promise<Finished> {
     if (env) return super.tutti(args, env);
-    return { ...(await tutti(["--data-dir", this.data, ...args], this.surroundings)), signal: null };
+    return { ...(await tutti(["--data-dir", this.data, ...args], this.options)), signal: null };
   }
 }
 

@@ -13,7 +13,9 @@ import type { Run } from "../../src/schema/run.ts";
 import type { Frame } from "../../src/server/frame.ts";
 import { startServer, type RunningServer } from "../../src/server/start-server.ts";
 import { loadToken } from "../../src/server/token.ts";
+import type { SessionHost } from "../../src/session/session.ts";
 import { Lab } from "../lab/lab.ts";
+import { createScriptedHost, type ScriptedAgents } from "../lab/scripted-host.ts";
 
 export interface Asked {
   method?: string;
@@ -35,6 +37,8 @@ export interface Answered {
 export const VERSION = "1.2.3";
 
 interface StartOptions {
+  /** Runs `script:` agents as processes under keepers instead of in this process. */
+  withKeepers?: boolean;
   webRoot?: string;
   port?: number;
   agentEnv?: Record<string, string>;
@@ -44,6 +48,7 @@ export class ServerLab {
   readonly lab = new Lab();
   readonly token = loadToken(this.lab.data);
   readonly tokens = openTokens(this.lab.data);
+  readonly #agents: ScriptedAgents = new Map();
   readonly #followers: Follower[] = [];
   local!: LocalEngine;
   server!: RunningServer;
@@ -55,8 +60,9 @@ export class ServerLab {
     return self;
   }
 
-  async start({ webRoot, port = 0, agentEnv = {} }: StartOptions = {}): Promise<void> {
-    this.local = openLocalEngine({ dataDir: this.lab.data, agentEnv });
+  async start({ webRoot, port = 0, agentEnv = {}, withKeepers = false }: StartOptions = {}): Promise<void> {
+    const replaceHost = (kept: SessionHost) => (withKeepers ? kept : createScriptedHost(this.#agents, kept));
+    this.local = openLocalEngine({ dataDir: this.lab.data, agentEnv, replaceHost });
     const { engine, templates } = this.local;
     this.automation = openSchedules(this.lab.data, engine);
     const { token, tokens, automation } = this;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { webRoot } from "./build-web.ts";
 import { Lab, processesOf } from "../lab/lab.ts";
+import { createScriptedHost, type ScriptedAgents } from "../lab/scripted-host.ts";
 import { openLocalEngine, type LocalEngine } from "../../src/main/local-engine.ts";
 import { openTokens } from "../../src/main/settings.ts";
 import type { Run } from "../../src/schema/run.ts";
@@ -16,19 +17,22 @@ export class Stage {
   readonly lab: Lab;
   readonly troubles: string[] = [];
   readonly #browser: Browser;
+  readonly #agents: ScriptedAgents;
   #local: LocalEngine;
   #server: RunningServer;
 
-  private constructor(browser: Browser, lab: Lab, local: LocalEngine, server: RunningServer) {
+  private constructor(browser: Browser, lab: Lab, agents: ScriptedAgents, local: LocalEngine, server: RunningServer) {
     this.#browser = browser;
+    this.#agents = agents;
     this.lab = lab;
     this.#local = local;
     this.#server = server;
   }
 
   static async open(browser: Browser, lab = new Lab()): Promise<Stage> {
-    const local = openLocalEngine({ dataDir: lab.data });
-    return new Stage(browser, lab, local, await serve(lab, local, 0));
+    const agents: ScriptedAgents = new Map();
+    const local = openEngine(lab, agents);
+    return new Stage(browser, lab, agents, local, await serve(lab, local, 0));
   }
 
   get engine() {
@@ -86,7 +90,7 @@ export class Stage {
   }
 
   async startServer(): Promise<void> {
-    this.#local = openLocalEngine({ dataDir: this.lab.data });
+    this.#local = openEngine(this.lab, this.#agents);
     this.#server = await serve(this.lab, this.#local, this.#server.port);
     for (const { id, released } of this.engine.list()) if (!released) await this.engine.takeUp(id);
   }
@@ -100,6 +104,9 @@ export class Stage {
     if (left.length > 0) throw new Error(`left behind: ${left.join(", ")}`);
   }
 }
+
+const openEngine = (lab: Lab, agents: ScriptedAgents): LocalEngine =>
+  openLocalEngine({ dataDir: lab.data, replaceHost: (kept) => createScriptedHost(agents, kept) });
 
 function serve({ data }: Lab, { engine, templates }: LocalEngine, port: number): Promise<RunningServer> {
   return startServer({ engine, templates, token: TOKEN, tokens: openTokens(data), port, version: "0.0.0", webRoot });
