@@ -1,8 +1,8 @@
-// Which addresses are out on the internet. Everything else is somebody's own: this machine, its networks, and what a
-// cloud tells its machines about themselves. What is not known to be public is not.
+// Decides whether an address is public. Anything not known to be public counts as internal: this machine, its networks,
+// and the metadata service of a cloud.
 import { BlockList, isIP } from "node:net";
 
-/** IPv4 that is not routed on the internet, by IANA's registry of special-purpose addresses; multicast is the last but one. */
+/** IPv4 ranges that are not routed on the internet: IANA's special-purpose registry, and multicast (`224.0.0.0/4`). */
 const INTERNAL_4 = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -22,8 +22,8 @@ const INTERNAL_4 = [
 ] as const;
 
 /**
- * Of IPv6 only 2000::/3 is on the internet, so loopback, unique-local, link-local, multicast, IPv4-mapped and NAT64
- * addresses are none of it. Within it these are not either, or have an IPv4 address inside that nobody has looked at.
+ * Only `2000::/3` of IPv6 is public, which excludes loopback, unique-local, link-local, multicast, IPv4-mapped and NAT64
+ * addresses. `INTERNAL_6` lists the ranges in it that are not routed or that embed an unchecked IPv4 address.
  */
 const PUBLIC_6 = ["2000::", 3] as const;
 const INTERNAL_6 = [
@@ -44,7 +44,7 @@ export function isPublicAddress(address: string): boolean {
     case 4:
       return !internal.check(address, "ipv4");
     case 6:
-      // One with a zone belongs to a link of this machine.
+      // An address with a zone belongs to a link of this machine.
       return !address.includes("%") && routed.check(address, "ipv6") && !internal.check(address, "ipv6");
     default:
       return false;

@@ -1,4 +1,4 @@
-// The terminal of a server as a target. It hears only of what happens while it is there.
+// The terminal bell of a server as a target. `key` is null, so it rings only for events that happen while the server runs.
 import type { Target } from "./target.ts";
 
 export const bellTarget = (ring: () => void): Target => ({
@@ -7,6 +7,6 @@ export const bellTarget = (ring: () => void): Target => ({
   sums: true,
   async tell() {
     ring();
-    return { ok: true, detail: "it rang" };
+    return { ok: true, detail: "rang" };
   },
 });

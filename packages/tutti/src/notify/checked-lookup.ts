@@ -1,16 +1,16 @@
-// Finds the addresses of a name for a connection, and refuses if one of them is internal. The connection goes to what was
-// checked here, so a name that changes its address between a check and the use of it gains nothing.
+// Resolves a host name for a connection and rejects it if one of its addresses is internal. The socket connects to the
+// addresses checked here, so DNS rebinding between the check and the connection has no effect.
 import { lookup, type LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { isPublicAddress } from "./address-rules.ts";
 
-/** Why a connection was refused before it was made; trying again cannot help. */
+/** The connection was refused before it was made; a retry cannot succeed. */
 export class RefusedAddress extends Error {}
 
 export const internalAddress = (host: string): RefusedAddress =>
-  new RefusedAddress(`${host} is an address of this machine or its networks, and allowInternal is not set`);
+  new RefusedAddress(`${host} is an internal address. Set notifications.allowInternal to true to allow it.`);
 
-/** Null if all that a name stands for may be connected to; one that may not is enough to refuse the name. */
+/** Null if every address is public; one internal address is enough to refuse the name. */
 export const whyRefused = (host: string, found: readonly LookupAddress[]): Error | null =>
   found.every(({ address }) => isPublicAddress(address)) ? null : internalAddress(host);
 

@@ -1,42 +1,42 @@
-// A command of the person's own as a target. There is no shell in between, so nothing that an agent wrote is ever read as
-// a part of the command.
+// A command of the user as a notification target. It runs without a shell, so text that an agent wrote is never parsed as
+// part of the command.
 import type { Delivery, Target } from "./target.ts";
 import { jsonBody } from "./webhook-body.ts";
 import { runCommand } from "../session/run-command.ts";
 
 const TIMEOUT_MS = 8000;
-/** What programs need that speak to the person's desktop, besides what every program needs. */
-const PASSED_ON =
+/** Environment variables that desktop programs need, besides those that every program needs. */
+const PASSED_VARIABLES =
   "PATH HOME USER LANG LC_ALL TZ TMPDIR DISPLAY WAYLAND_DISPLAY XAUTHORITY XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS";
 
-const UNWATCHED: Delivery = { ok: false, detail: "nobody waited for its end", again: { afterMs: 0 } };
+const ABANDONED: Delivery = { ok: false, detail: "Tutti closed before the command ended", again: { afterMs: 0 } };
 
 export function commandTarget(command: string, cwd: string, env: Readonly<NodeJS.ProcessEnv>): Target {
-  const passed = PASSED_ON.split(" ").flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]));
+  const passed = PASSED_VARIABLES.split(" ").flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]));
   return {
     name: "command",
     key: "command",
     sums: true,
-    async tell(told, signal) {
-      if (signal.aborted) return UNWATCHED;
+    async tell(message, signal) {
+      if (signal.aborted) return ABANDONED;
       const facts = {
-        TUTTI_NOTIFY_ID: told.id,
-        TUTTI_NOTIFY_KIND: told.kind,
-        TUTTI_NOTIFY_RUN: told.run,
-        TUTTI_NOTIFY_TASK: told.taskId ?? "",
-        TUTTI_NOTIFY_TITLE: told.title,
-        TUTTI_NOTIFY_TEXT: told.text,
-        TUTTI_NOTIFY_URL: told.url ?? "",
+        TUTTI_NOTIFY_ID: message.id,
+        TUTTI_NOTIFY_KIND: message.kind,
+        TUTTI_NOTIFY_RUN: message.run,
+        TUTTI_NOTIFY_TASK: message.taskId ?? "",
+        TUTTI_NOTIFY_TITLE: message.title,
+        TUTTI_NOTIFY_TEXT: message.text,
+        TUTTI_NOTIFY_URL: message.url ?? "",
       };
       const running = runCommand(command, {
         cwd,
         env: { ...(Object.fromEntries(passed) as Record<string, string>), ...facts },
-        stdin: `${JSON.stringify(jsonBody(told))}\n`,
+        stdin: `${JSON.stringify(jsonBody(message))}\n`,
         timeoutMs: TIMEOUT_MS,
       });
       const result = await Promise.race([running, untilAborted(signal)]);
-      if (result === null) return UNWATCHED;
-      return { ok: result.ok, detail: result.ok ? "it ended with 0" : result.detail };
+      if (result === null) return ABANDONED;
+      return { ok: result.ok, detail: result.ok ? "exited with code 0" : result.detail };
     },
   };
 }

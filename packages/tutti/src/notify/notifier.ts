@@ -1,11 +1,11 @@
-// Tells each target of what happens in runs, from the log.
+// Sends the notifications of runs to every target, read from the event log.
 //
 // Invariants
-// 1. Every notification is told to every target at least once, or given up with a report: how far each has been told is
-//    written down after the telling, and the next notifier goes on from there. Only a death between a telling and the
-//    note of it makes it told twice, under the same id.
-// 2. What is too old, was answered meanwhile, or happened in another run that this one is a copy of, is not told.
-// 3. A target that is new hears of nothing that was before it.
+// 1. Delivery is at least once: each notification reaches every target, or is given up with a report. The position of a
+//    target is stored after the delivery, and the next notifier continues there. Only a crash between the delivery and
+//    `writePositions` repeats a delivery, under the same id.
+// 2. `holds` drops a notification that is older than `OLDEST_MS`, was answered meanwhile, or was copied from another run.
+// 3. A new target receives only events that are appended after `openNotifier`.
 import { openQueue, type TargetQueue, type Waiting } from "./target-queue.ts";
 import type { Target } from "./target.ts";
 import { readTold, writeTold } from "./told-file.ts";
@@ -16,7 +16,7 @@ import type { NotificationKind } from "../schema/notification.ts";
 import type { Run } from "../schema/run.ts";
 import type { World } from "../world.ts";
 
-/** What is needed of an engine. */
+/** The part of the engine that the notifier reads. */
 export interface RunsToTell {
   events(options: { run?: string; after: number; limit?: number }): StoredEvent[];
   get(id: string): Run | null;
@@ -27,39 +27,39 @@ export interface RunsToTell {
 export interface NotifierOptions {
   runs: RunsToTell;
   targets: readonly Target[];
-  /** What is to be told. */
+  /** The kinds to deliver; others are dropped. */
   on: readonly NotificationKind[];
-  /** Where it is written down how far each target has been told. */
+  /** Holds the position of each target. */
   file: string;
   world: World;
-  /** Takes secrets out of what leaves this machine. */
+  /** Masks secrets before a text leaves this machine. */
   mask: (text: string) => string;
-  /** Hears, in a sentence, of what could not be told. */
+  /** Receives one sentence per problem, such as a failed delivery. */
   report: (problem: string) => void;
 }
 
 export interface Notifier {
-  /** Begins to tell; `dashboard` is the address below which there is a page for each run, if there is one. */
+  /** Starts delivery. `dashboard` is the base URL of the run pages, or null without a server. */
   begin(dashboard: string | null): void;
   close(): Promise<void>;
 }
 
-/** What is older is no news. */
+/** Older notifications are dropped. */
 const OLDEST_MS = 3_600_000;
 const PAGE = 1000;
-/** So many events without news before it is written down that there was none. */
-const NOTE_EVERY = 5000;
+/** Positions are stored at least once per this many events, even if none of them makes a notification. */
+const STORE_EVERY = 5000;
 
 export function openNotifier(options: NotifierOptions): Notifier {
   const { runs, targets, on, file, world, mask, report } = options;
   if (targets.length === 0) return { begin: () => {}, close: () => Promise.resolve() };
-  const opened = runs.lastSeq();
-  let heard = opened;
-  let noted = opened;
+  const openedSeq = runs.lastSeq();
+  let seenSeq = openedSeq;
+  let storedSeq = openedSeq;
   let dashboard: string | null = null;
-  let leave: (() => void) | null = null;
-  let lastNote: Promise<void> = Promise.resolve();
-  let nextNote: Promise<void> | null = null;
+  let unsubscribe: (() => void) | null = null;
+  let lastWrite: Promise<void> = Promise.resolve();
+  let nextWrite: Promise<void> | null = null;
 
   const queues = targets.map((target) =>
     openQueue({
@@ -70,7 +70,7 @@ export function openNotifier(options: NotifierOptions): Notifier {
         ...notification,
         url: dashboard === null ? null : `${dashboard}/runs/${notification.run}`,
       }),
-      settled: note,
+      settled: storePositions,
       report,
     }),
   );
@@ -78,82 +78,84 @@ export function openNotifier(options: NotifierOptions): Notifier {
   function holds({ notification, seq, since }: Waiting): boolean {
     const { run: id, kind, item } = notification;
     const run = runs.get(id);
-    // The time in which the machine slept, or by which its clock was set, makes nothing old.
+    // `mono` ignores sleep of the machine and changes of its clock, so neither makes a notification old.
     if (run === null || world.mono() - since > OLDEST_MS) return false;
     if (item !== null && entryOf(run.inbox, item.id) === undefined) return false;
     if (item === null && kind === "needs_person" && run.status !== "paused") return false;
     return !runs.events({ run: id, after: seq }).some(({ type }) => COPIED.has(type));
   }
 
-  /** Resolves when what is settled by now is written down. Those who ask while it is being written share the next time. */
-  function note(): Promise<void> {
-    nextNote ??= lastNote.then(() => {
-      nextNote = null;
-      return (lastNote = write());
+  /** Resolves once the current positions are on disk. Calls during a write share the next write. */
+  function storePositions(): Promise<void> {
+    nextWrite ??= lastWrite.then(() => {
+      nextWrite = null;
+      return (lastWrite = writePositions());
     });
-    return nextNote;
+    return nextWrite;
   }
 
-  /** A note that cannot be written is no reason to tell nothing. */
-  async function write(): Promise<void> {
-    noted = heard;
-    const lasting = queues.filter(({ target }) => target.key !== null);
-    const told = lasting.map((queue) => [queue.target.key!, queue.settledUpTo(heard)] as const);
+  /** Reports a write error and does not throw, so that delivery continues. */
+  async function writePositions(): Promise<void> {
+    storedSeq = seenSeq;
+    const withKey = queues.filter(({ target }) => target.key !== null);
+    const positions = withKey.map((queue) => [queue.target.key!, queue.settledUpTo(seenSeq)] as const);
     try {
-      if (told.length > 0) await writeTold(file, Object.fromEntries(told));
+      if (positions.length > 0) await writeTold(file, Object.fromEntries(positions));
     } catch (error) {
       report((error as Error).message);
     }
   }
 
-  function hear(event: StoredEvent, run: Run | null, listeners: readonly TargetQueue[], ageMs = 0): void {
+  function enqueue(event: StoredEvent, run: Run | null, receivers: readonly TargetQueue[], ageMs = 0): void {
     const notification = event.run === null ? null : notificationOf(event, run, mask);
     if (notification === null || !on.includes(notification.kind)) return;
     const since = world.mono() - ageMs;
-    for (const queue of listeners) queue.push({ notification, seq: event.seq, since });
+    for (const queue of receivers) queue.push({ notification, seq: event.seq, since });
   }
 
-  /** What the last notifier left, and what has happened since this one was opened. */
+  /** Enqueues the events that the previous notifier did not settle and those since `openNotifier`. */
   function catchUp(): void {
-    const told = readTold(file);
-    if (told === null) report(`${file} cannot be read; nothing from before now is told`);
+    const positions = readTold(file);
+    if (positions === null) report(`${file} cannot be read. Notifications from before this start are not sent.`);
     const now = world.now();
-    const from = queues.map(({ target: { key } }) => Math.min((key === null ? null : told?.[key]) ?? opened, opened));
-    for (let after = Math.min(...from); after < heard;) {
+    const from = queues.map(({ target: { key } }) =>
+      Math.min((key === null ? null : positions?.[key]) ?? openedSeq, openedSeq),
+    );
+    for (let after = Math.min(...from); after < seenSeq;) {
       const page = runs.events({ after, limit: PAGE });
       for (const event of page) {
-        // The state of a run that is over has to be folded first, so it is asked for only where there is something to tell.
+        // `runs.get` has to fold the log of a finished run, so call it only for events that make a notification.
         const ageMs = now - event.timestamp;
         if (ageMs > OLDEST_MS || event.run === null || notificationOf(event, null) === null) continue;
-        const late = queues.filter((_, i) => from[i]! < event.seq);
-        hear(event, runs.get(event.run), late, ageMs);
+        const behind = queues.filter((_, i) => from[i]! < event.seq);
+        enqueue(event, runs.get(event.run), behind, ageMs);
       }
-      after = page.at(-1)?.seq ?? heard;
+      after = page.at(-1)?.seq ?? seenSeq;
     }
   }
 
   return {
     begin(address) {
       dashboard = address;
-      heard = runs.lastSeq();
+      seenSeq = runs.lastSeq();
       catchUp();
-      void note();
-      leave = runs.subscribe((event, run) => {
-        // What belongs to no run may come after an event that is later in the log.
-        heard = Math.max(heard, event.seq);
-        hear(event, run, queues);
-        if (heard - noted >= NOTE_EVERY) void note();
+      void storePositions();
+      unsubscribe = runs.subscribe((event, run) => {
+        // An event without a run may arrive after an event with a higher `seq`.
+        seenSeq = Math.max(seenSeq, event.seq);
+        enqueue(event, run, queues);
+        if (seenSeq - storedSeq >= STORE_EVERY) void storePositions();
       });
     },
     async close() {
-      // Whoever has not begun knows nothing of what is still to be told.
-      if (leave === null) return;
-      leave();
+      // Without `begin`, no pending notification is enqueued: storing positions would skip them all.
+      if (unsubscribe === null) return;
+      unsubscribe();
       await Promise.all(queues.map((queue) => queue.close()));
-      await note();
+      await storePositions();
     },
   };
 }
 
-/** The last event of what a run was given of another one's past. */
+/** Each marks the end of the events that a run copied from another run. */
 const COPIED: ReadonlySet<StoredEvent["type"]> = new Set(["orchestrator:forked", "orchestrator:imported"]);

@@ -1,12 +1,12 @@
-// Many things of one run at once, told as one: twenty tasks that fail together are one piece of news to a person.
+// Combines many notifications of one run into one: twenty tasks that fail together are one piece of news to the user.
 import type { Notification } from "../schema/notification.ts";
 
-/** So many of the same kind in one run. */
+/** Fewer notifications of one kind in one run are sent one by one. */
 const MANY = 4;
-/** So many of them are told in their own words. */
+/** The combined text quotes this many notifications and counts the rest. */
 const QUOTED = 3;
 
-/** The first of those that wait, with all others that are told together with it. */
+/** The first waiting entry, with all others that are combined with it. */
 export function firstGroup<T extends { notification: Notification }>(waiting: readonly T[]): T[] {
   const [first] = waiting;
   if (!first) return [];
@@ -18,8 +18,14 @@ export function firstGroup<T extends { notification: Notification }>(waiting: re
 export function summedUp(group: readonly Notification[]): Notification {
   const last = group.at(-1)!;
   if (group.length === 1) return last;
-  const what = last.kind === "failed" ? "failures in one run" : "things wait for you in one run";
+  const subject = last.kind === "failed" ? "failures in one run" : "items wait for you in one run";
   const quoted = group.slice(0, QUOTED).map(({ title, text }) => `${title}: ${text}`);
   const more = group.length > QUOTED ? [`and ${group.length - QUOTED} more`] : [];
-  return { ...last, taskId: null, item: null, title: `${group.length} ${what}`, text: [...quoted, ...more].join("; ") };
+  return {
+    ...last,
+    taskId: null,
+    item: null,
+    title: `${group.length} ${subject}`,
+    text: [...quoted, ...more].join("; "),
+  };
 }

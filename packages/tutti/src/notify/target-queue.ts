@@ -1,30 +1,30 @@
-// What one target has still to be told: in order, one at a time, and again after a while if it could not be told.
+// The delivery queue of one target: in order, one delivery at a time, with retries.
 //
 // Invariants
-// 1. What was pushed is settled exactly once: told, given up with a report, or found to hold no longer. When the queue is
-//    closed before that, it stays unsettled, and whoever opens the next one pushes it again.
-// 2. A target that fails or hangs holds up nobody else, and nothing that it does gets out of here.
+// 1. Each pushed entry is settled exactly once: delivered, given up with a report, or dropped because `holds` is false.
+//    `close` may leave entries unsettled; the next notifier pushes those again.
+// 2. A target that fails or hangs delays no other target, and its errors never leave the queue.
 import { firstGroup, summedUp } from "./sum-up.ts";
 import type { Delivery, Target, Told } from "./target.ts";
 import type { Notification } from "../schema/notification.ts";
 import type { World } from "../world.ts";
 
-/** A notification and the place of its event in the log. */
+/** A notification with the `seq` of its event. */
 export interface Waiting {
   notification: Notification;
   seq: number;
-  /** When it happened, by the clock that only goes forward. */
+  /** When it happened, on the monotonic clock. */
   since: number;
 }
 
 export interface QueueOptions {
   target: Target;
   world: World;
-  /** Whether it is still worth telling. */
+  /** Whether the notification is still worth sending. */
   holds: (waiting: Waiting) => boolean;
-  /** As the target gets to see it. */
+  /** Turns a notification into the form that targets receive. */
   dress: (notification: Notification) => Told;
-  /** Resolves when it is written down that something is settled; nothing else is told before. */
+  /** Resolves once the new position is stored. The next delivery waits for it. */
   settled: () => Promise<void>;
   report: (problem: string) => void;
 }
@@ -32,91 +32,91 @@ export interface QueueOptions {
 export interface TargetQueue {
   readonly target: Target;
   push(waiting: Waiting): void;
-  /** The last event up to which everything is settled, if everything up to `heard` was pushed. */
-  settledUpTo(heard: number): number;
-  /** Tells what waits without further delay, tries nothing again, and ends. */
+  /** The `seq` up to which everything is settled, provided that every event up to `seenSeq` was pushed. */
+  settledUpTo(seenSeq: number): number;
+  /** Delivers the waiting entries at once and without retries, then ends. */
   close(): Promise<void>;
 }
 
-/** What is answered in this time, such as a plan that a flag confirms, is not told. */
+/** Delay before a delivery. An item that is answered in this time, such as a plan that `--yes` confirms, is not sent. */
 const HOLD_MS = 2000;
-/** The waits between tries; then it is given up. */
+/** Waits between deliveries of one notification; after the last one it is given up. */
 const RETRY_MS = [1000, 5000, 30_000, 120_000, 300_000];
-/** How long the end may be held up. */
+/** How long `close` waits before it aborts the current delivery. */
 const CLOSE_MS = 5000;
 
 export function openQueue(options: QueueOptions): TargetQueue {
   const { target, world, holds, dress, settled } = options;
   const closing = new AbortController();
-  const over = new AbortController();
+  const overdue = new AbortController();
   let waiting: Waiting[] = [];
   let busy: Promise<void> = Promise.resolve();
   let isBusy = false;
-  /** The same trouble is told once, until it is over. */
-  let isTroubled = false;
+  /** A failing target reports once, until a delivery succeeds. */
+  let isFailing = false;
 
-  async function work(): Promise<void> {
+  async function drain(): Promise<void> {
     isBusy = true;
-    // What was decided together is pushed together, and is to be seen together.
+    // Events of one decision are pushed in one go: wait for all of them, so that they can form a group.
     await Promise.resolve();
     try {
       while (waiting.length > 0 && (await settleNext()));
     } catch (error) {
-      trouble((error as Error).message);
+      reportOnce((error as Error).message);
     } finally {
       isBusy = false;
     }
   }
 
-  /** False if the end came first. */
+  /** Resolves to false if the queue was closed first. */
   async function settleNext(): Promise<boolean> {
     const wait = waiting[0]!.notification.at + HOLD_MS - world.now();
     if (wait > 0) await world.sleep(Math.min(wait, HOLD_MS), closing.signal, true);
     const group = new Set(target.sums ? firstGroup(waiting) : waiting.slice(0, 1));
-    const held = [...group].filter(holds).map(({ notification }) => notification);
-    if (held.length > 0 && !(await deliver(summedUp(held)))) return false;
+    const current = [...group].filter(holds).map(({ notification }) => notification);
+    if (current.length > 0 && !(await deliver(summedUp(current)))) return false;
     waiting = waiting.filter((each) => !group.has(each));
     await settled();
     return true;
   }
 
   async function deliver(notification: Notification): Promise<boolean> {
-    const told = dress(notification);
+    const message = dress(notification);
     for (let tries = 1; ; tries++) {
-      const { ok, detail, again } = await tell(told);
-      if (ok) isTroubled = false;
-      else if (!again || tries > RETRY_MS.length) trouble(`${notification.id} could not be told: ${detail}`);
+      const { ok, detail, again } = await deliverOnce(message);
+      if (ok) isFailing = false;
+      else if (!again || tries > RETRY_MS.length) reportOnce(`${notification.id} could not be delivered: ${detail}`);
       if (ok || !again || tries > RETRY_MS.length) return true;
       await world.sleep(Math.max(again.afterMs, RETRY_MS[tries - 1]!), closing.signal, true);
       if (closing.signal.aborted) return false;
     }
   }
 
-  /** One that cannot even be asked, such as a command with a quote that nothing closes, would stay so. */
-  async function tell(told: Told): Promise<Delivery> {
+  /** A target that throws, for example because its command has an unclosed quote, would throw again: no retry. */
+  async function deliverOnce(message: Told): Promise<Delivery> {
     try {
-      return await target.tell(told, over.signal);
+      return await target.tell(message, overdue.signal);
     } catch (error) {
       return { ok: false, detail: (error as Error).message };
     }
   }
 
-  function trouble(problem: string): void {
-    if (!isTroubled) options.report(`${target.name}: ${problem}`);
-    isTroubled = true;
+  function reportOnce(problem: string): void {
+    if (!isFailing) options.report(`${target.name}: ${problem}`);
+    isFailing = true;
   }
 
   return {
     target,
     push(next) {
       waiting.push(next);
-      if (!isBusy && !closing.signal.aborted) busy = work();
+      if (!isBusy && !closing.signal.aborted) busy = drain();
     },
-    settledUpTo: (heard) => (waiting[0] ? waiting[0].seq - 1 : heard),
+    settledUpTo: (seenSeq) => (waiting[0] ? waiting[0].seq - 1 : seenSeq),
     async close() {
       closing.abort();
       const done = new AbortController();
-      void world.sleep(CLOSE_MS, done.signal).then(() => over.abort());
+      void world.sleep(CLOSE_MS, done.signal).then(() => overdue.abort());
       await busy;
       done.abort();
     },

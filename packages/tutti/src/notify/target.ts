@@ -1,34 +1,32 @@
-// Where notifications go, and what came of telling one.
 import type { World } from "../world.ts";
 import type { Notification, NotificationKind } from "../schema/notification.ts";
 
 export interface Delivery {
   ok: boolean;
-  /** A few words for the person: what was answered, or why it failed. Holds no secret. */
+  /** A few words for the user: the response, or the reason of the failure. Contains no secret. */
   detail: string;
-  /** Whether another try may succeed, and how long whoever was asked wants us to wait before it. */
+  /** Present if a retry may succeed. `afterMs` is the delay that the receiver asked for, or 0. */
   again?: { afterMs: number };
 }
 
-/** A notification as it is told. */
+/** A notification as a target receives it. */
 export interface Told extends Omit<Notification, "kind"> {
-  /** One that nothing happened for only shows that the way is open. */
+  /** `test` is sent by `tutti notify test` and belongs to no event. */
   kind: NotificationKind | "test";
-  /** Where a person can see more, if there is such a place. */
+  /** The run's page in the dashboard, or null without a server. */
   url: string | null;
 }
 
 export interface Target {
-  /** For people: such as `webhook hooks.example.org`. */
+  /** For display, such as `webhook hooks.example.org`. */
   name: string;
-  /** What its progress is remembered by; null for one that hears only of what happens while it is there. */
+  /** Key of the stored position. Null stores none: the target receives only events that happen while it is open. */
   key: string | null;
-  /** Whether it is for people, who want many things of one run at once told as one. */
+  /** Whether many notifications of one run are combined into one. True where people read them. */
   sums: boolean;
   tell(told: Told, signal: AbortSignal): Promise<Delivery>;
 }
 
-/** What targets take from where they are. */
 export interface Surroundings {
   env: Readonly<NodeJS.ProcessEnv>;
   world: World;

@@ -1,10 +1,10 @@
-// The targets that a person has set up, and a word to each of them to see whether it is heard.
+// Builds the targets of the user's settings and sends a test notification to each.
 import { commandTarget } from "./command-target.ts";
 import type { Delivery, Surroundings, Target, Told } from "./target.ts";
 import { webhookTarget } from "./webhook-target.ts";
 import type { NotificationSettings } from "../schema/notification-settings.ts";
 
-/** `cwd` is where a command runs. */
+/** `cwd` is the working directory of the command target. */
 export function targetsOf(settings: NotificationSettings, cwd: string, surroundings: Surroundings): Target[] {
   const { webhooks, command } = settings;
   return [
@@ -17,21 +17,20 @@ export interface Tested extends Delivery {
   target: string;
 }
 
-/** Longer than any target takes for one try. */
+/** Longer than one delivery of any target. */
 const LONGEST_MS = 60_000;
 
-/** Tells each target that this is a test, once. */
 export async function testTargets(
   targets: readonly Target[],
   { world }: Pick<Surroundings, "world">,
 ): Promise<Tested[]> {
-  const told: Told = {
+  const message: Told = {
     id: `test:${world.id(8)}`,
     kind: "test",
     run: "",
     taskId: null,
-    title: "A test of Tutti's notifications",
-    text: "If you can read this, they arrive.",
+    title: "Test notification from Tutti",
+    text: "If you can read this, notifications work.",
     request: null,
     at: world.now(),
     item: null,
@@ -40,17 +39,17 @@ export async function testTargets(
   };
   const never = new AbortController().signal;
   const done = new AbortController();
-  // A command that is waited for does not keep a process alive that has nothing else to do.
+  // A pending command does not keep the process alive, so this timer does.
   void world.sleep(LONGEST_MS, done.signal);
-  const tested = await Promise.all(
+  const results = await Promise.all(
     targets.map(async (target) => {
       try {
-        return { target: target.name, ...(await target.tell(told, never)) };
+        return { target: target.name, ...(await target.tell(message, never)) };
       } catch (error) {
         return { target: target.name, ok: false, detail: (error as Error).message };
       }
     }),
   );
   done.abort();
-  return tested;
+  return results;
 }

@@ -1,4 +1,4 @@
-// How far each target has been told, in a file of the data folder. Whoever writes it holds the lock of that folder.
+// The file in the data folder that holds the position of each target. A writer holds the lock of that folder.
 import { readFileSync } from "node:fs";
 import { open, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -7,7 +7,7 @@ import { asDiskError } from "../durable-file.ts";
 
 const Told = z.strictObject({ told: z.record(z.string(), z.number().int().nonnegative()) });
 
-/** By the target's key: the last event whose telling is settled. Null if there is a file and it cannot be read. */
+/** Maps each target key to the `seq` of its last settled event. Null if the file exists and cannot be read. */
 export function readTold(file: string): Readonly<Record<string, number>> | null {
   try {
     return Told.parse(JSON.parse(readFileSync(file, "utf8"))).told;
@@ -17,22 +17,22 @@ export function readTold(file: string): Readonly<Record<string, number>> | null 
 }
 
 /**
- * At once and durably: after a power cut the whole old or the whole new file is there. It is written after every telling,
- * so nobody else waits for the disk meanwhile. Not to be called again before it is done.
+ * Atomic and durable: after a power cut `file` is either the old or the new one. It is written after every delivery, so
+ * the write is asynchronous and does not block the event loop. Calls must not overlap, because they share `file.next`.
  */
 export async function writeTold(file: string, told: Readonly<Record<string, number>>): Promise<void> {
-  const beside = `${file}.next`;
+  const next = `${file}.next`;
   try {
-    await rm(beside, { force: true });
-    await writeFile(beside, `${JSON.stringify({ told }, null, 2)}\n`, { flag: "wx", mode: 0o600, flush: true });
-    await rename(beside, file);
+    await rm(next, { force: true });
+    await writeFile(next, `${JSON.stringify({ told }, null, 2)}\n`, { flag: "wx", mode: 0o600, flush: true });
+    await rename(next, file);
     await syncFolder(dirname(file));
   } catch (error) {
     throw asDiskError(error, `${file} cannot be written`);
   }
 }
 
-/** Systems that cannot open a folder need no such thing. */
+/** Windows cannot open a folder and needs no sync of it. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === "win32") return;
   const handle = await open(folder, "r");

@@ -1,29 +1,28 @@
-// What webhooks are sent.
 import { createHmac } from "node:crypto";
 import type { Told } from "./target.ts";
 import type { Webhook } from "../schema/notification-settings.ts";
 
-export function webhookBody(told: Told, format: Webhook["format"]): string {
-  return JSON.stringify(format === "slack" ? slackBody(told) : jsonBody(told));
+export function webhookBody(message: Told, format: Webhook["format"]): string {
+  return JSON.stringify(format === "slack" ? slackBody(message) : jsonBody(message));
 }
 
-/** The documented form, which is also what a command reads; members may be added to it. */
-export function jsonBody({ at, ...told }: Told): object {
-  return { version: 1, ...told, at: new Date(at).toISOString() };
+/** The documented format of webhooks and of a command's stdin. New members may be added to it. */
+export function jsonBody({ at, ...rest }: Told): object {
+  return { version: 1, ...rest, at: new Date(at).toISOString() };
 }
 
 function slackBody({ title, text, request, run, url }: Told): object {
   const where = url === null ? `\`${run}\`` : `<${url}|${run}>`;
   const about = [...(request === null ? [] : [`_${escaped(request)}_`]), ...(run === "" ? [] : [where])];
   const lines = [`*${escaped(title)}*`, escaped(text), about.join("  ")].filter((line) => line !== "");
-  // An address that an agent wrote is not to be fetched by anybody because it was told.
+  // Slack must not fetch a URL that an agent wrote.
   return { text: lines.join("\n"), unfurl_links: false, unfurl_media: false };
 }
 
 /**
- * Slack gives meaning to what stands between < and >, such as <!channel>; these three are what it wants escaped. Those
- * that are only compatible also call people by a bare @, and know links and pictures written as [words](address); so
- * something that nobody sees is put in between. The same keeps an address from becoming a link.
+ * Slack interprets text between `<` and `>`, such as `<!channel>`, and requires `&`, `<` and `>` to be escaped. Compatible
+ * servers also expand a bare `@name` and Markdown links and images such as `[text](url)`. A zero-width space breaks those,
+ * and also keeps a URL from becoming a link.
  */
 const escaped = (text: string): string =>
   text

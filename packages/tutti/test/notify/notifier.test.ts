@@ -1,4 +1,3 @@
-// How each target is told of everything once, whatever happens to whoever tells it.
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { answered, created, failed, item, RUN, ToldLog } from "./notify-lab.ts";
@@ -20,25 +19,28 @@ afterEach(async () => {
   log.remove();
 });
 
-/** A target that writes down what it is told; `answer` says what comes of it. */
-function listener(key: string | null, answer: (told: Told, signal: AbortSignal) => Delivery | Promise<Delivery> = ok) {
-  const heard: Told[] = [];
+/** A target that records its notifications; `answer` returns the outcome of a delivery. */
+function listener(
+  key: string | null,
+  answer: (message: Told, signal: AbortSignal) => Delivery | Promise<Delivery> = ok,
+) {
+  const received: Told[] = [];
   let wake = Promise.withResolvers<void>();
   const target: Target = {
     name: `target ${key}`,
     key,
     sums: false,
-    async tell(told, signal) {
-      heard.push(told);
+    async tell(message, signal) {
+      received.push(message);
       wake.resolve();
       wake = Promise.withResolvers();
-      return answer(told, signal);
+      return answer(message, signal);
     },
   };
   const until = async (count: number): Promise<void> => {
-    while (heard.length < count) await wake.promise;
+    while (received.length < count) await wake.promise;
   };
-  return { target, heard, until, texts: () => heard.map(({ text }) => text) };
+  return { target, received, until, texts: () => received.map(({ text }) => text) };
 }
 const ok = (): Delivery => ({ ok: true, detail: "" });
 const busy = (): Delivery => ({ ok: false, detail: "busy", again: { afterMs: 0 } });
@@ -60,7 +62,7 @@ function start(targets: { target: Target }[], more: Partial<NotifierOptions> = {
   return notifier;
 }
 
-/** What a notifier uses of a log, to be changed in part. */
+/** An object with the methods of `runs`, so that a test can replace one of them. */
 const methodsOf = (runs: NotifierOptions["runs"]): NotifierOptions["runs"] => ({
   events: (options) => runs.events(options),
   get: (id) => runs.get(id),
@@ -70,13 +72,13 @@ const methodsOf = (runs: NotifierOptions["runs"]): NotifierOptions["runs"] => ({
 
 const stopped = (notifier: Notifier): Promise<void> => open.splice(open.indexOf(notifier), 1)[0]!.close();
 
-describe("a target", () => {
-  it("is told of each thing once and in order, and after a restart only of what it was not told", async () => {
+describe("A target", () => {
+  it("receives each notification once and in order, and after a restart only the undelivered ones", async () => {
     const first = listener("a");
-    const before = start([first]);
+    const notifier = start([first]);
     await log.add([created(), item("1"), item("2")]);
     await first.until(2);
-    await stopped(before);
+    await stopped(notifier);
     expect(first.texts()).toEqual(["what about 1?", "what about 2?"]);
 
     await log.add([item("3")]);
@@ -85,13 +87,13 @@ describe("a target", () => {
     await log.add([item("4")]);
     await second.until(2);
     expect(second.texts()).toEqual(["what about 3?", "what about 4?"]);
-    expect(second.heard.map(({ id }) => id)).toEqual([`${RUN}:4`, `${RUN}:5`]);
+    expect(second.received.map(({ id }) => id)).toEqual([`${RUN}:4`, `${RUN}:5`]);
   });
 
-  it("is told again, under the same id, only of what it was being told when we died", async () => {
+  it("receives a notification again, under the same id, only if the process died during its delivery", async () => {
     await log.add([created()]);
     const first = listener("a", ({ text }) => (text.includes("0") ? ok() : new Promise(() => {})));
-    // Nobody closes this one: it is as if its process had been killed.
+    // This notifier is never closed, as if its process had been killed.
     openNotifier(optionsFor([first])).begin(null);
     await log.add([item("0"), item("1"), item("2")]);
     await first.until(2);
@@ -99,11 +101,11 @@ describe("a target", () => {
     const second = listener("a");
     start([second]);
     await second.until(2);
-    expect(second.heard[0]!.id).toBe(first.heard[1]!.id);
+    expect(second.received[0]!.id).toBe(first.received[1]!.id);
     expect(second.texts()).toEqual(["what about 1?", "what about 2?"]);
   });
 
-  it("that is new hears of nothing that was before it", async () => {
+  it("that is new receives nothing from before it was opened", async () => {
     await log.add([created(), item("1")]);
     const [a, b] = [listener("a"), listener("b")];
     await stopped(start([a]));
@@ -115,7 +117,7 @@ describe("a target", () => {
     expect(b.texts()).toEqual(["what about 3?"]);
   });
 
-  it("hears after a restart of nothing that is older than an hour, or was answered meanwhile", async () => {
+  it("receives after a restart nothing that is older than an hour or was answered meanwhile", async () => {
     await log.add([created()]);
     await stopped(start([listener("a")]));
     await log.add([item("old")], { agoMs: HOUR + 1000 });
@@ -127,7 +129,7 @@ describe("a target", () => {
     expect(a.texts()).toEqual(["what about open?", "what about last?"]);
   });
 
-  it("leaves others their turn while it is written down that it was told, which is before it is told the next thing", async () => {
+  it("does not block the event loop while its position is stored, which happens before its next delivery", async () => {
     const seen: { hadTurn: boolean; told: unknown }[] = [];
     let hadTurn = false;
     await stopped(start([listener("a")]));
@@ -145,7 +147,7 @@ describe("a target", () => {
     ]);
   });
 
-  it("hears of what has just happened also if the machine sleeps, or its clock is set, before it is told", async () => {
+  it("receives a recent notification even if the machine sleeps or its clock changes before the delivery", async () => {
     let asleep = 0;
     const world: World = {
       ...realWorld,
@@ -162,7 +164,7 @@ describe("a target", () => {
     expect(a.texts()).toEqual(["what about 1?"]);
   });
 
-  it("hears of a pause only as long as the run is paused", async () => {
+  it("receives a pause only while the run is still paused", async () => {
     const a = listener("a");
     start([a]);
     const about = { previousStatus: "running", previousPhase: null, reason: "provider", detail: "log in" } as const;
@@ -178,7 +180,7 @@ describe("a target", () => {
     expect(a.texts()).toEqual(["what about 1?", "log in"]);
   });
 
-  it("is still told everything if whoever was to tell it never began", async () => {
+  it("misses nothing if the previous notifier was closed before it began", async () => {
     await log.add([created()]);
     await stopped(start([listener("a")]));
     await log.add([item("1")]);
@@ -189,7 +191,7 @@ describe("a target", () => {
     expect(a.texts()).toEqual(["what about 1?"]);
   });
 
-  it("hears of nothing that is answered at once, such as a plan that a flag confirms", async () => {
+  it("receives nothing that is answered at once, such as a plan that a flag confirms", async () => {
     const a = listener("a");
     start([a]);
     await log.add([created(), item("1", { kind: "plan" })], { agoMs: 0 });
@@ -198,18 +200,18 @@ describe("a target", () => {
     expect(a.texts()).toEqual(["what about 2?"]);
   });
 
-  it("hears only of the kinds that are wanted, and never a secret", async () => {
+  it("receives only the configured kinds, with secrets masked", async () => {
     const a = listener("a");
     start([a], { on: ["failed"] });
     await log.add([created(), item("1"), item("2", { kind: "failure", question: "the secret is out" }), failed]);
     await a.until(2);
-    expect(a.heard.map(({ kind, text }) => [kind, text])).toEqual([
+    expect(a.received.map(({ kind, text }) => [kind, text])).toEqual([
       ["failed", "the ****** is out"],
       ["failed", "no answer — 0 planned"],
     ]);
   });
 
-  it("hears no part of a secret either, where a text is cut", async () => {
+  it("receives no part of a secret where a text is truncated", async () => {
     const a = listener("a");
     start([a]);
     await log.add([created(), item("1", { question: `${"x".repeat(594)} secret and more` })]);
@@ -217,22 +219,22 @@ describe("a target", () => {
     expect(a.texts()).toEqual([`${"x".repeat(594)} ****…`]);
   });
 
-  it("costs a look at a run's state after a restart only where there is something to tell", async () => {
+  it("causes a read of a run's state after a restart only for events that make a notification", async () => {
     const quiet = Array.from({ length: 50 }, () => answered("none"));
     await log.add([created()]);
     const notifier = start([listener("a")]);
     await stopped(notifier);
     await log.add([...quiet, item("1"), ...quiet]);
-    const asked: string[] = [];
-    const get = (id: string) => (asked.push(id), log.get(id));
+    const reads: string[] = [];
+    const get = (id: string) => (reads.push(id), log.get(id));
     const runs = { ...methodsOf(log), get };
     const a = listener("a");
     start([a], { runs });
-    expect(asked).toEqual([RUN]);
+    expect(reads).toEqual([RUN]);
     await a.until(1);
   });
 
-  it("is told nothing twice because an event was heard after one that is later in the log", async () => {
+  it("receives nothing twice if an event arrives after one with a higher seq", async () => {
     const listeners: Parameters<NotifierOptions["runs"]["subscribe"]>[0][] = [];
     const subscribe: NotifierOptions["runs"]["subscribe"] = (listener) => {
       listeners.push(listener);
@@ -251,7 +253,7 @@ describe("a target", () => {
     expect(again.texts()).toEqual(["what about 2?"]);
   });
 
-  it("that cannot even be asked is given up with a report, and is not in the way of what comes next", async () => {
+  it("that throws loses that notification with a report, and still receives the next one", async () => {
     const a = listener("a", ({ text }) => {
       if (text.includes("1")) throw new Error("a quote is not closed");
       return ok();
@@ -260,11 +262,11 @@ describe("a target", () => {
     await log.add([created(), item("1"), item("2")]);
     await a.until(2);
     await stopped(open[0]!);
-    expect(reports).toEqual([`target a: ${RUN}:2 could not be told: a quote is not closed`]);
+    expect(reports).toEqual([`target a: ${RUN}:2 could not be delivered: a quote is not closed`]);
     expect(JSON.parse(readFileSync(log.file, "utf8"))).toEqual({ told: { a: 3 } });
   });
 
-  it("hears of nothing that happened in another run, which this one is a copy of", async () => {
+  it("receives nothing that a run copied from another run", async () => {
     const a = listener("a");
     start([a]);
     const copy = "orch_000000000002";
@@ -274,7 +276,7 @@ describe("a target", () => {
     expect(a.texts()).toEqual(["what about 2?"]);
   });
 
-  it("that fails is tried again for a while and holds up nobody else; what is given up is reported once", async () => {
+  it("that fails is retried for a while and delays no other target; giving up is reported once", async () => {
     const waits: number[] = [];
     const hurried: World = {
       ...realWorld,
@@ -291,12 +293,12 @@ describe("a target", () => {
     expect(waits).toEqual([1000, 5000, 30_000, 120_000, 300_000, 1000, 5000, 30_000, 120_000, 300_000]);
     expect(b.texts()).toEqual(["what about 1?", "what about 2?"]);
     await stopped(open[0]!);
-    expect(reports).toEqual([`target a: ${RUN}:2 could not be told: busy`]);
+    expect(reports).toEqual([`target a: ${RUN}:2 could not be delivered: busy`]);
     const { told } = JSON.parse(readFileSync(log.file, "utf8")) as { told: Record<string, number> };
     expect(told).toEqual({ a: 3, b: 3 });
   });
 
-  it("that could not be told when the end came is told by the next one", async () => {
+  it("that fails until the notifier closes receives the notification from the next notifier", async () => {
     const a = listener("a", busy);
     const notifier = start([a]);
     await log.add([created(), item("1")]);
@@ -309,7 +311,7 @@ describe("a target", () => {
     expect(again.texts()).toEqual(["what about 1?"]);
   });
 
-  it("is told at the end of what has only just happened", async () => {
+  it("receives the newest notifications when the notifier closes", async () => {
     const a = listener("a");
     const notifier = start([a]);
     await log.add([created(), item("1")], { agoMs: 0 });
@@ -317,23 +319,23 @@ describe("a target", () => {
     expect(a.texts()).toEqual(["what about 1?"]);
   });
 
-  it("for people is told of many things of one run at once as of one", async () => {
+  it("for people receives many notifications of one run as one", async () => {
     const a = listener("a");
     a.target.sums = true;
     start([a]);
     const many = Array.from({ length: 20 }, (_, i) => item(`${i}`, { kind: "failure", taskId: `t${i}` }));
     await log.add([created(), ...many, item("x")]);
     await a.until(2);
-    expect(a.heard.map(({ id, title }) => [id, title])).toEqual([
+    expect(a.received.map(({ id, title }) => [id, title])).toEqual([
       [`${RUN}:21`, "20 failures in one run"],
       [`${RUN}:22`, "one asks"],
     ]);
-    expect(a.heard[0]!.text).toBe(
+    expect(a.received[0]!.text).toBe(
       "t0 failed: what about 0?; t1 failed: what about 1?; t2 failed: what about 2?; and 17 more",
     );
   });
 
-  it("goes on from now when nobody can say how far it was told", async () => {
+  it("continues from now if the file of positions cannot be read", async () => {
     await log.add([created(), item("1")]);
     writeFileSync(log.file, "{ not json");
     const a = listener("a");
@@ -341,6 +343,6 @@ describe("a target", () => {
     await log.add([item("2")]);
     await a.until(1);
     expect(a.texts()).toEqual(["what about 2?"]);
-    expect(reports).toEqual([`${log.file} cannot be read; nothing from before now is told`]);
+    expect(reports).toEqual([`${log.file} cannot be read. Notifications from before this start are not sent.`]);
   });
 });

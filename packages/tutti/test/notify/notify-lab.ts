@@ -1,4 +1,4 @@
-// What the tests of notifications need: a log with real events in a real store, and a webhook that writes down what comes.
+// Fixtures for the notification tests: a log of real events in a real store, and a webhook that records its requests.
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -59,7 +59,7 @@ export const created = (id = RUN): RunEvent => ({
   },
 });
 
-/** A log as an engine would show it: stored, folded, then told to whoever listens. */
+/** A log with the engine's behaviour: `add` stores and folds the events, then publishes them to the subscribers. */
 export class ToldLog implements RunsToTell {
   readonly folder = mkdtempSync(join(tmpdir(), "tutti-notify-"));
   readonly file = join(this.folder, "notified.json");
@@ -67,15 +67,15 @@ export class ToldLog implements RunsToTell {
   readonly #runs = new Map<string, Run>();
   readonly #listeners = new Set<(event: StoredEvent, run: Run | null) => void>();
 
-  /** Appends them as of so long ago. */
+  /** Appends the events with a timestamp `agoMs` in the past. */
   async add(events: RunEvent[], { agoMs = 5000, run = RUN } = {}): Promise<StoredEvent[]> {
     const timestamp = Date.now() - agoMs;
-    const before = this.#runs.get(run) ?? null;
-    const placed = events.map((event) => ({ ...event, timestamp }));
-    const stored = await this.store.append(run, before?.runSeq ?? 0, placed);
-    const now = before === null ? fold(null, stored)! : stored.reduce(apply, before);
-    this.#runs.set(run, now);
-    for (const event of stored) for (const listener of this.#listeners) listener(event, now);
+    const previous = this.#runs.get(run) ?? null;
+    const stamped = events.map((event) => ({ ...event, timestamp }));
+    const stored = await this.store.append(run, previous?.runSeq ?? 0, stamped);
+    const current = previous === null ? fold(null, stored)! : stored.reduce(apply, previous);
+    this.#runs.set(run, current);
+    for (const event of stored) for (const listener of this.#listeners) listener(event, current);
     return stored;
   }
 
@@ -122,7 +122,7 @@ interface Received {
   body: string;
 }
 
-/** A webhook on this machine. `answer` says what the request of that number, counted from 1, is answered. */
+/** Starts a webhook on this machine. `answer` responds to each request; `number` counts requests from 1. */
 export async function startWebhook(answer: (response: ServerResponse, number: number) => void = (r) => void r.end()) {
   const received: Received[] = [];
   let wake = Promise.withResolvers<void>();
@@ -142,7 +142,7 @@ export async function startWebhook(answer: (response: ServerResponse, number: nu
     received,
     port,
     url: `http://127.0.0.1:${port}/hook`,
-    /** Resolves when so many have come; a test that waits for ever fails by its time limit. */
+    /** Resolves after `count` requests. It has no timeout of its own: the test's time limit applies. */
     async until(count: number): Promise<void> {
       while (received.length < count) await wake.promise;
     },

@@ -1,4 +1,4 @@
-// Webhooks against a real server: what is sent, where it may go, and what is done with the answer.
+// Delivers to a real server on this machine.
 import { createHmac } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
 import { RUN, startWebhook, told } from "./notify-lab.ts";
@@ -20,18 +20,18 @@ async function webhook(...answer: Parameters<typeof startWebhook>): Promise<Hook
 }
 
 const never = new AbortController().signal;
-const tell = (webhooks: object, more: object = {}, what: Partial<Told> = {}, env = {}) => {
-  const inside = { allowInternal: true, allowHosts: ["127.0.0.1"] };
-  const settings = NotificationSettings.parse({ webhooks: [webhooks], ...inside, ...more });
-  return webhookTarget(settings.webhooks[0]!, settings, { env, world: realWorld }).tell(told(what), never);
+const deliver = (webhooks: object, more: object = {}, message: Partial<Told> = {}, env = {}) => {
+  const local = { allowInternal: true, allowHosts: ["127.0.0.1"] };
+  const settings = NotificationSettings.parse({ webhooks: [webhooks], ...local, ...more });
+  return webhookTarget(settings.webhooks[0]!, settings, { env, world: realWorld }).tell(told(message), never);
 };
 
-describe("a webhook", () => {
-  it("for Slack gets one text in which nothing that an agent wrote calls anybody or leads anywhere", async () => {
+describe("A webhook", () => {
+  it("for Slack receives one text in which an agent's words make no mention and no link", async () => {
     const hook = await webhook();
     const text = "<!channel> <@U123> <https://evil.example|click> & @here @all a@b ![see](https://evil.example/?x)";
     const url = "http://127.0.0.1:4517/runs/x";
-    expect(await tell({ url: hook.url, format: "slack" }, {}, { text, url })).toEqual({
+    expect(await deliver({ url: hook.url, format: "slack" }, {}, { text, url })).toEqual({
       ok: true,
       detail: "answered 200",
     });
@@ -45,9 +45,9 @@ describe("a webhook", () => {
     ]);
   });
 
-  it("for programs gets the notification as JSON, with its id, and signed if there is a secret", async () => {
+  it("for programs receives the notification as JSON, with its id, and signed if there is a secret", async () => {
     const hook = await webhook();
-    await tell({ url: hook.url, secretEnv: "HOOK_SECRET" }, {}, {}, { HOOK_SECRET: "canary" });
+    await deliver({ url: hook.url, secretEnv: "HOOK_SECRET" }, {}, {}, { HOOK_SECRET: "canary" });
     const [{ headers, body }] = hook.received as [Hook["received"][number]];
     expect(JSON.parse(body)).toEqual({ version: 1, ...told(), at: "1970-01-01T00:00:00.000Z" });
     expect(headers["x-tutti-notification"]).toBe(told().id);
@@ -57,28 +57,31 @@ describe("a webhook", () => {
     expect(JSON.stringify(hook.received)).not.toContain("canary");
   });
 
-  it("that wants a signature gets nothing when the secret is not there", async () => {
+  it("that expects a signature receives nothing if the secret is not set", async () => {
     const hook = await webhook();
-    const delivery = await tell({ url: hook.url, secretEnv: "HOOK_SECRET" });
-    expect(delivery).toEqual({ ok: false, detail: "the variable HOOK_SECRET with its secret is not set" });
+    const delivery = await deliver({ url: hook.url, secretEnv: "HOOK_SECRET" });
+    expect(delivery).toEqual({ ok: false, detail: "the environment variable HOOK_SECRET with the secret is not set" });
     expect(hook.received).toEqual([]);
   });
 
-  it("whose host is not allowed gets nothing, and its path is told to nobody", async () => {
+  it("whose host is not allowed receives nothing, and the error hides its path", async () => {
     const hook = await webhook();
-    const delivery = await tell({ url: `${hook.url}/secret-path` }, { allowHosts: ["hooks.example.org"] });
+    const delivery = await deliver({ url: `${hook.url}/secret-path` }, { allowHosts: ["hooks.example.org"] });
     expect(delivery).toEqual({ ok: false, detail: "127.0.0.1 is not among notifications.allowHosts" });
     expect(hook.received).toEqual([]);
   });
 
   it.each(["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "[::1]", "2130706433", "0x7f.1", "0.0.0.0"])(
-    "on this machine or its networks gets nothing unless that is allowed: %s",
+    "on this machine or its networks receives nothing without `allowInternal`: %s",
     async (host) => {
       const hook = await webhook();
       const url = `https://${host}:${hook.port}/`;
       const allowHosts = [host, new URL(url).hostname];
-      const delivery = await tell({ url }, { allowInternal: false, allowHosts });
-      expect(delivery).toMatchObject({ ok: false, detail: expect.stringContaining("allowInternal is not set") });
+      const delivery = await deliver({ url }, { allowInternal: false, allowHosts });
+      expect(delivery).toMatchObject({
+        ok: false,
+        detail: expect.stringContaining("Set notifications.allowInternal to true"),
+      });
       expect(delivery.again).toBeUndefined();
       expect(hook.received).toEqual([]);
     },
@@ -87,7 +90,7 @@ describe("a webhook", () => {
   it("that answers with a redirect is not followed", async () => {
     const other = await webhook();
     const hook = await webhook((response) => void response.writeHead(307, { location: other.url }).end());
-    const delivery = await tell({ url: hook.url });
+    const delivery = await deliver({ url: hook.url });
     expect(delivery).toEqual({ ok: false, detail: "answered 307; redirects are not followed" });
     expect(other.received).toEqual([]);
   });
@@ -97,56 +100,56 @@ describe("a webhook", () => {
     [429, { "retry-after": "999999" }, 300_000],
     [503, { "retry-after": "soon" }, 0],
     [500, {}, 0],
-  ])("that answers %i %j is tried again after %i ms", async (status, headers, afterMs) => {
+  ])("that answers %i %j is retried after %i ms", async (status, headers, afterMs) => {
     const hook = await webhook((response) => void response.writeHead(status, headers).end("busy\u001b[31m\n"));
-    const delivery = await tell({ url: hook.url });
+    const delivery = await deliver({ url: hook.url });
     expect(delivery).toEqual({ ok: false, detail: `answered ${status}: busy [31m`, again: { afterMs } });
   });
 
-  it("that names a moment is tried again then", async () => {
+  it("whose retry-after is a date is retried at that time", async () => {
     const until = new Date(Date.now() + 60_000).toUTCString();
     const hook = await webhook((response) => void response.writeHead(503, { "retry-after": until }).end());
-    const { again } = await tell({ url: hook.url });
+    const { again } = await deliver({ url: hook.url });
     expect(again!.afterMs).toBeGreaterThan(0);
     expect(again!.afterMs).toBeLessThanOrEqual(60_000);
   });
 
-  it("that refuses what it was sent is not tried again, and one that is not there is", async () => {
+  it("that rejects the request is not retried, and one that is unreachable is", async () => {
     const hook = await webhook((response) => void response.writeHead(404).end("no_service"));
-    expect(await tell({ url: hook.url })).toEqual({ ok: false, detail: "answered 404: no_service" });
+    expect(await deliver({ url: hook.url })).toEqual({ ok: false, detail: "answered 404: no_service" });
     await hook.close();
-    expect(await tell({ url: hook.url })).toMatchObject({ ok: false, again: { afterMs: 0 } });
+    expect(await deliver({ url: hook.url })).toMatchObject({ ok: false, again: { afterMs: 0 } });
   });
 
-  it("that repeats the address it was asked for does not have it shown", async () => {
+  it("that echoes its URL has the path and query hidden in the error", async () => {
     const hook = await webhook((response) => {
       const { url = "" } = response.req;
       response.writeHead(404).end(`Cannot POST ${url}; ${decodeURIComponent(url)}; no T0KEN-ÄÖ of k3y-in-query`);
     });
-    const { detail } = await tell({ url: `${hook.url}/T0KEN-ÄÖ?key=k3y-in-query` });
+    const { detail } = await deliver({ url: `${hook.url}/T0KEN-ÄÖ?key=k3y-in-query` });
     expect(detail).toBe("answered 404: Cannot POST …; …; no … of …");
   });
 
-  it("that changes the protocol has refused", async () => {
+  it("that switches the protocol counts as failed", async () => {
     const hook = await webhook(({ socket }) => {
       socket!.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\n");
     });
-    expect(await tell({ url: hook.url })).toEqual({ ok: false, detail: "answered 101" });
+    expect(await deliver({ url: hook.url })).toEqual({ ok: false, detail: "answered 101" });
   });
 
   it.each([
     [200, { ok: true, detail: "answered 200" }],
     [503, { ok: false, detail: "answered 503", again: { afterMs: 0 } }],
-  ])("that has answered %i and then breaks off has answered", async (status, delivery) => {
+  ])("that answers %i and then breaks off counts by its status", async (status, delivery) => {
     const hook = await webhook((response) => {
       response.writeHead(status, { "content-length": 100 });
       response.write("half", () => response.destroy());
     });
-    expect(await tell({ url: hook.url })).toEqual(delivery);
+    expect(await deliver({ url: hook.url })).toEqual(delivery);
   });
 
-  it("that answers without end is left", async () => {
-    const { promise: left, resolve } = Promise.withResolvers<void>();
+  it("that answers without end is disconnected", async () => {
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
     const hook = await webhook((response) => {
       response.on("close", resolve);
       response.writeHead(500);
@@ -156,13 +159,13 @@ describe("a webhook", () => {
       };
       write();
     });
-    const { detail } = await tell({ url: hook.url });
+    const { detail } = await deliver({ url: hook.url });
     expect(detail).toBe(`answered 500: ${"x".repeat(200)}`);
-    await left;
+    await closed;
   });
 });
 
-describe("the settings of webhooks", () => {
+describe("Notification settings", () => {
   it.each([
     [{ webhooks: [{ url: "http://hooks.example.org/x" }] }, "only https:// unless allowInternal is true"],
     [{ webhooks: [{ url: "ftp://hooks.example.org/x" }] }, "begins with https:// or http://"],
@@ -172,7 +175,7 @@ describe("the settings of webhooks", () => {
     [{ on: ["everything"] }, "needs_person"],
     [{ command: "  " }, "a program and its arguments"],
     [{ webhook: [] }, "webhook"],
-  ])("that say %j are refused with the reason", (settings, problem) => {
+  ])("of the form %j are rejected with the reason", (settings, problem) => {
     const { error } = NotificationSettings.safeParse(settings);
     expect(error?.message).toContain(problem);
     expect(error?.message).not.toContain("hooks.example.org");

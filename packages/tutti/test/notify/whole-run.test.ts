@@ -1,4 +1,4 @@
-// Notifications of whole runs: what the command line and the server tell to whom the person has set up, and the bell.
+// Notifications of whole runs, from the command line and from a server, and the terminal bell.
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ afterEach(async () => {
   lab.tearDown();
 });
 
-const own = (notifications: object) =>
+const writeUserConfig = (notifications: object) =>
   writeFileSync(join(lab.data, "tutti.config.json"), JSON.stringify({ notifications }));
 const inside = { allowInternal: true, allowHosts: ["127.0.0.1"] };
 const scripted = () => lab.scenario([...mainSession([{ id: "one" }]), goodWorker]);
@@ -35,8 +35,8 @@ const run = (...flags: string[]) => ["run", "x", "--cwd", lab.repo, "--agent", s
 const here = (args: string[]) => ["--data-dir", lab.data, ...args];
 const bodies = () => hook.received.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
 
-/** A command that keeps what it is told. */
-function keeper(then = ""): { command: string; file: string } {
+/** A command that records its environment and stdin in `file`. */
+function recordingCommand(then = ""): { command: string; file: string } {
   const file = join(lab.folder, "kept.jsonl");
   const program = join(lab.folder, "keep.mjs");
   const variables = `Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("TUTTI_")))`;
@@ -49,11 +49,11 @@ function keeper(then = ""): { command: string; file: string } {
   return { command: `${process.execPath} '${program}'`, file };
 }
 
-describe("a run of the command line", () => {
-  it("tells a webhook and a command how it ended, and nothing of the plan that a flag confirmed", async () => {
+describe("A run of the command line", () => {
+  it("notifies a webhook and a command of its end, and not of the plan that a flag confirmed", async () => {
     vi.stubEnv("MY_API_KEY", "canary-canary-canary");
-    const { command, file } = keeper();
-    own({ ...inside, webhooks: [{ url: hook.url }], command });
+    const { command, file } = recordingCommand();
+    writeUserConfig({ ...inside, webhooks: [{ url: hook.url }], command });
     const { code, last } = await tuttiJson<{ id: string }>(here(run("--yes")));
     expect(code).toBe(0);
     const census = expect.objectContaining({ planned: 1, completed: 1 });
@@ -83,18 +83,18 @@ describe("a run of the command line", () => {
     });
   });
 
-  it("that ends with a plan nobody confirmed tells of it, and goes on as always where nobody can be told", async () => {
-    own({ ...inside, webhooks: [{ url: hook.url }], command: "/nowhere/to/be-found" });
+  it("that stops at an unconfirmed plan notifies of it, and only warns if a delivery fails", async () => {
+    writeUserConfig({ ...inside, webhooks: [{ url: hook.url }], command: "/nowhere/to/be-found" });
     const { code, stderr } = await tutti(here(run()));
     expect(code).toBe(4);
     expect(bodies()).toMatchObject([{ kind: "needs_person", item: { kind: "plan" } }]);
-    expect(stderr).toMatch(/warning: a notification: command: orch_\w+:\d+ could not be told: .*ENOENT/);
+    expect(stderr).toMatch(/warning: a notification: command: orch_\w+:\d+ could not be delivered: .*ENOENT/);
   });
 });
 
-describe("a server", () => {
-  it("tells with a link what waits for a person and rings for it, and after a restart nothing twice", async () => {
-    own({ ...inside, webhooks: [{ url: hook.url, format: "slack" }] });
+describe("A server", () => {
+  it("sends a link to the waiting item and rings the bell, and repeats nothing after a restart", async () => {
+    writeUserConfig({ ...inside, webhooks: [{ url: hook.url, format: "slack" }] });
     let rung = 0;
     const bell = () => void rung++;
     const options = { dataDir: lab.data, port: 0, host: "127.0.0.1", version: "0.0.0", bell };
@@ -123,56 +123,56 @@ describe("a server", () => {
 });
 
 describe("tutti notify test", () => {
-  it("tells everybody once and says what came of it: exit 0, or 1 if somebody was not told", async () => {
-    const { command, file } = keeper();
-    own({ ...inside, webhooks: [{ url: hook.url }], command });
+  it("notifies every target once and prints each result: exit 0, or 1 if a delivery failed", async () => {
+    const { command, file } = recordingCommand();
+    writeUserConfig({ ...inside, webhooks: [{ url: hook.url }], command });
     expect(await tutti(here(["notify", "test"]))).toEqual({
       code: 0,
-      stdout: `told  webhook 127.0.0.1:${hook.port}: answered 200\ntold  command: it ended with 0\n`,
+      stdout: `told  webhook 127.0.0.1:${hook.port}: answered 200\ntold  command: exited with code 0\n`,
       stderr: "",
     });
     expect(bodies()).toMatchObject([{ kind: "test", run: "" }]);
     expect(existsSync(file)).toBe(true);
 
     const webhooks = [{ url: hook.url, secretEnv: "NOT_SET_ANYWHERE" }, { url: "https://hooks.example.org/secret" }];
-    own({ ...inside, webhooks, command: `${command} 'unclosed` });
+    writeUserConfig({ ...inside, webhooks, command: `${command} 'unclosed` });
     const { code, last } = await tuttiJson(here(["notify", "test"]));
     expect([code, last["ok"]]).toEqual([1, false]);
     expect((last["targets"] as { detail: string }[]).map(({ detail }) => detail)).toEqual([
-      "the variable NOT_SET_ANYWHERE with its secret is not set",
+      "the environment variable NOT_SET_ANYWHERE with the secret is not set",
       "hooks.example.org is not among notifications.allowHosts",
       expect.stringContaining("a quote or backslash"),
     ]);
     expect(JSON.stringify(last)).not.toContain("org/secret");
   });
 
-  it("says what came of it in a process that has nothing else to do", async () => {
-    own({ command: keeper().command });
+  it("waits for the result in a process that has nothing else to do", async () => {
+    writeUserConfig({ command: recordingCommand().command });
     const { code, stdout } = await lab.tutti(["notify", "test"]);
-    expect([code, stdout]).toEqual([0, "told  command: it ended with 0\n"]);
+    expect([code, stdout]).toEqual([0, "told  command: exited with code 0\n"]);
   });
 
-  it("says that nobody is set up: exit 2", async () => {
+  it("reports that no target is configured: exit 2", async () => {
     const { code, last } = await tuttiJson<{ error: { message: string } }>(here(["notify", "test"]));
     expect([code, last.error.message]).toEqual([2, expect.stringContaining("nobody is set up to be told")]);
   });
 });
 
-describe("the configuration", () => {
-  it("of a project names nobody to be told", () => {
+describe("The configuration", () => {
+  it("of a project cannot set notification targets", () => {
     lab.write("tutti.config.json", JSON.stringify({ notifications: { command: "curl evil.example" } }));
     expect(() => readProjectConfig(lab.repo)).toThrow("there is no setting notifications");
   });
 
-  it("says where it is wrong, and shows no address", () => {
-    own({ webhooks: [{ url: "http://hooks.example.org/secret" }] });
+  it("is rejected with the path of the wrong setting, without its URL", () => {
+    writeUserConfig({ webhooks: [{ url: "http://hooks.example.org/secret" }] });
     expect(() => readUserConfig(lab.data)).toThrow("notifications.webhooks.0.url: only https://");
     expect(() => readUserConfig(lab.data)).not.toThrow("secret");
   });
 
-  it("is looked at by tutti doctor: a host that is not allowed, and a secret that is not there", async () => {
+  it("is checked by tutti doctor: a host that is not allowed, and a secret that is not set", async () => {
     const webhooks = [{ url: "https://hooks.example.org/secret" }, { url: hook.url, secretEnv: "NOT_SET_ANYWHERE" }];
-    own({ ...inside, webhooks });
+    writeUserConfig({ ...inside, webhooks });
     const { code, last } = await tuttiJson<{ checks: { name: string; status: string; found: string }[] }>(
       here(["doctor"]),
     );
@@ -185,8 +185,8 @@ describe("the configuration", () => {
   });
 });
 
-describe("the bell of a terminal", () => {
-  it("rings once when the plan waits and once when the run ended", async () => {
+describe("The terminal bell", () => {
+  it("rings once for the waiting plan and once for the end of the run", async () => {
     const child = onTerminal(here(run()));
     let shown = "";
     let typed = false;
@@ -201,7 +201,7 @@ describe("the bell of a terminal", () => {
     expect(shown.split("\u0007")).toHaveLength(3);
   });
 
-  it("is silent with --quiet and --json, for what is told already, and where the person does not want it", () => {
+  it("is silent with --quiet and --json, for a repeated id, and for kinds that the user turned off", () => {
     const { isTTY } = process.stdout;
     process.stdout.isTTY = true;
     const written = vi.spyOn(process.stdout, "write").mockReturnValue(true);
@@ -214,9 +214,9 @@ describe("the bell of a terminal", () => {
     };
     try {
       expect([rings(), rings({ quiet: true }), rings({ json: true })]).toEqual([3, 0, 0]);
-      own({ on: ["ended"] });
+      writeUserConfig({ on: ["ended"] });
       expect(rings()).toBe(1);
-      own({ bell: false });
+      writeUserConfig({ bell: false });
       expect(rings()).toBe(0);
     } finally {
       process.stdout.isTTY = isTTY;
