@@ -1,8 +1,7 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
-// Everything comes from the server that serves the page, under a policy of `default-src 'self'`: nothing is inlined,
-// neither scripts nor small pictures.
+// The server sends the page with the policy `default-src 'self'`, so neither scripts nor small images may be inlined.
 export default defineConfig({
   plugins: [react()],
   build: {
@@ -11,6 +10,6 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1000,
   },
-  // For work on the page itself: `tutti serve` beside `npx vite`, one origin for both.
+  // For development of the page: run `tutti serve` beside `npx vite`; the proxy gives both one origin.
   server: { proxy: { "/api": { target: "http://127.0.0.1:4517", ws: true } } },
 });

@@ -1,7 +1,7 @@
-// Runs before the first paint, so that a chosen theme never shows up as a flash of the other one.
+// Runs before the first paint, so that the page does not flash in the other theme.
 try {
   const chosen = localStorage.getItem("tutti-theme");
   if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
 } catch {
-  // Storage is switched off; the system's theme it is.
+  // Without `localStorage` the theme of the system applies.
 }

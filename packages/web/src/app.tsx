@@ -1,4 +1,3 @@
-// The two views, by address.
 import { useRoute } from "./shell/route.ts";
 import { RunListPage } from "./list/run-list-page.tsx";
 import { RunPage } from "./run/run-page.tsx";

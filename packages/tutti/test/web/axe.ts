@@ -1,10 +1,9 @@
-// The accessibility rules of axe-core, run in a page.
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 
-/** Every broken rule with the elements that break it; empty for a sound page. Checks all rules unless some are named. */
+/** Runs axe-core in the page and returns each violated rule with its elements. Without `rules` it checks all rules. */
 export async function violations(page: Page, rules?: string[]): Promise<string[]> {
-  // Through the debugger, because the page's policy rightly lets no foreign script in.
+  // `evaluate` uses the debugger; the page's content policy blocks a script tag.
   await page.evaluate(axe.source);
   const options = rules ? { runOnly: rules } : {};
   const broken = await page.evaluate(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>

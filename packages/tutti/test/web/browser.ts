@@ -1,5 +1,5 @@
-// A real browser for the tests: the one on this machine, or Debian's where packages can be installed. Without one the
-// tests are skipped and say why; where everything must be there (CI), that is a failure.
+// Finds a browser for the tests: one on `PATH`, or Debian's `chromium`, which it installs as root. Without one the tests are
+// skipped, and with `CI=true` they fail.
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -9,7 +9,7 @@ const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-s
 
 const APT = "/usr/bin/apt-get";
 
-/** It talks to nobody but the page it is told to open. */
+/** Among others, these turn off the browser's own network requests. */
 const FLAGS = [
   "--no-sandbox",
   "--disable-gpu",
@@ -21,7 +21,7 @@ const FLAGS = [
 ];
 
 export const NO_BROWSER =
-  "no browser: set CHROME_PATH, or install Chromium, Chrome or Edge so that it is found on PATH";
+  "No browser was found. Set CHROME_PATH, or install Chromium, Chrome or Edge so that it is on PATH.";
 
 export function findBrowser(): string | null {
   const named = process.env["CHROME_PATH"];

@@ -1,4 +1,4 @@
-// The dashboard as it is served: built once, and again whenever its sources are newer.
+// Builds the dashboard if its sources are newer than the last build.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ const LOCK = join(root, "node_modules/.tutti-web-build");
 
 export const webRoot = join(web, "dist");
 
-/** Test files run side by side, and only one may build. */
+/** Test files run in parallel, and only one of them may build. */
 export async function buildWeb(): Promise<void> {
   while (!isFresh()) {
     if (!lock()) {
@@ -37,12 +37,12 @@ function isBuilt(): boolean {
 }
 
 function newest(path: string): number {
-  const own = statSync(path);
-  if (!own.isDirectory()) return own.mtimeMs;
-  return Math.max(own.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
+  const stats = statSync(path);
+  if (!stats.isDirectory()) return stats.mtimeMs;
+  return Math.max(stats.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
 }
 
-/** Takes the lock, also from a process that was killed while it built. */
+/** Acquires the lock. A lock of a dead process is removed, and the next call acquires it. */
 function lock(): boolean {
   try {
     writeFileSync(LOCK, String(process.pid), { flag: "wx" });
@@ -56,7 +56,7 @@ function lock(): boolean {
 function isOrphaned(): boolean {
   try {
     const builder = Number(readFileSync(LOCK, "utf8"));
-    // The builder has made the file and not yet written into it.
+    // The builder has created the file but not yet written its pid.
     if (builder === 0) return false;
     process.kill(builder, 0);
     return false;
@@ -66,9 +66,9 @@ function isOrphaned(): boolean {
 }
 
 function build(): void {
-  // The test runner sets another mode, in which React would be twice as slow and do everything twice.
+  // Vitest sets `NODE_ENV` to `test`, with which React would build its slower development mode.
   const env = { ...process.env, NODE_ENV: "production" };
   const vite = join(root, "node_modules/vite/bin/vite.js");
   const { status, stdout, stderr } = spawnSync(process.execPath, [vite, "build"], { cwd: web, env, encoding: "utf8" });
-  if (status !== 0) throw new Error(`the dashboard cannot be built:\n${stdout}${stderr}`);
+  if (status !== 0) throw new Error(`The dashboard cannot be built:\n${stdout}${stderr}`);
 }

@@ -5,7 +5,7 @@ import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 
 const write = (name: string) => ({ [`docs/${name}.md`]: `# ${name}\n` });
 
-/** Two tasks that run beside each other, one of them slowly, and one that needs both. */
+/** Two parallel tasks, one of them slow, and a task that depends on both. */
 const PLAN = [{ id: "first" }, { id: "slow" }, { id: "last", dependencies: ["first", "slow"] }];
 const slowly = (gate: { file: string }) => [
   ...mainSession(PLAN),
@@ -18,14 +18,14 @@ const slowly = (gate: { file: string }) => [
   goodWorker,
 ];
 
-describe("the dashboard", () => {
+describe("The dashboard", () => {
   const onStage = withBrowser();
 
   test(
-    "opens by the printed address, whose token leaves the address bar",
+    "opens at the printed URL and removes the token from the address bar",
     onStage(async (stage) => {
       const page = await stage.page();
-      await page.getByRole("heading", { name: "No run yet" }).waitFor();
+      await page.getByRole("heading", { name: "No runs yet" }).waitFor();
       expect(page.url()).toBe(`${stage.url}/`);
       expect(await page.getByRole("textbox", { name: "Command that starts a run" }).inputValue()).toMatch(
         /^tutti run /,
@@ -34,7 +34,7 @@ describe("the dashboard", () => {
   );
 
   test(
-    "lists runs, what needs the person first and the rest by age",
+    "lists the runs that need the user first and the others by age",
     onStage(async (stage) => {
       const finished = await stage.begin([...mainSession([{ id: "a" }]), goodWorker], "The first request");
       await stage.until(finished.id, "confirming");
@@ -51,7 +51,7 @@ describe("the dashboard", () => {
       expect(first).toMatch(/Completed[\s\S]*The first request[\s\S]*1 of 1 tasks/);
       expect(await page.title()).toMatch(/^\(1\)/);
 
-      // A run that is made while the page is open appears by itself.
+      // A run that is created while the page is open appears without a reload.
       await stage.begin(mainSession(PLAN), "The third request", { start: false });
       await page.getByText("The third request").waitFor();
       expect(await rows.nth(1).innerText()).toMatch(/Not started[\s\S]*The third request/);
@@ -59,13 +59,13 @@ describe("the dashboard", () => {
   );
 
   test(
-    "follows a run from its start over the confirmed plan to the result",
+    "follows a run from its start through the confirmed plan to the result",
     onStage(async (stage) => {
       const gate = stage.lab.gate();
       const run = await stage.begin(slowly(gate), "Write three pages", { start: false });
       const page = await stage.page(`/runs/${run.id}`);
       await page.getByRole("button", { name: "Start" }).click();
-      await page.getByRole("heading", { name: "Carry out this plan of 3 tasks?" }).waitFor();
+      await page.getByRole("heading", { name: "Confirm this plan of 3 tasks?" }).waitFor();
       expect(await page.locator(".plan-task").allInnerTexts()).toEqual([
         expect.stringMatching(/first[\s\S]*Title of first[\s\S]*Do first[\s\S]*starts at once/),
         expect.stringMatching(/slow[\s\S]*starts at once/),
@@ -91,14 +91,14 @@ describe("the dashboard", () => {
       expect(await page.locator(".stepper").innerText()).toMatch(
         /Analysis[\s\S]*Plan[\s\S]*Work[\s\S]*3 of 3[\s\S]*Merge/,
       );
-      // Nothing that happened to a task has moved it beside the others.
+      // Changes of status do not move a task in the graph.
       const after = await page.locator('.task-node[data-task="last"]').boundingBox();
       expect([after!.x, after!.width]).toEqual([box!.x, box!.width]);
     }),
   );
 
   test(
-    "opens what a worker says, by mouse and by keyboard",
+    "opens the transcript of a worker by mouse and by keyboard",
     onStage(async (stage) => {
       const run = await stage.begin(
         [
@@ -126,7 +126,7 @@ describe("the dashboard", () => {
       await node.focus();
       await page.keyboard.press("Enter");
       await transcript.getByText("These are my words.").waitFor();
-      // The address names it, so that a reload and a link show the same.
+      // The URL names the open transcript, so a reload shows it again.
       await page.reload();
       await transcript.getByText("These are my words.").waitFor();
       await page.getByRole("button", { name: "Close the transcript" }).click();
@@ -135,7 +135,7 @@ describe("the dashboard", () => {
   );
 
   test(
-    "shows the same after a reload in the middle of a run",
+    "shows the same state after a reload in the middle of a run",
     onStage(async (stage) => {
       const run = await stage.begin(slowly(stage.lab.gate()), "Write three pages");
       await stage.until(run.id, "confirming");
@@ -143,18 +143,18 @@ describe("the dashboard", () => {
       const page = await stage.page(`/runs/${run.id}`);
       await untilStatus(page, "first", "Completed");
       await untilStatus(page, "slow", "Working");
-      const look = async () => [
+      const readPage = async () => [
         await page.locator(".stepper").innerText(),
         ...(await page.locator(".task-node").allInnerTexts()),
         await page.locator(".activity").innerText(),
       ];
-      const before = await look();
+      const stateBeforeReload = await readPage();
       await page.reload();
       await untilStatus(page, "slow", "Working");
       await page.getByText("Live", { exact: true }).waitFor();
-      expect(await look()).toEqual(before);
+      expect(await readPage()).toEqual(stateBeforeReload);
 
-      // And it can be cancelled from here, after a second thought.
+      // Cancel asks for confirmation: decline it once, then accept it.
       await page.getByRole("button", { name: "Cancel run" }).click();
       await page.getByRole("button", { name: "No", exact: true }).click();
       await page.getByRole("button", { name: "Cancel run" }).click();
@@ -167,7 +167,7 @@ describe("the dashboard", () => {
   );
 
   test(
-    "goes on by itself when the server is gone for a while",
+    "reconnects by itself after an outage of the server",
     onStage(async (stage) => {
       const gate = stage.lab.gate();
       const run = await stage.begin(slowly(gate), "Write three pages");
@@ -182,7 +182,7 @@ describe("the dashboard", () => {
       await stage.startServer();
       await page.getByText("Live", { exact: true }).waitFor();
       await page.getByRole("heading", { name: "Success" }).waitFor();
-      // Each event was taken once: a page that reads the whole log anew tells the same.
+      // Each event was folded once: a page that reads the whole log again shows the same.
       expect(await page.locator(".activity li", { hasText: "slow completed" }).count()).toBe(1);
       await page.getByText("docs/slow.md").waitFor();
       const live = await page.locator("main").innerText();
@@ -193,7 +193,7 @@ describe("the dashboard", () => {
   );
 
   test(
-    "takes the answer to a question",
+    "sends the answer to a question",
     onStage(async (stage) => {
       const run = await stage.begin(
         [
@@ -205,7 +205,7 @@ describe("the dashboard", () => {
       await stage.until(run.id, "confirming");
       await stage.engine.confirm(run.id);
       const page = await stage.page(`/runs/${run.id}`);
-      const question = page.getByRole("region", { name: "A question" });
+      const question = page.getByRole("region", { name: "Question" });
       await question.getByText("Which colour?").waitFor();
       expect(await statusOf(page, "a")).toBe("Needs you");
       expect(await question.getByRole("button", { name: "Answer" }).isDisabled()).toBe(true);
@@ -217,7 +217,7 @@ describe("the dashboard", () => {
   );
 
   test(
-    "says why a plan cannot be carried out, and offers no confirmation",
+    "shows why a plan is invalid and offers no confirmation",
     onStage(async (stage) => {
       const run = await stage.begin(
         mainSession([
@@ -228,21 +228,21 @@ describe("the dashboard", () => {
       );
       await stage.until(run.id, "confirming");
       const page = await stage.page(`/runs/${run.id}`);
-      await page.getByRole("heading", { name: "This plan cannot be carried out" }).waitFor();
+      await page.getByRole("heading", { name: "This plan is invalid" }).waitFor();
       expect(await page.getByRole("alert").innerText()).toMatch(/cycle/);
       expect(await page.getByRole("button", { name: "Confirm plan" }).count()).toBe(0);
     }),
   );
 
   test(
-    "says in words what is not there and who is not let in",
+    "explains a missing run, a missing page and a missing sign-in",
     onStage(async (stage) => {
       const page = await stage.page("/runs/orch_aaaaaaaaaaaa");
       await page.getByRole("heading", { name: "There is no run orch_aaaaaaaaaaaa" }).waitFor();
       await page.goto(`${stage.url}/somewhere`);
-      await page.getByRole("heading", { name: "There is nothing at this address" }).waitFor();
+      await page.getByRole("heading", { name: "Page not found" }).waitFor();
       await page.getByRole("link", { name: "Go to the list of runs" }).click();
-      await page.getByRole("heading", { name: "No run yet" }).waitFor();
+      await page.getByRole("heading", { name: "No runs yet" }).waitFor();
       await page.context().clearCookies();
       await stage.begin(mainSession(PLAN), "Wakes the list up", { start: false });
       await page.getByRole("heading", { name: "This browser is not signed in" }).waitFor();

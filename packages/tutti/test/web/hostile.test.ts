@@ -1,4 +1,4 @@
-// Whatever agents, files and requests are called, the page shows it as text and stays usable.
+// The page shows hostile names and texts as plain text and stays usable.
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { untilStatus, withBrowser } from "./with-browser.ts";
@@ -60,11 +60,11 @@ async function expectHarmless(page: Page): Promise<void> {
   ).toBe(false);
 }
 
-describe("hostile text", () => {
+describe("Hostile text", () => {
   const onStage = withBrowser();
 
   test(
-    "does no harm in a plan, a question, a transcript or a result",
+    "is harmless in a plan, a question, a transcript and a result",
     onStage(async (stage) => {
       const run = await stage.begin(SESSIONS, `${IMAGE} ${TURNED} ${LONG}`);
       await stage.until(run.id, "confirming");
@@ -89,7 +89,7 @@ describe("hostile text", () => {
 
       await page.locator('.task-node[data-task="markup"]').click();
       const transcript = page.getByRole("region", { name: "Transcript" });
-      // A report for another task is part of what was said, no more.
+      // A report for another task is only text in the transcript.
       await transcript.locator(".entry-text summary").first().waitFor();
       await transcript
         .getByRole("button", { name: /Show all/ })

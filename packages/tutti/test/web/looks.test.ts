@@ -1,5 +1,5 @@
-// How it looks: both themes, wide and narrow, and what axe-core has to say about it. With TUTTI_SCREENSHOTS set to a
-// folder, every view is kept there; with TUTTI_UPDATE_PICTURES=1 the picture of the README is made anew.
+// Checks every view in both themes, wide and narrow, with axe-core. `TUTTI_SCREENSHOTS` names a folder that receives a
+// screenshot of each view; `TUTTI_UPDATE_PICTURES=1` renews the picture of the README.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -12,38 +12,38 @@ import { mainSession, worker } from "../lab/scenarios.ts";
 import type { Run } from "../../src/schema/run.ts";
 
 const PICTURE = join(import.meta.dirname, "../../../../docs/images/dashboard.png");
-const kept = process.env["TUTTI_SCREENSHOTS"];
+const screenshotFolder = process.env["TUTTI_SCREENSHOTS"];
 
-async function keep(page: Page, name: string): Promise<void> {
-  if (!kept) return;
-  mkdirSync(kept, { recursive: true });
-  await page.screenshot({ animations: "disabled", path: join(kept, `${name}.png`) });
+async function saveScreenshot(page: Page, name: string): Promise<void> {
+  if (!screenshotFolder) return;
+  mkdirSync(screenshotFolder, { recursive: true });
+  await page.screenshot({ animations: "disabled", path: join(screenshotFolder, `${name}.png`) });
 }
 
 const background = (page: Page): Promise<unknown> => page.evaluate("getComputedStyle(document.body).backgroundColor");
 
-async function confirmed(stage: Stage, sessions: object[], reached: (run: Run) => boolean): Promise<Run> {
+async function confirmAndWait(stage: Stage, sessions: object[], condition: (run: Run) => boolean): Promise<Run> {
   const { id } = await stage.begin(sessions, REQUEST, { folder: "billing-service" });
   await stage.until(id, "confirming");
   await stage.engine.confirm(id);
-  return stage.engine.until(id, reached);
+  return stage.engine.until(id, condition);
 }
 
 const isHalfway = (run: Run): boolean =>
   Object.values(run.workers).filter(({ currentAction }) => currentAction !== null).length === 3;
 
-/** One run in each state that looks different, and the address of its view. */
+/** Creates one run in each visually distinct state and returns the paths of the views. */
 async function views(stage: Stage): Promise<[string, string][]> {
   const plan = await stage.begin(FINISHED, REQUEST);
   await stage.until(plan.id, "confirming");
-  const finished = await confirmed(stage, FINISHED, ({ status }) => status === "completed");
-  const degraded = await confirmed(stage, DEGRADED, ({ status }) => status === "completed");
-  const asking = await confirmed(
+  const finished = await confirmAndWait(stage, FINISHED, ({ status }) => status === "completed");
+  const degraded = await confirmAndWait(stage, DEGRADED, ({ status }) => status === "completed");
+  const asking = await confirmAndWait(
     stage,
     [...mainSession([{ id: "a" }]), worker("a", { then: "ask:PostgreSQL or SQLite?" })],
     ({ inbox }) => Object.keys(inbox).length > 0,
   );
-  const halfway = await confirmed(stage, HALFWAY, isHalfway);
+  const halfway = await confirmAndWait(stage, HALFWAY, isHalfway);
   return [
     ["list", "/"],
     ["plan", `/runs/${plan.id}`],
@@ -55,44 +55,43 @@ async function views(stage: Stage): Promise<[string, string][]> {
   ];
 }
 
-/** One view in both themes, wide and narrow. */
 async function checkView(stage: Stage, name: string, path: string): Promise<void> {
   const page = await stage.page(path, { colorScheme: "light" });
   await page.getByText("Live", { exact: true }).waitFor();
   if (name === "transcript") await page.getByText("Prompt 1").waitFor();
-  await keep(page, `${name}-light`);
+  await saveScreenshot(page, `${name}-light`);
   const light = await background(page);
   expect(await violations(page), `${name} light`).toEqual([]);
   await page.emulateMedia({ colorScheme: "dark" });
-  await keep(page, `${name}-dark`);
+  await saveScreenshot(page, `${name}-dark`);
   expect(await background(page), `${name} light and dark`).not.toBe(light);
-  // Only colours depend on the theme.
+  // Only colours differ between the themes, so one rule is enough.
   expect(await violations(page, ["color-contrast"]), `${name} dark`).toEqual([]);
   await page.setViewportSize({ width: 800, height: 800 });
   for (const colorScheme of ["dark", "light"] as const) {
     await page.emulateMedia({ colorScheme });
     expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name).toBe(true);
-    await keep(page, `${name}-${colorScheme}-narrow`);
+    await saveScreenshot(page, `${name}-${colorScheme}-narrow`);
   }
   await page.context().close();
 }
 
-describe("the page", () => {
+describe("The page", () => {
   const onStage = withBrowser();
 
   test(
-    "holds in both themes, wide and narrow, with nothing for axe-core to say",
+    "passes axe-core and fits the window in both themes, wide and narrow",
     onStage(async (stage) => {
       const empty = await stage.page();
-      await empty.getByText("No run yet").waitFor();
+      await empty.getByText("No runs yet").waitFor();
       expect(await violations(empty)).toEqual([]);
-      await keep(empty, "empty");
+      await saveScreenshot(empty, "empty");
       await Promise.all((await views(stage)).map(([name, path]) => checkView(stage, name, path)));
     }),
   );
 
   test(
-    "keeps the theme that was chosen, over a reload",
+    "keeps the chosen theme after a reload",
     onStage(async (stage) => {
       const page = await stage.page("/", { colorScheme: "light" });
       const light = await background(page);
@@ -109,7 +108,7 @@ describe("the page", () => {
     test(
       "is the picture of the README",
       onStage(async (stage) => {
-        const run = await confirmed(stage, HALFWAY, isHalfway);
+        const run = await confirmAndWait(stage, HALFWAY, isHalfway);
         const page = await stage.page(`/runs/${run.id}`, { colorScheme: "light" });
         await page.getByText("Live", { exact: true }).waitFor();
         await page.getByText("Reading src/webhooks/deliver.ts").waitFor();

@@ -1,4 +1,4 @@
-// The parts of the page that need no browser.
+// Modules of the page that need no browser.
 import { describe, expect, test } from "vitest";
 import { curve, layOut, NODE_HEIGHT, NODE_WIDTH, shapeKey } from "../../../web/src/graph/layout.ts";
 import { orderRuns } from "../../../web/src/list/order-runs.ts";
@@ -9,7 +9,7 @@ import { splitBlocks, wordsOf } from "../../../web/src/transcript/split-blocks.t
 import type { RunSummary, WaitingItem } from "../../src/client/run-summary.ts";
 import { makeTemplate, Story } from "../run/make-run.ts";
 
-describe("the drawing of a plan", () => {
+describe("`layOut`", () => {
   const plan = [
     { id: "a", dependencies: [] },
     { id: "b", dependencies: ["a"] },
@@ -17,14 +17,14 @@ describe("the drawing of a plan", () => {
     { id: "d", dependencies: ["a", "c"] },
   ];
 
-  test("puts every task to the right of what it needs", () => {
+  test("puts every task to the right of its dependencies", () => {
     const { nodes } = layOut(plan);
     for (const { id, dependencies } of plan) {
       for (const from of dependencies) expect(nodes.get(from)!.x + NODE_WIDTH).toBeLessThan(nodes.get(id)!.x);
     }
   });
 
-  test("leads an edge past the tasks between its ends, not through them", () => {
+  test("routes an edge around the tasks between its ends", () => {
     const { nodes, edges } = layOut(plan);
     const long = edges.find(({ from, to }) => from === "a" && to === "d")!;
     for (const id of ["b", "c"]) {
@@ -36,7 +36,7 @@ describe("the drawing of a plan", () => {
     expect(curve(long.points)).toMatch(/^M[\d.]+ [\d.]+(C([\d.]+ ?){6})+$/);
   });
 
-  test("is keyed on the plan's shape, and drawn even if the plan is unsound", () => {
+  test("depends only on ids and dependencies, and draws an invalid plan too", () => {
     expect(shapeKey([{ ...plan[0]!, title: "x" } as never])).toBe(shapeKey([plan[0]!]));
     expect(shapeKey(plan)).not.toBe(shapeKey(plan.slice(1)));
     const { nodes } = layOut([
@@ -48,24 +48,24 @@ describe("the drawing of a plan", () => {
   });
 });
 
-describe("foreign text", () => {
-  test("shows what would turn or hide it", () => {
+describe("Untrusted text", () => {
+  test("is shown with its bidi and control characters escaped", () => {
     expect(visible("a\u202Eb\u2066c\u0007\u0000")).toBe(String.raw`a\u202eb\u2066c\u0007\u0000`);
     expect(visible("\u001b[1;31mred\u001b[0m\r\nline\tend")).toBe("red\nline\tend");
     expect(visible("שלום 你好 👩‍👩‍👧 é")).toBe("שלום 你好 👩‍👩‍👧 é");
   });
 
-  test("has an end, and never half a character", () => {
+  test("is truncated, but never within a surrogate pair", () => {
     expect(bounded("abc", 3)).toBe("abc");
     expect(bounded("abcd", 3)).toBe("abc …");
     expect(bounded("ab👍", 3)).toBe("ab …");
   });
 });
 
-describe("what an agent said", () => {
+describe("Text of an agent", () => {
   const format = { delimiterStart: "<<", delimiterEnd: ">>" };
 
-  test("is told apart from its reports", () => {
+  test("is split into words and reports", () => {
     expect(splitBlocks('before << {"phase": "task_list"} >> after', format)).toEqual([
       { kind: "words", text: "before" },
       { kind: "report", phase: "task list", text: '{"phase": "task_list"}' },
@@ -74,13 +74,13 @@ describe("what an agent said", () => {
     expect(splitBlocks("an << open one", format)).toEqual([{ kind: "words", text: "an << open one" }]);
   });
 
-  test("is shown without them in a short look, cut off or not", () => {
+  test("is previewed without its reports, even if a report is cut off", () => {
     expect(wordsOf("I am << {} >> here", format)).toBe("I am here");
     expect(wordsOf("I am << {", format)).toBe("I am");
   });
 });
 
-test("runs that wait for a person come first, then the newest", () => {
+test("`orderRuns` puts runs that wait for the user first, then the newest", () => {
   const run = (id: string, status: string, createdAt: string) => ({ id, status, createdAt }) as RunSummary;
   const runs = [
     run("old", "running", "2026-01-01"),
@@ -97,7 +97,7 @@ test("runs that wait for a person come first, then the newest", () => {
   expect([...questions]).toEqual([["asks", 1]]);
 });
 
-test("a phase that the template leaves out is skipped, not done", () => {
+test("A phase that the template disables is skipped, not done", () => {
   const { run } = new Story(makeTemplate());
   const states = (status: object) => steps({ ...run, ...status }).map(({ state }) => state);
   expect(states({})).toEqual(["ahead", "ahead", "ahead", "ahead", "skipped"]);
@@ -112,7 +112,7 @@ test("a phase that the template leaves out is skipped, not done", () => {
   expect(states({ status: "completed", currentPhase: "aggregation" }).slice(3)).toEqual(["skipped", "skipped"]);
 });
 
-test("times and agents are short to read", () => {
+test("`duration` and `agentName` return short texts", () => {
   expect([400, 61_000, 3_723_000].map(duration)).toEqual(["<1s", "1m 01s", "1h 02m"]);
   expect(agentName("command:/usr/local/bin/my-agent --fast")).toBe("command:my-agent");
   expect(agentName("cdp:http://127.0.0.1:9222")).toBe("cdp:http://127.0.0.1:9222");

@@ -1,4 +1,4 @@
-// Finds or installs the browser once, before test files that need it run side by side.
+// Finds or installs the browser once, before parallel test files need it.
 import { findBrowser, NO_BROWSER } from "./browser.ts";
 
 console.log(findBrowser() ?? NO_BROWSER);

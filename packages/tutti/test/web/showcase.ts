@@ -1,4 +1,4 @@
-// A run as one would have it in daily work: eight tasks with dependencies, some done, some in the middle.
+// A realistic run for screenshots: eight tasks with dependencies.
 import { done, mainSession, worker } from "../lab/scenarios.ts";
 
 export const REQUEST = "Document the billing service: every module, how the parts work together, and how to run it";
@@ -29,7 +29,7 @@ const finish = (id: string, words: string) => ({
   usage,
 });
 
-/** Says how far it is, and stays there. */
+/** Reports its progress, then hangs. */
 const halfway = (percent: number, action: string, words: string, tools: string[]) => ({
   tools,
   say: [
@@ -50,7 +50,7 @@ const main = mainSession(TASKS, {
   summary: "Eight pages under docs/, linked from docs/overview.md; names and examples were checked against the code.",
 });
 
-/** Three tasks done, three at work, two waiting. */
+/** Three tasks completed, three running, two waiting. */
 export const HALFWAY = [
   ...main,
   worker("http-api", finish("http-api", "Documented 14 routes with their errors; paging has its own section.")),
@@ -90,7 +90,7 @@ export const FINISHED = [
   { match: { role: "worker" }, turns: [finish("{TASK_ID}", "Wrote the page and checked its names against the code.")] },
 ];
 
-/** One task fails, what needs it cannot start, and two write the same file. */
+/** One task fails and blocks its dependents, and two tasks write the same file. */
 export const DEGRADED = [
   ...main,
   worker("payments", {

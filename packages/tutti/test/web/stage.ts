@@ -1,5 +1,5 @@
-// A stage for the dashboard: a laboratory, a real engine with its server, and pages in a real browser. Whatever a page
-// complains about, and every request that would leave this machine, is written down.
+// A `Lab`, a real engine with its server, and pages in a real browser. `troubles` collects console errors and warnings,
+// page errors, dialogs and requests to other servers.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -47,7 +47,7 @@ export class Stage {
     return `${this.url}/?token=${TOKEN}`;
   }
 
-  /** A run that has been started, or only created; in a clone of the repository if a name for one is given. */
+  /** Creates a run and starts it unless `start` is false. `folder` names a clone of the repository to run in. */
   async begin(sessions: object[], message: string, { start = true, folder = "" } = {}): Promise<Run> {
     const cwd = folder === "" ? this.lab.repo : join(this.lab.folder, folder);
     if (!existsSync(cwd)) this.lab.git("clone", "-q", ".", cwd);
@@ -60,12 +60,12 @@ export class Stage {
     return this.engine.until(id, (run) => run.status === status);
   }
 
-  /** A page of a person who has opened the printed address, on the list or on a run. */
+  /** A page that was opened with the printed URL, on the list or on a run. */
   async page(path = "/", options: BrowserContextOptions = {}): Promise<Page> {
-    // A browser without a graphics card takes a whole core for anything that moves.
+    // Without a graphics card, an animation occupies a whole core.
     const still = { viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" } as const;
     const context = await this.#browser.newContext({ ...still, ...options });
-    // The limit of the test ends a page that hangs.
+    // The time limit of the test applies.
     context.setDefaultTimeout(0);
     const page = await context.newPage();
     page.on("console", (message) => {
@@ -83,7 +83,7 @@ export class Stage {
     return page;
   }
 
-  /** The server goes, its agents stay with their keepers. */
+  /** Stops the server; its agents keep running under their keepers. */
   async stopServer(): Promise<void> {
     await this.#server.close();
     await this.#local.close({ leaveRunning: true });
@@ -101,7 +101,7 @@ export class Stage {
     await this.#local.close();
     const left = processesOf(this.lab.folder);
     this.lab.tearDown();
-    if (left.length > 0) throw new Error(`left behind: ${left.join(", ")}`);
+    if (left.length > 0) throw new Error(`The test left processes behind: ${left.join(", ")}.`);
   }
 }
 

@@ -1,4 +1,4 @@
-// Steering a run in a real browser: what a person can order, and what a person is asked.
+// Controls a run in a real browser, and answers its inbox items.
 import { describe, expect, test } from "vitest";
 import { violations } from "./axe.ts";
 import { statusOf, untilStatus, withBrowser } from "./with-browser.ts";
@@ -14,11 +14,11 @@ const failing = (task: string) =>
     block: { phase: "completion", data: { task_id: "{TASK_ID}", status: "failed", error: "no luck" } },
   });
 
-describe("steering in the dashboard", () => {
+describe("A user of the dashboard", () => {
   const onStage = withBrowser();
 
   test(
-    "pauses and resumes a run and a worker, cancels a worker and tries it again",
+    "pauses and resumes a run and a worker, and cancels and retries a worker",
     onStage(async (stage) => {
       const sessions = [
         ...mainSession([{ id: "a" }, { id: "b" }]),
@@ -33,7 +33,7 @@ describe("steering in the dashboard", () => {
       await untilStatus(page, "b", "Completed");
 
       await page.getByRole("button", { name: "Pause", exact: true }).click();
-      await page.getByText("Paused by a person.").waitFor();
+      await page.getByText("Paused by a user.").waitFor();
       await untilStatus(page, "a", "Paused");
       expect(await page.locator(".stepper").innerText()).toContain("paused");
       expect(stage.engine.get(id)!.status).toBe("paused");
@@ -49,7 +49,7 @@ describe("steering in the dashboard", () => {
       await untilStatus(page, "a", "Working");
       await page.getByRole("button", { name: "Cancel a" }).click();
       await untilStatus(page, "a", "Cancelled");
-      await page.getByRole("button", { name: "Try a again" }).click();
+      await page.getByRole("button", { name: "Retry a" }).click();
       await untilStatus(page, "a", "Completed");
       await page.getByRole("heading", { name: "Success" }).waitFor();
       expect(stage.engine.get(id)!.workers["a"]).toMatchObject({ attempt: 2, retryCount: 1 });
@@ -57,18 +57,18 @@ describe("steering in the dashboard", () => {
   );
 
   test(
-    "asks for another plan, leaves a task out, sets a priority, and tries a failed task again",
+    "requests a new plan, skips a task, sets a priority, and retries a failed task",
     onStage(async (stage) => {
       const tasks = [{ id: "a" }, { id: "b", dependencies: ["a"] }, { id: "c" }, { id: "d" }];
-      // Without a task that waits, the run could end before the failed task is tried again.
+      // Without a waiting task, the run could end before the retry of the failed task.
       const waiting = worker("d", { then: "ask:Which?" }, { write: { "d.md": "d" }, block: done({}) });
       const sessions = [...mainSession(tasks), failing("c"), waiting, goodWorker];
       const { id } = await stage.begin(sessions, "Write some pages");
       await stage.until(id, "confirming");
       const page = await stage.page(`/runs/${id}`);
-      await page.getByLabel("Ask for changes").fill("shorter pages");
-      await page.getByRole("button", { name: "Ask for another plan" }).click();
-      await page.getByText("Another plan was asked for: shorter pages").waitFor();
+      await page.getByLabel("Request changes").fill("shorter pages");
+      await page.getByRole("button", { name: "Request a new plan" }).click();
+      await page.getByText("A new plan was requested: shorter pages").waitFor();
 
       await page.getByLabel("Skip a").check();
       await page.getByLabel("b may start without it").check();
@@ -78,14 +78,14 @@ describe("steering in the dashboard", () => {
       await untilStatus(page, "b", "Completed");
       expect(await statusOf(page, "a")).toBe("Skipped");
       await untilStatus(page, "c", "Failed");
-      const failure = page.getByRole("region", { name: "A failed task" });
+      const failure = page.getByRole("region", { name: "Failed task" });
       await failure.getByText("no luck").waitFor();
       expect(await violations(page)).toEqual([]);
       await failure.getByRole("button", { name: "Try it again" }).click();
       await untilStatus(page, "c", "Completed");
       await failure.waitFor({ state: "detached" });
-      await page.getByRole("region", { name: "A question" }).getByRole("textbox").fill("This one");
-      await page.getByRole("region", { name: "A question" }).getByRole("button", { name: "Answer" }).click();
+      await page.getByRole("region", { name: "Question" }).getByRole("textbox").fill("This one");
+      await page.getByRole("region", { name: "Question" }).getByRole("button", { name: "Answer" }).click();
       await page.getByRole("heading", { name: "Success" }).waitFor();
       const run = stage.engine.get(id)!;
       expect([run.skipped, run.tasks[2]!.priority]).toEqual([{ a: { satisfied: true } }, 1]);
@@ -93,7 +93,7 @@ describe("steering in the dashboard", () => {
   );
 
   test(
-    "takes the decisions that merging needs, and gives a run that has used up its budget more",
+    "makes the decisions that merging needs, and extends a used-up budget",
     onStage(async (stage) => {
       const needs = {
         status: "needs_input",
@@ -117,15 +117,15 @@ describe("steering in the dashboard", () => {
       });
       await stage.engine.start(id);
       const page = await stage.page(`/runs/${id}`);
-      const budget = page.getByRole("region", { name: "A budget" });
-      const decision = page.getByRole("region", { name: "A decision" });
+      const budget = page.getByRole("region", { name: "Budget" });
+      const decision = page.getByRole("region", { name: "Decision" });
       await budget.waitFor();
-      await page.getByText("Paused, because the budget is used up.").waitFor();
+      await page.getByText("Paused because the budget is used up.").waitFor();
       expect(await page.getByRole("button", { name: "Resume", exact: true }).count()).toBe(0);
       expect(await violations(page)).toEqual([]);
       await budget.getByRole("button").first().click();
       await decision.getByText("Which style?").waitFor();
-      await page.getByText("Paused, because merging needs a decision.").waitFor();
+      await page.getByText("Paused because merging needs a decision.").waitFor();
       expect(await violations(page)).toEqual([]);
       await decision.getByRole("button", { name: "snake" }).click();
       await decision.getByRole("button", { name: "Answer" }).click();
@@ -135,7 +135,7 @@ describe("steering in the dashboard", () => {
   );
 
   test(
-    "shows everything to a token that only allows to look, and says why an order is refused",
+    "with a view token sees everything, and reads why a request is refused",
     onStage(
       async (stage) => {
         const sessions = [...mainSession([{ id: "a" }]), firstAttempt("a", { say: "hm", then: "hang" })];
@@ -151,7 +151,7 @@ describe("steering in the dashboard", () => {
         expect(stage.engine.get(id)!.status).toBe("running");
         expect(await violations(page)).toEqual([]);
       },
-      // The browser itself tells of what was refused.
+      // The browser logs the rejected request.
       /status of 403/,
     ),
   );

@@ -1,4 +1,4 @@
-// Browser tests of one file: one browser, and for each test a stage that must be left without a complaint.
+// Gives a test file one browser, and each test a `Stage` of its own.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, type TestContext } from "vitest";
 import { findBrowser, launch, NO_BROWSER } from "./browser.ts";
@@ -8,8 +8,8 @@ import { Stage } from "./stage.ts";
 type OnStage = (act: (stage: Stage) => Promise<void>, expected?: RegExp) => (context: TestContext) => Promise<void>;
 
 /**
- * Called once in a file. What it returns makes the body of a test in which nothing may go wrong in any page, but for
- * the complaints it expects. Without a browser the test is skipped and says why; where everything must be there, it
+ * Call it once per file. The returned function wraps the body of a test, which then fails on any console error or warning,
+ * page error or external request that `expected` does not match. Without a browser the test is skipped; with `CI=true` it
  * fails.
  */
 export function withBrowser(): OnStage {
@@ -35,7 +35,7 @@ export function withBrowser(): OnStage {
   };
 }
 
-/** How the graph shows a task at this moment. */
+/** The status of a task in the graph. */
 export const statusOf = (page: Page, taskId: string): Promise<string | null> =>
   page.locator(`.task-node[data-task="${taskId}"]`).getAttribute("data-status");
 

@@ -1,5 +1,4 @@
-// Where the tasks of a plan stand. It depends on the shape of the plan alone, so that nothing that happens to a task
-// moves it.
+// Positions the tasks of a plan. The layout depends only on ids and dependencies, so a change of status moves no task.
 import { Graph, layout } from "@dagrejs/dagre";
 
 export interface Shape {
@@ -21,7 +20,7 @@ export interface Layout {
 export const NODE_WIDTH = 188;
 export const NODE_HEIGHT = 74;
 
-/** The same for two plans that are drawn alike. */
+/** Equal keys mean equal layouts. */
 export const shapeKey = (tasks: readonly Shape[]): string =>
   JSON.stringify(tasks.map(({ id, dependencies }) => [id, dependencies]));
 
@@ -32,7 +31,7 @@ export function layOut(tasks: readonly Shape[]): Layout {
   const ids = new Set(tasks.map(({ id }) => id));
   for (const id of ids) graph.setNode(id, { width: NODE_WIDTH, height: NODE_HEIGHT });
   for (const { id, dependencies } of tasks) {
-    // An unsound plan is drawn as far as it can be.
+    // An invalid plan may name unknown tasks or the task itself: draw the rest.
     for (const from of dependencies) if (ids.has(from) && from !== id) graph.setEdge(from, id);
   }
   layout(graph);
@@ -49,8 +48,8 @@ export function layOut(tasks: readonly Shape[]): Layout {
 const corner = ({ x, y }: Point): Point => ({ x: x - NODE_WIDTH / 2, y: y - NODE_HEIGHT / 2 });
 
 /**
- * Out at the middle of the right side, in at the middle of the left. Where the edge passes a column of other tasks it
- * runs level through the gap that the layout found for it; its bends between the columns are not needed.
+ * Leads an edge from the middle of the right side to the middle of the left side. In each column between them the edge
+ * runs level through the gap that dagre found. dagre's bends between the columns are dropped.
  */
 function route(from: Point, to: Point, points: readonly Point[], columns: readonly number[]): Point[] {
   const start = { x: from.x + NODE_WIDTH, y: from.y + NODE_HEIGHT / 2 };
@@ -68,7 +67,7 @@ function route(from: Point, to: Point, points: readonly Point[], columns: readon
   return [start, ...through, end];
 }
 
-/** A line through all points, level at each of them. */
+/** The SVG path of a curve through all points, level at each of them. */
 export function curve(points: readonly Point[]): string {
   const [first, ...rest] = points;
   if (!first) return "";

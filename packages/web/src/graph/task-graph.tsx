@@ -1,4 +1,3 @@
-// The plan as a picture: tasks from left to right in the order of their dependencies.
 import { ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { DependencyEdge, type DependencyEdgeType } from "./dependency-edge.tsx";
@@ -26,7 +25,7 @@ export function TaskGraph(properties: Properties) {
 }
 
 function Drawing({ run, opened, onOpen }: Properties) {
-  // Keyed on the shape: the tasks themselves are new objects with every plan that is read.
+  // `run.tasks` holds new objects after each plan event, so memoize on `key`.
   const key = shapeKey(run.tasks);
   const layout = useMemo(
     () => layOut((JSON.parse(key) as [string, string[]][]).map(([id, dependencies]) => ({ id, dependencies }))),
@@ -87,7 +86,7 @@ function Drawing({ run, opened, onOpen }: Properties) {
   );
 }
 
-/** As high as the drawing needs at the width that there is, within reason. */
+/** The height in pixels that the layout needs at `width`, within limits. */
 function heightFor(layout: Layout, width: number): number {
   const zoom = Math.min(1, (width - 2 * MARGIN) / layout.width);
   return Math.min(640, Math.max(160, Math.round(layout.height * zoom) + 2 * MARGIN + 8));

@@ -1,11 +1,11 @@
-// The list in the order in which it matters: what waits for a person, then the newest.
+// Sorts the list: runs that wait for the user first, then by age, the newest first.
 import { holdsUp } from "../run/waiting.ts";
 import type { RunSummary, WaitingItem } from "../../../tutti/src/client/run-summary.ts";
 
 export interface OrderedRuns {
   needsYou: RunSummary[];
   others: RunSummary[];
-  /** How many questions wait in each run. */
+  /** The number of waiting questions by run id. */
   questions: ReadonlyMap<string, number>;
 }
 

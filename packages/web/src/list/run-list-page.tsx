@@ -21,7 +21,7 @@ export function RunListPage() {
     <>
       <TopBar connection={connection} />
       <main className="page page-list">
-        {runs === null && error === null && <p className="loading">Loading the runs …</p>}
+        {runs === null && error === null && <p className="loading">Loading runs …</p>}
         {error !== null && <ProblemCard error={error} retry={retry} />}
         {runs !== null && (
           <>
@@ -34,7 +34,7 @@ export function RunListPage() {
             </p>
             {runs.length === 0 && <EmptyList />}
             <RunGroup title="Needs you" runs={needsYou} questions={questions} now={now} />
-            <RunGroup title={needsYou.length > 0 ? "All others" : null} runs={others} questions={questions} now={now} />
+            <RunGroup title={needsYou.length > 0 ? "Other runs" : null} runs={others} questions={questions} now={now} />
           </>
         )}
       </main>

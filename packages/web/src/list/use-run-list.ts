@@ -1,5 +1,4 @@
-// All runs in summary. Events say when to look again; the list itself is asked for as a whole, so that nothing is
-// counted twice.
+// The summaries of all runs. An event only triggers `refresh`, which fetches the whole list, so nothing is counted twice.
 import { useEffect, useState } from "react";
 import { onlyTells } from "../../../tutti/src/schema/event.ts";
 import { followEvents, type Connection } from "../../../tutti/src/client/follow-events.ts";
@@ -15,13 +14,13 @@ export interface RunList {
   error: unknown;
 }
 
-/** A burst of events is one reason to look. */
-const LOOK_AFTER_MS = 200;
+/** Debounces a burst of events into one `refresh`. */
+const REFRESH_AFTER_MS = 200;
 const PAGE = 1000;
 
 type Read<T> = (page: { after?: string; limit: number }, signal: AbortSignal) => Promise<T[]>;
 
-/** A list comes in parts, the oldest first. */
+/** Reads all pages; the oldest entries come first. */
 async function readAll<T extends { id: string }>(read: Read<T>, signal: AbortSignal): Promise<T[]> {
   const all: T[] = [];
   for (;;) {
@@ -37,36 +36,36 @@ export function useRunList(): RunList & { retry: () => void } {
   const [tries, setTries] = useState(0);
 
   useEffect(() => {
-    const over = new AbortController();
+    const unmounted = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const look = async () => {
+    const refresh = async () => {
       timer = undefined;
       try {
         const [runs, inbox] = await Promise.all([
-          readAll(server.list, over.signal),
-          readAll(server.inbox, over.signal),
+          readAll(server.list, unmounted.signal),
+          readAll(server.inbox, unmounted.signal),
         ]);
-        setList((before) => ({ ...before, runs, inbox, error: null }));
+        setList((previous) => ({ ...previous, runs, inbox, error: null }));
       } catch (error) {
-        if (!over.signal.aborted) setList((before) => ({ ...before, error }));
+        if (!unmounted.signal.aborted) setList((previous) => ({ ...previous, error }));
       }
     };
-    const leave = followEvents({
+    const unsubscribe = followEvents({
       baseUrl,
       onFrame: (frame) => {
         tellPerson(toStoredEvent(frame), null);
-        if (!onlyTells(frame.type)) timer ??= setTimeout(() => void look(), LOOK_AFTER_MS);
+        if (!onlyTells(frame.type)) timer ??= setTimeout(() => void refresh(), REFRESH_AFTER_MS);
       },
       onConnection: (connection) => {
-        setList((before) => ({ ...before, connection }));
-        // Whatever happened while nobody listened is in the list.
-        if (connection !== "connecting") void look();
+        setList((previous) => ({ ...previous, connection }));
+        // Events during a lost connection were missed; the list contains their effect.
+        if (connection !== "connecting") void refresh();
       },
     });
     return () => {
-      over.abort();
+      unmounted.abort();
       clearTimeout(timer);
-      leave();
+      unsubscribe();
     };
   }, [tries]);
 

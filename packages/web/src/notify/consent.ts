@@ -1,13 +1,13 @@
-// Whether the person wants to be told by this browser. Nobody is asked until they say so themselves, and the choice is
-// this browser's own.
+// Whether this browser shows notifications. The page asks for permission only after a click, and stores the choice in this
+// browser.
 
-/** Unavailable: the browser has no notifications here, such as on a page without TLS. Blocked: it was told to show none. */
+/** `unavailable`: the browser offers no notifications here, for example without TLS. `blocked`: its settings deny them. */
 export type Consent = "unavailable" | "blocked" | "off" | "on";
 
 const KEY = "tutti-notify";
 const ON = "on";
 
-/** Holds where nothing can be stored, too, until the page is left. */
+/** The choice in this page, for browsers without `localStorage`. */
 let chosen: string | null = null;
 
 export function consent(): Consent {
@@ -16,7 +16,7 @@ export function consent(): Consent {
   return Notification.permission === "granted" && choice() === ON ? "on" : "off";
 }
 
-/** After a click: browsers ask the person only then. */
+/** Call it from a click handler: browsers ask the user for permission only then. */
 export async function switchOn(): Promise<Consent> {
   if ((await Notification.requestPermission()) === "granted") choose(ON);
   return consent();
@@ -40,6 +40,6 @@ function choose(next: string): void {
   try {
     localStorage.setItem(KEY, next);
   } catch {
-    // Storage is switched off.
+    // `chosen` keeps the choice.
   }
 }

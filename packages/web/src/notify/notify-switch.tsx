@@ -4,13 +4,12 @@ import { Icon } from "../shell/icon.tsx";
 
 const LABEL = "Notify me when a run needs me, fails or ends";
 
-/** Beside the theme: whether this browser tells the person of what happens while they look elsewhere. */
 export function NotifySwitch() {
-  const [now, setNow] = useState(consent);
-  if (now === "unavailable") return null;
-  const isOn = now === "on";
-  const title = now === "blocked" ? "Notifications of this page are blocked in the settings of your browser" : LABEL;
-  const turn = async () => setNow(isOn ? switchOff() : await switchOn());
+  const [current, setCurrent] = useState(consent);
+  if (current === "unavailable") return null;
+  const isOn = current === "on";
+  const title = current === "blocked" ? "Notifications from this page are blocked in your browser settings" : LABEL;
+  const toggle = async () => setCurrent(isOn ? switchOff() : await switchOn());
   return (
     <button
       type="button"
@@ -19,8 +18,8 @@ export function NotifySwitch() {
       aria-checked={isOn}
       aria-label={title}
       title={title}
-      disabled={now === "blocked"}
-      onClick={() => void turn()}
+      disabled={current === "blocked"}
+      onClick={() => void toggle()}
     >
       <Icon name={isOn ? "bell" : "bell-off"} />
     </button>

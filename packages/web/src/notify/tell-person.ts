@@ -1,4 +1,4 @@
-// Tells a person who looks elsewhere what the page has just heard, by the same rule as every other way of telling.
+// Shows browser notifications while the page is hidden. `notificationOf` selects them, as for every other target.
 import { consent } from "./consent.ts";
 import { go, runAddress } from "../shell/route.ts";
 import { notificationOf } from "../../../tutti/src/run/notification-of.ts";
@@ -6,18 +6,18 @@ import type { StoredEvent } from "../../../tutti/src/schema/event.ts";
 import type { Notification as News } from "../../../tutti/src/schema/notification.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 
-/** What is answered in this time is not told. */
+/** An item that is answered in this time is not shown. */
 const HOLD_MS = 2000;
-/** A page that was away for long hears of much that is no news. */
+/** A page that reconnects receives old events; notifications older than this are dropped. */
 const OLDEST_MS = 3_600_000;
 
 const waiting = new Map<News, ReturnType<typeof setTimeout>>();
 
-/** An event that has just come in; the run as far as it is known. */
+/** `run` is null in the list, which does not fold runs; the notification then has fewer details. */
 export function tellPerson(event: StoredEvent, run: Run | null): void {
   if (event.run === null) return;
   if (event.type === "inbox:answered") forget(({ item }) => item?.id === event.data.itemId);
-  // What came before this happened in another run.
+  // The events before this one were copied from another run.
   if (event.type === "orchestrator:forked" || event.type === "orchestrator:imported")
     forget((news) => news.run === event.run);
   const news = notificationOf(event, run);
@@ -31,9 +31,9 @@ export function tellPerson(event: StoredEvent, run: Run | null): void {
   );
 }
 
-function forget(which: (news: News) => boolean): void {
+function forget(matches: (news: News) => boolean): void {
   for (const [news, timer] of waiting) {
-    if (!which(news)) continue;
+    if (!matches(news)) continue;
     clearTimeout(timer);
     waiting.delete(news);
   }
@@ -41,7 +41,7 @@ function forget(which: (news: News) => boolean): void {
 
 function show({ id, title, text, request, run }: News): void {
   const body = [text, request ?? run].filter((line) => line !== "").join("\n");
-  // Several pages that hear of it show one notification, because of the tag.
+  // The browser shows one notification per `tag`, even if several pages receive the event.
   const shown = new Notification(title, { body, tag: id, icon: "/favicon.svg" });
   shown.addEventListener("click", () => {
     window.focus();

@@ -4,7 +4,6 @@ import { LongText } from "../text/long-text.tsx";
 import type { InboxItem } from "../../../tutti/src/schema/inbox.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 
-/** Who wants to know something, and what. */
 export function AnswerHead({ item, run, title }: { item: InboxItem; run: Run; title: string }) {
   const task = run.tasks.find(({ id }) => id === item.taskId);
   return (

@@ -3,7 +3,7 @@ import { ActionError } from "../shell/action-error.tsx";
 import { server } from "../shell/server.ts";
 import { useAction } from "../shell/use-action.ts";
 
-/** Asks once more, in place: what is cancelled cannot be taken up again. */
+/** Asks for confirmation in place, because a cancelled run cannot be resumed. */
 export function CancelButton({ id }: { id: string }) {
   const [asking, setAsking] = useState(false);
   const cancel = useAction(() => server.cancel(id));
@@ -16,7 +16,7 @@ export function CancelButton({ id }: { id: string }) {
   }
   return (
     <span className="asking" role="group" aria-label="Cancel the run?">
-      <span>Cancel it for good?</span>
+      <span>Cancel this run? It cannot be resumed.</span>
       <button type="button" className="button button-danger" disabled={cancel.busy} onClick={cancel.run}>
         Yes, cancel
       </button>

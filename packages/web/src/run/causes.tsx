@@ -7,12 +7,12 @@ import { plural } from "../text/format.ts";
 const WORDS: Record<string, string> = { neverStarted: "never started", timeout: "timed out" };
 const MOST = 100;
 
-/** Every planned task that did not simply complete, and why. */
+/** The planned tasks that did not complete, or not fully, with the reasons. */
 export function Causes({ causes, tasks }: { causes: Outcome["causes"]; tasks: Task[] }) {
   if (causes.length === 0) return null;
   const titles = new Map(tasks.map(({ id, title }) => [id, title]));
   return (
-    <FoldedList title={`${plural(causes.length, "task")} to look at`} open>
+    <FoldedList title={`${plural(causes.length, "task")} to review`} open>
       {causes.slice(0, MOST).map(({ taskId, status, reason }) => (
         <li key={taskId}>
           <strong>

@@ -11,11 +11,11 @@ const PARTS: { key: Exclude<keyof Census, "planned">; word: string; tone: string
   { key: "neverStarted", word: "never started", tone: "neutral" },
 ];
 
-/** The census as the sum that it is: what is not there is left out, what is there adds up to what was planned. */
+/** The census as a sum: the parts add up to `planned`, and parts of 0 are left out. */
 export function CensusRow({ census }: { census: Census }) {
   const parts = PARTS.filter(({ key }) => census[key] > 0 || key === "completed");
   return (
-    <div className="census" role="group" aria-label="Tasks by how they ended">
+    <div className="census" role="group" aria-label="Tasks by result">
       <span className="census-part">
         <strong>{census.planned}</strong> planned
       </span>

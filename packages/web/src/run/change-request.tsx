@@ -3,7 +3,7 @@ import { ActionError } from "../shell/action-error.tsx";
 import { server } from "../shell/server.ts";
 import { useAction } from "../shell/use-action.ts";
 
-/** Sends the plan back to the main session, with what should be different. */
+/** Sends the plan back to the main session with the user's changes. */
 export function ChangeRequest({ id }: { id: string }) {
   const [text, setText] = useState("");
   const field = useId();
@@ -14,16 +14,16 @@ export function ChangeRequest({ id }: { id: string }) {
   };
   return (
     <form className="answer change-request" onSubmit={submit}>
-      <label htmlFor={field}>Ask for changes</label>
+      <label htmlFor={field}>Request changes</label>
       <textarea
         id={field}
         rows={2}
-        placeholder="What should be different; the main session makes another plan"
+        placeholder="Describe the changes. The main session makes a new plan."
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
       <button type="submit" className="button" disabled={send.busy || text.trim() === ""}>
-        Ask for another plan
+        Request a new plan
       </button>
       <ActionError error={send.error} />
     </form>

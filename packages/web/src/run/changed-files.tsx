@@ -5,10 +5,10 @@ import { plural } from "../text/format.ts";
 const MOST = 300;
 const FEW = 12;
 
-/** `files` is null while they are not known. */
+/** `files` is null while the request is pending or after it failed. */
 export function ChangedFiles({ files }: { files: string[] | null }) {
   if (files === null) return null;
-  if (files.length === 0) return <p className="muted">No file was changed.</p>;
+  if (files.length === 0) return <p className="muted">No files changed.</p>;
   return (
     <FoldedList title={`${plural(files.length, "file")} changed`} open={files.length <= FEW} wide>
       {files.slice(0, MOST).map((file) => (

@@ -8,24 +8,24 @@ import type { InboxItem } from "../../../tutti/src/schema/inbox.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 
 const LABELS: Partial<Record<InboxItem["kind"], string>> = {
-  budget: "A budget",
-  limit: "A usage limit",
-  failure: "A failed task",
+  budget: "Budget",
+  limit: "Usage limit",
+  failure: "Failed task",
 };
 const TITLES: Partial<Record<InboxItem["kind"], string>> = {
   budget: "The budget is used up",
   limit: "A usage limit is reached",
 };
 
-/** Something with a fixed number of answers: a budget that is used up, a limit that is reached, a task that failed. */
+/** An inbox item with fixed options: `budget`, `limit` or `failure`. */
 export function ChoiceCard({ item, run }: { item: InboxItem; run: Run }) {
-  // A run that is busy with the results of its tasks takes a task up again only when it is over.
+  // Option 0 of a failure is the retry, which the server rejects while the run merges or verifies.
   const possible = item.kind !== "failure" || canRetry(run, run.workers[item.taskId ?? ""]);
   const title = TITLES[item.kind] ?? `${item.taskId} did not complete`;
   return (
     <section
       className={`card question${item.kind === "failure" ? "" : " needs-you"}`}
-      aria-label={LABELS[item.kind] ?? "A choice"}
+      aria-label={LABELS[item.kind] ?? "Choice"}
     >
       <AnswerHead item={item} run={run} title={title} />
       <div className="answer-row">

@@ -16,7 +16,7 @@ export function Conflicts({ conflicts }: { conflicts: Conflict[] }) {
           </code>{" "}
           between {tasks.join(" and ")}
           <div className="muted">
-            {resolution === null ? "Left open; both versions are kept." : <AgentText text={resolution} max={300} />}
+            {resolution === null ? "Not resolved. Both versions are kept." : <AgentText text={resolution} max={300} />}
           </div>
         </li>
       ))}

@@ -6,7 +6,7 @@ import { useAction } from "../shell/use-action.ts";
 import type { InboxItem } from "../../../tutti/src/schema/inbox.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 
-/** Data of a phase that no session could give: the person can, and the run goes on. */
+/** Lets the user supply the data of a phase that no session could provide. The run then continues. */
 export function DataCard({ item, run }: { item: InboxItem; run: Run }) {
   const [text, setText] = useState("");
   const field = useId();
@@ -18,10 +18,10 @@ export function DataCard({ item, run }: { item: InboxItem; run: Run }) {
   };
   return (
     <section className="card question" aria-label="Missing data">
-      <AnswerHead item={item} run={run} title="Something is missing" />
+      <AnswerHead item={item} run={run} title="Data is missing" />
       <form className="answer" onSubmit={submit}>
         <label htmlFor={field} className="muted">
-          The data, as a JSON object
+          Data as a JSON object
         </label>
         <textarea
           id={field}
@@ -33,7 +33,7 @@ export function DataCard({ item, run }: { item: InboxItem; run: Run }) {
         />
         <div className="answer-row">
           <button type="submit" className="button button-primary" disabled={answer.busy || data === null}>
-            Supply it
+            Submit data
           </button>
         </div>
         <ActionError error={answer.error} />

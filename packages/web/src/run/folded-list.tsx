@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 interface Properties {
   title: string;
   open: boolean;
-  /** In as many columns as there is room for. */
+  /** Use as many columns as fit. */
   wide?: boolean;
   children: ReactNode;
 }

@@ -1,4 +1,4 @@
-// Everything of a run that waits for a person, but for its plan. What holds the run up comes first.
+// The open inbox items of a run except its plan, which has `PlanCard`. Items that block the run come first.
 import { ChoiceCard } from "./choice-card.tsx";
 import { DataCard } from "./data-card.tsx";
 import { QuestionCard } from "./question-card.tsx";
@@ -7,7 +7,7 @@ import type { InboxItem } from "../../../tutti/src/schema/inbox.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { plural } from "../text/format.ts";
 
-/** Failed tasks that have a card; each of the others can be tried again where its transcript is. */
+/** Cards for failed tasks. The transcript panel of each further task offers the retry. */
 const MOST_FAILURES = 3;
 
 export function InboxCards({ run }: { run: Run }) {

@@ -39,7 +39,7 @@ export function LiveRun({ run, activity, warnings, opened }: Properties) {
   };
   const close = () => {
     go(runAddress(run.id));
-    // Whoever came by keyboard goes on where they were.
+    // Keyboard users continue at the element that opened the panel.
     opener.current?.focus();
   };
 

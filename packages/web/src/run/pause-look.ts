@@ -1,23 +1,22 @@
-// Why a run stands still, as a sentence.
 import type { Run } from "../../../tutti/src/schema/run.ts";
 
 type Reason = NonNullable<Run["pausedFrom"]>["reason"];
 
 const SENTENCES: Record<Reason, string> = {
-  person: "Paused by a person. Nothing goes on until the run is resumed.",
-  needs_input: "Paused, because merging needs a decision. It goes on by itself when everything is decided.",
-  budget: "Paused, because the budget is used up. It goes on when there is more, or ends here.",
-  hook: "Paused, because a hook failed. Look at what it says below, then resume.",
+  person: "Paused by a user. Resume the run to continue.",
+  needs_input: "Paused because merging needs a decision. The run continues once every decision is made.",
+  budget: "Paused because the budget is used up. Choose below whether to extend the budget or cancel the run.",
+  hook: "Paused because a hook failed. Read its error below, then resume the run.",
   usage_limit:
-    "Paused, because a usage limit is reached. It goes on when you say so, or by itself where the template says so.",
-  provider: "Paused, because its agents cannot use their provider. Do what is said below, then resume.",
+    "Paused because a usage limit is reached. Resume the run to continue; some templates resume it automatically.",
+  provider: "Paused because the agents cannot use their provider. Fix the following problem, then resume the run.",
 };
 
-/** Reasons whose detail a person needs to read. */
-const TELLING: ReadonlySet<Reason> = new Set(["provider", "usage_limit"]);
+/** Reasons whose `detail` is shown to the user. */
+const WITH_DETAIL: ReadonlySet<Reason> = new Set(["provider", "usage_limit"]);
 
 export function pauseSentence({ pausedFrom }: Run): string | null {
   if (!pausedFrom) return null;
   const { reason, detail } = pausedFrom;
-  return TELLING.has(reason) ? `${SENTENCES[reason]} ${detail}` : SENTENCES[reason];
+  return WITH_DETAIL.has(reason) ? `${SENTENCES[reason]} ${detail}` : SENTENCES[reason];
 }

@@ -1,5 +1,4 @@
-// The five phases as steps. A phase that the template leaves out, or that had nothing to do, is said to be skipped
-// rather than done.
+// The five phases as steps. A phase that the template disables, or that had nothing to do, is `skipped`, not `done`.
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver, PHASES, type Phase } from "../../../tutti/src/schema/status.ts";
 
@@ -55,15 +54,15 @@ function wasSkipped(run: Run, phase: Phase): boolean {
   return (phase === "aggregation" && !run.aggregation) || (phase === "verification" && !run.verification);
 }
 
-/** The one phase with a number to show, and the one that can be over without being done. */
+/** Only this phase shows a count, and only this one can end without all its tasks completed (`partly`). */
 function workStep(run: Run, state: StepState): Step {
-  const wanted = run.tasks.filter((task) => !Object.hasOwn(run.skipped, task.id));
-  const done = wanted.filter((task) => run.workers[task.id]?.status === "completed").length;
+  const included = run.tasks.filter((task) => !Object.hasOwn(run.skipped, task.id));
+  const done = included.filter((task) => run.workers[task.id]?.status === "completed").length;
   const counted = state === "current" || state === "done";
   return {
     phase: "workerExecution",
     name: NAMES.workerExecution,
-    state: state === "done" && done < wanted.length ? "partly" : state,
-    note: counted ? `${done} of ${wanted.length}` : NOTES[state],
+    state: state === "done" && done < included.length ? "partly" : state,
+    note: counted ? `${done} of ${included.length}` : NOTES[state],
   };
 }

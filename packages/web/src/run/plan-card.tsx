@@ -13,13 +13,13 @@ import { AgentText } from "../text/agent-text.tsx";
 import { plural } from "../text/format.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 
-/** The plan as the person has to judge it. Nothing is started before it is confirmed. */
+/** The plan for the user to confirm. No worker starts before that. */
 export function PlanCard({ run }: { run: Run }) {
   const [edits, setEdits] = useState<PlanEdits>({});
   const hash = Object.values(run.inbox).find(({ kind }) => kind === "plan")?.hash;
   const confirm = useAction(() => {
     const changes = { modifications: modifications(run.tasks, edits) };
-    // What is confirmed is what was shown, and nothing that came in between.
+    // `hash` binds the confirmation to the plan on the screen: the server rejects it if the plan changed since.
     return server.confirm(run.id, hash === undefined ? changes : { ...changes, hash });
   });
   const sound = run.planErrors.length === 0;
@@ -29,7 +29,7 @@ export function PlanCard({ run }: { run: Run }) {
         <Icon name="question" size={20} />
         <div>
           <h2 id="plan-title">
-            {sound ? `Carry out this plan of ${plural(run.tasks.length, "task")}?` : "This plan cannot be carried out"}
+            {sound ? `Confirm this plan of ${plural(run.tasks.length, "task")}?` : "This plan is invalid"}
           </h2>
           {run.analysis && (
             <p className="muted">
@@ -54,7 +54,7 @@ export function PlanCard({ run }: { run: Run }) {
       ))}
       <ol className="plan-tasks" tabIndex={0} aria-label="Tasks of the plan">
         {run.tasks.map((task, index) => (
-          // An unsound plan may hold the same id twice.
+          // An invalid plan may contain the same id twice, so the key includes `index`.
           <PlanTask
             key={`${index} ${task.id}`}
             task={task}

@@ -9,7 +9,7 @@ interface Properties {
   task: Task;
   tasks: readonly Task[];
   edits: PlanEdits;
-  /** Left out where the plan cannot be carried out whatever is changed here. */
+  /** Undefined for an invalid plan, which no edit makes valid. */
   onEdit?: ((edit: TaskEdit) => void) | undefined;
 }
 

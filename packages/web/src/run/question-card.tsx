@@ -18,7 +18,7 @@ export function QuestionCard({ item, run }: { item: InboxItem; run: Run }) {
     if (text.trim() !== "") answer.run();
   };
   return (
-    <section className="card question needs-you" aria-label={isDecision ? "A decision" : "A question"}>
+    <section className="card question needs-you" aria-label={isDecision ? "Decision" : "Question"}>
       <AnswerHead item={item} run={run} title={title} />
       <form className="answer" onSubmit={submit}>
         <label htmlFor={field} className="visually-hidden">

@@ -13,8 +13,8 @@ import { LongText } from "../text/long-text.tsx";
 import { sentence } from "../shell/problem.ts";
 
 const SENTENCES = {
-  success: "Everything that was planned is done.",
-  degraded: "The run ended, but not everything that was planned is in the result.",
+  success: "The plan is complete.",
+  degraded: "The run ended, but part of the planned work is missing from the result.",
   failed: "The run failed.",
   cancelled: "The run was cancelled.",
 } as const;

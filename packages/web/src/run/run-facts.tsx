@@ -15,7 +15,7 @@ export function RunFacts({ run }: { run: Run }) {
   const tokens = inputTokens + outputTokens;
   return (
     <dl className="facts">
-      <Fact name={over ? "Took" : "Elapsed"} icon="clock">
+      <Fact name={over ? "Duration" : "Elapsed"} icon="clock">
         {elapsed === null ? "not started" : duration(elapsed)}
       </Fact>
       <Fact name="Usage" icon="coins" title={`${count(inputTokens)} in, ${count(outputTokens)} out`}>

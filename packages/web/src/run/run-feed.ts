@@ -1,9 +1,9 @@
-// One run as it happens: its log from the beginning, then every further event, folded by the same rules as on the
-// server. What the page shows is this fold and nothing else.
+// The live state of one run: reads its log, subscribes to further events, and folds both with the server's `apply`. The
+// page shows nothing but this fold.
 //
 // Invariants
-// 1. The log is folded in order, each event once; after a lost connection it goes on after the last event folded.
-// 2. Listeners hear of a burst of events once.
+// 1. Each event is folded once, in order. After a lost connection the feed continues after the last folded event.
+// 2. A burst of events notifies the listeners once.
 import { describe, type Happened } from "./activity.ts";
 import { tellPerson } from "../notify/tell-person.ts";
 import { baseUrl, server } from "../shell/server.ts";
@@ -15,27 +15,27 @@ import type { Run } from "../../../tutti/src/schema/run.ts";
 
 export interface Feed {
   run: Run | null;
-  /** The newest of what has happened, in sentences. */
+  /** The newest `MAX_ACTIVITY` events that have a sentence. */
   activity: readonly Happened[];
-  /** What the run was warned of when it started; told once and not part of the fold. */
+  /** From `orchestrator:started`; they are not part of the fold. */
   warnings: string[];
   connection: Connection;
   error: unknown;
 }
 
 const PAGE = 1000;
-const ACTIVITY = 200;
-const TELL_AFTER_MS = 40;
+const MAX_ACTIVITY = 200;
+const SHOW_AFTER_MS = 40;
 
 export class RunFeed {
   readonly #id: string;
   readonly #listeners = new Set<() => void>();
-  readonly #over = new AbortController();
+  readonly #closed = new AbortController();
   #feed: Feed = { run: null, activity: [], warnings: [], connection: "connecting", error: null };
   #seq = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #leave: (() => void) | null = null;
-  /** The fold as far as it has come; listeners get to see it together with the rest. */
+  #unsubscribe: (() => void) | null = null;
+  /** The newest fold; `#show` copies it into `#feed` for the listeners. */
   #run: Run | null = null;
   #activity: Happened[] = [];
 
@@ -53,45 +53,46 @@ export class RunFeed {
   async begin(): Promise<void> {
     try {
       for (;;) {
-        const frames = await server.events(this.#id, { after: this.#seq, limit: PAGE }, this.#over.signal);
-        for (const frame of frames) this.#take(frame);
+        const frames = await server.events(this.#id, { after: this.#seq, limit: PAGE }, this.#closed.signal);
+        for (const frame of frames) this.#fold(frame);
         if (frames.length < PAGE) break;
       }
-      if (this.#run === null) throw new RequestError("run_not_found", `there is no run ${this.#id}`, { status: 404 });
+      if (this.#run === null)
+        throw new RequestError("run_not_found", `run "${this.#id}" does not exist`, { status: 404 });
     } catch (error) {
-      if (!this.#over.signal.aborted) this.#show({ error });
+      if (!this.#closed.signal.aborted) this.#show({ error });
       return;
     }
     this.#show({ run: this.#run, activity: this.#activity });
-    this.#leave = followEvents({
+    this.#unsubscribe = followEvents({
       baseUrl,
       run: this.#id,
       after: this.#seq,
-      onFrame: (frame) => this.#take(frame),
+      onFrame: (frame) => this.#fold(frame),
       onConnection: (connection) => {
         this.#show({ connection });
-        if (connection === "waiting") void this.#askWhy();
+        if (connection === "waiting") void this.#checkAccess();
       },
     });
   }
 
   end(): void {
-    this.#over.abort();
-    this.#leave?.();
+    this.#closed.abort();
+    this.#unsubscribe?.();
     clearTimeout(this.#timer);
   }
 
-  #take(frame: Frame): void {
+  #fold(frame: Frame): void {
     const event = toStoredEvent(frame);
     this.#run = apply(this.#run, event);
     const happened = describe(event);
-    if (happened) this.#activity = [...this.#activity, happened].slice(-ACTIVITY);
+    if (happened) this.#activity = [...this.#activity, happened].slice(-MAX_ACTIVITY);
     this.#seq = frame.seq;
     if (frame.type === "orchestrator:started") this.#feed = { ...this.#feed, warnings: frame.data.warnings };
-    // Until the whole log is there, half of it would only flicker, and none of it is news.
-    if (!this.#leave) return;
+    // While the log is being read, a partial fold would only flicker, and old events need no notification.
+    if (!this.#unsubscribe) return;
     tellPerson(event, this.#run);
-    this.#timer ??= setTimeout(() => this.#show({ run: this.#run, activity: this.#activity }), TELL_AFTER_MS);
+    this.#timer ??= setTimeout(() => this.#show({ run: this.#run, activity: this.#activity }), SHOW_AFTER_MS);
   }
 
   #show(part: Partial<Feed>): void {
@@ -103,13 +104,13 @@ export class RunFeed {
     for (const listener of this.#listeners) listener();
   }
 
-  /** A refused WebSocket does not say why. A server that is away is worth waiting for; one that refuses us is not. */
-  async #askWhy(): Promise<void> {
-    const error: unknown = await server.inbox({ limit: 1 }, this.#over.signal).then(
+  /** A rejected WebSocket gives no reason, so ask over HTTP. Reconnecting helps if the server is down, not on 401 or 403. */
+  async #checkAccess(): Promise<void> {
+    const error: unknown = await server.inbox({ limit: 1 }, this.#closed.signal).then(
       () => null,
       (reason: unknown) => reason,
     );
-    if (this.#over.signal.aborted) return;
+    if (this.#closed.signal.aborted) return;
     const refused = error instanceof RequestError && (error.status === 401 || error.status === 403);
     if (refused || this.#feed.error !== null) this.#show({ error: refused ? error : null });
   }

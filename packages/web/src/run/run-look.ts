@@ -1,4 +1,4 @@
-// How a run stands, as a word and a colour.
+// The label, colour and icon of a run.
 import type { IconName } from "../shell/icon.tsx";
 import type { Tone } from "../shell/tone.ts";
 import type { Verdict } from "../../../tutti/src/schema/outcome.ts";
@@ -32,7 +32,7 @@ export const VERDICTS: Record<Verdict, Look> = {
   cancelled: { word: "Cancelled", tone: "neutral", icon: "minus" },
 };
 
-/** A question that waits counts for more than whatever else the run is doing. */
+/** A waiting question takes precedence over the status. */
 export function runLook(status: RunStatus, questions: number, verdict: Verdict | null = null): Look {
   if (questions > 0) return LOOKS.confirming;
   return status === "completed" && verdict === "degraded" ? VERDICTS.degraded : LOOKS[status];

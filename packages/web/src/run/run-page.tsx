@@ -4,7 +4,7 @@ import { useRunFeed } from "./use-run-feed.ts";
 import { ProblemCard } from "../shell/problem-card.tsx";
 import { TopBar } from "../shell/top-bar.tsx";
 
-/** One run, from its log to the screen. `opened` is the task, or `main`, whose transcript is open. */
+/** `opened` is the task id, or `main`, whose transcript is open. */
 export function RunPage({ id, opened }: { id: string; opened: string | null }) {
   const { run, activity, warnings, connection, error, retry } = useRunFeed(id);
   useEffect(() => {
@@ -22,7 +22,7 @@ export function RunPage({ id, opened }: { id: string; opened: string | null }) {
       </TopBar>
       <main className="page page-run">
         {error !== null && <ProblemCard error={error} retry={retry} />}
-        {run === null && error === null && <p className="loading">Loading the run …</p>}
+        {run === null && error === null && <p className="loading">Loading run …</p>}
         {run !== null && <LiveRun run={run} activity={activity} warnings={warnings} opened={opened} />}
       </main>
     </>

@@ -1,4 +1,4 @@
-// How a task stands, as a word and a colour.
+// The label, colour and icon of a task.
 import type { Look } from "./run-look.ts";
 import { taskStanding } from "../../../tutti/src/run/census.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";

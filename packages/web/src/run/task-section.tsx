@@ -19,7 +19,7 @@ export function TaskSection({ run, opened, onOpen }: Properties) {
         <TaskGraph run={run} opened={opened} onOpen={onOpen} />
       ) : (
         <p className="nothing-yet">
-          {isRunOver(run.status) ? "The run ended before there was a plan." : "The plan will be drawn here."}
+          {isRunOver(run.status) ? "The run ended before it had a plan." : "The plan appears here when it is ready."}
         </p>
       )}
     </section>

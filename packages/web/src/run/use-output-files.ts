@@ -1,18 +1,18 @@
 import { useEffect, useState } from "react";
 import { server } from "../shell/server.ts";
 
-/** The files that the run's branch changed. Only git knows them, so they are asked for; null until the answer is there. */
+/** The files that the run's branch changed. They are not in the log, so the server asks git. Null until the response. */
 export function useOutputFiles(id: string, head: string | null): string[] | null {
   const [files, setFiles] = useState<string[] | null>(null);
   useEffect(() => {
-    const over = new AbortController();
-    server.result(id, over.signal).then(
+    const unmounted = new AbortController();
+    server.result(id, unmounted.signal).then(
       ({ outputFiles }) => setFiles(outputFiles),
       () => {
-        // The rest of the result comes from the log and is there anyway.
+        // Ignore the error: the rest of the result comes from the log.
       },
     );
-    return () => over.abort();
+    return () => unmounted.abort();
   }, [id, head]);
   return files;
 }

@@ -1,7 +1,12 @@
-// What of a run waits for the person who looks.
 import type { InboxItem } from "../../../tutti/src/schema/inbox.ts";
 
-const HOLDING: ReadonlySet<InboxItem["kind"]> = new Set(["question", "permission", "decision", "budget", "limit"]);
+const BLOCKING_KINDS: ReadonlySet<InboxItem["kind"]> = new Set([
+  "question",
+  "permission",
+  "decision",
+  "budget",
+  "limit",
+]);
 
-/** Whether the run, or a part of it, stands still until it is answered. A plan has its own place on the page. */
-export const holdsUp = ({ kind }: Pick<InboxItem, "kind">): boolean => HOLDING.has(kind);
+/** Whether the run, or one of its sessions, is blocked until the user answers. `PlanCard` handles plans. */
+export const holdsUp = ({ kind }: Pick<InboxItem, "kind">): boolean => BLOCKING_KINDS.has(kind);

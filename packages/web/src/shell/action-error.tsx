@@ -1,4 +1,4 @@
-import { describeProblem } from "./problem.ts";
+import { describeProblem, withPeriod } from "./problem.ts";
 import { Notice } from "./notice.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 
@@ -7,7 +7,7 @@ export function ActionError({ error }: { error: unknown }) {
   const { title, advice } = describeProblem(error);
   return (
     <Notice tone="bad">
-      <AgentText text={`${title}. ${advice}`} max={500} />
+      <AgentText text={`${withPeriod(title)} ${advice}`} max={500} />
     </Notice>
   );
 }

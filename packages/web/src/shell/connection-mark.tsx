@@ -1,6 +1,6 @@
 import type { Connection } from "../../../tutti/src/client/follow-events.ts";
 
-/** Whether what is on the screen is still being told, or only the last that was heard. */
+/** Shows whether the page receives events, or displays the last known state. */
 export function ConnectionMark({ connection }: { connection: Connection }) {
   const live = connection === "live";
   return (

@@ -1,7 +1,6 @@
 import { useState } from "react";
 import { Icon } from "./icon.tsx";
 
-/** A command to be taken along. */
 export function CopyLine({ text, label }: { text: string; label: string }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {

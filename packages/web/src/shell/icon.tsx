@@ -1,4 +1,4 @@
-// Icons drawn here: no font and no rare glyph decides how they look.
+// Icons are inline paths, so that they do not depend on the fonts of the system.
 
 const SHAPES = {
   check: "M3.5 8.5l3 3 6-7",

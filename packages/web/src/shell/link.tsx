@@ -1,7 +1,7 @@
 import type { MouseEvent, ReactNode } from "react";
 import { go } from "./route.ts";
 
-/** A link within the page; with a modifier key or another button it stays an ordinary one. */
+/** A link that navigates without a reload. With a modifier key or another mouse button it acts as an ordinary link. */
 export function Link({ to, className, children }: { to: string; className?: string; children: ReactNode }) {
   const follow = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

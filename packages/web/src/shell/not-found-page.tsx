@@ -8,7 +8,7 @@ export function NotFoundPage() {
       <TopBar />
       <main className="page">
         <section className="card empty">
-          <h1>There is nothing at this address</h1>
+          <h1>Page not found</h1>
           <p>
             <Link to={LIST}>Go to the list of runs</Link>
           </p>

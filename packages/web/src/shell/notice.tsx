@@ -11,7 +11,7 @@ const ICONS: Record<Tone, IconName> = {
   you: "question",
 };
 
-/** A sentence that stands out; what is wrong is told at once to those who listen instead of looking. */
+/** A highlighted sentence. Tone `bad` is an `alert`, which screen readers announce at once. */
 export function Notice({ tone, children }: { tone: Tone; children: ReactNode }) {
   return (
     <div className={`notice tone-${tone}`} role={tone === "bad" ? "alert" : undefined}>

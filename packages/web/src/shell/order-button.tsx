@@ -3,14 +3,14 @@ import { useAction } from "./use-action.ts";
 
 interface Properties {
   word: string;
-  /** For those who do not see what it stands beside. */
+  /** For screen readers, where `word` alone does not name its subject. */
   label?: string;
   primary?: boolean;
   danger?: boolean;
   order: () => Promise<unknown>;
 }
 
-/** An order to the server, with what it is refused with beside it. */
+/** A button that sends a request to the server and shows its error. */
 export function OrderButton({ word, label, primary = false, danger = false, order }: Properties) {
   const action = useAction(order);
   const kind = primary ? " button-primary" : danger ? " button-danger" : "";

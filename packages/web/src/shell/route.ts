@@ -1,5 +1,5 @@
-// Addresses: `/` is the list, `/runs/ID` is one run, `?session=TASK` beside it is an open transcript. Task names stand
-// in the query because they may hold a dot, and a path with a dot looks like a file.
+// Routes: `/` is the list, `/runs/ID` is one run, and `?session=TASK` opens a transcript in it. The task is in the query
+// because its name may contain a dot, and a path with a dot looks like a file.
 import { useSyncExternalStore } from "react";
 
 export type Route =
@@ -19,8 +19,8 @@ export function readRoute(address: string): Route {
 }
 
 /**
- * A printed address may name a run behind the `#`, which outlives the redirect that takes the token away:
- * `/?token=T#/runs/ID`.
+ * Replaces a printed URL such as `/?token=T#/runs/ID` by the route after the `#`. The fragment survives the redirect that
+ * removes the token.
  */
 export function takeAddressFromHash(): void {
   const address = location.hash.slice(1);
@@ -28,11 +28,11 @@ export function takeAddressFromHash(): void {
 }
 
 const listeners = new Set<() => void>();
-const tell = () => listeners.forEach((listener) => listener());
+const notify = () => listeners.forEach((listener) => listener());
 
 export function go(address: string): void {
   history.pushState(null, "", address);
-  tell();
+  notify();
 }
 
 export function useRoute(): Route {
@@ -41,10 +41,10 @@ export function useRoute(): Route {
 }
 
 function subscribe(listener: () => void): () => void {
-  if (listeners.size === 0) addEventListener("popstate", tell);
+  if (listeners.size === 0) addEventListener("popstate", notify);
   listeners.add(listener);
   return () => {
     listeners.delete(listener);
-    if (listeners.size === 0) removeEventListener("popstate", tell);
+    if (listeners.size === 0) removeEventListener("popstate", notify);
   };
 }

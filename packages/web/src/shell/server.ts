@@ -1,4 +1,3 @@
-// The server that this page came from.
 import { createClient } from "../../../tutti/src/client/client.ts";
 
 export const baseUrl = location.origin;

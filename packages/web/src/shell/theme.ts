@@ -1,4 +1,4 @@
-// Light, dark, or as the system says. The choice outlives the page; `public/theme.js` reads it before the first paint.
+// The choice is stored under `KEY`; `public/theme.js` reads it before the first paint. Without one, the system decides.
 import { useState } from "react";
 
 export type Theme = "light" | "dark";
@@ -11,7 +11,7 @@ export function useTheme(): [Theme, (theme: Theme) => void] {
     try {
       localStorage.setItem(KEY, next);
     } catch {
-      // Storage is switched off; the choice holds until the page is left.
+      // Without `localStorage` the choice lasts until the page is closed.
     }
     setTheme(next);
   };

@@ -1,2 +1,2 @@
-/** The meaning of a colour. `you` is kept for what waits for the person who looks. */
+/** The meaning of a colour. `you` is reserved for things that wait for the user. */
 export type Tone = "neutral" | "running" | "good" | "warning" | "bad" | "you";

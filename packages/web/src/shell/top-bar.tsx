@@ -9,7 +9,7 @@ import { NotifySwitch } from "../notify/notify-switch.tsx";
 export function TopBar({ connection, children }: { connection?: Connection; children?: ReactNode }) {
   return (
     <header className="top-bar">
-      <nav className="top-bar-path" aria-label="Where you are">
+      <nav className="top-bar-path" aria-label="Breadcrumb">
         <Link to={LIST} className="brand">
           <img src="/favicon.svg" width="20" height="20" alt="" />
           Tutti

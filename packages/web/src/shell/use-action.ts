@@ -6,7 +6,7 @@ export interface Action {
   run: () => void;
 }
 
-/** An order to the server: one at a time, and what it is refused with. What it changed comes back as events. */
+/** Sends one request at a time and keeps its error. It ignores the result: changes arrive as events. */
 export function useAction(act: () => Promise<unknown>): Action {
   const [state, setState] = useState<{ busy: boolean; error: unknown }>({ busy: false, error: null });
   const run = () => {

@@ -1,5 +1,3 @@
-// Numbers and times as people read them.
-
 const NUMBER = new Intl.NumberFormat("en");
 const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 const MONEY = new Intl.NumberFormat("en", { style: "currency", currency: "USD", minimumFractionDigits: 2 });
@@ -31,10 +29,9 @@ export function ago(at: number, now: number): string {
 export const clock = (at: number): string => CLOCK.format(at);
 export const moment = (at: number): string => new Date(at).toLocaleString();
 
-/** The last part of a path: enough to tell folders apart at a glance. */
 export const lastPart = (path: string): string => path.split("/").findLast((part) => part !== "") ?? path;
 
-/** An agent by its kind and its program, without where that lies and how it is called. */
+/** Shortens `command:/usr/bin/my-agent --fast` to `command:my-agent`. URLs stay whole. */
 export function agentName(agent: string): string {
   const [, kind, rest] = /^([a-z]+):(\S+)/.exec(agent) ?? [];
   return kind && rest ? `${kind}:${rest.includes("//") ? rest : lastPart(rest)}` : agent;

@@ -4,7 +4,7 @@ import type { BlockFormat } from "./split-blocks.ts";
 import type { TranscriptEntry } from "../../../tutti/src/schema/transcript.ts";
 import { count } from "../text/format.ts";
 
-/** As many as a person scrolls through; the page stays quick however long a session talks. */
+/** Entries rendered at first, so that the page stays fast in a long session. */
 const MOST = 300;
 
 export function EntryList({ entries, format }: { entries: TranscriptEntry[]; format: BlockFormat }) {

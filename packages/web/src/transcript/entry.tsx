@@ -36,7 +36,7 @@ export function Entry({ entry, format }: { entry: TranscriptEntry; format: Block
     case "usage":
       return (
         <span className="aside-line">
-          {count(entry.usage.inputTokens)} tokens in, {count(entry.usage.outputTokens)} out
+          {count(entry.usage.inputTokens)} input tokens, {count(entry.usage.outputTokens)} output tokens
           {entry.usage.usd > 0 && `, ${money(entry.usage.usd)}`}
         </span>
       );
@@ -56,12 +56,11 @@ export function Entry({ entry, format }: { entry: TranscriptEntry; format: Block
     case "subagent":
       return (
         <span className="aside-line">
-          An agent of its own has {entry.phase === "started" ? "begun" : "ended"}:{" "}
-          <AgentText text={entry.id} max={120} />
+          Subagent {entry.phase === "started" ? "started" : "ended"}: <AgentText text={entry.id} max={120} />
         </span>
       );
     case "askCancelled":
-      return <span className="aside-line">It no longer wants to know</span>;
+      return <span className="aside-line">The agent withdrew its question</span>;
     case "trouble":
     case "stalled":
       return (
@@ -72,15 +71,15 @@ export function Entry({ entry, format }: { entry: TranscriptEntry; format: Block
     case "unstartable":
       return (
         <span className="aside-line tone-bad">
-          It could not be started: <AgentText text={entry.error} max={400} />
+          The agent could not start: <AgentText text={entry.error} max={400} />
         </span>
       );
     case "interrupted":
-      return <span className="aside-line">Turn {entry.turn} was asked to stop</span>;
+      return <span className="aside-line">Turn {entry.turn} was interrupted</span>;
     case "turnOver":
       return (
         <span className={`aside-line${entry.ending.kind === "ended" ? "" : " tone-bad"}`}>
-          Turn {entry.turn} {entry.ending.kind === "ended" ? "ended" : "broke off"}
+          Turn {entry.turn} {entry.ending.kind === "ended" ? "ended" : "failed"}
           {entry.ending.kind !== "ended" && entry.ending.detail !== "" && (
             <>
               {": "}
@@ -90,7 +89,7 @@ export function Entry({ entry, format }: { entry: TranscriptEntry; format: Block
         </span>
       );
     default:
-      // Of a newer server; what this page does not know it does not show.
+      // A newer server may send entry types that this page does not know.
       return null;
   }
 }

@@ -3,11 +3,11 @@ import { Icon } from "../shell/icon.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 import { LongText } from "../text/long-text.tsx";
 
-/** What an agent said. Its reports to Tutti are folded away, since a person reads the words around them. */
+/** Text of an agent. Reports to Tutti are folded, so that the words around them stay readable. */
 export function Said({ text, format }: { text: string; format: BlockFormat }) {
   return splitBlocks(text, format).map((part, index) =>
     part.kind === "words" ? (
-      // The parts of one text never change their order.
+      // The index is a stable key: parts of a text never change their order.
       <LongText key={index} text={part.text} />
     ) : (
       <details key={index} className="folded">

@@ -1,4 +1,4 @@
-// Which sessions there are behind a name: `main`, or a task with one session for each attempt.
+// Maps `main` or a task id to its sessions, one per attempt.
 import { mainSessionId, workerSessionId } from "../../../tutti/src/schema/ids.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver, isWorkerOver } from "../../../tutti/src/schema/status.ts";
@@ -7,7 +7,7 @@ export interface SessionNames {
   title: string;
   /** The session of each attempt, the newest last. */
   sessions: string[];
-  /** Whether the newest may still have something to say. */
+  /** Whether the newest session may still append to its transcript. */
   alive: boolean;
 }
 

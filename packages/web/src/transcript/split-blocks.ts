@@ -1,5 +1,4 @@
-// A text apart into words and the delimited reports in it. Only for showing: what counts as a report is the engine's to
-// judge.
+// Splits a text into words and delimited reports, for display only. The engine decides which reports count.
 
 export interface BlockFormat {
   delimiterStart: string;
@@ -22,7 +21,7 @@ export function splitBlocks(text: string, { delimiterStart, delimiterEnd }: Bloc
   }
 }
 
-/** The words alone, for a short look; a report that is cut off counts as one. */
+/** The words without reports, for a preview. A report that is cut off is dropped too. */
 export function wordsOf(text: string, format: BlockFormat): string {
   const words = splitBlocks(text, format).flatMap((part) => (part.kind === "words" ? [part.text] : []));
   return words.join(" ").split(format.delimiterStart)[0]!.trim();

@@ -8,7 +8,6 @@ import { sentence } from "../shell/problem.ts";
 import { AgentText } from "../text/agent-text.tsx";
 import { LongText } from "../text/long-text.tsx";
 
-/** What a task is to do and how it stands, above what its session says. */
 export function TaskDetails({ run, task }: { run: Run; task: Task }) {
   const look = taskLook(run, task);
   const worker = run.workers[task.id];
@@ -32,7 +31,7 @@ export function TaskDetails({ run, task }: { run: Run; task: Task }) {
           <AgentText text={sentence(worker.error)} max={1000} />
         </Notice>
       )}
-      {blocked && <Notice tone="warning">{`It cannot start, because it needs ${blocked.join(", ")}.`}</Notice>}
+      {blocked && <Notice tone="warning">{`This task cannot start. It is blocked by ${blocked.join(", ")}.`}</Notice>}
     </div>
   );
 }

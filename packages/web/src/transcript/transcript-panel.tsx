@@ -16,7 +16,7 @@ interface Properties {
   onClose: () => void;
 }
 
-/** Beside the run, not over it: what happens in the meantime stays in sight. */
+/** The panel stands beside the run, so that the run stays visible. */
 export function TranscriptPanel({ run, name, onClose }: Properties) {
   const { title, sessions, alive } = sessionsOf(run, name);
   const task = run.tasks.find(({ id }) => id === name);
@@ -26,13 +26,13 @@ export function TranscriptPanel({ run, name, onClose }: Properties) {
   const { entries, error } = useTranscript(run.id, sessions[attempt - 1], alive && newest);
   const box = useStickToEnd(entries);
   const panel = useRef<HTMLElement>(null);
-  const leave = useRef(onClose);
-  leave.current = onClose;
+  const latestOnClose = useRef(onClose);
+  latestOnClose.current = onClose;
 
   useEffect(() => {
     panel.current?.focus();
     const onKey = (event: KeyboardEvent) => {
-      if (event.key === "Escape") leave.current();
+      if (event.key === "Escape") latestOnClose.current();
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
@@ -66,12 +66,12 @@ export function TranscriptPanel({ run, name, onClose }: Properties) {
       <div className="transcript-body" ref={box} tabIndex={0} role="region" aria-label="Transcript">
         {task && <TaskDetails run={run} task={task} />}
         <ActionError error={error} />
-        {sessions.length === 0 && <p className="nothing-yet">It has not started yet.</p>}
-        {entries?.length === 0 && <p className="nothing-yet">Nothing was said yet.</p>}
+        {sessions.length === 0 && <p className="nothing-yet">This session has not started yet.</p>}
+        {entries?.length === 0 && <p className="nothing-yet">The transcript is still empty.</p>}
         {entries && <EntryList entries={entries} format={run.template.prompts.responseFormat} />}
         {alive && newest && sessions.length > 0 && (
           <p className="still-working">
-            <Icon name="spinner" size={14} /> at work
+            <Icon name="spinner" size={14} /> working
           </p>
         )}
       </div>

@@ -3,14 +3,14 @@ import type { TranscriptEntry } from "../../../tutti/src/schema/transcript.ts";
 import { server } from "../shell/server.ts";
 
 export interface Transcript {
-  /** Null until the first answer is there. */
+  /** Null until the first response. */
   entries: TranscriptEntry[] | null;
   error: unknown;
 }
 
-const LOOK_EVERY_MS = 1000;
+const POLL_MS = 1000;
 
-/** What was said and done in a session, looked at again and again while it may still go on. */
+/** The transcript of a session, polled every `POLL_MS` while `alive`. */
 export function useTranscript(runId: string, sessionId: string | undefined, alive: boolean): Transcript {
   const [transcript, setTranscript] = useState<Transcript>({ entries: null, error: null });
 
@@ -18,21 +18,21 @@ export function useTranscript(runId: string, sessionId: string | undefined, aliv
 
   useEffect(() => {
     if (sessionId === undefined) return;
-    const over = new AbortController();
+    const unmounted = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     let known: TranscriptEntry[] = [];
-    const look = async () => {
+    const poll = async () => {
       try {
-        known = await readOn(runId, sessionId, known, over.signal);
-        setTranscript((before) => (sameEnd(before.entries, known) ? before : { entries: known, error: null }));
+        known = await readNew(runId, sessionId, known, unmounted.signal);
+        setTranscript((shown) => (sameEnd(shown.entries, known) ? shown : { entries: known, error: null }));
       } catch (error) {
-        if (!over.signal.aborted) setTranscript((before) => ({ ...before, error }));
+        if (!unmounted.signal.aborted) setTranscript((shown) => ({ ...shown, error }));
       }
-      if (alive && !over.signal.aborted) timer = setTimeout(() => void look(), LOOK_EVERY_MS);
+      if (alive && !unmounted.signal.aborted) timer = setTimeout(() => void poll(), POLL_MS);
     };
-    void look();
+    void poll();
     return () => {
-      over.abort();
+      unmounted.abort();
       clearTimeout(timer);
     };
   }, [runId, sessionId, alive]);
@@ -40,8 +40,8 @@ export function useTranscript(runId: string, sessionId: string | undefined, aliv
   return transcript;
 }
 
-/** The newest entry is read again, because an agent may still be saying it. */
-async function readOn(
+/** Reads the last known entry again, because an agent may still extend it. */
+async function readNew(
   runId: string,
   sessionId: string,
   known: TranscriptEntry[],
@@ -55,7 +55,8 @@ async function readOn(
   }
 }
 
-function sameEnd(before: TranscriptEntry[] | null, after: TranscriptEntry[]): boolean {
-  if (before === null || before.length !== after.length) return false;
-  return JSON.stringify(before.at(-1)) === JSON.stringify(after.at(-1));
+/** Compares only the last entries: earlier ones never change. */
+function sameEnd(shown: TranscriptEntry[] | null, read: TranscriptEntry[]): boolean {
+  if (shown === null || shown.length !== read.length) return false;
+  return JSON.stringify(shown.at(-1)) === JSON.stringify(read.at(-1));
 }

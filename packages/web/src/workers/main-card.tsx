@@ -12,29 +12,29 @@ interface Properties {
   onOpen: () => void;
 }
 
-const DOING: Partial<Record<RunStatus, string>> = {
-  analyzing: "Reads the repository",
-  planning: "Plans the tasks",
-  confirming: "Has made a plan and waits for you",
-  spawning: "Waits for the workers",
-  running: "Waits for the workers",
-  aggregating: "Merges the results",
-  verifying: "Verifies the result",
-  paused: "Is paused",
+const ACTIONS: Partial<Record<RunStatus, string>> = {
+  analyzing: "Analysing the repository",
+  planning: "Planning the tasks",
+  confirming: "Waiting for you to confirm the plan",
+  spawning: "Waiting for the workers",
+  running: "Waiting for the workers",
+  aggregating: "Merging the results",
+  verifying: "Verifying the result",
+  paused: "Paused",
 };
 
 /** The session that plans, merges and verifies. */
 export function MainCard({ run, now, opened, onOpen }: Properties) {
   const { main, owed } = run;
   if (main === null) return null;
-  const asked = Object.values(run.inbox).some((item) => holdsUp(item) && item.taskId === null);
+  const hasQuestion = Object.values(run.inbox).some((item) => holdsUp(item) && item.taskId === null);
   const busy = main.turn !== null && !isRunOver(run.status);
-  const [icon, tone]: [IconName, string] = asked
+  const [icon, tone]: [IconName, string] = hasQuestion
     ? ["question", "you"]
     : busy
       ? ["spinner", "running"]
       : ["prompt", "neutral"];
-  const again = owed && owed.try > 1 ? `Asked again: ${owed.problems.join("; ")}` : null;
+  const retry = owed && owed.try > 1 ? `Retrying after an invalid response: ${owed.problems.join("; ")}` : null;
   return (
     <button
       type="button"
@@ -52,7 +52,10 @@ export function MainCard({ run, now, opened, onOpen }: Properties) {
         {busy && <span className="push muted">{duration(now - main.turn!.startedAt)}</span>}
       </span>
       <span className="worker-card-action">
-        <AgentText text={asked ? "Has a question for you" : (again ?? DOING[run.status] ?? "Is done")} max={300} />
+        <AgentText
+          text={hasQuestion ? "Waiting for your answer" : (retry ?? ACTIONS[run.status] ?? "Done")}
+          max={300}
+        />
       </span>
     </button>
   );

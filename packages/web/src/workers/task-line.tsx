@@ -44,13 +44,13 @@ export function TaskLine({ task, run, opened, onOpen }: Properties) {
 function detail(run: Run, task: Task): string {
   const worker = run.workers[task.id];
   if (worker?.status === "completed") {
-    const took = worker.startedAt === null ? "" : ` in ${duration(worker.completedAt! - worker.startedAt)}`;
-    return `${plural(worker.outputFiles.length, "file")}${took}, ${plural(worker.toolStats.total, "tool call")}`;
+    const time = worker.startedAt === null ? "" : ` in ${duration(worker.completedAt! - worker.startedAt)}`;
+    return `${plural(worker.outputFiles.length, "file")}${time}, ${plural(worker.toolStats.total, "tool call")}`;
   }
   if (worker?.error) return worker.error;
-  if (Object.hasOwn(run.skipped, task.id)) return "left out by a person";
+  if (Object.hasOwn(run.skipped, task.id)) return "skipped by a user";
   const blocked = run.blocked[task.id];
-  if (blocked) return `needs ${blocked.join(", ")}`;
+  if (blocked) return `blocked by ${blocked.join(", ")}`;
   const open = task.dependencies.filter((id) => run.workers[id]?.status !== "completed" && !run.skipped[id]?.satisfied);
-  return open.length > 0 ? `after ${open.join(", ")}` : "next in line";
+  return open.length > 0 ? `after ${open.join(", ")}` : "queued";
 }

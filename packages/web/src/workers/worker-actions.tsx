@@ -5,7 +5,7 @@ import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import type { Worker } from "../../../tutti/src/schema/worker.ts";
 
-/** What can be ordered of one worker. A worker that is paused with its run is resumed with it. */
+/** A worker that was paused with its run has no Resume button: it resumes with the run. */
 export function WorkerActions({ run, worker }: { run: Run; worker: Worker }) {
   const { taskId, sessionId, status } = worker;
   const open = !isRunOver(run.status);
@@ -26,7 +26,7 @@ export function WorkerActions({ run, worker }: { run: Run; worker: Worker }) {
         />
       )}
       {canRetry(run, worker) && (
-        <OrderButton word="Try again" label={`Try ${taskId} again`} order={() => server.retry(run.id, taskId)} />
+        <OrderButton word="Retry" label={`Retry ${taskId}`} order={() => server.retry(run.id, taskId)} />
       )}
     </div>
   );

@@ -39,7 +39,7 @@ export function WorkerCard({ worker, run, now, opened, onOpen }: Properties) {
         <AgentText text={worker.task.title} max={120} />
       </strong>
       <span className="worker-card-action">
-        <AgentText text={worker.currentAction ?? doing(worker, look.word)} max={160} />
+        <AgentText text={worker.currentAction ?? actionOf(worker, look.word)} max={160} />
         <span className="push mono">{worker.progress} %</span>
       </span>
       <Meter value={worker.progress} tone={look.tone} label={`Progress of ${worker.taskId}`} />
@@ -53,6 +53,6 @@ export function WorkerCard({ worker, run, now, opened, onOpen }: Properties) {
   );
 }
 
-function doing({ owed }: Worker, word: string): string {
-  return owed && owed.try > 1 ? `Asked again: ${owed.problems.join("; ")}` : `${word} …`;
+function actionOf({ owed }: Worker, word: string): string {
+  return owed && owed.try > 1 ? `Retrying after an invalid response: ${owed.problems.join("; ")}` : `${word} …`;
 }

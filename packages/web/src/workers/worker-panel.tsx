@@ -1,4 +1,4 @@
-// Who works, who waits and who is done. Those at work come first, each with what it does; the others are one line.
+// Active workers come first, each with a card; ended and waiting tasks are one line each.
 import { MainCard } from "./main-card.tsx";
 import { TaskLine } from "./task-line.tsx";
 import { WorkerCard } from "./worker-card.tsx";
@@ -33,7 +33,7 @@ export function WorkerPanel({ run, opened, onOpen }: Properties) {
       {active.length > 0 && (
         <>
           <h3 className="group-title">
-            At work <span className="muted">{active.length}</span>
+            Working <span className="muted">{active.length}</span>
           </h3>
           {active.map(({ id }) => (
             <WorkerCard
