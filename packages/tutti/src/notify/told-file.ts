@@ -18,7 +18,7 @@ export function readTold(file: string): Readonly<Record<string, number>> | null 
 
 /**
  * Atomic and durable: after a power cut `file` is either the old or the new one. It is written after every delivery, so
- * the write is asynchronous and does not block the event loop. Calls must not overlap, because they share `file.next`.
+ * the write is asynchronous and does not block the event loop. Calls must not overlap, because they share `next`.
  */
 export async function writeTold(file: string, told: Readonly<Record<string, number>>): Promise<void> {
   const next = `${file}.next`;

@@ -11,7 +11,7 @@ const PARTS: { key: Exclude<keyof Census, "planned">; word: string; tone: string
   { key: "neverStarted", word: "never started", tone: "neutral" },
 ];
 
-/** The census as a sum: the parts add up to `planned`, and parts of 0 are left out. */
+/** The census as a sum: the parts add up to `planned`. Parts of 0 are left out, except `completed`. */
 export function CensusRow({ census }: { census: Census }) {
   const parts = PARTS.filter(({ key }) => census[key] > 0 || key === "completed");
   return (
