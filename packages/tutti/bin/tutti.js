@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// The launcher: finds a Node that can run Tutti, then calls main.
-// An old Node must be able to parse this file to be told that it is old (ES modules: 12.17 at the least),
-// so there is no top-level await, no optional chaining and no "node:" prefix here, and Tutti itself is
-// imported only after the version check.
+// The launcher: finds a Node that can run Tutti, then calls `main`.
+// An old Node must be able to parse this file, so that it can print that it is too old (ES modules need 12.17).
+// Therefore it has no top-level await, no optional chaining and no "node:" prefix, and imports Tutti itself only after
+// the version check.
 
 import { spawn } from "child_process";
 import { existsSync, realpathSync } from "fs";
@@ -23,9 +23,9 @@ const newEnough = major > 22 || (major === 22 && (version[1] || 0) >= 18);
 
 if (newEnough) {
   hideSqliteWarning();
-  keepCompiled();
-  if (process.env.TUTTI_LAUNCHED && process.channel) hearLauncher(process.channel);
-  // The address is a value, not a literal, because only one of the two files exists.
+  useCompileCache();
+  if (process.env.TUTTI_LAUNCHED && process.channel) forwardInterrupts(process.channel);
+  // Not a literal, because only one of the two files exists.
   const entry = inCheckout ? source : built;
   import(entry.href)
     .then((cli) => cli.main(process.argv.slice(2)))
@@ -43,12 +43,12 @@ if (newEnough) {
 }
 
 function refuse() {
-  console.error(`tutti needs Node 22.18 or newer, and this is Node ${process.versions.node}.`);
+  console.error(`Node ${process.versions.node} is too old for tutti. Install Node 22.18 or newer.`);
   process.exit(1);
 }
 
 /**
- * Starts this file again with another Node and ends as that one ends.
+ * Runs this file again with another Node, and ends with its exit code or signal.
  *
  * @param {string} node
  */
@@ -62,35 +62,35 @@ function runWith(node) {
   const signals = ["SIGTERM", "SIGINT", "SIGHUP"];
   signals.forEach((signal) => {
     process.on(signal, () => {
-      // A terminal sends Ctrl-C to both processes. Forwarding it too would look like a second, impatient Ctrl-C, so the
-      // other process is only told, and decides by what it has heard itself.
+      // A terminal sends Ctrl-C to both processes, and a forwarded signal would look like a second Ctrl-C. So the child
+      // only gets a message, and ignores it if it has received the signal itself.
       if (signal === "SIGINT" && onTerminal) {
         if (child.connected) child.send(signal);
       } else child.kill(signal);
     });
   });
-  // A Node that cannot be started at all, for example one built for another C library, is the same as none.
+  // The pinned Node may not start at all, for example if it was built for another C library.
   child.on("error", refuse);
   child.on("close", (code, signal) => {
     if (signal === null) process.exit(code === null ? 1 : code);
     process.removeAllListeners(signal);
     process.kill(process.pid, signal);
-    // Only a signal that does not end this process lets it come this far.
+    // Reached only if the signal does not end this process.
     setTimeout(() => process.exit(128 + constants.signals[signal]), 100);
   });
 }
 
 /**
- * In the process that the launcher started: a Ctrl-C that was sent to the launcher alone counts here too.
+ * Runs in the child of the launcher. Handles a Ctrl-C that only the launcher received.
  *
  * @param {{ unref(): void }} channel
  */
-function hearLauncher(channel) {
+function forwardInterrupts(channel) {
   delete process.env.TUTTI_LAUNCHED;
-  let heardAt = 0;
+  let receivedAt = 0;
   const onInterrupt = () => {
-    heardAt = Date.now();
-    // If nobody else listens, the signal ends the process, as it does without a launcher.
+    receivedAt = Date.now();
+    // Without another listener the signal ends the process, as it does without a launcher.
     if (process.listenerCount("SIGINT") > 1) return;
     process.removeListener("SIGINT", onInterrupt);
     process.kill(process.pid, "SIGINT");
@@ -98,15 +98,15 @@ function hearLauncher(channel) {
   process.on("SIGINT", onInterrupt);
   process.on("message", (message) => {
     if (message !== "SIGINT") return;
-    // One of the terminal arrives here at about the same moment.
+    // The signal of a terminal arrives here at about the same moment.
     setTimeout(() => {
-      if (Date.now() - heardAt > 1000) process.kill(process.pid, "SIGINT");
+      if (Date.now() - receivedAt > 1000) process.kill(process.pid, "SIGINT");
     }, 200);
   });
   channel.unref();
 }
 
-/** Node 22 warns that its SQLite is experimental, once in every command. Every other warning stays. */
+/** Node 22 warns in every command that its SQLite is experimental. All other warnings stay. */
 function hideSqliteWarning() {
   const emitWarning = process.emitWarning.bind(process);
   /** @param {any[]} args */
@@ -116,18 +116,18 @@ function hideSqliteWarning() {
 }
 
 /**
- * Node keeps what it has compiled in the person's own cache folder, so that every later start, also of our keepers, is
- * spared it. Where that is not possible, nothing is kept.
+ * Stores compiled code in the user's cache folder, which makes later starts faster, also those of keepers. Does nothing
+ * if Node has no compile cache or cannot write it.
  */
-function keepCompiled() {
+function useCompileCache() {
   if (process.env.NODE_COMPILE_CACHE || !module.enableCompileCache) return;
-  const wished = process.env.XDG_CACHE_HOME;
-  let base = wished && isAbsolute(wished) ? wished : join(homedir(), ".cache");
+  const xdg = process.env.XDG_CACHE_HOME;
+  let base = xdg && isAbsolute(xdg) ? xdg : join(homedir(), ".cache");
   if (process.platform === "darwin") base = join(homedir(), "Library", "Caches");
   if (process.platform === "win32") base = process.env.LOCALAPPDATA || homedir();
   const folder = join(base, "tutti", "compiled");
   if (!module.enableCompileCache(folder).directory) return;
   process.env.NODE_COMPILE_CACHE = folder;
-  // Written at the end of a process by itself; one that is killed before has no end.
+  // Node writes the cache when the process exits; a killed process would write nothing.
   if (module.flushCompileCache) setTimeout(module.flushCompileCache, FLUSH_AFTER_MS).unref();
 }

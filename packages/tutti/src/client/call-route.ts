@@ -1,13 +1,13 @@
-// Any route of the server as a call, typed by the table of routes. Only types are taken from the table: what a program
-// needs at run time is the method and the path, and they are the route's name.
+// Typed calls of all routes. Only types come from `ROUTES`: a call needs just the method and the path at run time, and
+// both are in the key of the route.
 import type { z } from "zod";
 import { readError, unreachable } from "./request-error.ts";
 import type { ROUTES, RouteKey } from "../schema/api/routes.ts";
 
 export interface ClientOptions {
-  /** Where the server is, such as `http://127.0.0.1:4517`. */
+  /** Address of the server, such as `http://127.0.0.1:4517`. */
   baseUrl: string;
-  /** Left out in the server's own page, whose cookie says the same. */
+  /** Omitted in the dashboard, which authenticates with its cookie. */
   token?: string;
   fetch?: typeof fetch;
 }
@@ -38,12 +38,12 @@ interface Extras {
 export type Asking<Key extends RouteKey> = ParamsPart<Key> & QueryPart<Key> & BodyPart<Key> & Extras;
 export type Answered<Key extends RouteKey> = z.output<Table[Key]["response"]>;
 
-/** Routes whose answer ends; live events are for `followEvents`. */
+/** Excludes the endless response of live events; use `followEvents` for them. */
 type CallableKey = Exclude<RouteKey, "GET /api/events">;
 
 type TextKey = { [Key in RouteKey]: Table[Key] extends { bodyType: string } ? Key : never }[RouteKey];
 
-/** Routes whose body is sent as it is, with what it is; all others take JSON. */
+/** Routes with a text body, and its content type; all others take JSON. */
 const TEXT_BODIES: Record<TextKey, Table[TextKey]["bodyType"]> = { "POST /api/orchestrator/import": "text/plain" };
 
 export type CallRoute = <Key extends CallableKey>(

@@ -1,12 +1,12 @@
-// Events as they happen, over a WebSocket that is opened again whenever it is lost.
+// `followEvents`: live events over a WebSocket that reconnects.
 //
 // Invariants
-// 1. Every frame is handed on once and in the order of `seq`, however often the connection is lost: each new one asks
-//    for what comes after the last frame handed on, and what comes twice is dropped.
-// 2. It ends only when it is told to. A server that is away is asked again, at first soon, then less and less often.
+// 1. `onFrame` receives each frame once and in the order of `seq`, also across reconnects: a reconnect continues after
+//    the last frame, and duplicates are dropped.
+// 2. Only the caller ends it. While the server is away it reconnects, with exponential back-off.
 import type { Frame } from "./frame.ts";
 
-/** What `followEvents` needs of a WebSocket; browsers and Node have one of their own. */
+/** The part of a WebSocket that `followEvents` uses; browsers and Node provide one. */
 export interface EventSocket {
   addEventListener: (
     type: "open" | "message" | "close" | "error",
@@ -20,47 +20,47 @@ export type Connection = "connecting" | "live" | "waiting";
 export interface FollowOptions {
   baseUrl: string;
   token?: string;
-  /** Only this run's events. */
+  /** Only events of this run. */
   run?: string;
   /** Only events of these types. */
   types?: readonly string[];
-  /** Everything after this `seq`; without it everything from now on. */
+  /** Starts after this `seq`; without it, with the next event. */
   after?: number;
-  /** Without `after`: first so many of the last events that match. */
+  /** Without `after`: starts with the last `tail` matching events. */
   tail?: number;
   onFrame: (frame: Frame) => void;
   onConnection?: (connection: Connection) => void;
   open?: (url: string, token: string | undefined) => EventSocket;
-  /** How long to wait before the given try, counted from 1 since the last time it worked. */
+  /** Delay before a reconnect. `tries` counts from 1 since the last open connection. */
   backOffMs?: (tries: number) => number;
 }
 
-/** Begins to follow and returns the way out. */
+/** Returns a function that stops following. */
 export function followEvents(options: FollowOptions): () => void {
   const { token, onFrame, onConnection, open = openSocket, backOffMs = doubling } = options;
-  let last = options.after;
+  let lastSeq = options.after;
   let tries = 0;
   let socket: EventSocket | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let over = false;
+  let isStopped = false;
 
   function connect(): void {
     onConnection?.("connecting");
-    const current = open(address(options, last), token);
+    const current = open(address(options, lastSeq), token);
     socket = current;
     current.addEventListener("open", () => {
       tries = 0;
-      if (!over) onConnection?.("live");
+      if (!isStopped) onConnection?.("live");
     });
     current.addEventListener("message", ({ data }) => {
       const frame = readFrame(data);
-      if (over || socket !== current || frame === null || frame.seq <= (last ?? 0)) return;
-      last = frame.seq;
+      if (isStopped || socket !== current || frame === null || frame.seq <= (lastSeq ?? 0)) return;
+      lastSeq = frame.seq;
       onFrame(frame);
     });
-    // An error is always followed by a close, which is what matters.
+    // A WebSocket always emits `close` after `error`.
     current.addEventListener("close", () => {
-      if (over || socket !== current) return;
+      if (isStopped || socket !== current) return;
       socket = null;
       onConnection?.("waiting");
       timer = setTimeout(connect, backOffMs(++tries));
@@ -69,13 +69,13 @@ export function followEvents(options: FollowOptions): () => void {
 
   connect();
   return () => {
-    over = true;
+    isStopped = true;
     clearTimeout(timer);
     socket?.close();
   };
 }
 
-/** Whoever has come somewhere goes on from there, however it began. */
+/** `after` wins over `tail`: a reconnect continues from the last event it received. */
 function address({ baseUrl, run, types, tail }: FollowOptions, after: number | undefined): string {
   const url = new URL("/api/events", baseUrl);
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
@@ -93,7 +93,7 @@ function readFrame(data: unknown): Frame | null {
 
 const doubling = (tries: number): number => Math.min(250 * 2 ** (tries - 1), 5000);
 
-/** Node's own WebSocket takes headers; a browser's does not, and sends its cookie instead. */
+/** The WebSocket of Node accepts headers; that of a browser does not, and sends the cookie instead. */
 function openSocket(url: string, token: string | undefined): EventSocket {
   const Socket = WebSocket as unknown as new (url: string, options?: object) => EventSocket;
   return token === undefined ? new Socket(url) : new Socket(url, { headers: { authorization: `Bearer ${token}` } });

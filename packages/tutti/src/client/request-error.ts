@@ -1,9 +1,8 @@
-// What went wrong with a request, with the server's own code and sentence. A newer server may know codes that this
-// client does not, so the code is any word; `unreachable` is the client's own.
-
+/** A failed request, with the code and the message of the server. */
 export class RequestError extends Error {
+  /** Any string, because a newer server may send unknown codes. Only the client itself uses `unreachable`. */
   readonly code: string;
-  /** The HTTP status, or 0 when there was no answer. */
+  /** The HTTP status, or 0 if there was no response. */
   readonly status: number;
   readonly details: unknown;
 
@@ -17,17 +16,20 @@ export class RequestError extends Error {
 }
 
 export function unreachable(baseUrl: string, cause: unknown): RequestError {
-  return new RequestError("unreachable", `the server at ${baseUrl} does not answer`, { cause });
+  return new RequestError("unreachable", `The server at ${baseUrl} does not answer. Start it with "tutti serve".`, {
+    cause,
+  });
 }
 
-/** The error that an answer tells; an answer in another shape, from a proxy for example, is told by its status. */
+/** Falls back to `internal` and the status for a body of another format, for example from a proxy. */
 export async function readError(response: Response): Promise<RequestError> {
   const { status } = response;
   const body: unknown = await response.json().catch(() => null);
-  const told = isObject(body) && isObject(body["error"]) ? body["error"] : {};
-  const code = typeof told["code"] === "string" ? told["code"] : "internal";
-  const message = typeof told["message"] === "string" ? told["message"] : `the server answered with status ${status}`;
-  return new RequestError(code, message, { status, details: told["details"] });
+  const error = isObject(body) && isObject(body["error"]) ? body["error"] : {};
+  const code = typeof error["code"] === "string" ? error["code"] : "internal";
+  const fallback = `The server answered with status ${status} and no error message. Check the address and its proxies.`;
+  const message = typeof error["message"] === "string" ? error["message"] : fallback;
+  return new RequestError(code, message, { status, details: error["details"] });
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;

@@ -1,8 +1,7 @@
-// Runs as the server tells them. Times are ISO strings on the wire.
+// Types of lists that the server returns. Times are ISO 8601 strings.
 import type { z } from "zod";
 import type * as wire from "../schema/api/run-values.ts";
 
-/** A run in a list: enough to find it again. */
 export type RunSummary = z.infer<typeof wire.RunSummary>;
-/** Something that waits for a person; `hash` stands for what was shown. */
+/** An open inbox item; `hash` identifies the content that the user saw. */
 export type WaitingItem = z.infer<typeof wire.WaitingItem>;

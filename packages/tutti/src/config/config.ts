@@ -1,5 +1,5 @@
-// Settings of a person and of a project: `tutti.config.json` in the data folder and in the root of a repository. Strict:
-// what no part of Tutti reads is refused with its path, so that nobody relies on a misspelt setting.
+// `tutti.config.json` of the user, in the data folder, and of a project, in the root of its repository. The schemas are
+// strict: an unknown setting is rejected with its path, so that a misspelt one does not go unnoticed.
 import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
@@ -10,63 +10,61 @@ import { TemplateConfig } from "../schema/template.ts";
 
 export const CONFIG_FILE = "tutti.config.json";
 
-/** A name that cannot be taken for `kind:program`, nor for one of the agents that are always there. */
+/** Cannot be confused with `kind:program` or with a built-in agent. */
 const AgentName = z
   .string()
-  .regex(/^[A-Za-z][A-Za-z0-9_.-]{0,60}$/, "a name of letters, digits, _, . and -")
-  .refine((name) => !["local", "claude", "codex"].includes(name), "not the name of an agent that is always there");
+  .regex(/^[A-Za-z][A-Za-z0-9_.-]{0,60}$/, "must be a name of letters, digits, _, . and -")
+  .refine((name) => !["local", "claude", "codex"].includes(name), "must not be the name of a built-in agent");
 const Agent = z.string().min(1);
-const VariableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "the name of a variable");
+const VariableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable");
 
 const shared = {
   $schema: z.string().optional(),
-  /** Who works, unless a flag or a template says otherwise. */
+  /** Agent of runs, unless a flag or a template sets one. */
   agent: Agent.optional(),
-  /** The template of `tutti run`, unless a flag says otherwise. */
+  /** Template of `tutti run` without `--template`. */
   template: z.string().min(1).optional(),
-  /** Workers at the same time, unless a flag or a request says otherwise. */
+  /** Maximum number of parallel workers in a run, unless a flag or a request sets it. */
   maxWorkers: TemplateConfig.shape.maxWorkers.unwrap().optional(),
 };
 
 const UserConfig = z.strictObject({
   ...shared,
-  /** Agents by names of the person's own. `env` names variables of the environment that this agent is given. */
+  /** Agents by user-defined names. `env` lists the environment variables that the agent receives. */
   agents: z.record(AgentName, z.strictObject({ agent: Agent, env: z.array(VariableName).default([]) })).default({}),
-  /** What `tutti serve` holds back, unless a flag says otherwise. */
+  /** Limits of `tutti serve`, unless a flag sets them. */
   server: z
     .strictObject({
-      /** Requests that one address may make in a minute. */
+      /** Requests per minute from one address. */
       rateLimit: z.number().int().min(1).optional(),
-      /** The folders that runs may use. */
-      folders: z.array(z.string().refine(isAbsolute, "an absolute path")).optional(),
+      /** Folders that runs may use. */
+      folders: z.array(z.string().refine(isAbsolute, "must be an absolute path")).optional(),
     })
     .optional(),
-  /** Which runs that are over are kept; all of them without it. */
+  /** Ended runs to keep; without it, all of them. */
   retention: z
     .strictObject({
-      /** Those that changed within so many days. */
+      /** Keeps runs that changed within this many days. */
       days: z.number().int().min(1).optional(),
-      /** So many of them, the newest. */
+      /** Keeps this many of the newest runs. */
       keepRuns: z.number().int().min(0).optional(),
     })
-    .refine(({ days, keepRuns }) => days !== undefined || keepRuns !== undefined, "days or keepRuns, or both")
+    .refine(({ days, keepRuns }) => days !== undefined || keepRuns !== undefined, "must set days or keepRuns")
     .optional(),
-  /** Who else is told when something needs the person, fails or ends. */
   notifications: NotificationSettings.optional(),
-  /** Runs at the times of cron expressions, and at a signed request; the server makes them. */
+  /** Runs that the server starts: `schedules` by cron expressions, `triggers` by signed requests. */
   schedules: z.record(AutomationName, ScheduleSettings).optional(),
   triggers: z.record(AutomationName, TriggerSettings).optional(),
 });
 export type UserConfig = z.infer<typeof UserConfig>;
 
-/** A project names no variables of the person's environment. */
+/** Without `env`: a project must not read the user's environment. */
 const ProjectConfig = z.strictObject({
   ...shared,
   agents: z.record(AgentName, z.strictObject({ agent: Agent })).default({}),
 });
 export type ProjectConfig = z.infer<typeof ProjectConfig>;
 
-/** The person's own, from the data folder. */
 export function readUserConfig(dataDir: string): UserConfig {
   const file = join(dataDir, CONFIG_FILE);
   const config = read(file, UserConfig);
@@ -80,7 +78,6 @@ export function readUserConfig(dataDir: string): UserConfig {
   return config;
 }
 
-/** A project's, from the root of its repository. */
 export const readProjectConfig = (root: string): ProjectConfig => read(join(root, CONFIG_FILE), ProjectConfig);
 
 function read<C extends { agent?: string | undefined; agents: Record<string, { agent: string }> }>(
@@ -90,39 +87,45 @@ function read<C extends { agent?: string | undefined; agents: Record<string, { a
   const parsed = schema.safeParse(readJson(file));
   if (!parsed.success) {
     const problems = parsed.error.issues.map(describe);
-    throw new TuttiError("usage", `${file} cannot be used: ${problems.join("; ")}`, { details: problems });
+    throw new TuttiError("usage", `"${file}" is not valid: ${problems.join("; ")}. Correct these settings.`, {
+      details: problems,
+    });
   }
   const config = parsed.data;
   for (const settings of Object.values(config.agents)) settings.agent = fromFile(file, settings.agent);
   return config.agent === undefined ? config : { ...config, agent: fromFile(file, config.agent) };
 }
 
-/** No file is a file that says nothing. */
+/** A missing file counts as an empty configuration. */
 function readJson(file: string): unknown {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return {};
-    throw new TuttiError("usage", `${file} cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new TuttiError("usage", `"${file}" cannot be read: ${(error as Error).message}. Check its permissions.`, {
+      cause: error,
+    });
   }
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new TuttiError("usage", `${file} is not JSON: ${(error as Error).message}`, { cause: error });
+    throw new TuttiError("usage", `"${file}" is not valid JSON (${(error as Error).message}). Correct it.`, {
+      cause: error,
+    });
   }
 }
 
 function describe(issue: z.core.$ZodIssue): string {
   const path = issue.path.join(".");
   if (issue.code === "unrecognized_keys") {
-    return `there is no setting ${issue.keys.map((key) => (path === "" ? key : `${path}.${key}`)).join(", ")}`;
+    return `unknown setting ${issue.keys.map((key) => (path === "" ? key : `${path}.${key}`)).join(", ")}`;
   }
   const why = issue.code === "invalid_key" ? issue.issues.map(({ message }) => message).join(", ") : issue.message;
-  return `${path === "" ? "it" : path}: ${why}`;
+  return `${path === "" ? "the file" : path}: ${why}`;
 }
 
-/** A scenario's file is named from where the configuration lies. */
+/** Resolves the file of `script:FILE` against the folder of the configuration. */
 function fromFile(file: string, agent: string): string {
   const [, scenario] = /^script:(.+)$/s.exec(agent) ?? [];
   return scenario === undefined || isAbsolute(scenario) ? agent : `script:${join(dirname(file), scenario)}`;

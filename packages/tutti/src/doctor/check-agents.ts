@@ -1,4 +1,4 @@
-// The agents: which are there, whether this Tutti was tested with them, and whether they seem to be logged in.
+// Checks the agents: installed programs, tested versions and logins.
 import type { Check } from "./check.ts";
 import { findDriver } from "../session/agents.ts";
 import { findLogin, type Login } from "../session/find-login.ts";
@@ -6,7 +6,7 @@ import { locateProgram, probeProgram, type ProgramFound } from "../session/probe
 import { seriesOf, TESTED_PROGRAMS, type TestedProgram, type TestedProgramName } from "../session/tested-versions.ts";
 import { realWorld } from "../world.ts";
 
-/** Other programs that speak the Agent Client Protocol; told only when they are there. */
+/** Other programs with the Agent Client Protocol; reported only if they are installed. */
 const OTHER_PROGRAMS = ["auggie", "cursor-agent", "goose", "kimi", "opencode", "qwen"];
 
 export async function checkAgents(timeoutMs: number): Promise<Check[]> {
@@ -35,27 +35,26 @@ function checkProgram(
 ): Check {
   const install = `npm install --global ${tested.npmPackage}@${tested.version}`;
   if (version === null) {
-    // npm leaves a wrapper without its program when it may not run the package's install script.
-    const isHalf = problem?.includes("native binary not installed") === true;
-    const advice = isHalf
-      ? `Install it again with its install script allowed, without --ignore-scripts: ${install}.`
+    // npm installs only a wrapper without the program if it must not run install scripts.
+    const isWrapperOnly = problem?.includes("native binary not installed") === true;
+    const advice = isWrapperOnly
+      ? `Install it again without --ignore-scripts, because it needs its install script: ${install}.`
       : `Start it by hand to see what is wrong, or install it again: ${install}.`;
-    return { name, status: "warning", found: `${path} does not say its version: ${problem}`, advice };
+    return { name, status: "warning", found: `${path} does not print its version: ${problem}`, advice };
   }
   const found = `${version} at ${path}`;
   const series = seriesOf(tested.version);
   if (seriesOf(version) !== series) {
-    const advice = `Not tested with this version; tested is ${series}.x: ${install}.`;
+    const advice = `Tutti is not tested with this version. Install ${series}.x: ${install}.`;
     return { name, status: "warning", found, advice };
   }
   if (!isKnown) {
-    const advice = "This version of Tutti has no driver for it; name it with text:PROGRAM or command:PROGRAM.";
+    const advice = "This version of Tutti has no driver for it. Use it as text:PROGRAM or command:PROGRAM.";
     return { name, status: "warning", found, advice };
   }
   return { name, status: "ok", found: `${found}; use it with --agent ${JSON.stringify(tested.agent)}` };
 }
 
-/** Whether this version of Tutti has a driver for the agent. */
 function isDriven(agent: string): boolean {
   try {
     findDriver(agent);
@@ -69,8 +68,8 @@ function checkLogin(program: TestedProgramName, isKnown: boolean): Check {
   const name = `login ${program}`;
   const login = findLogin(program);
   if (login === null) {
-    const advice = `Start ${program} once and log in; a login kept elsewhere, such as in a key ring, is not seen here.`;
-    return { name, status: "missing", found: "no sign of a login", advice };
+    const advice = `Start ${program} once and log in. A login in a key ring is not detected.`;
+    return { name, status: "missing", found: "no login found", advice };
   }
   return { name, ...describeLogin(login, program, isKnown) };
 }
@@ -88,14 +87,15 @@ function describeLogin(login: Login, program: TestedProgramName, isKnown: boolea
       advice: `Start ${program} once and log in again.`,
     };
   }
-  const found = `seems to be logged in: ${file} is there (mode ${mode.toString(8)})`;
-  if ((mode & 0o077) !== 0) return { status: "warning", found, advice: `Others can read it; run chmod 600 ${file}.` };
+  const found = `seems to be logged in: ${file} exists (mode ${mode.toString(8)})`;
+  if ((mode & 0o077) !== 0)
+    return { status: "warning", found, advice: `Other users can read it. Run chmod 600 ${file}.` };
   return { status: "ok", found, ...(placedBy === null ? {} : passOn(placedBy, isKnown)) };
 }
 
-/** A driver of its own passes on what its agent needs; programs that are only named get few variables. */
+/** A driver passes the login variables of its agent; other programs receive only a few variables. */
 const passOn = (variable: string, isKnown: boolean): Pick<Check, "advice"> =>
-  isKnown ? {} : { advice: `Pass it on to the agents with --agent-env ${variable}=….` };
+  isKnown ? {} : { advice: `Pass it to the agents with --agent-env ${variable}=….` };
 
 function checkOthers(): Check[] {
   return OTHER_PROGRAMS.flatMap((program) => {

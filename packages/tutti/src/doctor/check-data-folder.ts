@@ -1,4 +1,4 @@
-// The data folder: whether it can be used, who uses it, and what is in it.
+// Checks the data folder: access, free space, running engine, store and token.
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Check } from "./check.ts";
@@ -11,12 +11,12 @@ const GIGABYTE = 1e9;
 export function checkDataFolder(dataDir: string): Check[] {
   const folder = resolve(dataDir);
   const name = "data folder";
-  const advice = "Make it writable for you, or name another folder with --data-dir or TUTTI_DATA_DIR.";
+  const advice = "Make it writable, or choose another folder with --data-dir or TUTTI_DATA_DIR.";
   try {
     const existing = nearestFolder(folder);
     accessSync(existing, constants.R_OK | constants.W_OK | constants.X_OK);
     const space = checkSpace(existing);
-    const found = existing === folder ? folder : `${folder}, which will be made when it is needed`;
+    const found = existing === folder ? folder : `${folder}, which will be created when needed`;
     const usable: Check = { name, status: "ok", found };
     return existing === folder ? [usable, space, ...checkContent(folder)] : [usable, space];
   } catch (error) {
@@ -25,7 +25,7 @@ export function checkDataFolder(dataDir: string): Check[] {
   }
 }
 
-/** The folder itself, or the nearest above it that is there. */
+/** Returns `folder` or its nearest ancestor that exists. */
 function nearestFolder(folder: string): string {
   const stat = statSync(folder, { throwIfNoEntry: false });
   if (stat === undefined) return nearestFolder(dirname(folder));
@@ -36,9 +36,10 @@ function nearestFolder(folder: string): string {
 function checkSpace(folder: string): Check {
   const { bavail, bsize } = statfsSync(folder);
   const gigabytes = (bavail * bsize) / GIGABYTE;
-  const found = `${gigabytes.toFixed(1)} GB where the data folder is`;
+  const found = `${gigabytes.toFixed(1)} GB free on the disk of the data folder`;
   if (gigabytes >= 1) return { name: "free space", status: "ok", found };
-  const advice = "Free some, or move the data folder: every worker needs room for a copy of the repository's files.";
+  const advice =
+    "Free some space or move the data folder: each worker needs space for a copy of the repository's files.";
   return { name: "free space", status: "warning", found, advice };
 }
 
@@ -48,32 +49,32 @@ function checkEngine(folder: string): Check {
   const name = "engine";
   try {
     const engine = findEngine(folder);
-    if (engine === null) return { name, status: "ok", found: "none works on the data folder now" };
-    const found = `one works on the data folder${engine.pid === null ? "" : `: process ${engine.pid}`}`;
-    const advice = "Commands that need an engine of their own are refused until it ends.";
+    if (engine === null) return { name, status: "ok", found: "none runs on the data folder" };
+    const found = `one runs on the data folder${engine.pid === null ? "" : `: process ${engine.pid}`}`;
+    const advice = "Commands that need their own engine are refused until it ends.";
     return { name, status: "ok", found, advice };
   } catch (error) {
     const found = `the lock of the data folder cannot be read: ${(error as Error).message}`;
-    return { name, status: "missing", found, advice: "See to it that engine.lock in the data folder is yours." };
+    return { name, status: "missing", found, advice: "Make sure that you own engine.lock in the data folder." };
   }
 }
 
 function checkStore(folder: string): Check {
   const name = "store";
   const file = join(folder, "tutti.db");
-  if (!existsSync(file)) return { name, status: "ok", found: "none yet; the first run makes it" };
+  if (!existsSync(file)) return { name, status: "ok", found: "none yet; the first run creates it" };
   try {
     const format = readFormat(file);
     const found = `format ${format} in ${file}`;
     if (format === FORMAT) return { name, status: "ok", found };
     if (format < FORMAT) {
-      return { name, status: "ok", found: `${found}; the next start brings it to format ${FORMAT}` };
+      return { name, status: "ok", found: `${found}; the next start migrates it to format ${FORMAT}` };
     }
-    const advice = `Use the newer Tutti that wrote it, or another --data-dir: this one knows formats up to ${FORMAT}.`;
+    const advice = `Use the newer Tutti that wrote it, or another --data-dir: this version reads formats up to ${FORMAT}.`;
     return { name, status: "missing", found, advice };
   } catch (error) {
     const found = `${file} cannot be read: ${(error as Error).message}`;
-    return { name, status: "missing", found, advice: "Bring a copy of it back, or use another --data-dir." };
+    return { name, status: "missing", found, advice: "Restore it from a backup, or use another --data-dir." };
   }
 }
 
@@ -81,9 +82,9 @@ function checkToken(folder: string): Check {
   const name = "token";
   const file = join(folder, "token");
   const stat = statSync(file, { throwIfNoEntry: false });
-  if (stat === undefined) return { name, status: "ok", found: "none yet; the first tutti serve makes it" };
+  if (stat === undefined) return { name, status: "ok", found: "none yet; the first tutti serve creates it" };
   const mode = (stat.mode & 0o777).toString(8);
   if ((stat.mode & 0o077) === 0) return { name, status: "ok", found: `${file}, mode ${mode}` };
-  const found = `${file} can be read by others (mode ${mode})`;
-  return { name, status: "warning", found, advice: `Run chmod 600 ${file}, or remove it to get a new token.` };
+  const found = `other users can read ${file} (mode ${mode})`;
+  return { name, status: "warning", found, advice: `Run chmod 600 ${file}, or delete the file to get a new token.` };
 }

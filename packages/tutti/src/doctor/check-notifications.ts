@@ -1,11 +1,11 @@
-// What the person has set up to be told by: whether each of it can be used. Nothing is sent.
+// Checks the notification targets without sending anything.
 import { resolve } from "node:path";
 import type { Check } from "./check.ts";
 import { readUserConfig } from "../config/config.ts";
 import { whyNotAllowed } from "../notify/webhook-target.ts";
 import { asTuttiError } from "../schema/error.ts";
 
-/** Nothing for somebody who has set up nothing. */
+/** Returns no check if no webhooks are configured. */
 export function checkNotifications(dataDir: string, env: Readonly<NodeJS.ProcessEnv>): Check[] {
   try {
     const settings = readUserConfig(resolve(dataDir)).notifications;
@@ -14,15 +14,15 @@ export function checkNotifications(dataDir: string, env: Readonly<NodeJS.Process
       const { host } = new URL(webhook.url);
       const refusal = whyNotAllowed(webhook, settings!);
       if (refusal !== null) {
-        const advice = "Add the host there if you want it to be told; until then nothing is sent.";
+        const advice = "Add the host there to allow it. Until then nothing is sent to it.";
         return { name, status: "warning", found: `webhook: ${refusal}`, advice };
       }
       const { secretEnv } = webhook;
       if (secretEnv !== undefined && !env[secretEnv]) {
-        const advice = `Set ${secretEnv} where tutti is started; until then nothing is sent.`;
-        return { name, status: "warning", found: `webhook ${host}: ${secretEnv} is not set here`, advice };
+        const advice = `Set ${secretEnv} in the environment of tutti. Until then nothing is sent.`;
+        return { name, status: "warning", found: `webhook ${host}: ${secretEnv} is not set`, advice };
       }
-      return { name, status: "ok", found: `webhook ${host}; to try it: tutti notify test` };
+      return { name, status: "ok", found: `webhook ${host}; test it with: tutti notify test` };
     });
   } catch (error) {
     return [{ name: "configuration", status: "warning", found: asTuttiError(error).message }];

@@ -1,4 +1,4 @@
-// What Tutti stands on: Node, git, a sandbox, databases.
+// Checks the programs that Tutti uses: Node, git, a sandbox, databases.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ import { probeSandbox } from "../session/probe-sandbox.ts";
 import { OLDEST_GIT } from "../workspace/git.ts";
 import { readGitVersion } from "../workspace/git-version.ts";
 
-/** Always fine: the launcher refuses a Node that is too old before anything else is loaded. */
+/** Never fails: the launcher refuses a Node that is too old before it loads this file. */
 export function checkNode(version: string): Check {
   const home = fileURLToPath(new URL("../..", import.meta.url));
   const found = `Node ${process.versions.node} at ${process.execPath} runs Tutti ${version} from ${home}`;
@@ -19,11 +19,11 @@ export function checkNode(version: string): Check {
 export async function checkGit(timeoutMs: number): Promise<Check> {
   const name = "git";
   const path = locateProgram("git");
-  const advice = `Install git ${OLDEST_GIT} or newer; it is what workspaces and merges are made with.`;
+  const advice = `Install git ${OLDEST_GIT} or newer. Workspaces and merges need it.`;
   if (path === null) return { name, status: "missing", found: "not found", advice };
   try {
     const version = await readGitVersion(timeoutMs);
-    const found = `${version === "" ? "of an unknown version" : version} at ${path}`;
+    const found = `${version === "" ? "unknown version" : version} at ${path}`;
     if (version === "") return { name, status: "warning", found, advice };
     if (isOlder(version, OLDEST_GIT)) return { name, status: "missing", found: `${found}, which is too old`, advice };
     return { name, status: "ok", found: `${found}; user.name and user.email are not needed, Tutti commits as itself` };
@@ -39,11 +39,11 @@ function isOlder(version: string, oldest: string): boolean {
   return major < oldMajor || (major === oldMajor && minor < oldMinor);
 }
 
-/** What it finds has no effect yet, and it says so. */
+/** Tutti does not use the sandbox yet; the advice says so. */
 export async function checkSandbox(timeoutMs: number): Promise<Check> {
   const name = "sandbox";
   const advice =
-    "Use agents that you trust: this version of Tutti has no sandbox yet, and they can do whatever you can.";
+    "Use only agents that you trust: this version of Tutti has no sandbox yet, so agents can do whatever you can.";
   const sandbox = await probeSandbox({ timeoutMs });
   if (sandbox === null) return { name, status: "missing", found: "bubblewrap (bwrap) was not found", advice };
   const where = `bubblewrap ${sandbox.version ?? ""}`.trim() + ` at ${sandbox.path}`;
@@ -57,7 +57,7 @@ export function checkSqlite(): Check {
 
 export function checkPostgres(): Check {
   const name = "postgresql";
-  const use = "only needed to spread work over several machines";
+  const use = "needed only to distribute work over several machines";
   const found = ["psql", "postgres"].flatMap((program) => {
     const path = locateProgram(program) ?? locateServer(program);
     return path === null ? [] : [`${program} at ${path}`];
@@ -66,7 +66,7 @@ export function checkPostgres(): Check {
   return { name, status: "ok", found: `${found.join(", ")}; ${use}` };
 }
 
-/** Debian keeps the server's programs off the PATH, in one folder for each version. */
+/** Debian keeps the server programs off the PATH, in one folder per version. */
 function locateServer(program: string): string | null {
   const root = "/usr/lib/postgresql";
   try {

@@ -1,5 +1,4 @@
-// What is installed on this machine, what is missing, and what to do about it. It only looks: nothing is written and no
-// folder is made, no model is called and nobody is asked over a network.
+// Runs all checks of `tutti doctor`. They only read: they create no files or folders, call no model and use no network.
 import { checkAgents } from "./check-agents.ts";
 import type { Check } from "./check.ts";
 import { checkDataFolder } from "./check-data-folder.ts";
@@ -7,7 +6,7 @@ import { checkNotifications } from "./check-notifications.ts";
 import { checkGit, checkNode, checkPostgres, checkSandbox, checkSqlite } from "./check-system.ts";
 
 export interface Diagnosis {
-  /** Whether Tutti can work. Warnings, and agents that are not there, do not keep it from working. */
+  /** Whether Tutti can work. Warnings and missing agents do not count. */
   ok: boolean;
   checks: Check[];
 }
@@ -15,11 +14,10 @@ export interface Diagnosis {
 export interface DiagnoseOptions {
   dataDir: string;
   version: string;
-  /** How long each program may take to say its version. */
+  /** Limit for each program to print its version. */
   timeoutMs?: number;
 }
 
-/** Long enough for a slow program on a busy machine. */
 const TIMEOUT_MS = 10_000;
 
 export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {

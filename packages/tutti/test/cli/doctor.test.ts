@@ -1,4 +1,4 @@
-// `tutti doctor` against programs of the test's own: a PATH with nothing else on it, and a home folder of its own.
+// `tutti doctor` with a PATH and a home folder that contain only the programs and files of the test.
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -54,7 +54,7 @@ afterEach(() => {
   lab.tearDown();
 });
 
-/** A program on the test's PATH. */
+/** Puts a shell script on the PATH of the test. */
 function program(name: string, script: string): void {
   const file = join(bin, name);
   rmSync(file, { force: true });
@@ -68,7 +68,7 @@ function homeFile(name: string, content: object, mode = 0o600): void {
   chmodSync(file, mode);
 }
 
-/** Every file and folder with its size and the time of its last change. */
+/** Lists every file and folder with its size and modification time. */
 function everything(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .map((name) => ({ name, stat: statSync(join(folder, name)) }))
@@ -81,18 +81,18 @@ const named = (checks: readonly Check[], name: string): Check | undefined => che
 async function doctor(more: Record<string, string> = {}) {
   const { code, stdout, stderr, last } = await lab.json(["doctor"], { ...env, ...more });
   const { ok, checks } = last as unknown as { ok: boolean; checks: Check[] };
-  return { code, said: stdout + stderr, ok, checks };
+  return { code, printed: stdout + stderr, ok, checks };
 }
 
-/** The same in this process. */
-async function look(options: { dataDir?: string; timeoutMs?: number } = {}) {
+/** Runs `diagnose` in this process. */
+async function diagnoseHere(options: { dataDir?: string; timeoutMs?: number } = {}) {
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
   return diagnose({ dataDir: lab.data, version: "0.0.0", ...options });
 }
 
 describe("tutti doctor", () => {
-  it("finds programs, versions and logins, shows no secret to anybody, and writes nothing", async () => {
-    // Each would fail if it got an input, a secret, or a place of the person's own to write to.
+  it("finds programs, versions and logins, prints no secret, and writes nothing", async () => {
+    // Each program fails if it receives input, a secret, or a writable folder of the user.
     program("claude", '[ -z "$ANTHROPIC_API_KEY" ] && ! read line && echo "2.1.400 (Claude Code)"');
     program("codex", '[ "$CODEX_HOME" = /dev/null ] && echo "codex-cli 0.166.0"');
     program("gemini", '[ "$GEMINI_CLI_HOME" = /dev/null ] && echo 0.99.1 && echo "noise 1.2.3" >&2');
@@ -102,20 +102,20 @@ describe("tutti doctor", () => {
     homeFile(".gemini/oauth_creds.json", { access_token: SECRET, expiry_date: 1000 });
     const before = everything(lab.folder);
 
-    const { code, said, ok, checks } = await doctor({ ANTHROPIC_API_KEY: SECRET });
+    const { code, printed, ok, checks } = await doctor({ ANTHROPIC_API_KEY: SECRET });
 
     expect([code, ok]).toEqual([0, true]);
-    expect(said).not.toContain(SECRET);
+    expect(printed).not.toContain(SECRET);
     expect(everything(lab.folder)).toEqual(before);
     expect(named(checks, "node")!.found).toContain(process.versions.node);
     expect(named(checks, "git")).toMatchObject({ status: "ok", found: expect.stringMatching(/^\d+\.\d+/) });
     expect(named(checks, "agent claude")!.found).toContain(`2.1.400 at ${join(bin, "claude")}`);
-    expect(named(checks, "agent claude")!.advice ?? "").not.toContain("Not tested");
+    expect(named(checks, "agent claude")!.advice ?? "").not.toContain("not tested");
     expect(named(checks, "agent codex")!.found).toContain(`0.166.0 at ${join(bin, "codex")}`);
     expect(named(checks, "agent gemini")).toMatchObject({
       status: "warning",
       found: `0.99.1 at ${join(bin, "gemini")}`,
-      advice: expect.stringMatching(/^Not tested with this version; tested is 0\.61\.x/),
+      advice: expect.stringMatching(/^Tutti is not tested with this version\. Install 0\.61\.x/),
     });
     expect(named(checks, "agent goose")!.found).toContain("not tested");
     expect(named(checks, "agent opencode")).toBeUndefined();
@@ -125,7 +125,7 @@ describe("tutti doctor", () => {
     });
     expect(named(checks, "login codex")).toMatchObject({
       status: "ok",
-      found: `seems to be logged in: ${join(home, ".codex/auth.json")} is there (mode 600)`,
+      found: `seems to be logged in: ${join(home, ".codex/auth.json")} exists (mode 600)`,
     });
     expect(named(checks, "login gemini")).toMatchObject({
       status: "warning",
@@ -135,33 +135,33 @@ describe("tutti doctor", () => {
     expect(named(checks, "sqlite")!.found).toMatch(/^SQLite 3\./);
   });
 
-  it("says in words what is broken, missing or too old and what to do, fails, and makes no folder", async () => {
+  it("reports broken, missing and outdated programs with advice, exits with 1, and creates no folder", async () => {
     program("git", "echo git version 2.30.2");
     program("claude", 'echo "Error: claude native binary not installed. Either postinstall did not run" >&2; exit 1');
     program("bwrap", '[ "$1" = --version ] && echo bubblewrap 0.8.0 && exit; echo "bwrap: no permissions" >&2; exit 1');
     const { code, stdout } = await lab.tutti(["doctor"], env);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^missing {2}git +2\.30\.2 at \S+, which is too old\n +Install git 2\.38 or newer/m);
-    expect(stdout).toMatch(/^warning {2}agent claude +\S+ does not say its version: .*native binary not installed/m);
-    expect(stdout).toMatch(/^ +Install it again with its install script allowed/m);
+    expect(stdout).toMatch(/^warning {2}agent claude +\S+ does not print its version: .*native binary not installed/m);
+    expect(stdout).toMatch(/^ +Install it again without --ignore-scripts/m);
     expect(stdout).toMatch(/^missing {2}agent codex +not found on the PATH\n +To use it: npm install/m);
-    expect(stdout).toMatch(/^missing {2}login claude +no sign of a login/m);
+    expect(stdout).toMatch(/^missing {2}login claude +no login found/m);
     expect(stdout).toMatch(/^warning {2}sandbox +.* does not work: .*: bwrap: no permissions\n.*whatever you can/m);
-    expect(stdout).toMatch(/^ok +data folder +\S+, which will be made/m);
+    expect(stdout).toMatch(/^ok +data folder +\S+, which will be created/m);
     expect(stdout).toMatch(/Tutti cannot work here[^\n]*\n$/);
     expect(existsSync(lab.data)).toBe(false);
   });
 
-  it("does not wait for a program that hangs, and leaves nothing of it alive", async () => {
+  it("stops waiting for a program that hangs, and ends all its processes", async () => {
     program("claude", "/bin/sleep 1000 & /bin/sleep 1000");
     homeFile(".claude/.credentials.json", { claudeAiOauth: { expiresAt: 1000, refreshToken: SECRET } }, 0o644);
-    const { checks } = await look({ timeoutMs: 1000 });
+    const { checks } = await diagnoseHere({ timeoutMs: 1000 });
     expect(named(checks, "agent claude")).toMatchObject({
       status: "warning",
-      found: `${join(bin, "claude")} does not say its version: it gave no answer within 1 s`,
+      found: `${join(bin, "claude")} does not print its version: it gave no answer within 1 s`,
     });
     await expect.poll(() => processesOf(bin)).toEqual([]);
-    // What can be renewed has not expired; but it should be nobody else's to read.
+    // A login with a refresh token has not expired, but other users can read the file.
     expect(named(checks, "login claude")).toMatchObject({
       status: "warning",
       advice: expect.stringContaining("chmod 600"),
@@ -169,33 +169,33 @@ describe("tutti doctor", () => {
     expect(JSON.stringify(checks)).not.toContain(SECRET);
   });
 
-  it("says that git is missing, and that nothing works without it", async () => {
+  it("reports that git is missing and that Tutti cannot work", async () => {
     rmSync(join(bin, "git"));
-    const { ok, checks } = await look();
+    const { ok, checks } = await diagnoseHere();
     expect(ok).toBe(false);
     expect(named(checks, "git")).toMatchObject({ status: "missing", found: "not found" });
   });
 });
 
-describe("the data folder", () => {
-  it("names the engine that works on it while it does, and leaves it as it is", async () => {
+describe("the data folder check", () => {
+  it("names the engine that runs on the folder, and changes no file", async () => {
     const local = openLocalEngine({ dataDir: lab.data });
     const { code, checks } = await doctor();
     expect(code).toBe(0);
     expect(named(checks, "engine")).toMatchObject({
       status: "ok",
-      found: `one works on the data folder: process ${process.pid}`,
+      found: `one runs on the data folder: process ${process.pid}`,
       advice: expect.stringContaining("refused"),
     });
     expect(named(checks, "store")!.status).toBe("ok");
-    // The files as they would be if it were killed now.
+    // Copied while the engine runs, so the copy looks like the folder of a killed engine.
     const killed = join(lab.folder, "killed");
     cpSync(lab.data, killed, { recursive: true });
     await local.close();
 
     for (const folder of [lab.data, killed]) {
       const before = everything(folder);
-      const after = await look({ dataDir: folder });
+      const after = await diagnoseHere({ dataDir: folder });
       expect(named(after.checks, "engine")!.found).toContain("none");
       expect(named(after.checks, "store")).toMatchObject({
         status: "ok",
@@ -205,7 +205,7 @@ describe("the data folder", () => {
     }
   });
 
-  it("with a store of a newer Tutti cannot be used; a token that others can read is warned of", async () => {
+  it("rejects a store of a newer Tutti, and warns of a token that other users can read", async () => {
     mkdirSync(lab.data);
     const file = join(lab.data, "tutti.db");
     await openSqliteStore(file).close();
@@ -214,7 +214,7 @@ describe("the data folder", () => {
     db.close();
     writeFileSync(join(lab.data, "token"), SECRET);
     chmodSync(join(lab.data, "token"), 0o644);
-    const { ok, checks } = await look();
+    const { ok, checks } = await diagnoseHere();
     expect(ok).toBe(false);
     expect(named(checks, "store")).toMatchObject({
       status: "missing",
@@ -225,17 +225,17 @@ describe("the data folder", () => {
     expect(JSON.stringify(checks)).not.toContain(SECRET);
   });
 
-  it("with a store that is damaged cannot be used", async () => {
+  it("rejects a damaged store", async () => {
     mkdirSync(lab.data);
     writeFileSync(join(lab.data, "tutti.db"), "no database at all ".repeat(100));
-    const { ok, checks } = await look();
+    const { ok, checks } = await diagnoseHere();
     expect([ok, named(checks, "store")!.status]).toEqual([false, "missing"]);
     expect(readFileSync(join(lab.data, "tutti.db"), "utf8")).toMatch(/^no database/);
   });
 
-  it("that is a file cannot be used", async () => {
+  it("rejects a file in place of the folder", async () => {
     writeFileSync(lab.data, "");
-    const { ok, checks } = await look();
+    const { ok, checks } = await diagnoseHere();
     expect(ok).toBe(false);
     expect(named(checks, "data folder")).toMatchObject({
       status: "missing",
@@ -244,7 +244,7 @@ describe("the data folder", () => {
     });
   });
 
-  it("on a small disk is warned of, and on one that cannot be written it cannot be used", () => {
+  it("warns of a small disk, and rejects a read-only one", () => {
     mkdirSync(lab.data);
     const script = 'mount -t tmpfs -o size=10m none "$1"; d=$1; shift; "$@"; mount -o remount,ro "$d"; "$@"';
     const command = [process.execPath, LAUNCHER, "--json", "--data-dir", lab.data, "doctor"];

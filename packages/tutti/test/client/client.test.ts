@@ -1,4 +1,4 @@
-// The client against a real server with a real engine behind it.
+// The client with a real server and a real engine.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createClient } from "../../src/client/client.ts";
 import { followEvents, type Connection } from "../../src/client/follow-events.ts";
@@ -34,7 +34,7 @@ afterEach(async () => {
   lab.tearDown();
 });
 
-async function begin(): Promise<string> {
+async function createRun(): Promise<string> {
   const agent = lab.scenario([...mainSession([{ id: "a" }, { id: "b", dependencies: ["a"] }]), goodWorker]);
   const run = await local.engine.create({ templateId: "documentation", cwd: lab.repo, message: "do it", agent });
   return run.id;
@@ -48,7 +48,7 @@ describe("the client", () => {
   test("starts, confirms and follows a run to its result", async () => {
     const client = createClient({ baseUrl: server.url, token });
     expect(await client.list()).toEqual([]);
-    const id = await begin();
+    const id = await createRun();
     await client.start(id);
     await local.engine.until(id, ({ status }) => status === "confirming");
     expect((await client.inbox()).map(({ kind, run }) => [kind, run])).toEqual([["plan", id]]);
@@ -68,18 +68,18 @@ describe("the client", () => {
 
   test("approves a plan and cancels a run", async () => {
     const client = createClient({ baseUrl: server.url, token });
-    const id = await begin();
+    const id = await createRun();
     await client.start(id);
     await local.engine.until(id, ({ status }) => status === "confirming");
     const [item] = await client.inbox();
     await client.answer(item!.id, { approve: true });
     expect(local.engine.get(id)!.status).not.toBe("confirming");
-    const other = await begin();
+    const other = await createRun();
     await client.cancel(other);
     expect((await client.result(other)).outcome).toBe("cancelled");
   });
 
-  test("pauses, resumes, plans anew, leaves a task out, and steers a worker", async () => {
+  test("pauses and resumes a run, requests another plan, skips a task, and steers a worker", async () => {
     const client = createClient({ baseUrl: server.url, token });
     const hanging = { match: { role: "worker", task: "a", attempt: 1 }, turns: [{ say: "hm", then: "hang" }] };
     const agent = lab.scenario([...mainSession([{ id: "a" }, { id: "b" }]), hanging, goodWorker]);
@@ -107,7 +107,7 @@ describe("the client", () => {
     await expect(client.decide(id, [{ index: 0, option: 0 }])).rejects.toMatchObject({ code: "wrong_state" });
   });
 
-  test("makes a run once however often it asks, and takes it away", async () => {
+  test("creates one run per idempotency key, and deletes it", async () => {
     const client = createClient({ baseUrl: server.url, token });
     const body = { templateId: "documentation", cwd: lab.repo, message: "do it", agent: "local" };
     const first = await client.create(body, "a name");
@@ -122,7 +122,7 @@ describe("the client", () => {
     expect(await client.list()).toEqual([]);
   });
 
-  test("takes a run's log along, takes it in, folds it again and goes on from it", async () => {
+  test("exports, imports, replays and forks a run", async () => {
     const client = createClient({ baseUrl: server.url, token });
     const { id } = await local.engine.create({
       templateId: "documentation",
@@ -149,26 +149,26 @@ describe("the client", () => {
     expect(await client.call("GET /metrics")).toContain("# TYPE");
   });
 
-  test("reaches every route by its name, typed by the table of routes", async () => {
+  test("calls every route by its key, with types from the route table", async () => {
     const client = createClient({ baseUrl: server.url, token });
     expect(await client.call("GET /api/health")).toEqual({ status: "ok", version: "0.0.0" });
-    const id = await begin();
+    const id = await createRun();
     const { nodes } = await client.call("GET /api/orchestrator/:id/graph", { params: { id } });
     expect(nodes).toEqual([]);
     const [protocol] = await client.call("GET /api/protocols");
     expect(protocol!.name).toBe("response");
     const unknown = client.call("GET /api/orchestrator/:id/usage", { params: { id: "a/../b?c" } });
     await expect(unknown).rejects.toMatchObject({ status: 404, message: "there is no run a/../b?c" });
-    // @ts-expect-error -- a route that is not in the table.
+    // @ts-expect-error -- the route is not in the table.
     await expect(client.call("GET /api/nowhere")).rejects.toMatchObject({ status: 404 });
-    // @ts-expect-error -- what varies in the path is needed.
+    // @ts-expect-error -- the path parameters are required.
     await expect(client.call("GET /api/orchestrator/:id/usage")).rejects.toMatchObject({ status: 404 });
     const stop = new AbortController();
     stop.abort(new Error("never mind"));
     await expect(client.list({}, stop.signal)).rejects.toThrow("never mind");
   });
 
-  test("turns every failure into one kind of error, with the server's code and sentence", async () => {
+  test("rejects with RequestError, which has the code and the message of the server", async () => {
     const client = createClient({ baseUrl: server.url, token });
     const failure = async (doing: Promise<unknown>) =>
       doing.then(
@@ -181,12 +181,12 @@ describe("the client", () => {
       status: 404,
       message: "there is no run orch_000000000000",
     });
-    const id = await begin();
+    const id = await createRun();
     expect(await failure(client.confirm(id))).toMatchObject({ code: "wrong_state", status: 409 });
     const stranger = createClient({ baseUrl: server.url, token: "wrong" });
     expect(await failure(stranger.list())).toMatchObject({ code: "unauthorized", status: 401 });
-    const nobody = createClient({ baseUrl: "http://127.0.0.1:9" });
-    const unreachable = await failure(nobody.list());
+    const offline = createClient({ baseUrl: "http://127.0.0.1:9" });
+    const unreachable = await failure(offline.list());
     expect(unreachable).toBeInstanceOf(RequestError);
     expect(unreachable).toMatchObject({ code: "unreachable", status: 0 });
     const odd = createClient({
@@ -197,8 +197,8 @@ describe("the client", () => {
   });
 });
 
-describe("following events", () => {
-  test("hands on every event once and in order, however often the server goes away", async () => {
+describe("followEvents", () => {
+  test("delivers every event once and in order, however often the server restarts", async () => {
     const frames: Frame[] = [];
     const connections: Connection[] = [];
     const leave = followEvents({
@@ -209,7 +209,7 @@ describe("following events", () => {
       onConnection: (connection) => connections.push(connection),
       backOffMs: () => 20,
     });
-    const ids = [await begin(), await begin()];
+    const ids = [await createRun(), await createRun()];
     for (const id of ids) await local.engine.start(id);
     for (let i = 0; i < 4; i++) {
       const { port } = server;
@@ -227,8 +227,8 @@ describe("following events", () => {
     expect(connections.filter((connection) => connection === "live").length).toBeGreaterThan(1);
   });
 
-  test("tells only what is new without `after`, and only one run's with `run`", async () => {
-    const before = await begin();
+  test("delivers only new events without `after`, and only events of one run with `run`", async () => {
+    const first = await createRun();
     const all: Frame[] = [];
     const one: Frame[] = [];
     let live = 0;
@@ -237,37 +237,37 @@ describe("following events", () => {
     const leaveOne = followEvents({
       baseUrl: server.url,
       token,
-      run: before,
+      run: first,
       after: 0,
       onFrame: (frame) => one.push(frame),
       onConnection,
     });
     await until(() => live === 2);
-    const after = await begin();
-    await local.engine.cancel(before);
+    const second = await createRun();
+    await local.engine.cancel(first);
     await until(() => one.some(({ type }) => type === "orchestrator:cancelled") && all.length >= 2);
     leaveAll();
     leaveOne();
-    expect(all[0]).toMatchObject({ type: "orchestrator:created", run: after });
-    expect(new Set(one.map(({ run }) => run))).toEqual(new Set([before]));
+    expect(all[0]).toMatchObject({ type: "orchestrator:created", run: second });
+    expect(new Set(one.map(({ run }) => run))).toEqual(new Set([first]));
     expect(one[0]).toMatchObject({ type: "orchestrator:created", runSeq: 1 });
   });
 
-  test("begins with the last events that match, and tells only the types that are wanted", async () => {
-    const id = await begin();
+  test("with `tail` starts with the last matching events, and with `types` delivers only those types", async () => {
+    const id = await createRun();
     for (const text of ["one", "two", "three"]) await local.engine.message(id, text);
     const frames: Frame[] = [];
     const onFrame = (frame: Frame) => void frames.push(frame);
     const leave = followEvents({ baseUrl: server.url, token, tail: 2, types: ["message:sent"], onFrame });
     await until(() => frames.length === 2);
-    await local.engine.cancel(await begin());
+    await local.engine.cancel(await createRun());
     await local.engine.message(id, "four");
     await until(() => frames.length >= 3);
     leave();
     expect(frames.map(({ data }) => (data as { text: string }).text)).toEqual(["two", "three", "four"]);
   });
 
-  test("tries again while there is no server, counting its tries, and ends when told", async () => {
+  test("reconnects while there is no server, counts its tries, and stops when the caller stops it", async () => {
     const waits: number[] = [];
     const connections: Connection[] = [];
     const leave = followEvents({

@@ -1,4 +1,4 @@
-// `tutti.config.json`, the person's own and a project's: what it may say, and what it does to runs.
+// `tutti.config.json` of the user and of a project: its validation, and its effect on runs.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -20,8 +20,8 @@ afterEach(() => {
   lab.tearDown();
 });
 
-const own = (config: unknown) => writeFileSync(join(lab.data, "tutti.config.json"), JSON.stringify(config));
-const theirs = (config: unknown) => lab.write("tutti.config.json", JSON.stringify(config));
+const writeUserConfig = (config: unknown) => writeFileSync(join(lab.data, "tutti.config.json"), JSON.stringify(config));
+const writeProjectConfig = (config: unknown) => lab.write("tutti.config.json", JSON.stringify(config));
 const run = (...flags: string[]) =>
   tuttiJson<JsonLine>(["--data-dir", lab.data, "run", "x", "--cwd", lab.repo, "--yes", ...flags]);
 const scripted = () => lab.scenario([...mainSession([{ id: "a" }]), goodWorker]);
@@ -35,50 +35,53 @@ const thrown = (work: () => unknown): TuttiError => {
 };
 
 describe("a configuration", () => {
-  it("that is not there says nothing", () => {
+  it("that does not exist counts as empty", () => {
     expect(readUserConfig(lab.data)).toEqual({ agents: {} });
     expect(readProjectConfig(join(lab.folder, "nowhere"))).toEqual({ agents: {} });
   });
 
   it.each([
-    [{ agnet: "local" }, "there is no setting agnet"],
-    [{ agents: { x: { agent: "claude", evn: [] } } }, "there is no setting agents.x.evn"],
-    [{ agents: { "a:b": { agent: "claude" } } }, "agents.a:b: a name of letters"],
-    [{ agents: { claude: { agent: "command:other" } } }, "not the name of an agent that is always there"],
-    [{ agents: { x: { agent: "claude", env: ["A=b"] } } }, "agents.x.env.0: the name of a variable"],
+    [{ agnet: "local" }, "unknown setting agnet"],
+    [{ agents: { x: { agent: "claude", evn: [] } } }, "unknown setting agents.x.evn"],
+    [{ agents: { "a:b": { agent: "claude" } } }, "agents.a:b: must be a name of letters"],
+    [{ agents: { claude: { agent: "command:other" } } }, "must not be the name of a built-in agent"],
+    [
+      { agents: { x: { agent: "claude", env: ["A=b"] } } },
+      "agents.x.env.0: must be the name of an environment variable",
+    ],
     [{ maxWorkers: 21 }, "maxWorkers: "],
     [{ maxWorkers: "4" }, "maxWorkers: "],
     [{ server: { rateLimit: 0 } }, "server.rateLimit: "],
-    [{ server: { folders: ["projects"] } }, "server.folders.0: an absolute path"],
-    [{ server: { port: 1 } }, "there is no setting server.port"],
-    ["text", "it: "],
-  ])("that says %j is refused with the place", (config, problem) => {
-    own(config);
+    [{ server: { folders: ["projects"] } }, "server.folders.0: must be an absolute path"],
+    [{ server: { port: 1 } }, "unknown setting server.port"],
+    ["text", "the file: "],
+  ])("%j is rejected with the path of the problem", (config, problem) => {
+    writeUserConfig(config);
     const error = thrown(() => readUserConfig(lab.data));
     expect([error.code, error.kind.exit]).toEqual(["usage", 2]);
     expect(error.message).toContain(problem);
     expect(error.message).toContain(join(lab.data, "tutti.config.json"));
   });
 
-  it("of a project names no variables of the person's environment", () => {
-    theirs({ agents: { x: { agent: "claude", env: ["HOME"] } } });
-    expect(thrown(() => readProjectConfig(lab.repo)).message).toContain("there is no setting agents.x.env");
+  it("of a project must not name environment variables", () => {
+    writeProjectConfig({ agents: { x: { agent: "claude", env: ["HOME"] } } });
+    expect(thrown(() => readProjectConfig(lab.repo)).message).toContain("unknown setting agents.x.env");
   });
 
-  it("that cannot be read stops a run before there is one: exit 2", async () => {
+  it("that is not JSON refuses a run before its creation: exit 2", async () => {
     lab.write("tutti.config.json", "{ not json");
     expect(await run()).toMatchObject({
       code: 2,
-      last: { error: { message: expect.stringContaining("is not JSON") } },
+      last: { error: { message: expect.stringContaining("is not valid JSON") } },
     });
     expect(await tuttiJson(["--data-dir", lab.data, "list"])).toMatchObject({ last: [] });
   });
 });
 
-describe("an agent of the person's own", () => {
-  it("works under its name, and is given the variables that are named for it and no others", async () => {
+describe("a user-defined agent", () => {
+  it("runs under its name, and receives only the variables in its env", async () => {
     vi.stubEnv("TUTTI_TEST_NAMED", "for it");
-    vi.stubEnv("TUTTI_TEST_OTHER", "for nobody");
+    vi.stubEnv("TUTTI_TEST_OTHER", "not for it");
     const program = join(lab.folder, "agent.mjs");
     const seen = join(lab.folder, "seen");
     writeFileSync(
@@ -97,22 +100,22 @@ describe("an agent of the person's own", () => {
        }`,
     );
     const agent = `command:${process.execPath} ${program}`;
-    own({ agents: { mine: { agent, env: ["TUTTI_TEST_NAMED"] } } });
+    writeUserConfig({ agents: { mine: { agent, env: ["TUTTI_TEST_NAMED"] } } });
     const { code, last } = await run("--agent", "mine");
     expect([code, last.outcome]).toEqual([0, "success"]);
     expect(readFileSync(seen, "utf8").trim().split("\n")).toEqual(["main for it -", "one for it -"]);
-    // Whoever stands behind it is known to the run, whatever the name will mean one day.
+    // The run stores the provider, because the meaning of the name may change later.
     const providers = { mine: `command:${basename(process.execPath)}` };
     expect(lab.events()[0]).toMatchObject({ type: "orchestrator:created", data: { agent: "mine", providers } });
     expect(await run("--agent", "another")).toMatchObject({ code: 3, last: { error: { code: "agent_unknown" } } });
   });
 });
 
-describe("what a run uses", () => {
-  it("comes from a flag, then the template, then the project's configuration, then the person's own", async () => {
-    own({ agent: "claude", template: "testing", maxWorkers: 2, agents: { mine: { agent: scripted() } } });
+describe("the settings of a run", () => {
+  it("come from a flag, then the template, then the configuration of the project, then that of the user", async () => {
+    writeUserConfig({ agent: "claude", template: "testing", maxWorkers: 2, agents: { mine: { agent: scripted() } } });
     lab.write(".tutti/templates/house.json", JSON.stringify({ id: "house", name: "House", extends: "_default" }));
-    theirs({ agent: "mine", template: "house" });
+    writeProjectConfig({ agent: "mine", template: "house" });
     lab.git("add", "-A");
     lab.git("commit", "-q", "-m", "configuration");
     const { code, lines } = await run();
@@ -140,9 +143,9 @@ describe("what a run uses", () => {
   });
 });
 
-describe("a project's configuration that would run programs", () => {
-  it("is refused until the person agrees to exactly these; what the person has defined needs no question", async () => {
-    theirs({ agent: "tool", agents: { tool: { agent: scripted() }, safe: { agent: "claude" } } });
+describe("a project configuration that would start programs", () => {
+  it("is refused until the user agrees to exactly these programs; agents of the user need no consent", async () => {
+    writeProjectConfig({ agent: "tool", agents: { tool: { agent: scripted() }, safe: { agent: "claude" } } });
     const refused = await run("--template", "_default");
     expect(refused).toMatchObject({ code: 4, last: { error: { code: "needs_trust" } } });
     const { programs, hash } = (refused.last.error as unknown as { details: { programs: string[]; hash: string } })
@@ -150,20 +153,20 @@ describe("a project's configuration that would run programs", () => {
     expect(programs).toEqual([`tutti.config.json agents.tool: ${JSON.stringify(scripted())}`]);
     const { code, lines } = await run("--template", "_default", "--trust", hash);
     expect(code).toBe(0);
-    // The run keeps what was agreed to, not the name.
+    // The run stores the program that the user agreed to, not its name.
     expect(lines[0]!.data).toMatchObject({ agent: scripted() });
-    theirs({ agent: "tool", agents: { tool: { agent: "command:something-else" } } });
+    writeProjectConfig({ agent: "tool", agents: { tool: { agent: "command:something-else" } } });
     expect(await run("--template", "_default", "--trust", hash)).toMatchObject({ code: 4 });
-    theirs({ agent: "tool" });
-    own({ agents: { tool: { agent: scripted() } } });
+    writeProjectConfig({ agent: "tool" });
+    writeUserConfig({ agents: { tool: { agent: scripted() } } });
     expect(await run("--template", "_default")).toMatchObject({ code: 0 });
   });
 });
 
-describe("what a server holds back", () => {
-  it("is as the person's own file says, where no flag says otherwise", async () => {
+describe("the server limits", () => {
+  it("come from the configuration of the user if no flag sets them", async () => {
     const inside = join(lab.repo, "inside");
-    own({ server: { rateLimit: 2, folders: [inside] } });
+    writeUserConfig({ server: { rateLimit: 2, folders: [inside] } });
     const server = await startLocalServer({ dataDir: lab.data, port: 0, host: "127.0.0.1", version: "1", token: "t" });
     const create = (cwd: string) =>
       fetch(`${server.url}/api/orchestrator`, {
@@ -172,7 +175,7 @@ describe("what a server holds back", () => {
         body: JSON.stringify({ templateId: "documentation", cwd, message: "x", agent: "local" }),
       });
     try {
-      // Inside, the folder is found not to be there; outside, nobody even looks.
+      // 422: the allowed folder does not exist. 403: another folder is refused before that check.
       expect((await create(inside)).status).toBe(422);
       expect((await create(lab.repo)).status).toBe(403);
       expect((await create(lab.repo)).status).toBe(429);
@@ -181,8 +184,8 @@ describe("what a server holds back", () => {
     }
   });
 
-  it("is no matter of a project", () => {
-    theirs({ server: { rateLimit: 2 } });
-    expect(thrown(() => readProjectConfig(lab.repo)).message).toContain("there is no setting server");
+  it("cannot be set by a project", () => {
+    writeProjectConfig({ server: { rateLimit: 2 } });
+    expect(thrown(() => readProjectConfig(lab.repo)).message).toContain("unknown setting server");
   });
 });

@@ -128,7 +128,7 @@ describe("tutti notify test", () => {
     writeUserConfig({ ...inside, webhooks: [{ url: hook.url }], command });
     expect(await tutti(here(["notify", "test"]))).toEqual({
       code: 0,
-      stdout: `told  webhook 127.0.0.1:${hook.port}: answered 200\ntold  command: exited with code 0\n`,
+      stdout: `sent  webhook 127.0.0.1:${hook.port}: answered 200\nsent  command: exited with code 0\n`,
       stderr: "",
     });
     expect(bodies()).toMatchObject([{ kind: "test", run: "" }]);
@@ -149,19 +149,19 @@ describe("tutti notify test", () => {
   it("waits for the result in a process that has nothing else to do", async () => {
     writeUserConfig({ command: recordingCommand().command });
     const { code, stdout } = await lab.tutti(["notify", "test"]);
-    expect([code, stdout]).toEqual([0, "told  command: exited with code 0\n"]);
+    expect([code, stdout]).toEqual([0, "sent  command: exited with code 0\n"]);
   });
 
   it("reports that no target is configured: exit 2", async () => {
     const { code, last } = await tuttiJson<{ error: { message: string } }>(here(["notify", "test"]));
-    expect([code, last.error.message]).toEqual([2, expect.stringContaining("nobody is set up to be told")]);
+    expect([code, last.error.message]).toEqual([2, expect.stringContaining("No notification targets are configured")]);
   });
 });
 
 describe("The configuration", () => {
   it("of a project cannot set notification targets", () => {
     lab.write("tutti.config.json", JSON.stringify({ notifications: { command: "curl evil.example" } }));
-    expect(() => readProjectConfig(lab.repo)).toThrow("there is no setting notifications");
+    expect(() => readProjectConfig(lab.repo)).toThrow("unknown setting notifications");
   });
 
   it("is rejected with the path of the wrong setting, without its URL", () => {

@@ -149,7 +149,7 @@ describe.each(oldNodes)("on $name", ({ command, version }) => {
       code: 1,
       signal: null,
       stdout: "",
-      stderr: `tutti needs Node 22.18 or newer, and this is Node ${version}.\n`,
+      stderr: `Node ${version} is too old for tutti. Install Node 22.18 or newer.\n`,
     });
   });
 

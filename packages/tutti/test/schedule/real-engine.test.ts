@@ -113,7 +113,7 @@ describe("a server with a schedule", () => {
         writeFileSync(join(lab.data, "tutti.config.json"), '{ "schedules": {');
         const { stdout, stderr } = await tutti([...at, "schedules", "list"]);
         expect(stdout).toContain(`nightly  ${RULE}  next `);
-        expect(stderr).toContain("tutti.config.json is not JSON");
+        expect(stderr).toContain('tutti.config.json" is not valid JSON');
       } finally {
         await server.close({ leaveRunning: false });
       }

@@ -43,13 +43,13 @@ describe("a configuration", () => {
     [schedule({ message: " " }), "schedules.nightly.message: some words"],
     [schedule({ missed: "all" }), "schedules.nightly.missed: "],
     [schedule({ maxConcurrent: 0 }), "schedules.nightly.maxConcurrent: "],
-    [schedule({ budget: { dollars: 1 } }), "there is no setting schedules.nightly.budget.dollars"],
-    [schedule({ secretEnv: "X" }), "there is no setting schedules.nightly.secretEnv"],
+    [schedule({ budget: { dollars: 1 } }), "unknown setting schedules.nightly.budget.dollars"],
+    [schedule({ secretEnv: "X" }), "unknown setting schedules.nightly.secretEnv"],
     [{ schedules: { "a/b": {} } }, "schedules.a/b: a name of letters, digits, _, . and -"],
     [trigger({}), "triggers.push: either secretEnv or secretFile"],
     [trigger({ secretEnv: "A", secretFile: "b" }), "triggers.push: either secretEnv or secretFile"],
     [trigger({ secretEnv: "A=b" }), "triggers.push.secretEnv: the name of a variable"],
-    [trigger({ secretEnv: "A", cron: "0 3 * * *" }), "there is no setting triggers.push.cron"],
+    [trigger({ secretEnv: "A", cron: "0 3 * * *" }), "unknown setting triggers.push.cron"],
   ])("that says %j is refused with the place", (config, problem) => {
     write(config);
     expect(() => readUserConfig(folder)).toThrow(problem);
@@ -57,7 +57,7 @@ describe("a configuration", () => {
 
   it("of a project starts nothing by itself", () => {
     write(schedule({}));
-    expect(() => readProjectConfig(folder)).toThrow("there is no setting schedules");
+    expect(() => readProjectConfig(folder)).toThrow("unknown setting schedules");
   });
 });
 
