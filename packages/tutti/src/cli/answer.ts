@@ -1,4 +1,4 @@
-// `tutti answer`: what an agent wanted to know.
+// `tutti answer`: answers an inbox item and follows its run.
 import type { AttachFlags } from "./attach.ts";
 import { findItem } from "./find-run.ts";
 import { follow } from "./follow.ts";
@@ -15,39 +15,44 @@ export interface AnswerFlags extends AttachFlags {
 
 export async function answer(
   output: Output,
-  typed: string,
+  idPrefix: string,
   text: string | undefined,
   flags: AnswerFlags,
 ): Promise<number> {
   return steer(output, flags.agentEnv, async (runs, signal) => {
-    const item = findItem(await runs.inbox(), typed);
-    const given = item.kind === "data" ? { data: readJson(text ?? "") } : answerFrom(item.kind, text, flags);
-    await runs.answer(item.id, given);
+    const item = findItem(await runs.inbox(), idPrefix);
+    const content = item.kind === "data" ? { data: readJson(text ?? "") } : answerFrom(item.kind, text, flags);
+    await runs.answer(item.id, content);
     await runs.takeUp(item.run);
     const { allowDegraded = false } = flags;
     return follow({ runs, output, id: item.run, signal, yes: false, allowDegraded, start: false });
   });
 }
 
-/** One of: words, the number of an option, yes, no, or no with words. A budget is given in JSON. */
+/** Takes one of text, `--option`, `--approve` and `--reject`; only `--reject` may have a text too. */
 function answerFrom(kind: string, text: string | undefined, flags: AnswerFlags): PersonAnswer {
-  const given = [flags.option, flags.approve, flags.reject].filter((flag) => flag !== undefined);
+  const choices = [flags.option, flags.approve, flags.reject].filter((flag) => flag !== undefined);
   if (text !== undefined && (flags.option !== undefined || flags.approve)) {
-    throw new TuttiError("usage", "either words, or --option or --approve, not both");
+    throw new TuttiError("usage", "A text cannot be combined with --option or --approve. Give only one of them.");
   }
-  if (given.length > 1) throw new TuttiError("usage", "one of --option, --approve and --reject, not several");
+  if (choices.length > 1) {
+    throw new TuttiError("usage", "--option, --approve and --reject exclude each other. Give only one of them.");
+  }
   if (flags.option !== undefined) {
-    if (!/^\d+$/.test(flags.option)) throw new TuttiError("usage", `--option takes a number, not ${flags.option}`);
+    if (!/^\d+$/.test(flags.option)) {
+      const message = `"${flags.option}" is not a valid value of --option. "tutti inbox" lists the numbers.`;
+      throw new TuttiError("usage", message);
+    }
     return { option: Number(flags.option) };
   }
   if (flags.approve) return { approve: true };
   if (flags.reject) return { approve: false, ...(text === undefined ? {} : { text }) };
   if (text === undefined || text.trim() === "")
-    throw new TuttiError("usage", "say the answer, or use --option, --approve or --reject");
+    throw new TuttiError("usage", "The answer is empty. Give a text, --option, --approve or --reject.");
   if (kind === "budget" && !text.trim().startsWith("{")) {
     throw new TuttiError(
       "usage",
-      'a budget is answered with --option, --approve, --reject or JSON such as {"usd": 10}',
+      `"${text}" does not answer a budget request. Give --option, --approve, --reject or JSON such as {"usd": 10}.`,
     );
   }
   if (kind === "budget") return { data: readJson(text) };
@@ -59,8 +64,11 @@ function readJson(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new TuttiError("invalid_input", `what is wanted is data in JSON: ${(error as Error).message}`);
+    throw new TuttiError(
+      "invalid_input",
+      `The answer is not valid JSON (${(error as Error).message}). Give one JSON object.`,
+    );
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new TuttiError("invalid_input", "what is wanted is an object in JSON");
+  throw new TuttiError("invalid_input", "The answer is not a JSON object. Give one JSON object.");
 }

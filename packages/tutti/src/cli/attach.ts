@@ -1,4 +1,3 @@
-// `tutti attach`: go on with a run in this terminal.
 import { findRunId } from "./find-run.ts";
 import { follow } from "./follow.ts";
 import type { Output } from "./output.ts";
@@ -10,9 +9,9 @@ export interface AttachFlags {
   allowDegraded?: boolean;
 }
 
-export async function attach(output: Output, typed: string, flags: AttachFlags): Promise<number> {
+export async function attach(output: Output, idPrefix: string, flags: AttachFlags): Promise<number> {
   return steer(output, flags.agentEnv, async (runs, signal) => {
-    const id = await findRunId(runs, typed);
+    const id = await findRunId(runs, idPrefix);
     await runs.takeUp(id);
     const { status } = await runs.run(id);
     const { yes = false, allowDegraded = false } = flags;

@@ -1,4 +1,4 @@
-// A run on a terminal: one line about the whole, then its plan as a tree with what each worker is doing.
+// Draws a run for a terminal: a summary line, the main session, then the plan as a tree with the work of each task.
 import type { DrawnLine, Size } from "./screen.ts";
 import { cutTo, textWidth } from "./text-width.ts";
 import { plain } from "./output.ts";
@@ -28,10 +28,10 @@ const MARKS = {
 } as const satisfies Record<string, Mark>;
 type Standing = keyof typeof MARKS;
 
-/** The widest a title gets before what its worker does is worth more. */
+/** Limits the title, in columns, so that the line has room for the current action of the worker. */
 const TITLE_COLUMNS = 44;
 
-/** `doing` is what the main session said last that it does. */
+/** `doing` is the last action that the main session reported. */
 export function drawBoard(
   run: Run,
   doing: string | null,
@@ -47,7 +47,7 @@ export function drawBoard(
   const main = run.main !== null && run.main.turn !== null ? [fit(`  ${mainOf(run, doing, now)}`, "cyan")] : [];
   const room = Math.max(1, rows - 2 - main.length);
   const branches = planTree(run.tasks);
-  const shown = branches.length <= room ? branches : mostTelling(run, branches, room - 1);
+  const shown = branches.length <= room ? branches : mostRelevant(run, branches, room - 1);
   const tasks = shown.map((branch) => taskLine(run, branch, now, columns, paint));
   const left = branches.length - shown.length;
   return [head, ...main, ...tasks, ...(left > 0 ? [fit(`  … and ${left} more`, "dim")] : [])];
@@ -58,14 +58,14 @@ function headOf(run: Run, now: number): string {
   const { inputTokens, outputTokens, usd } = run.usage;
   const path = criticalTasks(run);
   const perTask = msPerTask(run);
-  const about = perTask === null ? "" : ` ≈ ${clock(perTask * path.length)}`;
+  const estimate = perTask === null ? "" : ` ≈ ${clock(perTask * path.length)}`;
   const parts = [
     describePhase(run),
     ...(run.tasks.length > 0 ? [`${done}/${run.tasks.length} tasks`] : []),
     ...(run.startedAt === null ? [] : [clock((run.completedAt ?? now) - run.startedAt)]),
     ...(inputTokens + outputTokens > 0 ? [`${short(inputTokens + outputTokens)} tokens`] : []),
     ...(usd > 0 ? [`$${usd.toFixed(2)}`] : []),
-    ...(path.length > 0 && !isRunOver(run.status) ? [`critical path: ${path.length} left${about}`] : []),
+    ...(path.length > 0 && !isRunOver(run.status) ? [`critical path: ${path.length} left${estimate}`] : []),
   ];
   return parts.join("  ");
 }
@@ -77,7 +77,7 @@ function mainOf(run: Run, doing: string | null, now: number): string {
 
 function taskLine(run: Run, branch: Branch, now: number, columns: number, paint: Paint): DrawnLine {
   const { task } = branch;
-  // Where the tree is deeper than the terminal is wide, a task is worth more than its place.
+  // A `stem` wider than half the terminal leaves no room for the task, so drop it.
   const stem = textWidth(branch.stem) > columns / 2 ? "  " : branch.stem;
   const standing = standingOf(run, task.id, run.workers[task.id]);
   const { sign, colour } = MARKS[standing];
@@ -117,21 +117,21 @@ function detailOf(run: Run, { task, alsoAfter }: Branch, standing: Standing, now
   const { id: taskId } = task;
   const worker = run.workers[taskId];
   if (standing === "blocked") return `needs ${run.blocked[taskId]!.join(", ")}`;
-  if (standing === "skipped") return "left out";
+  if (standing === "skipped") return "skipped";
   if (!worker || standing === "waiting") return alsoAfter.length === 0 ? "" : `also after ${alsoAfter.join(", ")}`;
-  const took = worker.startedAt === null ? [] : [clock((worker.completedAt ?? now) - worker.startedAt)];
+  const elapsed = worker.startedAt === null ? [] : [clock((worker.completedAt ?? now) - worker.startedAt)];
   const cost = worker.usage.usd > 0 ? [`$${worker.usage.usd.toFixed(2)}`] : [];
-  if (standing === "failed") return [worker.error ?? worker.status, ...took].join("  ");
-  if (standing === "completed") return [...took, plural(worker.outputFiles.length, "file"), ...cost].join("  ");
+  if (standing === "failed") return [worker.error ?? worker.status, ...elapsed].join("  ");
+  if (standing === "completed") return [...elapsed, plural(worker.outputFiles.length, "file"), ...cost].join("  ");
   const asks = Object.values(run.inbox).some((item) => item.taskId === taskId && item.kind !== "failure");
   const attempt = worker.attempt > 1 ? [`attempt ${worker.attempt}`] : [];
   const progress = worker.progress > 0 ? [`${worker.progress} %`] : [];
-  const doing = asks ? ["waits for your answer"] : worker.currentAction === null ? [] : [worker.currentAction];
-  return [...took, ...progress, ...attempt, ...doing, ...cost].join("  ");
+  const doing = asks ? ["waiting for your answer"] : worker.currentAction === null ? [] : [worker.currentAction];
+  return [...elapsed, ...progress, ...attempt, ...doing, ...cost].join("  ");
 }
 
-/** Where not all tasks have room: those at work and those that went wrong, then what comes next, in the plan's order. */
-function mostTelling(run: Run, branches: Branch[], room: number): Branch[] {
+/** Selects `room` tasks: active, then failed, blocked and waiting ones, then the rest. Keeps the order of the plan. */
+function mostRelevant(run: Run, branches: Branch[], room: number): Branch[] {
   const rank: Record<Standing, number> = {
     active: 0,
     paused: 0,
@@ -141,16 +141,16 @@ function mostTelling(run: Run, branches: Branch[], room: number): Branch[] {
     skipped: 4,
     completed: 4,
   };
-  const ranked = branches.map((branch, place) => ({
+  const ranked = branches.map((branch, position) => ({
     branch,
-    place,
+    position,
     rank: rank[standingOf(run, branch.task.id, run.workers[branch.task.id])],
   }));
-  const kept = ranked.toSorted((a, b) => a.rank - b.rank || a.place - b.place).slice(0, room);
-  return kept.toSorted((a, b) => a.place - b.place).map(({ branch }) => ({ ...branch, stem: "  " }));
+  const selected = ranked.toSorted((a, b) => a.rank - b.rank || a.position - b.position).slice(0, room);
+  return selected.toSorted((a, b) => a.position - b.position).map(({ branch }) => ({ ...branch, stem: "  " }));
 }
 
-/** 0:07, 12:30, 1:02:03 */
+/** Formats a duration: `0:07`, `12:30`, `1:02:03`. */
 export function clock(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const two = (value: number) => String(value).padStart(2, "0");

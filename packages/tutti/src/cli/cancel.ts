@@ -1,11 +1,10 @@
-// `tutti cancel`: the end of a run by the person's will.
 import { findRunId } from "./find-run.ts";
 import type { Output } from "./output.ts";
 import { steer } from "./steer.ts";
 
-export async function cancel(output: Output, typed: string): Promise<number> {
+export async function cancel(output: Output, idPrefix: string): Promise<number> {
   return steer(output, [], async (runs) => {
-    const id = await findRunId(runs, typed);
+    const id = await findRunId(runs, idPrefix);
     await runs.cancel(id);
     await runs.takeUp(id);
     const live = await runs.watch(id);

@@ -1,26 +1,25 @@
-// What the tables of commands have in common.
 import { Help, type Command, type HelpConfiguration } from "commander";
 import type { Output } from "./output.ts";
 
-/** Gives a command what it needs of its surroundings, and one way for all of them to end. */
+/** Turns the function of a command into a Commander action that gets an `Output` and sets the exit code. */
 export type Action = <A extends unknown[]>(
   work: (output: Output, ...args: A) => Promise<number>,
 ) => (...args: unknown[]) => Promise<void>;
 
-/** For flags that can be given more than once. */
-export const collect = (value: string, before: string[]): string[] => [...before, value];
+/** Parser for repeatable flags. */
+export const collect = (value: string, previous: string[]): string[] => [...previous, value];
 
-const shown = new WeakMap<Command, readonly string[]>();
+const exampleLines = new WeakMap<Command, readonly string[]>();
 
-/** Lines to copy, below the help of a command. */
+/** Appends example command lines to the help of `command`. */
 export function examples(command: Command, ...lines: string[]): Command {
-  shown.set(command, lines);
+  exampleLines.set(command, lines);
   return command.addHelpText("after", `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}\n`);
 }
 
-export const examplesOf = (command: Command): readonly string[] => shown.get(command) ?? [];
+export const examplesOf = (command: Command): readonly string[] => exampleLines.get(command) ?? [];
 
-/** One line for each command, and no word about lists that are empty unless something is said. */
+/** Lists each subcommand in one line, and hides the default `[]` of repeatable flags. */
 export const HELP: HelpConfiguration = {
   showGlobalOptions: true,
   subcommandTerm: (command) => command.name(),

@@ -1,4 +1,4 @@
-// `tutti confirm`: the person's yes to a plan, as it stands or with changes.
+// `tutti confirm`: confirms a plan, unchanged or with the changes of `--skip` and `--edit`, and follows the run.
 import type { AttachFlags } from "./attach.ts";
 import { findRunId } from "./find-run.ts";
 import { follow } from "./follow.ts";
@@ -15,11 +15,11 @@ export interface ConfirmFlags extends AttachFlags {
   edit?: string;
 }
 
-export async function confirm(output: Output, typed: string, flags: ConfirmFlags): Promise<number> {
-  const wanted = withSkips(readChanges(flags.edit), flags.skip);
+export async function confirm(output: Output, idPrefix: string, flags: ConfirmFlags): Promise<number> {
+  const requested = withSkips(readChanges(flags.edit), flags.skip);
   return steer(output, flags.agentEnv, async (runs, signal) => {
-    const run = await runs.run(await findRunId(runs, typed));
-    const changes = await settleSkips(output, run, wanted, signal);
+    const run = await runs.run(await findRunId(runs, idPrefix));
+    const changes = await settleSkips(output, run, requested, signal);
     await runs.takeUp(run.id);
     await runs.confirm(run.id, changes);
     const { allowDegraded = false } = flags;
@@ -27,15 +27,19 @@ export async function confirm(output: Output, typed: string, flags: ConfirmFlags
   });
 }
 
-/** The file holds the same as the body of the route that confirms a plan. */
+/** The file has the format of the body of `POST /api/orchestrator/:id/confirm-tasks`. */
 function readChanges(file: string | undefined): ChangedPlan {
   if (file === undefined) return ChangedPlan.parse({});
   const parsed = ChangedPlan.safeParse(readJson(file));
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "it"}: ${message}`);
-  throw new TuttiError("invalid_input", `${file} does not say what to change: ${problems.join("; ")}`, {
-    details: problems,
-  });
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "the file"}: ${message}`);
+  throw new TuttiError(
+    "invalid_input",
+    `"${file}" has invalid plan changes: ${problems.join("; ")}. Correct the file and confirm again.`,
+    {
+      details: problems,
+    },
+  );
 }
 
 function readJson(file: string): unknown {
@@ -43,7 +47,11 @@ function readJson(file: string): unknown {
     return JSON.parse(readFile(file));
   } catch (error) {
     if (error instanceof TuttiError) throw error;
-    throw new TuttiError("invalid_input", `${file} is not JSON: ${(error as Error).message}`, { cause: error });
+    throw new TuttiError(
+      "invalid_input",
+      `"${file}" is not valid JSON (${(error as Error).message}). Correct the file and confirm again.`,
+      { cause: error },
+    );
   }
 }
 
@@ -52,20 +60,20 @@ function withSkips(changes: ChangedPlan, skip: readonly string[]): ChangedPlan {
   return { ...changes, modifications: { ...changes.modifications, ...Object.fromEntries(skipped) } };
 }
 
-/** Whether what depends on a skipped task may start all the same is the person's to say; unsaid, it is blocked. */
+/** Asks whether tasks that depend on a skipped one may start. Without a terminal they are blocked. */
 async function settleSkips(output: Output, run: Run, changes: ChangedPlan, signal: AbortSignal): Promise<ChangedPlan> {
   const modifications = { ...changes.modifications };
   for (const [id, change] of Object.entries(changes.modifications)) {
     const dependents = change.skip && change.satisfied === undefined ? dependentsOf(run, changes, id) : [];
     if (dependents.length === 0) continue;
     const satisfied = isTerminal(output) && (await mayStart(dependents, id, signal));
-    if (!satisfied) output.warn(`${dependents.join(", ")} will not start: ${id}, which is needed, is skipped`);
+    if (!satisfied) output.warn(`${dependents.join(", ")} will not start, because ${id} is skipped`);
     modifications[id] = { ...change, satisfied };
   }
   return { ...changes, modifications };
 }
 
-/** In the plan as it will be. */
+/** Lists the tasks that depend on `id` after all changes. */
 function dependentsOf(run: Run, { modifications, added, removed }: ChangedPlan, id: string): string[] {
   return [...run.tasks, ...added]
     .filter((task) => !removed.includes(task.id) && !modifications[task.id]?.skip)
@@ -75,8 +83,8 @@ function dependentsOf(run: Run, { modifications, added, removed }: ChangedPlan, 
 
 async function mayStart(dependents: readonly string[], id: string, signal: AbortSignal): Promise<boolean> {
   for (;;) {
-    const question = `${id} is skipped, and ${dependents.join(", ")} needs it. Start all the same? [y/n] `;
-    const typed = (await prompt(question, signal)).trim().toLowerCase();
-    if (["y", "yes", "n", "no"].includes(typed)) return typed.startsWith("y");
+    const question = `${id} is skipped. These tasks depend on it: ${dependents.join(", ")}. Start them anyway? [y/n] `;
+    const reply = (await prompt(question, signal)).trim().toLowerCase();
+    if (["y", "yes", "n", "no"].includes(reply)) return reply.startsWith("y");
   }
 }

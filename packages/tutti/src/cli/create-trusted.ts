@@ -1,15 +1,15 @@
-// Creating a run whose template comes from the project itself and would run programs: the person sees which, once.
+// Creates a run. If files of the project would start programs, the user must agree to them once.
 import type { Output } from "./output.ts";
 import { isTerminal, prompt } from "./prompt.ts";
 import type { NewRun, Runs } from "./runs.ts";
 import { toTuttiError } from "./to-tutti-error.ts";
 import { TuttiError } from "../schema/error.ts";
 
-/** Tells a person how to agree; any other error stays as it is. */
+/** Adds the `--trust` flag to the message of a `needs_trust` error; returns other errors unchanged. */
 export function withTrustHint(error: unknown): unknown {
   if (!(error instanceof TuttiError) || error.code !== "needs_trust") return error;
   const { hash } = error.details as { hash: string };
-  const message = `${error.message}; if you have read that and agree, repeat with --trust ${hash}`;
+  const message = `${error.message.replace(/\.$/, "")}. If you agree to that, repeat with --trust ${hash}.`;
   return new TuttiError("needs_trust", message, { details: error.details });
 }
 
@@ -21,10 +21,10 @@ export async function createTrusted(output: Output, runs: Runs, signal: AbortSig
     if (error.code !== "needs_trust") throw error;
     const { programs, hash } = error.details as { programs: string[]; hash: string };
     if (!isTerminal(output)) throw withTrustHint(error);
-    output.line("The project's own files would run:");
+    output.line("Files of this project would start these programs:");
     for (const program of programs) output.line(`  ${program}`);
-    const typed = (await prompt("Let them? [y/n] ", signal)).trim().toLowerCase();
-    if (typed !== "y" && typed !== "yes") throw error;
+    const reply = (await prompt("Allow these programs to run? [y/N] ", signal)).trim().toLowerCase();
+    if (reply !== "y" && reply !== "yes") throw error;
     runs.agree(hash);
     return runs.create({ ...request, trust: hash });
   }

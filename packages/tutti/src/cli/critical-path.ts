@@ -1,10 +1,10 @@
-// What a run still has to do one after the other, however many workers it has.
+// The critical path of a run: the work that remains sequential, however many workers there are.
 import { chainLengths } from "../run/urgency.ts";
 import type { Run } from "../schema/run.ts";
 import type { Task } from "../schema/task.ts";
 import { isWorkerOver } from "../schema/status.ts";
 
-/** The longest chain of tasks that are not over, by what they are expected to take. */
+/** Returns the longest chain of unfinished tasks, by expected duration. */
 export function criticalTasks(run: Run): Task[] {
   const open = run.tasks.filter(({ id }) => !run.skipped[id] && !run.blocked[id] && !isOver(run, id));
   const ids = new Set(open.map(({ id }) => id));
@@ -22,12 +22,12 @@ export function criticalTasks(run: Run): Task[] {
   return path;
 }
 
-/** What its completed tasks took on average; null while none has completed. */
+/** Returns the average duration of the completed tasks, or null if there is none. */
 export function msPerTask(run: Run): number | null {
-  const took = Object.values(run.workers).flatMap(({ status, startedAt, completedAt }) =>
+  const durations = Object.values(run.workers).flatMap(({ status, startedAt, completedAt }) =>
     status === "completed" && startedAt !== null && completedAt !== null ? [completedAt - startedAt] : [],
   );
-  return took.length === 0 ? null : took.reduce((sum, ms) => sum + ms, 0) / took.length;
+  return durations.length === 0 ? null : durations.reduce((sum, ms) => sum + ms, 0) / durations.length;
 }
 
 function isOver(run: Run, id: string): boolean {

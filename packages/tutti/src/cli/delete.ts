@@ -1,4 +1,4 @@
-// `tutti delete`: tidy up after a run. Its branch and its refs stay.
+// `tutti delete`: cancels a run and cleans up after it. Its branch and its refs stay.
 import { plural } from "./describe.ts";
 import { findRunId } from "./find-run.ts";
 import type { Output } from "./output.ts";
@@ -10,20 +10,22 @@ export interface DeleteFlags {
   keepState?: boolean;
 }
 
-export async function deleteRun(output: Output, typed: string, flags: DeleteFlags): Promise<number> {
+export async function deleteRun(output: Output, idPrefix: string, flags: DeleteFlags): Promise<number> {
   return steer(output, [], async (runs) => {
-    const id = await findRunId(runs, typed);
+    const id = await findRunId(runs, idPrefix);
     const options = { archiveWorkers: flags.archive, deleteWorkers: flags.deleteWorkers ?? false };
-    const done = await runs.cleanup(id, { ...options, removeState: !flags.keepState });
-    output.value({ id, ...done });
-    for (const { sessionId, error } of done.errors ?? []) output.warn(`${sessionId} could not be archived: ${error}`);
+    const report = await runs.cleanup(id, { ...options, removeState: !flags.keepState });
+    output.value({ id, ...report });
+    for (const { sessionId, error } of report.errors ?? []) output.warn(`${sessionId} could not be archived: ${error}`);
     const sessions = [
-      ...(options.archiveWorkers && done.archived !== undefined
-        ? [`${plural(done.archived, "session")} archived`]
+      ...(options.archiveWorkers && report.archived !== undefined
+        ? [`${plural(report.archived, "session")} archived`]
         : []),
-      ...(options.deleteWorkers && done.deleted !== undefined ? [`${plural(done.deleted, "session")} removed`] : []),
+      ...(options.deleteWorkers && report.deleted !== undefined
+        ? [`${plural(report.deleted, "session")} removed`]
+        : []),
     ];
-    output.result([`${id} is ${done.removed ? "deleted" : "tidied up"}`, ...sessions].join(", "));
+    output.result([`${id} is ${report.removed ? "deleted" : "cleaned up"}`, ...sessions].join(", "));
     return 0;
   });
 }

@@ -1,4 +1,4 @@
-// `tutti demo`: the main job on a sample project, with no key, no network and nothing installed beforehand.
+// `tutti demo`: documents a sample project with the built-in agent. Needs neither a key nor a network.
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,15 +18,15 @@ export async function demo(output: Output): Promise<number> {
   await makeRepository(repository, SAMPLE_PROJECT);
   const dataDir = join(folder, "data");
   const server = await startLocalServer({ dataDir, port: 0, host: "127.0.0.1", version: readVersion() });
-  let takeBack = () => {};
-  const told = untilTold(server.halted);
+  let removeServerFile = () => {};
+  const stopSignal = untilTold(server.halted);
   const interrupt = new AbortController();
-  told.then(
+  stopSignal.then(
     () => interrupt.abort(),
     () => {},
   );
   try {
-    takeBack = announceServer(dataDir, { url: server.url, ownToken: false });
+    removeServerFile = announceServer(dataDir, { url: server.url, ownToken: false });
     output.value({ dashboard: server.openUrl, project: repository });
     output.result(`dashboard: ${server.openUrl}`);
     output.line(`sample project: ${repository}`);
@@ -41,13 +41,13 @@ export async function demo(output: Output): Promise<number> {
     await exportCommit(repository, engine.get(id)!.head!, result);
     output.value({ result: join(result, "docs", "README.md") });
     output.result(`result: ${join(result, "docs", "README.md")}`);
-    output.line(`Everything of this demo stays in ${folder}; remove it when you have seen enough.`);
+    output.line(`The files of this demo stay in ${folder}. Delete that folder when you no longer need it.`);
     if (!process.stdin.isTTY || !process.stdout.isTTY) return 0;
     output.line("The dashboard stays up until you press Ctrl-C.");
-    await told;
+    await stopSignal;
     return 0;
   } finally {
-    takeBack();
+    removeServerFile();
     await server.close({ leaveRunning: false });
   }
 }

@@ -1,4 +1,3 @@
-// Events and states in words.
 import type { PauseReason, RunEvent } from "../schema/event.ts";
 import type { InboxItem } from "../schema/inbox.ts";
 import type { Outcome } from "../schema/outcome.ts";
@@ -13,15 +12,15 @@ const PHASES = {
   verification: "verifying",
 } as const;
 
-/** What a run is doing now, in a few words. */
+/** Names the current activity of a run in a few words. */
 export function describePhase(run: Run): string {
   if (run.outcome !== null) return run.outcome;
   if (run.status === "paused") return "paused";
-  if (run.status === "confirming") return "the plan waits";
+  if (run.status === "confirming") return "waiting for confirmation";
   return run.currentPhase === null ? run.status : PHASES[run.currentPhase];
 }
 
-/** One line for events a person wants to see; null for the rest. */
+/** Returns one line for an event that matters to the user, and null for the others. */
 export function describeEvent(event: RunEvent, run: Run): string | null {
   switch (event.type) {
     case "orchestrator:created":
@@ -35,7 +34,7 @@ export function describeEvent(event: RunEvent, run: Run): string | null {
     case "orchestrator:resumed":
       return "resumed";
     case "orchestrator:changesRequested":
-      return `another plan is made: ${event.data.text}`;
+      return `planning again: ${event.data.text}`;
     case "orchestrator:analysisComplete":
       return `analysis: ${event.data.analysis.summary}`;
     case "worker:started":
@@ -45,7 +44,7 @@ export function describeEvent(event: RunEvent, run: Run): string | null {
         ? null
         : `${event.data.taskId} ${event.data.progress} %: ${event.data.currentAction}`;
     case "worker:completed":
-      return `${event.data.taskId} completed: ${plural(event.data.outputFiles.length, "file")} changed${event.data.partial ? " (partial)" : ""}${event.data.reused ? `, taken over from ${event.data.reused.taskId} of ${event.data.reused.run}` : ""}`;
+      return `${event.data.taskId} completed: ${plural(event.data.outputFiles.length, "file")} changed${event.data.partial ? " (partial)" : ""}${event.data.reused ? `, reused from ${event.data.reused.taskId} of ${event.data.reused.run}` : ""}`;
     case "worker:failed":
     case "worker:timeout":
       return `${event.data.taskId} ${event.type === "worker:failed" ? "failed" : "timed out"}: ${event.data.error}`;
@@ -56,20 +55,20 @@ export function describeEvent(event: RunEvent, run: Run): string | null {
     case "worker:resumed":
       return `${event.data.taskId} resumed`;
     case "worker:retrying":
-      return `${event.data.taskId} is tried again`;
+      return `${event.data.taskId} is retried`;
     case "worker:lost":
-      return `${event.data.taskId} is attempted again: ${event.data.reason}`;
+      return `${event.data.taskId} lost its session and starts a new attempt: ${event.data.reason}`;
     case "main:lost":
-      return `the main session is started again: ${event.data.reason}`;
+      return `the main session was lost and starts again: ${event.data.reason}`;
     case "turn:ended":
       return event.data.problems.length > 0 && !isOver(run, event.data.taskId)
-        ? `${event.data.taskId ?? "main session"} is asked again: ${event.data.problems.join(" ")}`
+        ? `${event.data.taskId ?? "the main session"} gave no usable answer and is asked again: ${event.data.problems.join(" ")}`
         : null;
     case "inbox:added":
-      // The plan is shown and asked about in its own way.
+      // `follow` shows the plan and asks for its confirmation.
       return event.data.item.kind === "plan" ? null : describeItem(event.data.item);
     case "task:blocked":
-      return `${event.data.taskId} cannot start: it needs ${event.data.because.join(", ")}`;
+      return `${event.data.taskId} cannot start, because it needs ${event.data.because.join(", ")}`;
     case "workspace:conflict":
       return `conflict in ${event.data.conflict.files.join(", ")} between ${event.data.conflict.tasks.join(" and ")}`;
     case "orchestrator:aggregated":
@@ -83,13 +82,13 @@ export function describeEvent(event: RunEvent, run: Run): string | null {
   }
 }
 
-/** Whether the task, or the run where there is none, has come to its end. */
+/** Whether the run, or the worker of `taskId`, has ended. */
 function isOver(run: Run, taskId: string | null): boolean {
   const worker = taskId === null ? undefined : run.workers[taskId];
   return isRunOver(run.status) || (worker !== undefined && isWorkerOver(worker.status));
 }
 
-/** Something that waits for a person, with what to type. */
+/** Describes an inbox item together with the command that answers it. */
 export function describeItem(item: InboxItem): string {
   const asks = item.kind === "question" ? `${item.taskId ?? "the main session"} asks: ` : "";
   return `${asks}${item.question} (${howToAnswer(item)})`;
@@ -98,27 +97,26 @@ export function describeItem(item: InboxItem): string {
 export function howToAnswer({ id, kind, run, taskId, options, evidence }: InboxItem): string {
   const unsound = ((evidence as { errors?: string[] } | undefined)?.errors ?? []).length > 0;
   if (kind === "plan" && unsound) return `tutti confirm ${run} --edit FILE, or tutti cancel ${run}`;
-  if (kind === "plan") return `tutti confirm ${run}, or tutti answer ${id} --reject "WHAT SHOULD BE DIFFERENT"`;
+  if (kind === "plan") return `tutti confirm ${run}, or tutti answer ${id} --reject "WHAT TO CHANGE"`;
   if (kind === "data") return `tutti answer ${id} 'JSON'`;
-  if (kind === "failure") return `tutti retry ${run} ${taskId}, or to leave it: tutti answer ${id} --option 1`;
+  if (kind === "failure") return `tutti retry ${run} ${taskId}, or tutti answer ${id} --option 1 to leave it`;
   if (!options) return `tutti answer ${id} "TEXT"`;
   return `tutti answer ${id} --option N: ${options.map((option, i) => `${i} ${option}`).join(", ")}`;
 }
 
 const PAUSES: Record<PauseReason, string> = {
-  person: "by a person",
-  needs_input: "for a decision",
+  person: "by the user",
+  needs_input: "until you make a decision",
   budget: "because its budget is used up",
   hook: "because a hook failed",
-  usage_limit: "until a usage limit is over",
+  usage_limit: "until a usage limit ends",
   provider: "because its agents cannot reach their provider",
 };
 
-/** That a run is paused, and why. */
 export const describePause = ({ id, pausedFrom }: Run): string =>
-  `${id} is paused${pausedFrom ? ` ${PAUSES[pausedFrom.reason]}${SAYS_WHY.has(pausedFrom.reason) ? `: ${pausedFrom.detail}` : ""}` : ""}`;
+  `Run "${id}" is paused${pausedFrom ? ` ${PAUSES[pausedFrom.reason]}${REASONS_WITH_DETAIL.has(pausedFrom.reason) ? ` (${pausedFrom.detail})` : ""}` : ""}. Resume it with "tutti resume ${id}".`;
 
-const SAYS_WHY: ReadonlySet<PauseReason> = new Set(["hook", "usage_limit", "provider"]);
+const REASONS_WITH_DETAIL: ReadonlySet<PauseReason> = new Set(["hook", "usage_limit", "provider"]);
 
 export function describePlan(run: Run): string[] {
   return run.tasks.map((task) => {

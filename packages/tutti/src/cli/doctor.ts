@@ -1,4 +1,3 @@
-// `tutti doctor`: what is installed, what is missing, and what to do about it.
 import type { Output } from "./output.ts";
 import { readVersion } from "./version.ts";
 import { diagnose } from "../main/diagnose.ts";
@@ -12,6 +11,6 @@ export async function doctor(output: Output): Promise<number> {
     output.result(start + found);
     if (advice !== undefined) output.result(" ".repeat(start.length) + advice);
   }
-  output.result(ok ? "Tutti can work here." : "Tutti cannot work here until what it needs is there.");
+  output.result(ok ? "Tutti can work here." : "Tutti cannot work here. Follow the advice for git and the data folder.");
   return ok ? 0 : 1;
 }

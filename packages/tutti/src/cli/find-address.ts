@@ -1,46 +1,52 @@
-// Which server a command speaks to: the one that the person names, else the one that works on the same data folder.
+// Finds the server for a command: the one of `--url`, else the one that runs on the same data folder.
 import type { Output } from "./output.ts";
 import { findServer, folderToken } from "./server-file.ts";
 import type { ClientOptions } from "../client/call-route.ts";
 import { TuttiError } from "../schema/error.ts";
 
-/** A server answers this at once; one that has not by then is not there for anybody. */
-const PATIENCE_MS = 10_000;
+/** `GET /api/health` answers at once, so a server that exceeds this limit counts as unreachable. */
+const HEALTH_TIMEOUT_MS = 10_000;
 
-/** Null if no server is named and none works on the folder. */
+/** Returns null without `--url` if no server runs on `dataDir`. */
 export async function findAddress({ url, token, dataDir }: Output): Promise<ClientOptions | null> {
   if (url !== undefined) {
     await readHealth(checkedUrl(url));
-    // The folder's token is for servers of this machine, and goes nowhere else.
-    const folders = isOnThisMachine(url) ? folderToken(dataDir) : null;
-    const known = token ?? process.env["TUTTI_TOKEN"] ?? folders;
-    return { baseUrl: url, ...(known === null ? {} : { token: known }) };
+    // The token of the folder is for servers on this machine; never send it to another host.
+    const localToken = isOnThisMachine(url) ? folderToken(dataDir) : null;
+    const bearer = token ?? process.env["TUTTI_TOKEN"] ?? localToken;
+    return { baseUrl: url, ...(bearer === null ? {} : { token: bearer }) };
   }
   const found = findServer(dataDir);
   if (!found) return null;
   try {
     await readHealth(found.url);
   } catch (error) {
-    // It ended in this moment.
+    // The server ended after the first `findServer`.
     if (!findServer(dataDir)) return null;
     throw error;
   }
-  const own = token ?? (found.ownToken ? process.env["TUTTI_TOKEN"] : folderToken(dataDir));
-  if (own !== undefined && own !== null) return { baseUrl: found.url, token: own };
-  const message = `the server at ${found.url} was started with a token of its own; give it with --token or TUTTI_TOKEN`;
+  const bearer = token ?? (found.ownToken ? process.env["TUTTI_TOKEN"] : folderToken(dataDir));
+  if (bearer !== undefined && bearer !== null) return { baseUrl: found.url, token: bearer };
+  const message = `The server at ${found.url} has its own token. Give that token with --token or TUTTI_TOKEN.`;
   throw new TuttiError("unauthorized", message);
 }
 
-/** Fails unless a server of ours answers there; it says so to anybody. */
+/** Rejects unless a Tutti server answers at `baseUrl`. `GET /api/health` needs no token. */
 async function readHealth(baseUrl: string): Promise<void> {
-  // Most commands are given no server, and need not load what speaks to one.
+  // Loaded on demand, because most commands run without a server.
   const { createCall } = await import("../client/call-route.ts");
-  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
   const health = await createCall({ baseUrl })("GET /api/health", { signal }).catch((error: unknown) => {
-    throw new TuttiError("server_unreachable", `no server answers at ${baseUrl}`, { cause: error });
+    throw new TuttiError(
+      "server_unreachable",
+      `No server answers at ${baseUrl}. Start one with "tutti serve", or correct --url.`,
+      {
+        cause: error,
+      },
+    );
   });
   if (health.status === "ok") return;
-  throw new TuttiError("server_unreachable", `what answers at ${baseUrl} is no server of Tutti`);
+  throw new TuttiError("server_unreachable", `The server at ${baseUrl} is not a Tutti server. Correct --url.`);
 }
 
 const isOnThisMachine = (url: string): boolean =>
@@ -48,5 +54,8 @@ const isOnThisMachine = (url: string): boolean =>
 
 function checkedUrl(url: string): string {
   if (/^https?:$/.test(URL.parse(url)?.protocol ?? "")) return url;
-  throw new TuttiError("usage", `--url takes an address such as http://127.0.0.1:4517, not ${url}`);
+  throw new TuttiError(
+    "usage",
+    `"${url}" is not a valid value of --url. Give an address such as http://127.0.0.1:4517.`,
+  );
 }

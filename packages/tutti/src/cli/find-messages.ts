@@ -1,4 +1,4 @@
-// Finds the messages in a text: a single one, a list, a file of the mailbox, or an agent's answer with blocks in it.
+// Finds the messages in a text: one message, a list, a mailbox file, or an agent's answer with delimited blocks.
 import { basename, dirname } from "node:path";
 import {
   answerParser,
@@ -11,25 +11,25 @@ import {
 } from "./local-messages.ts";
 import type { Problem, Protocol, ReadOptions } from "./local-messages.ts";
 
-/** A problem of a message, or of the text that holds it. */
+/** A problem of a message or of the text around it, so `code` is any string. */
 export type TextProblem = Omit<Problem, "code"> & { code: string };
 
 export interface FoundMessage {
-  /** Where in the text: `messages[2]`, `block 1`; empty if the text is just this message. */
+  /** Position in the text, such as `messages[2]` or `block 1`; empty if the text is this message alone. */
   path: string;
   protocol: Protocol;
   value: unknown;
 }
 
 export interface FoundMessages {
-  /** Null if the text speaks none of the protocols. */
+  /** Null if the text matches none of the protocols. */
   protocol: Protocol | null;
   messages: FoundMessage[];
-  /** What is wrong with the text, besides its messages. */
+  /** Problems of the text itself; the caller checks the messages. */
   problems: TextProblem[];
 }
 
-/** The files beside the messages, which have shapes of their own. */
+/** Mailbox files that hold state and no messages, with their readers. */
 const STATE_FILES = {
   "queue.json": readQueueFile,
   "status.json": readStatusFile,
@@ -39,45 +39,51 @@ const STATE_FILES = {
 export function findMessages(
   text: string | null,
   name: string,
-  wanted: Protocol | undefined,
+  expected: Protocol | undefined,
   options: ReadOptions,
 ): FoundMessages {
-  if (text === null) return nothing(wanted, "not_text", "The file is not text in UTF-8.");
+  if (text === null) return noMessages(expected, "not_text", "The file is not UTF-8 text.");
   const isJson = /^\s*[[{]/.test(text);
   const hasBlock = text.includes(answerParser.delimiterStart);
-  if (hasBlock && (wanted ?? "response") === "response" && !isWholeJson(text)) return findBlocks(text);
-  if (text.trim() === "") return nothing(wanted, "empty", "The file is empty.");
+  if (hasBlock && (expected ?? "response") === "response" && !isWholeJson(text)) return findBlocks(text);
+  if (text.trim() === "") return noMessages(expected, "empty", "The file is empty.");
   const { value, problems } = parse(text, options);
   if (value === undefined) {
-    // A text that does not even begin like JSON speaks no protocol; one that does was meant to.
-    return { protocol: isJson || wanted !== undefined ? (wanted ?? null) : null, messages: [], problems };
+    return { protocol: isJson || expected !== undefined ? (expected ?? null) : null, messages: [], problems };
   }
-  const found = findInValue(value, name, wanted, options);
+  const found = findInValue(value, name, expected, options);
   return { ...found, problems: [...problems, ...found.problems] };
 }
 
-function findInValue(value: unknown, name: string, wanted: Protocol | undefined, options: ReadOptions): FoundMessages {
+function findInValue(
+  value: unknown,
+  name: string,
+  expected: Protocol | undefined,
+  options: ReadOptions,
+): FoundMessages {
   const read = stateReader(name);
-  if (read && (wanted ?? "mailbox") === "mailbox") {
+  if (read && (expected ?? "mailbox") === "mailbox") {
     return { protocol: "mailbox", messages: [], problems: read(value, options).problems };
   }
-  if (Array.isArray(value)) return findInList(value, "", wanted);
+  if (Array.isArray(value)) return findInList(value, "", expected);
   const list = (value as { messages?: unknown }).messages;
-  if (Array.isArray(list) && (wanted ?? "mailbox") === "mailbox") {
+  if (Array.isArray(list) && (expected ?? "mailbox") === "mailbox") {
     const { problems } = readMessageFile(value, options);
     return { protocol: "mailbox", messages: findInList(list, "messages", "mailbox").messages, problems };
   }
-  const protocol = wanted ?? detectProtocol(value)?.protocol;
-  if (protocol === undefined) return nothing(wanted, "unknown_kind", "The file speaks none of the four protocols.");
+  const protocol = expected ?? detectProtocol(value)?.protocol;
+  if (protocol === undefined)
+    return noMessages(expected, "unknown_kind", "The file matches none of the four protocols.");
   return { protocol, messages: [{ path: "", protocol, value }], problems: [] };
 }
 
-function findInList(list: readonly unknown[], path: string, wanted: Protocol | undefined): FoundMessages {
-  const found: FoundMessages = { protocol: wanted ?? null, messages: [], problems: [] };
+function findInList(list: readonly unknown[], path: string, expected: Protocol | undefined): FoundMessages {
+  const found: FoundMessages = { protocol: expected ?? null, messages: [], problems: [] };
   for (const [index, value] of list.entries()) {
     const at = `${path}[${index}]`;
-    const protocol = wanted ?? detectProtocol(value)?.protocol;
-    if (protocol === undefined) found.problems.push(problem("unknown_kind", at, `${at} speaks none of the protocols.`));
+    const protocol = expected ?? detectProtocol(value)?.protocol;
+    if (protocol === undefined)
+      found.problems.push(problem("unknown_kind", at, `${at} matches none of the protocols.`));
     else found.messages.push({ path: at, protocol, value });
     found.protocol ??= protocol ?? null;
   }
@@ -90,7 +96,7 @@ function findBlocks(text: string): FoundMessages {
     const path = `block ${index + 1}`;
     if (block.error === undefined) {
       found.messages.push({ path, protocol: "response", value: { phase: block.phase, data: block.data } });
-      if (block.repairs) found.problems.push(repaired(path, block.repairs, "warning"));
+      if (block.repairs) found.problems.push(repairProblem(path, block.repairs, "warning"));
     } else found.problems.push(problem(block.code ?? "unreadable", path, `${block.error}.`));
   }
   return found;
@@ -104,7 +110,7 @@ function stateReader(name: string) {
   return inMailbox && Object.hasOwn(STATE_FILES, base) ? STATE_FILES[base as keyof typeof STATE_FILES] : undefined;
 }
 
-/** What is not JSON is read as an agent's hand-written JSON would be, so that all its problems can be told at once. */
+/** Falls back to `readTolerantly`, so that a text with a syntax error still gets all its other problems reported. */
 function parse(text: string, { profile }: ReadOptions): { value?: unknown; problems: TextProblem[] } {
   try {
     return { value: JSON.parse(text) as unknown, problems: [] };
@@ -112,9 +118,9 @@ function parse(text: string, { profile }: ReadOptions): { value?: unknown; probl
     const reading = readTolerantly(text);
     const reason = error instanceof Error ? error.message : String(error);
     if (!reading.ok || reading.truncated)
-      return { problems: [problem("not_json", "", `The file is not JSON: ${reason}.`)] };
+      return { problems: [problem("not_json", "", `The file is not valid JSON: ${reason}.`)] };
     const severity = profile === "strict" || reading.guessed ? "error" : "warning";
-    return { value: reading.value, problems: [repaired("", reading.repairs, severity)] };
+    return { value: reading.value, problems: [repairProblem("", reading.repairs, severity)] };
   }
 }
 
@@ -127,8 +133,8 @@ function isWholeJson(text: string): boolean {
   }
 }
 
-function repaired(path: string, repairs: readonly string[], severity: Problem["severity"]): TextProblem {
-  const sentence = `It is not JSON; it was read with repairs: ${repairs.join(", ")}.`;
+function repairProblem(path: string, repairs: readonly string[], severity: Problem["severity"]): TextProblem {
+  const sentence = `The text is not valid JSON. It was read with these repairs: ${repairs.join(", ")}.`;
   return { code: "repaired", severity, path, sentence };
 }
 
@@ -139,7 +145,7 @@ const problem = (code: string, path: string, sentence: string): TextProblem => (
   sentence,
 });
 
-const nothing = (protocol: Protocol | undefined, code: string, sentence: string): FoundMessages => ({
+const noMessages = (protocol: Protocol | undefined, code: string, sentence: string): FoundMessages => ({
   protocol: protocol ?? null,
   messages: [],
   problems: [problem(code, "", sentence)],

@@ -1,23 +1,42 @@
-// From what a person types to the run, or the item of the inbox, that is meant.
 import type { Look } from "./runs.ts";
 import { TuttiError } from "../schema/error.ts";
 
-/** The run of this id, or the only one whose id begins so; `orch_` may be left out. */
-export const findRun = <R extends { id: string }>(runs: readonly R[], typed: string): R =>
-  find(runs, typed, "orch_", () => new TuttiError("run_not_found", `there is no run ${typed}`));
+/** Finds a run by its id or by a unique prefix of it, with or without `orch_`. */
+export const findRun = <R extends { id: string }>(runs: readonly R[], idPrefix: string): R =>
+  find(
+    runs,
+    idPrefix,
+    "orch_",
+    () => new TuttiError("run_not_found", `Run "${idPrefix}" does not exist. List runs with "tutti list".`),
+  );
 
-/** The same for what waits for a person; `item_` may be left out. */
-export const findItem = <R extends { id: string }>(items: readonly R[], typed: string): R =>
-  find(items, typed, "item_", () => new TuttiError("item_not_found", `nothing waits under ${typed}`));
+/** Finds an inbox item by its id or by a unique prefix of it, with or without `item_`. */
+export const findItem = <R extends { id: string }>(items: readonly R[], idPrefix: string): R =>
+  find(
+    items,
+    idPrefix,
+    "item_",
+    () =>
+      new TuttiError("item_not_found", `Inbox item "${idPrefix}" does not exist. List open items with "tutti inbox".`),
+  );
 
-function find<R extends { id: string }>(all: readonly R[], typed: string, prefix: string, none: () => TuttiError): R {
-  const exact = all.find(({ id }) => id === typed);
+function find<R extends { id: string }>(
+  all: readonly R[],
+  idPrefix: string,
+  prefix: string,
+  none: () => TuttiError,
+): R {
+  const exact = all.find(({ id }) => id === idPrefix);
   if (exact) return exact;
-  const begins = typed === "" ? [] : all.filter(({ id }) => id.startsWith(typed) || id.startsWith(`${prefix}${typed}`));
-  if (begins.length === 1) return begins[0]!;
-  if (begins.length === 0) throw none();
-  const ids = begins.map(({ id }) => id);
-  throw new TuttiError("usage", `${typed} could be any of ${ids.join(", ")}`, { details: ids });
+  const matches =
+    idPrefix === "" ? [] : all.filter(({ id }) => id.startsWith(idPrefix) || id.startsWith(`${prefix}${idPrefix}`));
+  if (matches.length === 1) return matches[0]!;
+  if (matches.length === 0) throw none();
+  const ids = matches.map(({ id }) => id);
+  throw new TuttiError("usage", `"${idPrefix}" matches several ids: ${ids.join(", ")}. Give more characters.`, {
+    details: ids,
+  });
 }
 
-export const findRunId = async (runs: Look, typed: string): Promise<string> => findRun(await runs.rows(), typed).id;
+export const findRunId = async (runs: Look, idPrefix: string): Promise<string> =>
+  findRun(await runs.rows(), idPrefix).id;

@@ -1,4 +1,4 @@
-// Following a run in this terminal until it ends, asks for something nobody here can give, or is interrupted.
+// Follows a run in this terminal until it ends, needs an answer that this command cannot get, or is interrupted.
 import { openBell } from "./bell.ts";
 import { drawBoard } from "./board.ts";
 import {
@@ -32,11 +32,11 @@ export interface FollowOptions {
   yes: boolean;
   allowDegraded: boolean;
   start: boolean;
-  /** What to say when it is interrupted, instead of how to go on. */
+  /** Printed on an interrupt instead of the `tutti attach` command. */
   whenStopped?: string;
 }
 
-interface Followed extends FollowOptions {
+interface FollowContext extends FollowOptions {
   live: LiveRun;
   ring: ReturnType<typeof openBell>;
 }
@@ -51,39 +51,40 @@ export async function follow(options: FollowOptions): Promise<number> {
   const live = await runs.watch(id);
   if (options.start) for (const event of live.past) show(output, event, live.run);
   const board = openBoard(output, live);
-  const leave = live.subscribe((event, run) => {
+  const unsubscribe = live.subscribe((event, run) => {
     show(output, event, run);
-    board.told(event);
+    board.onEvent(event);
   });
   try {
     if (options.start) await runs.start(id);
     const end = await Promise.race([attend({ ...options, live, ring }, board), interrupted]);
     if (end !== "interrupted") return end;
     board.close(false);
-    const how = runs.outlives ? "left; it goes on. Back to it" : "stopped; go on with";
-    output.line(options.whenStopped ?? `${how}: tutti attach ${id}`);
+    const hint = runs.outlives ? "The run continues on the server. Follow it with" : "Stopped. Continue with";
+    output.line(options.whenStopped ?? `${hint}: tutti attach ${id}`);
     return INTERRUPTED;
   } finally {
     board.close(false);
-    leave();
+    unsubscribe();
     live.close();
   }
 }
 
 interface Board {
-  told(event: StoredEvent): void;
+  onEvent(event: StoredEvent): void;
   close(keep: boolean): void;
 }
 
-/** On a terminal the run is drawn in place below what is told of it; elsewhere lines have to do. */
+/** Draws the run in place below the printed lines. Without a capable terminal it draws nothing. */
 function openBoard(output: Output, live: LiveRun): Board {
   const { stdout } = process;
-  if (!isTerminal(output) || output.quiet || process.env["TERM"] === "dumb") return { told: () => {}, close: () => {} };
+  if (!isTerminal(output) || output.quiet || process.env["TERM"] === "dumb")
+    return { onEvent: () => {}, close: () => {} };
   let doing: string | null = null;
   const screen = new Screen(stdout, (size) => drawBoard(live.run, doing, Date.now(), size, output.paint));
   output.screen = screen;
   return {
-    told(event) {
+    onEvent(event) {
       if (event.type === "orchestrator:progress") doing = event.data.currentAction;
       if (event.type === "turn:started" && event.data.taskId === null) doing = null;
       screen.changed();
@@ -99,14 +100,14 @@ function show(output: Output, event: StoredEvent, run: Run): void {
   const { seq, run: runId, runSeq, type, data, timestamp } = event;
   output.value({ seq, run: runId, runSeq, type, data, timestamp: new Date(timestamp).toISOString() });
   if (event.type === "orchestrator:started") for (const warning of event.data.warnings) output.warn(warning);
-  // Where the run is drawn, who works and how far is seen there.
+  // The board already shows which workers run and their progress.
   if (output.screen !== null && (event.type === "worker:progress" || event.type === "worker:started")) return;
   const line = describeEvent(event, run);
   if (line !== null) output.line(line);
 }
 
-/** Goes from one thing that needs a person to the next, until the run is over. */
-async function attend(options: Followed, board: Board): Promise<number> {
+/** Handles everything that needs the user, one item after the other, until the run ends. */
+async function attend(options: FollowContext, board: Board): Promise<number> {
   const { runs, live, ring, output, id, allowDegraded } = options;
   const wasOver = isRunOver(live.run.status);
   for (;;) {
@@ -120,7 +121,7 @@ async function attend(options: Followed, board: Board): Promise<number> {
     if (isRunOver(run.status)) break;
     if (needsResume(run)) {
       ring("needs_person", run.id);
-      throw new TuttiError("wrong_state", `${describePause(run)}: tutti resume ${run.id}`);
+      throw new TuttiError("wrong_state", describePause(run));
     }
     const question = questionNow(run, output);
     output.screen?.hide();
@@ -139,54 +140,59 @@ async function attend(options: Followed, board: Board): Promise<number> {
   return live.run.errors.some(({ code }) => code === "agent_not_startable") ? ERRORS.agent_not_startable.exit : 1;
 }
 
-/** What keeps a run, or a part of it, from going on. A plan is asked for in its own way; a failed task holds nobody up. */
-const WAITED_FOR: ReadonlySet<InboxItem["kind"]> = new Set(["question", "permission", "decision", "budget"]);
+/** Inbox items that block a run or a part of it. `settlePlan` handles plans, and a `failure` blocks nothing. */
+const BLOCKING_KINDS: ReadonlySet<InboxItem["kind"]> = new Set(["question", "permission", "decision", "budget"]);
 
-/** A run that was paused and waits for no answer goes on only when it is resumed. */
+/** A paused run with an open decision or budget continues with the answer; any other needs `tutti resume`. */
 const needsResume = (run: Run): boolean =>
   run.status === "paused" && !Object.values(run.inbox).some(({ kind }) => kind === "decision" || kind === "budget");
 
-/** With a terminal a question is put at once; without one only when nothing else can go on. */
+/** With a terminal a question is asked at once; without one only when nothing else in the run can proceed. */
 function questionNow(run: Run, output: Output): InboxItem | null {
-  const [first] = Object.values(run.inbox).filter((item) => WAITED_FOR.has(item.kind));
+  const [first] = Object.values(run.inbox).filter((item) => BLOCKING_KINDS.has(item.kind));
   return first && (isTerminal(output) || waitsForPerson(run, Date.now())) ? first : null;
 }
 
-async function settlePlan({ runs, live, ring, output, yes, signal }: Followed, run: Run): Promise<void> {
+async function settlePlan({ runs, live, ring, output, yes, signal }: FollowContext, run: Run): Promise<void> {
   output.line(`plan of ${plural(run.tasks.length, "task")}:`);
   for (const line of describePlan(run)) output.line(line);
   if (!yes || run.planErrors.length > 0) ring("needs_person", `plan ${run.runSeq}`);
   if (run.planErrors.length > 0) {
-    throw new TuttiError("invalid_plan", `the plan of ${run.id} cannot be carried out: ${run.planErrors.join("; ")}`, {
-      details: run.planErrors,
-    });
+    const fix = `Correct it with "tutti confirm ${run.id} --edit FILE".`;
+    throw new TuttiError(
+      "invalid_plan",
+      `The plan of run "${run.id}" is not valid: ${run.planErrors.join("; ")}. ${fix}`,
+      {
+        details: run.planErrors,
+      },
+    );
   }
   if (yes) {
     await runs.confirm(run.id, ChangedPlan.parse({}));
   } else if (!isTerminal(output)) {
-    throw new TuttiError("needs_confirmation", `the plan of ${run.id} waits to be confirmed: tutti confirm ${run.id}`, {
-      details: { id: run.id },
-    });
+    const message = `The plan of run "${run.id}" is not confirmed. Confirm it with "tutti confirm ${run.id}".`;
+    throw new TuttiError("needs_confirmation", message, { details: { id: run.id } });
   } else {
     await askToConfirm({ runs, live, signal }, run);
   }
-  // What was confirmed elsewhere arrives here as an event, a moment later.
+  // With a server, the event of the confirmation arrives after `runs.confirm` resolves.
   await live.until(({ status }) => status !== "confirming");
 }
 
-/** Only a clear yes confirms, and a no loses nothing: the plan waits. */
+/** Asks until the reply is yes or no. After a no the plan stays open. */
 async function askToConfirm(
-  { runs, live, signal }: Pick<Followed, "runs" | "live" | "signal">,
+  { runs, live, signal }: Pick<FollowContext, "runs" | "live" | "signal">,
   run: Run,
 ): Promise<void> {
   const settled = live.until(({ status }) => status !== "confirming");
   for (;;) {
-    const typed = (await promptUntil("Carry out this plan? [y/n] ", signal, settled))?.trim().toLowerCase();
-    if (typed === undefined) return;
-    if (typed === "y" || typed === "yes") return runs.confirm(run.id, ChangedPlan.parse({}));
-    if (typed === "n" || typed === "no") {
-      const next = `tutti confirm ${run.id}, or tutti cancel ${run.id}`;
-      throw new TuttiError("needs_confirmation", `the plan of ${run.id} waits: ${next}`, { details: { id: run.id } });
+    const reply = (await promptUntil("Carry out this plan? [y/n] ", signal, settled))?.trim().toLowerCase();
+    if (reply === undefined) return;
+    if (reply === "y" || reply === "yes") return runs.confirm(run.id, ChangedPlan.parse({}));
+    if (reply === "n" || reply === "no") {
+      const next = `Confirm it with "tutti confirm ${run.id}", or cancel the run with "tutti cancel ${run.id}".`;
+      const message = `The plan of run "${run.id}" is not confirmed. ${next}`;
+      throw new TuttiError("needs_confirmation", message, { details: { id: run.id } });
     }
   }
 }
@@ -194,22 +200,25 @@ async function askToConfirm(
 const asker = ({ taskId, kind }: InboxItem): string =>
   kind === "budget" ? "the budget" : (taskId ?? "the main session");
 
-async function askQuestion({ runs, live, ring, output, signal }: Followed, run: Run, item: InboxItem): Promise<void> {
+async function askQuestion(
+  { runs, live, ring, output, signal }: FollowContext,
+  run: Run,
+  item: InboxItem,
+): Promise<void> {
   ring("needs_person", item.id);
   if (!isTerminal(output)) {
-    throw new TuttiError("needs_answer", `${asker(item)} of ${run.id} asks: ${item.question} — ${howToAnswer(item)}`, {
-      details: item,
-    });
+    const question = `${asker(item)} asks: ${item.question} (${howToAnswer(item)})`;
+    throw new TuttiError("needs_answer", `Run "${run.id}" needs an answer: ${question}`, { details: item });
   }
   output.line(`${asker(item)} asks: ${item.question}`);
   for (const [i, option] of (item.options ?? []).entries()) output.line(`  ${i}  ${option}`);
   const answered = live.until(({ inbox }) => inbox[item.id] === undefined);
-  const typed = (await promptUntil("> ", signal, answered))?.trim();
-  if (typed === undefined) return;
-  const option = /^\d+$/.test(typed) ? Number(typed) : -1;
+  const reply = (await promptUntil("> ", signal, answered))?.trim();
+  if (reply === undefined) return;
+  const option = /^\d+$/.test(reply) ? Number(reply) : -1;
   if (item.options?.[option] !== undefined) await runs.answer(item.id, { option });
-  else if (typed === "" || item.kind === "budget") {
-    return output.line(`please type ${item.options ? `a number from 0 to ${item.options.length - 1}` : "an answer"}`);
-  } else await runs.answer(item.id, { text: typed });
+  else if (reply === "" || item.kind === "budget") {
+    return output.line(`Type ${item.options ? `a number from 0 to ${item.options.length - 1}` : "an answer"}.`);
+  } else await runs.answer(item.id, { text: reply });
   await answered;
 }

@@ -1,4 +1,3 @@
-// `tutti inbox`: everything that waits for a person.
 import { howToAnswer } from "./describe.ts";
 import { openLook } from "./look.ts";
 import type { Output } from "./output.ts";
@@ -6,7 +5,7 @@ import type { Output } from "./output.ts";
 export async function inbox(output: Output): Promise<number> {
   const items = await (await openLook(output)).inbox();
   output.value(items.map(({ createdAt, ...item }) => ({ ...item, createdAt: new Date(createdAt).toISOString() })));
-  if (items.length === 0) output.line("nothing waits for you");
+  if (items.length === 0) output.line("Nothing waits for your answer.");
   for (const item of items) {
     const { id, kind, run, taskId, question, options = [] } = item;
     output.result(`${id}  ${kind}  ${run}${taskId === null ? "" : `  ${taskId}`}`);

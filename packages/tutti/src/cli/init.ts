@@ -1,10 +1,10 @@
-// `tutti init`: a configuration and an example template for a project, beside whatever is there.
+// `tutti init`: writes a configuration and an example template into a project. Never overwrites a file.
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Output } from "./output.ts";
 import { TuttiError } from "../schema/error.ts";
 
-/** What is written, by its path in the project. */
+/** Content by path within the project. */
 const FILES: Record<string, object> = {
   "tutti.config.json": {
     agent: "local",
@@ -16,7 +16,7 @@ const FILES: Record<string, object> = {
     id: "example",
     name: "Example",
     description:
-      "How runs on this project are carried out. Change what you like; tutti rehearse example shows its course.",
+      "Settings for runs on this project. Change them as you like, and try them with: tutti rehearse example",
     extends: "documentation",
     config: { workerTimeout: 600_000 },
   },
@@ -25,21 +25,21 @@ const FILES: Record<string, object> = {
 export async function init(output: Output, dir: string | undefined): Promise<number> {
   const folder = resolve(dir ?? ".");
   if (existsSync(folder) && !statSync(folder).isDirectory()) {
-    throw new TuttiError("usage", `${folder} is not a folder`);
+    throw new TuttiError("usage", `"${folder}" is a file, not a folder. Name a folder.`);
   }
   const written: string[] = [];
-  const kept: string[] = [];
+  const existing: string[] = [];
   for (const [name, content] of Object.entries(FILES)) {
-    (writeNew(join(folder, name), content) ? written : kept).push(name);
+    (writeNew(join(folder, name), content) ? written : existing).push(name);
   }
-  output.value({ folder, written, kept });
+  output.value({ folder, written, kept: existing });
   for (const name of written) output.result(`wrote ${join(folder, name)}`);
-  for (const name of kept) output.result(`left ${join(folder, name)} as it is`);
-  if (written.length > 0) output.line('next: tutti rehearse example, then tutti run "WHAT IS TO BE DONE"');
+  for (const name of existing) output.result(`kept ${join(folder, name)}, which already exists`);
+  if (written.length > 0) output.line('Next: tutti rehearse example, then tutti run "YOUR REQUEST"');
   return 0;
 }
 
-/** Never over something that is there, also if it comes in this moment. */
+/** Returns false if the file exists. The flag `wx` also protects a file that appears at the same moment. */
 function writeNew(file: string, content: object): boolean {
   try {
     mkdirSync(dirname(file), { recursive: true });
@@ -47,6 +47,12 @@ function writeNew(file: string, content: object): boolean {
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw new TuttiError("storage_failed", `${file} cannot be written: ${(error as Error).message}`, { cause: error });
+    throw new TuttiError(
+      "storage_failed",
+      `"${file}" cannot be written: ${(error as Error).message}. Check the path.`,
+      {
+        cause: error,
+      },
+    );
   }
 }

@@ -1,8 +1,6 @@
-// A signal to end, heard by the work that is going on.
-
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** While the work goes on, a signal does not end the process; the work is told, and ends in order. */
+/** While `work` runs, a signal aborts its `AbortSignal` instead of ending the process, so that `work` can clean up. */
 export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const interrupt = new AbortController();
   const onSignal = () => interrupt.abort();

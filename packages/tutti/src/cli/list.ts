@@ -1,4 +1,3 @@
-// `tutti list`: all runs.
 import { openLook } from "./look.ts";
 import type { Output } from "./output.ts";
 
@@ -15,7 +14,7 @@ export async function list(output: Output): Promise<number> {
       createdAt: new Date(createdAt).toISOString(),
     })),
   );
-  if (runs.length === 0) output.line("no runs yet");
+  if (runs.length === 0) output.line('No runs yet. Start one with "tutti run".');
   for (const run of runs)
     output.result(
       `${run.id}  ${(run.outcome ?? run.status).padEnd(11)}  ${run.userRequest.split("\n")[0]!.slice(0, 80)}`,

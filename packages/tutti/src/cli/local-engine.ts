@@ -1,4 +1,4 @@
-// The way of the commands that work without a server: an engine of their own on the data folder, or a look at its log.
+// Opens an engine in this process, for commands that work without a server.
 import { join } from "node:path";
 import { untilInterrupted } from "./interrupt.ts";
 import type { Output } from "./output.ts";
@@ -9,8 +9,8 @@ export type LocalEngine = ReturnType<typeof openLocalEngine>;
 export type Engine = LocalEngine["engine"];
 
 /**
- * An engine for the time of one command. A signal to end is heard at once: agents are ended, the run stays resumable.
- * Work that waits for a person's answer is left alive, because it would have to be done again otherwise.
+ * Opens an engine for one command. On a signal the agents end and the run stays resumable. After `needs_answer` the
+ * agents keep running: they wait for the user, and ending them would lose their work.
  */
 export async function withEngine(
   output: Output,
@@ -18,20 +18,20 @@ export async function withEngine(
   work: (local: LocalEngine, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
   const warn = (problem: string) => output.warn(problem);
-  return whileOpen(openLocalEngine({ ...output.options, dataDir: output.dataDir, agentEnv, warn }), work);
+  return closeAfter(openLocalEngine({ ...output.options, dataDir: output.dataDir, agentEnv, warn }), work);
 }
 
-/** The same in a folder of its own, where every session plays the scenario. */
+/** Opens an engine on a data folder within `folder`, where every session plays `scenario`. */
 export async function withRehearsal(
   output: Output,
   folder: string,
   scenario: string,
   work: (local: LocalEngine, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
-  return whileOpen(openLocalEngine({ ...output.options, dataDir: join(folder, "data"), scenario }), work);
+  return closeAfter(openLocalEngine({ ...output.options, dataDir: join(folder, "data"), scenario }), work);
 }
 
-function whileOpen(
+function closeAfter(
   local: LocalEngine,
   work: (local: LocalEngine, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {

@@ -1,4 +1,4 @@
-// The way of the commands that work on files of messages: they need neither a server nor an engine.
+// Protocols and mailbox for the commands on message files, which need neither a server nor an engine.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Mailbox, realWorld, ResponseParser } from "../main/messages.ts";
@@ -17,15 +17,18 @@ export {
 } from "../main/messages.ts";
 export type { Layout, Mailbox, Problem, Protocol, ReadOptions } from "../main/messages.ts";
 
-/** The blocks of an agent's answer, with the delimiters of document 000. */
+/** Finds blocks with the default delimiters of document 000. */
 export const answerParser = new ResponseParser();
 
-/** The mailbox of a project that is there. */
 export function openMailbox(dir: string | undefined, layout?: Layout): Mailbox {
   const project = resolve(dir ?? ".");
-  if (!existsSync(project)) throw new TuttiError("folder_not_found", `there is no folder ${project}`);
+  if (!existsSync(project))
+    throw new TuttiError(
+      "folder_not_found",
+      `Folder "${project}" does not exist. Name an existing project with --dir.`,
+    );
   return new Mailbox({ project, world: realWorld, ...(layout === undefined ? {} : { layout }) });
 }
 
-/** The time as messages state it. */
+/** The current time as an ISO 8601 string, the format of message timestamps. */
 export const timeNow = (): string => new Date(realWorld.now()).toISOString();

@@ -1,4 +1,4 @@
-// Runs of an engine in this process, for the time of one command.
+// Implements `Runs` with an engine in this process.
 import type { LocalEngine } from "./local-engine.ts";
 import type { LiveRun, Runs } from "./runs.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -7,9 +7,9 @@ import type { Run } from "../schema/run.ts";
 const EVERYTHING = { limit: Number.POSITIVE_INFINITY };
 
 export function localRuns({ engine, trusted }: Pick<LocalEngine, "engine" | "trusted">): Runs {
-  const found = (id: string): Run => {
+  const getRun = (id: string): Run => {
     const run = engine.get(id);
-    if (run === null) throw new TuttiError("run_not_found", `there is no run ${id}`);
+    if (run === null) throw new TuttiError("run_not_found", `Run "${id}" does not exist. List runs with "tutti list".`);
     return run;
   };
   const then = async (order: Promise<unknown>): Promise<void> => void (await order);
@@ -22,7 +22,7 @@ export function localRuns({ engine, trusted }: Pick<LocalEngine, "engine" | "tru
         .summaries()
         .flatMap(({ inbox }) => inbox)
         .toSorted((a, b) => a.createdAt - b.createdAt),
-    run: async (id) => found(id),
+    run: async (id) => getRun(id),
     events: async (id, after = 0) => engine.events({ run: id, after }),
     copy: async (id) => engine.export(id),
     problems: async (id) => engine.replay(id).problems,
@@ -30,7 +30,7 @@ export function localRuns({ engine, trusted }: Pick<LocalEngine, "engine" | "tru
     result: (id) => engine.result(id),
     watch: async (id): Promise<LiveRun> => ({
       get run() {
-        return found(id);
+        return getRun(id);
       },
       past: engine.events({ run: id }),
       subscribe: (listener) => engine.subscribe((event, run) => run?.id === id && listener(event, run)),

@@ -1,4 +1,3 @@
-// The commands on a run's log, as the command line offers them.
 import type { Command } from "commander";
 import { examples, type Action } from "./command-parts.ts";
 
@@ -6,9 +5,9 @@ export function addLogCommands(program: Command, action: Action): void {
   examples(
     program
       .command("export")
-      .argument("<id>", "the run")
-      .argument("[file]", "where to write it (default: standard output)")
-      .description("take a run's log along")
+      .argument("<id>", "Run id or a unique prefix of it")
+      .argument("[file]", "File to write; it must not exist (default: stdout)")
+      .description("Export the log of a run")
       .action(
         action(async (output, id: string, file: string | undefined) =>
           (await import("./run-log.ts")).exportRun(output, id, file),
@@ -19,9 +18,9 @@ export function addLogCommands(program: Command, action: Action): void {
   examples(
     program
       .command("import")
-      .argument("<file>", "a run that was exported, or an old orchestrators.json")
-      .option("--trust <hash>", "you agree to the programs that the run names; the hash is shown when it is refused")
-      .description("take in a run's log; one that was not over can be resumed")
+      .argument("<file>", "File of an exported run, or an old orchestrators.json")
+      .option("--trust <hash>", "Agree to the programs that the run names; the refusal shows the hash")
+      .description("Import the log of a run; an unfinished run can be resumed")
       .action(
         action(async (output, file: string, flags: { trust?: string }) =>
           (await import("./run-log.ts")).importFile(output, file, flags),
@@ -32,9 +31,9 @@ export function addLogCommands(program: Command, action: Action): void {
   examples(
     program
       .command("replay")
-      .argument("<id>", "the run")
-      .option("--until <n>", "only up to this event of the run")
-      .description("fold a run's log again, event by event, and check it")
+      .argument("<id>", "Run id or a unique prefix of it")
+      .option("--until <n>", "Stop after event N of the run")
+      .description("Fold the log of a run again, event by event, and check it")
       .action(
         action(async (output, id: string, flags: { until?: string }) =>
           (await import("./run-log.ts")).replay(output, id, flags),
@@ -45,10 +44,10 @@ export function addLogCommands(program: Command, action: Action): void {
   examples(
     program
       .command("fork")
-      .argument("<id>", "the run")
-      .option("--at <n>", "the event of the run to go on from, with what was decided with it (default: its last)")
-      .option("--fresh", "do everything again that comes after that event, also what was done since")
-      .description("make a new run with the past of another")
+      .argument("<id>", "Run id or a unique prefix of it")
+      .option("--at <n>", "Event to continue from, including events decided together with it (default: the last)")
+      .option("--fresh", "Repeat all work after that event instead of reusing its results")
+      .description("Create a run that continues from an event of another run")
       .action(
         action(async (output, id: string, flags: { at?: string; fresh?: boolean }) =>
           (await import("./run-log.ts")).fork(output, id, flags),
@@ -59,10 +58,10 @@ export function addLogCommands(program: Command, action: Action): void {
   examples(
     program
       .command("prune")
-      .option("--days <n>", "keep what has changed within so many days")
-      .option("--keep <n>", "keep so many runs that are over, the newest")
-      .option("--dry-run", "only say which ones would be removed")
-      .description("remove runs that are over; their branches stay")
+      .option("--days <n>", "Keep runs that changed within the last N days")
+      .option("--keep <n>", "Keep the newest N ended runs")
+      .option("--dry-run", "List the runs without removing them")
+      .description("Remove ended runs; their branches stay")
       .action(
         action(async (output, flags: import("./prune.ts").PruneFlags) =>
           (await import("./prune.ts")).prune(output, flags),

@@ -1,4 +1,4 @@
-// `tutti logs`: what has happened in a run, and what was said in the session of a task.
+// `tutti logs`: prints the events of a run and, with `--task`, the transcripts of that task's sessions.
 import { setTimeout as sleep } from "node:timers/promises";
 import { describeEvent } from "./describe.ts";
 import { findRunId } from "./find-run.ts";
@@ -20,28 +20,28 @@ export interface LogsFlags {
   tail?: string;
 }
 
-/** Something that happened or was said, as programs and as people are told it. */
+/** An event or a transcript entry: `value` is for `--json`, `show` for the terminal. */
 interface Entry {
   value: unknown;
-  /** Null for what people are not told. */
+  /** Null for entries that only `--json` prints. */
   show: (() => void) | null;
 }
 
-/** The log is asked again so often while it is followed. It is read, so that it can be followed whoever writes it. */
-const LOOK_MS = 300;
+/** Interval of `--follow`. Polling works whichever process writes the log. */
+const POLL_MS = 300;
 const INTERRUPTED = 130;
 
-export async function logs(output: Output, typed: string, flags: LogsFlags): Promise<number> {
+export async function logs(output: Output, idPrefix: string, flags: LogsFlags): Promise<number> {
   const { follow = false, task } = flags;
   const tail = flags.tail === undefined ? Number.POSITIVE_INFINITY : readNumber("--tail", flags.tail, 0, 1_000_000);
   const look = await openLook(output);
-  const id = await findRunId(look, typed);
+  const id = await findRunId(look, idPrefix);
   const reader = new LogPrinter(output, look, id, task ?? null);
   await reader.read(tail);
   if (!follow) return 0;
   return untilInterrupted(async (signal) => {
     while (!reader.isOver) {
-      await sleep(LOOK_MS, null, { signal }).catch(() => {});
+      await sleep(POLL_MS, null, { signal }).catch(() => {});
       if (signal.aborted) return INTERRUPTED;
       await reader.read();
     }
@@ -56,9 +56,9 @@ class LogPrinter {
   readonly #task: string | null;
   #run: Run | null = null;
   #seq = 0;
-  /** By session, the last entry that was printed. */
+  /** Number of the last printed entry, by session id. */
   readonly #printed = new Map<string, number>();
-  /** What is to be printed once everything that is new has been read. */
+  /** Collected entries; `read` prints them once it has read everything new. */
   #entries: Entry[] = [];
 
   constructor(output: Output, look: Look, id: string, task: string | null) {
@@ -72,7 +72,7 @@ class LogPrinter {
     return this.#run !== null && isRunOver(this.#run.status);
   }
 
-  /** Prints what is new since the last time, or the last so many of it. */
+  /** Prints everything since the previous call, or only the last `tail` entries of it. */
   async read(tail = Number.POSITIVE_INFINITY): Promise<void> {
     const sessions = new Set(this.#printed.keys());
     for (const event of await this.#look.events(this.#id, this.#seq)) {
@@ -82,7 +82,10 @@ class LogPrinter {
       if (this.#task === null || taskOf(event) === this.#task) this.#readEvent(event);
     }
     if (this.#task !== null && !this.#run?.tasks.some(({ id }) => id === this.#task)) {
-      throw new TuttiError("task_not_found", `run ${this.#id} has no task ${this.#task}`);
+      throw new TuttiError(
+        "task_not_found",
+        `Run "${this.#id}" has no task "${this.#task}". List its tasks with "tutti status ${this.#id}".`,
+      );
     }
     for (const sessionId of sessions) await this.#readSession(sessionId);
     const entries = this.#entries.filter(({ show }) => this.#output.json || show !== null);
@@ -95,7 +98,7 @@ class LogPrinter {
 
   async #readSession(sessionId: string): Promise<void> {
     const entries = await this.#look.transcript(this.#id, sessionId, this.#printed.get(sessionId) ?? 0);
-    // The newest text may still grow, so it waits for what comes after it or for the end.
+    // The newest text may still grow, so it waits for the next entry or for the end of the session.
     const isOpen = entries.at(-1)?.type === "text" && !this.#isEnded(sessionId);
     for (const entry of isOpen ? entries.slice(0, -1) : entries) {
       const text = describeEntry(entry);
@@ -135,7 +138,7 @@ function describeEntry(entry: TranscriptEntry): string | null {
     case "ask":
       return `asks: ${entry.question}`;
     case "trouble":
-      return `trouble with its provider: ${entry.detail}`;
+      return `provider problem: ${entry.detail}`;
     case "stalled":
       return `stalled: ${entry.detail}`;
     case "unstartable":

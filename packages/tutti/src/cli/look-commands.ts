@@ -1,28 +1,27 @@
-// The commands that only look at runs, as the command line offers them.
 import type { Command } from "commander";
 import { examples, type Action } from "./command-parts.ts";
 
 export function addLookCommands(program: Command, action: Action): void {
   const list = program
     .command("list")
-    .description("all runs")
+    .description("List all runs")
     .action(action(async (output) => (await import("./list.ts")).list(output)));
   examples(list, "tutti list", "tutti list --json | jq -r '.[] | select(.status == \"running\").id'");
 
   const status = program
     .command("status")
-    .argument("<id>", "the run, or the beginning of its id")
-    .description("how a run stands")
+    .argument("<id>", "Run id or a unique prefix of it")
+    .description("Show the state of a run")
     .action(action(async (output, id: string) => (await import("./status.ts")).status(output, id)));
   examples(status, "tutti status orch_4k2m", "tutti status 4k2m --json | jq .inbox");
 
   const logs = program
     .command("logs")
-    .argument("<id>", "the run, or the beginning of its id")
-    .description("what has happened in a run")
-    .option("-f, --follow", "go on until the run is over")
-    .option("--tail <n>", "only the last so many entries of what has happened so far")
-    .option("--task <task>", "only what is about this task, with what was said in its sessions")
+    .argument("<id>", "Run id or a unique prefix of it")
+    .description("Show the events of a run")
+    .option("-f, --follow", "Continue until the run ends")
+    .option("--tail <n>", "Show only the last N entries so far")
+    .option("--task <task>", "Show only this task, with the transcripts of its sessions")
     .action(
       action(async (output, id: string, flags: import("./logs.ts").LogsFlags) =>
         (await import("./logs.ts")).logs(output, id, flags),
@@ -32,7 +31,7 @@ export function addLookCommands(program: Command, action: Action): void {
 
   const inbox = program
     .command("inbox")
-    .description("everything that waits for a person")
+    .description("List everything that waits for your answer")
     .action(action(async (output) => (await import("./inbox.ts")).inbox(output)));
   examples(inbox, "tutti inbox", "tutti inbox --json | jq -r '.[].question'");
 }

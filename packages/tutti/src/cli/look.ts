@@ -1,4 +1,4 @@
-// The way of the commands that only look: at the server where one works on the folder, else at the log on disk.
+// Opens runs for commands that only read: at the server that runs on the data folder, else in the log on disk.
 import { findAddress } from "./find-address.ts";
 import { copyOf, readEvents, readRun, readSummaries, replayLog } from "../main/look.ts";
 import type { Output } from "./output.ts";
@@ -9,7 +9,7 @@ import { TuttiError } from "../schema/error.ts";
 export async function openLook(output: Output): Promise<Look> {
   const address = await findAddress(output);
   if (!address) return diskLook(output.dataDir);
-  // What only some need is loaded for them alone: it takes longer than the look itself.
+  // Loaded on demand, because loading it takes longer than reading the log.
   const { serverRuns } = await import("./server-runs.ts");
   return serverRuns(address);
 }
@@ -24,7 +24,8 @@ function diskLook(dataDir: string): Look {
         .toSorted((a, b) => a.createdAt - b.createdAt),
     run: async (id) => {
       const run = readRun(dataDir, id);
-      if (run === null) throw new TuttiError("run_not_found", `there is no run ${id}`);
+      if (run === null)
+        throw new TuttiError("run_not_found", `Run "${id}" does not exist. List runs with "tutti list".`);
       return run;
     },
     events: async (id, after = 0) => readEvents(dataDir, id, after),

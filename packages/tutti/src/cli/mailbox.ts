@@ -1,4 +1,4 @@
-// `tutti mailbox …`: the file mailbox of document 001, for people and for agents that can only call programs.
+// `tutti mailbox`: the file mailbox of document 001, for users and for agents that can only start programs.
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { openMailbox } from "./local-messages.ts";
@@ -33,14 +33,14 @@ export async function init(output: Output, dir: string | undefined, flags: InitF
   mkdirSync(resolve(dir ?? "."), { recursive: true });
   const report = await openMailbox(dir, flags.layout).init();
   output.value(report);
-  for (const file of report.made) output.result(`made ${file}`);
+  for (const file of report.made) output.result(`created ${file}`);
   for (const file of report.kept) output.line(`kept ${file}`);
   return 0;
 }
 
 export async function send(output: Output, to: string, text: string | undefined, flags: SendFlags): Promise<number> {
   if ((text === undefined) === (flags.file === undefined))
-    throw new TuttiError("usage", "send takes one message: --file FILE, or --json TEXT");
+    throw new TuttiError("usage", "There must be exactly one message. Give --file FILE or --json MESSAGE.");
   const message = parseMessage(text ?? readWhole(flags.file!));
   const { file, box, problems, warnings, ...sent } = await openMailbox(flags.dir).send(to, message);
   output.value({ box, file, message: sent.message, warnings, problems });
@@ -61,7 +61,7 @@ export async function read(output: Output, box: string, flags: ReadFlags): Promi
   output.value({ ...reading, messages: messages.map(asLine), total: reading.messages.length });
   showProblems(output, reading.problems);
   for (const message of messages) showMessage(output, message);
-  if (messages.length === 0) output.line(reading.messages.length === 0 ? "the box is empty" : "nothing new");
+  if (messages.length === 0) output.line(reading.messages.length === 0 ? "The box is empty." : "No new messages.");
   return 0;
 }
 
@@ -69,11 +69,11 @@ export async function clear(output: Output, box: string, flags: MailboxFlags): P
   const report = await openMailbox(flags.dir).clear(box);
   output.value(report);
   showProblems(output, report.problems);
-  output.result(`${report.cleared} cleared, kept in ${report.archive}`);
+  output.result(`${report.cleared} cleared, archived in ${report.archive}`);
   return 0;
 }
 
-/** Prints each message once, also over restarts, until somebody ends it. */
+/** Prints each message once, also across restarts, until a signal or a closed pipe ends it. */
 export async function watch(output: Output, box: string, flags: ReadFlags): Promise<number> {
   const stop = new AbortController();
   const onSignal = () => stop.abort();
@@ -89,7 +89,7 @@ export async function watch(output: Output, box: string, flags: ReadFlags): Prom
     for await (const message of openMailbox(flags.dir).watch(box, options)) {
       output.value(asLine(message));
       showMessage(output, message);
-      if (await isHeard()) continue;
+      if (await isStdoutOpen()) continue;
       message.putBack();
       break;
     }
@@ -100,15 +100,16 @@ export async function watch(output: Output, box: string, flags: ReadFlags): Prom
   }
 }
 
-/** Whether what was written has reached somebody: the program that read our output may have ended. */
-async function isHeard(): Promise<boolean> {
+/** An empty write fails if the program that reads stdout has ended; the message then stays unread. */
+async function isStdoutOpen(): Promise<boolean> {
   return new Promise((resolve) => process.stdout.write("", (error) => resolve(!error)));
 }
 
 function readWhole(name: string): string {
   const [source] = readSources([name]);
-  if (source === undefined || source.isFound) throw new TuttiError("usage", `${name} is not a file`);
-  if (source.text === null) throw new TuttiError("invalid_input", `${name} is not text in UTF-8`);
+  if (source === undefined || source.isFound)
+    throw new TuttiError("usage", `"${name}" is a folder, not a file. Name a file with one message.`);
+  if (source.text === null) throw new TuttiError("invalid_input", `"${name}" is not UTF-8 text. Save it as UTF-8.`);
   return source.text;
 }
 
@@ -117,13 +118,18 @@ function parseMessage(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new TuttiError("invalid_input", `the message is not JSON: ${(error as Error).message}`, { cause: error });
+    throw new TuttiError(
+      "invalid_input",
+      `The message is not valid JSON (${(error as Error).message}). Give one JSON object.`,
+      {
+        cause: error,
+      },
+    );
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new TuttiError("invalid_input", "the message is not a JSON object");
+  throw new TuttiError("invalid_input", "The message is not a JSON object. Give one JSON object.");
 }
 
-/** What stands in the file, and what is to be said about it. */
 function asLine({ key, file, index, value, problems, readAt }: Received): object {
   return { key, file, index, message: value, readAt, problems };
 }
@@ -135,5 +141,5 @@ function showMessage(output: Output, { value, problems }: Received): void {
 
 function showProblems(output: Output, problems: readonly FileProblem[]): void {
   for (const { file, sentence, keptAs } of problems)
-    output.warn(`${file}: ${sentence}${keptAs === undefined ? "" : ` Kept as ${keptAs}.`}`);
+    output.warn(`${file}: ${sentence}${keptAs === undefined ? "" : ` The original is kept as ${keptAs}.`}`);
 }

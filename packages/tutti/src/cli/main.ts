@@ -1,4 +1,3 @@
-// The command line: reads what was typed, runs one command and says with which code to end.
 import { CommanderError } from "commander";
 import { endWhenUnread, Output, type GlobalFlags, type ProgramOptions } from "./output.ts";
 import { createProgram } from "./program.ts";
@@ -7,8 +6,8 @@ import { TuttiError } from "../schema/error.ts";
 
 /** Runs one command and returns its exit code. */
 export async function main(argv: string[], options: ProgramOptions = {}): Promise<number> {
-  const ended = endWhenUnread();
-  // The parser cannot say it when it fails.
+  const adjustExitCode = endWhenUnread();
+  // Read from `argv`, because the parser gives no options when it fails.
   const json = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined).includes("--json");
   let code = 0;
   const program = createProgram((work) => async () => {
@@ -19,12 +18,12 @@ export async function main(argv: string[], options: ProgramOptions = {}): Promis
       code = output.error(toTuttiError(error));
     }
   });
-  let said = "";
-  const keep = (text: string) => void (said += text);
-  // For programs, what the parser says goes into the one value on stdout.
-  const listen = json ? { writeOut: keep, writeErr: keep } : {};
+  let captured = "";
+  const capture = (text: string) => void (captured += text);
+  // With `--json` the text of the parser goes into the one value on stdout.
+  const streams = json ? { writeOut: capture, writeErr: capture } : {};
   for (const command of [program, ...program.commands.flatMap((each) => [each, ...each.commands])]) {
-    command.configureOutput(listen).exitOverride();
+    command.configureOutput(streams).exitOverride();
   }
   try {
     await program.parseAsync(argv, { from: "user" });
@@ -32,15 +31,17 @@ export async function main(argv: string[], options: ProgramOptions = {}): Promis
     const output = new Output({ json });
     if (!(error instanceof CommanderError)) return output.error(toTuttiError(error));
     if (error.exitCode === 0) {
-      output.value(error.code === "commander.version" ? { version: said.trim() } : { help: said });
+      output.value(error.code === "commander.version" ? { version: captured.trim() } : { help: captured });
       return 0;
     }
-    // Outside of JSON, Commander has said it already.
+    // Without `--json`, Commander has already printed the error.
     if (json) output.error(new TuttiError("usage", usageOf(error)));
     return 2;
   }
-  return ended(code);
+  return adjustExitCode(code);
 }
 
 const usageOf = ({ code, message }: CommanderError): string =>
-  code === "commander.help" ? "say which command: tutti --help lists them" : message.replace(/^error: /, "");
+  code === "commander.help"
+    ? 'The command is missing. List the commands with "tutti --help".'
+    : message.replace(/^error: /, "");

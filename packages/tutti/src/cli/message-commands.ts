@@ -1,9 +1,8 @@
-// The commands on files of messages, as the command line offers them.
 import { Option } from "commander";
 import type { Command } from "commander";
 import { examples, type Action } from "./command-parts.ts";
 
-/** The names that the protocols have in flags; the commands themselves are loaded when they are asked for. */
+/** Repeated here as literals, so that parsing the command line does not load the protocols. */
 const PROTOCOLS = ["response", "mailbox", "delegation", "messages"] satisfies import("./local-messages.ts").Protocol[];
 const LAYOUTS = ["document", "root"] satisfies import("./local-messages.ts").Layout[];
 
@@ -11,10 +10,10 @@ export function addMessageCommands(program: Command, action: Action): void {
   examples(
     program
       .command("validate")
-      .argument("<files...>", "files, folders, or - for the standard input")
-      .description("check messages and report every problem with its path")
-      .addOption(new Option("--protocol <name>", "what they speak (default: what they look like)").choices(PROTOCOLS))
-      .option("--lenient", "accept what Tutti accepts from agents, and tell the rest as warnings")
+      .argument("<files...>", "Files, folders, or - for stdin")
+      .description("Check messages and report every problem with its path")
+      .addOption(new Option("--protocol <name>", "Protocol of the messages (default: detected)").choices(PROTOCOLS))
+      .option("--lenient", "Accept what Tutti accepts from agents, and report the rest as warnings")
       .action(
         action(async (output, files: string[], flags: import("./validate.ts").ValidateFlags) =>
           (await import("./validate.ts")).validate(output, files, flags),
@@ -26,10 +25,10 @@ export function addMessageCommands(program: Command, action: Action): void {
   examples(
     program
       .command("translate")
-      .argument("<file>", "a file with a message, or - for the standard input")
-      .description("convert a message, telling what could not be carried over")
-      .addOption(new Option("--from <name>", "what it speaks (default: what it looks like)").choices(PROTOCOLS))
-      .addOption(new Option("--to <name>", "what it is to speak").choices(PROTOCOLS).makeOptionMandatory())
+      .argument("<file>", "File with a message, or - for stdin")
+      .description("Convert a message and report what could not be carried over")
+      .addOption(new Option("--from <name>", "Protocol of the message (default: detected)").choices(PROTOCOLS))
+      .addOption(new Option("--to <name>", "Protocol to convert to").choices(PROTOCOLS).makeOptionMandatory())
       .action(
         action(async (output, file: string, flags: import("./translate.ts").TranslateFlags) =>
           (await import("./translate.ts")).translate(output, file, flags),
@@ -42,16 +41,18 @@ export function addMessageCommands(program: Command, action: Action): void {
 }
 
 function addMailboxCommands(program: Command, action: Action): void {
-  const mailbox = program.command("mailbox").description("the file mailbox of a project");
-  const dir = () => new Option("--dir <dir>", "the project (default: the current folder)");
+  const mailbox = program.command("mailbox").description("Use the file mailbox of a project");
+  const dir = () => new Option("--dir <dir>", "Project folder (default: the current folder)");
 
   examples(
     mailbox
       .command("init")
-      .argument("[dir]", "the project (default: the current folder)")
-      .description("make the folders and files that are not there yet")
+      .argument("[dir]", "Project folder (default: the current folder)")
+      .description("Create the missing folders and files of a mailbox")
       .addOption(
-        new Option("--layout <name>", "where they go (default: what is there, else document)").choices(LAYOUTS),
+        new Option("--layout <name>", "Layout of the folders (default: the existing one, else document)").choices(
+          LAYOUTS,
+        ),
       )
       .action(
         action(async (output, folder: string | undefined, flags: import("./mailbox.ts").InitFlags) =>
@@ -64,11 +65,11 @@ function addMailboxCommands(program: Command, action: Action): void {
   examples(
     mailbox
       .command("send")
-      .argument("<to>", "the box: developer, team-lead, …")
-      // As a flag it is the one for the whole program, which takes no value; so the message is what follows it.
-      .argument("[message]", "the message as JSON; --json MESSAGE also answers in JSON")
-      .description("check a message and add it to a box")
-      .option("--file <file>", "a file with the message, or - for the standard input")
+      .argument("<to>", "Box, such as developer or team-lead")
+      // `--json` is a global flag without a value, so the message after it is parsed as this argument.
+      .argument("[message]", "Message as JSON; --json MESSAGE also prints the result as JSON")
+      .description("Check a message and append it to a box")
+      .option("--file <file>", "File with the message, or - for stdin")
       .addOption(dir())
       .action(
         action(async (output, to: string, text: string | undefined, flags: import("./mailbox.ts").SendFlags) =>
@@ -81,12 +82,12 @@ function addMailboxCommands(program: Command, action: Action): void {
   examples(
     mailbox
       .command("read")
-      .argument("<box>", "the box: developer, team-lead, …")
-      .description("print what is new in a box and mark it as read")
-      .option("--peek", "mark nothing")
-      .option("--all", "print also what was read before")
-      .option("--task <id>", "only what is about this task")
-      .option("--as <name>", "who reads (default: the one whom the box is for)")
+      .argument("<box>", "Box, such as developer or team-lead")
+      .description("Print the new messages of a box and mark them as read")
+      .option("--peek", "Do not mark the messages as read")
+      .option("--all", "Also print messages that were read before")
+      .option("--task <id>", "Print only messages about this task")
+      .option("--as <name>", "Name of the reader (default: the owner of the box)")
       .addOption(dir())
       .action(
         action(async (output, box: string, flags: import("./mailbox.ts").ReadFlags) =>
@@ -99,8 +100,8 @@ function addMailboxCommands(program: Command, action: Action): void {
   examples(
     mailbox
       .command("clear")
-      .argument("<box>", "the box: developer, team-lead, …")
-      .description("archive what is in a box and empty it")
+      .argument("<box>", "Box, such as developer or team-lead")
+      .description("Archive the messages of a box and empty it")
       .addOption(dir())
       .action(
         action(async (output, box: string, flags: import("./mailbox.ts").MailboxFlags) =>
@@ -113,9 +114,9 @@ function addMailboxCommands(program: Command, action: Action): void {
   examples(
     mailbox
       .command("watch")
-      .argument("<box>", "the box: developer, team-lead, …")
-      .description("print each message once as it comes, until you end it")
-      .option("--as <name>", "who reads (default: the one whom the box is for)")
+      .argument("<box>", "Box, such as developer or team-lead")
+      .description("Print each new message once, until you press Ctrl-C")
+      .option("--as <name>", "Name of the reader (default: the owner of the box)")
       .addOption(dir())
       .action(
         action(async (output, box: string, flags: import("./mailbox.ts").ReadFlags) =>

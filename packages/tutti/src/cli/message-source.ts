@@ -1,20 +1,21 @@
-// Where a command finds the messages that it is to look at: files, folders and the standard input.
+// Reads the sources of a message command: files, folders and stdin.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
 import { TuttiError } from "../schema/error.ts";
 
 export interface MessageSource {
-  /** The path as it was given, or found in a folder that was; `-` for the standard input. */
+  /** Path as given, or as found in a given folder; `-` for stdin. */
   name: string;
+  /** Null if the file is not UTF-8 text. */
   text: string | null;
-  /** Found in a folder, so it may have nothing to do with messages. */
+  /** True for files found in a folder; they may have nothing to do with messages. */
   isFound: boolean;
 }
 
-const KINDS = [".json", ".txt", ".md", ".log"];
-const NOT_OURS = ["node_modules", ".git", ".tutti"];
+const EXTENSIONS = [".json", ".txt", ".md", ".log"];
+const IGNORED_FOLDERS = ["node_modules", ".git", ".tutti"];
 
-/** All files are looked for before the first is read, so that a misspelt name is told at once. */
+/** Finds all files before it reads the first one, so that a misspelt name fails at once. */
 export function* readSources(names: readonly string[]): Generator<MessageSource> {
   const files = names.flatMap((name) => (name === "-" ? [{ name, isFound: false }] : find(name)));
   for (const { name, isFound } of files) yield { name, isFound, text: readText(name) };
@@ -22,28 +23,34 @@ export function* readSources(names: readonly string[]): Generator<MessageSource>
 
 function find(name: string): { name: string; isFound: boolean }[] {
   const stats = statSync(name, { throwIfNoEntry: false });
-  if (stats === undefined) throw new TuttiError("item_not_found", `there is no file ${name}`);
+  if (stats === undefined) throw new TuttiError("item_not_found", `File "${name}" does not exist. Check the path.`);
   if (!stats.isDirectory()) return [{ name, isFound: false }];
   return walk(name).map((file) => ({ name: file, isFound: true }));
 }
 
-/** Links are not followed: they could lead anywhere, and around in a circle. */
+/** Does not follow links: they could leave the folder or form a cycle. */
 function walk(folder: string): string[] {
   const entries = readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return entries.flatMap((entry) => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) return NOT_OURS.includes(entry.name) ? [] : walk(path);
-    return entry.isFile() && KINDS.includes(extname(entry.name)) ? [path] : [];
+    if (entry.isDirectory()) return IGNORED_FOLDERS.includes(entry.name) ? [] : walk(path);
+    return entry.isFile() && EXTENSIONS.includes(extname(entry.name)) ? [path] : [];
   });
 }
 
-/** Null if the bytes are no text. A byte-order mark is taken off. */
+/** Returns null if the bytes are not UTF-8. `TextDecoder` removes a byte-order mark. */
 function readText(name: string): string | null {
   let bytes: Buffer;
   try {
     bytes = readFileSync(name === "-" ? 0 : name);
   } catch (error) {
-    throw new TuttiError("storage_failed", `${name} cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new TuttiError(
+      "storage_failed",
+      `"${name}" cannot be read: ${(error as Error).message}. Check its permissions.`,
+      {
+        cause: error,
+      },
+    );
   }
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

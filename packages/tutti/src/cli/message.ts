@@ -1,16 +1,20 @@
-// `tutti message`: something to say to the main session, or to the worker of a task, while it works.
 import { findRunId } from "./find-run.ts";
 import type { Output } from "./output.ts";
 import { steer } from "./steer.ts";
 import { TuttiError } from "../schema/error.ts";
 
-export async function message(output: Output, typed: string, text: string, flags: { task?: string }): Promise<number> {
-  if (text.trim() === "") throw new TuttiError("usage", "say something");
+export async function message(
+  output: Output,
+  idPrefix: string,
+  text: string,
+  flags: { task?: string },
+): Promise<number> {
+  if (text.trim() === "") throw new TuttiError("usage", "The message is empty. Give a text.");
   return steer(output, [], async (runs) => {
-    const id = await findRunId(runs, typed);
+    const id = await findRunId(runs, idPrefix);
     await runs.message(id, text, flags.task);
     output.value({ id, taskId: flags.task ?? null, text });
-    output.result(`${flags.task ?? "the main session"} of ${id} hears it with its next turn`);
+    output.result(`${flags.task ?? "the main session"} of ${id} receives the message with its next turn`);
     return 0;
   });
 }

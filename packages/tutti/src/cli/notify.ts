@@ -1,4 +1,3 @@
-// `tutti notify test`: one notification to everybody who is set up, and what came of it.
 import { ringTerminal } from "./bell.ts";
 import { CONFIG_FILE, readNotifications, testNotifications } from "../main/settings.ts";
 import type { Output } from "./output.ts";
@@ -6,13 +5,13 @@ import { TuttiError } from "../schema/error.ts";
 
 export async function testNotify(output: Output): Promise<number> {
   const { bell } = readNotifications(output.dataDir);
-  const tested = await testNotifications(output.dataDir);
-  if (tested.length === 0) {
-    const where = `notifications in ${CONFIG_FILE} of the data folder`;
-    throw new TuttiError("usage", `nobody is set up to be told: see docs/notifications.md for ${where}`);
+  const results = await testNotifications(output.dataDir);
+  if (results.length === 0) {
+    const fix = `Add one under "notifications" in ${CONFIG_FILE} of the data folder; see docs/notifications.md.`;
+    throw new TuttiError("usage", `No notification targets are configured. ${fix}`);
   }
   if (bell) ringTerminal(output);
-  output.value({ ok: tested.every(({ ok }) => ok), targets: tested });
-  for (const { target, ok, detail } of tested) output.result(`${ok ? "told" : "failed"}  ${target}: ${detail}`);
-  return tested.every(({ ok }) => ok) ? 0 : 1;
+  output.value({ ok: results.every(({ ok }) => ok), targets: results });
+  for (const { target, ok, detail } of results) output.result(`${ok ? "sent" : "failed"}  ${target}: ${detail}`);
+  return results.every(({ ok }) => ok) ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-// What the command line prints: words for people, or JSON for programs, never both on stdout.
+// Prints text for users or, with `--json`, JSON for programs; never both on stdout.
 import type { Colour, Paint } from "./board.ts";
 import { defaultDataDir } from "./data-folder.ts";
 import type { Screen } from "./screen.ts";
@@ -23,10 +23,10 @@ export class Output {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly dataDir: string;
-  /** The server that the person names, and the token for it, or for the one that is started. */
+  /** `--url` and `--token`. The token also applies to the server that `tutti serve` starts. */
   readonly url: string | undefined;
   readonly token: string | undefined;
-  /** A part of the terminal that is drawn again in place; what is printed meanwhile goes above it. */
+  /** While set, printed lines go above the screen. */
   screen: Screen | null = null;
   readonly #color: boolean;
 
@@ -42,17 +42,17 @@ export class Output {
     this.#color = flags.color !== false && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
   }
 
-  /** A line that tells how things go. */
+  /** Prints a line about progress; `--quiet` hides it. */
   line(text: string): void {
     if (!this.quiet) this.result(text);
   }
 
-  /** A line that was asked for. */
+  /** Prints a line of the result; `--quiet` keeps it. */
   result(text: string): void {
     if (!this.json) this.#write(process.stdout, `${plain(text)}\n`);
   }
 
-  /** A text of several lines that was asked for, such as a message. */
+  /** Prints a result of several lines, such as a message. */
   document(text: string): void {
     if (!this.json) this.#write(process.stdout, `${text.split("\n").map(plain).join("\n")}\n`);
   }
@@ -77,7 +77,7 @@ export class Output {
     return error.kind.exit;
   }
 
-  /** For what is drawn on a terminal; plain where no colours are wanted. */
+  /** Returns `text` unchanged if colours are off. */
   readonly paint: Paint = (colour, text) =>
     this.#color && text !== "" ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text;
 
@@ -87,34 +87,35 @@ export class Output {
   }
 }
 
-/** Much of what is shown was written by agents; on a terminal it may only be read, not move the cursor or forge lines. */
+/** Replaces control characters. Agents wrote much of the text, and it must not move the cursor or forge lines. */
 export const plain = (text: string): string => text.replaceAll(/[\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu, " ");
 
-/** What a shell shows for a program that wrote to somebody who no longer read. */
+/** Exit code of a program that SIGPIPE ended, as a shell reports it. */
 const BROKEN_PIPE = 141;
 
-/** Whether somebody stopped reading, and whether that is listened for: once in a process, also after a command is over. */
-const reading = { listened: false, ended: false };
+/** Shared by all commands of a process: the listeners are added once and stay after a command ends. */
+const pipeState = { isListening: false, isBroken: false };
 
 /**
- * Somebody who no longer reads (`| head`) ends the command in order, as if told to end. Returns what its exit code is
- * then: a command that was done by itself is done, one that was interrupted by it says why.
+ * Ends the command in order when its output is no longer read, as in `| head`. The returned function adjusts the exit
+ * code: a command that the broken pipe interrupted exits with `BROKEN_PIPE`, a finished one keeps its code.
  */
 export function endWhenUnread(): (code: number) => number {
-  reading.ended = false;
-  if (!reading.listened) {
-    reading.listened = true;
-    // A terminal that is gone cannot be read either; that it cannot be written says so, too.
+  pipeState.isBroken = false;
+  if (!pipeState.isListening) {
+    pipeState.isListening = true;
+    // Reading from a closed terminal fails too; the failed write is enough to react to.
     process.stdin.on("error", () => {});
-    for (const stream of [process.stdout, process.stderr]) stream.on("error", onUnwritten);
+    for (const stream of [process.stdout, process.stderr]) stream.on("error", onWriteError);
   }
-  return (code) => (reading.ended && code === 130 ? BROKEN_PIPE : code);
+  return (code) => (pipeState.isBroken && code === 130 ? BROKEN_PIPE : code);
 }
 
-function onUnwritten(error: NodeJS.ErrnoException): void {
-  // A pipe that nobody reads, or a terminal whose window was closed.
+function onWriteError(error: NodeJS.ErrnoException): void {
+  // EPIPE: the pipe has no reader. EIO: the window of the terminal was closed.
   if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
-  // Who listens goes on for ever otherwise; who does not is over in a moment.
-  if (!reading.ended && process.listenerCount("SIGTERM") > 0) process.kill(process.pid, "SIGTERM");
-  reading.ended = true;
+  // A command with a SIGTERM handler would keep running after its output is gone, so signal it; others exit by
+  // themselves.
+  if (!pipeState.isBroken && process.listenerCount("SIGTERM") > 0) process.kill(process.pid, "SIGTERM");
+  pipeState.isBroken = true;
 }

@@ -1,20 +1,19 @@
-// `tutti pause`: nothing more is done for a run until it is resumed.
 import { findRunId } from "./find-run.ts";
 import type { Output } from "./output.ts";
 import { steer } from "./steer.ts";
 
 /**
- * Sessions that an earlier engine left at work are taken up and, with the run paused, ended in order when this command
- * ends. What they were doing is attempted anew after a resume.
+ * `takeUp` adopts sessions that an earlier engine left running, so that they end in order together with this command.
+ * After a resume their tasks start a new attempt.
  */
-export async function pause(output: Output, typed: string): Promise<number> {
+export async function pause(output: Output, idPrefix: string): Promise<number> {
   return steer(output, [], async (runs) => {
-    const id = await findRunId(runs, typed);
+    const id = await findRunId(runs, idPrefix);
     await runs.pause(id);
     await runs.takeUp(id);
     const { status, pausedFrom } = await runs.run(id);
     output.value({ id, status, pausedFrom: pausedFrom?.status });
-    output.result(`${id} is paused; go on with: tutti resume ${id}`);
+    output.result(`${id} is paused. Resume it with: tutti resume ${id}`);
     return 0;
   });
 }

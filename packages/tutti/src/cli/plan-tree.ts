@@ -1,27 +1,27 @@
-// A plan as a tree: each task below the last of those that it waits for, in the order of the plan.
+// A plan as a tree, in the order of the plan: each task hangs below the last of its dependencies.
 import type { Task } from "../schema/task.ts";
 
 export interface Branch {
   task: Task;
-  /** What is drawn before it to show where it hangs. */
+  /** Lines drawn before the task to show its position in the tree. */
   stem: string;
-  /** What it waits for besides the task that it hangs below. */
+  /** Dependencies other than the task above. */
   alsoAfter: string[];
 }
 
 export function planTree(tasks: readonly Task[]): Branch[] {
   const known = new Set(tasks.map(({ id }) => id));
-  const above = ({ dependencies }: Task) => dependencies.findLast((id) => known.has(id)) ?? null;
-  const alsoAfter = (task: Task) => task.dependencies.filter((id) => id !== above(task));
+  const parentOf = ({ dependencies }: Task) => dependencies.findLast((id) => known.has(id)) ?? null;
+  const alsoAfter = (task: Task) => task.dependencies.filter((id) => id !== parentOf(task));
   const children = new Map<string | null, Task[]>();
   for (const task of tasks) {
-    children.set(above(task), [...(children.get(above(task)) ?? []), task]);
+    children.set(parentOf(task), [...(children.get(parentOf(task)) ?? []), task]);
   }
   const branches: Branch[] = [];
-  const add = (place: string | null, indent: string): void => {
-    const list = children.get(place) ?? [];
-    // A plan that is not sound may hang in a circle, which no root leads to.
-    children.delete(place);
+  const add = (parent: string | null, indent: string): void => {
+    const list = children.get(parent) ?? [];
+    // Lists that remain in `children` belong to cycles of an invalid plan, which no root reaches.
+    children.delete(parent);
     for (const [i, task] of list.entries()) {
       const isLast = i === list.length - 1;
       branches.push({ task, stem: `${indent}${isLast ? "└ " : "├ "}`, alsoAfter: alsoAfter(task) });

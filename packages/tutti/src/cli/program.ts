@@ -1,4 +1,4 @@
-// The table of commands: one short file per command, loaded when it is asked for.
+// The command table. Each command is one short file that is loaded only when the command runs.
 import { Command } from "commander";
 import { addLogCommands } from "./log-commands.ts";
 import { addLookCommands } from "./look-commands.ts";
@@ -13,8 +13,8 @@ import { addTokenCommands } from "./token-commands.ts";
 import { readVersion } from "./version.ts";
 import { TuttiError } from "../schema/error.ts";
 
-/** Commands that speak to the server that `--url` names; all others work on this machine alone. */
-const SPEAKS_TO_SERVER = new Set([
+/** Commands that accept `--url`; all others work on this machine only. */
+const SERVER_COMMANDS = new Set([
   "run",
   "list",
   "status",
@@ -41,7 +41,7 @@ const SPEAKS_TO_SERVER = new Set([
   "tokens",
 ]);
 
-/** Runs the work of a command, with what it needs of its surroundings, and deals with how it ends. */
+/** Runs the work of a command with an `Output`, and handles its exit code and its errors. */
 type Runner = (work: (output: Output) => Promise<number>) => () => Promise<void>;
 
 export function createProgram(runner: Runner): Command {
@@ -50,42 +50,47 @@ export function createProgram(runner: Runner): Command {
     async (...args) =>
       runner((output) => work(output, ...(args as never)))();
   const program = new Command("tutti")
-    .description("Lets several coding agents work on one request, and proves what happened.")
-    .version(readVersion())
-    .option("--data-dir <dir>", "where runs are kept (default: $TUTTI_DATA_DIR, else the platform's data folder)")
-    .option("--url <url>", "the server to speak to (default: the one that works on the data folder, if any)")
-    .option("--token <token>", "the server's token (default: $TUTTI_TOKEN, else the one in the data folder)")
-    .option("--json", "JSON on stdout and nothing else")
-    .option("--quiet", "only what is asked for")
-    .option("--no-color", "no colours")
+    .description("Run several coding agents on one request, and record everything that happens.")
+    .version(readVersion(), "-V, --version", "Show the version and exit")
+    .helpOption("-h, --help", "Show this help and exit")
+    .helpCommand("help [command]", "Show the help of a command and exit")
+    .option(
+      "--data-dir <dir>",
+      "Folder that stores the runs (default: $TUTTI_DATA_DIR, else the platform's data folder)",
+    )
+    .option("--url <url>", "Server to use (default: the one that runs on the data folder, if any)")
+    .option("--token <token>", "Token of the server (default: $TUTTI_TOKEN, else the one in the data folder)")
+    .option("--json", "Print JSON on stdout and nothing else")
+    .option("--quiet", "Print results only")
+    .option("--no-color", "Print without colours")
     .configureHelp(HELP)
     .hook("preAction", (_, command) => {
       const [name] = pathOf(command);
-      if (program.opts<{ url?: string }>().url === undefined || SPEAKS_TO_SERVER.has(name!)) return;
-      throw new TuttiError("usage", `tutti ${name} works on this machine and takes no --url`);
+      if (program.opts<{ url?: string }>().url === undefined || SERVER_COMMANDS.has(name!)) return;
+      throw new TuttiError("usage", `"tutti ${name}" works on this machine only and takes no --url. Remove the flag.`);
     });
 
   const run = program
     .command("run")
-    .argument("<request>", "what is to be done, in words")
-    .description("create, start and follow one run in this terminal")
+    .argument("<request>", "Work to do, in plain words")
+    .description("Create, start and follow a run in this terminal")
     .option(
       "--template <id>",
-      "the template to use (default: that of tutti.config.json, else documentation for local, else _default)",
+      "Template to use (default: from tutti.config.json, else documentation for the agent local, else _default)",
     )
-    .option("--cwd <dir>", "the repository to work on (default: the current folder)")
+    .option("--cwd <dir>", "Repository to work on (default: the current folder)")
     .option(
       "--agent <agent>",
-      "who works: local, claude, codex, acp:PROGRAM…, command:PROGRAM…, text:PROGRAM…, cdp:URL, script:FILE, or a name from tutti.config.json (default: the template's, else that of tutti.config.json, else local)",
+      "Agent to use: local, claude, codex, acp:PROGRAM…, command:PROGRAM…, text:PROGRAM…, cdp:URL, script:FILE, or a name from tutti.config.json (default: from the template, else tutti.config.json, else local)",
     )
-    .option("--agent-env <K=V>", "a variable for the agents; repeatable", collect, [])
-    .option("--var <K=V>", "a variable for the prompts; repeatable", collect, [])
-    .option("--max-workers <n>", "workers at the same time")
-    .option("--max-usd <amount>", "what the run may cost before it asks for more")
-    .option("--trust <hash>", "agree to the programs that the project's own files would run")
-    .option("--yes", "confirm the plan without asking")
-    .option("--detach", "leave the run to the server and end at once")
-    .option("--allow-degraded", "exit with 0 also when a part of the plan did not complete")
+    .option("--agent-env <K=V>", "Environment variable for the agents; repeatable", collect, [])
+    .option("--var <K=V>", "Variable for the prompts; repeatable", collect, [])
+    .option("--max-workers <n>", "Maximum number of parallel workers")
+    .option("--max-usd <amount>", "Cost in US dollars at which the run asks for more")
+    .option("--trust <hash>", "Agree to the programs that files of the project would start")
+    .option("--yes", "Confirm the plan without asking")
+    .option("--detach", "Leave the run to the server and exit at once")
+    .option("--allow-degraded", "Exit with 0 even if a part of the plan did not complete")
     .action(
       action(async (output, request: string, flags: import("./run.ts").RunFlags) =>
         (await import("./run.ts")).run(output, request, flags),
@@ -100,26 +105,29 @@ export function createProgram(runner: Runner): Command {
 
   const serve = program
     .command("serve")
-    .description("server and dashboard, until you end it")
-    .option("--port <n>", "the port; 0 takes any that is free", "4517")
-    .option("--host <address>", "the address to listen on", "127.0.0.1")
-    .option("--max-workers <n>", "workers at the same time over all runs")
+    .description("Run the server and the dashboard until you press Ctrl-C")
+    .option("--port <n>", "Port to listen on; 0 selects a free one", "4517")
+    .option("--host <address>", "Address to listen on", "127.0.0.1")
+    .option("--max-workers <n>", "Maximum number of parallel workers over all runs")
     .option(
       "--max-per-agent <A=N>",
-      "workers at the same time for one agent, such as claude=3; repeatable",
+      "Maximum number of parallel workers of an agent, such as claude=3; repeatable",
       collect,
       [],
     )
-    .option("--agent-env <K=V>", "a variable for the agents; repeatable", collect, [])
+    .option("--agent-env <K=V>", "Environment variable for the agents; repeatable", collect, [])
     .option(
       "--rate-limit <n>",
-      "requests that one address may make in a minute (default: that of tutti.config.json, else none on loopback and 600 beyond)",
+      "Requests per minute from one address (default: from tutti.config.json, else no limit on loopback and 600 beyond)",
     )
-    .option("--folders <dir...>", "the only folders that runs may use (default: those of tutti.config.json, else any)")
-    .option("--log-level <level>", "error, warn, info or debug (default: $TUTTI_LOG, else info; on a terminal warn)")
-    .option("--log-file <file>", "write the log there, not to standard error")
-    .option("--retain-days <n>", "remove runs so many days after they ended (default: that of tutti.config.json)")
-    .option("--leave-running", "leave agents at work when the server is ended")
+    .option("--folders <dir...>", "Allow runs only in these folders (default: from tutti.config.json, else all)")
+    .option(
+      "--log-level <level>",
+      "Log level: error, warn, info or debug (default: $TUTTI_LOG, else info; on a terminal warn)",
+    )
+    .option("--log-file <file>", "Write the log to this file instead of stderr")
+    .option("--retain-days <n>", "Remove runs N days after they ended (default: from tutti.config.json)")
+    .option("--leave-running", "Keep the agents running when the server ends")
     .action(
       action(async (output, flags: import("./serve.ts").ServeFlags) =>
         (await import("./serve.ts")).serve(output, flags),
@@ -134,25 +142,25 @@ export function createProgram(runner: Runner): Command {
 
   program
     .command("demo")
-    .description("document a sample project and show it in the dashboard")
+    .description("Document a sample project and show the dashboard")
     .action(action(async (output) => (await import("./demo.ts")).demo(output)));
 
   const init = program
     .command("init")
-    .argument("[dir]", "the project (default: the current folder)")
-    .description("write tutti.config.json and a template; overwrites nothing")
+    .argument("[dir]", "Project folder (default: the current folder)")
+    .description("Write tutti.config.json and a template; overwrite nothing")
     .action(action(async (output, dir: string | undefined) => (await import("./init.ts")).init(output, dir)));
   examples(init, "tutti init", "tutti init ~/my-project");
 
   const rehearse = program
     .command("rehearse")
-    .argument("<template>", "the template to try")
-    .description("play a template with scripted agents, to see its course")
-    .option("--cwd <dir>", "the project whose templates are looked at too (default: the current folder)")
-    .option("--request <text>", "the request to rehearse with")
-    .option("--tasks <n>", "how many tasks the rehearsed plan has")
-    .option("--var <K=V>", "a variable for the prompts; repeatable", collect, [])
-    .option("--prompts", "show every prompt as a whole")
+    .argument("<template>", "Template to rehearse")
+    .description("Run a template with scripted agents to see what it does")
+    .option("--cwd <dir>", "Project whose templates are available too (default: the current folder)")
+    .option("--request <text>", "Request to rehearse with")
+    .option("--tasks <n>", "Number of tasks in the rehearsed plan")
+    .option("--var <K=V>", "Variable for the prompts; repeatable", collect, [])
+    .option("--prompts", "Show every prompt in full")
     .action(
       action(async (output, template: string, flags: import("./rehearse.ts").RehearseFlags) =>
         (await import("./rehearse.ts")).rehearse(output, template, flags),
@@ -162,7 +170,7 @@ export function createProgram(runner: Runner): Command {
 
   const doctor = program
     .command("doctor")
-    .description("what is installed, what is missing, what to do")
+    .description("Check this machine and advise what to install or fix")
     .action(action(async (output) => (await import("./doctor.ts")).doctor(output)));
   examples(doctor, "tutti doctor", "tutti doctor --json | jq '.checks[] | select(.status != \"ok\")'");
 
@@ -178,7 +186,7 @@ export function createProgram(runner: Runner): Command {
   const completion = program
     .command("completion")
     .argument("<shell>", "bash, zsh or fish")
-    .description("print what makes your shell complete commands, flags and ids")
+    .description("Print a script that completes commands, flags and ids")
     .action(
       action(async (output, shell: string) => (await import("./completion.ts")).completion(output, shell, program)),
     );
@@ -191,7 +199,7 @@ export function createProgram(runner: Runner): Command {
   return program;
 }
 
-/** The words that lead to a command: `templates`, `show`. */
+/** Returns the words of a command without `tutti`, such as `templates` and `show`. */
 export function pathOf(command: Command): string[] {
   return command.parent ? [...pathOf(command.parent), command.name()] : [];
 }

@@ -1,4 +1,4 @@
-// Asking the person at the terminal; never without one.
+// Asks the user at the terminal. Callers check `isTerminal` first.
 import { createInterface } from "node:readline/promises";
 import type { Output } from "./output.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -6,20 +6,22 @@ import { TuttiError } from "../schema/error.ts";
 export const isTerminal = (output: Output): boolean => process.stdin.isTTY && process.stdout.isTTY && !output.json;
 
 export async function prompt(question: string, signal: AbortSignal): Promise<string> {
-  // The terminal keeps its own way of editing a line: one whose settings were changed could not be closed in order.
+  // `terminal: false` keeps the settings of the terminal: they could not be restored once its window is closed.
   const terminal = createInterface({ input: process.stdin, output: process.stdout, terminal: false });
   try {
     return await terminal.question(question, { signal });
   } catch (error) {
-    // End of input is no answer; an interrupt is dealt with by whoever waits for it.
-    if ((error as Error).name === "AbortError") throw new TuttiError("needs_confirmation", "nobody answered");
+    // End of input means that there is no answer. After an interrupt the caller ends the command itself.
+    if ((error as Error).name === "AbortError") {
+      throw new TuttiError("needs_confirmation", "The question was not answered. Repeat the command and answer it.");
+    }
     throw error;
   } finally {
     terminal.close();
   }
 }
 
-/** The same, unless it is answered elsewhere meanwhile: then null. */
+/** Like `prompt`, but returns null when `answeredElsewhere` resolves first. */
 export async function promptUntil(
   question: string,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-// `tutti prune`: remove runs that are over and that nobody wants to keep. Their branches and refs stay.
+// `tutti prune`: removes ended runs that the rules do not keep. Their branches and refs stay.
 import { plural } from "./describe.ts";
 import { readRetention } from "../main/settings.ts";
 import { openLook } from "./look.ts";
@@ -36,7 +36,7 @@ export async function prune(output: Output, flags: PruneFlags): Promise<number> 
         output.line(`${id} is removed`);
       } catch (error) {
         const { code, message } = toTuttiError(error);
-        // Somebody has opened it again, or has removed it.
+        // Another client has reopened or removed the run.
         if (code === "wrong_state" || code === "run_not_found") continue;
         failed.push({ id, error: message });
         output.warn(`${id} could not be removed: ${message}`);
@@ -49,8 +49,8 @@ export async function prune(output: Output, flags: PruneFlags): Promise<number> 
 }
 
 function rulesOf(output: Output, flags: PruneFlags): KeepRules {
-  const given = flags.days !== undefined || flags.keep !== undefined;
-  if (given) {
+  const hasFlags = flags.days !== undefined || flags.keep !== undefined;
+  if (hasFlags) {
     return {
       days: flags.days === undefined ? undefined : readNumber("--days", flags.days, 0, 36_500),
       keepRuns: flags.keep === undefined ? undefined : readNumber("--keep", flags.keep, 0, 1_000_000),
@@ -58,7 +58,10 @@ function rulesOf(output: Output, flags: PruneFlags): KeepRules {
   }
   const configured = output.url === undefined ? readRetention(output.dataDir) : undefined;
   if (configured) return configured;
-  throw new TuttiError("usage", "say what to keep: --days N, --keep N, or `retention` in tutti.config.json");
+  throw new TuttiError(
+    "usage",
+    'There is no rule for which runs to keep. Give --days N or --keep N, or set "retention" in tutti.config.json.',
+  );
 }
 
 async function find(look: Look, rules: KeepRules): Promise<string[]> {

@@ -1,5 +1,4 @@
-// `tutti rehearse`: a template carried out by scripted agents on a sample project, to see what it would do. No model is
-// called, and nothing is left behind.
+// `tutti rehearse`: runs a template with scripted agents on a sample project. Calls no model and leaves no files.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -24,7 +23,7 @@ export interface RehearseFlags {
 }
 
 const MAX_TASKS = 50;
-/** How much of a prompt is shown if not all of it is asked for. */
+/** Lines of a prompt that are shown without `--prompts`. */
 const FIRST_LINES = 4;
 
 export async function rehearse(output: Output, templateId: string, flags: RehearseFlags): Promise<number> {
@@ -45,8 +44,8 @@ export async function rehearse(output: Output, templateId: string, flags: Rehear
       const { id } = await engine.create({ templateId, cwd, message, agent, customVariables });
       showPrompts(engine, output, flags.prompts ?? false);
       const runs = localRuns(opened);
-      // It is gone with its folder, so there is no way to go on with it that could be named.
-      const whenStopped = "stopped; nothing is kept of a rehearsal";
+      // The run is deleted with its folder, so `tutti attach` could not find it.
+      const whenStopped = "Stopped. Nothing of this rehearsal is stored.";
       return follow({ runs, output, id, signal, yes: true, allowDegraded: false, start: true, whenStopped });
     });
   } finally {
@@ -54,30 +53,36 @@ export async function rehearse(output: Output, templateId: string, flags: Rehear
   }
 }
 
-/** Wherever the template came from, the sample project brings it along and needs no other. */
+/** Puts the resolved template into the sample project, wherever it came from. */
 const asProjectTemplate = (template: Template): Record<string, string> => ({
   [`.tutti/templates/${template.id}.json`]: JSON.stringify(rehearsedTemplate(template), null, 2),
 });
 
 function readFolder(folder: string): string {
   if (existsSync(folder)) return resolve(folder);
-  throw new TuttiError("folder_not_found", `there is no folder ${resolve(folder)}`);
+  throw new TuttiError(
+    "folder_not_found",
+    `Folder "${resolve(folder)}" does not exist. Name an existing project with --cwd.`,
+  );
 }
 
 function readTasks(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const count = Number(text);
   if (Number.isInteger(count) && count >= 1 && count <= MAX_TASKS) return count;
-  throw new TuttiError("usage", `--tasks takes a number from 1 to ${MAX_TASKS}, not ${text}`);
+  throw new TuttiError(
+    "usage",
+    `"${text}" is not a valid value of --tasks. Give a whole number from 1 to ${MAX_TASKS}.`,
+  );
 }
 
-/** What the template says, also where a rehearsal does not do it. */
+/** Also prints the agents and hooks of the template, which a rehearsal does not start. */
 function announce(output: Output, { id, phases, hooks }: Template): void {
   const named = (enabled: boolean) =>
     Object.entries(phases).flatMap(([name, phase]) => (phase.enabled === enabled ? [name] : []));
   const off = named(false);
-  output.line(`rehearsing ${id} on a sample project: the agents are scripted, and nothing is kept`);
-  output.line(`phases: ${named(true).join(", ")}${off.length > 0 ? `; left out: ${off.join(", ")}` : ""}`);
+  output.line(`rehearsing ${id} on a sample project: the agents are scripted, and nothing is stored`);
+  output.line(`phases: ${named(true).join(", ")}${off.length > 0 ? `; disabled: ${off.join(", ")}` : ""}`);
   for (const [name, { agent }] of Object.entries(phases)) if (agent) output.line(`${name} would be done by ${agent}`);
   for (const [name, hook] of Object.entries(hooks)) if (hook) output.line(`${name} would run ${hook.run}`);
 }
@@ -90,7 +95,7 @@ interface SentPrompt {
   text: string;
 }
 
-/** A prompt is shown when its turn is over: by then it lies in the session's folder, exactly as the agent got it. */
+/** Shows each prompt at the end of its turn: by then the session folder holds it exactly as sent. */
 function showPrompts(engine: Engine, output: Output, whole: boolean): void {
   const phases = new Map<string, string>();
   engine.subscribe((event, run) => {

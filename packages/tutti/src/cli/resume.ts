@@ -1,13 +1,12 @@
-// `tutti resume`: go on with a paused run and follow it.
 import type { AttachFlags } from "./attach.ts";
 import { findRunId } from "./find-run.ts";
 import { follow } from "./follow.ts";
 import type { Output } from "./output.ts";
 import { steer } from "./steer.ts";
 
-export async function resume(output: Output, typed: string, flags: AttachFlags): Promise<number> {
+export async function resume(output: Output, idPrefix: string, flags: AttachFlags): Promise<number> {
   return steer(output, flags.agentEnv, async (runs, signal) => {
-    const id = await findRunId(runs, typed);
+    const id = await findRunId(runs, idPrefix);
     await runs.resume(id);
     await runs.takeUp(id);
     const { yes = false, allowDegraded = false } = flags;

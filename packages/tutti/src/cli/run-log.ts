@@ -1,4 +1,4 @@
-// A run's log: taken along, taken in, folded again, and gone on from.
+// `tutti export`, `import`, `replay` and `fork`: the commands on the log of a run.
 import { writeFileSync } from "node:fs";
 import { withTrustHint } from "./create-trusted.ts";
 import { describeEvent } from "./describe.ts";
@@ -13,9 +13,9 @@ import { apply } from "../run/apply.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { Run } from "../schema/run.ts";
 
-export async function exportRun(output: Output, typed: string, file: string | undefined): Promise<number> {
+export async function exportRun(output: Output, idPrefix: string, file: string | undefined): Promise<number> {
   const look = await openLook(output);
-  const id = await findRunId(look, typed);
+  const id = await findRunId(look, idPrefix);
   const text = await look.copy(id);
   if (file === undefined) process.stdout.write(text);
   else {
@@ -29,22 +29,25 @@ export async function exportRun(output: Output, typed: string, file: string | un
 export async function importFile(output: Output, file: string, flags: { trust?: string }): Promise<number> {
   const text = readFile(file);
   return steer(output, [], async (runs) => {
-    const taken = await runs.import(text, flags.trust).catch((error: unknown) => {
+    const imported = await runs.import(text, flags.trust).catch((error: unknown) => {
       throw withTrustHint(toTuttiError(error));
     });
-    output.value(taken.map(({ id, status }) => ({ id, status })));
-    for (const run of taken) output.result(`imported ${run.id}, ${standing(run)}`);
+    output.value(imported.map(({ id, status }) => ({ id, status })));
+    for (const run of imported) output.result(`imported ${run.id}, ${describeStatus(run)}`);
     return 0;
   });
 }
 
-export async function replay(output: Output, typed: string, flags: { until?: string }): Promise<number> {
+export async function replay(output: Output, idPrefix: string, flags: { until?: string }): Promise<number> {
   const until = flags.until === undefined ? undefined : readCount("--until", flags.until);
   const look = await openLook(output);
-  const id = await findRunId(look, typed);
+  const id = await findRunId(look, idPrefix);
   const events = await look.events(id);
   if (until !== undefined && until > events.length) {
-    throw new TuttiError("event_not_found", `run ${id} has ${events.length} events, not ${until}`);
+    throw new TuttiError(
+      "event_not_found",
+      `Run "${id}" has no event ${until}. Give --until a number from 1 to ${events.length}.`,
+    );
   }
   let run: Run | null = null;
   const steps = events.slice(0, until);
@@ -57,40 +60,39 @@ export async function replay(output: Output, typed: string, flags: { until?: str
   }
   const problems = await look.problems(id);
   output.value({ id, events: steps.length, status: run?.status ?? null, problems });
-  output.result(`${steps.length} events, ${run?.status ?? "nothing"}${problems.length === 0 ? ", in order" : ""}`);
+  output.result(`${steps.length} events, ${run?.status ?? "no state"}${problems.length === 0 ? ", no problems" : ""}`);
   for (const problem of problems) output.result(`problem: ${problem}`);
   return problems.length === 0 ? 0 : 1;
 }
 
-export async function fork(output: Output, typed: string, flags: { at?: string; fresh?: boolean }): Promise<number> {
+export async function fork(output: Output, idPrefix: string, flags: { at?: string; fresh?: boolean }): Promise<number> {
   const at = flags.at === undefined ? undefined : readCount("--at", flags.at);
   return steer(output, [], async (runs) => {
-    const from = await findRunId(runs, typed);
+    const from = await findRunId(runs, idPrefix);
     const run = await runs.fork(from, { at, fresh: flags.fresh ?? false });
     output.value({ id: run.id, from, status: run.status });
-    output.result(`forked ${from} to ${run.id}, ${standing(run)}`);
+    output.result(`forked ${from} to ${run.id}, ${describeStatus(run)}`);
     return 0;
   });
 }
 
-/** How it stands, and how it goes on if it waits for that. */
-const standing = ({ id, status }: TakenRun): string =>
-  status === "paused" ? `${status}: go on with tutti resume ${id}` : status;
+const describeStatus = ({ id, status }: TakenRun): string =>
+  status === "paused" ? `${status}. Resume it with: tutti resume ${id}` : status;
 
 function writeNew(file: string, text: string): void {
   try {
     writeFileSync(file, text, { flag: "wx", mode: 0o600 });
   } catch (error) {
-    const there = (error as NodeJS.ErrnoException).code === "EEXIST";
-    const message = there
-      ? `there is a file ${file} already`
-      : `${file} cannot be written: ${(error as Error).message}`;
-    throw new TuttiError(there ? "wrong_state" : "usage", message);
+    const exists = (error as NodeJS.ErrnoException).code === "EEXIST";
+    const message = exists
+      ? `File "${file}" already exists. Name another file.`
+      : `"${file}" cannot be written: ${(error as Error).message}. Check the path.`;
+    throw new TuttiError(exists ? "wrong_state" : "usage", message);
   }
 }
 
 function readCount(flag: string, text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count >= 1) return count;
-  throw new TuttiError("usage", `${flag} takes the number of an event, from 1, not ${text}`);
+  throw new TuttiError("usage", `"${text}" is not a valid value of ${flag}. Give the number of an event, from 1.`);
 }

@@ -1,4 +1,3 @@
-// `tutti run`: create, start and follow one run in this terminal.
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { createTrusted } from "./create-trusted.ts";
@@ -30,7 +29,7 @@ export async function run(output: Output, message: string, flags: RunFlags): Pro
     if (flags.detach && !runs.outlives) {
       throw new TuttiError(
         "server_unreachable",
-        "--detach leaves the run to a server, and none works on this data folder: start one with tutti serve",
+        '--detach needs a server, and none runs on this data folder. Start one with "tutti serve".',
       );
     }
     const id = await createTrusted(output, runs, signal, request);
@@ -40,21 +39,21 @@ export async function run(output: Output, message: string, flags: RunFlags): Pro
     const { status } = await runs.run(id);
     output.value({ id, status });
     output.result(id);
-    output.line(`it goes on at the server; look at it with: tutti attach ${id}`);
+    output.line(`The run continues on the server. Follow it with: tutti attach ${id}`);
     return 0;
   });
 }
 
 function readRequest(output: Output, message: string, flags: RunFlags): NewRun {
   const cwd = resolve(flags.cwd ?? ".");
-  // The configuration of a server's machine is the server's to read.
+  // With `--url` the server applies the configuration of its own machine.
   const config = output.url === undefined ? readConfig(output.dataDir, rootOf(cwd)) : null;
-  const named = flags.agent === undefined ? undefined : fromHere(flags.agent);
-  const ofProject = config?.agentsOfProject ?? {};
-  const agent = named !== undefined && Object.hasOwn(ofProject, named) ? ofProject[named]!.agent : named;
-  const works = agent ?? config?.agent ?? "local";
+  const flag = flags.agent === undefined ? undefined : fromHere(flags.agent);
+  const projectAgents = config?.agentsOfProject ?? {};
+  const agent = flag !== undefined && Object.hasOwn(projectAgents, flag) ? projectAgents[flag]!.agent : flag;
+  const expectedAgent = agent ?? config?.agent ?? "local";
   return {
-    templateId: flags.template ?? config?.template ?? (works === "local" ? "documentation" : "_default"),
+    templateId: flags.template ?? config?.template ?? (expectedAgent === "local" ? "documentation" : "_default"),
     cwd,
     message,
     agent,
@@ -63,13 +62,13 @@ function readRequest(output: Output, message: string, flags: RunFlags): NewRun {
     customVariables: readPairs("--var", flags.var),
     config: {
       ...(flags.maxWorkers === undefined ? {} : { maxWorkers: readWorkers(flags.maxWorkers) }),
-      // Nobody will be there to say yes to the plan.
+      // With `--detach` this command ends before there is a plan to confirm.
       ...(flags.detach && flags.yes ? { autoSpawn: true } : {}),
     },
   };
 }
 
-/** The repository that a folder is in; the folder itself if it is in none, which is told later. */
+/** Returns the root of the repository that contains `folder`, else `folder` itself, which the engine refuses later. */
 function rootOf(folder: string): string {
   for (let at = folder; ; at = dirname(at)) {
     if (existsSync(join(at, ".git"))) return at;
@@ -77,18 +76,18 @@ function rootOf(folder: string): string {
   }
 }
 
-/** A scenario's file is named from where the person stands, not from where the agent will work. */
+/** Resolves the file of `script:FILE` against the current folder, because the agent runs in another one. */
 const fromHere = (agent: string): string =>
   agent.startsWith("script:") ? `script:${resolve(agent.slice("script:".length))}` : agent;
 
 function readDollars(text: string): number {
   const dollars = Number(text);
   if (dollars > 0 && Number.isFinite(dollars)) return dollars;
-  throw new TuttiError("usage", `--max-usd takes an amount above 0, not ${text}`);
+  throw new TuttiError("usage", `"${text}" is not a valid value of --max-usd. Give an amount above 0.`);
 }
 
 function readWorkers(text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count >= 1 && count <= 20) return count;
-  throw new TuttiError("usage", `--max-workers takes a number from 1 to 20, not ${text}`);
+  throw new TuttiError("usage", `"${text}" is not a valid value of --max-workers. Give a whole number from 1 to 20.`);
 }

@@ -1,4 +1,4 @@
-// What commands ask of runs. Whether an engine in this process answers, a server, or the log on disk, they need not know.
+// Access to runs, as commands use it. An engine in this process, a server or the log on disk implements it.
 import type { InboxItem, PersonAnswer } from "../schema/inbox.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import type { Outcome, Verdict } from "../schema/outcome.ts";
@@ -9,7 +9,6 @@ import type { TemplateConfig } from "../schema/template.ts";
 import type { Budget } from "../schema/budget.ts";
 import type { TranscriptEntry } from "../schema/transcript.ts";
 
-/** A run in a list. */
 export interface RunRow {
   id: string;
   status: RunStatus;
@@ -36,14 +35,14 @@ export interface CleanupOptions {
   archiveWorkers: boolean;
   deleteWorkers: boolean;
   removeState: boolean;
-  /** Refused if the run is not over, or something in it waits for a person. */
+  /** Refuses a run that has not ended or has open inbox items. */
   onlyEnded?: boolean;
 }
 
-/** A run that came in, or was forked. */
+/** An imported or forked run. */
 export type TakenRun = Pick<RunRow, "id" | "status">;
 
-/** What was tidied up; a server says only that it was done. */
+/** The result of `cleanup`. A server reports only `removed`. */
 export interface Cleanup {
   removed: boolean;
   archived?: number;
@@ -51,57 +50,57 @@ export interface Cleanup {
   errors?: { sessionId: string; error: string }[];
 }
 
-/** Only looks, and changes nothing. */
+/** Read-only access to runs. */
 export interface Look {
   rows(): Promise<RunRow[]>;
-  /** Everything that waits for a person, the oldest first. */
+  /** All open inbox items, the oldest first. */
   inbox(): Promise<InboxItem[]>;
-  /** A run by its whole id. */
+  /** `id` is a complete id, not a prefix. */
   run(id: string): Promise<Run>;
-  /** The events of a run after one of them, all that there are. */
+  /** All events of a run after `afterSeq`. */
   events(id: string, afterSeq?: number): Promise<StoredEvent[]>;
-  /** The run's log as a text to take along. */
+  /** The log of a run in the format of `tutti export`. */
   copy(id: string): Promise<string>;
-  /** What about the run's log is not as it should be, or does not lead to the state in use. */
+  /** Problems of the log of a run, including a fold that differs from the current state. */
   problems(id: string): Promise<string[]>;
-  /** What was said in a session after one of its entries, all that there is. */
+  /** All transcript entries of a session after entry `after`. */
   transcript(id: string, sessionId: string, after?: number): Promise<TranscriptEntry[]>;
 }
 
-/** A run that is watched while it changes. */
+/** A run with its live events. */
 export interface LiveRun {
   readonly run: Run;
-  /** What happened before it was watched. */
+  /** The events before `watch`. */
   readonly past: readonly StoredEvent[];
-  /** Every event from now on, with the run after it. Returns the way out. */
+  /** Calls `listener` for every new event, with the run after it. Returns a function that unsubscribes. */
   subscribe(listener: (event: StoredEvent, run: Run) => void): () => void;
   until(reached: (run: Run) => boolean): Promise<Run>;
-  /** Resolves when everything that ends with the run has ended, as far as this process has to do with it. */
+  /** Resolves when this process has nothing left to clean up for the run. */
   settled(): Promise<void>;
   close(): void;
 }
 
 export interface Runs extends Look {
-  /** Whether runs go on when this command ends. */
+  /** Whether runs continue after this command ends. */
   readonly outlives: boolean;
   watch(id: string): Promise<LiveRun>;
   result(id: string): Promise<Outcome>;
   create(request: NewRun): Promise<string>;
-  /** Takes in what was exported. `trust` is the hash of the programs that the person agreed to. */
+  /** `trust` is the hash of the programs that the user agreed to. */
   import(text: string, trust?: string): Promise<TakenRun[]>;
-  /** A new run with the past of another, up to one of its events or to its last. */
+  /** Creates a run with the events of another one up to `at`, by default all of them. */
   fork(id: string, options: { at?: number | undefined; fresh: boolean }): Promise<TakenRun>;
-  /** Remembers that the person agreed to these programs. */
+  /** Stores that the user agreed to the programs with this hash. */
   agree(hash: string): void;
   start(id: string): Promise<void>;
-  /** Lets whoever answers here act for the run. */
+  /** Makes the engine act for the run. */
   takeUp(id: string): Promise<void>;
   pause(id: string): Promise<void>;
   resume(id: string): Promise<void>;
   cancel(id: string): Promise<void>;
   confirm(id: string, changes: ChangedPlan): Promise<void>;
   retry(id: string, taskId: string): Promise<void>;
-  /** To the worker of a task, or to the main session. */
+  /** Without `taskId` the message goes to the main session. */
   message(id: string, text: string, taskId?: string): Promise<void>;
   answer(itemId: string, answer: PersonAnswer): Promise<void>;
   cleanup(id: string, options: CleanupOptions): Promise<Cleanup>;

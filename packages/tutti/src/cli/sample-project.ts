@@ -1,4 +1,4 @@
-// The project that `tutti demo` documents: small, complete, and with parts that use each other.
+// The sample project of `tutti demo` and `tutti rehearse`: small, complete, and with packages that depend on each other.
 
 export const SAMPLE_PROJECT: Readonly<Record<string, string>> = {
   "package.json": `{

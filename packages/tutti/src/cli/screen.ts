@@ -1,9 +1,9 @@
-// A part of a terminal that is drawn again in place, below the lines that stay.
+// `Screen`: the part of a terminal that is redrawn in place, below the lines that stay.
 //
 // Invariants
-// 1. Whatever is written goes out as one piece, so that nothing half drawn is ever seen.
-// 2. The cursor is hidden only while the part is drawn, and is back however the process ends.
-// 3. No line of the part is wider than the terminal, so it always takes as many rows as it has lines.
+// 1. Each update is one write, so that the terminal never shows half a drawing.
+// 2. The cursor is hidden only while the screen is open, and comes back however the process ends.
+// 3. No line is wider than the terminal, so a drawing takes as many rows as it has lines.
 import { textWidth } from "./text-width.ts";
 
 const ESC = "\u001b[";
@@ -12,7 +12,7 @@ const END = `${ESC}?2026l`;
 const HIDE_CURSOR = `${ESC}?25l`;
 const SHOW_CURSOR = `${ESC}?25h`;
 const ERASE_BELOW = `${ESC}0J`;
-/** Often enough to be seen as live, seldom enough to cost nothing. */
+/** Changes within this time share one drawing. */
 const REDRAW_MS = 100;
 const TICK_MS = 1000;
 
@@ -29,7 +29,7 @@ export interface Size {
   rows: number;
 }
 
-/** A line as it is drawn, and as plain text for measuring it. */
+/** `text` may contain colours; `plain` is the same line without them, for measuring. */
 export interface DrawnLine {
   text: string;
   plain: string;
@@ -42,7 +42,7 @@ export class Screen {
   readonly #onExit = () => this.#terminal.write(SHOW_CURSOR);
   #shown: DrawnLine[] = [];
   #state: "open" | "hidden" | "closed" = "open";
-  #soon: NodeJS.Timeout | null = null;
+  #redrawTimer: NodeJS.Timeout | null = null;
   readonly #tick: NodeJS.Timeout;
 
   constructor(terminal: Terminal, draw: (size: Size) => DrawnLine[]) {
@@ -55,25 +55,25 @@ export class Screen {
     this.#redraw();
   }
 
-  /** Something has changed; many changes at once are one drawing. */
+  /** Schedules a drawing. */
   changed(): void {
-    if (this.#state !== "open" || this.#soon !== null) return;
-    this.#soon = setTimeout(() => {
-      this.#soon = null;
+    if (this.#state !== "open" || this.#redrawTimer !== null) return;
+    this.#redrawTimer = setTimeout(() => {
+      this.#redrawTimer = null;
       this.#redraw();
     }, REDRAW_MS);
   }
 
-  /** Lines that stay, above the part. */
+  /** Prints lines that stay, above the screen. */
   above(text: string): void {
     if (this.#state !== "open") return void this.#terminal.write(text);
-    this.#write(`${this.#erased()}${text}`);
+    this.#write(`${this.#eraseSequence()}${text}`);
   }
 
-  /** Takes the part away, so that the person can be asked something; `show` brings it back. */
+  /** Erases the screen to make room for a question; `show` draws it again. */
   hide(): void {
     if (this.#state !== "open") return;
-    this.#terminal.write(`${BEGIN}${this.#erased()}${SHOW_CURSOR}${END}`);
+    this.#terminal.write(`${BEGIN}${this.#eraseSequence()}${SHOW_CURSOR}${END}`);
     this.#shown = [];
     this.#state = "hidden";
   }
@@ -84,38 +84,38 @@ export class Screen {
     this.#redraw();
   }
 
-  /** The last drawing stays as ordinary lines if it is to be kept, and is taken away otherwise. */
+  /** `keep` leaves the last drawing as ordinary lines; otherwise it is erased. */
   close({ keep }: { keep: boolean }): void {
     if (this.#state === "closed") return;
     if (this.#state === "open") {
       if (keep) this.#redraw();
-      this.#terminal.write(`${BEGIN}${keep ? "" : this.#erased()}${SHOW_CURSOR}${END}`);
+      this.#terminal.write(`${BEGIN}${keep ? "" : this.#eraseSequence()}${SHOW_CURSOR}${END}`);
     }
     this.#state = "closed";
     clearInterval(this.#tick);
-    if (this.#soon !== null) clearTimeout(this.#soon);
+    if (this.#redrawTimer !== null) clearTimeout(this.#redrawTimer);
     this.#terminal.off("resize", this.#onResize);
     process.off("exit", this.#onExit);
   }
 
-  /** A terminal that does not know its size says 0. */
+  /** A terminal of unknown size reports 0. */
   #size(): Size {
     return { columns: this.#terminal.columns || 80, rows: this.#terminal.rows || 24 };
   }
 
   #redraw(): void {
-    if (this.#state === "open") this.#write(this.#erased());
+    if (this.#state === "open") this.#write(this.#eraseSequence());
   }
 
-  #write(before: string): void {
+  #write(prefix: string): void {
     const { columns, rows } = this.#size();
     this.#shown = this.#draw({ columns, rows }).slice(0, Math.max(1, rows - 1));
     const body = this.#shown.map(({ text }) => `${text}\n`).join("");
-    this.#terminal.write(`${BEGIN}${HIDE_CURSOR}${before}${body}${END}`);
+    this.#terminal.write(`${BEGIN}${HIDE_CURSOR}${prefix}${body}${END}`);
   }
 
-  /** To the first row of what was drawn. A terminal that became narrower has broken its lines into several rows. */
-  #erased(): string {
+  /** Moves to the first row of the drawing and erases it. A terminal that became narrower has wrapped its lines. */
+  #eraseSequence(): string {
     const { columns } = this.#size();
     const rows = this.#shown.reduce((sum, { plain }) => sum + Math.max(1, Math.ceil(textWidth(plain) / columns)), 0);
     return `\r${rows === 0 ? "" : `${ESC}${rows}A`}${ERASE_BELOW}`;

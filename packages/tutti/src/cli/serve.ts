@@ -1,4 +1,3 @@
-// `tutti serve`: the server and the dashboard, until somebody ends it.
 import { resolve } from "node:path";
 import { ringTerminal } from "./bell.ts";
 import type { Output } from "./output.ts";
@@ -32,7 +31,7 @@ export async function serve(output: Output, flags: ServeFlags): Promise<number> 
     agentEnv: readPairs("--agent-env", flags.agentEnv),
     ...(process.stdout.isTTY ? { bell: () => ringTerminal(output) } : {}),
     log: {
-      level: readLogLevel(flags.logLevel ?? (process.env["TUTTI_LOG"] || usualLevel(flags))),
+      level: readLogLevel(flags.logLevel ?? (process.env["TUTTI_LOG"] || defaultLevel(flags))),
       ...(flags.logFile === undefined ? {} : { file: flags.logFile }),
     },
     ...(flags.retainDays === undefined ? {} : { retainDays: readNumber("--retain-days", flags.retainDays, 1, 36_500) }),
@@ -49,24 +48,24 @@ export async function serve(output: Output, flags: ServeFlags): Promise<number> 
     ...(flags.folders === undefined ? {} : { folders: flags.folders.map((folder) => resolve(folder)) }),
     ...(flags.maxWorkers === undefined ? {} : { maxWorkers: readNumber("--max-workers", flags.maxWorkers, 1, 1000) }),
   });
-  let takeBack = () => {};
+  let removeServerFile = () => {};
   try {
-    takeBack = announceServer(output.dataDir, { url: server.url, ownToken: token !== undefined });
+    removeServerFile = announceServer(output.dataDir, { url: server.url, ownToken: token !== undefined });
     output.value({ url: server.url, openUrl: server.openUrl });
     output.result(`listening on ${server.openUrl}`);
     await untilTold(server.halted);
   } finally {
-    takeBack();
+    removeServerFile();
     await server.close({ leaveRunning: flags.leaveRunning ?? false });
   }
   return 0;
 }
 
-/** A person at a terminal sees what is wrong; programs that gather logs want to know what happens. */
-const usualLevel = ({ logFile }: ServeFlags): string =>
+/** A terminal shows only problems; a log file or a log collector also gets `info`. */
+const defaultLevel = ({ logFile }: ServeFlags): string =>
   logFile === undefined && process.stderr.isTTY ? "warn" : "info";
 
-/** Resolves when somebody wants an end; rejects if the engine halts before. */
+/** Resolves on a signal to end; rejects if the engine halts first. */
 export async function untilTold(halted: Promise<never>): Promise<NodeJS.Signals> {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();

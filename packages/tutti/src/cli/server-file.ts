@@ -1,5 +1,5 @@
-// Where the server of a data folder listens: a small file that it leaves there while it listens, so that commands on the
-// same folder find it. It is a hint and never more: what it says counts only while the very process that wrote it lives.
+// `server.json` in the data folder gives commands the address of its server. The file is only a hint: it counts only
+// while the process that wrote it lives.
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
@@ -7,7 +7,7 @@ import { identify, isAlive } from "../main/processes.ts";
 
 const ServerFile = z.object({
   url: z.string().regex(/^http:\/\//),
-  /** Whether it asks for a token that the person gave it, instead of the one in the folder. */
+  /** True if the user started the server with a token, instead of the one in the folder. */
   ownToken: z.boolean(),
   process: z.object({ pid: z.number(), startTime: z.string(), bootId: z.string() }),
 });
@@ -15,7 +15,7 @@ export type FoundServer = Pick<z.infer<typeof ServerFile>, "url" | "ownToken"> &
 
 const fileIn = (dataDir: string): string => join(dataDir, "server.json");
 
-/** Says where this process listens. Returns what takes it back. */
+/** Writes the address of this process. Returns a function that removes the file. */
 export function announceServer(dataDir: string, { url, ownToken }: { url: string; ownToken: boolean }): () => void {
   const file = fileIn(dataDir);
   const content = { url: reachable(url), ownToken, process: identify(process.pid)! };
@@ -24,7 +24,7 @@ export function announceServer(dataDir: string, { url, ownToken }: { url: string
   return () => rmSync(file, { force: true });
 }
 
-/** The server of this folder, if one is alive. */
+/** Returns null if there is no server, its process has ended, or the file is not valid. */
 export function findServer(dataDir: string): FoundServer | null {
   try {
     const { url, ownToken, process: owner } = ServerFile.parse(JSON.parse(readFileSync(fileIn(dataDir), "utf8")));
@@ -34,7 +34,7 @@ export function findServer(dataDir: string): FoundServer | null {
   }
 }
 
-/** The token that servers of this folder ask for unless they were given another. */
+/** The token of servers on this folder that were started without `--token`. */
 export function folderToken(dataDir: string): string | null {
   try {
     return readFileSync(join(dataDir, "token"), "utf8").trim();
@@ -43,5 +43,5 @@ export function folderToken(dataDir: string): string | null {
   }
 }
 
-/** A server that listens on every address of the machine is spoken to on this one. */
+/** Replaces a wildcard address, on which a server only listens, with loopback. */
 const reachable = (url: string): string => url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");

@@ -1,4 +1,4 @@
-// Runs of a server, over its routes.
+// Implements `Runs` with the routes of a server.
 import type { RunRow, Runs } from "./runs.ts";
 import { watchRun } from "./watch-run.ts";
 import { createClient, type ClientOptions } from "../client/client.ts";
@@ -17,40 +17,43 @@ export function serverRuns(address: ClientOptions): Runs {
   const then = async (order: Promise<unknown>): Promise<void> => void (await order);
 
   const events = async (id: string, after = 0): Promise<StoredEvent[]> =>
-    (await all((last: Frame | undefined) => client.events(id, { after: last?.seq ?? after, limit: PAGE }))).map(
+    (await allPages((last: Frame | undefined) => client.events(id, { after: last?.seq ?? after, limit: PAGE }))).map(
       toStoredEvent,
     );
   const run = async (id: string): Promise<Run> => {
     const folded = fold(null, await events(id));
-    if (folded === null) throw new TuttiError("run_not_found", `there is no run ${id}`);
+    if (folded === null)
+      throw new TuttiError("run_not_found", `Run "${id}" does not exist. List runs with "tutti list".`);
     return folded;
   };
 
   return {
     outlives: true,
     rows: async () =>
-      (await all((last: RunSummary | undefined) => client.list({ limit: PAGE, ...(last && { after: last.id }) }))).map(
-        (row): RunRow => ({ ...row, createdAt: Date.parse(row.createdAt), updatedAt: Date.parse(row.updatedAt) }),
-      ),
+      (
+        await allPages((last: RunSummary | undefined) => client.list({ limit: PAGE, ...(last && { after: last.id }) }))
+      ).map((row): RunRow => ({ ...row, createdAt: Date.parse(row.createdAt), updatedAt: Date.parse(row.updatedAt) })),
     inbox: async () =>
       (
-        await all((last: { id: string } | undefined) => client.inbox({ limit: PAGE, ...(last && { after: last.id }) }))
+        await allPages((last: { id: string } | undefined) =>
+          client.inbox({ limit: PAGE, ...(last && { after: last.id }) }),
+        )
       ).map((item) => ({ ...item, ...times(item) }) as InboxItem),
     run,
     events,
     copy: (id) => client.export(id),
     problems: async (id) => (await client.replay(id)).problems,
     transcript: (id, sessionId, after = 0) =>
-      all((last: { n: number } | undefined) => client.transcript(id, sessionId, { after: last?.n ?? after })),
+      allPages((last: { n: number } | undefined) => client.transcript(id, sessionId, { after: last?.n ?? after })),
     result: (id) => client.result(id),
     watch: async (id) => watchRun(address, id, (after) => events(id, after)),
     create: async (request) => (await client.create(request)).orchestratorId,
     import: (text, trust) => client.import(text, trust),
     fork: (id, { at, fresh }) => client.fork(id, { fresh, ...(at !== undefined && { at }) }),
-    // A server is told with each request what the person agreed to.
+    // Each request to a server carries the hash that the user agreed to.
     agree: () => {},
     start: (id) => then(client.start(id)),
-    // A server acts for all its runs.
+    // A server always acts for all its runs.
     takeUp: async () => {},
     pause: (id) => then(client.pause(id)),
     resume: (id) => then(client.resume(id)),
@@ -66,8 +69,8 @@ export function serverRuns(address: ClientOptions): Runs {
   };
 }
 
-/** Page after page until one is empty. */
-async function all<T>(page: (last: T | undefined) => Promise<T[]>): Promise<T[]> {
+/** Reads pages until one is empty. */
+async function allPages<T>(page: (last: T | undefined) => Promise<T[]>): Promise<T[]> {
   const found: T[] = [];
   for (;;) {
     const more = await page(found.at(-1));

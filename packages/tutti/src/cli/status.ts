@@ -1,18 +1,19 @@
-// `tutti status`: how one run stands.
 import type { Output } from "./output.ts";
 import { describeItem, describePause, describePlan } from "./describe.ts";
 import { findRunId } from "./find-run.ts";
 import { openLook } from "./look.ts";
 
-export async function status(output: Output, typed: string): Promise<number> {
+export async function status(output: Output, idPrefix: string): Promise<number> {
   const look = await openLook(output);
-  const run = await look.run(await findRunId(look, typed));
+  const run = await look.run(await findRunId(look, idPrefix));
   output.value(run);
   output.result(`${run.id}  ${run.status}  ${run.userRequest}`);
   for (const line of describePlan(run)) output.result(line);
   for (const item of Object.values(run.inbox)) output.result(describeItem(item));
-  if (run.status === "paused") output.result(`${describePause(run)}: tutti resume ${run.id}`);
-  if (run.status === "confirming") output.result(`the plan waits: tutti confirm ${run.id}, or tutti cancel ${run.id}`);
+  if (run.status === "paused") output.result(describePause(run));
+  if (run.status === "confirming") {
+    output.result(`The plan is not confirmed. Use "tutti confirm ${run.id}" or "tutti cancel ${run.id}".`);
+  }
   if (run.outcome !== null)
     output.result(`outcome: ${run.outcome}${run.head === null ? "" : `, branch tutti/${run.id}`}`);
   for (const error of run.errors) output.result(`error in ${error.phase ?? "the run"}: ${error.error}`);

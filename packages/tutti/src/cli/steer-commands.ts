@@ -1,20 +1,19 @@
-// The commands that steer runs and answer for the person, as the command line offers them.
 import type { Command } from "commander";
 import { collect, examples, type Action } from "./command-parts.ts";
 
-/** For commands that go on with a run and follow it. */
-const following = (command: Command): Command =>
+/** Adds the flags of commands that follow a run. */
+const withFollowFlags = (command: Command): Command =>
   command
-    .option("--agent-env <K=V>", "a variable for the agents; repeatable", collect, [])
-    .option("--allow-degraded", "exit with 0 also when a part of the plan did not complete");
+    .option("--agent-env <K=V>", "Environment variable for the agents; repeatable", collect, [])
+    .option("--allow-degraded", "Exit with 0 even if a part of the plan did not complete");
 
 export function addSteerCommands(program: Command, action: Action): void {
-  const ofRun = (name: string, description: string): Command =>
-    program.command(name).argument("<id>", "the run, or the beginning of its id").description(description);
+  const runCommand = (name: string, description: string): Command =>
+    program.command(name).argument("<id>", "Run id or a unique prefix of it").description(description);
 
   examples(
-    following(ofRun("start", "start a run that was created, and follow it"))
-      .option("--yes", "confirm the plan without asking")
+    withFollowFlags(runCommand("start", "Start a created run and follow it"))
+      .option("--yes", "Confirm the plan without asking")
       .action(
         action(async (output, id: string, flags: import("./attach.ts").AttachFlags) =>
           (await import("./start.ts")).start(output, id, flags),
@@ -24,8 +23,8 @@ export function addSteerCommands(program: Command, action: Action): void {
   );
 
   examples(
-    following(ofRun("attach", "go on with a run and follow it in this terminal"))
-      .option("--yes", "confirm the plan without asking")
+    withFollowFlags(runCommand("attach", "Continue a run and follow it in this terminal"))
+      .option("--yes", "Confirm the plan without asking")
       .action(
         action(async (output, id: string, flags: import("./attach.ts").AttachFlags) =>
           (await import("./attach.ts")).attach(output, id, flags),
@@ -35,9 +34,9 @@ export function addSteerCommands(program: Command, action: Action): void {
   );
 
   examples(
-    following(ofRun("confirm", "confirm the plan of a run and follow it"))
-      .option("--skip <task>", "leave a task out; repeatable", collect, [])
-      .option("--edit <file>", "a JSON file with changes: modifications, added, removed, budget")
+    withFollowFlags(runCommand("confirm", "Confirm the plan of a run and follow it"))
+      .option("--skip <task>", "Skip a task; repeatable", collect, [])
+      .option("--edit <file>", "JSON file with changes: modifications, added, removed, budget")
       .action(
         action(async (output, id: string, flags: import("./confirm.ts").ConfirmFlags) =>
           (await import("./confirm.ts")).confirm(output, id, flags),
@@ -48,15 +47,15 @@ export function addSteerCommands(program: Command, action: Action): void {
   );
 
   examples(
-    ofRun("pause", "let a run rest until it is resumed").action(
+    runCommand("pause", "Pause a run until you resume it").action(
       action(async (output, id: string) => (await import("./pause.ts")).pause(output, id)),
     ),
     "tutti pause 4k2m",
   );
 
   examples(
-    following(ofRun("resume", "go on with a paused run and follow it"))
-      .option("--yes", "confirm the plan without asking")
+    withFollowFlags(runCommand("resume", "Resume a paused run and follow it"))
+      .option("--yes", "Confirm the plan without asking")
       .action(
         action(async (output, id: string, flags: import("./attach.ts").AttachFlags) =>
           (await import("./resume.ts")).resume(output, id, flags),
@@ -66,17 +65,17 @@ export function addSteerCommands(program: Command, action: Action): void {
   );
 
   examples(
-    ofRun("cancel", "end a run for good").action(
+    runCommand("cancel", "Cancel a run for good").action(
       action(async (output, id: string) => (await import("./cancel.ts")).cancel(output, id)),
     ),
     "tutti cancel 4k2m",
   );
 
   examples(
-    ofRun("delete", "end a run and tidy up after it; its branch stays")
-      .option("--no-archive", "do not pack what its sessions said")
-      .option("--delete-workers", "remove what its sessions said")
-      .option("--keep-state", "leave the run in the lists")
+    runCommand("delete", "Cancel a run and clean up after it; its branch stays")
+      .option("--no-archive", "Do not archive the transcripts of its sessions")
+      .option("--delete-workers", "Delete the transcripts of its sessions")
+      .option("--keep-state", "Keep the run in the lists")
       .action(
         action(async (output, id: string, flags: import("./delete.ts").DeleteFlags) =>
           (await import("./delete.ts")).deleteRun(output, id, flags),
@@ -87,8 +86,8 @@ export function addSteerCommands(program: Command, action: Action): void {
   );
 
   examples(
-    following(ofRun("retry", "try a task again that did not complete, and follow its run"))
-      .argument("<task>", "the task")
+    withFollowFlags(runCommand("retry", "Retry a task that did not complete, and follow its run"))
+      .argument("<task>", "Task id")
       .action(
         action(async (output, id: string, task: string, flags: import("./attach.ts").AttachFlags) =>
           (await import("./retry.ts")).retry(output, id, task, flags),
@@ -98,9 +97,9 @@ export function addSteerCommands(program: Command, action: Action): void {
   );
 
   examples(
-    ofRun("message", "say something to the main session or a worker of a run")
-      .argument("<text>", "what is to be said; heard with the next turn")
-      .option("--task <task>", "to the worker of this task (default: the main session)")
+    runCommand("message", "Send a message to the main session or a worker of a run")
+      .argument("<text>", "Text of the message; it is delivered with the next turn")
+      .option("--task <task>", "Send it to the worker of this task (default: the main session)")
       .action(
         action(async (output, id: string, text: string, flags: { task?: string }) =>
           (await import("./message.ts")).message(output, id, text, flags),
@@ -110,12 +109,12 @@ export function addSteerCommands(program: Command, action: Action): void {
   );
 
   examples(
-    following(program.command("answer").argument("<item>", "what waits for an answer"))
-      .argument("[text]", "the answer")
-      .description("answer something that waits for a person, and follow its run")
-      .option("--option <n>", "take an option by its number, from 0")
-      .option("--approve", "yes")
-      .option("--reject", "no; with words for a plan: what should be different")
+    withFollowFlags(program.command("answer").argument("<item>", "Inbox item id or a unique prefix of it"))
+      .argument("[text]", "Text of the answer")
+      .description("Answer an inbox item and follow its run")
+      .option("--option <n>", "Choose an option by its number, from 0")
+      .option("--approve", "Approve the item")
+      .option("--reject", "Reject the item; for a plan the text says what to change")
       .action(
         action(async (output, item: string, text: string | undefined, flags: import("./answer.ts").AnswerFlags) =>
           (await import("./answer.ts")).answer(output, item, text, flags),

@@ -1,5 +1,5 @@
-// The way of the commands that change runs: through the server where one works on the folder, else with an engine of
-// their own for the time of the command.
+// Opens runs for commands that change them: through the server that runs on the data folder, else with an engine in
+// this process for the duration of the command.
 import { findAddress } from "./find-address.ts";
 import { withEngine } from "./local-engine.ts";
 import { localRuns } from "./local-runs.ts";
@@ -21,7 +21,7 @@ export async function steer(
   if (agentEnv.length > 0) {
     throw new TuttiError(
       "usage",
-      `the agents belong to the server at ${address.baseUrl}: give --agent-env to tutti serve`,
+      `The server at ${address.baseUrl} starts the agents. Give --agent-env to "tutti serve" instead.`,
     );
   }
   return untilInterrupted((signal) => work(serverRuns(address), signal));

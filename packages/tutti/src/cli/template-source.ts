@@ -1,5 +1,5 @@
-// Where the commands on templates find them: in the folders of this machine, or at the server that the person names. A
-// server on the same data folder looks at the same folders at each use, so there is no need to ask it.
+// Templates from the folders of this machine, or from the server of `--url`. A server on the same data folder reads the
+// same folders at each use, so the commands need not go through it.
 import { findAddress } from "./find-address.ts";
 import { openTemplates, parseTemplate } from "../main/templates.ts";
 import type { Output } from "./output.ts";
@@ -22,7 +22,7 @@ export interface ResolvedTemplate {
   warnings: string[];
 }
 
-/** `project` is the folder whose own templates are meant too. */
+/** `project` is a folder whose templates are available too. */
 export interface TemplateSource {
   list(project?: string): Promise<TemplateRow[]>;
   raw(id: string, project?: string): Promise<Record<string, unknown>>;
@@ -39,10 +39,10 @@ export interface TemplateSource {
 }
 
 export async function openTemplateSource(output: Output): Promise<TemplateSource> {
-  return output.url === undefined ? ofFolder(output.dataDir) : ofServer((await findAddress(output))!);
+  return output.url === undefined ? folderSource(output.dataDir) : serverSource((await findAddress(output))!);
 }
 
-function ofFolder(dataDir: string): TemplateSource {
+function folderSource(dataDir: string): TemplateSource {
   const library = openTemplates(dataDir);
   const destination = (project: string | undefined) =>
     project === undefined ? {} : { place: "project" as const, project };
@@ -60,23 +60,23 @@ function ofFolder(dataDir: string): TemplateSource {
 
 const PATH = "/api/orchestrator/templates";
 
-function ofServer(address: ClientOptions): TemplateSource {
+function serverSource(address: ClientOptions): TemplateSource {
   const call = createCall(address);
-  const of = (project: string | undefined) => (project === undefined ? {} : { project });
+  const queryFor = (project: string | undefined) => (project === undefined ? {} : { project });
   return {
-    list: (project) => call(`GET ${PATH}`, { query: of(project) }) as Promise<TemplateRow[]>,
-    raw: (id, project) => call(`GET ${PATH}/:id`, { params: { id }, query: { resolved: "0", ...of(project) } }),
+    list: (project) => call(`GET ${PATH}`, { query: queryFor(project) }) as Promise<TemplateRow[]>,
+    raw: (id, project) => call(`GET ${PATH}/:id`, { params: { id }, query: { resolved: "0", ...queryFor(project) } }),
     resolve: (id, project) =>
       call(`GET ${PATH}/:id`, {
         params: { id },
-        query: { provenance: "1", ...of(project) },
+        query: { provenance: "1", ...queryFor(project) },
       }) as Promise<ResolvedTemplate>,
-    validate: (body, project) => call(`POST ${PATH}/validate`, { query: of(project), body }),
-    importText: (body, project) => call(`POST ${PATH}/import`, { query: of(project), body }),
+    validate: (body, project) => call(`POST ${PATH}/validate`, { query: queryFor(project), body }),
+    importText: (body, project) => call(`POST ${PATH}/import`, { query: queryFor(project), body }),
     duplicate: (id, newName, project) =>
-      call(`POST ${PATH}/:id/duplicate`, { params: { id }, query: of(project), body: { newName } }),
-    remove: (id, project) => call(`DELETE ${PATH}/:id`, { params: { id }, query: of(project) }),
+      call(`POST ${PATH}/:id/duplicate`, { params: { id }, query: queryFor(project), body: { newName } }),
+    remove: (id, project) => call(`DELETE ${PATH}/:id`, { params: { id }, query: queryFor(project) }),
     preview: (id, variables, project) =>
-      call(`POST ${PATH}/:id/preview`, { params: { id }, query: of(project), body: { variables } }),
+      call(`POST ${PATH}/:id/preview`, { params: { id }, query: queryFor(project), body: { variables } }),
   };
 }

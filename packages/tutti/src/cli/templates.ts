@@ -1,4 +1,3 @@
-// `tutti templates`: look at templates and change your own. No engine is needed.
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseTemplate } from "../main/templates.ts";
@@ -28,14 +27,15 @@ export async function list(output: Output, flags: TemplateFlags & { all?: boolea
   const width = Math.max(...rows.map(({ id }) => id.length));
   for (const { id, place, name, errors, valid } of rows) {
     output.result(`${id.padEnd(width)}  ${place.padEnd(7)}  ${name}`);
-    const trouble = valid ? "an earlier version is in use" : "cannot be used";
-    for (const error of errors) output.warn(`${id}: ${trouble}: ${error}`);
+    const effect = valid ? "an earlier version is in use" : "cannot be used";
+    for (const error of errors) output.warn(`${id}: ${effect}: ${error}`);
   }
   return 0;
 }
 
 export async function show(output: Output, id: string, flags: ShowFlags): Promise<number> {
-  if (flags.raw && flags.provenance) throw new TuttiError("usage", "one of --raw and --provenance, not both");
+  if (flags.raw && flags.provenance)
+    throw new TuttiError("usage", "--raw and --provenance exclude each other. Give only one of them.");
   const templates = await openTemplateSource(output);
   const project = projectOf(flags);
   if (flags.raw) return print(output, await templates.raw(id, project));
@@ -97,11 +97,11 @@ export async function exportTo(
   try {
     writeFileSync(file, `${pretty(raw)}\n`, { flag: "wx" });
   } catch (error) {
-    const taken = (error as NodeJS.ErrnoException).code === "EEXIST";
-    const message = taken
-      ? `there is a file ${file} already`
-      : `${file} cannot be written: ${(error as Error).message}`;
-    throw new TuttiError(taken ? "wrong_state" : "storage_failed", message, { cause: error });
+    const exists = (error as NodeJS.ErrnoException).code === "EEXIST";
+    const message = exists
+      ? `File "${file}" already exists. Name another file.`
+      : `"${file}" cannot be written: ${(error as Error).message}. Check the path.`;
+    throw new TuttiError(exists ? "wrong_state" : "storage_failed", message, { cause: error });
   }
   output.value({ id, file: resolve(file) });
   output.result(`${id} is written to ${file}`);
@@ -115,7 +115,7 @@ export async function preview(output: Output, id: string, flags: TemplateFlags &
   for (const [name, { system, user, unknown }] of Object.entries(prompts)) {
     output.result(`--- ${name}`);
     output.document(user === null ? system : `${system}\n\n${user}`);
-    if (unknown.length > 0) output.warn(`${name}: nothing stands for ${unknown.join(", ")}`);
+    if (unknown.length > 0) output.warn(`${name}: there is no value for ${unknown.join(", ")}`);
   }
   return 0;
 }

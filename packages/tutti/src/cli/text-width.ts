@@ -1,4 +1,4 @@
-// How many columns of a terminal a text takes, as far as a program can know.
+// Width of a text in terminal columns. An approximation: terminals differ for some characters.
 
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
@@ -15,7 +15,7 @@ export const textWidth = (text: string): number => {
   return width;
 };
 
-/** The text, or as much of its beginning as fits, with a sign that there was more. */
+/** Truncates `text` to `columns`, with an ellipsis at the end. */
 export function cutTo(text: string, columns: number): string {
   if (textWidth(text) <= columns) return text;
   let width = 0;

@@ -1,4 +1,4 @@
-// What went wrong with a request to a server, in the terms of the command line.
+// Converts a `RequestError` of the client to a `TuttiError`, which has an exit code.
 import { RequestError } from "../client/request-error.ts";
 import { asTuttiError, ERRORS, TuttiError, type ErrorCode } from "../schema/error.ts";
 
@@ -6,7 +6,7 @@ export function toTuttiError(error: unknown): TuttiError {
   if (!(error instanceof RequestError)) return asTuttiError(error);
   const { code, message, details, cause } = error;
   if (code === "unreachable") return new TuttiError("server_unreachable", message, { cause });
-  // A newer server may know codes that this program does not.
+  // A newer server may send codes that this version does not know.
   const known = Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : "internal";
   return new TuttiError(known, message, { details, cause });
 }

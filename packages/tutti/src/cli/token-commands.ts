@@ -1,4 +1,3 @@
-// The commands on named tokens, as the command line offers them.
 import { Option, type Command } from "commander";
 import { examples, type Action } from "./command-parts.ts";
 import { TOKEN_ROLES } from "../schema/token-role.ts";
@@ -7,19 +6,19 @@ type Tokens = typeof import("./tokens.ts");
 const load = (): Promise<Tokens> => import("./tokens.ts");
 
 export function addTokenCommands(program: Command, action: Action): void {
-  const tokens = program.command("tokens").description("who else may use the server, and for what");
+  const tokens = program.command("tokens").description("Manage the named tokens of the server");
 
   examples(
     tokens
       .command("create")
-      .argument("<name>", "whom or what it is for: 1 to 40 of a-z, 0-9 and -")
-      .description("make a token and print it, this once")
+      .argument("<name>", "Name of the token: 1 to 40 of a-z, 0-9 and -")
+      .description("Create a token and print it once")
       .addOption(
-        new Option("--role <role>", "what it allows: to look; also to steer runs; or everything")
+        new Option("--role <role>", "Role of the token: look at runs, also steer them, or everything")
           .choices(TOKEN_ROLES)
           .makeOptionMandatory(),
       )
-      .option("--expires <days>", "after how many days it no longer counts (default: never)")
+      .option("--expires <days>", "Days until the token expires (default: never)")
       .action(
         action(async (output, name: string, flags: import("./tokens.ts").CreateFlags) =>
           (await load()).create(output, name, flags),
@@ -32,7 +31,7 @@ export function addTokenCommands(program: Command, action: Action): void {
   examples(
     tokens
       .command("list")
-      .description("all named tokens, without their secrets")
+      .description("List all named tokens without their secrets")
       .action(action(async (output) => (await load()).list(output))),
     "tutti tokens list",
   );
@@ -40,8 +39,8 @@ export function addTokenCommands(program: Command, action: Action): void {
   examples(
     tokens
       .command("revoke")
-      .argument("<name>", "the token's name")
-      .description("cut off whoever uses a token")
+      .argument("<name>", "Name of the token")
+      .description("Revoke a token at once")
       .action(action(async (output, name: string) => (await load()).revoke(output, name))),
     "tutti tokens revoke ci",
   );

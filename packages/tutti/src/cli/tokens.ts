@@ -1,5 +1,5 @@
-// `tutti tokens`: who else may use the server. Works on the files of the data folder, whether a server runs on it or not: it
-// reads them at every request. With `--url` the server of another machine is asked.
+// `tutti tokens`: changes the token files of the data folder, which a server reads at every request. With `--url` it
+// uses the routes of that server.
 import { findAddress } from "./find-address.ts";
 import { openTokens } from "../main/settings.ts";
 import type { Output } from "./output.ts";
@@ -43,7 +43,7 @@ export async function create(output: Output, name: string, { role, expires }: Cr
   const created = await (await openSource(output)).create({ name, role, ...days });
   output.value(created);
   output.result(created.token);
-  output.line(`This is the only time that it is shown. It allows ${role}${ending(created)}.`);
+  output.line(`Store this token now: it is not shown again. Its role is ${role}${describeExpiry(created)}.`);
   return 0;
 }
 
@@ -51,9 +51,11 @@ export async function list(output: Output): Promise<number> {
   const rows = await (await openSource(output)).list();
   output.value(rows);
   for (const row of rows) {
-    output.result(`${row.name}  ${row.role}  made ${dayOf(row.createdAt)}${row.expired ? ", expired" : ending(row)}`);
+    output.result(
+      `${row.name}  ${row.role}  created ${dayOf(row.createdAt)}${row.expired ? ", expired" : describeExpiry(row)}`,
+    );
   }
-  if (rows.length === 0) output.line("there are no named tokens");
+  if (rows.length === 0) output.line('No named tokens. Create one with "tutti tokens create".');
   return 0;
 }
 
@@ -64,6 +66,6 @@ export async function revoke(output: Output, name: string): Promise<number> {
   return 0;
 }
 
-const ending = ({ expiresAt }: Row): string => (expiresAt === null ? "" : `, until ${dayOf(expiresAt)}`);
+const describeExpiry = ({ expiresAt }: Row): string => (expiresAt === null ? "" : `, valid until ${dayOf(expiresAt)}`);
 
 const dayOf = (time: string): string => time.slice(0, 10);

@@ -1,4 +1,4 @@
-// `tutti translate`: the same message in another protocol, and what that one could not carry.
+// `tutti translate`: converts messages to another protocol and reports what could not be carried over.
 import { findMessages } from "./find-messages.ts";
 import type { TextProblem } from "./find-messages.ts";
 import { answerParser, timeNow, translate as translateMessage } from "./local-messages.ts";
@@ -15,7 +15,7 @@ export interface TranslateFlags {
 export async function translate(output: Output, name: string, flags: TranslateFlags): Promise<number> {
   const [source, ...others] = readSources([name]);
   if (source === undefined || source.isFound || others.length > 0)
-    throw new TuttiError("usage", `${name} is a folder; translate takes one file`);
+    throw new TuttiError("usage", `"${name}" is a folder. Name one file to translate.`);
   const receivedAt = timeNow();
   const found = findMessages(source.text, name, flags.from, { profile: "lenient", receivedAt });
   const results = found.messages.map(({ path, protocol, value }) => ({
@@ -33,14 +33,14 @@ export async function translate(output: Output, name: string, flags: TranslateFl
   for (const { path, reason } of lost) output.warn(`not carried over${at(path)}: ${reason}`);
   for (const { path, reason } of filled) output.warn(`filled in${at(path)}: ${reason}`);
   const complete = results.length > 0 && results.every((each) => each.messages.length > 0);
-  if (results.length === 0) output.warn(`there is no message in ${name}`);
-  else if (!complete) output.warn("a message could not be translated");
+  if (results.length === 0) output.warn(`"${name}" contains no message`);
+  else if (!complete) output.warn("at least one message could not be translated");
   return complete && !problems.some(({ severity }) => severity === "error") ? 0 : 1;
 }
 
 const at = (path: string): string => (path === "" ? "" : ` (${path})`);
 
-/** A message as it is sent: a delimited block for each answer, JSON for everything else. */
+/** Formats messages for sending: a delimited block for each `response`, JSON for the other protocols. */
 function wireText(to: Protocol, list: readonly unknown[]): string {
   const { delimiterStart, delimiterEnd } = answerParser;
   if (to !== "response") return JSON.stringify(list.length === 1 ? list[0] : list, null, 2);

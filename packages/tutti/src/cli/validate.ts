@@ -1,4 +1,4 @@
-// `tutti validate`: checks messages in files, folders or the standard input, and tells every problem with its place.
+// `tutti validate`: checks messages in files, folders or stdin and reports every problem with its path.
 import { findMessages } from "./find-messages.ts";
 import type { TextProblem } from "./find-messages.ts";
 import { readMessage, timeNow } from "./local-messages.ts";
@@ -29,7 +29,7 @@ export async function validate(output: Output, names: string[], flags: ValidateF
   const skipped: string[] = [];
   for (const source of readSources(names)) {
     const checked = check(source, flags.protocol, options);
-    // What lies in a folder and is no message at all is not a wrong message.
+    // An unrelated file within a folder is not an invalid message.
     if (checked === null) skipped.push(source.name);
     else {
       files.push(checked);
@@ -44,8 +44,8 @@ export async function validate(output: Output, names: string[], flags: ValidateF
   return valid ? 0 : 1;
 }
 
-function check(source: MessageSource, wanted: Protocol | undefined, options: ReadOptions): CheckedFile | null {
-  const found = findMessages(source.text, source.name, wanted, options);
+function check(source: MessageSource, expected: Protocol | undefined, options: ReadOptions): CheckedFile | null {
+  const found = findMessages(source.text, source.name, expected, options);
   const isUnknown = found.messages.length === 0 && found.protocol === null;
   if (source.isFound && isUnknown && !isBroken(found.problems, source.name)) return null;
   const problems = found.messages.flatMap(({ path, protocol, value }) =>
@@ -61,13 +61,13 @@ function check(source: MessageSource, wanted: Protocol | undefined, options: Rea
   };
 }
 
-/** A file that should be JSON and is not may be a message that was cut. */
+/** A `.json` file that is not JSON may be a truncated message, so it counts as invalid. */
 const isBroken = (problems: readonly TextProblem[], name: string): boolean =>
   name.endsWith(".json") && problems.some(({ code }) => ["not_json", "not_text", "empty"].includes(code));
 
-function joinPath(before: string, path: string): string {
-  if (before === "" || path === "") return before + path;
-  return path.startsWith("[") ? before + path : `${before}.${path}`;
+function joinPath(base: string, path: string): string {
+  if (base === "" || path === "") return base + path;
+  return path.startsWith("[") ? base + path : `${base}.${path}`;
 }
 
 function show(output: Output, { file, valid, protocol, messages: count, problems }: CheckedFile): void {

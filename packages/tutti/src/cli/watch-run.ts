@@ -1,4 +1,4 @@
-// A run of a server while it changes: the fold of its events, by the same rules as on the server.
+// Watches a run on a server by folding its events with the rules of the server.
 import type { LiveRun } from "./runs.ts";
 import type { ClientOptions } from "../client/call-route.ts";
 import { followEvents } from "../client/follow-events.ts";
@@ -8,11 +8,11 @@ import { TuttiError } from "../schema/error.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 
-/** How often a connection that was lost is tried again before the command gives up: for about six seconds. */
-const TRIES = 6;
+/** The command gives up after this many failed connections in a row, which takes about three seconds. */
+const MAX_TRIES = 6;
 const backOffMs = (tries: number): number => 100 * 2 ** (tries - 1);
 
-/** `read` gives all events of the run after one of them. */
+/** `read` returns all events of the run after `afterSeq`. */
 export async function watchRun(
   { baseUrl, token }: ClientOptions,
   id: string,
@@ -25,14 +25,14 @@ export async function watchRun(
   let seq = past.at(-1)!.seq;
   let tries = 0;
   const listeners = new Set<(event: StoredEvent, run: Run) => void>();
-  const lost = Promise.withResolvers<never>();
-  // Whoever waits hears of it; if nobody does, that is no fault of its own.
-  lost.promise.catch(() => {});
+  const connectionLost = Promise.withResolvers<never>();
+  // `waitFor` receives the rejection; without a waiter it must not end the process as unhandled.
+  connectionLost.promise.catch(() => {});
   const fail = (error: unknown) => {
-    leave();
-    lost.reject(error);
+    stopFollowing();
+    connectionLost.reject(error);
   };
-  const leave = followEvents({
+  const stopFollowing = followEvents({
     baseUrl,
     ...(token === undefined ? {} : { token }),
     run: id,
@@ -50,19 +50,19 @@ export async function watchRun(
     },
     onConnection: (connection) => {
       if (connection === "live") tries = 0;
-      if (connection !== "waiting" || ++tries < TRIES) return;
-      const message = `the server at ${baseUrl} is gone; the run goes on when it is back: tutti attach ${id}`;
+      if (connection !== "waiting" || ++tries < MAX_TRIES) return;
+      const message = `The server at ${baseUrl} is gone. When it is back, continue with "tutti attach ${id}".`;
       fail(new TuttiError("server_unreachable", message));
     },
   });
 
-  async function passing(reached: (run: Run) => boolean): Promise<void> {
+  async function waitFor(reached: (run: Run) => boolean): Promise<void> {
     if (reached(run)) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const listener = (_: StoredEvent, now: Run) => reached(now) && resolve();
     listeners.add(listener);
     try {
-      await Promise.race([promise, lost.promise]);
+      await Promise.race([promise, connectionLost.promise]);
     } finally {
       listeners.delete(listener);
     }
@@ -78,19 +78,19 @@ export async function watchRun(
       return () => listeners.delete(listener);
     },
     /**
-     * Events that were decided together come one by one, and what lies between them is no state that the run was ever
-     * in. The log has them together: what it says is waited for, and counts.
+     * Events that were decided together arrive one by one, and the run was never in a state between them. Therefore a
+     * match counts only if it still holds after everything that is in the log by then.
      */
     async until(reached) {
       for (;;) {
-        await passing(reached);
+        await waitFor(reached);
         const { runSeq } = fold(run, await read(seq))!;
-        await passing((now) => now.runSeq >= runSeq);
+        await waitFor((now) => now.runSeq >= runSeq);
         if (reached(run)) return run;
       }
     },
-    // What is left to tidy up is the server's to do.
+    // The server cleans up after its runs.
     settled: async () => {},
-    close: leave,
+    close: stopFollowing,
   };
 }

@@ -1,4 +1,4 @@
-// The log of a run: taken along, taken in elsewhere, folded again, and gone on from.
+// `tutti export`, `import`, `replay`, `logs` and `fork` without a server.
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -17,7 +17,7 @@ const run = async (agent: string, ...more: string[]) =>
 const good = () => lab.scenario([...mainSession([{ id: "one" }, { id: "two" }]), goodWorker]);
 
 describe("a run's log", () => {
-  it("is exported, and imported elsewhere as the same run, once", async () => {
+  it("can be exported, and imported into another data folder once, as the same run", async () => {
     lab.playsAgents = false;
     const { last } = await run(good());
     const file = join(lab.folder, "run.jsonl");
@@ -41,7 +41,7 @@ describe("a run's log", () => {
     expect((await lab.tutti([...there, "import", file])).code).toBe(4);
   });
 
-  it("that is damaged is refused with its line, and nothing is taken in", async () => {
+  it("with damage is refused with the line number, and nothing is imported", async () => {
     const { last } = await run(good());
     const whole = (await lab.tutti(["export", last.id!])).stdout.split("\n");
     const file = join(lab.folder, "damaged.jsonl");
@@ -62,32 +62,32 @@ describe("a run's log", () => {
     expect((await lab.tutti([...there, "--json", "list"])).stdout.trim()).toBe("[]");
   });
 
-  it("is folded again, event by event, and found in order", async () => {
+  it("is replayed event by event without problems", async () => {
     const { last } = await run(good());
     const { code, stdout } = await lab.tutti(["replay", last.id!.slice(5, 12)]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/ 1 {2}\S+ {2}run orch_/);
-    expect(stdout.trim().split("\n").at(-1)).toMatch(/^\d+ events, completed, in order$/);
+    expect(stdout.trim().split("\n").at(-1)).toMatch(/^\d+ events, completed, no problems$/);
     const { lines } = await lab.json(["replay", last.id!, "--until", "3"]);
     expect(lines).toHaveLength(4);
     expect(lines.at(-1)).toMatchObject({ events: 3, status: "analyzing", problems: [] });
   });
 
-  it("is followed together with what was said in a session, and nothing of that is read twice", async () => {
+  it("comes with transcripts, of which no part is read twice", async () => {
     lab.playsAgents = false;
     const { last } = await run(good());
     const { sessionId } = lab.events().flatMap((event) => (event.type === "worker:spawning" ? [event.data] : []))[0]!;
     const read = openTranscripts(lab.data);
     const whole = read(last.id!, sessionId, 0);
     expect(whole.at(-1)).toMatchObject({ n: whole.length, type: "turnOver" });
-    // Whoever read this again would find nothing in it.
+    // A second read of the blanked file would find no entries.
     const output = join(lab.data, "sessions", last.id!, sessionId, "output.log");
     writeFileSync(output, " ".repeat(statSync(output).size));
     expect(read(last.id!, sessionId, whole.length - 1)).toEqual(whole.slice(-1));
     expect(read(last.id!, sessionId, whole.length)).toEqual([]);
   });
 
-  it("of an old file of states is taken in as it can be read, and nothing of it begins by itself", async () => {
+  it("can be imported from an old orchestrators.json, and its runs do not start by themselves", async () => {
     const file = join(lab.folder, "orchestrators.json");
     const state = {
       id: "orch_abc123def456",
@@ -122,7 +122,7 @@ describe("a run's log", () => {
 });
 
 describe("a fork", () => {
-  it("goes on from one event of another run: what was done by then, or since, is not done again", async () => {
+  it("continues from an event of another run, and reuses work from before and after that event", async () => {
     lab.playsAgents = false;
     const writer = (id: string) =>
       worker(id, { tools: ["Bash"], write: { [`docs/${id}.md`]: id }, block: done({ summary: id }) });
@@ -143,7 +143,7 @@ describe("a fork", () => {
       mine.filter((event) => event.type === type).map(({ data }) => (data as { taskId: string }).taskId);
     expect(of("worker:spawning").filter((task) => task === "one")).toHaveLength(1);
     expect(of("worker:completed")).toEqual(["one", "two"]);
-    // The second was done after that event, and is not done again either.
+    // The second task completed after that event, and its result is reused too.
     expect(of("worker:spawned")).toEqual(["one"]);
     const fresh = await lab.json(["fork", last.id!, "--at", String(at), "--fresh"]);
     const forkedAt = lab.events().find(({ run: id, type }) => id === fresh.last.id && type === "orchestrator:forked")!;

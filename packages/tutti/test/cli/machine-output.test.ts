@@ -1,4 +1,4 @@
-// What programs meet: one JSON value on stdout and nothing else, documented exit codes, pipes that end early.
+// Output for programs: one JSON value on stdout, documented exit codes, pipes that close early.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,18 +21,18 @@ describe("--json", () => {
     [["run"], "missing required argument 'request'"],
     [["templates", "show"], "missing required argument 'id'"],
     [["translate", "x", "--to", "nonsense"], "is invalid"],
-    [[], "say which command"],
-    [["templates"], "say which command"],
-    [["--url", "nowhere", "list"], "--url takes an address"],
+    [[], "The command is missing"],
+    [["templates"], "The command is missing"],
+    [["--url", "nowhere", "list"], "is not a valid value of --url"],
     [["--url", "http://127.0.0.1:1", "init", "x"], "takes no --url"],
-    [["completion", "tcsh"], "bash, zsh and fish"],
-  ])("tells wrong usage %j as one value on stdout, with exit 2", async (args, message) => {
+    [["completion", "tcsh"], "bash, zsh or fish"],
+  ])("prints wrong usage %j as one value on stdout and exits with 2", async (args, message) => {
     const { code, lines } = await tuttiJson<{ error: { code: string; message: string } }>(args);
     expect(code).toBe(2);
     expect(lines).toEqual([{ error: { code: "usage", message: expect.stringContaining(message) } }]);
   });
 
-  it("gives the version and the help as one value too", async () => {
+  it("prints the version and the help as one value", async () => {
     expect(await tuttiJson(["--version"])).toMatchObject({
       code: 0,
       lines: [{ version: expect.stringMatching(/^\d/) }],
@@ -52,23 +52,20 @@ describe("--json", () => {
     [["templates", "import", "missing.json"]],
     [["confirm", "x", "--edit", "missing.json"]],
     [["mailbox", "send", "developer", "--file", "missing.json"]],
-  ])(
-    "says not found, exit 3, for a file that is not there, and wrong usage, exit 2, for a folder: %j",
-    async (args) => {
-      const given = (path: string) =>
-        tuttiJson(["--data-dir", folder, ...args.map((arg) => (arg.startsWith("missing") ? path : arg))]);
-      for (const path of [join(folder, "missing"), join(import.meta.filename, "below-a-file")]) {
-        expect(await given(path)).toMatchObject({ code: 3, lines: [{ error: { code: "item_not_found" } }] });
-      }
-      // What can look at all files of a folder does.
-      if (args[0] === "validate") return;
-      expect(await given(folder)).toMatchObject({ code: 2, lines: [{ error: { code: "usage" } }] });
-    },
-  );
+  ])("exits with 3 for a missing file and with 2 for a folder: %j", async (args) => {
+    const given = (path: string) =>
+      tuttiJson(["--data-dir", folder, ...args.map((arg) => (arg.startsWith("missing") ? path : arg))]);
+    for (const path of [join(folder, "missing"), join(import.meta.filename, "below-a-file")]) {
+      expect(await given(path)).toMatchObject({ code: 3, lines: [{ error: { code: "item_not_found" } }] });
+    }
+    // `validate` accepts a folder.
+    if (args[0] === "validate") return;
+    expect(await given(folder)).toMatchObject({ code: 2, lines: [{ error: { code: "usage" } }] });
+  });
 });
 
-describe("words", () => {
-  it("about wrong usage go to stderr, with nothing on stdout", () => {
+describe("without --json", () => {
+  it("wrong usage goes to stderr, with nothing on stdout", () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [LAUNCHER, "list", "--no-such-flag"], {
       encoding: "utf8",
     });
@@ -76,12 +73,14 @@ describe("words", () => {
     expect(stderr).toContain("unknown option");
   });
 
-  it("that were not asked for are left out with --quiet", async () => {
-    expect(await tutti(["--data-dir", folder, "list"])).toMatchObject({ stdout: "no runs yet\n" });
+  it("--quiet prints results only", async () => {
+    expect(await tutti(["--data-dir", folder, "list"])).toMatchObject({
+      stdout: 'No runs yet. Start one with "tutti run".\n',
+    });
     expect(await tutti(["--data-dir", folder, "--quiet", "list"])).toMatchObject({ stdout: "", stderr: "" });
   });
 
-  it("that nobody reads end the command quietly with 0", () => {
+  it("a finished command whose output is not read exits with 0 and prints no error", () => {
     const command = `"${process.execPath}" "${LAUNCHER}" --json --data-dir "${folder}" templates show documentation | true; exit \${PIPESTATUS[0]}`;
     const { status, stderr } = spawnSync("bash", ["-c", command], { encoding: "utf8" });
     expect([status, stderr]).toEqual([0, ""]);

@@ -1,4 +1,4 @@
-// Help, documentation and completion come from one table of commands, so none of them can be out of date.
+// Help, documentation and completion come from one command table.
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,12 +9,12 @@ import { commandTable, leaves, renderCommands, storedCommands } from "../../../.
 import { examplesOf } from "../../src/cli/command-parts.ts";
 import { pathOf } from "../../src/cli/program.ts";
 
-describe("the table of commands", () => {
-  it("is what docs/cli.md says; after a change: node scripts/generate-cli-docs.mjs", () => {
+describe("the command table", () => {
+  it("matches docs/cli.md; after a change run node scripts/generate-cli-docs.mjs", () => {
     expect(storedCommands()).toBe(renderCommands());
   });
 
-  it("has one line and an example for each command, and its examples name commands and flags that there are", async () => {
+  it("has one line and an example for each command, and its examples use only existing commands and flags", async () => {
     const program = commandTable();
     const globals = program.options.map(({ long }) => long);
     for (const command of leaves(program)) {
@@ -24,8 +24,8 @@ describe("the table of commands", () => {
       const flags = command.options.flatMap(({ long, short }) => [long, short]);
       for (const example of examplesOf(command)) {
         expect(example).toContain(`tutti ${path}`);
-        const [own] = example.split(/ \| | > /);
-        for (const [flag] of own!.replaceAll(/"[^"]*"/g, "").matchAll(/(?<= )--?[a-z][a-z-]*/g))
+        const [commandLine] = example.split(/ \| | > /);
+        for (const [flag] of commandLine!.replaceAll(/"[^"]*"/g, "").matchAll(/(?<= )--?[a-z][a-z-]*/g))
           expect([...flags, ...globals], example).toContain(flag);
       }
     }
@@ -36,7 +36,7 @@ describe("the table of commands", () => {
 });
 
 describe("completion", () => {
-  it("for bash knows commands, flags and the ids of runs, items and templates; for the others there is one too", async () => {
+  it("in bash covers commands, flags and the ids of runs, items and templates; zsh and fish have a script too", async () => {
     const { stdout: script } = await tutti(["completion", "bash"]);
     const folder = mkdtempSync(join(tmpdir(), "tutti-completion-"));
     try {

@@ -1,4 +1,3 @@
-// `tutti rehearse`: a template carried out by scripted agents, to see what it would do.
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +13,7 @@ import { Scenario } from "../../src/session/drivers/script/scenario.ts";
 import { TemplateLibrary } from "../../src/template/library.ts";
 
 let lab: InProcessLab;
-/** Where rehearsals make their folders in these tests, so that nobody else's are counted. */
+/** Parent of the rehearsal folders of this test, so that folders of other processes do not count. */
 let temporary: string;
 beforeEach(() => {
   lab = new InProcessLab();
@@ -43,7 +42,7 @@ const rehearseJson = async (...args: string[]) => {
 };
 
 describe("a rehearsal", () => {
-  it("shows the course of a template in words, succeeds, and leaves nothing behind", async () => {
+  it("prints the course of a template, succeeds, and leaves no files or processes", async () => {
     const { code, stdout, stderr } = await rehearse("implementation");
     expect(code, stderr).toBe(0);
     const seen = [
@@ -68,11 +67,11 @@ describe("a rehearsal", () => {
       expect(found, String(each)).toBeGreaterThanOrEqual(0);
       at += found;
     }
-    // The middle of a prompt is shown only when it is asked for.
+    // The middle of a prompt is shown only with `--prompts`.
     expect(stdout).not.toContain("Plan by vertical slices");
   });
 
-  it("with --prompts shows every prompt as a whole, with the person's words in it", async () => {
+  it("with --prompts shows every prompt in full, with the request and the variables of the user", async () => {
     const { stdout } = await rehearse(
       "implementation",
       "--prompts",
@@ -87,7 +86,7 @@ describe("a rehearsal", () => {
     expect(stdout).not.toMatch(/\{[A-Z_][A-Z0-9_]*\}/);
   });
 
-  it("with --json gives the run's events, every prompt in full, and the outcome last", async () => {
+  it("with --json prints the events of the run, every prompt in full, and the outcome last", async () => {
     const { code, lines, last, prompts } = await rehearseJson("documentation", "--tasks", "5");
     expect(code).toBe(0);
     expect(last).toMatchObject({ outcome: "success", census: { planned: 5, completed: 5 } });
@@ -104,13 +103,13 @@ describe("a rehearsal", () => {
     for (const { text } of prompts) expect(text).toContain("<<<END_ORCHESTRATOR_RESPONSE>>>");
   });
 
-  it("of one task has nothing to merge", async () => {
+  it("of one task has no aggregation phase", async () => {
     const { last, prompts } = await rehearseJson("_default", "--tasks", "1");
     expect(last).toMatchObject({ outcome: "success", census: { planned: 1 } });
     expect(prompts.map(({ phase }) => phase)).toEqual(["analysis", "taskPlanning", "workerExecution"]);
   });
 
-  it("finds the person's own templates, here one that extends subsession-doc and so has one phase (D4-123)", async () => {
+  it("finds templates of the user, here one that extends subsession-doc and so has one phase (D4-123)", async () => {
     const own = { id: "handbook", name: "Handbook", extends: "subsession-doc", variables: { DOCS_FOLDER: "handbook" } };
     mkdirSync(join(lab.data, "templates"), { recursive: true });
     writeFileSync(join(lab.data, "templates", "handbook.json"), JSON.stringify(own));
@@ -123,7 +122,7 @@ describe("a rehearsal", () => {
     expect(prompts[0]!.text).toContain("handbook/README.md");
   });
 
-  it("of something that is no template exits with 3, and one of a number that makes no sense with 2", async () => {
+  it("exits with 3 for an unknown template or folder, and with 2 for an invalid flag", async () => {
     const unknown = await rehearse("no-such-template");
     expect(unknown).toMatchObject({ code: 3, stderr: expect.stringContaining("template_not_found") });
     expect((await rehearse("_default", "--tasks", "0")).code).toBe(2);
@@ -131,7 +130,7 @@ describe("a rehearsal", () => {
     expect((await rehearse("_default", "--cwd", join(lab.folder, "nowhere"))).code).toBe(3);
   });
 
-  it("that is interrupted ends at once and takes everything with it", async () => {
+  it("that is interrupted ends at once and deletes its files", async () => {
     const child = lab.start(["rehearse", "documentation", "--tasks", "40"], { TMPDIR: temporary });
     let shown = "";
     child.stdout!.setEncoding("utf8").on("data", (text: string) => {
@@ -140,11 +139,11 @@ describe("a rehearsal", () => {
     });
     const [code] = (await once(child, "close")) as [number | null];
     expect(code).toBe(130);
-    expect(shown).toContain("nothing is kept");
+    expect(shown).toContain("Nothing of this rehearsal is stored");
     expect(shown).not.toContain("tutti attach");
   });
 
-  it("starts no agent but the scripted one, whatever the run was told", async () => {
+  it("starts only the scripted agent, whatever agent the run names", async () => {
     const [analysis] = mainSession([]);
     const scenario = lab.scenario([{ ...analysis, turns: [{ then: "exit:7" }] }]).replace("script:", "");
     const local = openLocalEngine({ dataDir: lab.data, scenario });
@@ -161,7 +160,7 @@ describe("a rehearsal", () => {
   });
 });
 
-describe("a project's template", () => {
+describe("a template of a project", () => {
   const template = {
     id: "ours",
     name: "Ours",
@@ -180,7 +179,7 @@ describe("a project's template", () => {
     },
   };
 
-  it("gets the members that it alone demands, in blocks and tasks", () => {
+  it("gets the members that only it requires, in blocks and tasks", () => {
     lab.write(".tutti/templates/ours.json", JSON.stringify(template));
     const { template: ours } = new TemplateLibrary().resolve("ours", lab.repo);
     const scenario = Scenario.parse(rehearsalScenario(ours));
@@ -192,7 +191,7 @@ describe("a project's template", () => {
     for (const task of tasks) expect(task).toMatchObject({ owner: expect.any(String), scope: [expect.any(String)] });
   });
 
-  it("is found, carried out as it is, and starts none of the programs it names; the project stays as it was", async () => {
+  it("is rehearsed unchanged, starts none of the programs it names, and leaves the project unchanged", async () => {
     lab.write(".tutti/templates/ours.json", JSON.stringify(template));
     const before = lab.fingerprint();
     const { code, last, prompts, stdout } = await rehearseJson("ours", "--cwd", lab.repo);
@@ -205,7 +204,7 @@ describe("a project's template", () => {
     expect(words).toContain("onError would run command:touch /should/not/happen");
   });
 
-  it("that cannot be used is refused with the reason", async () => {
+  it("that is not valid is refused with the reason", async () => {
     lab.write(".tutti/templates/odd.json", JSON.stringify({ id: "odd", name: "Odd", config: { maxWorkers: 99 } }));
     const { code, stderr } = await rehearse("odd", "--cwd", lab.repo);
     expect(code).toBe(2);

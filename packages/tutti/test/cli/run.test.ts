@@ -1,4 +1,4 @@
-// `tutti run` on a real repository: one request through all phases, once as a process of its own.
+// `tutti run` on a real repository.
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -18,18 +18,18 @@ afterEach(() => lab.tearDown());
 
 const run = (agent: string, ...more: string[]) =>
   lab.json(["run", "write it down", "--cwd", lab.repo, "--agent", agent, ...more]);
-/** The folder of the first session that was spawned by an event of this type. */
+/** Returns the folder of the session in the first event of `type`. */
 const sessionOf = (lines: { type?: string; data?: unknown }[], id: string, type: string): string => {
   const { sessionId } = lines.find((line) => line.type === type)!.data as { sessionId: string };
   return join(lab.data, "sessions", id, sessionId);
 };
 const types = (lines: { type?: string }[]) => lines.flatMap(({ type }) => (type === undefined ? [] : [type]));
 
-/** An environment of its own, if only an empty one, makes it a process of its own. */
+/** `InProcessLab` starts a real process for a command with an environment, even an empty one. */
 const OWN_PROCESS = {};
 
 describe("one request", () => {
-  it("goes through all five phases to an outcome whose census adds up, without touching the person's checkout (D4-001, D4-003)", async () => {
+  it("goes through all five phases to an outcome whose census adds up, without touching the checkout of the user (D4-001, D4-003)", async () => {
     lab.write("notes.txt", "not committed\n");
     const before = lab.fingerprint();
     const agent = lab.scenario([
@@ -87,7 +87,7 @@ describe("one request", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("gives each worker its dependencies' work and nothing else of the others", async () => {
+  it("gives each worker the work of its dependencies, and no other work", async () => {
     const agent = agentOf("command", "team.ts");
     const plan = {
       tasks: [
@@ -129,7 +129,7 @@ describe("one request", () => {
     expect(last.outputFiles).toEqual(["packages/inner/docs/one.md"]);
   });
 
-  it("takes the main session's changes in aggregation and verification into the result, and none of those before", async () => {
+  it("includes changes of the main session from aggregation and verification, but not from earlier phases", async () => {
     const [analysis, planning, aggregation, verification] = mainSession([{ id: "a" }, { id: "b" }]) as {
       turns: object[];
     }[];
@@ -148,7 +148,7 @@ describe("one request", () => {
     expect(last.outputFiles).toEqual(["docs/a.md", "docs/b.md", "merged.txt", "verified.txt"]);
   });
 
-  it("of one task has its work verified and kept, though there is nothing to merge", async () => {
+  it("with one task is verified without an aggregation phase", async () => {
     const agent = lab.scenario([...mainSession([{ id: "one" }]), goodWorker]);
     const { lines, last } = await run(agent, "--yes", "--template", "documentation");
     expect(types(lines)).not.toContain("orchestrator:aggregated");
@@ -160,17 +160,17 @@ describe("one request", () => {
     expect(lab.git("show", `tutti/${last.id}:docs/one.md`)).toBe("# Title of one");
   });
 
-  it("with uncommitted changes works on the last commit and says so", async () => {
-    lab.write("README.md", "changed by the person\n");
+  it("on a repository with uncommitted changes works on the last commit and warns", async () => {
+    lab.write("README.md", "changed by the user\n");
     const agent = lab.scenario([...mainSession([{ id: "one" }]), goodWorker]);
     const { lines, last } = await run(agent, "--yes");
     const started = lines.find(({ type }) => type === "orchestrator:started")!;
     expect((started.data as { warnings: string[] }).warnings).toEqual([expect.stringContaining("uncommitted changes")]);
     expect(lab.git("show", `tutti/${last.id}:README.md`)).toBe("# A project");
-    expect(readFileSync(join(lab.repo, "README.md"), "utf8")).toBe("changed by the person\n");
+    expect(readFileSync(join(lab.repo, "README.md"), "utf8")).toBe("changed by the user\n");
   });
 
-  it("with prose, progress and cut bytes around the blocks is understood", async () => {
+  it("accepts blocks with prose, progress and split bytes around them", async () => {
     const progress =
       '<<<ORCHESTRATOR_RESPONSE>>>{"phase":"progress","data":{"task_id":"one","status":"in_progress","progress_percent":40,"current_action":"thinking"}}<<<END_ORCHESTRATOR_RESPONSE>>>';
     const agent = lab.scenario([
@@ -184,13 +184,13 @@ describe("one request", () => {
     ]);
     const { lines, last } = await run(agent, "--yes");
     expect(last.outcome).toBe("success");
-    const told = lines.find(({ type }) => type === "worker:progress");
-    expect(told?.data).toMatchObject({ taskId: "one", progress: 40, currentAction: "thinking" });
+    const progressed = lines.find(({ type }) => type === "worker:progress");
+    expect(progressed?.data).toMatchObject({ taskId: "one", progress: 40, currentAction: "thinking" });
   });
 });
 
-describe("work that goes wrong", () => {
-  it("fails its task, blocks what needs it, and degrades the run; --allow-degraded makes that exit 0", async () => {
+describe("an agent", () => {
+  it("that crashes fails its task, blocks the dependents and degrades the run; --allow-degraded exits with 0", async () => {
     const sessions = [
       ...mainSession([{ id: "good" }, { id: "bad" }, { id: "after", dependencies: ["bad"] }]),
       worker("bad", { then: "crash" }),
@@ -212,7 +212,7 @@ describe("work that goes wrong", () => {
     expect(again.code).toBe(0);
   });
 
-  it("in every task is a failed run", async () => {
+  it("that fails in every task fails the run", async () => {
     const sessions = [
       ...mainSession([{ id: "one" }, { id: "two" }]),
       worker("*", {
@@ -229,7 +229,7 @@ describe("work that goes wrong", () => {
     });
   });
 
-  it("that dies after it had claimed to be done, and had gone on, has failed", async () => {
+  it("that crashes has failed, unless its completion was the last block", async () => {
     const block = (phase: string, data: object) =>
       `<<<ORCHESTRATOR_RESPONSE>>>${JSON.stringify({ phase, data })}<<<END_ORCHESTRATOR_RESPONSE>>>`;
     const claim = block("completion", { task_id: "one", status: "success" });
@@ -243,7 +243,7 @@ describe("work that goes wrong", () => {
     });
   });
 
-  it("of an agent that prints its block as plain lines is understood", async () => {
+  it("may print its block as plain lines", async () => {
     const file = join(lab.folder, "plain.mjs");
     writeFileSync(
       file,
@@ -263,7 +263,7 @@ describe("work that goes wrong", () => {
     expect(last).toMatchObject({ outcome: "success", outputFiles: ["a.md"] });
   });
 
-  it("that only claims to be done has failed", async () => {
+  it("that reports success without a tool call or a change has failed", async () => {
     const sessions = [
       ...mainSession([{ id: "one" }]),
       worker("*", { say: "All done!", block: done({ output_files: ["docs/none.md"] }) }),
@@ -274,7 +274,7 @@ describe("work that goes wrong", () => {
     ]);
   });
 
-  it("without a block is asked for again with what is missing, and accepted when the block comes", async () => {
+  it("without a block is asked again with the reason, and accepted when the block comes", async () => {
     const sessions = [
       ...mainSession([{ id: "one" }]),
       worker("*", { say: "Finished, I think." }, { write: { "a.md": "a" }, block: done({}) }),
@@ -289,7 +289,7 @@ describe("work that goes wrong", () => {
 
   it.each([
     [
-      "cannot be read even with repairs",
+      "is not readable even with repairs",
       "<<<ORCHESTRATOR_RESPONSE>>> no object here <<<END_ORCHESTRATOR_RESPONSE>>>",
       "could not be used",
     ],
@@ -299,7 +299,7 @@ describe("work that goes wrong", () => {
       '"data.status" is missing',
     ],
   ])(
-    "whose block %s is asked for again with that reason, and what was said is on record (D0-077, D0-078, D0-080)",
+    "whose block %s is asked again with that reason, and its text is in the log (D0-077, D0-078, D0-080)",
     async (_, say, reason) => {
       lab.playsAgents = false;
       const sessions = [
@@ -316,15 +316,15 @@ describe("work that goes wrong", () => {
         type === "turn:ended" ? [data as { taskId: string | null }] : [],
       );
       expect(turns.find(({ taskId }) => taskId === "one")).toMatchObject({ said: say });
-      const asked = readFileSync(
+      const secondTurn = readFileSync(
         join(sessionOf(lines, last.id!, "worker:spawning"), "requests/turn-000002.json"),
         "utf8",
       );
-      expect((JSON.parse(asked) as { text: string }).text).toContain(reason);
+      expect((JSON.parse(secondTurn) as { text: string }).text).toContain(reason);
     },
   );
 
-  it("without a block three times in the analysis ends the run with the reason, and what was said and seemed to be meant is on record (D0-072, D0-073, D0-074, D0-075, D0-082/E71)", async () => {
+  it("without a block in three tries of the analysis ends the run with the reason; its text and the guessed phase are in the log (D0-072, D0-073, D0-074, D0-075, D0-082/E71)", async () => {
     lab.playsAgents = false;
     const { code, last, lines } = await run(lab.scenario([{ turns: [{ say: "The analysis is complete." }] }]), "--yes");
     expect(code).toBe(1);
@@ -350,7 +350,7 @@ describe("work that goes wrong", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("in the analysis can be put right by hand: the person supplies the data and the run goes on", async () => {
+  it("that fails in the analysis can be replaced by data from the user, and the run continues", async () => {
     const main = mainSession([{ id: "one" }]).slice(1);
     const sessions = [{ match: { role: "main", phase: "analysis" }, turns: [{ say: "Hm." }] }, ...main, goodWorker];
     const { last } = await run(lab.scenario(sessions), "--yes");
@@ -369,7 +369,7 @@ describe("work that goes wrong", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("that repeats the prompt, or speaks for another task, has no effect and is recorded", async () => {
+  it("that repeats the prompt, or reports for another task, has no effect, and the log records it", async () => {
     const echo = join(lab.folder, "echo.mjs");
     writeFileSync(echo, "let all = ''; for await (const part of process.stdin) all += part; console.log(all);");
     const { last, lines } = await run(`text:${process.execPath} ${echo}`, "--yes");
@@ -387,7 +387,7 @@ describe("work that goes wrong", () => {
     expect(spoof.last.census).toMatchObject({ completed: 0, failed: 2 });
   });
 
-  it("in the same file of two tasks is a conflict: both stay reachable, the run is degraded", async () => {
+  it("that changes the same file as another one causes a conflict: both versions stay reachable, the run is degraded", async () => {
     const sessions = [
       ...mainSession([{ id: "one" }, { id: "two" }]),
       worker("*", { write: { "same.md": "by {TASK_ID}\n" }, block: done({}) }),
@@ -405,7 +405,7 @@ describe("work that goes wrong", () => {
     expect(versions.toSorted()).toEqual(["by one", "by two"]);
   });
 
-  it("of a program that is not there any more when it is to start ends with exit 5", async () => {
+  it("whose program cannot be started ends the run with exit 5", async () => {
     const script = lab.write("tool.sh", "#!/bin/sh\necho hello\n");
     spawnSync("chmod", ["+x", script]);
     const { code, last } = await run("command:./tool.sh", "--yes");
@@ -415,10 +415,10 @@ describe("work that goes wrong", () => {
   });
 });
 
-describe("the person", () => {
+describe("the user", () => {
   const tasks = () => lab.scenario([...mainSession([{ id: "one" }, { id: "two" }]), goodWorker]);
 
-  it("is not there: without a terminal and without --yes the run waits in confirming, the next command is printed, exit 4", async () => {
+  it("without a terminal and without --yes gets the next command and exit 4, and the run stays in confirming", async () => {
     const { code, stdout, stderr } = await lab.tutti(["run", "x", "--cwd", lab.repo, "--agent", tasks()]);
     expect(code).toBe(4);
     expect(stdout).toContain("Title of two");
@@ -432,10 +432,10 @@ describe("the person", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("confirms on a terminal, or does not", async () => {
+  it("confirms or rejects the plan on a terminal", async () => {
     for (const [answer, outcome, exit] of [
       ["y", "success: 2 planned", 0],
-      ["n", "waits: tutti confirm", 4],
+      ["n", "is not confirmed", 4],
     ] as const) {
       const child = onTerminal(["--data-dir", lab.data, "run", "x", "--cwd", lab.repo, "--agent", tasks()]);
       let shown = "";
@@ -450,7 +450,7 @@ describe("the person", () => {
     }
   });
 
-  it("is asked by an agent: without a terminal the run waits, exit 4, and goes on in the same session when answered", async () => {
+  it("without a terminal gets exit 4 when an agent asks, and the answer continues the same session", async () => {
     const sessions = [
       ...mainSession([{ id: "one" }]),
       worker("*", { write: { "a.md": "a" }, then: "ask:Tabs or spaces?" }, { block: done({}) }),
@@ -467,7 +467,7 @@ describe("the person", () => {
     expect(again).toMatchObject({ code: 3, last: { error: { code: "item_not_found" } } });
   });
 
-  it("is only left alone with a question when nothing else can go on", async () => {
+  it("without a terminal gets a question only when no other task can proceed", async () => {
     const sessions = [
       ...mainSession([{ id: "asks" }, { id: "first" }, { id: "second", dependencies: ["first"] }]),
       worker("asks", { write: { "a.md": "a" }, then: "ask:Which?" }, { block: done({}) }),
@@ -482,7 +482,7 @@ describe("the person", () => {
     await lab.json(["cancel", lab.events()[0]!.run!]);
   });
 
-  it("who stops reading ends the command in order", async () => {
+  it("ends the command in order by closing its output pipe", async () => {
     const launcher = join(import.meta.dirname, "../../bin/tutti.js");
     const agent = lab.scenario([...mainSession([{ id: "one" }]), worker("*", { delayMs: 1500, then: "hang" })]);
     const command = [
@@ -505,7 +505,7 @@ describe("the person", () => {
     await lab.json(["cancel", lab.events()[0]!.run!]);
   });
 
-  it("who closes the window while a question is open ends the command in order, agents included", async () => {
+  it("ends the command and its agents by closing the window during a question", async () => {
     const sessions = [
       ...mainSession([{ id: "one" }, { id: "two" }]),
       worker("one", { then: "ask:Which?" }),
@@ -523,7 +523,7 @@ describe("the person", () => {
     await lab.json(["cancel", lab.events()[0]!.run!]);
   });
 
-  it("sees an agent's words as words, not as commands to the terminal", async () => {
+  it("sees the text of an agent without control characters", async () => {
     const [analysis, , aggregation] = mainSession([]) as object[];
     const title = "nice\u001b]0;PWNED\u0007\u001b[1A\u001b[2Kspoof\nerror: fake";
     const tasks = { phase: "task_list", data: { tasks: [{ id: "one", title, description: "d" }] } };
@@ -538,7 +538,7 @@ describe("the person", () => {
     expect(stdout).not.toMatch(/^error: fake/m);
   });
 
-  it("interrupts: agents are ended, exit 130, and the run goes on later where it was", async () => {
+  it("interrupts a run with exit 130: the agents end, and attach continues the run", async () => {
     lab.playsAgents = false;
     const sessions = [
       ...mainSession([{ id: "quick" }, { id: "slow" }]),
@@ -563,7 +563,7 @@ describe("the person", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("cancels a run that waits", async () => {
+  it("cancels a run that waits for confirmation", async () => {
     await run(tasks());
     const id = lab.events()[0]!.run!;
     const { code, last } = await lab.json(["cancel", id]);

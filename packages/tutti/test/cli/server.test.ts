@@ -1,4 +1,4 @@
-// Commands beside a running server: they find it by themselves, or are told where it is.
+// Commands next to a running server: they find it by themselves, or use `--url`.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -31,7 +31,7 @@ const here = (...args: string[]) => tuttiJson<JsonLine>(["--data-dir", lab.data,
 const run = (agent: string, ...more: string[]) => here("run", "x", "--cwd", lab.repo, "--agent", agent, ...more);
 
 describe("a server on the same data folder", () => {
-  it("is found by every command, carries their runs, and is forgotten when it ends", async () => {
+  it("is found by every command, runs their requests, and is not found any more after its end", async () => {
     const server = await serve();
     while (!existsSync(join(lab.data, "server.json"))) await sleep(20);
     const failing = worker("b", {
@@ -39,7 +39,7 @@ describe("a server on the same data folder", () => {
     });
     const agent = lab.scenario([...mainSession([{ id: "a" }, { id: "b" }]), failing, goodWorker]);
 
-    // Without a terminal and without --yes the plan waits, and another command confirms it.
+    // Without a terminal and without `--yes` the plan stays open, and another command confirms it.
     const waiting = await run(agent);
     expect(waiting).toMatchObject({ code: 4, last: { error: { code: "needs_confirmation" } } });
     const id = (waiting.lines[0] as { run: string }).run;
@@ -58,18 +58,18 @@ describe("a server on the same data folder", () => {
       last: { id, outcome: "success", census: { completed: 1, skipped: 1 } },
     });
 
-    // A run that is left to the server; what it does can be looked at, and followed to its end.
-    const left = await run(agent, "--yes", "--detach");
-    expect(left).toMatchObject({ code: 0, lines: [{ id: expect.stringMatching(/^orch_/) }] });
-    const second = left.last.id!;
+    // A detached run can be read and followed to its end.
+    const detached = await run(agent, "--yes", "--detach");
+    expect(detached).toMatchObject({ code: 0, lines: [{ id: expect.stringMatching(/^orch_/) }] });
+    const second = detached.last.id!;
     expect(await here("logs", second, "--follow")).toMatchObject({ code: 0 });
     const attached = await here("attach", second);
     expect(attached).toMatchObject({ code: 1, last: { id: second, outcome: "degraded" } });
     const [item] = (await here("inbox")).last as unknown as { id: string; kind: string }[];
     expect(item!.kind).toBe("failure");
     expect(await here("answer", item!.id.slice(5), "--option", "1")).toMatchObject({ code: 1, last: { id: second } });
-    const said = await here("logs", second, "--task", "a");
-    expect(said.lines.map((line) => line.type)).toEqual(
+    const taskLog = await here("logs", second, "--task", "a");
+    expect(taskLog.lines.map((line) => line.type)).toEqual(
       expect.arrayContaining(["worker:spawning", "worker:completed", "prompt", "tool"]),
     );
     expect(await here("logs", second, "--task", "none")).toMatchObject({
@@ -79,23 +79,23 @@ describe("a server on the same data folder", () => {
     const copy = await tutti(["--data-dir", lab.data, "export", second]);
     expect(JSON.parse(copy.stdout.split("\n")[0]!)).toMatchObject({ tutti: "run", run: second });
 
-    // Who leaves does not end it.
+    // A client that stops following does not end the run.
     const hanging = lab.scenario([...mainSession([{ id: "slow" }]), worker("slow", { then: "hang" })], "hanging.json");
     const third = (await run(hanging, "--yes", "--detach")).last.id!;
     const child = lab.start(["attach", third]);
     const end = finished(child);
     while ((await here("status", third)).last.status !== "running") await sleep(50);
-    // A command that follows the run has its handler of signals.
+    // Once the client is connected, `attach` has installed its signal handler.
     const headers = { authorization: `Bearer ${readFileSync(join(lab.data, "token"), "utf8").trim()}` };
     const metrics = async () => (await fetch(`${server.url}/metrics`, { headers })).text();
     await expect.poll(metrics).toMatch(/^tutti_live_clients 1$/m);
     child.kill("SIGINT");
-    expect(await end).toMatchObject({ code: 130, stdout: expect.stringContaining("left; it goes on") });
+    expect(await end).toMatchObject({ code: 130, stdout: expect.stringContaining("The run continues on the server") });
     expect((await here("status", third)).last.status).toBe("running");
     expect(await here("cancel", third)).toMatchObject({ code: 0, last: { id: third, outcome: "cancelled" } });
     expect(await here("delete", third)).toMatchObject({ code: 0 });
 
-    // What is refused there is refused here, with the same code.
+    // Refusals of the server reach the command with the same code.
     expect(await here("pause", second)).toMatchObject({ code: 4, last: { error: { code: "wrong_state" } } });
     expect(await here("retry", second, "nothing")).toMatchObject({
       code: 3,
@@ -106,7 +106,7 @@ describe("a server on the same data folder", () => {
     expect(await here("delete", second)).toMatchObject({ code: 0, last: { id: second, removed: true } });
     expect((await here("list")).last).toMatchObject([{ id }]);
 
-    // By its address, with its token from elsewhere.
+    // From another data folder, with `--url` and `--token`.
     const elsewhere = ["--data-dir", join(lab.folder, "elsewhere"), "--url", server.url];
     expect(await tuttiJson([...elsewhere, "list"])).toMatchObject({
       code: 4,
@@ -129,7 +129,7 @@ describe("a server on the same data folder", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("that was killed is not looked for: the next command works by itself, with what was in its log", async () => {
+  it("that was killed is ignored: the next command opens its own engine on the log", async () => {
     const server = await serve("--token", "of-its-own");
     while (findServer(lab.data) === null) await sleep(20);
     expect(await here("list")).toMatchObject({ code: 4, last: { error: { code: "unauthorized" } } });
@@ -137,7 +137,7 @@ describe("a server on the same data folder", () => {
     vi.stubEnv("TUTTI_TOKEN", "of-its-own");
     const waiting = await run(lab.scenario([...mainSession([{ id: "a" }]), goodWorker]));
     const id = (waiting.lines[0] as { run: string }).run;
-    // Who follows a run is told when the server is gone for good.
+    // A command that follows a run fails when the server is gone.
     const following = here("logs", id, "-f");
     await sleep(500);
     server.child.kill("SIGKILL");
@@ -151,8 +151,8 @@ describe("a server on the same data folder", () => {
   });
 });
 
-describe("the file that says where a server listens", () => {
-  it("counts for nothing if another process has its number, or if it makes no sense", () => {
+describe("server.json", () => {
+  it("is ignored if another process has its pid, or if it is not valid", () => {
     lab.write("server.json", "{");
     expect(findServer(lab.repo)).toBe(null);
     const owner = { pid: process.pid, startTime: "1", bootId: "other" };

@@ -1,4 +1,4 @@
-// The commands that steer runs, as real processes on real repositories.
+// The commands that steer runs, on real repositories.
 import { once } from "node:events";
 import { join } from "node:path";
 import { writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ const failingOnce = {
   turns: [{ block: { phase: "completion", data: { task_id: "{TASK_ID}", status: "failed", error: "no luck" } } }],
 };
 
-/** A run whose plan waits, made in this process. */
+/** Creates a run that waits for confirmation. */
 async function waitingPlan(tasks: ScriptedTask[], ...sessions: object[]): Promise<string> {
   const agent = lab.scenario([...mainSession(tasks), ...sessions]);
   const local = openLocalEngine({ dataDir: lab.data });
@@ -40,7 +40,7 @@ async function statusOf(id: string): Promise<string | undefined> {
 }
 
 describe("tutti start", () => {
-  it("begins a run that was only created, by the beginning of its id, and follows it", async () => {
+  it("starts a created run by a prefix of its id, and follows it", async () => {
     const agent = lab.scenario([...mainSession([{ id: "a" }]), goodWorker]);
     const local = openLocalEngine({ dataDir: lab.data });
     const { id } = await local.engine.create({ templateId: "documentation", cwd: lab.repo, message: "x", agent });
@@ -52,19 +52,19 @@ describe("tutti start", () => {
   });
 });
 
-describe("the beginning of an id", () => {
+describe("an id prefix", () => {
   const runs = [{ id: "orch_aab" }, { id: "orch_abc" }, { id: "orch_abcd" }];
 
-  it("means the only run that begins so, with or without orch_, and a whole id means itself", () => {
+  it("selects the only matching run, with or without orch_; a complete id selects its own run", () => {
     expect(findRun(runs, "orch_aa").id).toBe("orch_aab");
     expect(findRun(runs, "aa").id).toBe("orch_aab");
     expect(findRun(runs, "orch_abc").id).toBe("orch_abc");
-    expect(() => findRun(runs, "ab")).toThrow("ab could be any of orch_abc, orch_abcd");
-    expect(() => findRun(runs, "b")).toThrow("there is no run b");
-    expect(() => findRun(runs, "")).toThrow("there is no run");
+    expect(() => findRun(runs, "ab")).toThrow('"ab" matches several ids: orch_abc, orch_abcd');
+    expect(() => findRun(runs, "b")).toThrow('Run "b" does not exist');
+    expect(() => findRun(runs, "")).toThrow('Run "" does not exist');
   });
 
-  it("that means nothing is exit 3 for every command", async () => {
+  it("without a match is exit 3 for every command", async () => {
     for (const args of [
       ["start", "x"],
       ["pause", "x"],
@@ -78,30 +78,30 @@ describe("the beginning of an id", () => {
 });
 
 describe("tutti pause and resume", () => {
-  it("let a run rest, and go on where it was", async () => {
+  it("stop a run, and continue it where it was", async () => {
     const id = await waitingPlan([{ id: "a" }], goodWorker);
     const paused = await lab.json(["pause", id]);
     expect([paused.code, paused.last]).toEqual([0, { id, status: "paused", pausedFrom: "confirming" }]);
     expect(await lab.json(["pause", id])).toMatchObject({ code: 4, last: { error: { code: "wrong_state" } } });
     const attached = await lab.tutti(["attach", id]);
     expect([attached.code, attached.stderr]).toEqual([4, expect.stringContaining(`tutti resume ${id}`)]);
-    expect((await lab.tutti(["status", id])).stdout).toContain("is paused by a person");
+    expect((await lab.tutti(["status", id])).stdout).toContain("is paused by the user");
     const { code, last } = await lab.json(["resume", id, "--yes"]);
     expect([code, last.outcome]).toEqual([0, "success"]);
     expect(await lab.json(["resume", id])).toMatchObject({ code: 4, last: { error: { code: "wrong_state" } } });
   });
 
-  it("end sessions that a killed engine left at work, and attempt their tasks anew", async () => {
+  it("end sessions of a killed engine, and start a new attempt of their tasks", async () => {
     lab.playsAgents = false;
     const hanging = { match: { role: "worker", task: "a", attempt: 1 }, turns: [{ say: "hm", then: "hang" }] };
     const id = await waitingPlan([{ id: "a" }], hanging, goodWorker);
     const child = lab.start(["confirm", id]);
-    const gone = once(child, "close");
+    const closed = once(child, "close");
     await expect.poll(() => lab.events().filter(({ type }) => type === "worker:started")).toHaveLength(1);
     child.kill("SIGKILL");
-    await gone;
+    await closed;
     expect(processes()).not.toEqual([]);
-    expect((await lab.tutti(["pause", id])).stdout).toBe(`${id} is paused; go on with: tutti resume ${id}\n`);
+    expect((await lab.tutti(["pause", id])).stdout).toBe(`${id} is paused. Resume it with: tutti resume ${id}\n`);
     expect(processes()).toEqual([]);
     expect(await statusOf(id)).toBe("paused");
     const { last } = await lab.json(["resume", id]);
@@ -113,15 +113,15 @@ describe("tutti pause and resume", () => {
 describe("tutti confirm", () => {
   const tasks = [{ id: "a" }, { id: "b", dependencies: ["a"] }, { id: "c" }];
 
-  it("leaves tasks out, and says on stderr what will not start without them", async () => {
+  it("skips tasks, and lists on stderr the tasks that will not start without them", async () => {
     const id = await waitingPlan(tasks, goodWorker);
     const { code, stdout, stderr } = await lab.tutti(["confirm", id, "--skip", "a"]);
-    expect(stderr).toContain("b will not start: a, which is needed, is skipped");
+    expect(stderr).toContain("b will not start, because a is skipped");
     expect(stdout).toContain("degraded: 3 planned, 1 completed, 1 skipped, 1 blocked");
     expect(code).toBe(1);
   });
 
-  it("asks on a terminal whether what depends on a skipped task may start all the same", async () => {
+  it("asks on a terminal whether the dependents of a skipped task may start anyway", async () => {
     const id = await waitingPlan(tasks, goodWorker);
     const child = onTerminal(["--data-dir", lab.data, "confirm", id, "--skip", "a"]);
     let shown = "";
@@ -130,12 +130,12 @@ describe("tutti confirm", () => {
       if (text.includes("[y/n]")) child.stdin.write("y\n");
     });
     const [code] = (await once(child, "close")) as [number];
-    expect(shown).toContain("a is skipped, and b needs it.");
+    expect(shown).toContain("a is skipped. These tasks depend on it: b.");
     expect(shown).toContain("success: 3 planned, 2 completed, 1 skipped");
     expect(code).toBe(0);
   });
 
-  it("takes changes from a file, and refuses one that makes no sense", async () => {
+  it("reads changes from a file, and refuses invalid ones", async () => {
     const id = await waitingPlan(tasks, goodWorker);
     const file = join(lab.folder, "changes.json");
     const refused: [string, number][] = [
@@ -163,7 +163,7 @@ describe("tutti confirm", () => {
 });
 
 describe("tutti retry", () => {
-  it("tries a failed task again in a run that is over, and only such a task", async () => {
+  it("retries a failed task of an ended run, and refuses any other task", async () => {
     const id = await waitingPlan([{ id: "a" }, { id: "b" }], failingOnce, goodWorker);
     expect((await lab.json(["confirm", id])).last.outcome).toBe("degraded");
     expect((await lab.json(["retry", id, "nobody"])).code).toBe(3);
@@ -175,8 +175,8 @@ describe("tutti retry", () => {
 });
 
 describe("tutti inbox", () => {
-  it("shows everything that waits with what to type, oldest first", async () => {
-    expect((await lab.tutti(["inbox"])).stdout).toBe("nothing waits for you\n");
+  it("lists open items with the command that answers them, oldest first", async () => {
+    expect((await lab.tutti(["inbox"])).stdout).toBe("Nothing waits for your answer.\n");
     const asking = worker("b", { write: { "b.md": "b" }, then: "ask:Tabs or spaces?" }, { block: done({}) });
     const id = await waitingPlan([{ id: "a" }, { id: "b" }], failingOnce, asking);
     const [plan] = (await lab.json(["inbox"])).last as unknown as { id: string }[];
@@ -192,7 +192,7 @@ describe("tutti inbox", () => {
     const { stdout } = await lab.tutti(["inbox"]);
     expect(stdout).toContain(`${question.id}  question  ${id}  b\n  Tabs or spaces?\n`);
     expect(stdout).toContain(
-      `    0  try it again\n    1  leave it\n  tutti retry ${id} a, or to leave it: tutti answer`,
+      `    0  try it again\n    1  leave it\n  tutti retry ${id} a, or tutti answer ${failure.id} --option 1 to leave it`,
     );
     const { last } = await lab.json(["answer", question.id, "spaces"]);
     expect(last).toMatchObject({ outcome: "degraded", census: { completed: 1, failed: 1 } });
@@ -202,7 +202,7 @@ describe("tutti inbox", () => {
 });
 
 describe("tutti answer", () => {
-  it("sends a plan back with what should be different, and confirms the next one", async () => {
+  it("rejects a plan with a change request, and approves the next one", async () => {
     const id = await waitingPlan([{ id: "a" }], goodWorker);
     const planItem = async () => ((await lab.json(["inbox"])).last as unknown as { id: string }[])[0]!.id;
     const first = await planItem();
@@ -220,7 +220,7 @@ describe("tutti answer", () => {
 });
 
 describe("tutti delete", () => {
-  it("ends a run, packs what its sessions said and takes it off the lists; its branch stays", async () => {
+  it("removes a run from the lists and archives its transcripts; its branch stays", async () => {
     const id = await waitingPlan([{ id: "a" }], goodWorker);
     await lab.json(["confirm", id]);
     const { code, last } = await lab.json(["delete", id]);
@@ -230,10 +230,10 @@ describe("tutti delete", () => {
     expect(lab.git("show", `tutti/${id}:docs/a.md`)).toBe("# Title of a");
   });
 
-  it("with --keep-state only cancels and tidies up", async () => {
+  it("with --keep-state cancels and cleans up, but keeps the run", async () => {
     const id = await waitingPlan([{ id: "a" }], goodWorker);
     const { stdout, stderr } = await lab.tutti(["delete", id, "--keep-state", "--no-archive", "--delete-workers"]);
-    expect([stdout, stderr]).toEqual([`${id} is tidied up, 0 sessions removed\n`, ""]);
+    expect([stdout, stderr]).toEqual([`${id} is cleaned up, 0 sessions removed\n`, ""]);
     expect(await statusOf(id)).toBe("cancelled");
   });
 });

@@ -1,4 +1,3 @@
-// A run on a real terminal: drawn in place while it goes on, and a terminal in order afterwards.
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Lab } from "../lab/lab.ts";
@@ -15,7 +14,7 @@ afterEach(() => {
 });
 
 describe("a run on a terminal", () => {
-  it("is drawn in place without colours where NO_COLOR says so, and Ctrl-C leaves a terminal in order: exit 130", async () => {
+  it("is drawn in place, without colours under NO_COLOR; Ctrl-C exits with 130 and restores the terminal", async () => {
     vi.stubEnv("NO_COLOR", "1");
     const sessions = [
       ...mainSession([{ id: "quick" }, { id: "slow", dependencies: ["quick"] }]),
@@ -36,11 +35,11 @@ describe("a run on a terminal", () => {
     expect(code).toBe(130);
     expect(shown).toMatch(/working {2}1\/2 tasks .*critical path: 1 left/);
     expect(shown).toContain("✔ quick  Title of quick");
-    expect(shown.slice(shown.lastIndexOf("stopped; go on with"))).toMatch(
-      /^stopped; go on with: tutti attach orch_\w+\r\n$/,
+    expect(shown.slice(shown.lastIndexOf("Stopped. Continue with"))).toMatch(
+      /^Stopped\. Continue with: tutti attach orch_\w+\r\n$/,
     );
     expect(shown.lastIndexOf("\u001b[?25h")).toBeGreaterThan(shown.lastIndexOf("\u001b[?25l"));
-    // Every drawing is one piece, and nothing is painted.
+    // Every drawing is one synchronized update, and none has colours.
     expect(shown.split("\u001b[?2026h")).toHaveLength(shown.split("\u001b[?2026l").length);
     expect(shown.replaceAll("\u001b", "ESC")).not.toMatch(/ESC\[\d*m/);
     expect(lab.leftovers().filter((left) => left.startsWith("process"))).toEqual([]);

@@ -1,4 +1,4 @@
-// `tutti tokens` on the data folder, beside a server on it, and at a server by its address.
+// `tutti tokens` on the data folder of a running server, and with `--url`.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -28,23 +28,25 @@ const roleAt = async (token: string) => {
 };
 
 describe("tutti tokens", () => {
-  it("makes a token that a running server knows at once, shows it once, and cuts it off again", async () => {
+  it("creates a token that a running server accepts at once, prints it once, and revokes it", async () => {
     const created = await here("create", "ci", "--role", "operate", "--expires", "30");
     const [token, words] = created.stdout.split("\n");
     expect([created.code, created.stderr]).toEqual([0, ""]);
     expect(token).toMatch(/^tutti_ci_[\w-]{43}$/);
-    expect(words).toMatch(/^This is the only time that it is shown\. It allows operate, until \d{4}-\d\d-\d\d\.$/);
+    expect(words).toMatch(
+      /^Store this token now: it is not shown again\. Its role is operate, valid until \d{4}-\d\d-\d\d\.$/,
+    );
     expect(await roleAt(token!)).toBe("operate");
     const listed = await here("list");
-    expect(listed.stdout).toMatch(/^ci {2}operate {2}made \d{4}-\d\d-\d\d, until \d{4}-\d\d-\d\d\n$/);
+    expect(listed.stdout).toMatch(/^ci {2}operate {2}created \d{4}-\d\d-\d\d, valid until \d{4}-\d\d-\d\d\n$/);
     expect(listed.stdout).not.toContain(token);
     expect(readFileSync(join(lab.lab.data, "tokens", "ci.json"), "utf8")).not.toContain(token!.slice(-43));
     expect(await here("revoke", "ci")).toMatchObject({ code: 0, stdout: "ci is revoked\n" });
     expect(await roleAt(token!)).toBe(401);
-    expect((await here("list")).stdout).toBe("there are no named tokens\n");
+    expect((await here("list")).stdout).toBe('No named tokens. Create one with "tutti tokens create".\n');
   });
 
-  it("prints nothing but the token with --quiet, and everything with --json", async () => {
+  it("prints only the token with --quiet, and all its members with --json", async () => {
     const quiet = await tutti(["--quiet", "--data-dir", lab.lab.data, "tokens", "create", "a", "--role", "view"]);
     expect(quiet.stdout).toMatch(/^tutti_a_[\w-]{43}\n$/);
     const { last } = await json("create", "b", "--role", "admin");
@@ -62,7 +64,7 @@ describe("tutti tokens", () => {
     expect(JSON.stringify(rows)).not.toContain("tutti_");
   });
 
-  it("refuses what makes no sense, with a code of its own for each", async () => {
+  it("refuses invalid requests with a specific error code", async () => {
     await json("create", "ci", "--role", "view");
     const wrong: [string[], number, string][] = [
       [["create", "ci", "--role", "admin"], 4, "token_exists"],
@@ -80,7 +82,7 @@ describe("tutti tokens", () => {
     expect((await json("list")).last).toMatchObject([{ name: "ci", role: "view" }]);
   });
 
-  it("asks the server that --url names, which lets only an admin do it", async () => {
+  it("uses the server of --url, which requires the role admin", async () => {
     const { last: made } = await at(lab.token, "create", "boss", "--role", "admin", "--expires", "1");
     const { last: guest } = await at(made.token!, "create", "guest", "--role", "view");
     expect((await at(made.token!, "list")).last).toMatchObject([{ name: "boss" }, { name: "guest" }]);

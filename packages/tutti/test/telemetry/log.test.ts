@@ -225,7 +225,7 @@ describe("the flags of the log", () => {
   it.each([
     [["--log-level", "loud"], "a level of the log is one of error, warn, info, debug, not loud"],
     [["--log-file", "/nowhere/at/all.log"], "the log cannot be written to /nowhere/at/all.log"],
-    [["--retain-days", "0"], "--retain-days takes a number from 1 to 36500, not 0"],
+    [["--retain-days", "0"], '"0" is not a valid value of --retain-days. Give a whole number from 1 to 36500.'],
   ])("%j are refused before anything is started", async (flags, why) => {
     const lab = new Lab();
     try {
