@@ -1,4 +1,4 @@
-// What cannot be done is refused with a sentence, a code and the documented exit code, and leaves nothing half done.
+// Refused commands exit with the documented code, print an error code and a sentence, and leave nothing behind.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,24 +16,19 @@ afterEach(() => lab.tearDown());
 
 const good = () => lab.scenario([...mainSession([{ id: "one" }]), goodWorker]);
 
-describe("a run that cannot be", () => {
+describe("tutti run", () => {
   it.each([
     ["an unknown template", () => ["--template", "no-such", "--agent", good()], 3, "template_not_found"],
     ["an unknown agent", () => ["--agent", "nobody"], 3, "agent_unknown"],
-    ["a program that is not there", () => ["--agent", "command:no-such-program"], 5, "agent_not_startable"],
-    ["a scenario that is not there", () => ["--agent", "script:nowhere.json"], 5, "agent_not_startable"],
-    ["a scenario that is not one", () => ["--agent", `script:${lab.write("x.json", "{")}`], 2, "invalid_scenario"],
-    [
-      "a folder that is not there",
-      () => ["--cwd", join(lab.folder, "nowhere"), "--agent", good()],
-      3,
-      "folder_not_found",
-    ],
-    ["a folder that is no repository", () => ["--cwd", lab.folder, "--agent", good()], 4, "not_a_repository"],
+    ["a missing program", () => ["--agent", "command:no-such-program"], 5, "agent_not_startable"],
+    ["a missing scenario file", () => ["--agent", "script:nowhere.json"], 5, "agent_not_startable"],
+    ["a scenario that is not JSON", () => ["--agent", `script:${lab.write("x.json", "{")}`], 2, "invalid_scenario"],
+    ["a missing folder", () => ["--cwd", join(lab.folder, "nowhere"), "--agent", good()], 3, "folder_not_found"],
+    ["a folder without a repository", () => ["--cwd", lab.folder, "--agent", good()], 4, "not_a_repository"],
     ["an empty repository", () => ["--cwd", emptyRepository(), "--agent", good()], 4, "empty_repository"],
     ["a variable without a value", () => ["--var", "NAME", "--agent", good()], 2, "usage"],
     ["too many workers", () => ["--max-workers", "99", "--agent", good()], 2, "usage"],
-  ])("%s: exit code, code and sentence, and there is no run", async (_, flags, exit, code) => {
+  ])("refuses %s with an exit code, an error code and a sentence, and creates no run", async (_, flags, exit, code) => {
     const { code: status, last } = await lab.json(["run", "x", "--cwd", lab.repo, ...flags()]);
     expect([status, last.error?.code]).toEqual([exit, code]);
     expect(last.error!.message.length).toBeGreaterThan(20);
@@ -41,18 +36,21 @@ describe("a run that cannot be", () => {
     expect(lab.git("for-each-ref", "--format=%(refname)")).toBe("refs/heads/trunk");
   });
 
-  it("says the same in words on stderr, with nothing on stdout", async () => {
+  it("prints the error on stderr and nothing on stdout", async () => {
     const { code, stdout, stderr } = await lab.tutti(["run", "x", "--agent", "nobody", "--cwd", lab.repo]);
     expect(code).toBe(3);
     expect(stdout).toBe("");
     expect(stderr).toContain('error (agent_unknown): there is no agent "nobody"');
   });
 
-  it.each([[["run"]], [["no-such-command"]], [["list", "--no-such-flag"]]])("wrong usage %j: exit 2", async (args) => {
-    expect((await lab.tutti(args)).code).toBe(2);
-  });
+  it.each([[["run"]], [["no-such-command"]], [["list", "--no-such-flag"]]])(
+    "refuses wrong usage %j with exit 2",
+    async (args) => {
+      expect((await lab.tutti(args)).code).toBe(2);
+    },
+  );
 
-  it("of an id that does not exist: exit 3", async () => {
+  it("and the other commands exit with 3 for an unknown run id", async () => {
     for (const command of ["status", "attach", "confirm", "cancel"]) {
       expect(await lab.json([command, "orch_000000000000"])).toMatchObject({
         code: 3,
@@ -69,7 +67,7 @@ function emptyRepository(): string {
   return folder;
 }
 
-describe("a plan that cannot be carried out", () => {
+describe("an invalid plan", () => {
   it.each([
     [
       "a cycle",
@@ -82,9 +80,9 @@ describe("a plan that cannot be carried out", () => {
     ["an unknown dependency", [{ id: "a", dependencies: ["ghost"] }], "ghost, which is not in the plan"],
     ["a double id", [{ id: "a" }, { id: "a" }], "two tasks have the id a"],
     ["no task", [], "the plan has no task"],
-    ["an id that cannot be used", [{ id: "../../etc" }], "cannot be used as a task id"],
+    ["an invalid task id", [{ id: "../../etc" }], "cannot be used as a task id"],
   ])(
-    "because of %s is asked for twice more, then shown with its errors and cannot be confirmed: exit 4",
+    "with %s is requested twice more, then shown with its errors, and cannot be confirmed: exit 4",
     async (_, tasks, reason) => {
       const { code, lines, last } = await lab.json([
         "run",
@@ -97,10 +95,10 @@ describe("a plan that cannot be carried out", () => {
       ]);
       expect([code, last.error?.code]).toEqual([4, "invalid_plan"]);
       expect(last.error!.message).toContain(reason);
-      const asked = lines.filter(
+      const planningTurns = lines.filter(
         (line) => line.type === "turn:started" && (line.data as { phase: string }).phase === "taskPlanning",
       );
-      expect(asked).toHaveLength(3);
+      expect(planningTurns).toHaveLength(3);
       const id = lab.events()[0]!.run!;
       expect(await lab.json(["confirm", id])).toMatchObject({ code: 4, last: { error: { code: "invalid_plan" } } });
       expect((await lab.json(["status", id])).last).toMatchObject({ status: "confirming" });
@@ -109,7 +107,7 @@ describe("a plan that cannot be carried out", () => {
 });
 
 describe("a data folder", () => {
-  it("takes one engine at a time: a second is refused with exit 4 and disturbs nothing", async () => {
+  it("admits one engine at a time: a second one is refused with exit 4 and does not disturb the first", async () => {
     const gate = lab.gate();
     const agent = lab.scenario([
       ...mainSession([{ id: "one" }]),
@@ -130,8 +128,8 @@ describe("a data folder", () => {
     expect(new Set(lab.events().map(({ run }) => run)).size).toBe(1);
   });
 
-  it("on a full disk ends the command with disk_full and exit 1, ends the agents, and goes on once there is room", async () => {
-    // A small disk of our own, seen by this one command only. Where the system does not allow that, root does.
+  it("on a full disk ends the command with disk_full and exit 1, ends the agents, and stays readable", async () => {
+    // `unshare` mounts a small disk that only this command sees. An ordinary user needs a user namespace for that.
     const disk = join(lab.folder, "disk");
     mkdirSync(disk);
     const launcher = join(import.meta.dirname, "../../bin/tutti.js");
@@ -172,7 +170,7 @@ describe("a data folder", () => {
     expect(later.last).toMatchObject([{ status: "running" }]);
   });
 
-  it("that cannot be written is refused with a sentence", async () => {
+  it("that is not writable is refused with storage_failed", async () => {
     const file = join(lab.folder, "a-file");
     writeFileSync(file, "");
     const { code, last } = await lab.json([

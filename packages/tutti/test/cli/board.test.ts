@@ -1,4 +1,3 @@
-// What a person sees of a run on a terminal, and the part of the screen that is drawn again in place.
 import { EventEmitter } from "node:events";
 import { describe, expect, it } from "vitest";
 import { clock, drawBoard } from "../../src/cli/board.ts";
@@ -57,8 +56,8 @@ const draw = (run: Run, columns = 120, rows = 30): string[] =>
     return plain;
   });
 
-describe("a plan as a tree", () => {
-  it("hangs each task below the last that it waits for, and loses none, also where a plan goes in circles", () => {
+describe("planTree", () => {
+  it("puts each task below the last of its dependencies, and keeps tasks that form a cycle", () => {
     const lines = planTree([task("a"), task("b", "a"), task("c", "a"), task("d", "b", "c"), task("e")]);
     expect(lines.map(({ stem, task: { id } }) => stem + id)).toEqual([
       "  ├ a",
@@ -72,8 +71,8 @@ describe("a plan as a tree", () => {
   });
 });
 
-describe("a run on a terminal", () => {
-  it("shows the whole in one line, and of each task who does what for how long", () => {
+describe("drawBoard", () => {
+  it("shows a summary line, and for each task its state, action and duration", () => {
     const tasks = [task("a"), task("b", "a"), task("c", "a"), task("d", "b", "c"), task("e"), task("f", "e")];
     const run = runOf(
       tasks,
@@ -95,14 +94,14 @@ describe("a run on a terminal", () => {
     ]);
   });
 
-  it("that has more tasks than rows shows those at work and those that failed, and how many more there are", () => {
+  it("shows active and failed tasks, and the number of hidden ones, if there are more tasks than rows", () => {
     const tasks = Array.from({ length: 40 }, (_, i) => task(`t${i}`));
     const lines = draw(runOf(tasks, { t30: worker("running"), t39: worker("failed") }), 80, 10);
     expect(lines).toHaveLength(9);
     expect(lines.join("\n")).toMatch(/▶ t30 [^]*✗ t39 [^]*and 33 more/);
   });
 
-  it("fits into any width, also with wide signs", () => {
+  it("fits into any width, also with wide characters", () => {
     const tasks = [{ ...task("a"), title: "日本語の長い題名がここに書いてある".repeat(4) }];
     for (const columns of [6, 10, 24, 61])
       draw(runOf(tasks, { a: worker("running", { currentAction: "書く".repeat(60) }) }), columns);
@@ -111,7 +110,7 @@ describe("a run on a terminal", () => {
   });
 });
 
-/** A terminal that understands what a screen writes, and no more. */
+/** Interprets only the escape sequences that `Screen` writes. */
 class Emulator extends EventEmitter implements Terminal {
   columns = 20;
   rows = 10;
@@ -134,8 +133,8 @@ class Emulator extends EventEmitter implements Terminal {
 
 const lines = (...texts: string[]): DrawnLine[] => texts.map((text) => ({ text, plain: text }));
 
-describe("the part of a screen that is drawn in place", () => {
-  it("stays below what is printed, is drawn over itself, goes while the person is asked, and gives the cursor back", () => {
+describe("Screen", () => {
+  it("stays below printed lines, redraws in place, hides during a question, and shows the cursor again at the end", () => {
     const terminal = new Emulator();
     const listening = process.listenerCount("exit");
     let shown = lines("one", "two");
@@ -156,7 +155,7 @@ describe("the part of a screen that is drawn in place", () => {
     expect([terminal.listenerCount("resize"), process.listenerCount("exit")]).toEqual([0, listening]);
   });
 
-  it("is taken away whole when the terminal became narrower and has broken its lines", () => {
+  it("erases all rows after the terminal became narrower and wrapped its lines", () => {
     const terminal = new Emulator();
     const screen = new Screen(terminal, ({ columns }) => lines("x".repeat(columns - 1)));
     terminal.columns = 10;

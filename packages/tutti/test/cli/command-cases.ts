@@ -1,4 +1,4 @@
-// For every command that ends by itself something it does, and something it refuses, without any agent but scripted ones.
+// For every command one call that succeeds and one that is refused. All agents are scripted.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { goodWorker } from "../lab/scenarios.ts";
@@ -6,17 +6,17 @@ import { assignment } from "../mailbox/mailbox-lab.ts";
 import type { Scene } from "../server/route-cases.ts";
 
 export interface CommandCase {
-  /** What it does; null where it goes on until somebody ends it. */
+  /** Arguments that succeed; null for a command that runs until a signal ends it. */
   good: ((scene: CommandScene) => string[] | Promise<string[]>) | null;
-  /** What it refuses. */
+  /** Arguments that the command refuses. */
   bad: (scene: CommandScene) => string[];
-  /** Whether it tells what happens in lines; all others print one value. */
+  /** Whether the command prints JSON lines; all others print one value. */
   streams?: true;
-  /** Its exit code when it has done what it was asked for, where that need not be 0. */
+  /** Exit codes of `good`, if not just 0. */
   codes?: readonly number[];
 }
 
-/** The runs of a server, and a folder beside it. */
+/** The runs of a server, and a data folder that the server does not use. */
 export class CommandScene {
   readonly runs: Scene;
   readonly folder: string;
@@ -27,13 +27,13 @@ export class CommandScene {
     mkdirSync(this.folder);
   }
 
-  /** Options that lead to the server. */
+  /** Adds the flags that select the server. */
   at(...args: string[]): string[] {
     const { server, token } = this.runs.lab;
     return ["--data-dir", join(this.folder, "data"), "--url", server.url, "--token", token, ...args];
   }
 
-  /** Options of a command that needs no server. */
+  /** Adds only the data folder, for a command that needs no server. */
   here(...args: string[]): string[] {
     return ["--data-dir", join(this.folder, "data"), ...args];
   }
@@ -58,7 +58,7 @@ export class CommandScene {
     return id;
   }
 
-  /** A run that is over, one of whose tasks fails whenever it is tried. */
+  /** Creates an ended run with a task that fails in every attempt. */
   async failed(): Promise<string> {
     const failure = { phase: "completion", data: { task_id: "{TASK_ID}", status: "failed", error: "no luck" } };
     const fails = { match: { role: "worker" }, turns: [{ tools: ["Read"], block: failure }] };
@@ -69,14 +69,14 @@ export class CommandScene {
 }
 
 const MESSAGE = { phase: "completion", data: { task_id: "a", status: "success" } };
-const nobody =
+const unknownId =
   (command: string, ...more: string[]) =>
   (scene: CommandScene) =>
     scene.at(command, "nobody", ...more);
 const noSuchFlag =
   (...command: string[]) =>
   () => [...command, "--no-such-flag"];
-const onlyHere =
+const withUrl =
   (...command: string[]) =>
   (scene: CommandScene) =>
     scene.at(...command);
@@ -101,43 +101,43 @@ export const COMMANDS: Record<string, CommandCase> = {
   },
   rehearse: {
     good: (scene) => scene.here("rehearse", "documentation", "--tasks", "1"),
-    bad: nobody("rehearse"),
+    bad: unknownId("rehearse"),
     streams: true,
   },
-  // What it finds depends on the machine.
-  doctor: { good: (scene) => scene.here("doctor"), bad: onlyHere("doctor"), codes: [0, 1] },
+  // The exit code depends on the machine.
+  doctor: { good: (scene) => scene.here("doctor"), bad: withUrl("doctor"), codes: [0, 1] },
   list: { good: (scene) => scene.at("list"), bad: noSuchFlag("list") },
-  status: { good: (scene) => scene.at("status", scene.runs.ended), bad: nobody("status") },
-  logs: { good: (scene) => scene.at("logs", scene.runs.ended, "--tail", "5"), bad: nobody("logs"), streams: true },
+  status: { good: (scene) => scene.at("status", scene.runs.ended), bad: unknownId("status") },
+  logs: { good: (scene) => scene.at("logs", scene.runs.ended, "--tail", "5"), bad: unknownId("logs"), streams: true },
   inbox: { good: (scene) => scene.at("inbox"), bad: noSuchFlag("inbox") },
   start: {
     good: async (scene) => scene.at("start", await scene.created(), "--yes"),
-    bad: nobody("start"),
+    bad: unknownId("start"),
     streams: true,
   },
-  attach: { good: (scene) => scene.at("attach", scene.runs.ended), bad: nobody("attach"), streams: true },
+  attach: { good: (scene) => scene.at("attach", scene.runs.ended), bad: unknownId("attach"), streams: true },
   confirm: {
     good: async (scene) => scene.at("confirm", await scene.runs.waiting()),
     bad: missing("confirm", "nobody", "--edit"),
     streams: true,
   },
-  pause: { good: async (scene) => scene.at("pause", await scene.runs.waiting()), bad: nobody("pause") },
+  pause: { good: async (scene) => scene.at("pause", await scene.runs.waiting()), bad: unknownId("pause") },
   resume: {
     good: async (scene) => scene.at("resume", await scene.paused(), "--yes"),
-    bad: nobody("resume"),
+    bad: unknownId("resume"),
     streams: true,
   },
-  cancel: { good: async (scene) => scene.at("cancel", await scene.created()), bad: nobody("cancel") },
-  delete: { good: async (scene) => scene.at("delete", await scene.created()), bad: nobody("delete") },
+  cancel: { good: async (scene) => scene.at("cancel", await scene.created()), bad: unknownId("cancel") },
+  delete: { good: async (scene) => scene.at("delete", await scene.created()), bad: unknownId("delete") },
   retry: {
     good: async (scene) => scene.at("retry", await scene.failed(), "a"),
-    bad: nobody("retry", "a"),
+    bad: unknownId("retry", "a"),
     streams: true,
     codes: [1],
   },
   message: {
     good: async (scene) => scene.at("message", await scene.created(), "be brief"),
-    bad: nobody("message", "x"),
+    bad: unknownId("message", "x"),
   },
   answer: {
     good: async (scene) => {
@@ -145,7 +145,7 @@ export const COMMANDS: Record<string, CommandCase> = {
       const [item] = Object.keys(scene.runs.lab.engine.get(id)!.inbox);
       return scene.at("answer", item!, "--approve");
     },
-    bad: nobody("answer", "--approve"),
+    bad: unknownId("answer", "--approve"),
     streams: true,
   },
   "templates list": { good: (scene) => scene.at("templates", "list"), bad: noSuchFlag("templates", "list") },
@@ -193,13 +193,13 @@ export const COMMANDS: Record<string, CommandCase> = {
     bad: (scene) => scene.at("schedules", "run", "nobody"),
   },
   triggers: { good: (scene) => scene.at("triggers"), bad: (scene) => scene.here("triggers") },
-  export: { good: (scene) => scene.at("export", scene.runs.ended), bad: nobody("export"), streams: true },
+  export: { good: (scene) => scene.at("export", scene.runs.ended), bad: unknownId("export"), streams: true },
   import: {
     good: (scene) => scene.at("import", scene.write("run.jsonl", scene.runs.copy("orch_importedhere"))),
     bad: missing("import"),
   },
-  replay: { good: (scene) => scene.at("replay", scene.runs.ended), bad: nobody("replay"), streams: true },
-  fork: { good: (scene) => scene.at("fork", scene.runs.ended), bad: nobody("fork") },
+  replay: { good: (scene) => scene.at("replay", scene.runs.ended), bad: unknownId("replay"), streams: true },
+  fork: { good: (scene) => scene.at("fork", scene.runs.ended), bad: unknownId("fork") },
   prune: {
     good: (scene) => scene.at("prune", "--days", "1", "--dry-run"),
     bad: (scene) => scene.at("prune", "--days", "some"),

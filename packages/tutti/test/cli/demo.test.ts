@@ -12,7 +12,7 @@ describe("tutti demo", () => {
   });
   afterEach(() => lab.tearDown());
 
-  it("without a terminal documents the sample project, prints the dashboard and the result, and exits 0 by itself", async () => {
+  it("without a terminal documents the sample project, prints the dashboard and the result, and exits with 0", async () => {
     const { code, stdout, stderr } = await lab.tutti(["demo"]);
     expect(code, stderr).toBe(0);
     expect(stdout).toMatch(/dashboard: http:\/\/127\.0\.0\.1:\d+\/\?token=\S+/);
@@ -30,7 +30,7 @@ describe("tutti demo", () => {
     rmSync(dirname(project!), { recursive: true });
   });
 
-  it("on a terminal stays up with its dashboard until Ctrl-C, then ends cleanly", async () => {
+  it("on a terminal keeps the dashboard up until Ctrl-C, then exits with 0 and leaves no process", async () => {
     const child = onTerminal(["demo"]);
     let shown = "";
     let health: Promise<Response> | undefined;

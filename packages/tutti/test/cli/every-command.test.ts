@@ -1,4 +1,4 @@
-// Every command of `tutti --help` with `--json`: what is on stdout can be read by a program, whatever comes of it.
+// Runs every command of `tutti --help` with `--json`: stdout is JSON on success and on failure.
 import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createProgram, pathOf } from "../../src/cli/program.ts";
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => lab.tearDown());
 
 describe("with --json", () => {
-  it("every command has something to try", () => {
+  it("every command has a case in COMMANDS", () => {
     expect(Object.keys(COMMANDS).toSorted()).toEqual(names.toSorted());
   });
 
@@ -36,11 +36,11 @@ describe("with --json", () => {
     expect(codes, JSON.stringify(last)).toContain(code);
     if (streams) expect(lines.length).toBeGreaterThan(0);
     else expect(lines).toHaveLength(1);
-    // An outcome has a member of that name too, which is a sentence.
+    // An outcome has a member `error` too, which is a string or null.
     expect(last).not.toMatchObject({ error: { code: expect.any(String) } });
   });
 
-  it.each(names)("tutti %s tells what it refuses as one value, with the exit code of its kind", async (name) => {
+  it.each(names)("tutti %s prints a refusal as one value and exits with the code of its error", async (name) => {
     const { code, lines } = await tuttiJson<Line>(COMMANDS[name]!.bad(scene));
     expect(lines).toEqual([
       { error: expect.objectContaining({ code: expect.any(String), message: expect.any(String) }) },

@@ -1,4 +1,4 @@
-// A command in the process of the test, because most of the time of a real one is spent on starting it.
+// Runs a command in the process of the test, because a new process spends most of its time on starting.
 import { vi } from "vitest";
 import { Lab, type Finished } from "../lab/lab.ts";
 import { createScriptedHost, type ScriptedAgents } from "../lab/scripted-host.ts";
@@ -12,21 +12,21 @@ export interface Ended {
 }
 
 export async function tutti(args: readonly string[], options: ProgramOptions = {}): Promise<Ended> {
-  const said = { stdout: "", stderr: "" };
+  const printed = { stdout: "", stderr: "" };
   const streams = (["stdout", "stderr"] as const).map((name) =>
     vi.spyOn(process[name], "write").mockImplementation((text) => {
-      said[name] += String(text);
+      printed[name] += String(text);
       return true;
     }),
   );
   try {
-    return { code: await main([...args], options), ...said };
+    return { code: await main([...args], options), ...printed };
   } finally {
     for (const stream of streams) stream.mockRestore();
   }
 }
 
-/** A laboratory whose commands run in this process, unless they are given an environment of their own. */
+/** Runs commands in this process, unless `env` is given. */
 export class InProcessLab extends Lab {
   readonly #agents: ScriptedAgents = new Map();
   /** Whether `script:` agents are played in this process, too. */
@@ -43,7 +43,7 @@ export class InProcessLab extends Lab {
   }
 }
 
-/** The same with `--json`, its lines read; a value that is not JSON, or anything on stderr, fails the test. */
+/** Runs a command with `--json` and parses its lines. Fails on a line that is not JSON, and on any text on stderr. */
 export async function tuttiJson<T = Record<string, unknown>>(
   args: readonly string[],
 ): Promise<{ code: number; lines: T[]; last: T }> {

@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("tutti init", () => {
-  it("writes a configuration and a template that can be used as they are, and changes nothing that is there", async () => {
+  it("writes a valid configuration and template, and overwrites no file", async () => {
     const project = join(folder, "new", "project");
     const files = ["tutti.config.json", ".tutti/templates/example.json"];
     expect(await tuttiJson(["init", project])).toMatchObject({ code: 0, last: { written: files, kept: [] } });

@@ -1,4 +1,4 @@
-// The commands on files of messages, as real processes.
+// The commands on message files.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ interface Ended {
   stderr: string;
 }
 
-/** A command in this process, because most of the time of a real one is spent on starting it. */
+/** Runs a command in this process, because a new process spends most of its time on starting. */
 async function tutti(args: string[]): Promise<Ended> {
   const result: Ended = { code: null, stdout: "", stderr: "" };
   const streams = (["stdout", "stderr"] as const).map((name) =>
@@ -35,18 +35,18 @@ async function tutti(args: string[]): Promise<Ended> {
       return true;
     }),
   );
-  const before = process.cwd();
+  const previousFolder = process.cwd();
   process.chdir(folder);
   try {
     result.code = await main(args);
   } finally {
-    process.chdir(before);
+    process.chdir(previousFolder);
     for (const stream of streams) stream.mockRestore();
   }
   return result;
 }
 
-/** A command as a real process, with something on its standard input. */
+/** Runs a command as a real process with `input` on stdin. */
 function pipe(args: string[], input: string): Ended {
   const { status, stdout, stderr } = spawnSync(process.execPath, [LAUNCHER, ...args], {
     cwd: folder,
@@ -74,7 +74,7 @@ const block = (value: object) =>
   `Done.\n<<<ORCHESTRATOR_RESPONSE>>>\n${JSON.stringify(value)}\n<<<END_ORCHESTRATOR_RESPONSE>>>\n`;
 
 describe("tutti mailbox", async () => {
-  it("makes, fills, shows and clears a mailbox (D1-002, D1-032, D1-033, D1-034)", async () => {
+  it("creates, fills, shows and clears a mailbox (D1-002, D1-032, D1-033, D1-034)", async () => {
     expect((await tutti(["mailbox", "init"])).stdout).toContain("tasks/queue.json");
     write("message.json", assignment("task-001"));
     expect(await tutti(["mailbox", "send", "developer", "--file", "message.json"])).toMatchObject({
@@ -102,7 +102,7 @@ describe("tutti mailbox", async () => {
   });
 
   it("passes messages between the team lead and the developer through files only (D1-001, D1-003)", async () => {
-    // Each agent is a process of its own; the files of the project are all that they share.
+    // The agents are separate processes that share nothing but the files of the project.
     const sent = pipe(["--json", "mailbox", "send", "developer", JSON.stringify(assignment("task-001"))], "");
     expect(JSON.parse(sent.stdout)).toMatchObject({ box: "developer", warnings: [] });
     const received = pipe(["--json", "mailbox", "read", "developer"], "");
@@ -114,7 +114,7 @@ describe("tutti mailbox", async () => {
     expect(files).toEqual(["to-developer.json", "to-team-lead.json"]);
   });
 
-  it("refuses a message that is wrong and lists every problem, with exit 2 (D1-056)", async () => {
+  it("refuses an invalid message with exit 2 and lists every problem (D1-056)", async () => {
     const text = JSON.stringify({ ...assignment("task-001"), platform: "desktop", filesToCreate: "a.ts" });
     const { code, value } = await json(["mailbox", "send", "developer", text]);
     expect(code).toBe(2);
@@ -127,13 +127,13 @@ describe("tutti mailbox", async () => {
     expect((await tutti(["mailbox", "read", "developer", "--dir", "nowhere"])).code).toBe(3);
   });
 
-  it("makes the layout of real projects when asked, and refuses a second one with exit 4", async () => {
+  it("creates the root layout on request, and refuses a second layout with exit 4", async () => {
     expect((await json(["mailbox", "init", "app", "--layout", "root"])).value).toMatchObject({ layout: "root" });
     expect(existsSync(join(folder, "app/.claude-orchestrator/messages/to-team-lead.json"))).toBe(true);
     expect(await json(["mailbox", "init", "app", "--layout", "document"])).toMatchObject({ code: 4 });
   });
 
-  it("watch prints each message once, also over a restart, until it is ended (D1-033)", async () => {
+  it("watch prints each message once, also across a restart, until a signal ends it (D1-033)", async () => {
     write(BOX, { messages: [assignment("task-001")], lastRead: null });
     const watch = async (until: string, meanwhile: () => void) => {
       const args = [LAUNCHER, "--json", "mailbox", "watch", "developer"];
@@ -155,13 +155,13 @@ describe("tutti mailbox", async () => {
     expect(await watch("task-003", () => {})).toEqual(["task-003"]);
   });
 
-  it("watch ends when nobody reads its output any more, and what was not heard stays unread", async () => {
+  it("watch ends when its output is no longer read, and a message that did not arrive stays unread", async () => {
     write(BOX, { messages: [assignment("task-001")], lastRead: null });
     const args = [LAUNCHER, "--json", "mailbox", "watch", "developer"];
     const child = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
     const end = ended(child);
     await once(child.stdout, "data");
-    // The first message counts as read now; the second will find nobody.
+    // Wait until the first message counts as read; the second then finds a closed pipe.
     while (readFileSync(join(folder, BOX), "utf8").includes('"lastRead":null')) await sleep(5);
     child.stdout.destroy();
     await tutti(["mailbox", "send", "developer", JSON.stringify(assignment("task-002"))]);
@@ -172,7 +172,7 @@ describe("tutti mailbox", async () => {
 });
 
 describe("tutti validate", async () => {
-  it("finds out the protocol of every file, and exits with 0 if all are valid", async () => {
+  it("detects the protocol of every file, and exits with 0 if all are valid", async () => {
     const files = [
       write("box.json", { messages: [assignment("a"), report("b")], lastRead: null }),
       write("one.json", `\ufeff${JSON.stringify(report("a"))}`),
@@ -247,7 +247,7 @@ describe("tutti validate", async () => {
     );
   });
 
-  it("reads folders and the standard input, and does not take other files for messages (D1-051, D1-052)", async () => {
+  it("reads folders and stdin, and skips files that are not messages (D1-051, D1-052)", async () => {
     expect((await tutti(["mailbox", "init"])).code).toBe(0);
     write("package.json", { name: "app", version: "1.0.0" });
     write("README.md", "# App\n");
@@ -269,7 +269,7 @@ describe("tutti validate", async () => {
     expect((await json(["validate", "-", "--protocol", "messages"], JSON.stringify(report("a")))).code).toBe(1);
   });
 
-  it("exits with 3 for a file that is not there and with 2 for wrong usage, before it reads anything", async () => {
+  it("exits with 3 for a missing file and with 2 for wrong usage, before it reads any file", async () => {
     write("good.json", report("a"));
     const { code, value } = await json(["validate", "good.json", "nowhere.json"]);
     expect([code, value["error"]]).toMatchObject([3, { code: "item_not_found" }]);
@@ -279,7 +279,7 @@ describe("tutti validate", async () => {
 });
 
 describe("tutti translate", async () => {
-  it("prints the message in the other protocol, and on stderr what could not be carried over", async () => {
+  it("prints the message in the other protocol, and lists on stderr the members that it could not carry over", async () => {
     write("report.json", report("task-001"));
     const { code, stdout, stderr } = await tutti([
       "translate",
@@ -307,7 +307,7 @@ describe("tutti translate", async () => {
     });
   });
 
-  it("exits with 1 for what is no message, with 2 for wrong usage and with 3 for a missing file", async () => {
+  it("exits with 1 for a text without a message, with 2 for wrong usage and with 3 for a missing file", async () => {
     expect((await json(["translate", "-", "--to", "messages"], '{"a": 1}')).code).toBe(1);
     expect((await tutti(["translate", "-", "--from", "mailbox"])).code).toBe(2);
     expect((await tutti(["translate", "nowhere.json", "--to", "messages"])).code).toBe(3);

@@ -1,4 +1,4 @@
-// `tutti serve` as a real process: what a person, a script or another program meets first.
+// `tutti serve` as a real process.
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ChildProcess } from "node:child_process";
@@ -63,7 +63,7 @@ describe("tutti serve", () => {
     while ((await call("GET", `/api/orchestrator/${id}`)).json["status"] !== status) await sleep(50);
   };
 
-  it("carries a run by REST, with the token from a file that only its owner can read", async () => {
+  it("runs a request over REST, with the token from a file that only its owner can read", async () => {
     const server = await serve();
     expect(statSync(join(lab.data, "token")).mode & 0o777).toBe(0o600);
     const id = await create(server, lab.scenario([...mainSession([{ id: "one" }, { id: "two" }]), goodWorker]));
@@ -79,7 +79,7 @@ describe("tutti serve", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("ends its agents when it is told to end, and goes on with the run at its next start", async () => {
+  it("ends its agents on SIGTERM, and continues the run at the next start", async () => {
     const first = await serve();
     const agent = lab.scenario([
       ...mainSession([{ id: "one" }]),
@@ -100,7 +100,7 @@ describe("tutti serve", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("killed, finds its agents at work at the next start and takes their results", async () => {
+  it("adopts agents that outlived a SIGKILL, and accepts their results", async () => {
     const first = await serve();
     const gate = lab.gate();
     const agent = lab.scenario([
@@ -123,7 +123,7 @@ describe("tutti serve", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("keeps to the folders and the rate that flags name, rather than those of the configuration", async () => {
+  it("uses the folders and the rate limit of its flags instead of the configuration", async () => {
     mkdirSync(lab.data, { recursive: true });
     const settings = { server: { rateLimit: 1, folders: [lab.folder] } };
     writeFileSync(join(lab.data, "tutti.config.json"), JSON.stringify(settings));
@@ -138,7 +138,7 @@ describe("tutti serve", () => {
     await server.end;
   });
 
-  it("is refused beyond loopback without a token of the person's own, and on a port that is taken", async () => {
+  it("is refused beyond loopback without an explicit token, and on a port in use", async () => {
     const refused = await lab.json(["serve", "--port", "0", "--host", "0.0.0.0"]);
     expect(refused).toMatchObject({ code: 2, last: { error: { code: "usage" } } });
     const server = await serve();

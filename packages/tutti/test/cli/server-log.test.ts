@@ -1,4 +1,4 @@
-// The commands on a run's log beside a running server: they go through it, and say the same as without one.
+// The commands on the log of a run, through a running server.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -21,7 +21,7 @@ type Line = Record<string, unknown> & { error?: { code: string; message: string;
 const json = (...args: string[]) => tuttiJson<Line>(there(...args));
 
 describe("through a server", () => {
-  it("export and import carry a run away and back, with the person's agreement to its programs", async () => {
+  it("export and import copy a run, with the user's consent to its programs", async () => {
     const file = join(lab.lab.folder, "run.jsonl");
     expect(await json("export", id, file)).toMatchObject({ code: 0, lines: [{ id, file }] });
     const text = readFileSync(file, "utf8");
@@ -40,7 +40,7 @@ describe("through a server", () => {
     expect(await json("import", file)).toMatchObject({ code: 2, last: { error: { code: "invalid_input" } } });
   });
 
-  it("replay folds the log again, and fork goes on from one of its events", async () => {
+  it("replay folds the log again, and fork continues from one of its events", async () => {
     const events = lab.engine.events({ run: id });
     const whole = await json("replay", id.slice(5, 12));
     expect([whole.code, whole.lines.length]).toEqual([0, events.length + 1]);
@@ -61,7 +61,7 @@ describe("through a server", () => {
     expect((await tutti(there("fork", id))).stdout).toMatch(/^forked orch_\w+ to orch_\w+, completed\n$/);
   });
 
-  it("logs begins with the last entries, of all that happened or of what a task is about", async () => {
+  it("logs --tail prints the last entries of the run or of a task", async () => {
     const all = (await json("logs", id)).lines;
     expect((await json("logs", id, "--tail", "3")).lines).toEqual(all.slice(-3));
     expect((await json("logs", id, "--tail", "0")).lines).toEqual([]);

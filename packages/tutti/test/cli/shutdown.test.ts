@@ -1,4 +1,4 @@
-// The end of a server, whatever its clients do: contract section 11.
+// The end of a server with clients that do not cooperate: contract section 11.
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { finished, Lab, processesOf, type Finished } from "../lab/lab.ts";
 import { done, mainSession, worker } from "../lab/scenarios.ts";
 
-describe("a server that is told to end", () => {
+describe("a server that receives SIGINT", () => {
   let lab: Lab;
   const sockets: Socket[] = [];
   beforeEach(() => {
@@ -33,7 +33,7 @@ describe("a server that is told to end", () => {
     return { child, end, address };
   }
 
-  /** Speaks to the server by hand, and then neither reads nor answers. */
+  /** Sends raw HTTP, and then neither reads nor answers. */
   async function talk({ hostname, port, searchParams }: URL, head: string[], rest = ""): Promise<string> {
     const socket = connect(Number(port), hostname);
     sockets.push(socket);
@@ -46,7 +46,7 @@ describe("a server that is told to end", () => {
     return answer.toString("latin1");
   }
 
-  it("ends though clients neither read nor answer; with --leave-running agents go on, and are adopted", async () => {
+  it("ends although clients neither read nor answer; with --leave-running the next server adopts the agents", async () => {
     const { child, end, address } = await serve("--leave-running");
     const call = (method: string, path: string, body?: object, from = address) =>
       fetch(`${from.origin}${path}`, {

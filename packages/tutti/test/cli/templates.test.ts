@@ -1,4 +1,3 @@
-// `tutti templates`.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -14,19 +13,19 @@ afterAll(() => lab.tearDown());
 
 const house = { id: "house", name: "House style", extends: "documentation", config: { maxWorkers: 2 } };
 const templates = (...args: string[]) => lab.tutti(["templates", ...args]);
-// oxlint-disable-next-line typescript/no-explicit-any -- what the tests look at is what they check.
+// oxlint-disable-next-line typescript/no-explicit-any -- the assertions check the type.
 const json = async (...args: string[]): Promise<{ code: number | null; last: any }> => lab.json(["templates", ...args]);
 const ids = async (...args: string[]) => (await json("list", ...args)).last.map(({ id }: { id: string }) => id);
 
 describe("tutti templates", () => {
-  it("lists what can be chosen, and with --all what can only be extended", async () => {
+  it("lists templates for runs, and with --all those that can only be extended", async () => {
     expect(await ids()).toContain("documentation");
     expect(await ids()).not.toContain("_default");
     expect(await ids("--all")).toContain("_default");
     expect((await templates("list")).stdout).toMatch(/^documentation +system +\S/m);
   });
 
-  it("checks, stores, shows, copies, exports, imports and deletes", async () => {
+  it("validates, stores, shows, duplicates, exports, imports and deletes a template", async () => {
     writeFileSync(file, JSON.stringify(house));
     expect(await json("validate", file)).toMatchObject({ code: 0, last: { valid: true, errors: [] } });
     expect(await json("create", file)).toMatchObject({ code: 0, last: { id: "house", config: { maxWorkers: 2 } } });
@@ -53,14 +52,14 @@ describe("tutti templates", () => {
     expect(await ids()).not.toContain("house");
   });
 
-  it("shows prompts with values of the person's own", async () => {
+  it("previews prompts with values of --var", async () => {
     const { stdout } = await templates("preview", "documentation", "--var", "USER_REQUEST=paint the fence");
     expect(stdout).toMatch(/^--- analysis$/m);
     expect(stdout).toContain("paint the fence");
     expect((await json("preview", "documentation")).last.worker.system).toEqual(expect.stringMatching(/./));
   });
 
-  it("includes those of a project when it is named, and stores there", async () => {
+  it("with --cwd includes and stores templates of a project", async () => {
     writeFileSync(file, JSON.stringify({ ...house, id: "ours" }));
     expect((await json("create", file, "--cwd", lab.repo)).code).toBe(0);
     expect(await ids()).not.toContain("ours");
@@ -69,7 +68,7 @@ describe("tutti templates", () => {
     expect((await json("delete", "ours", "--cwd", lab.repo)).code).toBe(0);
   });
 
-  it("reports every problem of a template, with exit 1, and stores nothing of it", async () => {
+  it("reports every problem of a template with exit 1, and does not store it", async () => {
     writeFileSync(file, JSON.stringify({ ...house, colour: "red", config: { maxWorkers: 0 } }));
     const { code, stdout } = await templates("validate", file);
     expect([code, stdout]).toEqual([1, expect.stringContaining("colour")]);
@@ -78,7 +77,7 @@ describe("tutti templates", () => {
     expect(await ids()).not.toContain("house");
   });
 
-  it("exits with 2, 3 or 4 where it is used wrongly, something is missing, or must not be changed", async () => {
+  it("exits with 2 for wrong usage, 3 for a missing template or file, and 4 for a protected template", async () => {
     writeFileSync(file, "{ half");
     expect((await json("create", file)).code).toBe(2);
     expect((await json("show", "documentation", "--raw", "--provenance")).code).toBe(2);
