@@ -1,4 +1,3 @@
-// Draws a run for a terminal: a summary line, the main session, then the plan as a tree with the work of each task.
 import type { DrawnLine, Size } from "./screen.ts";
 import { cutTo, textWidth } from "./text-width.ts";
 import { plain } from "./output.ts";
@@ -28,10 +27,10 @@ const MARKS = {
 } as const satisfies Record<string, Mark>;
 type Standing = keyof typeof MARKS;
 
-/** Limits the title, in columns, so that the line has room for the current action of the worker. */
+/** Limits the title, in columns, so that `detailOf` has room on the line. */
 const TITLE_COLUMNS = 44;
 
-/** `doing` is the last action that the main session reported. */
+/** Draws a summary, the main session and the `planTree`. `doing` is the last action of the main session. */
 export function drawBoard(
   run: Run,
   doing: string | null,

@@ -6,12 +6,10 @@ export type Action = <A extends unknown[]>(
   work: (output: Output, ...args: A) => Promise<number>,
 ) => (...args: unknown[]) => Promise<void>;
 
-/** Parser for repeatable flags. */
 export const collect = (value: string, previous: string[]): string[] => [...previous, value];
 
 const exampleLines = new WeakMap<Command, readonly string[]>();
 
-/** Appends example command lines to the help of `command`. */
 export function examples(command: Command, ...lines: string[]): Command {
   exampleLines.set(command, lines);
   return command.addHelpText("after", `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}\n`);
@@ -19,7 +17,7 @@ export function examples(command: Command, ...lines: string[]): Command {
 
 export const examplesOf = (command: Command): readonly string[] => exampleLines.get(command) ?? [];
 
-/** Lists each subcommand in one line, and hides the default `[]` of repeatable flags. */
+/** `subcommandTerm` keeps each command on one line; `optionDescription` hides the default `[]` of repeatable flags. */
 export const HELP: HelpConfiguration = {
   showGlobalOptions: true,
   subcommandTerm: (command) => command.name(),

@@ -10,7 +10,6 @@ interface Position {
   path: string;
   words: string[];
   flags: string[];
-  /** The kind of id that the first argument takes. */
   argument: "run" | "item" | "template" | null;
 }
 
@@ -44,7 +43,7 @@ function argumentOf(argument: Argument | undefined): Position["argument"] {
   return null;
 }
 
-/** Shell commands that print the ids of a kind, one per line. They run at completion time. */
+/** Shell commands for `argument`: each prints the ids of a kind, one per line, at completion time. */
 const ID_COMMANDS: Record<NonNullable<Position["argument"]>, string> = {
   run: `tutti list --quiet 2>/dev/null | cut -d' ' -f1`,
   item: `tutti inbox --quiet 2>/dev/null | grep -o '^item_[^ ]*'`,

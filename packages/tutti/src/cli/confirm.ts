@@ -60,7 +60,7 @@ function withSkips(changes: ChangedPlan, skip: readonly string[]): ChangedPlan {
   return { ...changes, modifications: { ...changes.modifications, ...Object.fromEntries(skipped) } };
 }
 
-/** Asks whether tasks that depend on a skipped one may start. Without a terminal they are blocked. */
+/** Sets `satisfied` of each skipped task that others depend on. Without a terminal those are blocked. */
 async function settleSkips(output: Output, run: Run, changes: ChangedPlan, signal: AbortSignal): Promise<ChangedPlan> {
   const modifications = { ...changes.modifications };
   for (const [id, change] of Object.entries(changes.modifications)) {
@@ -73,7 +73,6 @@ async function settleSkips(output: Output, run: Run, changes: ChangedPlan, signa
   return { ...changes, modifications };
 }
 
-/** Lists the tasks that depend on `id` after all changes. */
 function dependentsOf(run: Run, { modifications, added, removed }: ChangedPlan, id: string): string[] {
   return [...run.tasks, ...added]
     .filter((task) => !removed.includes(task.id) && !modifications[task.id]?.skip)

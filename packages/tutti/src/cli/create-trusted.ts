@@ -1,4 +1,3 @@
-// Creates a run. If files of the project would start programs, the user must agree to them once.
 import type { Output } from "./output.ts";
 import { isTerminal, prompt } from "./prompt.ts";
 import type { NewRun, Runs } from "./runs.ts";
@@ -13,6 +12,7 @@ export function withTrustHint(error: unknown): unknown {
   return new TuttiError("needs_trust", message, { details: error.details });
 }
 
+/** Creates a run. If files of the project would start `programs`, the user must agree to them once. */
 export async function createTrusted(output: Output, runs: Runs, signal: AbortSignal, request: NewRun): Promise<string> {
   try {
     return await runs.create(request);

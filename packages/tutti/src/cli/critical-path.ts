@@ -1,10 +1,9 @@
-// The critical path of a run: the work that remains sequential, however many workers there are.
 import { chainLengths } from "../run/urgency.ts";
 import type { Run } from "../schema/run.ts";
 import type { Task } from "../schema/task.ts";
 import { isWorkerOver } from "../schema/status.ts";
 
-/** Returns the longest chain of unfinished tasks, by expected duration. */
+/** Returns the longest chain of unfinished tasks by `chainLengths`; more workers cannot shorten it. */
 export function criticalTasks(run: Run): Task[] {
   const open = run.tasks.filter(({ id }) => !run.skipped[id] && !run.blocked[id] && !isOver(run, id));
   const ids = new Set(open.map(({ id }) => id));
@@ -22,7 +21,6 @@ export function criticalTasks(run: Run): Task[] {
   return path;
 }
 
-/** Returns the average duration of the completed tasks, or null if there is none. */
 export function msPerTask(run: Run): number | null {
   const durations = Object.values(run.workers).flatMap(({ status, startedAt, completedAt }) =>
     status === "completed" && startedAt !== null && completedAt !== null ? [completedAt - startedAt] : [],

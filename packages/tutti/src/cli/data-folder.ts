@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 
-/** Returns `TUTTI_DATA_DIR`, else the platform's folder for application data. */
+/** Prefers `TUTTI_DATA_DIR` to the platform's folder for application data. */
 export function defaultDataDir(env: NodeJS.ProcessEnv = process.env): string {
   if (env["TUTTI_DATA_DIR"]) return resolve(env["TUTTI_DATA_DIR"]);
   if (process.platform === "darwin") return join(homedir(), "Library", "Application Support", "tutti");

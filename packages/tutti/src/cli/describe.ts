@@ -12,7 +12,6 @@ const PHASES = {
   verification: "verifying",
 } as const;
 
-/** Names the current activity of a run in a few words. */
 export function describePhase(run: Run): string {
   if (run.outcome !== null) return run.outcome;
   if (run.status === "paused") return "paused";
@@ -88,7 +87,6 @@ function isOver(run: Run, taskId: string | null): boolean {
   return isRunOver(run.status) || (worker !== undefined && isWorkerOver(worker.status));
 }
 
-/** Describes an inbox item together with the command that answers it. */
 export function describeItem(item: InboxItem): string {
   const asks = item.kind === "question" ? `${item.taskId ?? "the main session"} asks: ` : "";
   return `${asks}${item.question} (${howToAnswer(item)})`;

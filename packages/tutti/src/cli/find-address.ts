@@ -1,4 +1,3 @@
-// Finds the server for a command: the one of `--url`, else the one that runs on the same data folder.
 import type { Output } from "./output.ts";
 import { findServer, folderToken } from "./server-file.ts";
 import type { ClientOptions } from "../client/call-route.ts";
@@ -7,11 +6,11 @@ import { TuttiError } from "../schema/error.ts";
 /** `GET /api/health` answers at once, so a server that exceeds this limit counts as unreachable. */
 const HEALTH_TIMEOUT_MS = 10_000;
 
-/** Returns null without `--url` if no server runs on `dataDir`. */
+/** Prefers `--url` to the server of `findServer`. Returns null if there is neither. */
 export async function findAddress({ url, token, dataDir }: Output): Promise<ClientOptions | null> {
   if (url !== undefined) {
     await readHealth(checkedUrl(url));
-    // The token of the folder is for servers on this machine; never send it to another host.
+    // Never send `folderToken` to another host: it is for servers on this machine.
     const localToken = isOnThisMachine(url) ? folderToken(dataDir) : null;
     const bearer = token ?? process.env["TUTTI_TOKEN"] ?? localToken;
     return { baseUrl: url, ...(bearer === null ? {} : { token: bearer }) };
@@ -33,7 +32,7 @@ export async function findAddress({ url, token, dataDir }: Output): Promise<Clie
 
 /** Rejects unless a Tutti server answers at `baseUrl`. `GET /api/health` needs no token. */
 async function readHealth(baseUrl: string): Promise<void> {
-  // Loaded on demand, because most commands run without a server.
+  // `createCall` is loaded on demand, because most commands run without a server.
   const { createCall } = await import("../client/call-route.ts");
   const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS);
   const health = await createCall({ baseUrl })("GET /api/health", { signal }).catch((error: unknown) => {

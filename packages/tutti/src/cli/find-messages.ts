@@ -29,7 +29,7 @@ export interface FoundMessages {
   problems: TextProblem[];
 }
 
-/** Mailbox files that hold state and no messages, with their readers. */
+/** Mailbox files without messages. `stateReader` selects one by the name of the file. */
 const STATE_FILES = {
   "queue.json": readQueueFile,
   "status.json": readStatusFile,

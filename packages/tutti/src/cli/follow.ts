@@ -100,13 +100,13 @@ function show(output: Output, event: StoredEvent, run: Run): void {
   const { seq, run: runId, runSeq, type, data, timestamp } = event;
   output.value({ seq, run: runId, runSeq, type, data, timestamp: new Date(timestamp).toISOString() });
   if (event.type === "orchestrator:started") for (const warning of event.data.warnings) output.warn(warning);
-  // The board already shows which workers run and their progress.
+  // The board, if `output.screen` is set, already shows the workers and their progress.
   if (output.screen !== null && (event.type === "worker:progress" || event.type === "worker:started")) return;
   const line = describeEvent(event, run);
   if (line !== null) output.line(line);
 }
 
-/** Handles everything that needs the user, one item after the other, until the run ends. */
+/** Handles plans with `settlePlan` and questions with `askQuestion`, one by one, until the run ends. */
 async function attend(options: FollowContext, board: Board): Promise<number> {
   const { runs, live, ring, output, id, allowDegraded } = options;
   const wasOver = isRunOver(live.run.status);
@@ -179,7 +179,7 @@ async function settlePlan({ runs, live, ring, output, yes, signal }: FollowConte
   await live.until(({ status }) => status !== "confirming");
 }
 
-/** Asks until the reply is yes or no. After a no the plan stays open. */
+/** Asks until the reply is yes or no. After a no the run stays in `confirming`. */
 async function askToConfirm(
   { runs, live, signal }: Pick<FollowContext, "runs" | "live" | "signal">,
   run: Run,

@@ -4,7 +4,6 @@ import { dirname, join, resolve } from "node:path";
 import type { Output } from "./output.ts";
 import { TuttiError } from "../schema/error.ts";
 
-/** Content by path within the project. */
 const FILES: Record<string, object> = {
   "tutti.config.json": {
     agent: "local",

@@ -1,4 +1,3 @@
-// Opens an engine in this process, for commands that work without a server.
 import { join } from "node:path";
 import { untilInterrupted } from "./interrupt.ts";
 import type { Output } from "./output.ts";
@@ -9,8 +8,8 @@ export type LocalEngine = ReturnType<typeof openLocalEngine>;
 export type Engine = LocalEngine["engine"];
 
 /**
- * Opens an engine for one command. On a signal the agents end and the run stays resumable. After `needs_answer` the
- * agents keep running: they wait for the user, and ending them would lose their work.
+ * Opens an engine for one command. On a signal the agents end and the run stays resumable. After `needs_answer` it
+ * sets `leaveRunning`: the agents wait for the user, and ending them would lose their work.
  */
 export async function withEngine(
   output: Output,

@@ -30,5 +30,4 @@ export function openMailbox(dir: string | undefined, layout?: Layout): Mailbox {
   return new Mailbox({ project, world: realWorld, ...(layout === undefined ? {} : { layout }) });
 }
 
-/** The current time as an ISO 8601 string, the format of message timestamps. */
 export const timeNow = (): string => new Date(realWorld.now()).toISOString();

@@ -1,4 +1,3 @@
-// Implements `Runs` with an engine in this process.
 import type { LocalEngine } from "./local-engine.ts";
 import type { LiveRun, Runs } from "./runs.ts";
 import { TuttiError } from "../schema/error.ts";

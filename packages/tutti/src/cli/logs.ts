@@ -1,4 +1,3 @@
-// `tutti logs`: prints the events of a run and, with `--task`, the transcripts of that task's sessions.
 import { setTimeout as sleep } from "node:timers/promises";
 import { describeEvent } from "./describe.ts";
 import { findRunId } from "./find-run.ts";
@@ -49,6 +48,7 @@ export async function logs(output: Output, idPrefix: string, flags: LogsFlags): 
   });
 }
 
+/** Prints the events of a run and, with `--task`, the transcripts of the sessions of that task. */
 class LogPrinter {
   readonly #output: Output;
   readonly #look: Look;

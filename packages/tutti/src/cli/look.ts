@@ -1,4 +1,3 @@
-// Opens runs for commands that only read: at the server that runs on the data folder, else in the log on disk.
 import { findAddress } from "./find-address.ts";
 import { copyOf, readEvents, readRun, readSummaries, replayLog } from "../main/look.ts";
 import type { Output } from "./output.ts";
@@ -6,10 +5,11 @@ import type { Look } from "./runs.ts";
 import type { ReadTranscript } from "../main/transcripts.ts";
 import { TuttiError } from "../schema/error.ts";
 
+/** Reads runs from the server that `findAddress` finds, else with `diskLook` from the log on disk. */
 export async function openLook(output: Output): Promise<Look> {
   const address = await findAddress(output);
   if (!address) return diskLook(output.dataDir);
-  // Loaded on demand, because loading it takes longer than reading the log.
+  // `serverRuns` is loaded on demand, because loading it takes longer than reading the log.
   const { serverRuns } = await import("./server-runs.ts");
   return serverRuns(address);
 }

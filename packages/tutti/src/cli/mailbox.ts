@@ -100,7 +100,7 @@ export async function watch(output: Output, box: string, flags: ReadFlags): Prom
   }
 }
 
-/** An empty write fails if the program that reads stdout has ended; the message then stays unread. */
+/** An empty write fails if the program that reads stdout has ended; `putBack` then keeps the message unread. */
 async function isStdoutOpen(): Promise<boolean> {
   return new Promise((resolve) => process.stdout.write("", (error) => resolve(!error)));
 }

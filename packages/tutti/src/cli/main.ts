@@ -4,7 +4,6 @@ import { createProgram } from "./program.ts";
 import { toTuttiError } from "./to-tutti-error.ts";
 import { TuttiError } from "../schema/error.ts";
 
-/** Runs one command and returns its exit code. */
 export async function main(argv: string[], options: ProgramOptions = {}): Promise<number> {
   const adjustExitCode = endWhenUnread();
   // Read from `argv`, because the parser gives no options when it fails.
@@ -20,7 +19,7 @@ export async function main(argv: string[], options: ProgramOptions = {}): Promis
   });
   let captured = "";
   const capture = (text: string) => void (captured += text);
-  // With `--json` the text of the parser goes into the one value on stdout.
+  // With `--json` the text of the parser is `captured` for the one value on stdout.
   const streams = json ? { writeOut: capture, writeErr: capture } : {};
   for (const command of [program, ...program.commands.flatMap((each) => [each, ...each.commands])]) {
     command.configureOutput(streams).exitOverride();

@@ -1,4 +1,3 @@
-// Reads the sources of a message command: files, folders and stdin.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
 import { TuttiError } from "../schema/error.ts";
@@ -15,7 +14,7 @@ export interface MessageSource {
 const EXTENSIONS = [".json", ".txt", ".md", ".log"];
 const IGNORED_FOLDERS = ["node_modules", ".git", ".tutti"];
 
-/** Finds all files before it reads the first one, so that a misspelt name fails at once. */
+/** Yields files, files in folders, and stdin. Calls `find` for all names first: a misspelt one fails at once. */
 export function* readSources(names: readonly string[]): Generator<MessageSource> {
   const files = names.flatMap((name) => (name === "-" ? [{ name, isFound: false }] : find(name)));
   for (const { name, isFound } of files) yield { name, isFound, text: readText(name) };

@@ -23,10 +23,10 @@ export class Output {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly dataDir: string;
-  /** `--url` and `--token`. The token also applies to the server that `tutti serve` starts. */
+  /** `--url`. `token` belongs to this server, or to the one that `tutti serve` starts. */
   readonly url: string | undefined;
   readonly token: string | undefined;
-  /** While set, printed lines go above the screen. */
+  /** While a `Screen` is set, printed lines go above it. */
   screen: Screen | null = null;
   readonly #color: boolean;
 
@@ -52,7 +52,6 @@ export class Output {
     if (!this.json) this.#write(process.stdout, `${plain(text)}\n`);
   }
 
-  /** Prints a result of several lines, such as a message. */
   document(text: string): void {
     if (!this.json) this.#write(process.stdout, `${text.split("\n").map(plain).join("\n")}\n`);
   }
@@ -104,7 +103,7 @@ export function endWhenUnread(): (code: number) => number {
   pipeState.isBroken = false;
   if (!pipeState.isListening) {
     pipeState.isListening = true;
-    // Reading from a closed terminal fails too; the failed write is enough to react to.
+    // Reads from a closed terminal fail too; `onWriteError` is enough to react to it.
     process.stdin.on("error", () => {});
     for (const stream of [process.stdout, process.stderr]) stream.on("error", onWriteError);
   }

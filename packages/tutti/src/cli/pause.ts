@@ -3,7 +3,7 @@ import type { Output } from "./output.ts";
 import { steer } from "./steer.ts";
 
 /**
- * `takeUp` adopts sessions that an earlier engine left running, so that they end in order together with this command.
+ * `takeUp` adopts sessions that an earlier engine left running, so that they end in order with this command.
  * After a resume their tasks start a new attempt.
  */
 export async function pause(output: Output, idPrefix: string): Promise<number> {

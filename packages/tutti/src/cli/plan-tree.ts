@@ -1,14 +1,13 @@
-// A plan as a tree, in the order of the plan: each task hangs below the last of its dependencies.
 import type { Task } from "../schema/task.ts";
 
 export interface Branch {
   task: Task;
-  /** Lines drawn before the task to show its position in the tree. */
   stem: string;
-  /** Dependencies other than the task above. */
+  /** The `dependencies` other than the parent. */
   alsoAfter: string[];
 }
 
+/** Lists the tasks as a tree, in the order of the plan: `parentOf` a task is the last of its `dependencies`. */
 export function planTree(tasks: readonly Task[]): Branch[] {
   const known = new Set(tasks.map(({ id }) => id));
   const parentOf = ({ dependencies }: Task) => dependencies.findLast((id) => known.has(id)) ?? null;

@@ -13,7 +13,7 @@ import { addTokenCommands } from "./token-commands.ts";
 import { readVersion } from "./version.ts";
 import { TuttiError } from "../schema/error.ts";
 
-/** Commands that accept `--url`; all others work on this machine only. */
+/** Only these commands accept `--url`. */
 const SERVER_COMMANDS = new Set([
   "run",
   "list",
@@ -41,7 +41,7 @@ const SERVER_COMMANDS = new Set([
   "tokens",
 ]);
 
-/** Runs the work of a command with an `Output`, and handles its exit code and its errors. */
+/** Calls `work` with an `Output`, and handles its exit code and its errors. */
 type Runner = (work: (output: Output) => Promise<number>) => () => Promise<void>;
 
 export function createProgram(runner: Runner): Command {

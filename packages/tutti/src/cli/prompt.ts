@@ -11,7 +11,7 @@ export async function prompt(question: string, signal: AbortSignal): Promise<str
   try {
     return await terminal.question(question, { signal });
   } catch (error) {
-    // End of input means that there is no answer. After an interrupt the caller ends the command itself.
+    // `AbortError` also means end of input. After an interrupt the caller ends the command itself.
     if ((error as Error).name === "AbortError") {
       throw new TuttiError("needs_confirmation", "The question was not answered. Repeat the command and answer it.");
     }

@@ -1,4 +1,4 @@
-// `tutti prune`: removes ended runs that the rules do not keep. Their branches and refs stay.
+// `tutti prune`: removes the `outdatedRuns`. Their branches and refs stay.
 import { plural } from "./describe.ts";
 import { readRetention } from "../main/settings.ts";
 import { openLook } from "./look.ts";

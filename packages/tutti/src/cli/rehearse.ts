@@ -53,7 +53,7 @@ export async function rehearse(output: Output, templateId: string, flags: Rehear
   }
 }
 
-/** Puts the resolved template into the sample project, wherever it came from. */
+/** `SAMPLE_PROJECT` gets the template as its own, wherever it came from. */
 const asProjectTemplate = (template: Template): Record<string, string> => ({
   [`.tutti/templates/${template.id}.json`]: JSON.stringify(rehearsedTemplate(template), null, 2),
 });
@@ -76,7 +76,7 @@ function readTasks(text: string | undefined): number | undefined {
   );
 }
 
-/** Also prints the agents and hooks of the template, which a rehearsal does not start. */
+/** Also prints agents and `hooks` of the template, which a rehearsal does not start. */
 function announce(output: Output, { id, phases, hooks }: Template): void {
   const named = (enabled: boolean) =>
     Object.entries(phases).flatMap(([name, phase]) => (phase.enabled === enabled ? [name] : []));
@@ -95,7 +95,7 @@ interface SentPrompt {
   text: string;
 }
 
-/** Shows each prompt at the end of its turn: by then the session folder holds it exactly as sent. */
+/** Shows each prompt at `turn:ended`: by then `transcript` has it exactly as sent. */
 function showPrompts(engine: Engine, output: Output, whole: boolean): void {
   const phases = new Map<string, string>();
   engine.subscribe((event, run) => {

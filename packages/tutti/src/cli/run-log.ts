@@ -1,4 +1,3 @@
-// `tutti export`, `import`, `replay` and `fork`: the commands on the log of a run.
 import { writeFileSync } from "node:fs";
 import { withTrustHint } from "./create-trusted.ts";
 import { describeEvent } from "./describe.ts";

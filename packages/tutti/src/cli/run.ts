@@ -62,7 +62,7 @@ function readRequest(output: Output, message: string, flags: RunFlags): NewRun {
     customVariables: readPairs("--var", flags.var),
     config: {
       ...(flags.maxWorkers === undefined ? {} : { maxWorkers: readWorkers(flags.maxWorkers) }),
-      // With `--detach` this command ends before there is a plan to confirm.
+      // With `--detach` this command ends before there is a plan, so `autoSpawn` confirms it.
       ...(flags.detach && flags.yes ? { autoSpawn: true } : {}),
     },
   };

@@ -1,4 +1,5 @@
-// Access to runs, as commands use it. An engine in this process, a server or the log on disk implements it.
+// `Runs` is the access of commands to runs: `localRuns` uses an engine in this process, `serverRuns` a server. `Look`
+// is its read-only part, which also works on the log on disk.
 import type { InboxItem, PersonAnswer } from "../schema/inbox.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import type { Outcome, Verdict } from "../schema/outcome.ts";
@@ -39,7 +40,6 @@ export interface CleanupOptions {
   onlyEnded?: boolean;
 }
 
-/** An imported or forked run. */
 export type TakenRun = Pick<RunRow, "id" | "status">;
 
 /** The result of `cleanup`. A server reports only `removed`. */
@@ -50,7 +50,6 @@ export interface Cleanup {
   errors?: { sessionId: string; error: string }[];
 }
 
-/** Read-only access to runs. */
 export interface Look {
   rows(): Promise<RunRow[]>;
   /** All open inbox items, the oldest first. */
@@ -61,13 +60,12 @@ export interface Look {
   events(id: string, afterSeq?: number): Promise<StoredEvent[]>;
   /** The log of a run in the format of `tutti export`. */
   copy(id: string): Promise<string>;
-  /** Problems of the log of a run, including a fold that differs from the current state. */
+  /** Problems of the log, including a fold that differs from the current state. */
   problems(id: string): Promise<string[]>;
   /** All transcript entries of a session after entry `after`. */
   transcript(id: string, sessionId: string, after?: number): Promise<TranscriptEntry[]>;
 }
 
-/** A run with its live events. */
 export interface LiveRun {
   readonly run: Run;
   /** The events before `watch`. */
@@ -93,7 +91,7 @@ export interface Runs extends Look {
   /** Stores that the user agreed to the programs with this hash. */
   agree(hash: string): void;
   start(id: string): Promise<void>;
-  /** Makes the engine act for the run. */
+  /** Makes the engine act for a run, which rests until then. */
   takeUp(id: string): Promise<void>;
   pause(id: string): Promise<void>;
   resume(id: string): Promise<void>;

@@ -1,4 +1,4 @@
-// The sample project of `tutti demo` and `tutti rehearse`: small, complete, and with packages that depend on each other.
+// The project of `tutti demo` and `tutti rehearse`: small, complete, and with packages that depend on each other.
 
 export const SAMPLE_PROJECT: Readonly<Record<string, string>> = {
   "package.json": `{

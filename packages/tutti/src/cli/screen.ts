@@ -12,7 +12,7 @@ const END = `${ESC}?2026l`;
 const HIDE_CURSOR = `${ESC}?25l`;
 const SHOW_CURSOR = `${ESC}?25h`;
 const ERASE_BELOW = `${ESC}0J`;
-/** Changes within this time share one drawing. */
+/** Calls of `changed` within this time share one drawing. */
 const REDRAW_MS = 100;
 const TICK_MS = 1000;
 
@@ -55,7 +55,6 @@ export class Screen {
     this.#redraw();
   }
 
-  /** Schedules a drawing. */
   changed(): void {
     if (this.#state !== "open" || this.#redrawTimer !== null) return;
     this.#redrawTimer = setTimeout(() => {
@@ -98,7 +97,7 @@ export class Screen {
     process.off("exit", this.#onExit);
   }
 
-  /** A terminal of unknown size reports 0. */
+  /** A `Terminal` of unknown size reports 0. */
   #size(): Size {
     return { columns: this.#terminal.columns || 80, rows: this.#terminal.rows || 24 };
   }
@@ -114,7 +113,7 @@ export class Screen {
     this.#terminal.write(`${BEGIN}${HIDE_CURSOR}${prefix}${body}${END}`);
   }
 
-  /** Moves to the first row of the drawing and erases it. A terminal that became narrower has wrapped its lines. */
+  /** Moves to the first row of `#shown` and erases it. A terminal that became narrower has wrapped these lines. */
   #eraseSequence(): string {
     const { columns } = this.#size();
     const rows = this.#shown.reduce((sum, { plain }) => sum + Math.max(1, Math.ceil(textWidth(plain) / columns)), 0);

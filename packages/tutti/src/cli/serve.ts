@@ -61,11 +61,11 @@ export async function serve(output: Output, flags: ServeFlags): Promise<number> 
   return 0;
 }
 
-/** A terminal shows only problems; a log file or a log collector also gets `info`. */
+/** A terminal shows only problems; a `logFile` or a log collector also gets `info`. */
 const defaultLevel = ({ logFile }: ServeFlags): string =>
   logFile === undefined && process.stderr.isTTY ? "warn" : "info";
 
-/** Resolves on a signal to end; rejects if the engine halts first. */
+/** Resolves on a signal to end; rejects with `halted` if the engine halts first. */
 export async function untilTold(halted: Promise<never>): Promise<NodeJS.Signals> {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();

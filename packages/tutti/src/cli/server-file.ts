@@ -15,7 +15,7 @@ export type FoundServer = Pick<z.infer<typeof ServerFile>, "url" | "ownToken"> &
 
 const fileIn = (dataDir: string): string => join(dataDir, "server.json");
 
-/** Writes the address of this process. Returns a function that removes the file. */
+/** Writes the `reachable` address of this process. Returns a function that removes the file. */
 export function announceServer(dataDir: string, { url, ownToken }: { url: string; ownToken: boolean }): () => void {
   const file = fileIn(dataDir);
   const content = { url: reachable(url), ownToken, process: identify(process.pid)! };
@@ -24,7 +24,7 @@ export function announceServer(dataDir: string, { url, ownToken }: { url: string
   return () => rmSync(file, { force: true });
 }
 
-/** Returns null if there is no server, its process has ended, or the file is not valid. */
+/** Returns null if the file is missing or not valid, or its process is not `isAlive`. */
 export function findServer(dataDir: string): FoundServer | null {
   try {
     const { url, ownToken, process: owner } = ServerFile.parse(JSON.parse(readFileSync(fileIn(dataDir), "utf8")));

@@ -1,4 +1,3 @@
-// Implements `Runs` with the routes of a server.
 import type { RunRow, Runs } from "./runs.ts";
 import { watchRun } from "./watch-run.ts";
 import { createClient, type ClientOptions } from "../client/client.ts";
@@ -69,7 +68,6 @@ export function serverRuns(address: ClientOptions): Runs {
   };
 }
 
-/** Reads pages until one is empty. */
 async function allPages<T>(page: (last: T | undefined) => Promise<T[]>): Promise<T[]> {
   const found: T[] = [];
   for (;;) {

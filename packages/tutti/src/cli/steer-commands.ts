@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { collect, examples, type Action } from "./command-parts.ts";
 
-/** Adds the flags of commands that follow a run. */
 const withFollowFlags = (command: Command): Command =>
   command
     .option("--agent-env <K=V>", "Environment variable for the agents; repeatable", collect, [])

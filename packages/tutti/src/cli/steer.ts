@@ -1,5 +1,3 @@
-// Opens runs for commands that change them: through the server that runs on the data folder, else with an engine in
-// this process for the duration of the command.
 import { findAddress } from "./find-address.ts";
 import { withEngine } from "./local-engine.ts";
 import { localRuns } from "./local-runs.ts";
@@ -10,6 +8,7 @@ import type { Runs } from "./runs.ts";
 import { serverRuns } from "./server-runs.ts";
 import { TuttiError } from "../schema/error.ts";
 
+/** Runs `work` on the server that `findAddress` finds, else on an engine in this process for the time of `work`. */
 export async function steer(
   output: Output,
   agentEnv: readonly string[],

@@ -1,5 +1,3 @@
-// Width of a text in terminal columns. An approximation: terminals differ for some characters.
-
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
 const NONE = /\p{M}|[\u200b-\u200d]/u;
@@ -9,6 +7,7 @@ const widthOf = (sign: string): number => {
   return WIDE.test(sign) || /\p{Emoji_Presentation}/u.test(sign) || sign.codePointAt(0)! >= 0x20000 ? 2 : 1;
 };
 
+/** Columns that `text` takes on a terminal. An approximation, because terminals differ. */
 export const textWidth = (text: string): number => {
   let width = 0;
   for (const sign of text) width += widthOf(sign);

@@ -40,7 +40,7 @@ export async function translate(output: Output, name: string, flags: TranslateFl
 
 const at = (path: string): string => (path === "" ? "" : ` (${path})`);
 
-/** Formats messages for sending: a delimited block for each `response`, JSON for the other protocols. */
+/** Formats messages for sending: a block between `delimiterStart` and `delimiterEnd` for `response`, else JSON. */
 function wireText(to: Protocol, list: readonly unknown[]): string {
   const { delimiterStart, delimiterEnd } = answerParser;
   if (to !== "response") return JSON.stringify(list.length === 1 ? list[0] : list, null, 2);

@@ -29,7 +29,7 @@ export async function validate(output: Output, names: string[], flags: ValidateF
   const skipped: string[] = [];
   for (const source of readSources(names)) {
     const checked = check(source, flags.protocol, options);
-    // An unrelated file within a folder is not an invalid message.
+    // `check` returns null for an unrelated file within a folder, which is not an invalid message.
     if (checked === null) skipped.push(source.name);
     else {
       files.push(checked);

@@ -1,4 +1,3 @@
-// Watches a run on a server by folding its events with the rules of the server.
 import type { LiveRun } from "./runs.ts";
 import type { ClientOptions } from "../client/call-route.ts";
 import { followEvents } from "../client/follow-events.ts";
@@ -12,7 +11,7 @@ import type { Run } from "../schema/run.ts";
 const MAX_TRIES = 6;
 const backOffMs = (tries: number): number => 100 * 2 ** (tries - 1);
 
-/** `read` returns all events of the run after `afterSeq`. */
+/** Folds live events with the same `apply` as the server. `read` returns all events of the run after `afterSeq`. */
 export async function watchRun(
   { baseUrl, token }: ClientOptions,
   id: string,
@@ -89,7 +88,7 @@ export async function watchRun(
         if (reached(run)) return run;
       }
     },
-    // The server cleans up after its runs.
+    // The server cleans up after its runs, so `settled` need not wait.
     settled: async () => {},
     close: stopFollowing,
   };

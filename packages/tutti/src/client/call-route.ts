@@ -38,7 +38,7 @@ interface Extras {
 export type Asking<Key extends RouteKey> = ParamsPart<Key> & QueryPart<Key> & BodyPart<Key> & Extras;
 export type Answered<Key extends RouteKey> = z.output<Table[Key]["response"]>;
 
-/** Excludes the endless response of live events; use `followEvents` for them. */
+/** A `RouteKey` except live events, whose response never ends; use `followEvents` for them. */
 type CallableKey = Exclude<RouteKey, "GET /api/events">;
 
 type TextKey = { [Key in RouteKey]: Table[Key] extends { bodyType: string } ? Key : never }[RouteKey];

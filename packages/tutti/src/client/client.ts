@@ -55,7 +55,6 @@ export function createClient(options: ClientOptions) {
         query: until === undefined ? {} : { until },
         ...signalOf(signal),
       }),
-    /** Creates a run with the events of this one up to `at`. */
     fork: (id: string, body: ForkedRun = {}) => call("POST /api/orchestrator/:id/fork", { params: { id }, body }),
     start: (id: string) => call("POST /api/orchestrator/:id/start", { params: { id } }),
     pause: (id: string) => call("POST /api/orchestrator/:id/pause", { params: { id } }),
@@ -63,7 +62,7 @@ export function createClient(options: ClientOptions) {
     cancel: (id: string) => call("POST /api/orchestrator/:id/cancel", { params: { id } }),
     confirm: (id: string, body: ChangedPlan = {}) =>
       call("POST /api/orchestrator/:id/confirm-tasks", { params: { id }, body }),
-    /** Rejects the plan; `text` says what to change. */
+    /** Rejects the plan; `text` is the requested change. */
     requestChanges: (id: string, text: string) =>
       call("POST /api/orchestrator/:id/request-changes", { params: { id }, body: { text } }),
     decide: (id: string, decisions: readonly GivenDecision[]) =>

@@ -3,7 +3,7 @@
 // Invariants
 // 1. `onFrame` receives each frame once and in the order of `seq`, also across reconnects: a reconnect continues after
 //    the last frame, and duplicates are dropped.
-// 2. Only the caller ends it. While the server is away it reconnects, with exponential back-off.
+// 2. Only the caller ends it. While the server is away it reconnects, with the exponential back-off of `backOffMs`.
 import type { Frame } from "./frame.ts";
 
 /** The part of a WebSocket that `followEvents` uses; browsers and Node provide one. */
@@ -20,9 +20,7 @@ export type Connection = "connecting" | "live" | "waiting";
 export interface FollowOptions {
   baseUrl: string;
   token?: string;
-  /** Only events of this run. */
   run?: string;
-  /** Only events of these types. */
   types?: readonly string[];
   /** Starts after this `seq`; without it, with the next event. */
   after?: number;
@@ -31,7 +29,7 @@ export interface FollowOptions {
   onFrame: (frame: Frame) => void;
   onConnection?: (connection: Connection) => void;
   open?: (url: string, token: string | undefined) => EventSocket;
-  /** Delay before a reconnect. `tries` counts from 1 since the last open connection. */
+  /** Delay before a reconnect, `doubling` by default. `tries` counts from 1 since the last open connection. */
   backOffMs?: (tries: number) => number;
 }
 

@@ -21,7 +21,7 @@ export function unreachable(baseUrl: string, cause: unknown): RequestError {
   });
 }
 
-/** Falls back to `internal` and the status for a body of another format, for example from a proxy. */
+/** Uses `fallback` for a body of another format, for example from a proxy. */
 export async function readError(response: Response): Promise<RequestError> {
   const { status } = response;
   const body: unknown = await response.json().catch(() => null);

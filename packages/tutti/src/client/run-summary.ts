@@ -1,4 +1,3 @@
-// Types of lists that the server returns. Times are ISO 8601 strings.
 import type { z } from "zod";
 import type * as wire from "../schema/api/run-values.ts";
 

@@ -10,7 +10,7 @@ import { TemplateConfig } from "../schema/template.ts";
 
 export const CONFIG_FILE = "tutti.config.json";
 
-/** Cannot be confused with `kind:program` or with a built-in agent. */
+/** An `AgentName` cannot be confused with `kind:program` or with a built-in agent. */
 const AgentName = z
   .string()
   .regex(/^[A-Za-z][A-Za-z0-9_.-]{0,60}$/, "must be a name of letters, digits, _, . and -")
@@ -37,16 +37,15 @@ const UserConfig = z.strictObject({
     .strictObject({
       /** Requests per minute from one address. */
       rateLimit: z.number().int().min(1).optional(),
-      /** Folders that runs may use. */
       folders: z.array(z.string().refine(isAbsolute, "must be an absolute path")).optional(),
     })
     .optional(),
-  /** Ended runs to keep; without it, all of them. */
+  /** Ended runs to keep; without `retention`, all of them. */
   retention: z
     .strictObject({
       /** Keeps runs that changed within this many days. */
       days: z.number().int().min(1).optional(),
-      /** Keeps this many of the newest runs. */
+      /** `keepRuns` keeps this many of the newest runs. */
       keepRuns: z.number().int().min(0).optional(),
     })
     .refine(({ days, keepRuns }) => days !== undefined || keepRuns !== undefined, "must set days or keepRuns")
@@ -58,7 +57,7 @@ const UserConfig = z.strictObject({
 });
 export type UserConfig = z.infer<typeof UserConfig>;
 
-/** Without `env`: a project must not read the user's environment. */
+/** Unlike `UserConfig` without `env`: a project must not read the user's environment. */
 const ProjectConfig = z.strictObject({
   ...shared,
   agents: z.record(AgentName, z.strictObject({ agent: Agent })).default({}),

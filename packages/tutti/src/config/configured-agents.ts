@@ -3,7 +3,7 @@
 import type { UserConfig } from "./config.ts";
 import type { SessionHost } from "../session/session.ts";
 
-/** `hostWith` creates a host that also passes these variables on. `agents` is read again for each session. */
+/** `hostWith` creates a host that also passes `variables` on. `agents` is read again for each session. */
 export function withAgents(
   host: SessionHost,
   agents: () => UserConfig["agents"],

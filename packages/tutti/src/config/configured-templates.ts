@@ -1,5 +1,5 @@
-// Applies the configurations of the user and of the project to templates: the default agent, `maxWorkers`, and the
-// programs behind the agent names of the project.
+// Applies `userConfig` and `projectConfig` to templates: the default agent, `maxWorkers`, and the programs behind the
+// agent names of the project.
 import { CONFIG_FILE, readProjectConfig, type ProjectConfig, type UserConfig } from "./config.ts";
 import type { Template } from "../schema/template.ts";
 import { programsOfAgents } from "../template/trust.ts";
@@ -29,7 +29,7 @@ export function withConfig(templates: Templates, user: () => UserConfig): Templa
   };
 }
 
-/** Lists programs of the project's configuration that need the user's consent, even if this run does not use them. */
+/** Lists programs of a `ProjectConfig` that need the user's consent, even if this run does not use them. */
 function programsOf({ agent, agents }: ProjectConfig, userConfig: UserConfig): string[] {
   const named = Object.entries(agents).map(([name, settings]) => [`${CONFIG_FILE} agents.${name}`, settings.agent]);
   // A name that `agents` defines is already in the list.

@@ -1,4 +1,3 @@
-// Checks the agents: installed programs, tested versions and logins.
 import type { Check } from "./check.ts";
 import { findDriver } from "../session/agents.ts";
 import { findLogin, type Login } from "../session/find-login.ts";
@@ -35,7 +34,7 @@ function checkProgram(
 ): Check {
   const install = `npm install --global ${tested.npmPackage}@${tested.version}`;
   if (version === null) {
-    // npm installs only a wrapper without the program if it must not run install scripts.
+    // `isWrapperOnly`: npm was not allowed to run the install script, which installs the program itself.
     const isWrapperOnly = problem?.includes("native binary not installed") === true;
     const advice = isWrapperOnly
       ? `Install it again without --ignore-scripts, because it needs its install script: ${install}.`
@@ -93,7 +92,7 @@ function describeLogin(login: Login, program: TestedProgramName, isKnown: boolea
   return { status: "ok", found, ...(placedBy === null ? {} : passOn(placedBy, isKnown)) };
 }
 
-/** A driver passes the login variables of its agent; other programs receive only a few variables. */
+/** A driver passes the login of its agent on. Without one (`isKnown` is false) the user must pass the `variable`. */
 const passOn = (variable: string, isKnown: boolean): Pick<Check, "advice"> =>
   isKnown ? {} : { advice: `Pass it to the agents with --agent-env ${variable}=….` };
 

@@ -1,4 +1,3 @@
-// Checks the data folder: access, free space, running engine, store and token.
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Check } from "./check.ts";

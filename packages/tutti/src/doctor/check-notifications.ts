@@ -1,11 +1,10 @@
-// Checks the notification targets without sending anything.
 import { resolve } from "node:path";
 import type { Check } from "./check.ts";
 import { readUserConfig } from "../config/config.ts";
 import { whyNotAllowed } from "../notify/webhook-target.ts";
 import { asTuttiError } from "../schema/error.ts";
 
-/** Returns no check if no webhooks are configured. */
+/** Checks each of the `webhooks` without sending anything. */
 export function checkNotifications(dataDir: string, env: Readonly<NodeJS.ProcessEnv>): Check[] {
   try {
     const settings = readUserConfig(resolve(dataDir)).notifications;

@@ -1,4 +1,3 @@
-// Checks the programs that Tutti uses: Node, git, a sandbox, databases.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +8,7 @@ import { probeSandbox } from "../session/probe-sandbox.ts";
 import { OLDEST_GIT } from "../workspace/git.ts";
 import { readGitVersion } from "../workspace/git-version.ts";
 
-/** Never fails: the launcher refuses a Node that is too old before it loads this file. */
+/** Never fails: `bin/tutti.js` refuses a Node that is too old before it loads this file. */
 export function checkNode(version: string): Check {
   const home = fileURLToPath(new URL("../..", import.meta.url));
   const found = `Node ${process.versions.node} at ${process.execPath} runs Tutti ${version} from ${home}`;
@@ -39,7 +38,7 @@ function isOlder(version: string, oldest: string): boolean {
   return major < oldMajor || (major === oldMajor && minor < oldMinor);
 }
 
-/** Tutti does not use the sandbox yet; the advice says so. */
+/** Tutti does not use the result of `probeSandbox` yet; the advice says so. */
 export async function checkSandbox(timeoutMs: number): Promise<Check> {
   const name = "sandbox";
   const advice =

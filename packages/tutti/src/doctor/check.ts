@@ -5,6 +5,5 @@ export interface Check {
   name: string;
   status: CheckStatus;
   found: string;
-  /** What to do, if anything. */
   advice?: string;
 }

@@ -6,7 +6,7 @@ import { checkNotifications } from "./check-notifications.ts";
 import { checkGit, checkNode, checkPostgres, checkSandbox, checkSqlite } from "./check-system.ts";
 
 export interface Diagnosis {
-  /** Whether Tutti can work. Warnings and missing agents do not count. */
+  /** Whether Tutti can work: no `essential` check is `missing`. */
   ok: boolean;
   checks: Check[];
 }
@@ -14,7 +14,7 @@ export interface Diagnosis {
 export interface DiagnoseOptions {
   dataDir: string;
   version: string;
-  /** Limit for each program to print its version. */
+  /** `timeoutMs` is the limit for each program to print its version. */
   timeoutMs?: number;
 }
 
