@@ -100,13 +100,13 @@ describe("tutti doctor", () => {
     program("goose", "exit 1");
     homeFile(".codex/auth.json", { OPENAI_API_KEY: SECRET });
     homeFile(".gemini/oauth_creds.json", { access_token: SECRET, expiry_date: 1000 });
-    const before = everything(lab.folder);
+    const filesBefore = everything(lab.folder);
 
     const { code, printed, ok, checks } = await doctor({ ANTHROPIC_API_KEY: SECRET });
 
     expect([code, ok]).toEqual([0, true]);
     expect(printed).not.toContain(SECRET);
-    expect(everything(lab.folder)).toEqual(before);
+    expect(everything(lab.folder)).toEqual(filesBefore);
     expect(named(checks, "node")!.found).toContain(process.versions.node);
     expect(named(checks, "git")).toMatchObject({ status: "ok", found: expect.stringMatching(/^\d+\.\d+/) });
     expect(named(checks, "agent claude")!.found).toContain(`2.1.400 at ${join(bin, "claude")}`);
@@ -194,14 +194,14 @@ describe("the data folder check", () => {
     await local.close();
 
     for (const folder of [lab.data, killed]) {
-      const before = everything(folder);
+      const filesBefore = everything(folder);
       const after = await diagnoseHere({ dataDir: folder });
       expect(named(after.checks, "engine")!.found).toContain("none");
       expect(named(after.checks, "store")).toMatchObject({
         status: "ok",
         found: `format ${FORMAT} in ${join(folder, "tutti.db")}`,
       });
-      expect(everything(folder)).toEqual(before);
+      expect(everything(folder)).toEqual(filesBefore);
     }
   });
 

@@ -110,9 +110,14 @@ describe("a rehearsal", () => {
   });
 
   it("finds templates of the user, here one that extends subsession-doc and so has one phase (D4-123)", async () => {
-    const own = { id: "handbook", name: "Handbook", extends: "subsession-doc", variables: { DOCS_FOLDER: "handbook" } };
+    const handbook = {
+      id: "handbook",
+      name: "Handbook",
+      extends: "subsession-doc",
+      variables: { DOCS_FOLDER: "handbook" },
+    };
     mkdirSync(join(lab.data, "templates"), { recursive: true });
-    writeFileSync(join(lab.data, "templates", "handbook.json"), JSON.stringify(own));
+    writeFileSync(join(lab.data, "templates", "handbook.json"), JSON.stringify(handbook));
     const { chain } = new TemplateLibrary({ userFolder: join(lab.data, "templates") }).resolve("handbook");
     expect(chain).toEqual(["handbook", "subsession-doc", "_default"]);
     const { code, last, prompts } = await rehearseJson("handbook");
@@ -193,12 +198,12 @@ describe("a template of a project", () => {
 
   it("is rehearsed unchanged, starts none of the programs it names, and leaves the project unchanged", async () => {
     lab.write(".tutti/templates/ours.json", JSON.stringify(template));
-    const before = lab.fingerprint();
+    const fingerprint = lab.fingerprint();
     const { code, last, prompts, stdout } = await rehearseJson("ours", "--cwd", lab.repo);
     expect(code, stdout).toBe(0);
     expect(last).toMatchObject({ outcome: "success", census: { planned: 4, completed: 4 } });
     for (const { text } of prompts) expect(text).toContain("\n[[[\n");
-    expect(lab.fingerprint()).toBe(before);
+    expect(lab.fingerprint()).toBe(fingerprint);
     const { stdout: words } = await rehearse("ours", "--cwd", lab.repo);
     expect(words).toContain("verification would be done by claude");
     expect(words).toContain("onError would run command:touch /should/not/happen");

@@ -31,7 +31,7 @@ const OWN_PROCESS = {};
 describe("one request", () => {
   it("goes through all five phases to an outcome whose census adds up, without touching the checkout of the user (D4-001, D4-003)", async () => {
     lab.write("notes.txt", "not committed\n");
-    const before = lab.fingerprint();
+    const fingerprint = lab.fingerprint();
     const agent = lab.scenario([
       ...mainSession([
         { id: "task_001" },
@@ -83,7 +83,7 @@ describe("one request", () => {
     );
     expect(phases).toEqual(["planning", "spawning", "running", "aggregating", "verifying"]);
     expect(lines.slice(0, -1).map(({ seq }) => seq)).toEqual(lines.slice(0, -1).map((_, i) => i + 1));
-    expect(lab.fingerprint()).toBe(before);
+    expect(lab.fingerprint()).toBe(fingerprint);
     expect(lab.leftovers()).toEqual([]);
   });
 

@@ -143,8 +143,8 @@ describe("tutti serve", () => {
     expect(refused).toMatchObject({ code: 2, last: { error: { code: "usage" } } });
     const server = await serve();
     expect((await server.call("GET", "/api/health")).json).toEqual({ status: "ok", version: "0.1.0" });
-    const taken = await lab.json(["--data-dir", join(lab.folder, "other"), "serve", "--port", server.port]);
-    expect(taken).toMatchObject({ code: 4, last: { error: { code: "port_in_use" } } });
+    const onUsedPort = await lab.json(["--data-dir", join(lab.folder, "other"), "serve", "--port", server.port]);
+    expect(onUsedPort).toMatchObject({ code: 4, last: { error: { code: "port_in_use" } } });
     server.child.kill("SIGTERM");
     await server.end;
   });

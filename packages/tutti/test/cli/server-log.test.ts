@@ -33,8 +33,8 @@ describe("through a server", () => {
     expect(refused).toMatchObject({ code: 4, lines: [{ error: { code: "needs_trust" } }] });
     const { message, details } = refused.last.error!;
     expect(message).toContain(`repeat with --trust ${details.hash}`);
-    const taken = await json("import", file, "--trust", details.hash);
-    expect(taken).toMatchObject({ code: 0, lines: [[{ id: copied, status: "completed" }]] });
+    const imported = await json("import", file, "--trust", details.hash);
+    expect(imported).toMatchObject({ code: 0, lines: [[{ id: copied, status: "completed" }]] });
     expect(lab.engine.get(copied)).toMatchObject({ status: "completed", outcome: "success" });
     writeFileSync(file, "{");
     expect(await json("import", file)).toMatchObject({ code: 2, last: { error: { code: "invalid_input" } } });
