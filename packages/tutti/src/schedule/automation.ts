@@ -1,4 +1,3 @@
-// Schedules and triggers of one data folder, put together.
 import { LiveSettings, type Report } from "./live-settings.ts";
 import { RunLauncher, type Runs } from "./run-launcher.ts";
 import { ScheduleFile } from "./schedule-file.ts";
@@ -9,16 +8,16 @@ import type { World } from "../world.ts";
 
 export interface AutomationOptions {
   runs: Runs;
-  /** What the configuration says now; throws where it cannot be read. */
+  /** Reads the current configuration. Throws if it is invalid. */
   read: () => Automation;
-  /** Where is kept what schedules have done. */
+  /** Path of the `ScheduleFile`. */
   file: string;
   world: World;
-  /** The variables of the server, among which secrets are. */
+  /** The server's environment variables, which hold the secrets of triggers with `secretEnv`. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Refuses, by throwing, a repository that runs may not use. */
+  /** Throws for a repository that runs may not use. */
   mayUse?: (root: string) => void;
-  /** Without it nobody is told but who looks at the lists and events. */
+  /** Default: problems appear only in the lists and events. */
   report?: Report;
 }
 
@@ -27,7 +26,7 @@ export interface OpenAutomation {
   triggers: Triggers;
 }
 
-/** Nothing is started by itself before `schedules.begin`. */
+/** Opens the schedules and triggers of one data folder. No schedule fires before `schedules.begin`. */
 export function openAutomation(options: AutomationOptions): OpenAutomation {
   const { runs, read, file, world, env, mayUse, report = () => {} } = options;
   const settings = new LiveSettings(read, report);

@@ -1,9 +1,9 @@
-// When a cron expression is due. Only croner's arithmetic is used; the waiting is done by whoever asks, with a clock of
-// their own. Where a zone's clocks are set forward, a fixed time in the gap is due when the gap ends; where they are set
-// back, a fixed time that comes twice is due the first time. What recurs within the day goes on evenly through both.
+// Computes the due times of cron expressions with croner. Croner's timers are not used: callers wait with their own clock.
+// At the start of summer time, a fixed time inside of the gap is due when the gap ends. At its end, a fixed time that
+// occurs twice is due the first time. Expressions that recur within the day continue evenly through both.
 import { Cron } from "croner";
 
-/** A cron expression, and the zone in whose time it is read. */
+/** A cron expression and its time zone. */
 export interface Rule {
   cron: string;
   timeZone: string;
@@ -12,14 +12,14 @@ export interface Rule {
 const FIVE_FIELDS = /^[\w*,/#+-]+( [\w*,/#+-]+){4}$/;
 const NICKNAME = /^@(yearly|annually|monthly|weekly|daily|midnight|hourly)$/;
 
-/** A sentence on why the expression cannot be used, or null. */
+/** Returns the reason why `cron` is invalid, or null. */
 export function problemOfCron(cron: string): string | null {
   if (!FIVE_FIELDS.test(cron) && !NICKNAME.test(cron)) {
-    return "a cron expression of five fields: minute, hour, day of the month, month, day of the week";
+    return "must be a cron expression of five fields: minute, hour, day of the month, month, day of the week";
   }
   try {
-    const comes = read({ cron, timeZone: "UTC" }).nextRun() !== null;
-    return comes ? null : "a moment that comes; this one never does";
+    const isEverDue = read({ cron, timeZone: "UTC" }).nextRun() !== null;
+    return isEverDue ? null : `never occurs: ${cron}. Use a date that exists`;
   } catch (error) {
     return (error as Error).message.replace(/^CronPattern: /, "");
   }
@@ -34,17 +34,17 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** A machine whose zone has no name that anybody knows, as with an empty `TZ`, is taken to be in that of UTC. */
+/** Falls back to UTC if the machine's time zone has no known name, for example with an empty `TZ`. */
 export function systemTimeZone(): string {
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions() as { timeZone?: string };
   return timeZone !== undefined && isTimeZone(timeZone) ? timeZone : "UTC";
 }
 
-/** The first moment after this one, or null if there is none. */
+/** Returns the first due time after `after`, or null if there is none. */
 export function nextDue(rule: Rule, after: number): number | null {
   const next = read(rule).nextRun(new Date(after))?.getTime() ?? null;
-  // Where a month lacks a day that is asked for, croner may pass over the beginning of the one that follows. Looking back
-  // it passes over nothing, so what it left out is found by halving.
+  // If a month lacks the requested day, croner's `nextRun` may skip due times at the start of the following month. Its
+  // `previousRuns` skips none, so a binary search with `latestDue` finds the skipped one.
   let earlier = next === null ? null : latestDue(rule, next - 1000);
   if (earlier === null || earlier <= after) return next;
   for (let low = after; earlier - low > 1000;) {
@@ -56,12 +56,12 @@ export function nextDue(rule: Rule, after: number): number | null {
   return earlier;
 }
 
-/** The last moment up to this one, itself included, or null if there was none. */
+/** Returns the last due time at or before `now`, or null if there was none. */
 export function latestDue(rule: Rule, now: number): number | null {
-  // What is asked for lies before the second that is named.
+  // `previousRuns` excludes the given second, so pass the next one to include `now`.
   const [latest] = read(rule).previousRuns(1, new Date(now + 1000));
   return latest?.getTime() ?? null;
 }
 
-/** Without a function to call it starts no timer. */
+/** A `Cron` without a callback starts no timer. */
 const read = ({ cron, timeZone }: Rule): Cron => new Cron(cron, { timezone: timeZone, mode: "5-part" });

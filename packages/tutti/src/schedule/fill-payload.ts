@@ -1,12 +1,12 @@
-// Puts what a delivery says into words that the person has written: `{PAYLOAD}` for the whole, `{PAYLOAD.issue.title}` for a
-// part. Only the words of prompts are filled, never a command, and what is filled in is not looked at again.
+// Fills placeholders in the user's prompts with the payload of a delivery: `{PAYLOAD}` is the whole payload and
+// `{PAYLOAD.issue.title}` a part. Commands are never filled, and the inserted text is not expanded again.
 
-const PLACE = /\{PAYLOAD((?:\.[A-Za-z0-9_-]+)*)\}/g;
-/** Agents read it word by word; nobody means them to read more than this of one value. */
+const PLACEHOLDER = /\{PAYLOAD((?:\.[A-Za-z0-9_-]+)*)\}/g;
+/** Limit of one value, because the prompt goes to a model. */
 const MAX_CHARACTERS = 20_000;
 
 export function fillPayload(text: string, payload: unknown): string {
-  return text.replaceAll(PLACE, (_, path: string) => {
+  return text.replaceAll(PLACEHOLDER, (_, path: string) => {
     const value = textOf(partOf(payload, path.split(".").slice(1)));
     return value.length > MAX_CHARACTERS ? `${value.slice(0, MAX_CHARACTERS)}… (cut)` : value;
   });

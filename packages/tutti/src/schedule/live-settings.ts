@@ -1,9 +1,9 @@
-// Settings that are read again at each use. A file that is broken while somebody edits it changes nothing: what it said
-// last goes on, and the problem is told to whoever looks.
+// Settings that are read again at each use. While the file is invalid, for example during an edit, the last valid settings
+// stay in force, and `read` returns the problem with them.
 import type { Automation } from "./settings.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
 
-/** Tells whoever looks after the server of something that went wrong. */
+/** Logs a problem of a schedule or trigger. */
 export type Report = (message: string, members: Readonly<Record<string, unknown>>) => void;
 
 export class LiveSettings {
@@ -12,7 +12,7 @@ export class LiveSettings {
   #last: Automation;
   #problem: string | null = null;
 
-  /** What is broken from the beginning is refused. */
+  /** Throws if the settings are invalid at the start. */
   constructor(read: () => Automation, report: Report) {
     this.#read = read;
     this.#report = report;
@@ -25,14 +25,15 @@ export class LiveSettings {
       this.#problem = null;
     } catch (error) {
       const { message } = asTuttiError(error);
-      if (message !== this.#problem) this.#report("the configuration cannot be used", { error: message });
+      if (message !== this.#problem) this.#report("configuration is invalid", { error: message });
       this.#problem = message;
     }
     return { ...this.#last, problem: this.#problem };
   }
 }
 
-/** No run can be made while its configuration cannot be read: the names of agents stand in the same file. */
+/** Throws if there is a `problem`. A run cannot start then, because the same file defines the agents. */
 export function demandSound(problem: string | null): void {
-  if (problem !== null) throw new TuttiError("wrong_state", `nothing is started for now: ${problem}`);
+  if (problem !== null)
+    throw new TuttiError("wrong_state", `No run can start while the configuration is invalid: ${problem}`);
 }

@@ -1,10 +1,10 @@
-// Makes and starts the runs of schedules and triggers.
+// Creates and starts the runs of schedules and triggers.
 //
 // Invariants
-// 1. One occasion makes one run, also if the process dies at any moment: the occasion's key is part of the run's first
-//    event, and a run of the same key is looked for before one is made.
-// 2. No more runs of one origin are open at once than its settings say. They are counted in the log, one launch at a time.
-// 3. A run that was made is started, if need be by the next server.
+// 1. One occasion creates one run, even if the process dies at any moment: the key of the occasion is part of the run's
+//    first event, and `#launch` looks for a run with the same key first.
+// 2. An origin has at most `maxConcurrent` open runs. Launches are serialized and count the open runs in the log.
+// 3. A run that was created is started, if necessary by the next server (`startMade`).
 import type { RunSettings } from "./settings.ts";
 import type { Budget } from "../schema/budget.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
@@ -32,7 +32,7 @@ interface NewRun {
   mayUse?: (root: string) => void;
 }
 
-/** What is needed of the engine. */
+/** The subset of the engine that launching needs. */
 export interface Runs {
   create(request: NewRun): Promise<{ id: string; status: RunStatus }>;
   start(id: string): Promise<{ status: RunStatus }>;
@@ -44,11 +44,11 @@ export interface Runs {
 export interface Launched {
   run: string;
   status: RunStatus;
-  /** False if the occasion had its run already. */
+  /** False if the occasion already had a run. */
   isNew: boolean;
 }
 
-/** Where runs come from, such as `schedule/nightly`. It stands where requests have the hash of what they said. */
+/** The source of runs, for example `schedule/nightly`. Stored as `idempotency.body`, where API requests have a hash. */
 export type Origin = `${"schedule" | "trigger"}/${string}`;
 
 const isOrigin = (text: string | undefined): boolean => /^(schedule|trigger)\//.test(text ?? "");
@@ -56,35 +56,34 @@ const isOrigin = (text: string | undefined): boolean => /^(schedule|trigger)\//.
 export class RunLauncher {
   readonly #runs: Runs;
   readonly #mayUse: ((root: string) => void) | undefined;
-  #line: Promise<unknown> = Promise.resolve();
+  #queue: Promise<unknown> = Promise.resolve();
 
   constructor(runs: Runs, mayUse?: (root: string) => void) {
     this.#runs = runs;
     this.#mayUse = mayUse;
   }
 
-  /** All runs of each origin that the log has, oldest first; one look at the log for those who list many. */
+  /** Groups all runs by origin, oldest first, so that a list of many origins reads the summaries once. */
   byOrigin(): Map<string | undefined, KnownRun[]> {
     return Map.groupBy(this.#runs.summaries(), ({ idempotency }) => idempotency?.body);
   }
 
-  /** The run of one occasion. */
   find(origin: Origin, occasion: string): KnownRun | undefined {
     return this.#runsOf(origin).find(({ idempotency }) => idempotency!.key === `${origin}/${occasion}`);
   }
 
   launch(origin: Origin, occasion: string, settings: RunSettings): Promise<Launched> {
-    return this.#inLine(() => this.#launch(origin, occasion, settings));
+    return this.#enqueue(() => this.#launch(origin, occasion, settings));
   }
 
-  /** Starts what a server that died had only made. */
+  /** Starts the runs that a previous server created and did not start before it died. */
   startMade(): Promise<void> {
-    return this.#inLine(async () => {
-      const made = this.#runs
+    return this.#enqueue(async () => {
+      const unstarted = this.#runs
         .summaries()
         .filter(({ idempotency, status }) => isOrigin(idempotency?.body) && status === "created");
-      // One that cannot be started is over by then, or is tried again with its occasion.
-      for (const { id } of made) await this.#start(id).catch(() => {});
+      // `#start` cancels a run that can never start; others are retried with their occasion.
+      for (const { id } of unstarted) await this.#start(id).catch(() => {});
     });
   }
 
@@ -92,26 +91,26 @@ export class RunLauncher {
     return this.#runs.tell(...events);
   }
 
-  /** Resolves when nothing is being launched. */
+  /** Resolves when no launch is in progress. */
   async idle(): Promise<void> {
-    await this.#line;
+    await this.#queue;
   }
 
   #runsOf(origin: Origin): KnownRun[] {
     return this.#runs.summaries().filter(({ idempotency }) => idempotency?.body === origin);
   }
 
-  #inLine<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#line.then(work);
-    this.#line = done.catch(() => {});
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(work);
+    this.#queue = done.catch(() => {});
     return done;
   }
 
   async #launch(origin: Origin, occasion: string, settings: RunSettings): Promise<Launched> {
-    const known = this.find(origin, occasion);
-    if (known) {
-      const status = known.status === "created" ? await this.#start(known.id) : known.status;
-      return { run: known.id, status, isNew: false };
+    const existing = this.find(origin, occasion);
+    if (existing) {
+      const status = existing.status === "created" ? await this.#start(existing.id) : existing.status;
+      return { run: existing.id, status, isNew: false };
     }
     const open = this.#runsOf(origin).filter(({ status }) => !isRunOver(status));
     if (open.length >= settings.maxConcurrent) throw tooMany(open);
@@ -122,7 +121,7 @@ export class RunLauncher {
       message,
       agent,
       customVariables: variables,
-      // In both cases: what the template says, which may be a project's, does not count here.
+      // Always set: a project's template must not decide whether a plan needs confirmation.
       config: { autoSpawn: confirm === "yes" },
       budget,
       idempotency: { key: `${origin}/${occasion}`, body: origin },
@@ -131,7 +130,7 @@ export class RunLauncher {
     return { run: id, status: await this.#start(id), isNew: true };
   }
 
-  /** A run that can never be started is ended, or it would take its place among those that are open for ever. */
+  /** Cancels a run that can never start; otherwise it would count towards `maxConcurrent` forever. */
   async #start(id: string): Promise<RunStatus> {
     try {
       return (await this.#runs.start(id)).status;
@@ -144,6 +143,6 @@ export class RunLauncher {
 
 function tooMany(open: readonly KnownRun[]): TuttiError {
   const ids = open.map(({ id }) => id);
-  const message = `as many runs of it as may be are not over: ${ids.join(", ")}`;
+  const message = `The limit "maxConcurrent" is reached by open runs: ${ids.join(", ")}. Wait until one ends, or cancel one.`;
   return new TuttiError("too_many_runs", message, { details: { runs: ids } });
 }

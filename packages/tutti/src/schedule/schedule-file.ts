@@ -1,5 +1,5 @@
-// Up to which moment the due times of each schedule have been dealt with, in a file of the data folder. Only the server
-// that holds the folder writes it.
+// Stores, per schedule, the moment up to which its due times are settled, in a file of the data folder. Only the server that
+// holds the folder's lock writes it.
 import { readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
@@ -7,9 +7,9 @@ import { asDiskError, syncFolder, writeDurably } from "../durable-file.ts";
 import { TuttiError } from "../schema/error.ts";
 
 const Entry = z.strictObject({
-  /** The rule that this is about; what was due under another one does not count. */
+  /** The rule of this entry. After a change of the rule, earlier due times do not count. */
   rule: z.string(),
-  /** Every due time up to this moment has been dealt with. */
+  /** Every due time up to this moment is settled. */
   after: z.number(),
   lastDue: z.number().nullable(),
   lastSkipped: z.strictObject({ due: z.number(), at: z.number(), reason: z.string() }).nullable(),
@@ -32,28 +32,28 @@ export class ScheduleFile {
     return this.#entries.get(name);
   }
 
-  /** On disk when it returns. */
+  /** Returns after the entry is on disk. */
   set(name: string, entry: ScheduleEntry): void {
     this.#write(new Map(this.#entries).set(name, entry));
   }
 
-  /** Forgets schedules that are no longer there. */
+  /** Removes the entries of schedules that are no longer configured. */
   keepOnly(names: ReadonlySet<string>): void {
-    const kept = new Map([...this.#entries].filter(([name]) => names.has(name)));
-    if (kept.size < this.#entries.size) this.#write(kept);
+    const remaining = new Map([...this.#entries].filter(([name]) => names.has(name)));
+    if (remaining.size < this.#entries.size) this.#write(remaining);
   }
 
   #write(entries: ReadonlyMap<string, ScheduleEntry>): void {
-    const beside = `${this.#file}.new`;
+    const temporaryFile = `${this.#file}.new`;
     try {
-      // One that a writer left who died in the middle.
-      rmSync(beside, { force: true });
+      // A writer that died may have left one.
+      rmSync(temporaryFile, { force: true });
       const content = { schedules: Object.fromEntries(entries) };
-      writeDurably(beside, `${JSON.stringify(content, null, 2)}\n`, OWNER_ONLY);
-      renameSync(beside, this.#file);
+      writeDurably(temporaryFile, `${JSON.stringify(content, null, 2)}\n`, OWNER_ONLY);
+      renameSync(temporaryFile, this.#file);
       syncFolder(dirname(this.#file));
     } catch (error) {
-      throw asDiskError(error, `${this.#file} cannot be written`);
+      throw asDiskError(error, `Cannot write ${this.#file}`);
     }
     this.#entries.clear();
     for (const [name, entry] of entries) this.#entries.set(name, entry);
@@ -65,7 +65,7 @@ function read(file: string): Record<string, ScheduleEntry> {
     return Content.parse(JSON.parse(readFileSync(file, "utf8"))).schedules;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
-    const message = `${file}, which says what schedules have done, cannot be read; correct it or remove it`;
+    const message = `The schedule state file ${file} cannot be read. Correct it or remove it.`;
     throw new TuttiError("storage_failed", message, { cause: error });
   }
 }

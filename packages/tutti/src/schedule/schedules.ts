@@ -1,10 +1,10 @@
-// Runs at the times that cron expressions name.
+// Starts runs at the due times of cron expressions.
 //
 // Invariants
-// 1. A due time makes one run at most, also if the server is killed at any moment: the run is made under a key of the
-//    schedule and the time, then the time is marked in the file as dealt with; who finds it unmarked looks for the run.
-// 2. A due time is dealt with once: it has its run, or it is skipped, with a reason that is stored and told.
-// 3. Of several times that have passed unnoticed only the latest counts.
+// 1. A due time creates at most one run, even if the server is killed at any moment. The run is created under a key of
+//    schedule and time before the file marks the time as settled. After a crash in between, `launch` finds that run.
+// 2. A due time is settled once: it has a run, or it is skipped with a reason that is stored and published.
+// 3. If several due times have passed, only the latest counts.
 import { nextDue, latestDue } from "./cron.ts";
 import { demandSound, type LiveSettings, type Report } from "./live-settings.ts";
 import type { KnownRun, Launched, RunLauncher } from "./run-launcher.ts";
@@ -23,16 +23,16 @@ export interface SchedulesOptions {
   report: Report;
 }
 
-/** The clock and the settings are looked at this often, whatever is due: both may be changed. */
-const LOOK_EVERY_MS = 30_000;
-/** Later than this a due time has been missed. */
+/** Longest wait between two checks, because the clock and the settings may change. */
+const MAX_WAIT_MS = 30_000;
+/** A due time that is older than this is missed. */
 const GRACE_MS = 60_000;
 /**
- * A mark that lies further ahead was made by a clock that was wrong, and must not silence a schedule until then. A due time
- * that comes again finds the run that it has.
+ * An entry whose `after` is further ahead was written by a wrong clock and is reset, so that the schedule does not stay
+ * silent until then. A due time that occurs again finds its existing run.
  */
 const WRONG_CLOCK_MS = 60_000;
-const MISSED = "nothing could be started when it was due";
+const MISSED = "No run could start at the due time.";
 
 interface DueTime {
   due: number;
@@ -44,23 +44,22 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 
 export class Schedules {
   readonly #options: SchedulesOptions;
-  /** Why the last due time of a schedule is not dealt with yet. */
-  readonly #trouble = new Map<string, string>();
+  /** Reasons, by schedule, why its last due time is not settled yet. */
+  readonly #problems = new Map<string, string>();
   readonly #end = new AbortController();
-  #looking: Promise<void> | null = null;
+  #loop: Promise<void> | null = null;
 
   constructor(options: SchedulesOptions) {
     this.#options = options;
   }
 
-  /** Acts from now on. */
   begin(): void {
-    this.#looking ??= this.#keepLooking();
+    this.#loop ??= this.#runLoop();
   }
 
   async stop(): Promise<void> {
     this.#end.abort();
-    await this.#looking;
+    await this.#loop;
     await this.#options.launcher.idle();
   }
 
@@ -68,95 +67,96 @@ export class Schedules {
     const { settings, launcher } = this.#options;
     const { schedules, problem } = settings.read();
     const runs = launcher.byOrigin();
-    return Object.entries(schedules).map(([name, wanted]) => ({
-      ...this.#view(name, wanted, runs.get(originOf(name)) ?? []),
+    return Object.entries(schedules).map(([name, schedule]) => ({
+      ...this.#view(name, schedule, runs.get(originOf(name)) ?? []),
       ...(problem !== null && { problem }),
     }));
   }
 
-  /** Makes and starts a run of a schedule now, also of one that is switched off. */
+  /** Starts a run of a schedule now, also of a disabled one. */
   async runNow(name: string): Promise<Launched> {
     const { settings, launcher, world } = this.#options;
     const { schedules, problem } = settings.read();
-    const wanted = Object.hasOwn(schedules, name) ? schedules[name]! : null;
-    if (!wanted) throw new TuttiError("not_found", `there is no schedule ${name}`);
+    const schedule = Object.hasOwn(schedules, name) ? schedules[name]! : null;
+    if (!schedule)
+      throw new TuttiError("not_found", `Schedule "${name}" does not exist. List schedules with "tutti schedules".`);
     demandSound(problem);
-    const launched = await launcher.launch(originOf(name), `now/${world.id(12)}`, wanted);
+    const launched = await launcher.launch(originOf(name), `now/${world.id(12)}`, schedule);
     await launcher.tell({ type: "schedule:fired", data: { name, due: null, run: launched.run } });
     return launched;
   }
 
-  async #keepLooking(): Promise<void> {
+  async #runLoop(): Promise<void> {
     const { launcher, world } = this.#options;
     const { signal } = this.#end;
     await launcher.startMade();
     while (!signal.aborted) {
-      // What could not be read or written now is at the next look.
-      const wait = await this.#look().catch(() => LOOK_EVERY_MS);
+      // A read or write that fails is retried at the next check.
+      const wait = await this.#checkAll().catch(() => MAX_WAIT_MS);
       await world.sleep(wait, signal, true);
     }
   }
 
-  /** How long it is until the next look. */
-  async #look(): Promise<number> {
+  /** Returns the milliseconds until the next check. */
+  async #checkAll(): Promise<number> {
     const { settings, file, world } = this.#options;
     const { schedules, problem } = settings.read();
-    // What becomes due while the configuration cannot be used has been missed, if that lasts.
+    // Times that become due while the configuration is invalid are missed after `GRACE_MS`.
     if (problem === null) {
-      // Judged by one time for all: whoever comes last must not be late because others were started before it.
+      // One `now` for all schedules: the last one must not be late because others were started before it.
       const now = world.now();
-      for (const [name, wanted] of Object.entries(schedules)) await this.#attempt(name, wanted, now);
+      for (const [name, schedule] of Object.entries(schedules)) await this.#tryCheck(name, schedule, now);
       file.keepOnly(new Set(Object.keys(schedules)));
     }
-    return this.#untilNext();
+    return this.#msUntilNext();
   }
 
-  /** One schedule that cannot be dealt with for now, on a full disk for example, holds nobody else up. */
-  async #attempt(name: string, wanted: ScheduleSettings, now: number): Promise<void> {
+  /** A schedule that fails for now, for example on a full disk, does not block the others. */
+  async #tryCheck(name: string, schedule: ScheduleSettings, now: number): Promise<void> {
     try {
-      await this.#consider(name, wanted, now);
-      this.#trouble.delete(name);
+      await this.#check(name, schedule, now);
+      this.#problems.delete(name);
     } catch (error) {
       const { message } = asTuttiError(error);
-      if (this.#trouble.get(name) !== message)
-        this.#options.report("a schedule cannot be followed for now", { schedule: name, reason: message });
-      this.#trouble.set(name, message);
+      if (this.#problems.get(name) !== message)
+        this.#options.report("schedule failed and will be retried", { schedule: name, reason: message });
+      this.#problems.set(name, message);
     }
   }
 
-  async #consider(name: string, wanted: ScheduleSettings, now: number): Promise<void> {
+  async #check(name: string, schedule: ScheduleSettings, now: number): Promise<void> {
     const { file } = this.#options;
-    const { cron, timeZone } = ruleOf(wanted);
-    const rule = wanted.enabled ? `${cron} ${timeZone}` : "off";
-    const known = file.get(name);
-    if (known?.rule !== rule || known.after > now + WRONG_CLOCK_MS) {
-      const { lastDue = null, lastSkipped = null } = known ?? {};
+    const { cron, timeZone } = ruleOf(schedule);
+    const rule = schedule.enabled ? `${cron} ${timeZone}` : "off";
+    const entry = file.get(name);
+    if (entry?.rule !== rule || entry.after > now + WRONG_CLOCK_MS) {
+      const { lastDue = null, lastSkipped = null } = entry ?? {};
       return file.set(name, { rule, after: now, lastDue, lastSkipped });
     }
-    const due = wanted.enabled ? latestDue({ cron, timeZone }, now) : null;
-    if (due === null || due <= known.after) return;
-    await this.#deal(name, wanted, { due, isLate: now - due > GRACE_MS }, known);
+    const due = schedule.enabled ? latestDue({ cron, timeZone }, now) : null;
+    if (due === null || due <= entry.after) return;
+    await this.#settle(name, schedule, { due, isLate: now - due > GRACE_MS }, entry);
   }
 
-  async #deal(name: string, wanted: ScheduleSettings, time: DueTime, known: ScheduleEntry): Promise<void> {
+  async #settle(name: string, schedule: ScheduleSettings, time: DueTime, entry: ScheduleEntry): Promise<void> {
     const { launcher, file, world, report } = this.#options;
     const { due } = time;
-    const reason = await this.#fire(name, wanted, time);
-    const entry = { ...known, after: due, lastDue: due };
-    if (reason === null) return file.set(name, entry);
+    const reason = await this.#fire(name, schedule, time);
+    const settled = { ...entry, after: due, lastDue: due };
+    if (reason === null) return file.set(name, settled);
     await launcher.tell({ type: "schedule:skipped", data: { name, due, reason } });
-    report("a due time was skipped", { schedule: name, due: iso(due), reason });
-    file.set(name, { ...entry, lastSkipped: { due, at: world.now(), reason } });
+    report("due time skipped", { schedule: name, due: iso(due), reason });
+    file.set(name, { ...settled, lastSkipped: { due, at: world.now(), reason } });
   }
 
-  /** Null if the due time has its run, else why it has none. Throws if that may be different in a moment. */
-  async #fire(name: string, wanted: ScheduleSettings, { due, isLate }: DueTime): Promise<string | null> {
+  /** Returns null if the due time has a run, or else the reason. Throws if a retry may succeed. */
+  async #fire(name: string, schedule: ScheduleSettings, { due, isLate }: DueTime): Promise<string | null> {
     const { launcher } = this.#options;
     const origin = originOf(name);
-    if (isLate && wanted.missed === "skip" && !launcher.find(origin, iso(due))) return MISSED;
+    if (isLate && schedule.missed === "skip" && !launcher.find(origin, iso(due))) return MISSED;
     try {
-      const { run } = await launcher.launch(origin, iso(due), wanted);
-      // Told again if the server dies before the mark; the run's id says that it is the same.
+      const { run } = await launcher.launch(origin, iso(due), schedule);
+      // Published again if the server dies before `file.set`. Both events name the same run.
       await launcher.tell({ type: "schedule:fired", data: { name, due, run } });
       return null;
     } catch (thrown) {
@@ -166,23 +166,23 @@ export class Schedules {
     }
   }
 
-  #untilNext(): number {
+  #msUntilNext(): number {
     const { settings, world } = this.#options;
     const now = world.now();
-    const next = Object.values(settings.read().schedules).flatMap((wanted) =>
-      wanted.enabled ? (nextDue(ruleOf(wanted), now) ?? []) : [],
+    const next = Object.values(settings.read().schedules).flatMap((schedule) =>
+      schedule.enabled ? (nextDue(ruleOf(schedule), now) ?? []) : [],
     );
-    return Math.min(LOOK_EVERY_MS, ...next.map((due) => due - now));
+    return Math.min(MAX_WAIT_MS, ...next.map((due) => due - now));
   }
 
-  #view(name: string, wanted: ScheduleSettings, runs: readonly KnownRun[]): ScheduleView {
+  #view(name: string, schedule: ScheduleSettings, runs: readonly KnownRun[]): ScheduleView {
     const { file, world } = this.#options;
-    const { template, cwd, enabled, confirm, maxConcurrent, missed } = wanted;
-    const known = file.get(name);
+    const { template, cwd, enabled, confirm, maxConcurrent, missed } = schedule;
+    const entry = file.get(name);
     const last = runs.at(-1);
-    const rule = ruleOf(wanted);
-    const next = enabled ? nextDue(rule, Math.max(world.now(), known?.after ?? 0)) : null;
-    const skipped = known?.lastSkipped ?? null;
+    const rule = ruleOf(schedule);
+    const next = enabled ? nextDue(rule, Math.max(world.now(), entry?.after ?? 0)) : null;
+    const skipped = entry?.lastSkipped ?? null;
     return {
       name,
       ...rule,
@@ -193,9 +193,9 @@ export class Schedules {
       maxConcurrent,
       missed,
       running: runs.filter(({ status }) => !isRunOver(status)).length,
-      problem: this.#trouble.get(name) ?? null,
+      problem: this.#problems.get(name) ?? null,
       nextDue: next === null ? null : iso(next),
-      lastDue: known?.lastDue == null ? null : iso(known.lastDue),
+      lastDue: entry?.lastDue == null ? null : iso(entry.lastDue),
       lastRun: last ? { ...viewOf(last), due: dueOf(last) } : null,
       lastSkipped: skipped && { due: iso(skipped.due), at: iso(skipped.at), reason: skipped.reason },
     };
@@ -209,7 +209,7 @@ export const viewOf = ({ id, status, outcome, createdAt }: KnownRun) => ({
   createdAt: iso(createdAt),
 });
 
-/** The due time is the last part of the run's key. */
+/** The due time is the last part of the run's key. Returns null for a run of `runNow`. */
 function dueOf({ idempotency }: KnownRun): string | null {
   const last = idempotency!.key.slice(idempotency!.body.length + 1);
   return last.startsWith("now/") ? null : last;

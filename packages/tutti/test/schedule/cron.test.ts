@@ -1,8 +1,7 @@
-// When cron expressions are due.
 import { describe, expect, it } from "vitest";
 import { isTimeZone, latestDue, nextDue, problemOfCron, systemTimeZone } from "../../src/schedule/cron.ts";
 
-/** The next moments after one, in UTC. */
+/** The next due times after a moment, in UTC. */
 function dues(cron: string, timeZone: string, after: string, count: number): string[] {
   const found: string[] = [];
   for (let at = Date.parse(after); found.length < count;) {
@@ -13,7 +12,7 @@ function dues(cron: string, timeZone: string, after: string, count: number): str
 }
 
 describe("a cron expression", () => {
-  it("is read in the time of its zone", () => {
+  it("is evaluated in its time zone", () => {
     expect(dues("0 3 * * 1-5", "Europe/Paris", "2026-11-13T00:00:00Z", 3)).toEqual([
       "2026-11-13T02:00",
       "2026-11-16T02:00",
@@ -22,24 +21,24 @@ describe("a cron expression", () => {
     expect(dues("@daily", "Asia/Kolkata", "2026-11-13T00:00:00Z", 1)).toEqual(["2026-11-13T18:30"]);
   });
 
-  it("at a fixed time that the clocks leave out is due once, when the gap ends", () => {
+  it("at a fixed time inside of the gap of summer time is due once, when the gap ends", () => {
     const expected = ["2026-03-28T01:30", "2026-03-29T01:00", "2026-03-30T00:30"];
     expect(dues("30 2 * * *", "Europe/Paris", "2026-03-27T12:00:00Z", 3)).toEqual(expected);
   });
 
-  it("at a fixed time that comes twice is due once, the first time", () => {
+  it("at a fixed time that occurs twice is due once, the first time", () => {
     const expected = ["2026-10-24T00:30", "2026-10-25T00:30", "2026-10-26T01:30"];
     expect(dues("30 2 * * *", "Europe/Paris", "2026-10-23T12:00:00Z", 3)).toEqual(expected);
   });
 
-  it("that recurs within the day goes on evenly where clocks are set", () => {
+  it("that recurs within the day continues evenly when clocks change", () => {
     const forward = ["2026-03-29T00:30", "2026-03-29T01:00", "2026-03-29T01:30", "2026-03-29T02:00"];
     expect(dues("*/30 * * * *", "Europe/Paris", "2026-03-29T00:10:00Z", 4)).toEqual(forward);
     const back = ["2026-10-25T00:30", "2026-10-25T01:00", "2026-10-25T01:30", "2026-10-25T02:00"];
     expect(dues("*/30 * * * *", "Europe/Paris", "2026-10-25T00:10:00Z", 4)).toEqual(back);
   });
 
-  it("on days that not every month has passes over nothing in the month that follows", () => {
+  it("on days that some months lack skips no due time of the following month", () => {
     expect(dues("0 3 */15 * *", "UTC", "2027-02-16T12:00:00Z", 3)).toEqual([
       "2027-03-01T03:00",
       "2027-03-16T03:00",
@@ -48,7 +47,7 @@ describe("a cron expression", () => {
     expect(dues("* * */30 * *", "UTC", "2027-02-01T23:58:00Z", 2)).toEqual(["2027-02-01T23:59", "2027-03-01T00:00"]);
   });
 
-  it("was due last at the moment itself, or before it", () => {
+  it("has its latest due time at the moment itself or before it", () => {
     const rule = { cron: "0 3 * * *", timeZone: "UTC" };
     const latest = (now: string) => new Date(latestDue(rule, Date.parse(now))!).toISOString();
     expect(latest("2026-11-15T02:59:59.999Z")).toBe("2026-11-14T03:00:00.000Z");
@@ -56,7 +55,7 @@ describe("a cron expression", () => {
     expect(latest("2026-11-15T03:00:00.999Z")).toBe("2026-11-15T03:00:00.000Z");
   });
 
-  it("was due last where the next one was, also where clocks are set", () => {
+  it("has the same due times backward and forward, also when clocks change", () => {
     for (const cron of ["30 2 * * *", "*/30 * * * *", "0 * * * *"]) {
       for (const after of ["2026-03-28T12:00:00Z", "2026-10-24T12:00:00Z"]) {
         const rule = { cron, timeZone: "Europe/Paris" };
@@ -77,28 +76,28 @@ describe("a cron expression", () => {
     ["61 * * * *", "61"],
     ["0 0 30 2 *", "never"],
     ["", "five fields"],
-  ])("%j is refused with a reason", (cron, problem) => {
+  ])("%j is rejected with a reason", (cron, problem) => {
     expect(problemOfCron(cron)).toContain(problem);
   });
 
   it.each(["0 3 * * 1-5", "*/15 8-18 * * MON-FRI", "0 9 1,15 * *", "0 0 L * *", "0 12 * * FRI#2", "@weekly"])(
-    "%j is sound",
+    "%j is valid",
     (cron) => expect(problemOfCron(cron)).toBeNull(),
   );
 });
 
-it.each(["", ":/etc/localtime", "Mars/Base"])("a machine whose TZ is %j is taken to be in UTC", (name) => {
-  const before = process.env["TZ"];
+it.each(["", ":/etc/localtime", "Mars/Base"])("`systemTimeZone` falls back to UTC if TZ is %j", (name) => {
+  const savedTimeZone = process.env["TZ"];
   try {
     process.env["TZ"] = name;
     expect(systemTimeZone()).toBe("UTC");
     expect(nextDue({ cron: "0 3 * * *", timeZone: systemTimeZone() }, 0)).toBe(3 * 3_600_000);
   } finally {
-    if (before === undefined) delete process.env["TZ"];
-    else process.env["TZ"] = before;
+    if (savedTimeZone === undefined) delete process.env["TZ"];
+    else process.env["TZ"] = savedTimeZone;
   }
 });
 
-it("a time zone is one that this machine knows", () => {
+it("`isTimeZone` accepts only the time zones that this machine knows", () => {
   expect([isTimeZone("Europe/Paris"), isTimeZone("UTC"), isTimeZone("Mars/Base")]).toEqual([true, true, false]);
 });

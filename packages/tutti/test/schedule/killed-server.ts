@@ -1,4 +1,4 @@
-// A server that is killed in the middle of a due time: at a moment that the test names, with nothing left to do about it.
+// A server process that kills itself while it settles a due time, right after the engine call that the test names.
 import { openLocalEngine } from "../../src/main/local-engine.ts";
 import { openAutomation } from "../../src/schedule/automation.ts";
 import type { Runs } from "../../src/schedule/run-launcher.ts";
@@ -10,7 +10,7 @@ export interface KilledServer {
   file: string;
   now: number;
   automation: Automation;
-  /** After which call of the engine it dies. */
+  /** The engine call after which the process dies. */
   after: "create" | "tell";
 }
 

@@ -1,4 +1,4 @@
-// Schedules and triggers with a real engine: killed in between, behind a real server, from the command line.
+// Schedules and triggers with a real engine: across a kill, behind a real server, and from the command line.
 import { spawnSync } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -27,7 +27,7 @@ async function until(reached: () => boolean): Promise<void> {
   while (!reached()) await sleep(10);
 }
 
-/** A schedule that has been dealt with up to a moment. */
+/** Writes the file of a schedule that is settled up to a moment. */
 function seen(data: string, after: number): string {
   mkdirSync(data, { recursive: true });
   const file = join(data, "schedules.json");
@@ -35,7 +35,7 @@ function seen(data: string, after: number): string {
   return file;
 }
 
-describe("a server that is killed in the middle of a due time", () => {
+describe("a server that is killed while it settles a due time", () => {
   let lab: Lab;
   beforeEach(() => {
     lab = new Lab();
@@ -43,7 +43,7 @@ describe("a server that is killed in the middle of a due time", () => {
   afterEach(() => lab.tearDown());
 
   it.each(["create", "tell"] as const)(
-    "after %s has made one run, which the next server starts and does not make again, however late it comes",
+    "after %s has created one run, which the next server starts and does not create again, however late it is",
     async (after) => {
       const file = seen(lab.data, DUE - HOUR);
       const agent = lab.scenario(mainSession([{ id: "a" }]));
@@ -83,7 +83,7 @@ describe("a server that is killed in the middle of a due time", () => {
 });
 
 describe("a server with a schedule", () => {
-  it("makes the run that was missed, carries it out without asking, and lets a person start another", async () => {
+  it("starts the missed run without confirmation, and the user can start another one", async () => {
     const lab = new Lab();
     try {
       seen(lab.data, DUE);
@@ -109,7 +109,7 @@ describe("a server with a schedule", () => {
         expect(unknown).toMatchObject({ code: 3, last: { error: { code: "not_found" } } });
         await engine.cancel(byHand.last.id);
         await engine.until(byHand.last.id, ({ released }) => released);
-        // Half a file, as an editor may leave it for a moment.
+        // Half a file, as an editor may write it for a moment.
         writeFileSync(join(lab.data, "tutti.config.json"), '{ "schedules": {');
         const { stdout, stderr } = await tutti([...at, "schedules", "list"]);
         expect(stdout).toContain(`nightly  ${RULE}  next `);
@@ -117,8 +117,8 @@ describe("a server with a schedule", () => {
       } finally {
         await server.close({ leaveRunning: false });
       }
-      const told = lab.events().filter(({ type }) => type.startsWith("schedule:"));
-      expect(told.map(({ run: of, data }) => [of, (data as { name: string }).name])).toEqual([
+      const serverEvents = lab.events().filter(({ type }) => type.startsWith("schedule:"));
+      expect(serverEvents.map(({ run: of, data }) => [of, (data as { name: string }).name])).toEqual([
         [null, "nightly"],
         [null, "nightly"],
       ]);
@@ -128,7 +128,7 @@ describe("a server with a schedule", () => {
     }
   });
 
-  it("is needed for the commands on schedules: exit 5 without one", async () => {
+  it("is needed by the schedule commands, which exit with 5 without one", async () => {
     const lab = new Lab();
     try {
       const { code, last } = await tuttiJson<object>(["--data-dir", lab.data, "schedules"]);
@@ -158,7 +158,7 @@ describe("a server with a trigger", () => {
     return lab.ask(`/api/triggers/${name}`, { method: "POST", body, ...more, headers });
   };
 
-  it("answers a signed delivery with 202 and its run, again with 200 and the same, also after a restart", async () => {
+  it("answers a signed delivery with 202 and its run, and a repeat with 200 and the same run, also after a restart", async () => {
     const first = await send('{"ref":"trunk"}');
     expect([first.status, first.json.status]).toEqual([202, "analyzing"]);
     const { orchestratorId: id } = first.json;
@@ -175,14 +175,14 @@ describe("a server with a trigger", () => {
     const later = await send('{"ref":"trunk"}');
     expect([later.status, later.json]).toEqual([200, { orchestratorId: id, status: "cancelled" }]);
     expect(lab.engine.summaries()).toHaveLength(1);
-    const told = lab.engine.events({}).filter(({ run }) => run === null);
-    expect(told.map(({ type }) => type).filter((type) => type.startsWith("trigger:"))).toEqual([
+    const serverEvents = lab.engine.events({}).filter(({ run }) => run === null);
+    expect(serverEvents.map(({ type }) => type).filter((type) => type.startsWith("trigger:"))).toEqual([
       "trigger:fired",
       "trigger:refused",
     ]);
   });
 
-  it("asks before it carries a plan out, whatever a template of the project says", async () => {
+  it("asks for confirmation of a plan, whatever the project's template says", async () => {
     const folder = join(lab.lab.repo, ".tutti", "templates");
     mkdirSync(folder, { recursive: true });
     const theirs = { id: "documentation", name: "Theirs", extends: "documentation", config: { autoSpawn: true } };
@@ -195,7 +195,7 @@ describe("a server with a trigger", () => {
     await lab.until(id, ({ released }) => released);
   });
 
-  it("makes no run in a folder that the server may not use", async () => {
+  it("creates no run in a folder that the server does not allow", async () => {
     const fenced = openSchedules(lab.lab.data, lab.engine, { folders: [join(lab.lab.folder, "elsewhere")] });
     const hub = `sha256=${createHmac("sha256", SECRET).update("{}").digest("hex")}`;
     const refused = fenced.triggers.deliver("push", { hub, tutti: undefined }, Buffer.from("{}"));
@@ -203,7 +203,7 @@ describe("a server with a trigger", () => {
     expect(lab.engine.summaries()).toEqual([]);
   });
 
-  it("refuses everybody else in the same words, a token included, and what no route lets in", async () => {
+  it("rejects every other request with the same error, with a token too, and applies the checks of Host, Origin and size", async () => {
     const unsigned = { "x-hub-signature-256": `sha256=${"0".repeat(64)}` };
     const wrong = await send("{}", { headers: unsigned });
     expect([wrong.status, wrong.json.error.code]).toEqual([401, "unauthorized"]);
@@ -216,7 +216,7 @@ describe("a server with a trigger", () => {
     expect((await send("{}", { headers: { host: "evil.example" } })).status).toBe(403);
     expect((await send("{}", { headers: { origin: "http://evil.example" } })).status).toBe(403);
     expect((await send(JSON.stringify("x".repeat(1024 * 1024)))).status).toBe(413);
-    // The signature opens this route alone.
+    // The signature is valid for this route only.
     expect((await send("{}", { method: "PUT" })).status).toBe(401);
     expect((await send("{}", {}, "push/more")).status).toBe(401);
     expect(lab.engine.summaries()).toEqual([]);

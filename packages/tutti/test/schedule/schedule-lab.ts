@@ -1,5 +1,5 @@
-// Schedules on a clock of their own. The engine is replaced at its narrow interface by a list of runs, so that weeks pass in
-// moments; what the real engine does with the same calls is shown in the tests beside this file.
+// Test fixture: schedules on a virtual clock. A list of runs replaces the engine behind the interface `Runs`, so that weeks
+// pass in moments. real-engine.test.ts covers the same calls with the real engine.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ export class VirtualWorld implements World {
       });
     });
 
-  /** Lets time pass, and everybody act who waits for a moment in between. */
+  /** Advances the clock and wakes each sleeper at its time. */
   async until(moment: string): Promise<void> {
     const end = Date.parse(moment);
     for (;;) {
@@ -48,7 +48,7 @@ export class VirtualWorld implements World {
     this.#now = end;
   }
 
-  /** Somebody sets the clock; nobody who waits notices by itself. */
+  /** Sets the clock without waking any sleeper. */
   set(moment: string): void {
     const shift = Date.parse(moment) - this.#now;
     this.#now += shift;
@@ -56,12 +56,12 @@ export class VirtualWorld implements World {
   }
 }
 
-/** Runs as the log would have them. */
+/** A fake of the engine's runs. */
 export class ListedRuns implements Runs {
   readonly #world: World;
   readonly list: (KnownRun & { request: Parameters<Runs["create"]>[0] })[] = [];
   readonly told: ServerEvent[] = [];
-  /** What the next calls fail with. */
+  /** Errors for the next calls. */
   createFails: Error | null = null;
   createTakesMs = 0;
   startFails: Error | null = null;
@@ -98,7 +98,7 @@ export class ListedRuns implements Runs {
     for (const { id } of this.list) this.#turn(id, "completed");
   }
 
-  /** When runs were made. */
+  /** Creation times of the runs. */
   get times(): string[] {
     return this.list.map(({ createdAt }) => new Date(createdAt).toISOString().slice(0, 16));
   }
@@ -117,9 +117,9 @@ export class ScheduleLab {
   readonly world: VirtualWorld;
   readonly runs: ListedRuns;
   config: { schedules?: Record<string, object>; triggers?: Record<string, object> } = {};
-  /** What a broken configuration would be refused with. */
+  /** The error of an invalid configuration. */
   broken: Error | null = null;
-  /** What whoever looks after the server was told. */
+  /** Messages that were passed to `report`. */
   readonly reported: string[] = [];
   automation!: OpenAutomation;
 
@@ -128,7 +128,7 @@ export class ScheduleLab {
     this.runs = new ListedRuns(this.world);
   }
 
-  /** A server begins to work on the folder. */
+  /** Starts a server on the folder. */
   open(): OpenAutomation {
     this.automation = openAutomation({
       runs: this.runs,

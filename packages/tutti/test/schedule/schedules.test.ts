@@ -1,4 +1,4 @@
-// Runs at due times, on a clock that the test sets.
+// `Schedules` on a virtual clock.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { TuttiError } from "../../src/schema/error.ts";
 import { ScheduleLab } from "./schedule-lab.ts";
@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => lab.tearDown());
 
-/** No server runs for a while. */
+/** Passes time without a server. */
 async function away(until: string): Promise<void> {
   await lab.stop();
   await lab.world.until(until);
@@ -18,7 +18,7 @@ async function away(until: string): Promise<void> {
 }
 
 describe("a schedule", () => {
-  it("makes and starts one run at each due time, and none in between", async () => {
+  it("creates and starts one run at each due time, and none in between", async () => {
     await lab.begin();
     expect(lab.schedule()).toMatchObject({ nextDue: "2026-11-16T03:00:00.000Z", lastDue: null, lastRun: null });
     await lab.world.until("2026-11-16T02:59:59Z");
@@ -43,7 +43,7 @@ describe("a schedule", () => {
     expect(lab.runs.times).toEqual(["2026-11-16T03:00", "2026-11-17T03:00"]);
   });
 
-  it("has not missed its time because others, due at the same time, were started before it", async () => {
+  it("does not miss its time because others, due at the same time, were started first", async () => {
     const names = ["a", "b", "c", "d", "e"];
     lab.config = { schedules: Object.fromEntries(names.map((name) => [name, { cron: "0 3 * * *" }])) };
     lab.runs.createTakesMs = 30_000;
@@ -53,7 +53,7 @@ describe("a schedule", () => {
     expect(lab.runs.list).toHaveLength(names.length);
   });
 
-  it("gives its run what it says: variables, agent, budget, and whether the plan is confirmed by itself", async () => {
+  it("passes variables, agent, budget and confirmation to its run", async () => {
     const more = { variables: { TONE: "short" }, agent: "claude", budget: { usd: 2 }, confirm: "yes" };
     lab.config = { schedules: { nightly: { cron: "0 3 * * *", ...more } } };
     await lab.begin();
@@ -62,12 +62,13 @@ describe("a schedule", () => {
     expect(lab.runs.list[0]!.request).toMatchObject({ ...expected, config: { autoSpawn: true } });
   });
 
-  it("skips a due time at which as many of its runs as may be are not over, and says so", async () => {
+  it("skips a due time while maxConcurrent runs are open, and reports it", async () => {
     lab.config = { schedules: { nightly: { cron: "0 * * * *", maxConcurrent: 2 } } };
     await lab.begin();
     await lab.world.until("2026-11-16T05:01:00Z");
     expect(lab.runs.times).toEqual(["2026-11-16T03:00", "2026-11-16T04:00"]);
-    const reason = "as many runs of it as may be are not over: orch_1, orch_2";
+    const reason =
+      'The limit "maxConcurrent" is reached by open runs: orch_1, orch_2. Wait until one ends, or cancel one.';
     const due = "2026-11-16T05:00:00.000Z";
     expect(lab.schedule()).toMatchObject({ running: 2, lastDue: due, lastSkipped: { due, at: due, reason } });
     expect(lab.runs.told.at(-1)).toEqual({
@@ -80,7 +81,7 @@ describe("a schedule", () => {
     expect(lab.schedule()).toMatchObject({ running: 1, lastSkipped: { due } });
   });
 
-  it("is started by hand as well, also while it is switched off, but not beyond its cap", async () => {
+  it("can be started by hand, also while it is disabled, but not beyond maxConcurrent", async () => {
     lab.config = { schedules: { nightly: { cron: "0 3 * * *", enabled: false } } };
     await lab.begin();
     const launched = await lab.automation.schedules.runNow("nightly");
@@ -95,18 +96,18 @@ describe("a schedule", () => {
 });
 
 describe("a due time while no server runs", () => {
-  it("is skipped with the reason, unless the schedule says otherwise", async () => {
+  it("is skipped with a reason by default", async () => {
     await lab.begin();
     await away("2026-11-18T08:00:00Z");
     await lab.world.until("2026-11-18T08:05:00Z");
     expect(lab.runs.list).toEqual([]);
-    const reason = "nothing could be started when it was due";
+    const reason = "No run could start at the due time.";
     const due = "2026-11-18T03:00:00.000Z";
     expect(lab.schedule()).toMatchObject({ lastSkipped: { due, reason }, nextDue: "2026-11-19T03:00:00.000Z" });
     expect(lab.runs.told).toHaveLength(1);
   });
 
-  it("makes one run as soon as a server is there if missed is once, however many there were", async () => {
+  it("starts one run at the next start of a server if missed is once, however many were missed", async () => {
     lab.config = { schedules: { nightly: { cron: "0 3 * * *", missed: "once" } } };
     await lab.begin();
     await away("2026-11-18T08:00:00Z");
@@ -118,14 +119,14 @@ describe("a due time while no server runs", () => {
     expect(lab.runs.list).toHaveLength(1);
   });
 
-  it("counts as met if a server is there within a minute", async () => {
+  it("is not missed if a server starts within a minute", async () => {
     await lab.begin();
     await away("2026-11-16T03:00:40Z");
     await lab.world.until("2026-11-16T03:10:00Z");
     expect(lab.runs.times).toEqual(["2026-11-16T03:00"]);
   });
 
-  it("is none of a schedule that nobody had seen before", async () => {
+  it("does not count for a new schedule", async () => {
     lab.config = { schedules: { nightly: { cron: "0 3 * * *", missed: "once" } } };
     await lab.world.until("2026-11-16T03:00:10Z");
     await lab.begin();
@@ -134,8 +135,8 @@ describe("a due time while no server runs", () => {
   });
 });
 
-describe("a run that a server made and did not live to start", () => {
-  it("is started by the next one and makes no second run for its due time, however late", async () => {
+describe("a run that a server created and did not start before it died", () => {
+  it("is started by the next server, however late, and its due time creates no second run", async () => {
     await lab.begin();
     lab.runs.startFails = new TuttiError("engine_stopped", "killed");
     await lab.world.until("2026-11-16T03:00:10Z");
@@ -148,7 +149,7 @@ describe("a run that a server made and did not live to start", () => {
     expect(lab.schedule()).toMatchObject({ lastDue: "2026-11-16T03:00:00.000Z", lastSkipped: null });
   });
 
-  it("is ended if it can never be started, and takes nobody's place", async () => {
+  it("is cancelled if it can never start, and does not count towards maxConcurrent", async () => {
     await lab.begin();
     lab.runs.startFails = new TuttiError("folder_not_found", "there is no such folder");
     await lab.world.until("2026-11-16T03:05:00Z");
@@ -157,8 +158,8 @@ describe("a run that a server made and did not live to start", () => {
   });
 });
 
-describe("a run that cannot be made", () => {
-  it("is told as skipped, and is not tried again", async () => {
+describe("a run that cannot be created", () => {
+  it("is reported as skipped and not retried", async () => {
     await lab.begin();
     lab.runs.createFails = new TuttiError("template_not_found", "there is no template x");
     await lab.world.until("2026-11-16T03:05:00Z");
@@ -168,7 +169,7 @@ describe("a run that cannot be made", () => {
     expect(lab.runs.told).toHaveLength(1);
   });
 
-  it("for now is tried again, until the due time has been missed", async () => {
+  it("because of a temporary error is retried until the due time is missed", async () => {
     await lab.begin();
     lab.runs.createFails = new TuttiError("git_failed", "git is busy");
     await lab.world.until("2026-11-16T03:00:10Z");
@@ -182,13 +183,13 @@ describe("a run that cannot be made", () => {
     lab.world.set("2026-11-17T02:59:00Z");
     await lab.world.until("2026-11-17T03:10:00Z");
     expect(lab.schedule()).toMatchObject({ problem: null, lastSkipped: { due: "2026-11-17T03:00:00.000Z" } });
-    const once = "a schedule cannot be followed for now";
-    expect(lab.reported).toEqual([once, once, "a due time was skipped"]);
+    const once = "schedule failed and will be retried";
+    expect(lab.reported).toEqual([once, once, "due time skipped"]);
   });
 });
 
 describe("a configuration that changes while the server runs", () => {
-  it("counts at once, and what was due under another rule, while switched off or not there is not made up for", async () => {
+  it("applies at once; times due under another rule, while disabled or while removed are not made up for", async () => {
     const missed = "once";
     lab.config = { schedules: { nightly: { cron: "0 3 * * *", missed } } };
     await lab.begin();
@@ -208,7 +209,7 @@ describe("a configuration that changes while the server runs", () => {
     expect(lab.runs.times).toEqual(["2026-11-16T03:00", "2026-11-16T06:00"]);
   });
 
-  it("and cannot be used leaves schedules as they were, says why, and what is due meanwhile has been missed", async () => {
+  it("and becomes invalid keeps the old schedules and reports why; times due meanwhile are missed", async () => {
     await lab.begin();
     lab.broken = new TuttiError("usage", "tutti.config.json is not JSON");
     await lab.world.until("2026-11-16T03:30:00Z");
@@ -221,12 +222,12 @@ describe("a configuration that changes while the server runs", () => {
     await lab.world.until("2026-11-17T03:05:00Z");
     expect(lab.runs.times).toEqual(["2026-11-17T03:00"]);
     expect(lab.schedule()).toMatchObject({ problem: null, lastSkipped: { due: "2026-11-16T03:00:00.000Z" } });
-    expect(lab.reported).toEqual(["the configuration cannot be used", "a due time was skipped"]);
+    expect(lab.reported).toEqual(["configuration is invalid", "due time skipped"]);
   });
 });
 
 describe("a clock that is set", () => {
-  it("back makes no second run for a time that comes again", async () => {
+  it("back creates no second run for a time that occurs again", async () => {
     await lab.begin();
     await lab.world.until("2026-11-16T03:30:00Z");
     lab.runs.end();
@@ -235,7 +236,7 @@ describe("a clock that is set", () => {
     expect(lab.runs.times).toEqual(["2026-11-16T03:00"]);
   });
 
-  it("ahead for a moment costs no due time of the hours in between, and makes none of them twice", async () => {
+  it("ahead for a moment loses no due time of the hours in between and repeats none", async () => {
     lab.config = { schedules: { nightly: { cron: "0 * * * *" } } };
     await lab.begin();
     lab.world.set("2026-11-16T07:00:00Z");
@@ -250,7 +251,7 @@ describe("a clock that is set", () => {
     expect(dues).toEqual(["07:00", "03:00", "04:00", "05:00", "06:00", "08:00"]);
   });
 
-  it("to the right time after it was far ahead lets schedules go on", async () => {
+  it("to the right time after it was far ahead lets schedules continue", async () => {
     await lab.begin();
     await lab.stop();
     lab.world.set("2031-01-01T03:00:10Z");

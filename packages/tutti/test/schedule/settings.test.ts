@@ -1,4 +1,4 @@
-// What the person's own configuration may say of schedules and triggers.
+// Schedules and triggers in the user's configuration.
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const schedule = (more: object) => ({ schedules: { nightly: { ...RUN, cron: "0 3
 const trigger = (more: object) => ({ triggers: { push: { ...RUN, ...more } } });
 
 describe("a configuration", () => {
-  it("names schedules and triggers; what is left out is careful", () => {
+  it("defines schedules and triggers, with safe defaults", () => {
     write({ ...schedule({}), ...trigger({ secretEnv: "PUSH_SECRET" }) });
     const careful = { variables: {}, budget: {}, maxConcurrent: 1, confirm: "ask", enabled: true };
     expect(readUserConfig(folder)).toMatchObject({
@@ -27,7 +27,7 @@ describe("a configuration", () => {
     });
   });
 
-  it("names scenarios and files of secrets from where it lies", () => {
+  it("resolves scenarios and secret files relative to its own folder", () => {
     write({ ...schedule({ agent: "script:play.json" }), ...trigger({ agent: "mine", secretFile: "secret" }) });
     const { schedules, triggers } = readUserConfig(folder);
     expect(schedules!["nightly"]!.agent).toBe(`script:${join(folder, "play.json")}`);
@@ -35,37 +35,37 @@ describe("a configuration", () => {
   });
 
   it.each([
-    [schedule({ cron: "0 3 * *" }), "schedules.nightly.cron: a cron expression of five fields"],
+    [schedule({ cron: "0 3 * *" }), "schedules.nightly.cron: must be a cron expression of five fields"],
     [schedule({ cron: "0 25 * * *" }), "schedules.nightly.cron: Invalid value for hour: 25"],
-    [schedule({ cron: "0 0 31 2 *" }), "schedules.nightly.cron: a moment that comes; this one never does"],
-    [schedule({ timeZone: "Mars/Base" }), "schedules.nightly.timeZone: the name of a time zone"],
+    [schedule({ cron: "0 0 31 2 *" }), "schedules.nightly.cron: never occurs: 0 0 31 2 *. Use a date that exists"],
+    [schedule({ timeZone: "Mars/Base" }), "schedules.nightly.timeZone: must be the name of a time zone"],
     [schedule({ cwd: "project" }), "schedules.nightly.cwd: an absolute path"],
     [schedule({ message: " " }), "schedules.nightly.message: some words"],
     [schedule({ missed: "all" }), "schedules.nightly.missed: "],
     [schedule({ maxConcurrent: 0 }), "schedules.nightly.maxConcurrent: "],
     [schedule({ budget: { dollars: 1 } }), "unknown setting schedules.nightly.budget.dollars"],
     [schedule({ secretEnv: "X" }), "unknown setting schedules.nightly.secretEnv"],
-    [{ schedules: { "a/b": {} } }, "schedules.a/b: a name of letters, digits, _, . and -"],
-    [trigger({}), "triggers.push: either secretEnv or secretFile"],
-    [trigger({ secretEnv: "A", secretFile: "b" }), "triggers.push: either secretEnv or secretFile"],
-    [trigger({ secretEnv: "A=b" }), "triggers.push.secretEnv: the name of a variable"],
+    [{ schedules: { "a/b": {} } }, "schedules.a/b: must be a name of letters, digits, _, . and -"],
+    [trigger({}), "triggers.push: must have either secretEnv or secretFile"],
+    [trigger({ secretEnv: "A", secretFile: "b" }), "triggers.push: must have either secretEnv or secretFile"],
+    [trigger({ secretEnv: "A=b" }), "triggers.push.secretEnv: must be the name of an environment variable"],
     [trigger({ secretEnv: "A", cron: "0 3 * * *" }), "unknown setting triggers.push.cron"],
-  ])("that says %j is refused with the place", (config, problem) => {
+  ])("with %j is rejected with the path of the problem", (config, problem) => {
     write(config);
     expect(() => readUserConfig(folder)).toThrow(problem);
   });
 
-  it("of a project starts nothing by itself", () => {
+  it("of a project cannot define schedules", () => {
     write(schedule({}));
     expect(() => readProjectConfig(folder)).toThrow("unknown setting schedules");
   });
 });
 
-describe("what schedules have done", () => {
-  it("is read back, only the owner may read it, and a file that says something else is not written over", () => {
+describe("the schedule state file", () => {
+  it("is read back, is readable by the owner only, and an invalid one is not overwritten", () => {
     const file = join(folder, "schedules.json");
     const entry = { rule: "0 3 * * * UTC", after: 1, lastDue: 1, lastSkipped: { due: 1, at: 2, reason: "x" } };
-    // As one that was killed in the middle leaves it.
+    // The leftover of a writer that was killed.
     writeFileSync(`${file}.new`, "{ ha");
     const first = new ScheduleFile(file);
     first.set("nightly", entry);
@@ -74,6 +74,6 @@ describe("what schedules have done", () => {
     const next = new ScheduleFile(file);
     expect([next.get("nightly"), next.get("gone"), statSync(file).mode & 0o777]).toEqual([entry, undefined, 0o600]);
     writeFileSync(file, "{}");
-    expect(() => new ScheduleFile(file)).toThrow("cannot be read; correct it or remove it");
+    expect(() => new ScheduleFile(file)).toThrow("cannot be read. Correct it or remove it.");
   });
 });

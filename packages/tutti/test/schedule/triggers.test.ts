@@ -1,4 +1,3 @@
-// Runs that a signed delivery sets off.
 import { createHmac } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,7 +32,7 @@ describe("a signature", () => {
   const known = (signatures: Signatures, body = "{}", now = NOW) =>
     identifyDelivery(SECRET, signatures, bytes(body), now) !== null;
 
-  it("of the body opens, and of anything else, with another secret or in another form does not", () => {
+  it("of the body is accepted; one of other data, with another secret or in another form is not", () => {
     expect(known(hub("{}"))).toBe(true);
     expect(known(hub("{ }"))).toBe(false);
     expect(known(hub("{}", "another secret of some length"))).toBe(false);
@@ -51,13 +50,13 @@ describe("a signature", () => {
     }
   });
 
-  it("with a time opens for five minutes before and after it", () => {
+  it("with a time is valid for five minutes before and after it", () => {
     expect(known(stamped("{}", { id: "a" }))).toBe(true);
     for (const minutes of [-4.9, 4.9]) expect(known(stamped("{}"), "{}", NOW + minutes * 60_000)).toBe(true);
     for (const minutes of [-5.1, 5.1]) expect(known(stamped("{}"), "{}", NOW + minutes * 60_000)).toBe(false);
   });
 
-  it("with a time covers the time and the name too, and is not made up for by the weaker form", () => {
+  it("with a time covers the time and the id too, and the weaker form cannot replace it", () => {
     const { tutti } = stamped("{}", { id: "a" });
     expect(known({ hub: undefined, tutti: tutti.replace("id=a", "id=b") })).toBe(false);
     expect(known({ hub: undefined, tutti: tutti.replace("id=a,", "") })).toBe(false);
@@ -67,7 +66,7 @@ describe("a signature", () => {
 });
 
 describe("a trigger", () => {
-  it("makes one run for a delivery, and tells it again when it is repeated under any name", async () => {
+  it("creates one run per delivery and returns it again for a repeat under any name", async () => {
     const first = await deliver("deploy", '{"ref":"a"}');
     expect(first).toEqual({ run: "orch_1", status: "analyzing", isNew: true });
     expect(await deliver("deploy", '{"ref":"a"}')).toEqual({ ...first, isNew: false });
@@ -75,7 +74,7 @@ describe("a trigger", () => {
     expect(lab.runs.told.map(({ type }) => type)).toEqual(["trigger:fired", "trigger:fired"]);
   });
 
-  it("knows a delivery with a time by its name, or by its time and body", async () => {
+  it("identifies a delivery with a time by its id, or by its time and body", async () => {
     await deliver("deploy", "{}", stamped("{}", { id: "one" }));
     expect(await deliver("deploy", "[]", stamped("[]", { id: "one", at: NOW + 5000 }))).toMatchObject({ isNew: false });
     expect(await deliver("deploy", "{}", stamped("{}"))).toMatchObject({ isNew: true });
@@ -84,7 +83,7 @@ describe("a trigger", () => {
     expect(await deliver("deploy", "{}", stamped("{}", { at: NOW + 1000 }))).toMatchObject({ isNew: true });
   });
 
-  it("makes one run of the same delivery sent many times at once, and no more than its cap of others", async () => {
+  it("creates one run for a delivery sent many times at once, and at most maxConcurrent for others", async () => {
     const same = await Promise.all(Array.from({ length: 5 }, () => deliver("deploy", '"same"')));
     expect(new Set(same.map(({ run }) => run)).size).toBe(1);
     const others = await Promise.allSettled(["1", "2", "3"].map((body) => deliver("deploy", body)));
@@ -92,15 +91,15 @@ describe("a trigger", () => {
     expect(lab.runs.list).toHaveLength(2);
     expect(lab.runs.told.at(-1)).toMatchObject({
       type: "trigger:refused",
-      data: { name: "deploy", reason: expect.stringContaining("not over") },
+      data: { name: "deploy", reason: expect.stringContaining("is reached by open runs") },
     });
-    expect(lab.reported).toEqual(Array(2).fill("a trigger could not be followed"));
-    // Nothing was left of what was refused, so it can be sent again.
+    expect(lab.reported).toEqual(Array(2).fill("trigger refused"));
+    // A refused delivery leaves nothing, so it can be sent again.
     lab.runs.end();
     expect(await deliver("deploy", "3")).toMatchObject({ isNew: true });
   });
 
-  it("tells once of a delivery that is refused for the same reason however often it is sent", async () => {
+  it("reports a delivery that is refused for the same reason once, however often it is sent", async () => {
     await deliver("deploy", "1");
     await deliver("deploy", "2");
     const refused = () => lab.runs.told.filter(({ type }) => type === "trigger:refused").length;
@@ -114,7 +113,7 @@ describe("a trigger", () => {
     expect([refused(), lab.reported.length]).toEqual([3, 3]);
   });
 
-  it("that is not there, switched off, without a secret or with a short one is refused as a wrong signature is", async () => {
+  it("that is unknown, disabled, without a secret or with a short one is rejected like a wrong signature", async () => {
     lab.config = {
       triggers: {
         deploy: {},
@@ -138,13 +137,13 @@ describe("a trigger", () => {
     const problems = lab.automation.triggers.list().map(({ name, problem }) => [name, problem]);
     expect(Object.fromEntries(problems)).toMatchObject({
       deploy: null,
-      unset: "its secret cannot be read from the variable NOWHERE",
-      short: "its secret in the variable SHORT_SECRET is shorter than 16 characters",
-      lost: `its secret cannot be read from the file ${join(lab.folder, "nowhere")}`,
+      unset: "The secret cannot be read from the environment variable NOWHERE. Set it there.",
+      short: "The secret in the environment variable SHORT_SECRET is too short. Use at least 16 characters.",
+      lost: `The secret cannot be read from the file ${join(lab.folder, "nowhere")}. Set it there.`,
     });
   });
 
-  it("takes its secret from a file too, and another one as soon as it is written there", async () => {
+  it("reads its secret from a file too, and a new secret takes effect at once", async () => {
     const secretFile = join(lab.folder, "secret");
     lab.config = { triggers: { deploy: { secretEnv: undefined, secretFile } } };
     writeFileSync(secretFile, `${SECRET}\n`);
@@ -155,7 +154,7 @@ describe("a trigger", () => {
     expect(await deliver("deploy", "2", hub("2", "quite another secret"))).toMatchObject({ isNew: true });
   });
 
-  it("refuses a signed body that is not JSON, and anything while the configuration cannot be used", async () => {
+  it("rejects a signed body that is not JSON, and every delivery while the configuration is invalid", async () => {
     await expect(deliver("deploy", "{ half")).rejects.toMatchObject({ code: "invalid_input" });
     lab.broken = new TuttiError("usage", "tutti.config.json is not JSON");
     await expect(deliver("deploy", "{}")).rejects.toMatchObject({ code: "wrong_state" });
@@ -163,7 +162,7 @@ describe("a trigger", () => {
     expect(lab.runs.list).toEqual([]);
   });
 
-  it("puts a delivery only where the person's words have a place for it", async () => {
+  it("inserts a payload only at the placeholders in the user's texts", async () => {
     const message = "Look at {PAYLOAD.issue.title} by {PAYLOAD.user}";
     const variables = { WHOLE: "{PAYLOAD}", NUMBER: 7, PLAIN: "{TASK_ID}" };
     lab.config = { triggers: { deploy: { message, variables } } };
@@ -178,7 +177,7 @@ describe("a trigger", () => {
   });
 });
 
-describe("words with places for a payload", () => {
+describe("texts with placeholders for a payload", () => {
   it.each([
     ["{PAYLOAD}", { a: 1 }, '{"a":1}'],
     ["{PAYLOAD.list.1}", { list: ["x", "y"] }, "y"],
@@ -191,7 +190,7 @@ describe("words with places for a payload", () => {
     expect(fillPayload(text, payload)).toBe(expected),
   );
 
-  it("take no more than an agent would read", () => {
+  it("truncate a long value", () => {
     expect(fillPayload("{PAYLOAD}", "x".repeat(1_000_000))).toHaveLength(20_000 + "… (cut)".length);
   });
 });
