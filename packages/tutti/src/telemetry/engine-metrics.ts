@@ -1,5 +1,4 @@
-// Figures of the engine. They are kept up to date event by event, so that asking for them costs the same however many runs
-// are over; only runs that are not over are looked at.
+// Metrics of the engine. They are updated event by event, so the cost of a scrape depends only on the number of open runs.
 import { counter, observed, type Metric } from "./metric.ts";
 import type { Engine } from "../engine/engine.ts";
 import { activeWorkers } from "../run/lookup.ts";
@@ -8,7 +7,7 @@ import type { StoredEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver, RUN_STATUSES, type RunStatus } from "../schema/status.ts";
 
-interface Known {
+interface CountedRun {
   status: RunStatus;
   waiting: number;
 }
@@ -22,18 +21,18 @@ type Watched = Pick<Engine, "subscribe" | "summaries" | "get" | "lastSeq">;
 
 export function engineMetrics(engine: Watched): EngineMetrics {
   const runs = new RunCounts(engine);
-  const events = counter("tutti_events_total", "Events that were stored, by type.");
-  const turns = counter("tutti_turns_total", "Turns that agents were given, by phase.");
-  const turnsEnded = counter("tutti_turns_ended_total", "Turns that agents have ended, by how they ended.");
-  const tokens = counter("tutti_tokens_total", "Tokens that agents have used.", [
+  const events = counter("tutti_events_total", "Events stored, by type.");
+  const turns = counter("tutti_turns_total", "Turns started, by phase.");
+  const turnsEnded = counter("tutti_turns_ended_total", "Turns ended, by kind of ending.");
+  const tokens = counter("tutti_tokens_total", "Tokens used by agents, by direction.", [
     { direction: "input" },
     { direction: "output" },
   ]);
-  const usd = counter("tutti_cost_usd_total", "What agents say their turns have cost, in US dollars.", [{}]);
-  const tools = counter("tutti_tool_calls_total", "Tools that agents have used.", [{}]);
-  const workers = counter("tutti_workers_ended_total", "Attempts at tasks that are over, by how they ended.");
-  const refusals = counter("tutti_provider_refusals_total", "Refusals of providers, by provider and cause.");
-  const ended = counter("tutti_runs_ended_total", "Runs that have ended, by outcome.");
+  const usd = counter("tutti_cost_usd_total", "Cost of turns as reported by agents, in US dollars.", [{}]);
+  const tools = counter("tutti_tool_calls_total", "Tool calls made by agents.", [{}]);
+  const workers = counter("tutti_workers_ended_total", "Attempts at tasks that ended, by kind of ending.");
+  const refusals = counter("tutti_provider_refusals_total", "Requests refused by providers, by provider and cause.");
+  const ended = counter("tutti_runs_ended_total", "Runs ended, by outcome.");
 
   const count = ({ type, data }: StoredEvent, run: Run) => {
     switch (type) {
@@ -69,17 +68,17 @@ export function engineMetrics(engine: Watched): EngineMetrics {
     }
   };
 
-  const leave = engine.subscribe((event, run) => {
+  const unsubscribe = engine.subscribe((event, run) => {
     events.add({ type: event.type });
     if (!run) return;
-    runs.heard(event, run);
+    runs.update(event, run);
     if (!runs.isCopied(event, run)) count(event, run);
   });
   const metrics = [
     observed("gauge", "tutti_runs", "Runs, by status.", () => runs.byStatus()),
-    observed("gauge", "tutti_workers_active", "Workers with a session that is not over.", () => runs.activeWorkers()),
-    observed("gauge", "tutti_inbox_items", "What waits for a person.", () => runs.waiting()),
-    observed("gauge", "tutti_log_last_seq", "The last place in the log of events.", () => engine.lastSeq()),
+    observed("gauge", "tutti_workers_active", "Workers with an open session.", () => runs.activeWorkers()),
+    observed("gauge", "tutti_inbox_items", "Inbox items that wait for the user.", () => runs.waiting()),
+    observed("gauge", "tutti_log_last_seq", "Sequence number of the last event in the log.", () => engine.lastSeq()),
     events,
     ended,
     workers,
@@ -90,17 +89,17 @@ export function engineMetrics(engine: Watched): EngineMetrics {
     usd,
     refusals,
   ];
-  return { metrics, close: () => leave() };
+  return { metrics, close: () => unsubscribe() };
 }
 
-/** How many runs there are in each status, and what waits in them. */
+/** Counts runs by status, and the inbox items of all runs. */
 class RunCounts {
   readonly #engine: Watched;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, CountedRun>();
   readonly #open = new Set<string>();
-  /** Runs that are said to be removed, until they are. */
-  readonly #leaving = new Set<string>();
-  /** The last event that a run was copied with, from another run or another engine: nobody did that here. */
+  /** Runs with a published removal that may not have happened yet. */
+  readonly #removing = new Set<string>();
+  /** Last `runSeq` of the events that a fork or import copied. This engine did not do that work, so it is not counted. */
   readonly #copied = new Map<string, number>();
   readonly #count = Object.fromEntries(RUN_STATUSES.map((status) => [status, 0])) as Record<RunStatus, number>;
   #waiting = 0;
@@ -110,10 +109,10 @@ class RunCounts {
     for (const { id, status, inbox } of engine.summaries()) this.#set(id, { status, waiting: inbox.length });
   }
 
-  heard({ type, data, runSeq }: StoredEvent, run: Run): void {
+  update({ type, data, runSeq }: StoredEvent, run: Run): void {
     if (runSeq === 1 && run.runSeq > 1) this.#copied.set(run.id, run.runSeq);
     this.#set(run.id, { status: run.status, waiting: sizeOf(run.inbox) });
-    if (type === "orchestrator:cleanup" && data.removed) this.#leaving.add(run.id);
+    if (type === "orchestrator:cleanup" && data.removed) this.#removing.add(run.id);
   }
 
   isCopied({ runSeq }: StoredEvent, run: Run): boolean {
@@ -139,23 +138,23 @@ class RunCounts {
     return active;
   }
 
-  #set(id: string, now: Known | null): void {
-    const before = this.#known.get(id);
-    if (before) this.#count[before.status] -= 1;
-    this.#waiting += (now?.waiting ?? 0) - (before?.waiting ?? 0);
-    if (now) {
-      this.#count[now.status] += 1;
-      this.#known.set(id, now);
+  #set(id: string, next: CountedRun | null): void {
+    const previous = this.#known.get(id);
+    if (previous) this.#count[previous.status] -= 1;
+    this.#waiting += (next?.waiting ?? 0) - (previous?.waiting ?? 0);
+    if (next) {
+      this.#count[next.status] += 1;
+      this.#known.set(id, next);
     } else this.#known.delete(id);
-    if (now && !isRunOver(now.status)) this.#open.add(id);
+    if (next && !isRunOver(next.status)) this.#open.add(id);
     else this.#open.delete(id);
   }
 
-  /** A removal is told before it is done, and may yet fail. */
+  /** The removal event is published before the removal, which may fail. */
   #dropRemoved(): void {
-    for (const id of this.#leaving) {
+    for (const id of this.#removing) {
       if (this.#engine.get(id) !== null) continue;
-      this.#leaving.delete(id);
+      this.#removing.delete(id);
       this.#copied.delete(id);
       this.#set(id, null);
     }

@@ -1,5 +1,5 @@
-// What of an engine is worth a line in the log of the server: beginnings and ends of runs, what failed, what waits for a
-// person, and its own halt. Everything else is in the log of events, which this one does not replace.
+// Writes the main events of the engine to the server's log: start and end of runs, failures, new inbox items and a halt of
+// the engine. The event log stays the complete record.
 import { errorMembers, type Log, type Members } from "./log.ts";
 import type { Engine } from "../engine/engine.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -9,9 +9,9 @@ type Line = [level: "info" | "warn", message: string, members?: Members];
 
 export function logEngine(log: Log, engine: Pick<Engine, "subscribe" | "halted">): void {
   engine.halted.catch((error: unknown) => {
-    // An engine that was closed has not failed.
+    // `engine_stopped` means that the engine was closed normally.
     if (error instanceof TuttiError && error.code === "engine_stopped") return;
-    log.error("the engine has halted", errorMembers(error));
+    log.error("engine halted", errorMembers(error));
   });
   engine.subscribe((event, run) => {
     const line = lineOf(event);
@@ -35,7 +35,7 @@ function lineOf(event: StoredEvent): Line | null {
       return ["info", "run ended", { outcome: "cancelled" }];
     case "orchestrator:error": {
       const { code, error, operation, fatal } = event.data;
-      return ["warn", fatal ? "run failed" : "error in a run", { code, error, operation }];
+      return ["warn", fatal ? "run failed" : "run error", { code, error, operation }];
     }
     case "orchestrator:reopened":
       return ["info", "run reopened", { phase: event.data.phase }];
@@ -44,7 +44,7 @@ function lineOf(event: StoredEvent): Line | null {
     case "orchestrator:resumed":
       return ["info", "run resumed"];
     case "orchestrator:cleanup":
-      return ["info", event.data.removed ? "run removed" : "run tidied up"];
+      return ["info", event.data.removed ? "run removed" : "run cleaned up"];
     case "worker:failed":
     case "worker:timeout": {
       const { sessionId: session, taskId: task, code, error } = event.data;
@@ -61,7 +61,7 @@ function lineOf(event: StoredEvent): Line | null {
     }
     case "inbox:added": {
       const { id, kind } = event.data.item;
-      return ["info", "waits for a person", { item: id, kind }];
+      return ["info", "inbox item added", { item: id, kind }];
     }
     case "provider:refused": {
       const { provider, cause, detail, until } = event.data;

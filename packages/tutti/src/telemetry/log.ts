@@ -1,22 +1,21 @@
-// The server's log: one JSON object per line, for people and for programs that gather logs. Nothing secret is written: the
-// caller says what to mask, and every member goes through it. A log that cannot be written disturbs nobody; how many lines
-// are missing is said as soon as one can be written again.
+// The server's log, with one JSON object per line. `mask` removes secrets from every line. A failed write does not affect
+// the server: the next line that succeeds has the number of lost lines in its member `missing`.
 import { TuttiError } from "../schema/error.ts";
 
-/** From the gravest to the least; each includes those before it. */
+/** Ordered by severity. Each level includes the ones before it. */
 export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export type Members = Readonly<Record<string, unknown>>;
-type Tell = (message: string, members?: Members) => void;
-export type Log = Readonly<Record<LogLevel, Tell>>;
+type LogMethod = (message: string, members?: Members) => void;
+export type Log = Readonly<Record<LogLevel, LogMethod>>;
 
 export interface LogOptions {
   level: LogLevel;
-  /** Takes a whole line; may fail. */
+  /** Writes one whole line. May throw. */
   write: (line: string) => void;
   now: () => number;
-  /** Any value without what is secret in it. */
+  /** Removes the secrets from a value. */
   mask: <T>(value: T) => T;
 }
 
@@ -30,20 +29,19 @@ export function createLog({ level, write, now, mask }: LogOptions): Log {
       missing += 1;
     }
   };
-  const tell =
-    (at: LogLevel): Tell =>
+  const methodAt =
+    (at: LogLevel): LogMethod =>
     (message, members = {}) => {
-      // What the line itself consists of comes last, so that no member takes its place.
-      const own = { time: new Date(now()).toISOString(), level: at, message };
-      if (LOG_LEVELS.indexOf(at) <= LOG_LEVELS.indexOf(level)) put({ ...own, ...members, ...own });
+      // `fixed` comes first for the order and again last, so that no member overrides it.
+      const fixed = { time: new Date(now()).toISOString(), level: at, message };
+      if (LOG_LEVELS.indexOf(at) <= LOG_LEVELS.indexOf(level)) put({ ...fixed, ...members, ...fixed });
     };
-  return { error: tell("error"), warn: tell("warn"), info: tell("info"), debug: tell("debug") };
+  return { error: methodAt("error"), warn: methodAt("warn"), info: methodAt("info"), debug: methodAt("debug") };
 }
 
-/** For those who want no log. */
 export const SILENT: Log = { error() {}, warn() {}, info() {}, debug() {} };
 
-/** An error as members of a line. The stack is for faults of the program; what was refused says enough in its sentence. */
+/** Converts an error into members of a log line, with the stack and the stacks of its causes. */
 export function errorMembers(error: unknown): Members {
   const code = error instanceof TuttiError ? { code: error.code } : {};
   if (!(error instanceof Error)) return { error: String(error) };
@@ -51,12 +49,12 @@ export function errorMembers(error: unknown): Members {
 }
 
 function stackOf(error: Error): string {
-  const own = error.stack ?? error.message;
-  return error.cause instanceof Error ? `${own}\ncaused by ${stackOf(error.cause)}` : own;
+  const stack = error.stack ?? error.message;
+  return error.cause instanceof Error ? `${stack}\ncaused by ${stackOf(error.cause)}` : stack;
 }
 
 export function readLogLevel(text: string): LogLevel {
   const found = LOG_LEVELS.find((level) => level === text);
   if (found) return found;
-  throw new TuttiError("usage", `a level of the log is one of ${LOG_LEVELS.join(", ")}, not ${text}`);
+  throw new TuttiError("usage", `Log level "${text}" does not exist. Use one of ${LOG_LEVELS.join(", ")}.`);
 }

@@ -1,5 +1,4 @@
-// Figures in the text format of Prometheus, version 0.0.4: a family has a name, a sentence and a type, and one line for
-// each combination of labels.
+// Metrics in the Prometheus text format, version 0.0.4.
 
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -8,7 +7,7 @@ export type Labels = Readonly<Record<string, string>>;
 export interface Sample {
   labels: Labels;
   value: number;
-  /** What follows the family's name: `_bucket`, `_sum`, `_count`. */
+  /** Appended to the name of the metric: `_bucket`, `_sum` or `_count`. */
   suffix?: string;
 }
 
@@ -23,19 +22,19 @@ export interface Counter extends Metric {
   add: (labels: Labels, by?: number) => void;
 }
 
-/** Something that only grows, from the start of the process. */
+/** A value that only grows, from zero at the start of the process. The labels in `begin` appear at once, with zero. */
 export function counter(name: string, help: string, begin: readonly Labels[] = []): Counter {
   const samples = new Map<string, Sample>();
   const add = (labels: Labels, by = 1) => {
     const key = keyOf(labels);
     samples.set(key, { labels, value: (samples.get(key)?.value ?? 0) + by });
   };
-  // What is there from the beginning is seen to grow from nothing.
+  // Prometheus can compute the first increase only if the sample was zero before.
   for (const labels of begin) add(labels, 0);
   return { name, help, type: "counter", add, samples: () => samples.values() };
 }
 
-/** Something that is looked at when it is asked for. */
+/** A metric that calls `read` at each scrape. */
 export const observed = (
   type: "counter" | "gauge",
   name: string,
@@ -55,15 +54,15 @@ export interface Histogram extends Metric {
   observe: (labels: Labels, value: number) => void;
 }
 
-/** How often a value was at most so large, by bounds that grow. */
+/** Counts observed values in buckets. `bounds` are the inclusive upper limits, in ascending order. */
 export function histogram(name: string, help: string, bounds: readonly number[]): Histogram {
   const series = new Map<string, { labels: Labels; counts: number[]; sum: number }>();
   const observe = (labels: Labels, value: number) => {
     const key = keyOf(labels);
     const known = series.get(key) ?? { labels, counts: Array<number>(bounds.length + 1).fill(0), sum: 0 };
     series.set(key, known);
-    const place = bounds.findIndex((bound) => value <= bound);
-    known.counts[place === -1 ? bounds.length : place]! += 1;
+    const bucket = bounds.findIndex((bound) => value <= bound);
+    known.counts[bucket === -1 ? bounds.length : bucket]! += 1;
     known.sum += value;
   };
   function* samples(): Generator<Sample> {

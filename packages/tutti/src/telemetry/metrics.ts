@@ -1,4 +1,4 @@
-// The page of figures that Prometheus reads: of the engine, of the server and of the process.
+// Combines the metrics of the engine, the server and the process into the page at `GET /metrics`.
 import { engineMetrics } from "./engine-metrics.ts";
 import { counter, histogram, observed, renderMetrics } from "./metric.ts";
 import { processMetrics } from "./process-metrics.ts";
@@ -9,7 +9,7 @@ export interface MetricsOptions {
   engine: Engine;
   version: string;
   now: () => number;
-  /** Who follows the live events, and how many of them were cut off because they did not read. */
+  /** Clients of the live events: connected now, and cut off since the start because they did not read. */
   live: () => { clients: number; cutOff: number };
 }
 
@@ -19,29 +19,38 @@ export interface Metrics {
   close: () => void;
 }
 
-/** From a millisecond to the longest that anybody waits for an answer. */
+/** Histogram bounds for response times, in seconds. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 export function createMetrics({ engine, version, now, live }: MetricsOptions): Metrics {
-  const requests = counter("tutti_http_requests_total", "Requests that were answered, by route and status.");
-  const seconds = histogram("tutti_http_request_duration_seconds", "How long answers took, by route.", SECONDS);
+  const requests = counter("tutti_http_requests_total", "Requests answered, by method, route and status.");
+  const seconds = histogram(
+    "tutti_http_request_duration_seconds",
+    "Response time in seconds, by method and route.",
+    SECONDS,
+  );
   const ofEngine = engineMetrics(engine);
   const ofProcess = processMetrics(version, now);
   const all = [
     ...ofEngine.metrics,
     requests,
     seconds,
-    observed("gauge", "tutti_live_clients", "Clients that follow the live events.", () => live().clients),
-    observed("counter", "tutti_live_clients_cut_off_total", "Clients of the live events that did not read.", () => {
-      return live().cutOff;
-    }),
+    observed("gauge", "tutti_live_clients", "Clients connected to the live events.", () => live().clients),
+    observed(
+      "counter",
+      "tutti_live_clients_cut_off_total",
+      "Clients of the live events cut off because they did not read.",
+      () => {
+        return live().cutOff;
+      },
+    ),
     ...ofProcess.metrics,
   ];
   return {
-    answered({ method: asked, route, status, ms }) {
-      // Whatever a client may invent must not become a line of its own.
-      const method = METHODS.has(asked) ? asked : "other";
+    answered({ method: requestMethod, route, status, ms }) {
+      // A client must not create new label values with invented methods.
+      const method = METHODS.has(requestMethod) ? requestMethod : "other";
       requests.add({ method, route, status: String(status) });
       seconds.observe({ method, route }, ms / 1000);
     },

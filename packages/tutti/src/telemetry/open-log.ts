@@ -1,8 +1,7 @@
-// The log that somebody asked for; or, for those who did not, a way to hear in a sentence of what goes wrong beside the runs.
 import { toFile, toStandardError } from "./log-sink.ts";
 import { createLog, SILENT, type Log, type LogLevel, type Members } from "./log.ts";
 
-/** To a file, or to standard error. */
+/** Without `file` the log goes to standard error. */
 export interface LogSettings {
   level: LogLevel;
   file?: string;
@@ -15,12 +14,13 @@ export interface OpenLogOptions {
   mask: <T>(value: T) => T;
 }
 
+/** Opens the configured log. Without `settings` only warnings are passed on, as one sentence each, to `warn`. */
 export function openLog({ settings, warn, now, mask }: OpenLogOptions): Log {
   if (settings) {
     const write = settings.file === undefined ? toStandardError : toFile(settings.file);
     return createLog({ level: settings.level, write, now, mask });
   }
-  const said = (message: string, { reason }: Members = {}) =>
+  const format = (message: string, { reason }: Members = {}) =>
     typeof reason === "string" ? `${message}: ${reason}` : message;
-  return { ...SILENT, warn: (message, members) => warn?.(mask(said(message, members))) };
+  return { ...SILENT, warn: (message, members) => warn?.(mask(format(message, members))) };
 }

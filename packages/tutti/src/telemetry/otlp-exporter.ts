@@ -1,5 +1,5 @@
-// Sends spans to a collector over HTTP, some at a time. Whatever the collector does, the engine does not notice: what waits
-// is bounded, what cannot be sent is dropped, and one line in the log says so when it begins and one when it is over.
+// Sends spans to a collector over HTTP in batches. A slow or broken collector does not affect the engine: the queue is
+// bounded, spans that cannot be sent are dropped, and the log gets one line when failures start and one when they end.
 import type { Log } from "./log.ts";
 import { encodeSpans } from "./otlp-json.ts";
 import type { TraceSettings } from "./otlp-settings.ts";
@@ -9,11 +9,11 @@ import type { World } from "../world.ts";
 const BATCH = 512;
 const MAX_WAITING = 8192;
 const EVERY_MS = 2000;
-/** A batch is sent so often before it is dropped, each time after a longer wait. */
+/** Attempts per batch before it is dropped, with exponential back-off. */
 const TRIES = 5;
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 30_000;
-/** Answers after which the same may be accepted later. */
+/** Response statuses after which a retry may succeed. */
 const RETRYABLE = new Set([429, 502, 503, 504]);
 
 export interface ExporterOptions {
@@ -22,15 +22,15 @@ export interface ExporterOptions {
   world: World;
 }
 
-type Sent = { ok: true } | { ok: false; why: string; again: boolean; waitMs: number | null };
+type SendResult = { ok: true } | { ok: false; reason: string; canRetry: boolean; waitMs: number | null };
 
 export class OtlpExporter {
   readonly #options: ExporterOptions;
   readonly #end = new AbortController();
-  #waiting: Span[] = [];
+  #queue: Span[] = [];
   #sending: Promise<void> | null = null;
-  #rest = new AbortController();
-  #hurried = false;
+  #pause = new AbortController();
+  #flushing = false;
   #dropped = 0;
   #failing = false;
 
@@ -40,66 +40,66 @@ export class OtlpExporter {
 
   add(span: Span): void {
     if (this.#end.signal.aborted) return;
-    if (this.#waiting.length >= MAX_WAITING) {
+    if (this.#queue.length >= MAX_WAITING) {
       this.#dropped += 1;
       return;
     }
-    this.#waiting.push(span);
+    this.#queue.push(span);
     this.#sending ??= this.#send();
-    if (this.#waiting.length >= BATCH) this.#rest.abort();
+    if (this.#queue.length >= BATCH) this.#pause.abort();
   }
 
-  /** Sends what waits now, for so long at most. */
+  /** Sends the queued spans now, without back-off, and waits up to `ms` milliseconds for that. */
   async flush(ms: number): Promise<void> {
     if (!this.#sending) return;
     const { world } = this.#options;
-    this.#hurried = true;
-    this.#rest.abort();
-    const late = new AbortController();
-    await Promise.race([this.#sending, world.sleep(ms, late.signal)]);
-    late.abort();
-    this.#hurried = false;
+    this.#flushing = true;
+    this.#pause.abort();
+    const timeout = new AbortController();
+    await Promise.race([this.#sending, world.sleep(ms, timeout.signal)]);
+    timeout.abort();
+    this.#flushing = false;
   }
 
-  /** The same, and nothing after it. */
+  /** Flushes, then drops the remaining spans and every later one. */
   async close(ms: number): Promise<void> {
     await this.flush(ms);
-    this.#dropped += this.#waiting.length;
+    this.#dropped += this.#queue.length;
     this.#end.abort();
-    this.#rest.abort();
+    this.#pause.abort();
     await this.#sending;
-    if (this.#dropped > 0) this.#options.log.warn("spans were not sent", { dropped: this.#dropped });
+    if (this.#dropped > 0) this.#options.log.warn("spans dropped", { dropped: this.#dropped });
   }
 
   async #send(): Promise<void> {
     await this.#wait(EVERY_MS);
     let tries = 0;
-    while (this.#waiting.length > 0 && !this.#end.signal.aborted) {
-      const batch = this.#waiting.slice(0, BATCH);
-      const sent = await this.#post(batch);
+    while (this.#queue.length > 0 && !this.#end.signal.aborted) {
+      const batch = this.#queue.slice(0, BATCH);
+      const result = await this.#post(batch);
       if (this.#end.signal.aborted) break;
       tries += 1;
-      this.#tell(sent);
-      if (!sent.ok && sent.again && tries < TRIES && !this.#hurried) {
-        await this.#wait(sent.waitMs ?? Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1)));
+      this.#logChange(result);
+      if (!result.ok && result.canRetry && tries < TRIES && !this.#flushing) {
+        await this.#wait(result.waitMs ?? Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1)));
         continue;
       }
-      if (!sent.ok) this.#dropped += batch.length;
-      this.#waiting = this.#waiting.slice(batch.length);
+      if (!result.ok) this.#dropped += batch.length;
+      this.#queue = this.#queue.slice(batch.length);
       tries = 0;
-      if (this.#waiting.length > 0 && this.#waiting.length < BATCH) await this.#wait(EVERY_MS);
+      if (this.#queue.length > 0 && this.#queue.length < BATCH) await this.#wait(EVERY_MS);
     }
-    // In the same step as the last look at what waits, so that nothing is added unseen in between.
+    // Reset in the same synchronous step as the last check of `#queue`, so that `add` cannot miss the end of the loop.
     this.#sending = null;
   }
 
-  /** Until the time is over or there is enough to send; nobody waits when the end has come. */
+  /** Sleeps until `ms` have passed or a full batch is queued. Returns at once during a flush. */
   async #wait(ms: number): Promise<void> {
-    this.#rest = new AbortController();
-    if (!this.#hurried) await this.#options.world.sleep(ms, this.#rest.signal, true);
+    this.#pause = new AbortController();
+    if (!this.#flushing) await this.#options.world.sleep(ms, this.#pause.signal, true);
   }
 
-  async #post(batch: readonly Span[]): Promise<Sent> {
+  async #post(batch: readonly Span[]): Promise<SendResult> {
     const { url, headers, timeoutMs, resource } = this.#options.settings;
     try {
       const response = await fetch(url, {
@@ -112,20 +112,25 @@ export class OtlpExporter {
       if (response.ok) return { ok: true };
       const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
       const waitMs = seconds >= 0 ? Math.min(LONGEST_WAIT_MS, seconds * 1000) : null;
-      return { ok: false, why: `it answers with ${response.status}`, again: RETRYABLE.has(response.status), waitMs };
+      return {
+        ok: false,
+        reason: `the collector answered with status ${response.status}`,
+        canRetry: RETRYABLE.has(response.status),
+        waitMs,
+      };
     } catch (error) {
       const { message, cause } = error as Error;
-      const why = cause instanceof Error && cause.message !== "" ? cause.message : message;
-      return { ok: false, why, again: true, waitMs: null };
+      const reason = cause instanceof Error && cause.message !== "" ? cause.message : message;
+      return { ok: false, reason, canRetry: true, waitMs: null };
     }
   }
 
-  /** Only what changes is worth a line. */
-  #tell(sent: Sent): void {
+  /** Logs only changes between success and failure. */
+  #logChange(result: SendResult): void {
     const { log, settings } = this.#options;
     const { origin } = new URL(settings.url);
-    if (!sent.ok && !this.#failing) log.warn("spans cannot be sent", { collector: origin, reason: sent.why });
-    if (sent.ok && this.#failing) log.info("spans are sent again", { collector: origin, dropped: this.#dropped });
-    this.#failing = !sent.ok;
+    if (!result.ok && !this.#failing) log.warn("span export failed", { collector: origin, reason: result.reason });
+    if (result.ok && this.#failing) log.info("span export recovered", { collector: origin, dropped: this.#dropped });
+    this.#failing = !result.ok;
   }
 }

@@ -1,4 +1,4 @@
-// Where spans are to be sent, from the variables of the environment that OpenTelemetry defines.
+// Reads the exporter settings from the environment variables that OpenTelemetry defines.
 
 export interface TraceSettings {
   url: string;
@@ -11,27 +11,30 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const TIMEOUT_MS = 10_000;
 
-/** Null if nobody wants spans; a sentence if they are wanted and cannot be had. */
+/** Returns null if tracing is off, or a sentence for the log if the settings are invalid. */
 export function readTraceSettings(env: Environment, version: string): TraceSettings | string | null {
-  const of = (name: string) => env[`OTEL_EXPORTER_OTLP_TRACES_${name}`] || env[`OTEL_EXPORTER_OTLP_${name}`];
+  const variable = (name: string) => env[`OTEL_EXPORTER_OTLP_TRACES_${name}`] || env[`OTEL_EXPORTER_OTLP_${name}`];
   if (env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true" || env["OTEL_TRACES_EXPORTER"] === "none") return null;
-  const endpoint = of("ENDPOINT");
+  const endpoint = variable("ENDPOINT");
   if (!endpoint) return null;
-  const protocol = of("PROTOCOL") ?? "http/json";
+  const protocol = variable("PROTOCOL") ?? "http/json";
   if (protocol !== "http/json") {
-    return `no spans are sent: OTEL_EXPORTER_OTLP_PROTOCOL is ${protocol}, and only http/json is spoken`;
+    return `No spans are sent: OTEL_EXPORTER_OTLP_PROTOCOL is "${protocol}". Set it to http/json.`;
   }
-  // The variable for traces alone is the whole address.
-  const whole = env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] || `${endpoint.replace(/\/+$/, "")}/v1/traces`;
-  if (!/^https?:$/.test(URL.parse(whole)?.protocol ?? "")) return "no spans are sent: the endpoint is no http address";
-  const headers = readPairs(of("HEADERS") ?? "");
-  if (headers === null) return "no spans are sent: OTEL_EXPORTER_OTLP_HEADERS is not of the form name=value,name=value";
+  // `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` is the full URL; the general endpoint lacks the path.
+  const url = env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] || `${endpoint.replace(/\/+$/, "")}/v1/traces`;
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
+    return `No spans are sent: the endpoint is not an HTTP URL. Correct OTEL_EXPORTER_OTLP_ENDPOINT.`;
+  const headers = readPairs(variable("HEADERS") ?? "");
+  if (headers === null)
+    return "No spans are sent: OTEL_EXPORTER_OTLP_HEADERS is invalid. Use the form name=value,name=value.";
   const resource = readPairs(env["OTEL_RESOURCE_ATTRIBUTES"] ?? "");
-  if (resource === null) return "no spans are sent: OTEL_RESOURCE_ATTRIBUTES is not of the form name=value,name=value";
-  const timeout = Number(of("TIMEOUT"));
+  if (resource === null)
+    return "No spans are sent: OTEL_RESOURCE_ATTRIBUTES is invalid. Use the form name=value,name=value.";
+  const timeout = Number(variable("TIMEOUT"));
   const name = env["OTEL_SERVICE_NAME"];
   return {
-    url: whole,
+    url,
     headers,
     timeoutMs: timeout > 0 ? timeout : TIMEOUT_MS,
     resource: {
@@ -43,7 +46,7 @@ export function readTraceSettings(env: Environment, version: string): TraceSetti
   };
 }
 
-/** `a=1,b=2`, with the values percent-encoded. */
+/** Parses `a=1,b=2` with percent-encoded values. Returns null if the text is malformed. */
 function readPairs(text: string): Record<string, string> | null {
   const pairs: [string, string][] = [];
   for (const part of text.split(",").filter((each) => each.trim() !== "")) {

@@ -1,4 +1,4 @@
-// Figures of the process, under the names that dashboards for Node know.
+// Metrics of the process under the names that Grafana dashboards for Node use.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { observed, type Metric } from "./metric.ts";
 
@@ -15,21 +15,23 @@ export function processMetrics(version: string, now: () => number): ProcessMetri
   const build = { version, node: process.versions.node };
   const delay = eventLoopDelay();
   const metrics = [
-    observed("gauge", "tutti_build_info", "The version that runs.", () => [{ labels: build, value: 1 }]),
+    observed("gauge", "tutti_build_info", "Version of Tutti and of Node, as labels.", () => [
+      { labels: build, value: 1 },
+    ]),
     observed(
       "gauge",
       "process_start_time_seconds",
-      "When the process started, in seconds since 1970.",
+      "Start time of the process, in seconds since 1970.",
       () => startedAt,
     ),
-    observed("counter", "process_cpu_seconds_total", "Processor time that the process has used.", () => {
+    observed("counter", "process_cpu_seconds_total", "CPU time used by the process, in seconds.", () => {
       const { user, system } = process.cpuUsage();
       return (user + system) / MICROSECONDS;
     }),
-    observed("gauge", "process_resident_memory_bytes", "Memory that the process holds.", () =>
+    observed("gauge", "process_resident_memory_bytes", "Resident memory of the process, in bytes.", () =>
       process.memoryUsage.rss(),
     ),
-    observed("gauge", "nodejs_heap_size_used_bytes", "Memory that objects of the process take.", () => {
+    observed("gauge", "nodejs_heap_size_used_bytes", "Heap memory in use, in bytes.", () => {
       return process.memoryUsage().heapUsed;
     }),
     ...delay.metrics,
@@ -37,11 +39,11 @@ export function processMetrics(version: string, now: () => number): ProcessMetri
   return { metrics, close: delay.close };
 }
 
-/** How late the event loop was since it was last asked. Measured from the first question on: nobody else pays for it. */
+/** Event loop delay since the previous scrape. Measuring starts with the first scrape, so that unused metrics cost nothing. */
 function eventLoopDelay(): ProcessMetrics {
   let measured: ReturnType<typeof monitorEventLoopDelay> | null = null;
   const last = { p50: 0, p99: 0, max: 0 };
-  const look = () => {
+  const sample = () => {
     if (measured === null) {
       measured = monitorEventLoopDelay({ resolution: 20 });
       measured.enable();
@@ -53,13 +55,13 @@ function eventLoopDelay(): ProcessMetrics {
     }
     return last.p50;
   };
-  const help = (which: string) => `How late the event loop was since it was last asked, ${which}.`;
+  const help = (which: string) => `Event loop delay since the previous scrape, in seconds: ${which}.`;
   return {
     metrics: [
-      // The first of them looks, for all three.
-      observed("gauge", "nodejs_eventloop_lag_p50_seconds", help("half of the time at most"), look),
-      observed("gauge", "nodejs_eventloop_lag_p99_seconds", help("99 % of the time at most"), () => last.p99),
-      observed("gauge", "nodejs_eventloop_lag_max_seconds", help("at most"), () => last.max),
+      // Only the first metric calls `sample`, which updates `last` for all three.
+      observed("gauge", "nodejs_eventloop_lag_p50_seconds", help("median"), sample),
+      observed("gauge", "nodejs_eventloop_lag_p99_seconds", help("99th percentile"), () => last.p99),
+      observed("gauge", "nodejs_eventloop_lag_max_seconds", help("maximum"), () => last.max),
     ],
     close: () => void measured?.disable(),
   };

@@ -1,34 +1,34 @@
-// What the server tells of a request that it has answered, for the log and for the figures.
+// The report of an answered request, from which the log and the metrics are fed.
 import { errorMembers, type Log } from "./log.ts";
 
 export interface RequestReport {
   method: string;
-  /** The pattern of the route, such as `/api/orchestrator/:id`; what has none says what it is. */
+  /** The route pattern, such as `/api/orchestrator/:id`, or `dashboard` or `none`. */
   route: string;
-  /** Without what comes after the `?`, where a token may stand. */
+  /** Without the query, which may contain a token. */
   path: string;
   status: number;
   ms: number;
-  /** Where it came from. */
+  /** The client's IP address. */
   address: string;
-  /** The name of the token that it came with, if that has one. */
+  /** The name of the client's token; undefined for the server's own token. */
   token?: string | undefined;
-  /** Why it was not answered as wanted. */
+  /** The error that the response reports. */
   error?: unknown;
 }
 
 const REFUSED = new Set([401, 403, 429]);
-/** Whoever knocks again and again must not fill the disk. */
+/** Limit of log lines, so that a client that keeps sending bad requests cannot fill the disk. */
 const REFUSALS_PER_MINUTE = 60;
 const MINUTE_MS = 60_000;
 
 export function requestLogger(log: Log, now: () => number): (report: RequestReport) => void {
   let minute = 0;
   let refusals = 0;
-  const tellRefusal = (members: object) => {
+  const logRefusal = (members: object) => {
     const at = Math.floor(now() / MINUTE_MS);
     if (at !== minute && refusals > REFUSALS_PER_MINUTE) {
-      log.warn("more requests were refused", { count: refusals - REFUSALS_PER_MINUTE });
+      log.warn("more requests refused", { count: refusals - REFUSALS_PER_MINUTE });
     }
     if (at !== minute) refusals = 0;
     minute = at;
@@ -38,7 +38,7 @@ export function requestLogger(log: Log, now: () => number): (report: RequestRepo
   return ({ route: _route, error, ms, address, token, ...head }) => {
     const about = { ...head, ms: Math.round(ms * 10) / 10, ...(token !== undefined && { token }) };
     if (head.status >= 500) log.error("request failed", { ...about, ...errorMembers(error) });
-    else if (REFUSED.has(head.status)) tellRefusal({ ...about, address, reason: reasonOf(error) });
+    else if (REFUSED.has(head.status)) logRefusal({ ...about, address, reason: reasonOf(error) });
     else log.debug("request", about);
   };
 }

@@ -1,5 +1,5 @@
-// The spans of one run, from its events alone: the run, its phases, and the turns of its agents. The same events make the
-// same spans, so a trace that another process began is taken up by reading the log again.
+// Derives the spans of one run (the run, its phases and the turns of its agents) from its events alone. The same events
+// give the same spans, so a process can continue the trace of an earlier one by replaying the log.
 import { spanIdOf, traceIdOf, type Attributes, type Span } from "./span.ts";
 import { providerOf } from "../run/provider-name.ts";
 import type { EventData, StoredEvent } from "../schema/event.ts";
@@ -14,9 +14,9 @@ interface Open {
 interface OpenTurn extends Open {
   data: EventData<"turn:started">;
   parentId: string | null;
-  /** How many tools it had used by which moment, as far as was told. */
+  /** Tool totals with the time of the progress event that reported them. */
   tools: { total: number; at: number }[];
-  /** Its session is over; what it used may still be told. */
+  /** Set when the session has ended. A later `turn:ended` may still report the usage. */
   over: { at: number; error: string | null } | null;
 }
 
@@ -26,7 +26,7 @@ interface Session {
   attempt: number;
 }
 
-/** A turn that is over: what it did in between stands in the transcript of its session. */
+/** A turn that has ended. `toolSpans` reads its tool calls from the transcript. */
 export interface TracedTurn {
   sessionId: string;
   number: number;
@@ -44,7 +44,7 @@ export class RunTrace {
   #template = "";
   #root: Open | null = null;
   #phase: (Open & { name: Phase }) | null = null;
-  /** How often it was begun, and how many phases there were: a run may be opened again. */
+  /** Counters for span ids: a run can be reopened, and a phase can be entered again. */
   #openings = 0;
   #phases = 0;
   readonly #sessions = new Map<string, Session>();
@@ -54,7 +54,7 @@ export class RunTrace {
     this.#run = run;
   }
 
-  /** Takes the next event; returns the spans that end with it. */
+  /** Folds the next event and returns the spans that end with it. */
   take(event: StoredEvent): Ended[] {
     const { type, data, timestamp: at } = event;
     switch (type) {
@@ -69,14 +69,14 @@ export class RunTrace {
       case "orchestrator:phaseChanged":
         return this.#phase?.name === data.currentPhase ? [] : this.#enter(data.currentPhase, at);
       case "orchestrator:completed":
-        return this.#end(at, data.outcome, data.outcome === "failed" ? "the run has failed" : null);
+        return this.#end(at, data.outcome, data.outcome === "failed" ? "The run failed." : null);
       case "orchestrator:cancelled":
         return this.#end(at, "cancelled", null);
       case "orchestrator:error":
         return data.fatal ? this.#end(at, "failed", data.error, data.code) : [];
       case "orchestrator:forked":
       case "orchestrator:imported":
-        this.#beginHere(at);
+        this.#restartSpans(at);
         return [];
       case "main:spawning":
       case "worker:spawning": {
@@ -107,16 +107,16 @@ export class RunTrace {
         return [];
       case "worker:failed":
       case "worker:timeout":
-        this.#sessionOver(data.sessionId, at, data.error);
+        this.#markSessionEnd(data.sessionId, at, data.error);
         return [];
       case "worker:lost":
       case "main:lost":
-        this.#sessionOver(data.sessionId, at, data.reason);
+        this.#markSessionEnd(data.sessionId, at, data.reason);
         return [];
       case "worker:completed":
       case "worker:cancelled":
       case "main:relieved":
-        this.#sessionOver(data.sessionId, at, null);
+        this.#markSessionEnd(data.sessionId, at, null);
         return [];
       case "workspace:released":
         return [...this.#turns.keys()].flatMap((sessionId) => this.#endTurn(sessionId, at, null, null, "abandoned"));
@@ -125,8 +125,8 @@ export class RunTrace {
     }
   }
 
-  /** What was copied from elsewhere was not done here. */
-  #beginHere(at: number): void {
+  /** Restarts run and phase at `at` and drops open turns: the copied events happened in another run. */
+  #restartSpans(at: number): void {
     this.#turns.clear();
     if (this.#root) this.#root.startMs = at;
     if (this.#phase) this.#phase.startMs = at;
@@ -147,7 +147,7 @@ export class RunTrace {
   }
 
   #end(at: number, outcome: string, error: string | null, code?: string): Ended[] {
-    for (const sessionId of this.#turns.keys()) this.#sessionOver(sessionId, at, null);
+    for (const sessionId of this.#turns.keys()) this.#markSessionEnd(sessionId, at, null);
     const ended = this.#endPhase(at, error);
     const root = this.#root;
     this.#root = null;
@@ -158,13 +158,13 @@ export class RunTrace {
       "tutti.run.outcome": outcome,
       "error.type": error === null ? null : (code ?? "failed"),
     };
-    // What was opened again goes on with the trace that it began with.
-    const before = this.#openings === 1 ? null : spanIdOf(this.#run, "run", this.#openings - 1);
-    const span = this.#span(root, at, `invoke_workflow ${this.#template}`, before, attributes, error);
+    // A reopened run continues its trace: the new root span is a child of the previous one.
+    const previousSpanId = this.#openings === 1 ? null : spanIdOf(this.#run, "run", this.#openings - 1);
+    const span = this.#span(root, at, `invoke_workflow ${this.#template}`, previousSpanId, attributes, error);
     return [...ended, { span }];
   }
 
-  #sessionOver(sessionId: string, at: number, error: string | null): void {
+  #markSessionEnd(sessionId: string, at: number, error: string | null): void {
     const turn = this.#turns.get(sessionId);
     if (turn) turn.over ??= { at, error };
   }
@@ -185,7 +185,7 @@ export class RunTrace {
     const attributes = {
       "gen_ai.operation.name": "invoke_agent",
       "gen_ai.agent.name": providerOf(agent),
-      "gen_ai.provider.name": nameOfProvider(agent),
+      "gen_ai.provider.name": conventionalName(agent),
       "gen_ai.conversation.id": sessionId,
       "gen_ai.usage.input_tokens": usage?.inputTokens,
       "gen_ai.usage.output_tokens": usage?.outputTokens,
@@ -214,7 +214,7 @@ export class RunTrace {
     kind: Span["kind"] = "internal",
   ): Span {
     const traceId = traceIdOf(this.#run);
-    // The clock may have been set back meanwhile; nothing takes less than no time.
+    // `Math.max` keeps the duration from being negative if the clock was set back.
     const times = { startMs, endMs: Math.max(startMs, endMs) };
     return {
       traceId,
@@ -229,14 +229,14 @@ export class RunTrace {
   }
 }
 
-/** Providers that have a well-known name in the conventions; all others have the name that Tutti gives them. */
+/** Provider names from the OpenTelemetry conventions. Other providers keep Tutti's name. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   claude: "anthropic",
   codex: "openai",
   "acp:gemini": "gcp.gemini",
 };
 
-function nameOfProvider(agent: string): string {
+function conventionalName(agent: string): string {
   const provider = providerOf(agent);
   return Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider]! : provider;
 }

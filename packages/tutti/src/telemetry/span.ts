@@ -1,4 +1,3 @@
-// One span of a trace, before it is written for a collector.
 import { createHash } from "node:crypto";
 
 export type Attributes = Readonly<Record<string, string | number | boolean | null | undefined>>;
@@ -8,17 +7,17 @@ export interface Span {
   spanId: string;
   parentId: string | null;
   name: string;
-  /** `client`: what happens is done by another program. */
+  /** `client` means that another program does the work. */
   kind: "internal" | "client";
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970, like `endMs`. */
   startMs: number;
   endMs: number;
   attributes: Attributes;
-  /** Why it failed; null if it did not. */
+  /** The reason of a failure; null on success. */
   error: string | null;
 }
 
-/** Ids follow from what a span is about, so that whoever sends it again sends the same one. */
+/** Ids are hashes of the span's subject, so a span that is sent again has the same id. */
 export const traceIdOf = (run: string): string => digest(["trace", run]).slice(0, 32);
 export const spanIdOf = (run: string, ...about: (string | number)[]): string => digest([run, ...about]).slice(0, 16);
 

@@ -1,20 +1,20 @@
-// The tools that an agent used in one turn, from the transcript of its session. A transcript says which tools and in which
-// order, not when: a call is placed where progress was told that first counted it (every second, about), else at the end
-// of the turn. How long it took nobody has told, so the span has no length; `tutti.time` says where its time comes from.
+// Spans of the tool calls of one turn, read from the session's transcript. A transcript has the order of the calls but no
+// times. A call gets the time of the first progress event that counted it (about one per second), or else the end of the
+// turn. Durations are unknown, so the spans have none; the attribute `tutti.time` names the source of the time.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TracedTurn } from "./run-trace.ts";
 import { spanIdOf, type Span } from "./span.ts";
 import type { Engine } from "../engine/engine.ts";
 
 const PAGE = 500;
-/** A page is read at once, and meanwhile nobody else is heard. */
+/** Limits a page, because reading it blocks the event loop. */
 const PAGE_CHARACTERS = 1_000_000;
-/** More than that of one turn nobody looks at. */
+/** Limit of tool spans per turn. */
 const MAX_TOOLS = 1000;
 
 export interface ToolsOfTurn {
   spans: Span[];
-  /** The last entry of the transcript that was read; the next turn is after it. */
+  /** Number of the last transcript entry that was read. The next turn starts after it. */
   last: number;
 }
 
@@ -40,8 +40,8 @@ export async function toolSpans(
   }
 
   function spanOf(name: string, index: number): Span {
-    const told = turn.tools.find(({ total }) => total > index);
-    const at = Math.min(turnSpan.endMs, Math.max(turnSpan.startMs, told?.at ?? turnSpan.endMs));
+    const progress = turn.tools.find(({ total }) => total > index);
+    const at = Math.min(turnSpan.endMs, Math.max(turnSpan.startMs, progress?.at ?? turnSpan.endMs));
     return {
       traceId: turnSpan.traceId,
       spanId: spanIdOf(run, "tool", turn.sessionId, turn.number, index),
@@ -55,7 +55,7 @@ export async function toolSpans(
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": name,
         "gen_ai.conversation.id": turn.sessionId,
-        "tutti.time": told ? "progress" : "end of turn",
+        "tutti.time": progress ? "progress" : "end of turn",
       },
       error: null,
     };

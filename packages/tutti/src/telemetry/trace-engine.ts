@@ -1,25 +1,24 @@
-// Sends spans of what an engine does to a collector, if somebody has said to which. Whoever has not pays nothing: the part
-// that does it is not even loaded.
 import type { Tracing, TracingOptions } from "./tracing.ts";
 
 export interface EngineTrace {
-  /** To be called before the engine is closed. */
+  /** Call before the engine is closed. */
   flush: () => Promise<void>;
-  /** To be called after it. */
+  /** Call after the engine is closed. */
   close: () => Promise<void>;
 }
 
-/** How long a collector may hold up the end, once before the engine is closed and once after it. */
-const PATIENCE_MS = 1000;
+/** Time limit for `flush` and for `close`, so that a slow collector cannot delay the shutdown for long. */
+const TIMEOUT_MS = 1000;
 const ENDPOINTS = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
 
+/** Sends the engine's spans to a collector. `tracing.ts` is loaded only if an endpoint is configured. */
 export function traceEngine(options: TracingOptions): EngineTrace {
-  // Nobody should wait for it. What happens meanwhile is in the log of events, from which a trace is taken up.
+  // Not awaited. Events that are stored while the module loads are replayed from the log, like those before the start.
   const tracing: Promise<Tracing | null> = ENDPOINTS.some((name) => options.env[name])
     ? import("./tracing.ts").then(({ startTracing }) => startTracing(options))
     : Promise.resolve(null);
   return {
-    flush: async () => (await tracing)?.flush(PATIENCE_MS),
-    close: async () => (await tracing)?.close(PATIENCE_MS),
+    flush: async () => (await tracing)?.flush(TIMEOUT_MS),
+    close: async () => (await tracing)?.close(TIMEOUT_MS),
   };
 }

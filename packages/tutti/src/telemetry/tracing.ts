@@ -1,4 +1,4 @@
-// Spans of everything that happens, as it happens. Loaded only where somebody has said where to send them.
+// Turns the engine's events into spans and exports them. `traceEngine` loads this file only if an endpoint is configured.
 import type { Log } from "./log.ts";
 import { OtlpExporter } from "./otlp-exporter.ts";
 import { readTraceSettings } from "./otlp-settings.ts";
@@ -15,29 +15,29 @@ export interface TracingOptions {
   env: Readonly<Record<string, string | undefined>>;
   version: string;
   log: Log;
-  /** Any value without what is secret in it. */
+  /** Removes the secrets from a value. */
   mask: <T>(value: T) => T;
   world: World;
 }
 
 export interface Tracing {
-  /** Sends what has ended until now, for so long at most. To be called while the engine can still be asked. */
+  /** Sends the spans that have ended, for at most `ms`. Call before the engine closes, because it reads transcripts. */
   flush: (ms: number) => Promise<void>;
   close: (ms: number) => Promise<void>;
 }
 
-interface Known {
+interface TracedRun {
   trace: RunTrace;
-  /** What is up to this event was copied from elsewhere, and is not told. */
+  /** Last `runSeq` of the events that a fork or import copied. Their spans are not sent. */
   copiedUntil: number;
-  /** How far the transcript of each session was read. */
+  /** Last transcript entry that was read, by session. */
   read: Map<string, number>;
 }
 
-/** Turns whose tools are still to be looked up; a server that is that busy tells of the turns alone. */
+/** Limit of queued transcript lookups. Beyond it turns are sent without tool spans. */
 const MAX_LOOKUPS = 256;
 
-/** Null if the settings cannot be used; the log says why. */
+/** Returns null if tracing is off or the settings are invalid, which is logged. */
 export function startTracing({ engine, env, version, log, mask, world }: TracingOptions): Tracing | null {
   const settings = readTraceSettings(env, version);
   if (settings === null) return null;
@@ -46,57 +46,57 @@ export function startTracing({ engine, env, version, log, mask, world }: Tracing
     return null;
   }
   const exporter = new OtlpExporter({ settings, log, world });
-  const runs = new Map<string, Known>();
+  const runs = new Map<string, TracedRun>();
   let lookups: Promise<void> = Promise.resolve();
   let open = 0;
 
   const send = (span: Span) => exporter.add(mask(span));
-  const lookUp = (id: string, known: Known, ended: { span: Span; turn: TracedTurn }) => {
+  const lookUp = (id: string, traced: TracedRun, ended: { span: Span; turn: TracedTurn }) => {
     if (open >= MAX_LOOKUPS) return;
     open += 1;
     const { sessionId } = ended.turn;
     lookups = lookups
       .then(async () => {
-        const { spans, last } = await toolSpans(engine, id, ended, known.read.get(sessionId) ?? 0);
-        known.read.set(sessionId, last);
+        const { spans, last } = await toolSpans(engine, id, ended, traced.read.get(sessionId) ?? 0);
+        traced.read.set(sessionId, last);
         for (const span of spans) send(span);
       })
-      .catch((error: unknown) => log.debug("tools of a turn cannot be told", { run: id, error: String(error) }))
+      .catch((error: unknown) => log.debug("tool spans of a turn failed", { run: id, error: String(error) }))
       .finally(() => (open -= 1));
   };
-  const tell = (id: string, known: Known, { span, turn }: Ended) => {
+  const sendEnded = (id: string, traced: TracedRun, { span, turn }: Ended) => {
     send(span);
-    if (turn) lookUp(id, known, { span, turn });
+    if (turn) lookUp(id, traced, { span, turn });
   };
-  const leave = engine.subscribe((event, run) => {
+  const unsubscribe = engine.subscribe((event, run) => {
     if (!run) return;
-    const known = runs.get(run.id) ?? takeUp(engine, event, run);
-    runs.set(run.id, known);
-    const ended = known.trace.take(event);
-    if (event.runSeq > known.copiedUntil) for (const each of ended) tell(run.id, known, each);
-    // Nothing more is expected of it. If it is opened again, the log has its past.
+    const traced = runs.get(run.id) ?? restoreRun(engine, event, run);
+    runs.set(run.id, traced);
+    const ended = traced.trace.take(event);
+    if (event.runSeq > traced.copiedUntil) for (const each of ended) sendEnded(run.id, traced, each);
+    // The last event of a run, unless it is reopened. Then `restoreRun` replays the log.
     if (event.type === "workspace:released") runs.delete(run.id);
   });
 
-  /** Waits for what is being looked up; returns how much of the time is left. */
-  const lookedUp = async (ms: number): Promise<number> => {
+  /** Waits up to `ms` for the queued lookups and returns the milliseconds that are left. */
+  const waitForLookups = async (ms: number): Promise<number> => {
     const until = world.mono() + ms;
-    const late = new AbortController();
-    await Promise.race([lookups, world.sleep(ms, late.signal)]);
-    late.abort();
+    const timeout = new AbortController();
+    await Promise.race([lookups, world.sleep(ms, timeout.signal)]);
+    timeout.abort();
     return Math.max(0, until - world.mono());
   };
   return {
-    flush: async (ms) => exporter.flush(await lookedUp(ms)),
+    flush: async (ms) => exporter.flush(await waitForLookups(ms)),
     close: async (ms) => {
-      leave();
-      await exporter.close(await lookedUp(ms));
+      unsubscribe();
+      await exporter.close(await waitForLookups(ms));
     },
   };
 }
 
-/** A run that was not heard of before, with what the log has of it. Others have told of that already. */
-function takeUp(engine: Engine, { runSeq }: StoredEvent, run: Run): Known {
+/** Starts the trace of a run. Replays its earlier events without sending their spans, which an earlier process has sent. */
+function restoreRun(engine: Engine, { runSeq }: StoredEvent, run: Run): TracedRun {
   const trace = new RunTrace(run.id);
   if (runSeq === 1) return { trace, copiedUntil: run.runSeq > 1 ? run.runSeq : 0, read: new Map() };
   for (const event of engine.events({ run: run.id })) if (event.runSeq < runSeq) trace.take(event);

@@ -1,4 +1,4 @@
-// A collector of OpenTelemetry on a port of its own: keeps what it is sent, or answers as it is told to.
+// A fake OpenTelemetry collector: it keeps the spans it receives, or answers as the test configures.
 import { once } from "node:events";
 import {
   createServer,
@@ -32,7 +32,7 @@ export class Collector {
   readonly spans: CollectedSpan[] = [];
   readonly requests: { url: string; headers: IncomingHttpHeaders }[] = [];
   resource: Record<string, unknown> = {};
-  /** What to answer; null: nothing, ever. */
+  /** The response status. Null means that it never responds. */
   status: number | null = 200;
   readonly #server: Server;
 
@@ -77,7 +77,7 @@ export class Collector {
   }
 }
 
-/** Attributes by name, in the types that they say they have. */
+/** Attributes by name, converted to their declared types. */
 export const valuesOf = (attributes: CollectedSpan["attributes"]): Record<string, unknown> =>
   Object.fromEntries(
     attributes.map(({ key, value }) => {

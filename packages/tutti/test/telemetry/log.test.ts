@@ -42,7 +42,7 @@ describe("the log of a server", () => {
       .map((line) => JSON.parse(line) as Line);
   const find = (message: string): Line[] => lines().filter((line) => line.message === message);
 
-  it("says in JSON, in a file for its owner alone, when it starts and ends and what becomes of runs", async () => {
+  it("records its start, its end and the progress of runs as JSON, in a file that only the owner can read", async () => {
     const { engine, url } = await start("info");
     const agent = lab.scenario([
       ...mainSession([{ id: "one" }, { id: "two" }]),
@@ -62,7 +62,7 @@ describe("the log of a server", () => {
       { level: "info", message: "server started", url, version: "1" },
       { level: "info", message: "run created", run, template: "_default" },
       { level: "info", message: "run started", run },
-      { level: "info", message: "waits for a person", run, kind: "plan" },
+      { level: "info", message: "inbox item added", run, kind: "plan" },
       {
         level: "warn",
         message: "worker failed",
@@ -77,7 +77,7 @@ describe("the log of a server", () => {
     ]);
   });
 
-  it("tells of every request when asked to, without the token or any other secret, and of refused ones in any case", async () => {
+  it("records every request at level debug, without secrets, and refused requests at any level", async () => {
     const secret = "hunter2-hunter2-hunter2";
     const { url, openUrl } = await start("debug", { SOME_API_KEY: secret });
     const token = new URL(openUrl).searchParams.get("token")!;
@@ -100,12 +100,17 @@ describe("the log of a server", () => {
     ]);
     expect(find("request refused")).toMatchObject([
       { level: "warn", path: "/api/orchestrator", status: 401, address: "127.0.0.1" },
-      { level: "warn", path: "/api/inbox", status: 403, reason: "requests from other origins are refused" },
+      {
+        level: "warn",
+        path: "/api/inbox",
+        status: 403,
+        reason: "Requests from other origins are rejected. Open the dashboard at the server's own address.",
+      },
     ]);
     for (const each of [token, named, secret, "Ab3Ab3"]) expect(text()).not.toContain(each);
   });
 
-  it("has the stack of what should not have happened", async () => {
+  it("contains the stack of an internal error", async () => {
     const { engine, url, openUrl } = await start("error");
     const headers = { authorization: `Bearer ${new URL(openUrl).searchParams.get("token")}` };
     const { id } = await engine.create({ templateId: "_default", cwd: lab.repo, message: "x", agent: "local" });
@@ -126,7 +131,7 @@ describe("the log of a server", () => {
 });
 
 describe("an engine", () => {
-  it("that halts says so, one that is closed does not", async () => {
+  it("that halts is logged, and one that is closed is not", async () => {
     const lab = new EngineLab();
     const written: Line[] = [];
     const write = (line: string) => written.push(JSON.parse(line) as Line);
@@ -142,9 +147,7 @@ describe("an engine", () => {
       await expect(engine.create(request)).rejects.toMatchObject({ code: "storage_failed" });
       await expect(engine.halted).rejects.toThrow();
       const error = "cannot write events: told to fail";
-      expect(written).toMatchObject([
-        { level: "error", message: "the engine has halted", code: "storage_failed", error },
-      ]);
+      expect(written).toMatchObject([{ level: "error", message: "engine halted", code: "storage_failed", error }]);
       await engine.close();
     } finally {
       lab.tearDown();
@@ -156,7 +159,7 @@ describe("a log", () => {
   const collect = (level: LogLevel, write: (line: string) => void): Log =>
     createLog({ level, write, now: () => 0, mask: (value) => value });
 
-  it("has the lines of its level and of graver ones, and no member takes the place of what a line consists of", () => {
+  it("contains lines of its level and of more severe ones, and members cannot override time, level and message", () => {
     const written: string[] = [];
     const log = collect("warn", (line) => written.push(line));
     log.error("a", { level: "debug", message: "b", more: 1 });
@@ -169,7 +172,7 @@ describe("a log", () => {
     ]);
   });
 
-  it("that cannot be written disturbs nobody, and says later how many lines are missing", () => {
+  it("that cannot be written does not throw, and later reports the number of lost lines", () => {
     const written: string[] = [];
     let full = true;
     const log = collect("info", (line) => {
@@ -185,7 +188,7 @@ describe("a log", () => {
     expect(written[1]).not.toContain("missing");
   });
 
-  it("is not filled by somebody who is refused again and again", () => {
+  it("limits the lines for a client that is refused again and again", () => {
     const written: Line[] = [];
     let now = 0;
     const log = createLog({
@@ -209,10 +212,10 @@ describe("a log", () => {
     expect(written).toHaveLength(60);
     now += 60_000;
     knock();
-    expect(written.slice(60)).toMatchObject([{ message: "more requests were refused", count: 440 }, { status: 401 }]);
+    expect(written.slice(60)).toMatchObject([{ message: "more requests refused", count: 440 }, { status: 401 }]);
   });
 
-  it("names the cause of an error with its own", () => {
+  it("contains the stack of an error's cause too", () => {
     const members = errorMembers(new Error("outer", { cause: new TypeError("inner") }));
     expect(members).toMatchObject({
       error: "outer",
@@ -223,10 +226,10 @@ describe("a log", () => {
 
 describe("the flags of the log", () => {
   it.each([
-    [["--log-level", "loud"], "a level of the log is one of error, warn, info, debug, not loud"],
-    [["--log-file", "/nowhere/at/all.log"], "the log cannot be written to /nowhere/at/all.log"],
+    [["--log-level", "loud"], 'Log level "loud" does not exist. Use one of error, warn, info, debug.'],
+    [["--log-file", "/nowhere/at/all.log"], "Cannot write the log to /nowhere/at/all.log"],
     [["--retain-days", "0"], '"0" is not a valid value of --retain-days. Give a whole number from 1 to 36500.'],
-  ])("%j are refused before anything is started", async (flags, why) => {
+  ])("%j are rejected before anything starts", async (flags, why) => {
     const lab = new Lab();
     try {
       const { code, last } = await tuttiJson(["--data-dir", lab.data, "serve", "--port", "0", ...flags]);

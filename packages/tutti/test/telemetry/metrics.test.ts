@@ -1,4 +1,4 @@
-// The figures that Prometheus reads, of a real server with real runs.
+// The metrics of a real server with real runs.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseMetrics, type Family } from "./parse-metrics.ts";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => lab.tearDown());
 
 describe("/metrics", () => {
-  it("counts runs, workers, turns, tokens, tools and money as they were", async () => {
+  it("counts runs, workers, turns, tokens, tool calls and cost", async () => {
     page = await look();
     expect(value("tutti_runs", { status: "completed" })).toBe(1);
     expect(value("tutti_runs", { status: "confirming" })).toBe(1);
@@ -52,7 +52,7 @@ describe("/metrics", () => {
     expect(value("tutti_events_total", { type: "orchestrator:created" })).toBe(2);
   });
 
-  it("counts requests by the pattern of their route, never by an address that somebody invents", async () => {
+  it("counts requests by route pattern, never by an invented path", async () => {
     const { id } = lab.engine.summaries()[0]!;
     await lab.api(`/api/orchestrator/${id}`);
     await lab.api("/api/orchestrator/orch_nobody");
@@ -67,7 +67,7 @@ describe("/metrics", () => {
     expect(value("tutti_http_requests_total", { route: "/api/orchestrator", status: "401" })).toBe(1);
   });
 
-  it("shows who follows the live events, the version, and how the process is", async () => {
+  it("has metrics of live clients, version and process", async () => {
     const socket = await lab.socket();
     const stream = await lab.stream();
     page = await look();
@@ -84,13 +84,13 @@ describe("/metrics", () => {
     stream.leave();
   });
 
-  it("is for every token, and refused without one in the shape of every other refusal", async () => {
+  it("is readable with every token, and without one returns the usual error", async () => {
     const { token } = lab.tokens.create({ name: "prometheus", role: "view" });
     expect((await lab.ask("/metrics", { headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
     expect(await lab.ask("/metrics")).toMatchObject({ status: 401, json: { error: { code: "unauthorized" } } });
   });
 
-  it("forgets a run that was removed, knows what there was before it, and counts no work that was copied", async () => {
+  it("drops removed runs, includes runs from before its start, and does not count copied work", async () => {
     const { engine } = lab;
     const { id } = engine.summaries()[0]!;
     const later = engineMetrics(engine);
@@ -107,8 +107,8 @@ describe("/metrics", () => {
   });
 });
 
-describe("the text", () => {
-  it("escapes what labels hold, and says how often a value was at most so large", () => {
+describe("the text format", () => {
+  it("escapes label values and accumulates histogram buckets", () => {
     const odd = counter("odd_total", "A sentence\nin two lines.");
     odd.add({ name: 'a "quoted"\\\nvalue' }, 2);
     const times = histogram("time_seconds", "Time.", [0.1, 1]);

@@ -1,4 +1,4 @@
-// A strict reader of the text format of Prometheus, version 0.0.4: what a scraper would refuse, or warn of, is an error.
+// A strict parser of the Prometheus text format, version 0.0.4. It throws where a scraper would reject or warn.
 
 export interface Family {
   name: string;

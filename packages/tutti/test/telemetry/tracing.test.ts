@@ -1,4 +1,4 @@
-// Spans of real runs, as a collector of OpenTelemetry gets them.
+// Spans of real runs as an OpenTelemetry collector receives them.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Collector, valuesOf, type CollectedSpan } from "./collector.ts";
@@ -16,7 +16,7 @@ import { realWorld } from "../../src/world.ts";
 const named = (spans: readonly CollectedSpan[], name: string) => spans.filter((span) => span.name === name);
 const about = (span: CollectedSpan) => valuesOf(span.attributes);
 
-/** Every span once, every parent there, and everything within its parent's time. */
+/** Checks that span ids are unique, parents exist, and each span lies within its parent's time. */
 function checkTree(spans: readonly CollectedSpan[]): void {
   const byId = new Map(spans.map((span) => [span.spanId, span]));
   expect(byId.size).toBe(spans.length);
@@ -68,7 +68,7 @@ describe("a run", () => {
   }
   const usage = { inputTokens: 100, outputTokens: 20, usd: 0.01 };
 
-  it("becomes a workflow with its phases, the turns of its agents and their tools, under the GenAI names", async () => {
+  it("becomes a workflow span with phases, turns and tool calls, under the GenAI names", async () => {
     vi.stubEnv("OTEL_EXPORTER_OTLP_HEADERS", "x-team=tutti%20team");
     vi.stubEnv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test");
     const agent = lab.scenario([
@@ -122,7 +122,7 @@ describe("a run", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("that is taken up by another engine stays one trace: nothing is sent twice, nothing is missing", async () => {
+  it("that another engine resumes stays one trace without missing or repeated spans", async () => {
     const gate = lab.gate();
     const agent = lab.scenario([
       ...mainSession([{ id: "one" }]),
@@ -144,7 +144,7 @@ describe("a run", () => {
     expect(named(collector.spans, "execute_tool Write")).toHaveLength(1);
   });
 
-  it("goes on as ever when the collector never answers, and the person is told once", async () => {
+  it("is not affected by a collector that never responds, and the user gets one warning", async () => {
     collector.status = null;
     const agent = lab.scenario([
       ...mainSession([{ id: "one" }]),
@@ -155,7 +155,7 @@ describe("a run", () => {
     expect(outcome).toBe("success");
     await close();
     expect(collector.requests.length).toBeGreaterThan(0);
-    expect(warnings).toEqual(["spans were not sent"]);
+    expect(warnings).toEqual(["spans dropped"]);
   });
 });
 
@@ -171,9 +171,9 @@ describe("a turn", () => {
   const spent = { inputTokens: 5, outputTokens: 1, usd: 0 };
 
   it.each([
-    ["with what it used, if that is told", { type: "turn:abandoned", data: { ...session, usage: spent } }, 5],
-    ["when nothing more is expected", { type: "workspace:released", data: { id: run } }, undefined],
-  ])("that was cut short ends when its session did: %s", (_, last, tokens) => {
+    ["with its usage, if that is reported", { type: "turn:abandoned", data: { ...session, usage: spent } }, 5],
+    ["without usage, when the workspace is released", { type: "workspace:released", data: { id: run } }, undefined],
+  ])("that was interrupted ends with its session: %s", (_, last, tokens) => {
     const trace = new RunTrace(run);
     const ended = [...past, last].flatMap((event, i) =>
       trace.take({ ...event, seq: i + 1, run, runSeq: i + 1, timestamp: 100 * i } as StoredEvent),
@@ -184,7 +184,7 @@ describe("a turn", () => {
   });
 });
 
-describe("a run that is opened again, or forked,", () => {
+describe("a run that is reopened or forked", () => {
   const id = "orch_000000000000";
   const spansOf = (...events: [type: string, data?: object][]) => {
     const trace = new RunTrace(id);
@@ -207,7 +207,7 @@ describe("a run that is opened again, or forked,", () => {
   ];
   const end: [string, object?] = ["orchestrator:completed", { outcome: "success" }];
 
-  it("goes on in the same trace, below what was there before", () => {
+  it("continues in the same trace, below its previous span", () => {
     const spans = spansOf(...begin, end, ["orchestrator:reopened", { phase: "workerExecution" }], end);
     const [, first, , second] = spans;
     expect(spans.map(({ name }) => name)).toEqual([
@@ -220,7 +220,7 @@ describe("a run that is opened again, or forked,", () => {
     expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(4);
   });
 
-  it("begins where it was forked: what was copied was not done here", () => {
+  it("starts its trace at the fork, without the copied events", () => {
     const spans = spansOf(...begin, ["orchestrator:forked", { from: "orch_other", at: 2 }], end);
     expect(spans.map(({ startMs, endMs }) => [startMs, endMs])).toEqual([
       [200, 300],
@@ -229,16 +229,16 @@ describe("a run that is opened again, or forked,", () => {
   });
 });
 
-describe("spans that wait", () => {
+describe("queued spans", () => {
   let collector: Collector;
   let exporter: OtlpExporter;
-  const told: string[] = [];
+  const logged: string[] = [];
   beforeEach(async () => {
     collector = await Collector.open();
-    told.length = 0;
+    logged.length = 0;
     const settings = readTraceSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, "1") as TraceSettings;
     const tell = (message: string, { dropped }: Members = {}) =>
-      told.push(`${message} ${dropped === undefined ? "" : JSON.stringify(dropped)}`.trim());
+      logged.push(`${message} ${dropped === undefined ? "" : JSON.stringify(dropped)}`.trim());
     exporter = new OtlpExporter({ settings, log: { ...SILENT, warn: tell, info: tell }, world: realWorld });
   });
   afterEach(async () => {
@@ -252,29 +252,29 @@ describe("spans that wait", () => {
     }
   };
 
-  it("are kept while the collector is unwell, and sent once it is well; only the change is told", async () => {
+  it("are kept while the collector fails and sent once it recovers; only the changes are logged", async () => {
     collector.status = 503;
     add(512);
     while (collector.requests.length < 2) await sleep(20);
     collector.status = 200;
     while (collector.spans.length < 512) await sleep(20);
     expect(new Set(collector.spans.map(({ spanId }) => spanId)).size).toBe(512);
-    await expect.poll(() => told).toEqual(["spans cannot be sent", "spans are sent again 0"]);
+    await expect.poll(() => logged).toEqual(["span export failed", "span export recovered 0"]);
   });
 
-  it("are dropped when the collector refuses them for good, or when there are too many of them", async () => {
+  it("are dropped if the collector rejects them permanently or if the queue is full", async () => {
     collector.status = 400;
     add(9000);
     await exporter.close(10_000);
     expect(collector.requests.length).toBe(Math.ceil(8192 / 512));
-    expect(told).toEqual(["spans cannot be sent", "spans were not sent 9000"]);
+    expect(logged).toEqual(["span export failed", "spans dropped 9000"]);
   });
 
-  it("hold up an end for as long as was said and no longer", async () => {
+  it("delay the close by the given time at most", async () => {
     collector.status = null;
     add(3);
     await exporter.close(100);
-    expect(told).toEqual(["spans were not sent 3"]);
+    expect(logged).toEqual(["spans dropped 3"]);
   });
 });
 
@@ -282,7 +282,7 @@ describe("the settings of OpenTelemetry", () => {
   const read = (env: Record<string, string>) => readTraceSettings(env, "1");
   const base = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://c:4318/" };
 
-  it("say where to and with what; those for traces alone count more, and their address is whole", () => {
+  it("configure URL and headers; those for traces take precedence, and their endpoint is the full URL", () => {
     expect(read(base)).toEqual({
       url: "http://c:4318/v1/traces",
       headers: {},
@@ -310,11 +310,11 @@ describe("the settings of OpenTelemetry", () => {
     [{}, null],
     [{ ...base, OTEL_SDK_DISABLED: "true" }, null],
     [{ ...base, OTEL_TRACES_EXPORTER: "none" }, null],
-    [{ ...base, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" }, /grpc, and only http\/json is spoken/],
-    [{ OTEL_EXPORTER_OTLP_ENDPOINT: "c:4318" }, /no http address/],
-    [{ ...base, OTEL_EXPORTER_OTLP_HEADERS: "secret" }, /HEADERS is not of the form/],
-    [{ ...base, OTEL_RESOURCE_ATTRIBUTES: "a=%zz" }, /ATTRIBUTES is not of the form/],
-  ])("%j send nothing", (env, why) => {
+    [{ ...base, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" }, /PROTOCOL is "grpc"\. Set it to http\/json\./],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: "c:4318" }, /the endpoint is not an HTTP URL/],
+    [{ ...base, OTEL_EXPORTER_OTLP_HEADERS: "secret" }, /HEADERS is invalid\. Use the form/],
+    [{ ...base, OTEL_RESOURCE_ATTRIBUTES: "a=%zz" }, /ATTRIBUTES is invalid\. Use the form/],
+  ])("%j disable tracing", (env, why) => {
     const found = read(env);
     if (why === null) expect(found).toBeNull();
     else expect(found).toMatch(why);
