@@ -1,10 +1,11 @@
-// Who may ask: contract section 7 as one pure judgement over a request's head. The same judgement is made for pages, for
-// the API and for upgrades, so no way in can forget a part of it.
+// Access control: section 7 of the contract as a pure check of a request's head. Pages, API requests and upgrades all use
+// the same `Access`, so no entry point can skip a rule.
 //
 // Invariants
-// 1. A foreign Host or Origin is refused before anything else is looked at, with or without a token.
-// 2. A secret is compared in constant time, and never with anything but its digest.
-// 3. A cookie is sent by the browser on its own, so it counts only where the browser also says who made it ask.
+// 1. `checkOrigin` rejects a foreign Host or Origin before anything else, with or without a token.
+// 2. Secrets are compared by digest and in constant time.
+// 3. Browsers attach cookies on their own, so a request with a cookie must not come from another site (`Sec-Fetch-Site`),
+//    and a write or an upgrade needs an `Origin`.
 import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 import type { Holder } from "./holder.ts";
@@ -12,7 +13,7 @@ import type { NamedTokens } from "./named-tokens.ts";
 import { cookieOf, digestOf, isSame } from "./token-digest.ts";
 import { TuttiError } from "../schema/error.ts";
 
-/** The head of a request, as far as access depends on it. */
+/** The parts of a request's head that `Access` reads. */
 export interface Asking {
   method: string;
   upgrade: boolean;
@@ -20,7 +21,7 @@ export interface Asking {
 }
 
 export interface AccessOptions {
-  /** The server's own, which may do everything. */
+  /** The server's own token, which has the role `admin`. */
   token: string;
   tokens: NamedTokens;
   /** The address the server listens on. */
@@ -30,6 +31,9 @@ export interface AccessOptions {
 
 const LOOPBACK_NAMES = ["127.0.0.1", "localhost", "[::1]"];
 const EVERY_ADDRESS = new Set(["0.0.0.0", "::"]);
+
+export const UNKNOWN_HOST =
+  "The Host header does not name this server. Use the address that the server printed when it started.";
 
 const OWNER: Holder = { name: null, role: "admin", id: "" };
 
@@ -53,42 +57,57 @@ export class Access {
     this.#port = port;
   }
 
-  /** Throws the refusal of a request that comes by a foreign name or from a foreign page. */
+  /** Throws `forbidden` if `Host` is not an address of this server or `Origin` is another site. */
   checkOrigin({ headers }: Asking): void {
     const host = headers.host?.toLowerCase() ?? "";
-    if (!this.#isOwnHost(host)) throw new TuttiError("forbidden", "this server does not answer to that Host");
+    if (!this.#isOwnHost(host)) throw new TuttiError("forbidden", UNKNOWN_HOST);
     const { origin } = headers;
     if (origin !== undefined && origin.toLowerCase() !== `http://${host}`) {
-      throw new TuttiError("forbidden", "requests from other origins are refused");
+      throw new TuttiError(
+        "forbidden",
+        "Requests from other origins are rejected. Open the dashboard at the server's own address.",
+      );
     }
   }
 
-  /** Who asks. Throws the refusal of a request without a valid token or cookie. Asked after `checkOrigin`. */
+  /** Returns the holder of the request's token or cookie and throws if there is none. Call `checkOrigin` first. */
   checkToken({ method, upgrade, headers }: Asking): Holder {
     const { authorization, cookie, origin } = headers;
     if (authorization !== undefined) {
       const [, bearer] = /^Bearer +(\S.*)$/i.exec(authorization) ?? [];
-      const bearing = bearer === undefined ? null : this.holderOf(bearer);
-      if (bearing) return bearing;
-      throw new TuttiError("unauthorized", "the token is not valid: it is wrong, has expired or was revoked");
+      const bearerHolder = bearer === undefined ? null : this.holderOf(bearer);
+      if (bearerHolder) return bearerHolder;
+      throw new TuttiError(
+        "unauthorized",
+        "The token is wrong, expired or revoked. Use the server's token or create a new one.",
+      );
     }
     const values = cookieValues(cookie ?? "", this.#cookieName);
     const holder = values.map((value) => this.#holderOfCookie(value)).find((found) => found !== null);
     if (!holder) {
-      throw new TuttiError("unauthorized", "a token is needed: open the URL that was printed at the start");
+      throw new TuttiError(
+        "unauthorized",
+        "The request has no token. Open the URL that the server printed when it started.",
+      );
     }
     const writes = upgrade || (method !== "GET" && method !== "HEAD");
     if (writes && origin === undefined) {
-      throw new TuttiError("forbidden", "with a cookie, writes and upgrades need an Origin");
+      throw new TuttiError(
+        "forbidden",
+        "Writes and upgrades with a cookie need an Origin header. Send a bearer token instead.",
+      );
     }
     const site = headers["sec-fetch-site"];
     if (site !== undefined && site !== "same-origin" && site !== "none") {
-      throw new TuttiError("forbidden", "with a cookie, requests made by other sites are refused");
+      throw new TuttiError(
+        "forbidden",
+        "Requests that other sites make with the cookie are rejected. Send a bearer token.",
+      );
     }
     return holder;
   }
 
-  /** Null if it is nobody's token. */
+  /** Returns null for an unknown token. */
   holderOf(token: string): Holder | null {
     return isSame(digestOf(token), this.#token) ? OWNER : this.#tokens.find(token);
   }
@@ -97,7 +116,7 @@ export class Access {
     return isSame(digestOf(value), this.#cookie) ? OWNER : this.#tokens.findByCookie(value);
   }
 
-  /** The header that lets the browser of a token's holder in from now on. */
+  /** Returns the `Set-Cookie` value that logs a browser in with `token`. */
   setCookie(token: string): string {
     const isOwn = this.holderOf(token) === OWNER;
     const value = isOwn ? cookieOf(token) : this.#tokens.cookieFor(token);
@@ -105,8 +124,8 @@ export class Access {
   }
 
   /**
-   * A page on a name that an attacker's DNS points here must not be taken for our own. An address is never a name, so
-   * where the server listens on every address of the machine, any address will do.
+   * Defends against DNS rebinding: a page on an attacker's name that resolves to this machine must not count as ours. An
+   * IP address cannot be rebound, so a server that listens on every address accepts any IP address as `Host`.
    */
   #isOwnHost(host: string): boolean {
     const [, name = "", port = "80"] = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(host) ?? [];
@@ -118,7 +137,7 @@ export class Access {
   }
 }
 
-/** All of them: a server on another port of the same host can set a second cookie of the same name. */
+/** Returns every value of the cookie: a server on another port of the same host can set a second one with this name. */
 function cookieValues(header: string, name: string): string[] {
   const pairs = header.split(";").map((pair) => pair.trim());
   return pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1));

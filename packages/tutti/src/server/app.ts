@@ -1,4 +1,5 @@
-// All of HTTP but the upgrades: headers, access, the API, the dashboard, and errors in their one shape.
+// The HTTP application: security headers, access, API routes, dashboard files and error responses. `Upgrade` handles
+// WebSockets.
 import { Hono, type Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Access } from "./access.ts";
@@ -41,36 +42,37 @@ export interface AppParts {
   tokens: NamedTokens;
   live: LiveHolders;
   folders: AllowedFolders;
-  /** Null for as many requests as anybody likes. */
+  /** Null means no rate limit. */
   limiter: RateLimiter | null;
   version: string;
   webRoot: string | null;
   onlyNamedAgents: boolean;
   metrics: Metrics;
-  /** Schedules and triggers; without it there are none. */
+  /** Without it the server has no schedules and no triggers. */
   automation?: OpenAutomation | undefined;
-  /** Told of every request. */
+  /** Called once for every request. */
   answered: RequestListener;
 }
 
-/** What is answered without a token, by path: these routes only read. */
+/** Paths of the routes that need no token. They only read. */
 const OPEN_PATHS = new Set(
   Object.entries<Route>(ROUTES).flatMap(([key, { open }]) => (open ? [readRouteKey(key).path] : [])),
 );
 
-/** How long the bodies may be of routes that take longer ones than the others. */
-const LONG_BODIES = new Map(
+/** Body limits in bytes of the routes whose limit is not `MAX_BODY_BYTES`. */
+const BODY_LIMITS = new Map(
   Object.entries<Route>(ROUTES).flatMap(([key, { maxBytes }]) => (maxBytes === undefined ? [] : [[key, maxBytes]])),
 );
 
-/** What a signature opens instead; these routes look at it themselves. */
-const SIGNED = Object.entries<Route>(ROUTES).flatMap(([key, { signed }]) => {
+/** Routes that need a signature instead of a token. Their handlers verify it. */
+const SIGNED_ROUTES = Object.entries<Route>(ROUTES).flatMap(([key, { signed }]) => {
   const { method, path } = readRouteKey(key);
   return signed ? [{ method, pattern: new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}$`) }] : [];
 });
 
 const needsToken = ({ req }: Context): boolean =>
-  !OPEN_PATHS.has(req.path) && !SIGNED.some(({ method, pattern }) => method === req.method && pattern.test(req.path));
+  !OPEN_PATHS.has(req.path) &&
+  !SIGNED_ROUTES.some(({ method, pattern }) => method === req.method && pattern.test(req.path));
 
 export function createApp(parts: AppParts): Hono<Bindings> {
   const { engine, access, limiter, webRoot } = parts;
@@ -84,13 +86,13 @@ export function createApp(parts: AppParts): Hono<Bindings> {
     if (isApi(c.req.path)) c.res.headers.set("Cache-Control", "no-store");
   });
   app.use(async (c, next) => {
-    const asking = { method: c.req.method, upgrade: false, headers: c.env.incoming.headers };
-    access.checkOrigin(asking);
-    // Pages too: they are opened by the same tokens, which nobody is to find by trying.
+    const requestHead = { method: c.req.method, upgrade: false, headers: c.env.incoming.headers };
+    access.checkOrigin(requestHead);
+    // The limit covers pages too: they accept the same tokens, so they could be used to guess one.
     limiter?.take(c.env.incoming.socket.remoteAddress ?? "");
-    if (needsToken(c) && tokenHandedOver(c, access) === null) c.set("holder", access.checkToken(asking));
-    const most = LONG_BODIES.get(`${c.req.method} ${c.req.path}`) ?? MAX_BODY_BYTES;
-    if (Number(c.req.header("content-length") ?? 0) > most) throw tooLarge(most);
+    if (needsToken(c) && tokenInUrl(c, access) === null) c.set("holder", access.checkToken(requestHead));
+    const maxBytes = BODY_LIMITS.get(`${c.req.method} ${c.req.path}`) ?? MAX_BODY_BYTES;
+    if (Number(c.req.header("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
     await next();
   });
 
@@ -108,17 +110,17 @@ export function createApp(parts: AppParts): Hono<Bindings> {
     ...protocolHandlers(),
   });
   app.get("*", async (c) => {
-    if (isApi(c.req.path)) throw nothingAt(c);
-    const token = tokenHandedOver(c, access);
+    if (isApi(c.req.path)) throw routeNotFound(c);
+    const token = tokenInUrl(c, access);
     if (token !== null) return c.body(null, 303, { Location: "/", "Set-Cookie": access.setCookie(token) });
     if (webRoot === null) return c.html(NOT_BUILT_PAGE);
     const file = await findStaticFile(webRoot, new URL(c.req.url).pathname);
-    if (file === null) throw nothingAt(c);
+    if (file === null) throw routeNotFound(c);
     return c.body(new Uint8Array(file.content), 200, file.headers);
   });
 
   app.notFound((c) => {
-    throw nothingAt(c);
+    throw routeNotFound(c);
   });
   app.onError((error, c) => {
     const { status, body } = encodeError(error);
@@ -133,10 +135,11 @@ type RetryAfter = { retryAfterSeconds: number };
 
 const isApi = (path: string): boolean => path === "/api" || path.startsWith("/api/") || path === "/metrics";
 
-const nothingAt = (c: Context): TuttiError => new TuttiError("not_found", `there is no ${c.req.method} ${c.req.path}`);
+const routeNotFound = (c: Context): TuttiError =>
+  new TuttiError("not_found", `The route ${c.req.method} ${c.req.path} does not exist. See all routes at /api/docs.`);
 
-/** The printed URL: its token becomes a cookie, and leaves the address bar. */
-function tokenHandedOver(c: Context, access: Access): string | null {
+/** Returns a valid token from `/?token=…`, the URL printed at start; `GET *` then exchanges it for a cookie. */
+function tokenInUrl(c: Context, access: Access): string | null {
   const token = c.req.query("token");
   if (c.req.method !== "GET" || c.req.path !== "/" || token === undefined) return null;
   return access.holderOf(token) && token;

@@ -1,4 +1,4 @@
-// The description of the API in OpenAPI 3.1, made from the table of routes.
+// Builds the OpenAPI 3.1 description of the API from `ROUTES`.
 import { z } from "zod";
 import { errorsOf, readRouteKey, roleOf, statusOfError, type Route } from "../schema/api/route.ts";
 import { aliasOf, API_VERSION, ROUTES } from "../schema/api/routes.ts";
@@ -31,7 +31,7 @@ const ErrorAnswer = z.object({
   error: z.object({ code: z.string(), message: z.string(), details: z.unknown().optional() }),
 });
 
-/** Answers that have a name of their own in the description. */
+/** Response schemas that the description lists under `components` and refers to by name. */
 const NAMED = {
   Error: ErrorAnswer,
   Template,
@@ -54,28 +54,28 @@ const NAMED = {
 } satisfies Record<string, z.ZodType>;
 
 const PARAMS: Record<string, string> = {
-  id: "The id of the run, or of the template.",
-  key: "The name of a session.",
+  id: "The id of the run or template.",
+  key: "The id of a session.",
   childSessionId: "The id of a sub-session.",
-  parentSessionId: "The id of the session that has started it.",
-  itemId: "The id of something in the inbox.",
+  parentSessionId: "The id of the session that started it.",
+  itemId: "The id of an inbox item.",
   name: "The name of a protocol, token, schedule or trigger.",
 };
 
 const INTRODUCTION =
-  "Orchestrates coding agents. Every request but the one for health carries the token, as a bearer token or as the " +
-  "cookie that the printed URL sets; each route names the role that its token must have at least: view, operate or " +
-  "admin. Errors have one shape; nothing that failed has changed any state. Lists are bare " +
-  "arrays, ascending, at most `limit` long; go on with `after` until one is empty.";
+  "Orchestrates coding agents. Every request except the health check carries the token, as a bearer token or as the " +
+  "cookie that the printed URL sets. Each route names the role that the token needs: view, operate or admin. A higher " +
+  "role includes the lower ones. All errors have the same shape, and a failed request changes no state. Lists are bare " +
+  "arrays in ascending order with at most `limit` items. To page, repeat the request with `after` until the list is empty.";
 
-let described: Description | null = null;
+let cached: Description | null = null;
 
-/** The same every time: it is made once. */
+/** Builds the description on the first call and caches it. */
 export function describeApi(): Description {
-  return (described ??= make());
+  return (cached ??= buildDescription());
 }
 
-function make(): Description {
+function buildDescription(): Description {
   const answers = answerSchemas();
   const paths: Description["paths"] = {};
   for (const [key, route] of Object.entries<Route>(ROUTES)) {
@@ -137,8 +137,8 @@ function operationOf(key: string, route: Route, answer: Json): Operation {
     }),
     responses: {
       ...(repeated !== undefined && { 200: { description: repeated, content } }),
-      [status]: { description: "Done.", content },
-      ...refusals(key, route),
+      [status]: { description: "Success.", content },
+      ...errorResponses(key, route),
     },
     security: securityOf(role, route),
   };
@@ -146,11 +146,11 @@ function operationOf(key: string, route: Route, answer: Json): Operation {
 
 function securityOf(role: string | null, { signed }: Route): Operation["security"] {
   if (signed) return [{ signature: [] }];
-  // OpenAPI has a place for the names of roles here.
+  // OpenAPI 3.1 allows role names in the list of scopes.
   return role === null ? [] : [{ token: [role] }, { cookie: [role] }];
 }
 
-/** What is read from a string is described as what it stands for. */
+/** Describes the `output` type: a query string is text, but `limit` should read as a number. */
 function queryParameter(name: string, member: z.ZodType): Operation["parameters"][number] {
   const { description, ...schema } = schemaOf(member, "output");
   return {
@@ -164,7 +164,7 @@ function queryParameter(name: string, member: z.ZodType): Operation["parameters"
 
 const isOptional = (schema: z.ZodType): boolean => schema.safeParse(undefined).success;
 
-function refusals(key: string, route: Route): Operation["responses"] {
+function errorResponses(key: string, route: Route): Operation["responses"] {
   const byStatus = Map.groupBy(errorsOf(key, route), (code) => statusOfError(route, code));
   const statuses = [...byStatus.keys()].toSorted((a, b) => a - b);
   return Object.fromEntries(
@@ -185,24 +185,24 @@ function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
   return rest;
 }
 
-/** The schema of every answer, by its name or its route; what has a name is only pointed to from the others. */
+/** Returns the schema of every response by its route or its name in `NAMED`. Routes refer to named schemas by `$ref`. */
 function answerSchemas(): (name: string) => Json {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(NAMED)) registry.add(schema, { id });
-  const own: Record<string, Json> = {};
+  const references: Record<string, Json> = {};
   for (const [key, { response }] of Object.entries<Route>(ROUTES)) {
     const named = registry.get(response);
-    if (named) own[key] = { $ref: refTo(named.id) };
+    if (named) references[key] = { $ref: refTo(named.id) };
     else registry.add(response, { id: key });
   }
   const { schemas } = z.toJSONSchema(registry, { io: "output", unrepresentable: "any", uri: refTo });
   return (name) => {
-    const { $schema: _schema, $id: _id, ...schema } = (own[name] ?? schemas[name]) as Json;
+    const { $schema: _schema, $id: _id, ...schema } = (references[name] ?? schemas[name]) as Json;
     return schema;
   };
 }
 
-/** `POST /api/orchestrator/:id/confirm-tasks` is postOrchestratorByIdConfirmTasks. */
+/** For example, `POST /api/orchestrator/:id/confirm-tasks` becomes `postOrchestratorByIdConfirmTasks`. */
 function operationId(method: string, path: string): string {
   const words = path
     .replace("/api/", "")

@@ -1,5 +1,4 @@
-// The description of the API as a page to read. Plain HTML: the content security policy allows no script of others, and
-// a page of words needs none of its own.
+// Renders the OpenAPI description as plain HTML, without a script: the content security policy blocks external ones.
 import type { Description, Operation } from "./describe-api.ts";
 
 export function docsPage({ info, paths, components }: Description): string {
@@ -38,7 +37,7 @@ function routeSection(route: { method: string; path: string; operation: Operatio
   const [role] = Object.values(security[0] ?? {}).flat();
   return `<section id="${operationId}">
 <h3><code>${method} ${escape(path)}</code></h3>
-<p>${escape(summary)} ${role === undefined ? "Needs no token." : `Role: ${role}.`}</p>
+<p>${escape(summary)} ${role === undefined ? "No token needed." : `Role: ${role}.`}</p>
 ${parameters.length === 0 ? "" : parameterTable(parameters)}
 ${requestBody ? details(`Body${requestBody.required ? "" : " (optional)"}`, requestBody.content) : ""}
 ${Object.entries(responses)
@@ -63,7 +62,7 @@ function details(title: string, content: Record<string, { schema: unknown }>): s
   return `<details><summary>${escape(title)}</summary>\n${parts.join("\n")}\n</details>`;
 }
 
-/** References are made into links. */
+/** Turns `$ref` values into links. */
 function code(schema: unknown): string {
   const text = escape(JSON.stringify(schema, null, 2));
   const linked = text.replaceAll(/#\/components\/schemas\/(\w+)/g, '<a href="#schema-$1">$1</a>');

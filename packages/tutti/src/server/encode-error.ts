@@ -1,4 +1,3 @@
-// The one way in which errors leave the server.
 import { asTuttiError, type TuttiError } from "../schema/error.ts";
 
 export interface EncodedError {
@@ -6,7 +5,7 @@ export interface EncodedError {
   body: ReturnType<TuttiError["toJSON"]>;
 }
 
-/** Any thrown value as status and body. The stack stays here. */
+/** Maps any thrown value to a status and a body. The body never contains the stack. */
 export function encodeError(error: unknown): EncodedError {
   const known = asTuttiError(error);
   return { status: known.kind.status, body: known.toJSON() };

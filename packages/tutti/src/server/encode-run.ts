@@ -1,4 +1,4 @@
-// Runs and workers as they leave the server: the fold of the log under the names of document 004, times as ISO strings.
+// Encodes runs and workers for the API: the folded state under the names of document 004, with times as ISO strings.
 import type { RunSummary } from "../engine/run-shelf.ts";
 import type { InboxItem } from "../schema/inbox.ts";
 import type { Run } from "../schema/run.ts";
@@ -22,10 +22,10 @@ export function encodeSummary(summary: RunSummary) {
 }
 
 /**
- * OrchestratorState of document 004 and everything else the fold holds, under the fold's own names, but for three:
- * `workers` is 004's map from task to session, the workers themselves are `workerStates` by task, and `stats` are 004's
- * counts. What only the rules read (what is owed, how often the main session was lost) stays inside. `runSeq` is the
- * last event in this state: a client that follows the events live drops frames of the run up to it.
+ * `OrchestratorState` of document 004 plus the rest of the folded state. Three names differ from `Run`: `workers` is 004's
+ * map from task to session, `workerStates` holds the workers by task, and `stats` holds 004's counts. Fields that only the
+ * rules read (`owed`, `mainLosses`, `hooks`) are left out. `runSeq` is the last event in this state: a client that also
+ * follows the live events drops the frames of the run up to it.
  */
 export function encodeState(run: Run) {
   const { owed: _owed, mainLosses: _mainLosses, hooks: _hooks, main, workers, errors, ...others } = run;
@@ -47,7 +47,7 @@ export function encodeState(run: Run) {
   };
 }
 
-/** The counts of a run under 004's names; what has no name there is other. */
+/** Tools without a name in document 004 count as `other`. */
 function encodeStats({ total, reads, writes, edits, bash, glob, grep, task }: ToolStats) {
   const other = total - reads - writes - edits - bash - glob - grep - task;
   return { totalTools: total, reads, writes, edits, bash, glob, grep, task, other };
@@ -57,7 +57,7 @@ function encodeSession({ sessionId, attempt, state, turns, turn }: Worker["sessi
   return { sessionId, attempt, state, turns, turn: turn && { ...turn, startedAt: iso(turn.startedAt) } };
 }
 
-/** WorkerState of document 004. Sessions report by themselves, so the last poll is the last time one was heard of. */
+/** `WorkerState` of document 004. Sessions push their progress, so `lastPollAt` equals `lastActivityAt`. */
 export function encodeWorker(worker: Worker) {
   const { owed: _owed, losses: _losses, session, ...rest } = worker;
   return {
@@ -71,7 +71,6 @@ export function encodeWorker(worker: Worker) {
   };
 }
 
-/** Everything of a run that waits for a person. */
 function inboxOf(run: Run) {
   return Object.values(run.inbox).map(encodeItem);
 }

@@ -1,4 +1,4 @@
-// When what happened in a run, read from its log.
+// Builds a run's timeline (phases, pauses, sessions and turns) from its events.
 import { iso } from "./encode-run.ts";
 import type { RunTimeline } from "../schema/api/run-values.ts";
 import type { StoredEvent } from "../schema/event.ts";
@@ -6,7 +6,7 @@ import type { Phase } from "../schema/status.ts";
 
 type Session = RunTimeline["sessions"][number];
 
-/** The ends of sessions by the events that tell them; what ends the run ends its main session. */
+/** Events that end a session. `RUN_ENDS` end every session that is still open, such as the main session. */
 const SESSION_ENDS = new Set<StoredEvent["type"]>([
   "worker:completed",
   "worker:failed",
@@ -23,7 +23,7 @@ export function encodeTimeline(events: readonly StoredEvent[]): RunTimeline {
   const pauses: RunTimeline["pauses"] = [];
   const sessions = new Map<string, Session>();
   const enter = (phase: Phase, at: string) => {
-    // A phase may go through several statuses.
+    // One phase can span several statuses, so `phaseChanged` may repeat it.
     const last = phases.at(-1);
     if (last?.phase === phase && last.endedAt === null) return;
     closeLast(phases, at);

@@ -1,4 +1,4 @@
-// What a run has used, and each of its sessions, read from its log.
+// Sums the usage of a run and of each session from the run's events.
 import type { RunUsage } from "../schema/api/run-values.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import { NO_USAGE } from "../schema/outcome.ts";

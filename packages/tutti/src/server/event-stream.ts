@@ -1,5 +1,5 @@
-// Live events as server-sent events. Written to the response directly: a stream object for each client would cost more
-// than all the rest of the delivery.
+// Sends live events as server-sent events. It writes to the `ServerResponse` directly, because a stream object per client
+// would cost more than the rest of the delivery.
 import type { ServerResponse } from "node:http";
 import type { Batch } from "./frame.ts";
 import type { Outlet } from "./outlet.ts";
@@ -17,7 +17,7 @@ export class EventStream implements Outlet {
       if (response.destroyed) resolve();
       else response.once("close", resolve);
     });
-    // A client that goes away while something is written to it is no fault.
+    // A client may disconnect during a write; `closed` handles that.
     response.on("error", () => {});
     response.writeHead(200, { ...headers, "Content-Type": "text/event-stream; charset=utf-8" });
     response.write(`retry: ${RETRY_MS}\n\n`);

@@ -1,9 +1,9 @@
-// The live events: hears every event of the engine once and hands it to all followers, in the order of the log.
+// Publishes the engine's events to all followers in log order.
 //
 // Invariants
-// 1. What is handed out is exactly the log: each `seq` once, in order, none left out. Events are published run by run, so
-//    one may be heard before its predecessor; then the log itself is asked.
-// 2. A follower costs the others nothing: nobody waits for it, and what it does not take is bounded (see follower.ts).
+// 1. Followers receive exactly the log: each `seq` once, in order, without gaps. The engine publishes run by run, so an
+//    event may arrive before its predecessor; then `#inOrder` reads the log instead.
+// 2. A slow follower does not delay the others: `Feed` never waits for one, and each buffers a bounded amount (follower.ts).
 import { Follower, type EventLog, type Wanted } from "./follower.ts";
 import { Batch } from "./frame.ts";
 import type { Outlet } from "./outlet.ts";
@@ -14,18 +14,18 @@ const HEARTBEAT_MS = 15_000;
 export class Feed {
   readonly #log: EventLog;
   readonly #followers = new Set<Follower>();
-  readonly #leave: () => void;
+  readonly #unsubscribe: () => void;
   readonly #heartbeat: NodeJS.Timeout;
-  #heard: StoredEvent[] = [];
-  #due: NodeJS.Immediate | null = null;
-  /** Everything up to this `seq` has been handed out. */
-  #last: number;
+  #pending: StoredEvent[] = [];
+  #immediate: NodeJS.Immediate | null = null;
+  /** The last `seq` that was published to the followers. */
+  #lastSeq: number;
   #cutOff = 0;
 
   constructor(log: EventLog) {
     this.#log = log;
-    this.#last = log.lastSeq();
-    this.#leave = log.subscribe((event) => this.#hear(event));
+    this.#lastSeq = log.lastSeq();
+    this.#unsubscribe = log.subscribe((event) => this.#enqueue(event));
     this.#heartbeat = setInterval(() => {
       for (const follower of this.#followers) follower.beat();
     }, HEARTBEAT_MS).unref();
@@ -42,44 +42,44 @@ export class Feed {
     return follower;
   }
 
-  /** Who follows now, and how many were cut off. */
+  /** `clients` are connected now; `cutOff` counts those that were dropped since the start. */
   get numbers(): { clients: number; cutOff: number } {
     return { clients: this.#followers.size, cutOff: this.#cutOff };
   }
 
   close(): void {
-    this.#leave();
+    this.#unsubscribe();
     clearInterval(this.#heartbeat);
-    if (this.#due) clearImmediate(this.#due);
+    if (this.#immediate) clearImmediate(this.#immediate);
     for (const follower of this.#followers) follower.end();
   }
 
-  /** What is heard in one turn of the loop goes out together, as one write for each follower. */
-  #hear(event: StoredEvent): void {
-    this.#heard.push(event);
-    this.#due ??= setImmediate(() => this.#handOut());
+  /** Batches the events of one turn of the event loop into a single write per follower. */
+  #enqueue(event: StoredEvent): void {
+    this.#pending.push(event);
+    this.#immediate ??= setImmediate(() => this.#publish());
   }
 
-  #handOut(): void {
-    this.#due = null;
+  #publish(): void {
+    this.#immediate = null;
     let events: StoredEvent[];
     try {
       events = this.#inOrder();
     } catch {
-      // The log cannot be read, so nobody can be told what comes next; whoever comes back begins where he stopped.
+      // The log cannot be read, so the next event is unknown. Clients reconnect and continue after their last `seq`.
       for (const follower of this.#followers) follower.end();
       return;
     }
     if (events.length === 0) return;
-    this.#last = events.at(-1)!.seq;
+    this.#lastSeq = events.at(-1)!.seq;
     const batch = new Batch(events);
     for (const follower of this.#followers) follower.offer(batch);
   }
 
   #inOrder(): StoredEvent[] {
-    const heard = this.#heard.filter(({ seq }) => seq > this.#last).sort((a, b) => a.seq - b.seq);
-    this.#heard = [];
-    const complete = heard.length === 0 || heard.at(-1)!.seq === this.#last + heard.length;
-    return complete ? heard : this.#log.events({ after: this.#last });
+    const pending = this.#pending.filter(({ seq }) => seq > this.#lastSeq).sort((a, b) => a.seq - b.seq);
+    this.#pending = [];
+    const complete = pending.length === 0 || pending.at(-1)!.seq === this.#lastSeq + pending.length;
+    return complete ? pending : this.#log.events({ after: this.#lastSeq });
   }
 }

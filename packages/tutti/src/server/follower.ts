@@ -1,24 +1,23 @@
-// One client on its way through the log: first it reads what is stored, page by page and at its own pace, then it is fed.
+// One client of the live events. It first reads the stored events page by page at its own pace, then receives new ones.
 //
 // Invariants
-// 1. `#cursor` is the last `seq` it has looked at; nothing at or before it is sent again.
-//    One who begins with the last events goes back to the first of them before anything is sent.
-// 2. It goes from reading to being fed in the step that finds the log read to its end, so nothing falls in between.
-// 3. It never holds more than one page, or MAX_BUFFERED_BYTES and one hand-out, that its client has not taken. A client
-//    that takes nothing is cut off, and can come back with the last `seq` it saw.
+// 1. `#cursor` is the last `seq` that was processed; nothing at or before it is sent again. With `tail`, `#rewind` moves
+//    `#cursor` back before the first event is sent.
+// 2. `#live` is set in the same synchronous step that reads the log to its end, so no event falls in between.
+// 3. A follower buffers at most one unread page, or `MAX_BUFFERED_BYTES` plus one batch. A client that does not read is cut
+//    off and can reconnect with the last `seq` it received.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Batch } from "./frame.ts";
 import type { Outlet } from "./outlet.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { StoredEvent } from "../schema/event.ts";
 
-/** What of the engine the live events need. */
 export type EventLog = Pick<Engine, "events" | "lastSeq" | "subscribe">;
 
 export interface Wanted {
-  /** The last `seq` the client has seen; null begins now. */
+  /** The last `seq` that the client received; null starts with new events. */
   after: number | null;
-  /** How many of the last events that match come first; only for one who begins now. */
+  /** Number of matching past events to send first. Only valid if `after` is null. */
   tail?: number | undefined;
   run: string | null;
   types: ReadonlySet<string> | null;
@@ -26,19 +25,19 @@ export interface Wanted {
 
 const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
 const PAGE = 64;
-/** How long a client may take for one page of what is stored. */
+/** Time limit for a client to read one page of stored events. */
 const STALLED_AFTER_MS = 20_000;
 
 export class Follower {
   readonly #log: EventLog;
   readonly #outlet: Outlet;
   readonly #wanted: Wanted;
-  /** The runs that were subscribed to; null as long as no message has narrowed it. */
+  /** Runs from `subscribe` messages; null, and thus every run, until the first message. */
   #subscribed: Set<string> | null = null;
   #cursor: number;
   #live = false;
-  #gone = false;
-  /** Whether it was cut off because its client did not read. */
+  #closed = false;
+  /** True if the server dropped the client, because it did not read or the log could not be read. */
   wasCut = false;
 
   constructor(log: EventLog, outlet: Outlet, wanted: Wanted) {
@@ -46,7 +45,7 @@ export class Follower {
     this.#outlet = outlet;
     this.#wanted = wanted;
     this.#cursor = wanted.after ?? log.lastSeq();
-    void outlet.closed.then(() => (this.#gone = true));
+    void outlet.closed.then(() => (this.#closed = true));
   }
 
   subscribe(run: string): void {
@@ -60,22 +59,22 @@ export class Follower {
   async catchUp(): Promise<void> {
     try {
       const { tail = 0 } = this.#wanted;
-      if (tail > 0) await this.#goBack(tail);
-      while (!this.#gone && !this.#live) {
+      if (tail > 0) await this.#rewind(tail);
+      while (!this.#closed && !this.#live) {
         const page = this.#readPage();
         this.#send(new Batch(page));
         if (page.length < PAGE) this.#live = true;
-        else if (!(await this.#pageTaken())) this.#cut();
+        else if (!(await this.#pageDelivered())) this.#cut();
       }
     } catch {
-      // The log cannot be read, so there is nothing true to say any more.
+      // The log cannot be read. The client can reconnect later without missing an event.
       this.#cut();
     }
   }
 
-  /** Takes what has just been stored; while it still reads, it will find that in the log by itself. */
+  /** Sends a batch of new events. Ignored before `#live`: `catchUp` reads these events from the log. */
   offer(batch: Batch): void {
-    if (!this.#live || this.#gone) return;
+    if (!this.#live || this.#closed) return;
     if (this.#outlet.buffered() > MAX_BUFFERED_BYTES) this.#cut();
     else this.#send(batch);
   }
@@ -85,41 +84,41 @@ export class Follower {
   }
 
   end(): void {
-    this.#gone = true;
+    this.#closed = true;
     this.#outlet.end();
   }
 
   #cut(): void {
-    this.#gone = true;
+    this.#closed = true;
     this.wasCut = true;
     this.#outlet.cut();
   }
 
-  /** Page by page from the end of the log, until so many are behind it as its client wants to begin with. */
-  async #goBack(tail: number): Promise<void> {
+  /** Moves `#cursor` back, page by page, until `tail` matching events lie after it. */
+  async #rewind(tail: number): Promise<void> {
     let missing = tail;
-    let before = this.#cursor + 1;
-    while (missing > 0 && before > 1 && !this.#gone) {
-      const page = this.#log.events({ ...this.#ofRun(), before, limit: PAGE });
+    let endSeq = this.#cursor + 1;
+    while (missing > 0 && endSeq > 1 && !this.#closed) {
+      const page = this.#log.events({ ...this.#runFilter(), before: endSeq, limit: PAGE });
       const found = page.filter((event) => this.#matches(event)).slice(-missing);
       missing -= found.length;
-      // Once all are found nothing before the first of them is of interest; until then, whatever comes before the page.
-      before = missing === 0 ? found[0]!.seq : page.length < PAGE ? 1 : page[0]!.seq;
-      this.#cursor = before - 1;
+      // Stop at the first match once all are found; otherwise continue in front of this page.
+      endSeq = missing === 0 ? found[0]!.seq : page.length < PAGE ? 1 : page[0]!.seq;
+      this.#cursor = endSeq - 1;
       if (missing > 0) await nextTurn();
     }
   }
 
   #readPage(): StoredEvent[] {
-    return this.#log.events({ ...this.#ofRun(), after: this.#cursor, limit: PAGE });
+    return this.#log.events({ ...this.#runFilter(), after: this.#cursor, limit: PAGE });
   }
 
-  #ofRun(): { run?: string } {
+  #runFilter(): { run?: string } {
     const { run } = this.#wanted;
     return run === null ? {} : { run };
   }
 
-  /** Whoever wants all of it gets what was made for everybody. */
+  /** Reuses `batch`, and so its cached encodings, if the client wants all its events. */
   #send(batch: Batch): void {
     const { events } = batch;
     const due = events.filter((event) => event.seq > this.#cursor && this.#wants(event));
@@ -137,8 +136,8 @@ export class Follower {
     return (only === null || run === only) && (types === null || types.has(type));
   }
 
-  /** Also gives way to everybody else between two pages. */
-  async #pageTaken(): Promise<boolean> {
+  /** False if the client read too slowly. Always yields to the event loop between two pages. */
+  async #pageDelivered(): Promise<boolean> {
     const stalled = Promise.withResolvers<false>();
     const timer = setTimeout(() => stalled.resolve(false), STALLED_AFTER_MS);
     const taken = this.#outlet.taken().then(() => true);

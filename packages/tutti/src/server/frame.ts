@@ -1,12 +1,12 @@
-// An event as it leaves the server: the same over WebSocket, over server-sent events and in the lists.
+// The wire form of an event, shared by WebSocket, server-sent events and lists.
 import type { StoredEvent } from "../schema/event.ts";
 
 export interface Frame {
-  /** Counts over the whole server. */
+  /** Position in the log of the whole server. */
   seq: number;
   /** Null for events of the server itself. */
   run: string | null;
-  /** Counts within the run. */
+  /** Position in the log of the run. */
   runSeq: number;
   type: string;
   data: unknown;
@@ -17,7 +17,7 @@ export function frameOf({ seq, run, runSeq, type, data, timestamp }: StoredEvent
   return { seq, run, runSeq, type, data, timestamp: new Date(timestamp).toISOString() };
 }
 
-/** Events that leave together. Each form is made at most once, however many clients they go to. */
+/** Events that are sent together. Each encoding is computed at most once and shared by all clients. */
 export class Batch {
   readonly events: readonly StoredEvent[];
   #texts: string[] | null = null;
@@ -32,19 +32,17 @@ export class Batch {
     return (this.#texts ??= this.events.map((event) => JSON.stringify(frameOf(event))));
   }
 
-  /** As messages of a WebSocket, one after the other. */
   get webSocket(): Buffer {
     return (this.#webSocket ??= Buffer.concat(this.texts.map(textMessage)));
   }
 
-  /** As server-sent events. */
   get stream(): Buffer {
     const lines = () => this.texts.map((text, i) => `id: ${this.events[i]!.seq}\ndata: ${text}\n\n`);
     return (this.#stream ??= Buffer.from(lines().join("")));
   }
 }
 
-/** A whole text message from a server, as RFC 6455 has it: not masked, in one piece. */
+/** Encodes an unmasked, unfragmented text frame of RFC 6455. */
 function textMessage(text: string): Buffer {
   const length = Buffer.byteLength(text);
   const head = length < 126 ? 2 : length < 65_536 ? 4 : 10;

@@ -1,5 +1,5 @@
-// What stands behind a route: from what was asked, checked by the route's schemas, to what is answered, held to them by
-// the compiler. A route without a handler, or a handler without a route, does not compile.
+// Types of route handlers, derived from `ROUTES`: requests are parsed with the route's schemas, and the compiler checks
+// responses against them. A route without a handler, or a handler without a route, does not compile.
 import type { Context } from "hono";
 import type { z } from "zod";
 import { decode, readBody, type Bindings } from "./decode.ts";
@@ -14,7 +14,7 @@ type ParamsOf<Key extends string> = Key extends `${string}:${infer Name}/${infer
 
 type Read<R, Part extends string> = R extends Record<Part, infer S extends z.ZodType> ? z.output<S> : never;
 
-/** Query and body are read when a handler asks for them: whether what the address names is there comes first. */
+/** `query` and `body` are parsed on call, so a handler can return 404 for an unknown id before 400 for a bad body. */
 export interface Asked<Key extends RouteKey> {
   params: ParamsOf<Key>;
   query: () => Read<(typeof ROUTES)[Key], "query">;
@@ -22,15 +22,15 @@ export interface Asked<Key extends RouteKey> {
   context: Context<Bindings>;
 }
 
-/** A Response is sent as it is; anything else as JSON, with the route's status. */
+/** A `Response` is sent unchanged; any other value as JSON with the route's status. */
 type Answer<Key extends RouteKey> = z.input<(typeof ROUTES)[Key]["response"]> | Response;
 
 export type Handlers<Keys extends RouteKey> = {
-  [Key in Keys]: (asked: Asked<Key>) => Answer<Key> | Promise<Answer<Key>>;
+  [Key in Keys]: (request: Asked<Key>) => Answer<Key> | Promise<Answer<Key>>;
 };
 
-/** A handler as the router sees it. */
-export type AnyHandler = (asked: {
+/** A handler without the types of its route. */
+export type AnyHandler = (request: {
   params: Record<string, string>;
   query: () => unknown;
   body: () => Promise<unknown>;
@@ -40,7 +40,7 @@ export type AnyHandler = (asked: {
 export async function answer(c: Context<Bindings>, route: Route, handle: AnyHandler): Promise<Response> {
   const value = await handle({
     params: c.req.param(),
-    query: () => decode(route.query!, c.req.query(), "the query"),
+    query: () => decode(route.query!, c.req.query(), "query"),
     body: () => readBody(c, route),
     context: c,
   });

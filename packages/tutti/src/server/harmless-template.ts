@@ -1,10 +1,13 @@
-// A template that comes over the wire to a server that others can reach: it may describe work, but not name programs.
+// Rejects templates that name programs, for servers that other machines can reach.
 import { TuttiError } from "../schema/error.ts";
 
-/** Returns it as it is, or refuses it. */
+/** Returns `template`, or throws `forbidden` if an agent or a hook in it is a program. */
 export function mustBeHarmless<T>(template: T): T {
   if (!namesProgram(template)) return template;
-  throw new TuttiError("forbidden", "beyond loopback a template may not name programs to run");
+  throw new TuttiError(
+    "forbidden",
+    "A template with programs to run is rejected on a server that listens beyond loopback. Use named agents and hooks.",
+  );
 }
 
 function namesProgram(template: unknown): boolean {

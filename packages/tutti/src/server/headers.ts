@@ -1,4 +1,4 @@
-// The headers of every answer. Nothing here allows another origin anything.
+// Security headers of every response. None of them grants another origin anything.
 export const SECURITY_HEADERS: Record<string, string> = {
   "Content-Security-Policy": [
     "default-src 'self'",

@@ -1,4 +1,3 @@
-// Who asks, as far as the server knows: whoever holds a token.
 import { TuttiError } from "../schema/error.ts";
 import { allows, type TokenRole } from "../schema/token-role.ts";
 
@@ -6,16 +5,16 @@ export interface Holder {
   /** Null for the server's own token. */
   name: string | null;
   role: TokenRole;
-  /** Another one for each token, also for the next of the same name. */
+  /** Unique per token, also among tokens that reuse a `name`. */
   id: string;
 }
 
-/** Refuses who may not do what needs the role. Nobody may do anything, so that a way around the door leads nowhere. */
+/** Throws unless `holder` has the role `needed`. Fails closed: a request without a holder has no rights. */
 export function mustAllow(holder: Holder | undefined, needed: TokenRole): void {
-  if (holder === undefined) throw new TuttiError("unauthorized", "a token is needed");
+  if (holder === undefined)
+    throw new TuttiError("unauthorized", "The request has no token. Send one as a bearer token.");
   if (allows(holder.role, needed)) return;
   const { name, role } = holder;
-  throw new TuttiError("needs_role", `this needs a token with the role ${needed}, and ${name} has ${role}`, {
-    details: { needed, role },
-  });
+  const message = `The token "${name}" has the role ${role}, and this request needs ${needed}. Use another token.`;
+  throw new TuttiError("needs_role", message, { details: { needed, role } });
 }

@@ -1,4 +1,4 @@
-// What the routes of what waits for a person do.
+// Handlers of the `/api/inbox` routes.
 import { pageOf } from "./decode.ts";
 import { encodeItem } from "./encode-run.ts";
 import type { Handlers } from "./handler.ts";

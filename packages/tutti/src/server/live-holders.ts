@@ -1,20 +1,20 @@
-// Live connections that were let in by a named token. A request is judged when it comes; a connection that stays is judged
-// again and again, so that a token that was revoked, by whichever process, or has expired is cut off.
+// Live connections of named tokens. `check` runs every second and cuts the connections whose token has expired or was
+// revoked, also by another process.
 import type { Holder } from "./holder.ts";
 import type { NamedTokens } from "./named-tokens.ts";
 import type { Outlet } from "./outlet.ts";
 
 const CHECK_MS = 1000;
 
-interface Held {
+interface TokenConnections {
   holder: Holder;
   outlets: Set<Outlet>;
 }
 
 export class LiveHolders {
   readonly #tokens: NamedTokens;
-  /** By token, because one look at it is enough for all its connections. */
-  readonly #held = new Map<string, Held>();
+  /** Grouped by token id, so that `check` reads each token file once. */
+  readonly #byToken = new Map<string, TokenConnections>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(tokens: NamedTokens) {
@@ -23,20 +23,19 @@ export class LiveHolders {
   }
 
   add(holder: Holder, outlet: Outlet): void {
-    // The server's own token lasts as long as the server.
+    // The server's own token cannot expire or be revoked.
     if (holder.name === null) return;
-    const held = this.#held.get(holder.id) ?? { holder, outlets: new Set() };
-    this.#held.set(holder.id, held);
-    held.outlets.add(outlet);
+    const connections = this.#byToken.get(holder.id) ?? { holder, outlets: new Set() };
+    this.#byToken.set(holder.id, connections);
+    connections.outlets.add(outlet);
     void outlet.closed.then(() => {
-      held.outlets.delete(outlet);
-      if (held.outlets.size === 0) this.#held.delete(holder.id);
+      connections.outlets.delete(outlet);
+      if (connections.outlets.size === 0) this.#byToken.delete(holder.id);
     });
   }
 
-  /** Cuts off everybody whose token no longer counts. */
   check(): void {
-    for (const { holder, outlets } of this.#held.values()) {
+    for (const { holder, outlets } of this.#byToken.values()) {
       if (!this.#tokens.isHeld(holder)) for (const outlet of outlets) outlet.cut();
     }
   }

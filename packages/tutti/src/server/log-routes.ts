@@ -1,4 +1,4 @@
-// What the routes of a run's log as a whole do: one engine call, encode.
+// Handlers of the routes that import, export, replay and fork a run's log.
 import type { AllowedFolders } from "./allowed-folders.ts";
 import { encodeState } from "./encode-run.ts";
 import type { Handlers } from "./handler.ts";
@@ -11,18 +11,21 @@ import type { Run } from "../schema/run.ts";
 export interface LogRouteOptions {
   engine: Engine;
   folders: AllowedFolders;
-  /** For servers beyond loopback, where a request may not say which program to run. */
+  /** Set on servers beyond loopback, where a request may not name a program to run. */
   onlyNamedAgents: boolean;
 }
 
 export function logHandlers({ engine, folders, onlyNamedAgents }: LogRouteOptions): Handlers<keyof typeof LOG_ROUTES> {
-  /** A server acts for all its runs, also for those that come while it is there. */
+  /** Resumes the new run at once: a server executes every run in its log. */
   const takeUp = async ({ id }: Run) => encodeState(await engine.takeUp(id));
   return {
     "POST /api/orchestrator/import": async ({ query, body }) => {
       const { trust } = query();
       if (trust !== undefined && onlyNamedAgents) {
-        throw new TuttiError("forbidden", "beyond loopback nobody can agree to what a run would start");
+        throw new TuttiError(
+          "forbidden",
+          "The query parameter trust is rejected on a server that listens beyond loopback. Leave it out.",
+        );
       }
       const runs = await engine.import(await body(), { trust, mayUse: (folder) => folders.check(folder) });
       return Promise.all(runs.map(takeUp));

@@ -1,4 +1,4 @@
-// Puts the handlers behind their routes, and the routes' own meaning of errors before the general one.
+// Registers the handlers. A route's own error statuses take precedence over those of the error table.
 import type { Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Bindings } from "./decode.ts";
@@ -21,7 +21,7 @@ export function mountRoutes(app: Hono<Bindings>, handlers: Handlers<RouteKey>): 
           if (role !== null) mustAllow(c.get("holder"), role);
           return await answer(c, route, handle);
         } catch (error) {
-          // Whoever tells of the request says why it was not answered as wanted.
+          // `watchRequests` reports this error.
           c.error = asTuttiError(error);
           const { body } = encodeError(error);
           return c.json(body, statusOfError(route, body.error.code) as ContentfulStatusCode);

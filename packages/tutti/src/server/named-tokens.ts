@@ -1,13 +1,13 @@
-// Tokens with a name and a role of their own, for people and programs that should not have the server's: one small file
-// for each, in a folder of the data folder.
+// Named tokens with a role each, for users and programs that should not have the server's token. Each is a small file in
+// the folder `tokens` of the data folder.
 //
 // Invariants
-// 1. Only digests are kept. A secret is 256 random bits, which nobody finds by trying, however fast a digest is made; slow
-//    ones protect words that people think of.
-// 2. A token begins with the link that gives its whole file a name, and ends when that is gone. So of two who write at the
-//    same time neither undoes what the other has done, and there is no lock to wait for.
-// 3. Nothing is remembered: every question reads the file again, so what was made or revoked by another process counts
-//    from the next request on.
+// 1. Files hold only digests. A fast digest is enough, because a token has 256 random bits and cannot be guessed; slow
+//    digests protect passwords that people choose.
+// 2. A token exists exactly as long as its file, which appears complete under its name. So concurrent writers need no lock
+//    and cannot undo each other's work.
+// 3. Nothing is cached: every call reads the file, so a token that another process creates or revokes counts from the next
+//    request on.
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ const TokenFile = z.strictObject({
   role: TokenRole,
   createdAt: z.iso.datetime(),
   expiresAt: z.iso.datetime().nullable(),
-  /** Of the whole token, and of the cookie that is made from it. */
+  /** Digests of the token and of the cookie derived from it. */
   token: Digest,
   cookie: Digest,
 });
@@ -45,7 +45,7 @@ export interface NewToken {
   expiresInDays?: number | undefined;
 }
 
-/** The beginning is the same in all of them, so that they can be masked wherever they turn up: session/secret-shapes.ts. */
+/** All tokens share a prefix, by which session/secret-shapes.ts finds and masks them. */
 const TOKEN = /^tutti_([a-z0-9-]+)_[A-Za-z0-9_-]{43}$/;
 const COOKIE = /^([a-z0-9-]+)\.([A-Za-z0-9_-]{43})$/;
 
@@ -56,9 +56,9 @@ export class NamedTokens {
     this.#folder = join(dataDir, "tokens");
   }
 
-  /** The only moment in which the token itself can be had. */
+  /** Returns the token itself; it cannot be read again later. */
   create({ name, role, expiresInDays }: NewToken, now = Date.now()): NamedToken & { token: string } {
-    const file = this.#fileOf(checked(name));
+    const file = this.#fileOf(checkName(name));
     const token = `tutti_${name}_${randomBytes(SECRET_BYTES).toString("base64url")}`;
     const content: TokenFile = {
       role,
@@ -70,69 +70,72 @@ export class NamedTokens {
     try {
       makeFolderDurably(this.#folder, 0o700);
     } catch (error) {
-      throw asDiskError(error, `${this.#folder} cannot be made`);
+      throw asDiskError(error, `Cannot create the folder ${this.#folder}`);
     }
     const text = `${JSON.stringify(content, null, 2)}\n`;
     if (!writeWholeFile(file, text, { mode: OWNER_ONLY, isNew: true })) {
-      throw new TuttiError("token_exists", `there is a token ${name} already; revoke it first`);
+      throw new TuttiError("token_exists", `Token "${name}" already exists. Revoke it first or choose another name.`);
     }
     return { ...rowOf(name, content, now), token };
   }
 
   revoke(name: string): void {
-    const none = new TuttiError("token_not_found", `there is no token ${name}`);
-    if (!TokenName.safeParse(name).success) throw none;
+    const notFound = new TuttiError(
+      "token_not_found",
+      `Token "${name}" does not exist. List tokens with "tutti tokens list".`,
+    );
+    if (!TokenName.safeParse(name).success) throw notFound;
     try {
       rmSync(this.#fileOf(name));
       syncFolder(this.#folder);
     } catch (error) {
-      throw isAbsent(error) ? none : asDiskError(error, `the token ${name} cannot be revoked`);
+      throw isAbsent(error) ? notFound : asDiskError(error, `Cannot revoke token "${name}"`);
     }
   }
 
-  /** By name. A file that cannot be read opens nothing, and is named rather than passed over. */
+  /** Sorted by name. An unreadable file grants no access, but `list` throws instead of hiding it. */
   list(now = Date.now()): NamedToken[] {
     return this.#names().flatMap((name) => {
       try {
         return [rowOf(name, this.#read(name), now)];
       } catch (error) {
-        // Revoked in this moment.
+        // Revoked since `#names` was read.
         if (isAbsent(error)) return [];
-        const message = `${this.#fileOf(name)} cannot be read; revoke the token ${name}`;
+        const message = `The token file ${this.#fileOf(name)} cannot be read. Revoke the token with "tutti tokens revoke ${name}".`;
         throw new TuttiError("storage_failed", message, { cause: error });
       }
     });
   }
 
-  /** Whose token this is; null if it is none, or has expired. */
+  /** Returns null for a token that is unknown or expired. */
   find(token: string, now = Date.now()): Holder | null {
     const [, name] = TOKEN.exec(token) ?? [];
     return this.#holder(name, (file) => isSame(digestOf(token), Buffer.from(file.token, "hex")), now);
   }
 
-  /** The same by the cookie that the token was exchanged for. */
+  /** Like `find`, by the cookie that the token was exchanged for. */
   findByCookie(cookie: string, now = Date.now()): Holder | null {
     const [, name, secret = ""] = COOKIE.exec(cookie) ?? [];
     return this.#holder(name, (file) => isSame(digestOf(secret), Buffer.from(file.cookie, "hex")), now);
   }
 
-  /** Whether a token that was found before still counts. */
+  /** Whether the token of a known holder is still valid. */
   isHeld({ name, id }: Holder, now = Date.now()): boolean {
     return this.#holder(name ?? undefined, (file) => file.token === id, now) !== null;
   }
 
-  /** What a browser is given for a token of ours. */
+  /** Returns the cookie value for `token`, which must be a named token. */
   cookieFor(token: string): string {
     return `${TOKEN.exec(token)![1]}.${cookieOf(token)}`;
   }
 
-  #holder(name: string | undefined, isIt: (file: TokenFile) => boolean, now: number): Holder | null {
+  #holder(name: string | undefined, matches: (file: TokenFile) => boolean, now: number): Holder | null {
     if (!TokenName.safeParse(name).success) return null;
     try {
       const file = this.#read(name!);
-      return isIt(file) && !hasExpired(file, now) ? { name: name!, role: file.role, id: file.token } : null;
+      return matches(file) && !hasExpired(file, now) ? { name: name!, role: file.role, id: file.token } : null;
     } catch {
-      // What cannot be read opens nothing.
+      // Fail closed: a file that cannot be read grants no access.
       return null;
     }
   }
@@ -148,7 +151,7 @@ export class NamedTokens {
       return names.filter((name) => TokenName.safeParse(name).success).toSorted();
     } catch (error) {
       if (isAbsent(error)) return [];
-      throw asDiskError(error, `${this.#folder} cannot be read`);
+      throw asDiskError(error, `Cannot read the folder ${this.#folder}`);
     }
   }
 
@@ -157,10 +160,10 @@ export class NamedTokens {
   }
 }
 
-function checked(name: string): string {
+function checkName(name: string): string {
   const parsed = TokenName.safeParse(name);
   if (parsed.success) return name;
-  throw new TuttiError("invalid_input", `a token's name is ${parsed.error.issues[0]!.message}; not ${name}`);
+  throw new TuttiError("invalid_input", `The token name "${name}" is invalid. Use ${parsed.error.issues[0]!.message}.`);
 }
 
 const rowOf = (name: string, file: TokenFile, now: number): NamedToken => {

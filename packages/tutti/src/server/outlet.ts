@@ -1,19 +1,19 @@
-// One client's end of the live events, whatever carries it.
+// The connection to one client of the live events, over WebSocket or server-sent events.
 import type { Batch } from "./frame.ts";
 
 export interface Outlet {
-  /** Hands the events, one at least, to the connection, as one write. */
+  /** Writes the events of `batch`, at least one, in a single write. */
   send(batch: Batch): void;
-  /** Bytes that were handed over and not taken yet. */
+  /** Bytes that were written and not sent yet. */
   buffered(): number;
-  /** Resolves when what was handed over last has been taken, or never if it is not. */
+  /** Resolves when the last write has been sent. May stay pending forever on a broken connection. */
   taken(): Promise<void>;
-  /** A sign of life, and a question for one where the connection can ask. */
+  /** Sends a heartbeat. Over WebSocket it is a ping, and a client that misses too many pongs is cut. */
   beat(): void;
-  /** Closes politely: what was handed over is still delivered. */
+  /** Closes the connection after all written data has been sent. */
   end(): void;
-  /** Closes at once. */
+  /** Closes the connection at once and drops unsent data. */
   cut(): void;
-  /** Resolves when the connection is gone, by whichever side. */
+  /** Resolves when either side has closed the connection. */
   readonly closed: Promise<void>;
 }

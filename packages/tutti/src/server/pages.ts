@@ -1,4 +1,4 @@
-// The few pages that the server writes itself.
+// HTML pages that the server renders itself, for a browser without a token or without a built dashboard.
 
 const page = (title: string, sentence: string): string => `<!doctype html>
 <html lang="en">
@@ -9,10 +9,10 @@ const page = (title: string, sentence: string): string => `<!doctype html>
 
 export const TOKEN_NEEDED_PAGE = page(
   "Tutti",
-  "To open the dashboard, use the URL with the token that was printed when the server started.",
+  "To open the dashboard, use the URL with the token that the server printed when it started.",
 );
 
 export const NOT_BUILT_PAGE = page(
   "Tutti",
-  "The server is running, but the dashboard is not built; the API is under /api.",
+  "The server is running, but the dashboard is not built. The API is under /api.",
 );

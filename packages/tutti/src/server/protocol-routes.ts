@@ -1,4 +1,4 @@
-// What the routes of the message protocols do.
+// Handlers of the `/api/protocols` routes.
 import { checkMessages } from "./check-messages.ts";
 import { pageOf } from "./decode.ts";
 import type { Handlers } from "./handler.ts";
@@ -30,7 +30,7 @@ export function protocolHandlers(): Handlers<keyof typeof PROTOCOL_ROUTES> {
 function protocolNamed(name: string): Protocol {
   const protocol = PROTOCOLS.find((known) => known === name);
   if (protocol === undefined) {
-    throw new TuttiError("not_found", `there is no protocol ${name}; there are ${PROTOCOLS.join(", ")}`);
+    throw new TuttiError("not_found", `Protocol "${name}" does not exist. Use one of ${PROTOCOLS.join(", ")}.`);
   }
   return protocol;
 }
@@ -38,11 +38,11 @@ function protocolNamed(name: string): Protocol {
 const messagesOf = (protocol: Protocol): string[] =>
   Object.keys(PUBLISHED_SCHEMAS).flatMap((name) => (name.startsWith(`${protocol}/`) ? [name.split("/")[1]!] : []));
 
-/** One schema for whatever message of the protocol; each keeps the name that it is published under. */
+/** Combines the schemas of all messages of a protocol. Each keeps the `$id` under which it is published. */
 function schemaOf(protocol: Protocol, profile: Profile) {
   const parts = messagesOf(protocol).flatMap((message) => {
     const name = `${protocol}/${message}`;
-    // The delimited response has one form for both profiles.
+    // The delimited response has one schema for both profiles, published as "strict".
     const schema = jsonSchema(name, profile, "2020-12") ?? jsonSchema(name, "strict", "2020-12");
     return schema ? [[message, schema] as const] : [];
   });

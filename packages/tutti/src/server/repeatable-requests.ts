@@ -1,6 +1,5 @@
-// Requests for runs that may be sent twice. A request that is given a name (Idempotency-Key) makes one run however often
-// it is sent, also if the server was restarted meanwhile: the name and a hash of what was asked are part of the run's
-// first event, so there is no moment in which the one is on disk without the other.
+// Idempotent creation of runs. Requests with the same `Idempotency-Key` create one run, also across a restart of the
+// server: the key and a hash of the body are part of the run's first event, so they reach the disk together with the run.
 import { createHash } from "node:crypto";
 import { encodeError } from "./encode-error.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -23,9 +22,12 @@ interface Created {
 
 type Request = Omit<NewRun, "idempotency" | "mayUse"> & { autoStart: boolean };
 
+const mismatch = (key: string): string =>
+  `The Idempotency-Key "${key}" belongs to a different request. Use a new key, or repeat the first request unchanged.`;
+
 export class RepeatableRequests {
   readonly #engine: Engine;
-  /** Named requests that are being carried out; whoever repeats one meanwhile waits for it. */
+  /** Requests in progress by key. A repeated request waits for the first one. */
   readonly #open = new Map<string, Promise<unknown>>();
 
   constructor(engine: Engine) {
@@ -33,48 +35,51 @@ export class RepeatableRequests {
   }
 
   async create(request: Request, key: string | undefined, mayUse: (root: string) => void): Promise<Created> {
-    if (key === undefined) return { isNew: true, answer: await this.#make(request, { mayUse }) };
+    if (key === undefined) return { isNew: true, answer: await this.#createRun(request, { mayUse }) };
     if (!/^[\x20-\x7e]{1,255}$/.test(key)) {
-      throw new TuttiError("invalid_input", "an Idempotency-Key is 1 to 255 visible ASCII characters");
+      throw new TuttiError("invalid_input", "The Idempotency-Key is invalid. Use 1 to 255 printable ASCII characters.");
     }
     const body = createHash("sha256").update(canonicalJson(request)).digest("hex");
     while (this.#open.has(key)) await this.#open.get(key);
-    const doing = this.#once(request, { key, body }, mayUse);
+    const creation = this.#createOnce(request, { key, body }, mayUse);
     this.#open.set(
       key,
-      doing.catch(() => {}),
+      creation.catch(() => {}),
     );
     try {
-      return await doing;
+      return await creation;
     } finally {
       this.#open.delete(key);
     }
   }
 
-  async #once(request: Request, idempotency: Idempotency, mayUse: (root: string) => void): Promise<Created> {
+  async #createOnce(request: Request, idempotency: Idempotency, mayUse: (root: string) => void): Promise<Created> {
     const { key, body } = idempotency;
-    const known = this.#engine.summaries().find((run) => run.idempotency?.key === key);
-    if (!known) return { isNew: true, answer: await this.#make(request, { mayUse, idempotency }) };
-    if (known.idempotency!.body !== body) {
-      throw new TuttiError("idempotency_mismatch", `the Idempotency-Key ${key} was used for another request`);
+    const existing = this.#engine.summaries().find((run) => run.idempotency?.key === key);
+    if (!existing) return { isNew: true, answer: await this.#createRun(request, { mayUse, idempotency }) };
+    if (existing.idempotency!.body !== body) {
+      throw new TuttiError("idempotency_mismatch", mismatch(key));
     }
-    return { isNew: false, answer: await this.#again(known.id, request.autoStart) };
+    return { isNew: false, answer: await this.#repeatAnswer(existing.id, request.autoStart) };
   }
 
-  async #make({ autoStart, ...request }: Request, more: Pick<NewRun, "mayUse" | "idempotency">): Promise<CreatedRun> {
+  async #createRun(
+    { autoStart, ...request }: Request,
+    more: Pick<NewRun, "mayUse" | "idempotency">,
+  ): Promise<CreatedRun> {
     const { id, status } = await this.#engine.create({ ...request, ...more });
     return autoStart ? this.#start(id) : { orchestratorId: id, status };
   }
 
-  /** What was answered then, from the log. If the server died before the start, or could not start it, it is tried now. */
-  async #again(id: string, autoStart: boolean): Promise<CreatedRun> {
+  /** Rebuilds the first response from the log. Starts the run now if the first request could not. */
+  async #repeatAnswer(id: string, autoStart: boolean): Promise<CreatedRun> {
     if (!autoStart) return { orchestratorId: id, status: "created" };
     const started = this.#engine.events({ run: id }).find(({ type }) => type === "orchestrator:started");
     if (started?.type !== "orchestrator:started") return this.#start(id);
     return { orchestratorId: id, status: started.data.phase === "analysis" ? "analyzing" : "planning" };
   }
 
-  /** The run exists by now, so the answer must say its name even if it could not be started. */
+  /** The run exists at this point, so a failed start still returns its id, with `startError`. */
   async #start(id: string): Promise<CreatedRun> {
     try {
       return { orchestratorId: id, status: (await this.#engine.start(id)).status };

@@ -1,4 +1,4 @@
-// What the routes that make runs and look at them do: one engine call, encode.
+// Handlers of the routes that create and read runs.
 import type { AllowedFolders } from "./allowed-folders.ts";
 import { itemsAfter } from "./decode.ts";
 import { encodeState, encodeSummary } from "./encode-run.ts";
@@ -16,14 +16,14 @@ import type { Run } from "../schema/run.ts";
 
 export function findRun(engine: Engine, id: string): Run {
   const run = engine.get(id);
-  if (run === null) throw new TuttiError("run_not_found", `there is no run ${id}`);
+  if (run === null) throw new TuttiError("run_not_found", `Run "${id}" does not exist. List runs with "tutti list".`);
   return run;
 }
 
 export interface RunRouteOptions {
   engine: Engine;
   folders: AllowedFolders;
-  /** For servers beyond loopback, where a request may not say which program to run. */
+  /** Set on servers beyond loopback, where a request may not name a program to run. */
   onlyNamedAgents: boolean;
 }
 
@@ -31,12 +31,13 @@ export function runHandlers({ engine, folders, onlyNamedAgents }: RunRouteOption
   const repeatable = new RepeatableRequests(engine);
   return {
     "POST /api/orchestrator": async ({ body, context }) => {
-      const asked = await body();
-      if (onlyNamedAgents) mustNameNoPrograms(asked, "beyond loopback");
-      else if (context.get("holder")!.role !== "admin") mustNameNoPrograms(asked, "with a token that is not admin");
-      folders.check(asked.cwd);
+      const request = await body();
+      if (onlyNamedAgents) mustNameNoPrograms(request, "on a server that listens beyond loopback");
+      else if (context.get("holder")!.role !== "admin")
+        mustNameNoPrograms(request, "with a token that lacks the role admin");
+      folders.check(request.cwd);
       const key = context.req.header("idempotency-key");
-      const { isNew, answer } = await repeatable.create(asked, key, (root) => folders.check(root));
+      const { isNew, answer } = await repeatable.create(request, key, (root) => folders.check(root));
       return isNew ? answer : context.json(answer, 200);
     },
     "GET /api/orchestrator": ({ query }) => {
@@ -64,13 +65,13 @@ export function runHandlers({ engine, folders, onlyNamedAgents }: RunRouteOption
   };
 }
 
-/** Not everybody brings programs along: others choose among what is configured on this machine. */
-function mustNameNoPrograms(asked: Pick<NewRun, "agent" | "config" | "trust">, when: string): void {
-  const { agent, config, trust } = asked;
+/** Only an admin on loopback may name programs. Other clients choose among the agents configured on this machine. */
+function mustNameNoPrograms(request: Pick<NewRun, "agent" | "config" | "trust">, when: string): void {
+  const { agent, config, trust } = request;
   if ([agent, config?.agent].some((name) => name?.includes(":"))) {
-    throw new TuttiError("forbidden", `${when} a request may only name configured agents`);
+    throw new TuttiError("forbidden", `An agent with a program is rejected ${when}. Name a configured agent.`);
   }
   if (trust !== undefined) {
-    throw new TuttiError("forbidden", `${when} nobody can agree to what a project's template would run`);
+    throw new TuttiError("forbidden", `The member trust is rejected ${when}. Leave it out.`);
   }
 }

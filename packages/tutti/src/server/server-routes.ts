@@ -1,4 +1,4 @@
-// What the routes of the server itself do: how it is, what it can do, and what happens.
+// Handlers of the server's own routes: health, metrics, API description and live events.
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { describeApi } from "./describe-api.ts";
 import { docsPage } from "./docs-page.ts";
@@ -35,10 +35,10 @@ export function serverHandlers(options: ServerRouteOptions): Handlers<keyof type
       if (incoming.method !== "GET" || !/text\/event-stream|\*\/\*/.test(accepted)) {
         throw new TuttiError(
           "invalid_input",
-          "events come over a WebSocket or, with Accept: text/event-stream, as a stream",
+          "This request does not accept live events. Open a WebSocket, or send Accept: text/event-stream with GET.",
         );
       }
-      // Read by hand, because a WebSocket asks for the same without ever coming by here.
+      // `Upgrade` parses the same query with `readWanted`, outside of Hono.
       const wanted = readWanted(engine, context.req.query(), incoming.headers);
       const headers = { ...SECURITY_HEADERS, "Cache-Control": "no-store" };
       const outlet = new EventStream(outgoing, headers);

@@ -1,4 +1,3 @@
-// Live events over a WebSocket.
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import type { Batch } from "./frame.ts";
@@ -15,9 +14,9 @@ export class SocketOutlet implements Outlet {
   #unanswered = 0;
 
   /**
-   * `connection` is what the WebSocket was made on. Messages are written to it as they are, framed once for all clients:
-   * `ws` would frame and write each of them for each client. Nothing is compressed, so `ws` never holds a message back that
-   * ours could overtake.
+   * `connection` is the raw stream under `socket`. Batches are framed once for all clients and written to it directly,
+   * because `ws` would frame each message again for each client. Compression is off, so `ws` never delays a message that
+   * such a write could overtake.
    */
   constructor(socket: WebSocket, connection: Duplex) {
     this.#socket = socket;
@@ -27,7 +26,7 @@ export class SocketOutlet implements Outlet {
   }
 
   send(batch: Batch): void {
-    // After a goodbye nothing may follow.
+    // RFC 6455 allows no message after a close frame.
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     this.#taken = new Promise((resolve) => this.#connection.write(batch.webSocket, () => resolve()));
   }
@@ -47,7 +46,7 @@ export class SocketOutlet implements Outlet {
   }
 
   end(): void {
-    this.#socket.close(GOING_AWAY, "the server is closing");
+    this.#socket.close(GOING_AWAY, "The server is shutting down.");
   }
 
   cut(): void {

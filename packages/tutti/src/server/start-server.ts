@@ -1,9 +1,9 @@
-// The server: one port for the API, the live events and the dashboard.
+// Starts the server, which serves the API, the live events and the dashboard on one port.
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener, RequestError } from "@hono/node-server";
-import { Access, isLoopback } from "./access.ts";
+import { Access, isLoopback, UNKNOWN_HOST } from "./access.ts";
 import { allowedFolders } from "./allowed-folders.ts";
 import { createApp } from "./app.ts";
 import { Feed } from "./feed.ts";
@@ -26,21 +26,21 @@ export interface ServerOptions {
   templates: TemplateLibrary;
   token: string;
   tokens: NamedTokens;
-  /** Whether the person gave the token; otherwise a server that others can reach needs a named one to be meant for them. */
+  /** True if the user set `token`. Otherwise a server beyond loopback needs at least one valid named token. */
   explicitToken?: boolean;
   host?: string;
-  /** 0 takes any free one. */
+  /** 0 picks a free port. */
   port: number;
   version: string;
   /** The folder with the built dashboard. */
   webRoot: string | null;
-  /** How often one address may ask; without it as often as it likes on loopback, else ten times a second. */
+  /** Default: no limit on loopback, `LIMIT_BEYOND_LOOPBACK` elsewhere. */
   rateLimit?: RateLimit;
-  /** The folders that runs may use, with all that lies in them; without it any. */
+  /** Folders that runs may use, subfolders included. Default: any. */
   folders?: readonly string[];
-  /** Schedules and triggers; without it there are none. */
+  /** Without it the server has no schedules and no triggers. */
   automation?: OpenAutomation;
-  /** Without it nothing is logged. */
+  /** Default: no log. */
   log?: Log;
 }
 
@@ -50,20 +50,20 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** A person and a dashboard stay far below it. */
+/** Far above the requests of one user with a dashboard. */
 const LIMIT_BEYOND_LOOPBACK: RateLimit = { perMinute: 600 };
 
-/** How long requests that are under way at the end may take. */
+/** Time that open requests get to finish when the server closes. */
 const GRACE_MS = 1000;
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { engine, templates, token, tokens, host = "127.0.0.1", version, webRoot } = options;
   if (!isLoopback(host) && options.explicitToken !== true && tokens.list().every(({ expired }) => expired)) {
-    const message = `to listen on ${host}, where others can reach it, the server needs a --token, or a named one for them: tutti tokens create NAME --role ROLE`;
+    const message = `The server cannot listen on ${host} without a token for other machines. Pass --token, or create one with "tutti tokens create NAME --role ROLE".`;
     throw new TuttiError("usage", message);
   }
   const server = createServer({
-    // Programs that offer other protocols, such as HTTP/2, are answered as if they had not.
+    // Offers of other protocols, such as HTTP/2, are ignored, and the request is answered over HTTP/1.1.
     shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === "websocket",
   });
   const port = await listen(server, host, options.port);
@@ -71,10 +71,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const live = new LiveHolders(tokens);
   const feed = new Feed(engine);
   const metrics = createMetrics({ engine, version, now: Date.now, live: () => feed.numbers });
-  const logged = requestLogger(options.log ?? SILENT, Date.now);
+  const logRequest = requestLogger(options.log ?? SILENT, Date.now);
   const answered = (report: RequestReport) => {
     metrics.answered(report);
-    logged(report);
+    logRequest(report);
   };
   const beyondLoopback = !isLoopback(host);
   const limit = options.rateLimit ?? (beyondLoopback ? LIMIT_BEYOND_LOOPBACK : null);
@@ -84,8 +84,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const shared = { engine, templates, feed, access, tokens, live, folders, limiter, metrics, answered };
   const { automation } = options;
   const app = createApp({ ...shared, version, webRoot, automation, onlyNamedAgents: beyondLoopback });
-  // The listener leaves the global Request and Response alone, which belong to whoever embeds the server.
-  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler: answerUnread });
+  // `overrideGlobalObjects: false` keeps the global Request and Response of a program that embeds the server.
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler: answerUnreadable });
   server.on("request", (request, response) => void listener(request, response));
   server.on("upgrade", (request, connection, head) => upgrade.take(request, connection, head));
   let closing: Promise<void> | null = null;
@@ -96,12 +96,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const closed = once(server, "close");
     server.close();
     server.closeIdleConnections();
-    const late = setTimeout(() => {
+    const forceClose = setTimeout(() => {
       upgrade.close();
       server.closeAllConnections();
     }, GRACE_MS);
     await closed;
-    clearTimeout(late);
+    clearTimeout(forceClose);
   };
   return { url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`, port, close: () => (closing ??= close()) };
 }
@@ -112,14 +112,18 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
     await once(server, "listening");
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code === "EADDRINUSE" ? "port_in_use" : "usage";
-    throw new TuttiError(code, `cannot listen on ${host}:${port}: ${(error as Error).message}`, { cause: error });
+    throw new TuttiError(
+      code,
+      `Cannot listen on ${host}:${port}: ${(error as Error).message}. Choose another --host or --port.`,
+      { cause: error },
+    );
   }
   return (server.address() as AddressInfo).port;
 }
 
-/** For requests that no application sees. A Host that cannot be part of a URL is none of ours. */
-function answerUnread(error: unknown): Response {
-  const refusal = new TuttiError("forbidden", "this server does not answer to that Host");
+/** Answers requests that fail before Hono: a `RequestError` means that the Host cannot be part of a URL. */
+function answerUnreadable(error: unknown): Response {
+  const refusal = new TuttiError("forbidden", UNKNOWN_HOST);
   const { status, body } = encodeError(error instanceof RequestError ? refusal : error);
   return Response.json(body, { status, headers: { ...SECURITY_HEADERS, "Cache-Control": "no-store" } });
 }

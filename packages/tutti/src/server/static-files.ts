@@ -1,4 +1,4 @@
-// The dashboard's files. Whatever a path says, only files that really lie in the folder are read.
+// Serves the built dashboard. Only files inside of `webRoot` are read.
 import { readFile, realpath } from "node:fs/promises";
 import { extname, join, sep } from "node:path";
 
@@ -20,7 +20,7 @@ const CONTENT_TYPES: Record<string, string> = {
   ".wasm": "application/wasm",
 };
 
-/** Names in this folder carry a hash of their content; one that is missing is missing, not a page of the dashboard. */
+/** File names in this folder contain a content hash. A missing one is a 404, not a page of the dashboard. */
 const HASHED = "/assets/";
 
 export interface StaticFile {
@@ -28,7 +28,7 @@ export interface StaticFile {
   headers: Record<string, string>;
 }
 
-/** The file of a URL's path; for any other path the page itself, which knows its own addresses. Null if there is none. */
+/** Falls back to `index.html`, whose script routes on the client. Returns null if neither file exists. */
 export async function findStaticFile(webRoot: string, pathname: string): Promise<StaticFile | null> {
   const file = await readInside(webRoot, pathname);
   if (file !== null) {
@@ -40,14 +40,14 @@ export async function findStaticFile(webRoot: string, pathname: string): Promise
   return page && { content: page, headers: { "Content-Type": CONTENT_TYPES[".html"]!, "Cache-Control": "no-cache" } };
 }
 
-/** Links are followed before the place is judged, so neither `..` nor a link leads out. */
+/** `realpath` resolves links and `..` before the check, so neither leads out of `webRoot`. */
 async function readInside(webRoot: string, pathname: string): Promise<Buffer | null> {
   try {
     const root = await realpath(webRoot);
     const file = await realpath(join(root, decodeURIComponent(pathname)));
     return file.startsWith(root + sep) ? await readFile(file) : null;
   } catch {
-    // Not there, a folder, or no path at all.
+    // The file is missing, is a folder, or `pathname` is malformed.
     return null;
   }
 }

@@ -1,4 +1,4 @@
-// What the routes by which a person steers a run do: one engine call, encode.
+// Handlers of the routes that start, pause, resume, cancel, confirm and delete runs.
 import type { Handlers } from "./handler.ts";
 import { findRun } from "./run-routes.ts";
 import { countConfirmed } from "../engine/count-confirmed.ts";
@@ -53,13 +53,13 @@ export function steerHandlers(engine: Engine): Handlers<keyof typeof STEER_ROUTE
     },
     "DELETE /api/orchestrator/:id": async ({ params, query, body }) => {
       const { id } = findRun(engine, params.id);
-      await engine.cleanup(id, given({ ...query(), ...(await body()) }));
+      await engine.cleanup(id, definedMembers({ ...query(), ...(await body()) }));
       return DONE;
     },
   };
 }
 
-/** What was said; the rest is the engine's to choose. */
-function given<T extends object>(options: T): { [K in keyof T]?: NonNullable<T[K]> } {
+/** Drops undefined members, so that the engine applies its defaults. */
+function definedMembers<T extends object>(options: T): { [K in keyof T]?: NonNullable<T[K]> } {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never;
 }

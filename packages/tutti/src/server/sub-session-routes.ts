@@ -1,4 +1,4 @@
-// What the routes of sub-sessions do: one call of the engine, encode. Only what is on disk is shown.
+// Handlers of the `/api/subsession` routes. Responses show only relations that are stored on disk.
 import { pageOf } from "./decode.ts";
 import { iso } from "./encode-run.ts";
 import type { Handlers } from "./handler.ts";
@@ -24,7 +24,10 @@ export function subSessionHandlers(engine: Engine): Handlers<keyof typeof SUB_SE
       const { parentSessionId } = params;
       const children = subSessionLog.children(parentSessionId);
       if (children.length === 0 && !(await subSessions.isThere(parentSessionId)))
-        throw new TuttiError("session_not_found", `there is no session ${parentSessionId}`);
+        throw new TuttiError(
+          "session_not_found",
+          `Session "${parentSessionId}" does not exist. Check the id of the parent session.`,
+        );
       return pageOf(children, query(), ({ childSessionId }) => childSessionId).map(encodeSubSession);
     },
     "GET /api/subsession/stats": () => subSessions.stats(),
@@ -33,21 +36,21 @@ export function subSessionHandlers(engine: Engine): Handlers<keyof typeof SUB_SE
       if (subSessionLog.get(childSessionId)?.status === "orphaned")
         throw new TuttiError(
           "wrong_state",
-          `sub-session ${childSessionId} is orphaned: there is nobody to return it to`,
+          `Sub-session "${childSessionId}" is orphaned: its parent session is gone. Delete it instead.`,
         );
       const { success, alreadyReturned = false, ...result } = await subSessions.extract(childSessionId);
       return { success: success ?? alreadyReturned, ...(alreadyReturned && { alreadyReturned }), ...result };
     },
     "DELETE /api/subsession/:childSessionId": async ({ params, query, body }) => {
-      const { archiveSession = false } = { ...given(query()), ...given(await body()) };
+      const { archiveSession = false } = { ...definedMembers(query()), ...definedMembers(await body()) };
       await subSessions.unregister(params.childSessionId, { archiveSession });
       return DONE;
     },
   };
 }
 
-/** What was said. */
-const given = ({ archiveSession }: { archiveSession?: boolean | undefined }) =>
+/** Drops an undefined member, so that the body does not override the query with it. */
+const definedMembers = ({ archiveSession }: { archiveSession?: boolean | undefined }) =>
   archiveSession === undefined ? {} : { archiveSession };
 
 type Relation = ReturnType<SubSessionLog["children"]>[number];

@@ -1,4 +1,4 @@
-// What the routes of templates do: one call of the library, encode.
+// Handlers of the `/api/orchestrator/templates` routes.
 import { existsSync } from "node:fs";
 import type { AllowedFolders } from "./allowed-folders.ts";
 import { itemsAfter } from "./decode.ts";
@@ -13,38 +13,38 @@ import { parseTemplate } from "../template/read-file.ts";
 export interface TemplateRouteOptions {
   templates: TemplateLibrary;
   folders: AllowedFolders;
-  /** For servers beyond loopback, where a request may not bring programs along, also not in a template. */
+  /** Set on servers beyond loopback, where a template may not name programs to run. */
   harmlessOnly: boolean;
 }
 
 export function templateHandlers(options: TemplateRouteOptions): Handlers<keyof typeof TEMPLATE_ROUTES> {
   const { templates, folders, harmlessOnly } = options;
-  const checked = <T>(template: T): T => (harmlessOnly ? mustBeHarmless(template) : template);
+  const mustBeAllowed = <T>(template: T): T => (harmlessOnly ? mustBeHarmless(template) : template);
   const projectOf = ({ project }: { project?: string | undefined }): string | undefined => {
     if (project === undefined) return undefined;
     folders.check(project);
     if (existsSync(project)) return project;
-    throw new TuttiError("folder_not_found", `there is no folder ${project}`);
+    throw new TuttiError("folder_not_found", `Folder ${project} does not exist. Use the path of an existing project.`);
   };
 
   return {
     "GET /api/orchestrator/templates": ({ query }) => {
-      const asked = query();
-      const project = projectOf(asked);
-      const rows = itemsAfter(templates.list(project), asked.after, ({ id }) => id);
-      if (asked.full === "0") return rows.slice(0, asked.limit);
-      const usable = rows.filter(({ valid }) => valid).slice(0, asked.limit);
+      const queryParams = query();
+      const project = projectOf(queryParams);
+      const rows = itemsAfter(templates.list(project), queryParams.after, ({ id }) => id);
+      if (queryParams.full === "0") return rows.slice(0, queryParams.limit);
+      const usable = rows.filter(({ valid }) => valid).slice(0, queryParams.limit);
       return usable.map(({ id }) => templates.resolve(id, project).template);
     },
     "POST /api/orchestrator/templates": async ({ query, body }) => {
       const project = projectOf(query());
-      const raw = checked(await body());
+      const raw = mustBeAllowed(await body());
       return templates.create(withId(templates, raw, project), destination(project)).template;
     },
     "POST /api/orchestrator/templates/import": async ({ query, body }) => {
       const project = projectOf(query());
       const given = await body();
-      const template = checked(typeof given === "string" ? parseTemplate(given) : given);
+      const template = mustBeAllowed(typeof given === "string" ? parseTemplate(given) : given);
       return templates.importTemplate(template, destination(project)).template;
     },
     "POST /api/orchestrator/templates/validate": async ({ query, body }) => {
@@ -52,15 +52,15 @@ export function templateHandlers(options: TemplateRouteOptions): Handlers<keyof 
       return templates.validate(await body(), project);
     },
     "GET /api/orchestrator/templates/:id": ({ params, query }) => {
-      const asked = query();
-      const project = projectOf(asked);
-      if (asked.resolved === "0") return templates.raw(params.id, project);
+      const queryParams = query();
+      const project = projectOf(queryParams);
+      if (queryParams.resolved === "0") return templates.raw(params.id, project);
       const { template, provenance, chain, warnings } = templates.resolve(params.id, project);
-      return asked.provenance === "0" ? template : { template, provenance, chain, warnings };
+      return queryParams.provenance === "0" ? template : { template, provenance, chain, warnings };
     },
     "PUT /api/orchestrator/templates/:id": async ({ params, query, body }) => {
       const project = projectOf(query());
-      return templates.update(params.id, checked(await body()), project).template;
+      return templates.update(params.id, mustBeAllowed(await body()), project).template;
     },
     "DELETE /api/orchestrator/templates/:id": ({ params, query }) => {
       templates.delete(params.id, projectOf(query()));
@@ -72,7 +72,7 @@ export function templateHandlers(options: TemplateRouteOptions): Handlers<keyof 
     },
     "GET /api/orchestrator/templates/:id/export": ({ params, query, context }) => {
       const text = templates.exportTemplate(params.id, projectOf(query()));
-      // The library knows the template, so its id is plain enough for a file's name.
+      // `exportTemplate` throws for an unknown id, and the ids of templates are safe in a file name.
       const headers = { "Content-Disposition": `attachment; filename="${params.id}.json"` };
       return context.body(text, 200, { "Content-Type": "application/json; charset=UTF-8", ...headers });
     },
@@ -86,7 +86,7 @@ export function templateHandlers(options: TemplateRouteOptions): Handlers<keyof 
 const destination = (project: string | undefined): Destination =>
   project === undefined ? {} : { place: "project", project };
 
-/** Without an id it gets one that is made from its name. */
+/** Adds an id derived from the name if `body` has none. */
 function withId(templates: TemplateLibrary, body: Record<string, unknown>, project: string | undefined): unknown {
   const { id, name } = body;
   return id === undefined && typeof name === "string" ? { id: templates.generateId(name, project), ...body } : body;

@@ -1,4 +1,4 @@
-// What the routes of named tokens do: one call, encode.
+// Handlers of the `/api/access` and `/api/tokens` routes.
 import { pageOf } from "./decode.ts";
 import type { Handlers } from "./handler.ts";
 import type { LiveHolders } from "./live-holders.ts";

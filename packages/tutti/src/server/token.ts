@@ -1,4 +1,4 @@
-// The secret that opens the server: given by the person, or made at the first start and kept in the data folder.
+// The server's own token: set by the user, or created at the first start and stored in the data folder.
 import { randomBytes } from "node:crypto";
 import { chmodSync, linkSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,52 +8,56 @@ import { TuttiError } from "../schema/error.ts";
 const OWNER_ONLY = 0o600;
 const TOKEN_BYTES = 32;
 
-/** The explicit token, else the one in the data folder, which is made if there is none. */
+/** Returns `explicit`, or else the token in the data folder, which is created if it does not exist. */
 export function loadToken(dataDir: string, explicit?: string): string {
-  if (explicit !== undefined) return checked(explicit);
+  if (explicit !== undefined) return checkToken(explicit);
   const file = join(dataDir, "token");
   try {
     makeFolderDurably(dataDir, 0o700);
     return readToken(file) ?? makeToken(file);
   } catch (error) {
     if (error instanceof TuttiError) throw error;
-    const message = `the token in ${file} cannot be had: ${(error as Error).message}`;
+    const message = `The token file ${file} cannot be read or written: ${(error as Error).message}. Check its permissions.`;
     throw new TuttiError("storage_failed", message, { cause: error });
   }
 }
 
-function checked(token: string): string {
-  // What cannot stand in a header could never be sent, so nobody would get in.
+function checkToken(token: string): string {
+  // Other characters cannot be sent in a header, so such a token would lock out every client.
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new TuttiError("usage", "a token consists of visible ASCII characters, without spaces");
+  throw new TuttiError("usage", "The token is invalid. Use visible ASCII characters without spaces.");
 }
 
 function readToken(file: string): string | null {
   try {
     const token = readFileSync(file, "utf8").trim();
     if (process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0) chmodSync(file, OWNER_ONLY);
-    return checked(token);
+    return checkToken(token);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    if (error instanceof TuttiError) throw new TuttiError("storage_failed", `${file} holds no token; remove it`);
+    if (error instanceof TuttiError)
+      throw new TuttiError(
+        "storage_failed",
+        `The file ${file} does not contain a valid token. Remove it to create a new one.`,
+      );
     throw error;
   }
 }
 
-/** Written whole beside its place and linked into it, so that of two starts at once both use the first one's token. */
+/** Writes a temporary file and links it to its name, so that two concurrent starts use the same token. */
 function makeToken(file: string): string {
   const token = randomBytes(TOKEN_BYTES).toString("base64url");
-  const beside = `${file}.${process.pid}.new`;
-  rmSync(beside, { force: true });
-  writeDurably(beside, `${token}\n`, OWNER_ONLY);
+  const temporaryFile = `${file}.${process.pid}.new`;
+  rmSync(temporaryFile, { force: true });
+  writeDurably(temporaryFile, `${token}\n`, OWNER_ONLY);
   try {
-    linkSync(beside, file);
+    linkSync(temporaryFile, file);
     syncFolder(dirname(file));
     return token;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     return readToken(file)!;
   } finally {
-    rmSync(beside, { force: true });
+    rmSync(temporaryFile, { force: true });
   }
 }

@@ -1,4 +1,4 @@
-// The WebSocket door: judges an upgrade like any other request, then hands the socket to the feed.
+// Handles WebSocket upgrades: applies the same access checks as HTTP, then subscribes the socket to the `Feed`.
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type RawData } from "ws";
@@ -20,7 +20,7 @@ import { SERVER_ROUTES } from "../schema/api/server-routes.ts";
 import { TuttiError } from "../schema/error.ts";
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
-/** Longer than the name of any run. */
+/** Longer than any run id. */
 const MAX_RUN_NAME = 100;
 const SWITCHING = 101;
 const EVENTS_PATH = "/api/events";
@@ -29,7 +29,7 @@ const EVENTS_ROLE = roleOf("GET /api/events", SERVER_ROUTES["GET /api/events"])!
 const Message = z.object({
   type: z.enum(["subscribe", "unsubscribe"]),
   channel: z.literal("orchestrator"),
-  // It is kept as long as the connection lasts, whether there is such a run or not.
+  // Unknown ids are stored for the life of the connection too, so their length is limited.
   orchestratorId: z.string().max(MAX_RUN_NAME),
 });
 
@@ -39,7 +39,7 @@ export interface UpgradeParts {
   feed: Feed;
   live: LiveHolders;
   limiter: RateLimiter | null;
-  /** Told of every upgrade, also of one that is refused. */
+  /** Called once for every upgrade, also for a rejected one. */
   answered: RequestListener;
 }
 
@@ -54,80 +54,86 @@ export class Upgrade {
   constructor(parts: UpgradeParts) {
     this.#parts = parts;
     this.#sockets.on("wsClientError", (error, connection) =>
-      refuse(connection, new TuttiError("invalid_input", `not a WebSocket handshake: ${error.message}`)),
+      refuse(
+        connection,
+        new TuttiError(
+          "invalid_input",
+          `The WebSocket handshake is invalid: ${error.message}. Connect with a WebSocket client.`,
+        ),
+      ),
     );
   }
 
   take(request: IncomingMessage, connection: Duplex, head: Buffer): void {
     const { access, engine, feed, live, limiter } = this.#parts;
-    // A client that goes away during the handshake is no fault.
+    // A client may disconnect during the handshake.
     connection.on("error", () => {});
-    const began = performance.now();
+    const startedAt = performance.now();
     let token: string | undefined;
-    const tell = (status: number, error?: unknown) => {
+    const report = (status: number, error?: unknown) => {
       this.#parts.answered({
         method: request.method ?? "GET",
         route: status === SWITCHING ? EVENTS_PATH : "none",
         path: pathOf(request),
         status,
-        ms: performance.now() - began,
+        ms: performance.now() - startedAt,
         address: request.socket.remoteAddress ?? "",
         token,
         error,
       });
     };
     try {
-      const asking = { method: request.method ?? "GET", upgrade: true, headers: request.headers };
-      access.checkOrigin(asking);
+      const requestHead = { method: request.method ?? "GET", upgrade: true, headers: request.headers };
+      access.checkOrigin(requestHead);
       limiter?.take(request.socket.remoteAddress ?? "");
-      const holder = access.checkToken(asking);
+      const holder = access.checkToken(requestHead);
       token = holder.name ?? undefined;
       mustAllow(holder, EVENTS_ROLE);
       const url = new URL(request.url ?? "/", "http://host");
       if (url.pathname !== EVENTS_PATH)
-        throw new TuttiError("not_found", `there is nothing to follow at ${url.pathname}`);
+        throw new TuttiError("not_found", `No WebSocket is served at ${url.pathname}. Connect to ${EVENTS_PATH}.`);
       const wanted = readWanted(engine, Object.fromEntries(url.searchParams), request.headers);
       this.#sockets.handleUpgrade(request, connection, head, (socket) => {
         const outlet = new SocketOutlet(socket, connection);
         const follower = feed.follow(outlet, wanted);
         live.add(holder, outlet);
-        tell(SWITCHING);
-        // What breaks the rules of the protocol closes its own socket, and `ws` has done that already.
+        report(SWITCHING);
+        // `ws` has already closed a socket that violates the protocol.
         socket.on("error", () => {});
-        socket.on("message", (data, isBinary) => hear(follower, data, isBinary));
+        socket.on("message", (data, isBinary) => handleMessage(follower, data, isBinary));
       });
     } catch (error) {
       refuse(connection, error);
-      tell(encodeError(error).status, error);
+      report(encodeError(error).status, error);
     }
   }
 
-  /** Ends whoever has not answered the polite end. */
+  /** Terminates the clients that have not answered the close frame. */
   close(): void {
     for (const socket of this.#sockets.clients) socket.terminate();
     this.#sockets.close();
   }
 }
 
-/** Without what comes after the `?`; an address that cannot be read is told as it is. */
+/** Drops the query, which may contain a token. Works on malformed URLs too. */
 const pathOf = ({ url = "/" }: IncomingMessage): string => url.split("?", 1)[0]!;
 
-/** Anything that is not a message we know has no effect. */
-function hear(follower: Follower, data: RawData, isBinary: boolean): void {
+/** Ignores messages that do not match `Message`. */
+function handleMessage(follower: Follower, data: RawData, isBinary: boolean): void {
   const message = isBinary ? null : Message.safeParse(parseJson(data)).data;
   if (message) follower[message.type](message.orchestratorId);
 }
 
 function parseJson(data: RawData): unknown {
   try {
-    // A text message arrives as one buffer unless the server asks for another form.
+    // With the default `binaryType` of `ws` a text message is one Buffer.
     return JSON.parse((data as Buffer).toString("utf8"));
   } catch {
     return null;
   }
 }
 
-/** The answer of the API, written by hand: an upgrade has a connection and no response object. */
+/** Writes the API's error response to the raw connection: an upgrade has no response object. */
 function refuse(connection: Duplex, error: unknown): void {
   const { status, body } = encodeError(error);
   const text = JSON.stringify(body);

@@ -1,4 +1,4 @@
-// What a client of the live events asks for, from its URL and its headers.
+// Parses the query and headers of a request for live events.
 import type { IncomingHttpHeaders } from "node:http";
 import { decode } from "./decode.ts";
 import type { Wanted } from "./follower.ts";
@@ -8,19 +8,20 @@ import { TuttiError } from "../schema/error.ts";
 
 const EventsQuery = SERVER_ROUTES["GET /api/events"].query;
 
-/** A browser that reconnects repeats its URL and says in Last-Event-ID how far it came, so the header counts more. */
+/** `Last-Event-ID` overrides `after` and `tail`: a browser that reconnects repeats its URL and adds this header. */
 export function readWanted(engine: Engine, query: Record<string, string>, headers: IncomingHttpHeaders): Wanted {
   const lastSeen = headers["last-event-id"];
   const { tail: _tail, ...others } = query;
-  const asked = lastSeen === undefined || lastSeen === "" ? query : { ...others, after: String(lastSeen) };
-  const { after, tail, run, types } = decode(EventsQuery, asked, "the query");
+  const values = lastSeen === undefined || lastSeen === "" ? query : { ...others, after: String(lastSeen) };
+  const { after, tail, run, types } = decode(EventsQuery, values, "query");
   if (after !== undefined && tail !== undefined) {
     throw new TuttiError(
       "invalid_input",
-      "a client begins after an event or with the last ones: after or tail, not both",
+      "The query has both after and tail. Use after to continue, or tail to start with the last events.",
     );
   }
-  if (run !== undefined && engine.get(run) === null) throw new TuttiError("run_not_found", `there is no run ${run}`);
+  if (run !== undefined && engine.get(run) === null)
+    throw new TuttiError("run_not_found", `Run "${run}" does not exist. List runs with "tutti list".`);
   return {
     after: after ?? null,
     tail,

@@ -1,4 +1,4 @@
-// What the routes of workers, and of what was said in their sessions, do.
+// Handlers of the routes of workers and their transcripts.
 import { pageOf } from "./decode.ts";
 import { encodeWorker } from "./encode-run.ts";
 import type { Handlers } from "./handler.ts";
@@ -13,19 +13,19 @@ import { mainSessionId, workerSessionId } from "../schema/ids.ts";
 import type { Run } from "../schema/run.ts";
 import type { Worker } from "../schema/worker.ts";
 
-/** A page of a transcript is about as long at most; whoever wants more goes on after it. */
+/** Approximate limit of one transcript page. Clients read on with `after`. */
 const PAGE_CHARACTERS = 4_000_000;
 
 export function workerHandlers(engine: Engine): Handlers<keyof typeof WORKER_ROUTES> {
-  /** Gives an order to the worker of a session, if it is the newest attempt at its task. */
+  /** Calls `order` with the worker of session `key`, which must be the newest attempt at its task. */
   const steer =
-    (give: (run: Run, worker: Worker) => Promise<Run>) =>
+    (order: (run: Run, worker: Worker) => Promise<Run>) =>
     async ({ params }: { params: { id: string; key: string } }) => {
       const { id, key } = params;
       const run = findRun(engine, id);
       const worker = workerOf(run, key);
       if (!worker) throw hasSession(run, key) ? notTheNewest(key) : unknownSession(run, key);
-      await give(run, worker);
+      await order(run, worker);
       return DONE;
     };
   return {
@@ -64,7 +64,7 @@ export function workerHandlers(engine: Engine): Handlers<keyof typeof WORKER_ROU
 const workerOf = (run: Run, key: string): Worker | undefined =>
   Object.values(run.workers).find(({ sessionId }) => sessionId === key);
 
-/** Older attempts count too: they and their transcripts stay readable. */
+/** True for older attempts too, whose transcripts stay readable. */
 function hasSession(run: Run, key: string): boolean {
   const prefix = run.template.config.sessionPrefix;
   const attempts = (last: number) => Array.from({ length: last }, (_, i) => i + 1);
@@ -76,8 +76,10 @@ function hasSession(run: Run, key: string): boolean {
 }
 
 const unknownSession = (run: Run, key: string): TuttiError =>
-  new TuttiError("worker_not_found", `run ${run.id} has no session ${key}`);
+  new TuttiError(
+    "worker_not_found",
+    `Run "${run.id}" has no session "${key}". List its sessions with "tutti status ${run.id}".`,
+  );
 
-/** Only the worker that holds the task can be steered. */
 const notTheNewest = (key: string): TuttiError =>
-  new TuttiError("wrong_state", `${key} is not the newest attempt at a task`);
+  new TuttiError("wrong_state", `Session "${key}" is not the newest attempt at a task. Use the newest one.`);

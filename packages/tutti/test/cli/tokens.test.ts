@@ -89,7 +89,10 @@ describe("tutti tokens", () => {
     const refused = await at(guest.token!, "revoke", "boss");
     expect([refused.code, refused.last.error]).toEqual([
       4,
-      expect.objectContaining({ code: "needs_role", message: expect.stringContaining("guest has view") }),
+      expect.objectContaining({
+        code: "needs_role",
+        message: expect.stringContaining('The token "guest" has the role view'),
+      }),
     ]);
     expect((await at(made.token!, "revoke", "guest")).code).toBe(0);
     expect(await at(guest.token!, "list")).toMatchObject({ code: 4, last: { error: { code: "unauthorized" } } });

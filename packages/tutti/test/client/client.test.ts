@@ -158,8 +158,11 @@ describe("the client", () => {
     const [protocol] = await client.call("GET /api/protocols");
     expect(protocol!.name).toBe("response");
     const unknown = client.call("GET /api/orchestrator/:id/usage", { params: { id: "a/../b?c" } });
-    await expect(unknown).rejects.toMatchObject({ status: 404, message: "there is no run a/../b?c" });
-    // @ts-expect-error -- the route is not in the table.
+    await expect(unknown).rejects.toMatchObject({
+      status: 404,
+      message: 'Run "a/../b?c" does not exist. List runs with "tutti list".',
+    });
+    // @ts-expect-error -- a route that is not in the table.
     await expect(client.call("GET /api/nowhere")).rejects.toMatchObject({ status: 404 });
     // @ts-expect-error -- the path parameters are required.
     await expect(client.call("GET /api/orchestrator/:id/usage")).rejects.toMatchObject({ status: 404 });
@@ -179,7 +182,7 @@ describe("the client", () => {
       name: "RequestError",
       code: "run_not_found",
       status: 404,
-      message: "there is no run orch_000000000000",
+      message: 'Run "orch_000000000000" does not exist. List runs with "tutti list".',
     });
     const id = await createRun();
     expect(await failure(client.confirm(id))).toMatchObject({ code: "wrong_state", status: 409 });

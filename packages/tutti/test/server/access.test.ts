@@ -1,4 +1,4 @@
-// Who is let in: contract section 7, route by route and header by header.
+// Access control (contract section 7) for every route and every relevant header.
 import type { OutgoingHttpHeaders } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -14,7 +14,7 @@ import { startServer } from "../../src/server/start-server.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { ServerLab } from "./server-lab.ts";
 
-/** Every route, with a path that leads to it. */
+/** Every route with a path that matches it. */
 type Address = [method: string, pattern: string, path: string];
 const addresses = (isClosed: boolean): Address[] =>
   Object.entries<Route>(ROUTES)
@@ -25,7 +25,7 @@ const addresses = (isClosed: boolean): Address[] =>
       return [method, path, path.replaceAll(/:\w+/g, "x")];
     });
 const CLOSED: Address[] = [...addresses(true), ["GET", "/*", "/some/page"]];
-/** Also those that ask for a signature instead of the token. */
+/** Includes the routes that need a signature instead of a token. */
 const OPEN: Address[] = addresses(false);
 
 let lab: ServerLab;
@@ -42,7 +42,7 @@ const status = async (path: string, headers: OutgoingHttpHeaders, method = "GET"
   (await lab.ask(path, { method, headers })).status;
 
 describe("the token", () => {
-  it("is asked for on every route there is", () => {
+  it("is tested on every route of the app", () => {
     const { engine, templates } = lab.local;
     const access = new Access({ token: "t", tokens: lab.tokens, host: "127.0.0.1", port: 1 });
     const feed = new Feed(engine);
@@ -59,7 +59,7 @@ describe("the token", () => {
     expect(routes.toSorted()).toEqual([...OPEN, ...CLOSED].map(([method, path]) => `${method} ${path}`).toSorted());
   });
 
-  it.each(CLOSED)("%s %s is refused with 401 without it and with a wrong one", async (method, _, path) => {
+  it.each(CLOSED)("%s %s returns 401 if it is missing or wrong", async (method, _, path) => {
     const wrong = [
       {},
       { authorization: "Bearer wrong" },
@@ -83,7 +83,7 @@ describe("the token", () => {
     expect([401, 403]).not.toContain(accepted.status);
   });
 
-  it("is handed over by the printed URL, which leaves the address bar, and only there", async () => {
+  it("in the printed URL becomes a cookie and leaves the address bar; other URLs do not accept it", async () => {
     const { status: redirect, headers } = await lab.ask(`/?token=${lab.token}`);
     expect([redirect, headers.location]).toEqual([303, "/"]);
     expect(headers["set-cookie"]).toEqual([`${cookie}; Path=/; HttpOnly; SameSite=Strict`]);
@@ -101,10 +101,10 @@ describe("the token", () => {
     }
   });
 
-  it("is asked for with a page that says what to do", async () => {
+  it("is requested by a page that explains how to get in", async () => {
     const { status, text, headers } = await lab.ask("/");
     expect([status, headers["content-type"]]).toEqual([401, "text/html; charset=UTF-8"]);
-    expect(text).toContain("use the URL with the token that was printed");
+    expect(text).toContain("use the URL with the token that the server printed");
   });
 });
 
@@ -125,7 +125,7 @@ describe("a foreign Host", () => {
     }
   });
 
-  it("is not one of the names of this machine", async () => {
+  it("is any name but the loopback names of this machine", async () => {
     for (const name of ["127.0.0.1", "localhost", "LocalHost", "[::1]"]) {
       const host = `${name}:${lab.server.port}`;
       expect(await status("/api/orchestrator", { ...lab.bearer, host })).toBe(200);
@@ -133,7 +133,7 @@ describe("a foreign Host", () => {
     }
   });
 
-  it("is refused in every form that a request can have", async () => {
+  it("is rejected in every form of a request", async () => {
     const raw = async (text: string) => {
       const connection = connect(lab.server.port, "127.0.0.1").setEncoding("utf8");
       connection.end(text);
@@ -168,17 +168,17 @@ describe("a foreign Origin", () => {
 });
 
 describe("the cookie", () => {
-  it("opens reads where the browser says nothing against it", async () => {
+  it("allows reads unless the browser reports another site", async () => {
     for (const site of ["same-origin", "none"]) {
       expect(await status("/api/orchestrator", { cookie, "sec-fetch-site": site })).toBe(200);
     }
     expect(await status("/api/orchestrator", { cookie })).toBe(200);
     expect(await status("/api/orchestrator", { cookie: `a=b; ${cookie}; c=d`, origin: origin() })).toBe(200);
-    // A server on another port can set a cookie of the same name, which must not shut the person out.
+    // A server on another port can set a cookie of the same name, which must not lock the user out.
     expect(await status("/api/orchestrator", { cookie: `${cookie.replace(/=.*/, "=junk")}; ${cookie}` })).toBe(200);
   });
 
-  it("opens nothing to what another site makes the browser ask for, be it a form, an image or a page", async () => {
+  it("is rejected if another site makes the browser send a form, load an image or open a page", async () => {
     for (const site of ["cross-site", "same-site", "nonsense"]) {
       for (const path of ["/", "/api/orchestrator", "/assets/x.js"]) {
         expect(await status(path, { cookie, "sec-fetch-site": site })).toBe(403);
@@ -189,7 +189,7 @@ describe("the cookie", () => {
     expect(await status("/api/orchestrator", form, "POST")).toBe(403);
   });
 
-  it("opens writes and upgrades only with the Origin of our own page", async () => {
+  it("allows writes and upgrades only with the Origin of our own page", async () => {
     for (const method of ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
       expect(await status("/api/orchestrator/x/start", { cookie }, method)).toBe(403);
     }
@@ -206,7 +206,7 @@ describe("an upgrade", () => {
     return [status, JSON.parse(text).error.code];
   };
 
-  it("is judged like any other request", async () => {
+  it("passes the same access checks as any other request", async () => {
     expect(await refused({})).toEqual([401, "unauthorized"]);
     expect(await refused({ authorization: "Bearer wrong" })).toEqual([401, "unauthorized"]);
     expect(await refused({ ...lab.bearer, host: "evil.example" })).toEqual([403, "forbidden"]);
@@ -220,20 +220,20 @@ describe("an upgrade", () => {
     expect(await refused({ ...lab.bearer }, "/api/events?run=orch_nobody")).toEqual([404, "run_not_found"]);
   });
 
-  it("to anything but a WebSocket is answered as if it had not been asked for", async () => {
+  it("to another protocol than WebSocket is ignored", async () => {
     const headers = { ...lab.bearer, connection: "Upgrade, HTTP2-Settings", upgrade: "h2c", "http2-settings": "" };
     expect(await status("/api/orchestrator", headers)).toBe(200);
   });
 
-  it("with a broken handshake is refused with 400", async () => {
+  it("with a broken handshake returns 400", async () => {
     const headers = { ...lab.bearer, connection: "Upgrade", upgrade: "websocket" };
     const { status, json } = await lab.ask("/api/events", { headers });
     expect([status, json.error.code]).toEqual([400, "invalid_input"]);
   });
 });
 
-describe("every answer", () => {
-  it("forbids what a page of ours does not need, and allows other origins nothing", async () => {
+describe("every response", () => {
+  it("restricts our own pages to what they need and grants other origins nothing", async () => {
     for (const path of ["/", "/api/health", "/api/orchestrator", "/api/nowhere", "/api/events"]) {
       for (const headers of [{}, lab.bearer, { ...lab.bearer, accept: "text/event-stream" }]) {
         const response = await lab.open(path, { headers });
@@ -257,17 +257,17 @@ describe("beyond loopback", () => {
     return startServer({ engine, templates, token, tokens, explicitToken, host, port: 0, version: "1", webRoot: null });
   };
 
-  it("nothing is opened without a token of the person's own", async () => {
+  it("a server needs a token that the user chose", async () => {
     for (const host of ["0.0.0.0", "::", "192.0.2.1", "example.org"]) {
       await expect(start(host, false)).rejects.toMatchObject({ code: "usage" });
     }
   });
 
-  it("requests may come by any address but no foreign name, and may not say which program to run", async () => {
+  it("requests may use any IP address but no foreign name, and may not name a program to run", async () => {
     const server = await start("0.0.0.0", true);
     const ask = async (host: string, path = "/api/health", body?: object) => {
-      const asked = { method: body ? "POST" : "GET", headers: { ...lab.bearer, host }, body };
-      return lab.ask(path, { ...asked, port: server.port });
+      const request = { method: body ? "POST" : "GET", headers: { ...lab.bearer, host }, body };
+      return lab.ask(path, { ...request, port: server.port });
     };
     expect((await ask(`192.0.2.7:${server.port}`)).status).toBe(200);
     expect((await ask(`evil.example:${server.port}`)).status).toBe(403);
@@ -281,21 +281,21 @@ describe("beyond loopback", () => {
       ["/api/templates/import", { id: "a", name: "A", extends: "_default", hooks: { onError: "command:sh" } }],
       ["/api/templates/import", { id: "a", name: "A", extends: "_default", hooks: { onError: { run: "command:sh" } } }],
     ];
-    const before = lab.local.templates.list().length;
+    const countBefore = lab.local.templates.list().length;
     for (const [path, body] of refused) {
       const { status, json } = await ask(`127.0.0.1:${server.port}`, path, body);
       expect([status, json.error.code], JSON.stringify(body)).toEqual([403, "forbidden"]);
     }
-    expect(lab.local.templates.list().length).toBe(before);
+    expect(lab.local.templates.list().length).toBe(countBefore);
     await server.close();
   });
 
-  it("a port that is taken is a mistake with a sentence", async () => {
+  it("a port in use is reported with the address", async () => {
     const { engine, templates } = lab.local;
     const { token, tokens } = lab;
     const { port } = lab.server;
     const second = startServer({ engine, templates, token, tokens, port, version: "1", webRoot: null });
     await expect(second).rejects.toThrow(TuttiError);
-    await expect(second).rejects.toThrow(`cannot listen on 127.0.0.1:${port}`);
+    await expect(second).rejects.toThrow(`Cannot listen on 127.0.0.1:${port}`);
   });
 });

@@ -1,4 +1,4 @@
-// Creating a run over the API: what is accepted, and what is refused with which status.
+// `POST /api/orchestrator`: accepted requests, and the status of each rejection.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -17,7 +17,7 @@ describe("creating a run", () => {
   const post = (body: unknown) => lab.post("/api/orchestrator", body);
   const sound = () => ({ templateId: "documentation", cwd: lab.lab.repo, message: "write", agent });
 
-  it("answers 201 with its id and status, and starts it only when told to (D4-457)", async () => {
+  it("returns 201 with its id and status, and starts it only with autoStart (D4-457)", async () => {
     const { status, json } = await post({ ...sound(), customVariables: { A: "b" } });
     expect(status).toBe(201);
     expect(json).toEqual({ orchestratorId: expect.stringMatching(/^orch_[a-z0-9]{12}$/), status: "created" });
@@ -31,7 +31,7 @@ describe("creating a run", () => {
     }
   });
 
-  it("takes every setting of a template and leaves the others as the template has them", async () => {
+  it("overrides every setting of a template that the request names and keeps the others", async () => {
     const config = { maxRetries: 1, autoRetry: true, failedDependency: "continue", budget: { turns: 50, tokens: 9 } };
     const { json } = await post({
       ...sound(),
@@ -39,31 +39,31 @@ describe("creating a run", () => {
       budget: { usd: 2.5, tokens: 1000, minutes: 10, descendants: 8 },
     });
     const { template } = lab.engine.get(json.orchestratorId)!;
-    const own = lab.local.templates.resolve("documentation").template.config;
-    const budget = { ...own.budget, turns: 50, usd: 2.5, tokens: 1000, minutes: 10, descendants: 8 };
-    expect(template.config).toEqual({ ...own, ...config, budget });
+    const templateConfig = lab.local.templates.resolve("documentation").template.config;
+    const budget = { ...templateConfig.budget, turns: 50, usd: 2.5, tokens: 1000, minutes: 10, descendants: 8 };
+    expect(template.config).toEqual({ ...templateConfig, ...config, budget });
   });
 
-  it("takes variables of any kind", async () => {
+  it("accepts variables of any type", async () => {
     const customVariables = { A: 1, B: [true, null], C: { d: "e" } };
     const { status, json } = await post({ ...sound(), customVariables });
     expect(status).toBe(201);
     expect(lab.engine.get(json.orchestratorId)!.customVariables).toEqual(customVariables);
   });
 
-  it("is refused with 403 while nobody has agreed to what the project's own template would run", async () => {
+  it("returns 403 until the user trusts the programs of the project's own template", async () => {
     const template = { id: "mine", name: "Mine", extends: "documentation", config: { agent: "command:./agent" } };
     lab.lab.write(".tutti/templates/mine.json", JSON.stringify(template));
-    const before = lab.engine.lastSeq();
+    const seqBefore = lab.engine.lastSeq();
     const { status, json } = await post({ ...sound(), templateId: "mine" });
-    expect([status, json.error.code, lab.engine.lastSeq()]).toEqual([403, "needs_trust", before]);
+    expect([status, json.error.code, lab.engine.lastSeq()]).toEqual([403, "needs_trust", seqBefore]);
     const { programs, hash } = json.error.details;
     expect(programs).toEqual(['config.agent: "command:./agent"']);
     expect((await post({ ...sound(), templateId: "mine", trust: "0".repeat(64) })).status).toBe(403);
     expect((await post({ ...sound(), templateId: "mine", trust: hash })).status).toBe(201);
   });
 
-  it("without an agent takes the built-in one", async () => {
+  it("uses the built-in agent if none is named", async () => {
     const { status, json } = await post({ ...sound(), agent: undefined });
     expect(status).toBe(201);
     expect(lab.engine.get(json.orchestratorId)!.agent).toBe("local");
@@ -84,7 +84,7 @@ describe("creating a run", () => {
     ["with a trust that is no hash", { trust: 1 }, "trust"],
     ["with a member nobody knows", { priority: 1 }, ""],
     ["with a word for a choice", { autoStart: "yes" }, "autoStart"],
-  ])("is refused with 400 %s, and the path of the problem", async (_, change, path) => {
+  ])("returns 400 %s, with the path of the problem", async (_, change, path) => {
     const { status, json } = await post({ ...sound(), ...change });
     expect(status).toBe(400);
     expect(json.error.code).toBe("invalid_input");
@@ -96,7 +96,7 @@ describe("creating a run", () => {
     ["nothing", ""],
     ["half an object", '{"templateId":'],
     ["no UTF-8", Buffer.from([0x7b, 0xff, 0x7d])],
-  ])("is refused with 400 when the body is %s", async (_, body) => {
+  ])("returns 400 if the body is %s", async (_, body) => {
     const { status, json } = await post(body);
     expect([status, json.error.code]).toEqual([400, "invalid_input"]);
   });
@@ -105,20 +105,20 @@ describe("creating a run", () => {
     ["template", { templateId: "nobody" }, "template_not_found"],
     ["agent", { agent: "nobody" }, "agent_unknown"],
     ["folder", { cwd: "/nowhere/at/all" }, "folder_not_found"],
-  ])("is refused with 422 for an unknown %s", async (_, change, code) => {
-    const before = lab.engine.lastSeq();
+  ])("returns 422 for an unknown %s", async (_, change, code) => {
+    const seqBefore = lab.engine.lastSeq();
     const { status, json } = await post({ ...sound(), ...change });
-    expect([status, json.error.code, lab.engine.lastSeq()]).toEqual([422, code, before]);
+    expect([status, json.error.code, lab.engine.lastSeq()]).toEqual([422, code, seqBefore]);
   });
 
-  it("is refused with 422 outside a repository", async () => {
+  it("returns 422 outside of a repository", async () => {
     const cwd = join(lab.lab.folder, "plain");
     mkdirSync(cwd);
     const { status, json } = await post({ ...sound(), cwd });
     expect([status, json.error.code]).toEqual([422, "not_a_repository"]);
   });
 
-  it("is refused with 413 when the body is larger than 1 MiB, also when it does not say so", async () => {
+  it("returns 413 for a body above 1 MiB, with and without a Content-Length", async () => {
     const body = JSON.stringify({ ...sound(), message: "x".repeat(1024 * 1024) });
     expect((await post(body)).status).toBe(413);
     const headers = { "transfer-encoding": "chunked" };
@@ -126,8 +126,10 @@ describe("creating a run", () => {
     expect([status, json.error.code]).toEqual([413, "payload_too_large"]);
   });
 
-  it("answers all who ask while runs are being made", async () => {
-    const asked = Array.from({ length: 24 }, (_, i) => (i % 2 ? lab.api("/api/orchestrator") : post(sound())));
-    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map((_, i) => (i % 2 ? 200 : 201)));
+  it("does not block other requests", async () => {
+    const requests = Array.from({ length: 24 }, (_, i) => (i % 2 ? lab.api("/api/orchestrator") : post(sound())));
+    expect((await Promise.all(requests)).map(({ status }) => status)).toEqual(
+      requests.map((_, i) => (i % 2 ? 200 : 201)),
+    );
   });
 });

@@ -1,5 +1,5 @@
-// What pages of other sites, and of other ports of this machine, can make a browser ask: route by route and on upgrade, with
-// the cookie of the server's own token and with that of a named one.
+// Requests that pages of other sites, and of other ports of this machine, can make a browser send: for every route and for
+// upgrades, with the cookie of the server's own token and of a named one.
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readRouteKey, roleOf, type Route } from "../../src/schema/api/route.ts";
@@ -11,7 +11,7 @@ interface Address {
   path: string;
 }
 
-/** Every route that asks for a token, and a page and a file of the dashboard. */
+/** Every route that needs a token, plus a page and a file of the dashboard. */
 const CLOSED: Address[] = [
   ...Object.entries<Route>(ROUTES)
     .filter(([key, route]) => roleOf(key, route) !== null)
@@ -27,10 +27,10 @@ const PATHS = [...new Set(CLOSED.map(({ path }) => path))];
 
 let lab: ServerLab;
 let cookies: string[];
-let own: string;
+let ownOrigin: string;
 beforeAll(async () => {
   lab = await ServerLab.open();
-  own = `http://${lab.host}`;
+  ownOrigin = `http://${lab.host}`;
   const { token } = lab.tokens.create({ name: "somebody", role: "admin" });
   cookies = await Promise.all(
     [lab.token, token].map(
@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.tearDown());
 
-/** The status of each of the requests, which are answered one after the other. */
+/** Sends the requests one after the other and returns their statuses. */
 async function statuses(address: Address, each: readonly OutgoingHttpHeaders[], body?: string): Promise<number[]> {
   const found = [];
   for (const headers of each) {
@@ -54,25 +54,25 @@ const allOf = (status: number, list: readonly unknown[]) => list.map(() => statu
 const withCookies = (...headers: OutgoingHttpHeaders[]) =>
   cookies.flatMap((cookie) => headers.map((more) => ({ cookie, ...more })));
 
-/** What browsers say of the places a request can come from. */
+/** Headers of browsers for requests from other sites and ports. */
 const fromElsewhere = () => [
   { origin: "null" },
   { origin: "http://evil.example" },
   { origin: "http://127.0.0.1:1" },
   { origin: `http://localhost:${lab.server.port}` },
-  { origin: own, "sec-fetch-site": "cross-site" },
-  { origin: own, "sec-fetch-site": "same-site" },
+  { origin: ownOrigin, "sec-fetch-site": "cross-site" },
+  { origin: ownOrigin, "sec-fetch-site": "same-site" },
 ];
 
 describe("with the cookie", () => {
-  it.each(CLOSED)("$method $path is refused where the Origin is foreign or null", async (address) => {
-    const asked = withCookies(...fromElsewhere());
-    expect(await statuses(address, asked)).toEqual(allOf(403, asked));
+  it.each(CLOSED)("$method $path is rejected if the Origin is foreign or null", async (address) => {
+    const requests = withCookies(...fromElsewhere());
+    expect(await statuses(address, requests)).toEqual(allOf(403, requests));
   });
 
-  it.each(CLOSED)("$method $path needs the Origin of our own page if it is more than reading", async (address) => {
+  it.each(CLOSED)("$method $path needs the Origin of our own page if it writes", async (address) => {
     const missing = await statuses(address, withCookies({}, { "sec-fetch-site": "same-origin" }));
-    const given = await statuses(address, withCookies({ origin: own }));
+    const given = await statuses(address, withCookies({ origin: ownOrigin }));
     const isRefused = (status: number) => status === 401 || status === 403;
     expect(missing.map(isRefused)).toEqual(missing.map(() => address.method !== "GET"));
     expect(given.some(isRefused)).toBe(false);
@@ -83,9 +83,9 @@ describe("with the cookie", () => {
     const forms = ["application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain"].flatMap(
       (type) => ["null", "http://evil.example"].map((origin) => ({ ...navigation, origin, "content-type": type })),
     );
-    const asked = withCookies(...forms);
-    expect(await statuses({ method: "POST", path }, asked, "a=b")).toEqual(allOf(403, asked));
-    // A form with the method GET is a link: the browser says where it comes from, or sends no cookie at all.
+    const requests = withCookies(...forms);
+    expect(await statuses({ method: "POST", path }, requests, "a=b")).toEqual(allOf(403, requests));
+    // A GET form is a link: the browser sends Sec-Fetch-Site, or no cookie at all.
     const links = withCookies(navigation);
     expect(await statuses({ method: "GET", path }, links)).toEqual(allOf(403, links));
   });
@@ -94,22 +94,22 @@ describe("with the cookie", () => {
     const parts = ["image", "script", "iframe"].flatMap((dest) =>
       ["cross-site", "same-site"].map((site) => ({ "sec-fetch-site": site, "sec-fetch-dest": dest })),
     );
-    const asked = withCookies(...parts);
-    expect(await statuses({ method: "GET", path }, asked)).toEqual(allOf(403, asked));
+    const requests = withCookies(...parts);
+    expect(await statuses({ method: "GET", path }, requests)).toEqual(allOf(403, requests));
     expect(await statuses({ method: "GET", path }, parts)).toEqual(allOf(401, parts));
   });
 
-  it.each(CLOSED)("$method $path knows the cookies of servers on other ports from its own", async (address) => {
+  it.each(CLOSED)("$method $path rejects the cookies of servers on other ports", async (address) => {
     const { port } = lab.server;
     const foreign = cookies.flatMap((cookie) => [
       cookie.replace(`tutti_${port}=`, `tutti_${port + 1}=`),
       cookie.replace(`tutti_${port}=`, "tutti="),
       cookie.replace(`tutti_${port}=`, `tutti_${port}0=`),
     ]);
-    const asked = foreign.map((cookie) => ({ cookie, origin: own }));
-    expect(await statuses(address, asked)).toEqual(allOf(401, asked));
-    // One that another port has set under our name is passed over, and does not shut the person out.
-    const mixed = cookies.map((cookie) => ({ cookie: `tutti_${port}=junk; ${cookie}`, origin: own }));
+    const requests = foreign.map((cookie) => ({ cookie, origin: ownOrigin }));
+    expect(await statuses(address, requests)).toEqual(allOf(401, requests));
+    // A cookie that another port set under our name is skipped and does not lock the user out.
+    const mixed = cookies.map((cookie) => ({ cookie: `tutti_${port}=junk; ${cookie}`, origin: ownOrigin }));
     const [first, second] = await statuses(address, mixed);
     for (const status of [first, second]) expect([401, 403]).not.toContain(status);
   });
@@ -122,24 +122,24 @@ describe("an upgrade with the cookie", () => {
     return found;
   };
 
-  it("is refused where the Origin is foreign, null or missing, and where another site or port asks", async () => {
-    const asked = withCookies({}, { "sec-fetch-site": "same-origin" }, ...fromElsewhere());
-    expect(await refusals("/api/events", asked)).toEqual(allOf(403, asked));
-    for (const cookie of cookies) (await lab.socket("", { cookie, origin: own })).leave();
+  it("is rejected if the Origin is foreign, null or missing, or the request comes from another site or port", async () => {
+    const requests = withCookies({}, { "sec-fetch-site": "same-origin" }, ...fromElsewhere());
+    expect(await refusals("/api/events", requests)).toEqual(allOf(403, requests));
+    for (const cookie of cookies) (await lab.socket("", { cookie, origin: ownOrigin })).leave();
   });
 
-  it("is refused under a foreign Host, and with the cookie of another port", async () => {
+  it("is rejected with a foreign Host and with the cookie of another port", async () => {
     const { port } = lab.server;
     const hosts = ["evil.example", `evil.example:${port}`, "127.0.0.1:1", `127.0.0.1.evil.example:${port}`];
-    const asked = withCookies(...hosts.map((host) => ({ host, origin: `http://${host}` })));
-    expect(await refusals("/api/events", asked)).toEqual(allOf(403, asked));
-    const others = cookies.map((cookie) => ({ cookie: cookie.replace(/^tutti_\d+/, "tutti_1"), origin: own }));
+    const requests = withCookies(...hosts.map((host) => ({ host, origin: `http://${host}` })));
+    expect(await refusals("/api/events", requests)).toEqual(allOf(403, requests));
+    const others = cookies.map((cookie) => ({ cookie: cookie.replace(/^tutti_\d+/, "tutti_1"), origin: ownOrigin }));
     expect(await refusals("/api/events", others)).toEqual([401, 401]);
   });
 
-  it("leads nowhere but to the events, and is judged first wherever it leads", async () => {
+  it("works only at /api/events, and access is checked before the path", async () => {
     for (const path of PATHS.filter((each) => each !== "/api/events")) {
-      const [good, foreign] = withCookies({ origin: own }, { origin: "null" });
+      const [good, foreign] = withCookies({ origin: ownOrigin }, { origin: "null" });
       expect([path, ...(await refusals(path, [good!, foreign!, {}]))]).toEqual([path, 404, 403, 401]);
     }
   });
@@ -148,7 +148,7 @@ describe("an upgrade with the cookie", () => {
 describe("the content security policy", () => {
   const policy = (headers: IncomingHttpHeaders) => String(headers["content-security-policy"]).split("; ");
 
-  it("is on every answer, good or refused, of every route", async () => {
+  it("is on every response of every route, successful or not", async () => {
     for (const { method, path } of CLOSED) {
       for (const headers of [
         {},
@@ -164,7 +164,7 @@ describe("the content security policy", () => {
     }
   });
 
-  it("is on refused upgrades too", async () => {
+  it("is on rejected upgrades too", async () => {
     const upgrade = { connection: "Upgrade", upgrade: "websocket" };
     for (const headers of [upgrade, { ...upgrade, ...lab.bearer, origin: "null" }, { ...upgrade, ...lab.bearer }]) {
       const { headers: answered } = await lab.ask("/api/events", { headers });

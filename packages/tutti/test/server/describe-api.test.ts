@@ -1,4 +1,4 @@
-// The description of the API: sound OpenAPI, complete, and true of what the server answers.
+// The OpenAPI description is valid, complete, and matches the server's responses.
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readRouteKey, type Route } from "../../src/schema/api/route.ts";
@@ -14,7 +14,7 @@ const operations = Object.entries(description.paths).flatMap(([path, methods]) =
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema({ $id: "urn:tutti:api", ...description });
 
-/** The part of OpenAPI 3.1 that we use, closed: what is not here we do not write. */
+/** Strict schema of the subset of OpenAPI 3.1 that we use. */
 const SHAPE = {
   type: "object",
   required: ["openapi", "info", "paths", "components", "security"],
@@ -95,7 +95,7 @@ const SHAPE = {
 };
 
 describe("the description", () => {
-  it("has the shape of OpenAPI 3.1 and a version of its own", () => {
+  it("is valid OpenAPI 3.1 with its own version", () => {
     const check = ajv.compile(SHAPE);
     expect([check(description), check.errors]).toEqual([true, null]);
     expect(description.info.version).toBe(API_VERSION);
@@ -104,7 +104,7 @@ describe("the description", () => {
     expect(check(broken)).toBe(false);
   });
 
-  it("has every route of the table at every address, and no other", () => {
+  it("lists every route of the table under every address, and no other route", () => {
     const wanted = Object.keys(ROUTES)
       .flatMap((key) => [key, aliasOf(key) ?? []].flat())
       .map((key) => key.replaceAll(/:(\w+)/g, "{$1}"));
@@ -112,7 +112,7 @@ describe("the description", () => {
     expect(found.toSorted()).toEqual(wanted.toSorted());
   });
 
-  it("gives every operation a name of its own, and every part of a path that varies its parameter", () => {
+  it("gives every operation a unique id and every path parameter an entry", () => {
     const names = operations.map(({ operation }) => operation.operationId);
     expect(new Set(names).size).toBe(names.length);
     for (const { path, operation } of operations) {
@@ -122,7 +122,7 @@ describe("the description", () => {
     }
   });
 
-  it("holds no reference that leads nowhere and no schema that cannot be used", () => {
+  it("has no dangling reference and no invalid schema", () => {
     const refs = [...JSON.stringify(description).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => ref!);
     expect(refs.length).toBeGreaterThan(50);
     for (const ref of new Set(refs)) {
@@ -137,7 +137,7 @@ describe("the description", () => {
     }
   });
 
-  it("describes errors by their statuses and codes, in the one shape (E66)", () => {
+  it("lists errors by status and code, all in the same shape (E66)", () => {
     const { responses } = description.paths["/api/orchestrator/{id}/retry"]!["post"]!;
     expect(Object.keys(responses)).toEqual(["200", "400", "401", "403", "404", "409", "413", "429", "500"]);
     expect(responses["404"]!.description).toBe("run_not_found, task_not_found");
@@ -150,7 +150,7 @@ describe("the description", () => {
   });
 });
 
-/** Where in an operation schemas are. */
+/** JSON pointers of the schemas in an operation. */
 function schemasOf({ parameters, requestBody, responses }: Operation): string[] {
   const type = (name: string) => name.replaceAll("/", "~1");
   return [
@@ -162,7 +162,7 @@ function schemasOf({ parameters, requestBody, responses }: Operation): string[] 
   ];
 }
 
-describe("over the wire", () => {
+describe("the served description", () => {
   let lab: ServerLab;
   let id: string;
   beforeAll(async () => {
@@ -173,13 +173,13 @@ describe("over the wire", () => {
   });
   afterAll(() => lab.tearDown());
 
-  it("is served as JSON, and needs the token", async () => {
+  it("is JSON and needs the token", async () => {
     const { status, json } = await lab.api("/api/openapi.json");
     expect([status, json]).toEqual([200, JSON.parse(JSON.stringify(description))]);
     expect((await lab.ask("/api/openapi.json")).status).toBe(401);
   });
 
-  it("is true of what the server answers about a run", async () => {
+  it("matches the server's responses about a run", async () => {
     const paths = Object.entries<Route>(ROUTES)
       .map(([key, route]) => ({ ...readRouteKey(key), route }))
       .filter(({ method, path, route }) => method === "GET" && /:id(\/\w+)?$/.test(path) && route.type === undefined)
@@ -194,7 +194,7 @@ describe("over the wire", () => {
     }
   });
 
-  it("is also a page, made here, that loads nothing from elsewhere and runs no script", async () => {
+  it("is also an HTML page that loads no external resource and runs no script", async () => {
     const { status, headers, text } = await lab.api("/api/docs");
     expect([status, headers["content-type"]]).toEqual([200, "text/html; charset=UTF-8"]);
     expect(headers["content-security-policy"]).toContain("default-src 'self'");

@@ -1,4 +1,4 @@
-// The events of document 004 as a client of the live events hears them: every type with at least the documented members.
+// Live events carry at least the members that document 004 lists for their type.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Frame } from "../../src/server/frame.ts";
 import { NO_TOOLS } from "../../src/schema/worker.ts";
@@ -38,7 +38,7 @@ const session = (taskId: string, id = run) => ({
 });
 
 describe("the events of a run", () => {
-  it("tell that it was created and started, and each phase (D4-485, D4-486, D4-487)", () => {
+  it("report its creation, its start and each phase (D4-485, D4-486, D4-487)", () => {
     const { cwd } = lab.engine.get(run)!;
     expect(first("orchestrator:created")).toMatchObject({ id: run, templateId: "_default", cwd, status: "created" });
     const { mainSessionId } = lab.engine.get(run)!;
@@ -51,7 +51,7 @@ describe("the events of a run", () => {
     ]);
   });
 
-  it("tell its analysis, what its main session does, and how it was completed (D4-491, D4-493, D4-494)", () => {
+  it("report its analysis, the progress of its main session, and its completion (D4-491, D4-493, D4-494)", () => {
     expect(first("orchestrator:progress")).toMatchObject({ id: run, stats: { total: 1, reads: 1 } });
     const analysis = { summary: "a small project", recommendedSplits: 2 };
     expect(first("orchestrator:analysisComplete")).toMatchObject({ id: run, analysis });
@@ -63,13 +63,13 @@ describe("the events of a run", () => {
     });
   });
 
-  it("tell of each worker from its beginning to its completion (D4-497, D4-498, D4-499, D4-504)", () => {
-    const own = session("a");
+  it("report each worker from its start to its completion (D4-497, D4-498, D4-499, D4-504)", () => {
+    const sessionData = session("a");
     const of = (type: string) => about(type).find((data) => (data as { taskId?: string }).taskId === "a");
-    expect(of("worker:spawning")).toMatchObject(own);
-    expect(of("worker:spawned")).toMatchObject({ ...own, task: { id: "a", title: "Title of a" } });
-    expect(of("worker:started")).toMatchObject(own);
-    expect(of("worker:completed")).toMatchObject({ ...own, output: "wrote a", outputFiles: ["docs/a.md"] });
+    expect(of("worker:spawning")).toMatchObject(sessionData);
+    expect(of("worker:spawned")).toMatchObject({ ...sessionData, task: { id: "a", title: "Title of a" } });
+    expect(of("worker:started")).toMatchObject(sessionData);
+    expect(of("worker:completed")).toMatchObject({ ...sessionData, output: "wrote a", outputFiles: ["docs/a.md"] });
     const order = socket.frames
       .filter(({ data }) => (data as { taskId?: string }).taskId === "a")
       .map(({ type }) => type);
@@ -77,7 +77,7 @@ describe("the events of a run", () => {
     expect(order.filter((type) => steps.includes(type))).toEqual(steps);
   });
 
-  it("tell what a worker reports of its progress, with the tools that it has called (D4-044, D4-051, D4-503)", async () => {
+  it("report a worker's progress with its tool calls (D4-044, D4-051, D4-503)", async () => {
     const report = {
       task_id: "d",
       status: "blocked",
@@ -93,28 +93,28 @@ describe("the events of a run", () => {
     const id = await lab.create(agent, { autoStart: true, config: { autoSpawn: true } });
     const reported = () => about("worker:progress", id).find((data) => (data as { progress?: number }).progress === 40);
     await socket.until(() => reported() !== undefined);
-    const own = session("d", id);
+    const sessionData = session("d", id);
     const toolStats = { ...NO_TOOLS, total: 1, reads: 1 };
     const shown = { progress: 40, currentAction: "waiting for the lock" };
-    expect(reported()).toMatchObject({ ...own, ...shown, status: "blocked", toolStats });
+    expect(reported()).toMatchObject({ ...sessionData, ...shown, status: "blocked", toolStats });
     expect(lab.engine.get(id)!.workers["d"]).toMatchObject({ ...shown, status: "running", toolStats });
     await lab.engine.cancel(id);
     await lab.until(id, ({ released }) => released);
     await socket.reached(lab.engine.lastSeq());
   });
 
-  it("tell of failures and of sessions that are deleted (D4-505, D4-509)", () => {
+  it("report failures and deleted sessions (D4-505, D4-509)", () => {
     expect(first("worker:failed", failing)).toMatchObject({ ...session("b", failing), error: "no luck" });
     expect(first("workers:deleted", failing)).toEqual({ orchestratorId: failing, count: 1 });
   });
 
-  it("reach a client as they stand in the log, none left out", () => {
+  it("reach a client exactly as they are in the log", () => {
     expect(socket.frames).toEqual(lab.stored());
   });
 });
 
 describe("the events of the server itself", () => {
-  it("tell of templates that are made, changed and taken away, and belong to no run (D4-521, D4-522, D4-523)", async () => {
+  it("report created, changed and deleted templates and belong to no run (D4-521, D4-522, D4-523)", async () => {
     await lab.post("/api/orchestrator/templates", { id: "mine", name: "Mine", extends: "_default" });
     await lab.put("/api/orchestrator/templates/mine", { name: "Ours" });
     await lab.delete("/api/orchestrator/templates/mine");

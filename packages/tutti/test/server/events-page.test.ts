@@ -1,4 +1,3 @@
-// The page of events: up to date, and complete.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { eventsFile, renderEvents } from "../../../../scripts/generate-events.mjs";
@@ -7,11 +6,11 @@ import { EVENTS } from "../../src/schema/event.ts";
 const page = readFileSync(eventsFile, "utf8");
 
 describe("docs/events.md", () => {
-  it("is what the generator makes of the schemas; if not, npm run schemas writes it", () => {
+  it("is up to date with the schemas; `npm run schemas` updates it", () => {
     expect(page).toBe(renderEvents());
   });
 
-  it("has every type of event with every member, and the comments beside them (E68)", () => {
+  it("lists every event type with its members and their comments (E68)", () => {
     const sections = new Map(page.split("\n## ").map((part) => [part.split("\n")[0]!.replaceAll("`", ""), part]));
     for (const [type, schema] of Object.entries(EVENTS)) {
       for (const member of Object.keys(schema.shape)) expect(sections.get(type), type).toContain(`| \`${member}\` |`);

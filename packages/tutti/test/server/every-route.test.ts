@@ -1,4 +1,4 @@
-// Every route of the table, held to what the table says of it. A route without its cases fails here.
+// Every route behaves as `ROUTES` declares. A route without cases in route-cases.ts fails here.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { dependsOnState, errorsOf, readRouteKey, takesInput, type Route } from "../../src/schema/api/route.ts";
@@ -23,8 +23,8 @@ async function ask(key: string, { params = {}, query = {}, body, headers = {} }:
   const { method, path } = readRouteKey(key);
   const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? "x"));
   const search = new URLSearchParams(query).toString();
-  const asked = { method, body, headers: { ...token, ...headers } };
-  const response = await lab.open(`${filled}${search === "" ? "" : `?${search}`}`, asked);
+  const request = { method, body, headers: { ...token, ...headers } };
+  const response = await lab.open(`${filled}${search === "" ? "" : `?${search}`}`, request);
   const type = response.headers["content-type"] ?? "";
   if (type.startsWith("text/event-stream")) {
     response.destroy();
@@ -40,11 +40,11 @@ async function ask(key: string, { params = {}, query = {}, body, headers = {} }:
 }
 
 describe("the table of routes", () => {
-  it("has a success, a wrong input and, where state matters, a conflict for every route", () => {
+  it("has cases for a success, an invalid input and, for stateful routes, a conflict", () => {
     expect(missingCases(ROUTES, CASES)).toEqual([]);
   });
 
-  it("is not satisfied by a route that nobody tries", () => {
+  it("reports a route without cases", () => {
     const odd: Route = { summary: "", body: z.string(), response: z.string(), errors: ["wrong_state"] };
     const key = "POST /api/odd";
     expect(missingCases({ [key]: odd }, {})).toEqual([`${key}: success`, `${key}: wrong input`, `${key}: conflict`]);
@@ -53,7 +53,7 @@ describe("the table of routes", () => {
     expect(missingCases(plain, { "GET /api/odd": { success: NO_CASE } })).toEqual([]);
   });
 
-  it("puts fixed words before names, so that none is taken for the other (E63)", () => {
+  it("matches fixed path segments before parameters (E63)", () => {
     const order = inRoutingOrder(Object.keys(ROUTES) as RouteKey[]);
     const place = (key: RouteKey) => order.indexOf(key);
     expect(place("GET /api/orchestrator/templates")).toBeLessThan(place("GET /api/orchestrator/:id"));
@@ -62,7 +62,7 @@ describe("the table of routes", () => {
     );
   });
 
-  it("names only errors with a status that is documented", () => {
+  it("lists only errors with a documented status", () => {
     const documented = [400, 401, 403, 404, 409, 413, 422, 429, 500];
     for (const [key, route] of TABLE) {
       for (const code of errorsOf(key, route)) expect(documented, `${key} ${code}`).toContain(ERRORS[code].status);
@@ -70,19 +70,19 @@ describe("the table of routes", () => {
   });
 });
 
-describe("a sound request", () => {
-  it.each(TABLE)("to %s is answered as the table says (E66)", async (key, route) => {
+describe("a valid request", () => {
+  it.each(TABLE)("to %s gets the response that the table declares (E66)", async (key, route) => {
     const answered = await ask(key, await CASES[key].success(scene));
     expect([answered.status, answered.text]).toEqual([route.status ?? 200, answered.text]);
     expect(answered.type).toContain(route.type ?? "application/json");
-    // What the schema does not know would be left out by it, so nothing is answered that is not described.
+    // Parsing drops unknown members, so equality shows that the response has no undocumented ones.
     if (route.type === undefined) expect(route.response.parse(answered.json)).toEqual(answered.json);
   });
 });
 
-describe("a wrong request", () => {
+describe("an invalid request", () => {
   const taking = TABLE.filter(([key, route]) => takesInput(key, route));
-  it.each(taking)("to %s is refused with a code that the table names", async (key, route) => {
+  it.each(taking)("to %s is rejected with a code that the table lists", async (key, route) => {
     const { status, json } = await ask(key, await CASES[key].wrong!(scene));
     expect([400, 404, 422]).toContain(status);
     expect(Object.keys(json.error).filter((name) => name !== "details")).toEqual(["code", "message"]);
@@ -90,7 +90,7 @@ describe("a wrong request", () => {
   });
 
   const aliases = TABLE.flatMap(([key]) => aliasOf(key) ?? []);
-  it.each(aliases)("to %s is refused as it is at the long address", async (alias) => {
+  it.each(aliases)("to %s is rejected like one to the long address", async (alias) => {
     const key = alias.replace("/api/templates", "/api/orchestrator/templates") as RouteKey;
     const call = await CASES[key].wrong!(scene);
     const [short, long] = [await ask(alias, call), await ask(key, call)];
@@ -99,15 +99,15 @@ describe("a wrong request", () => {
 });
 
 describe("a request without a token", () => {
-  it.each(TABLE)("to %s is refused with 401, unless the table calls it open", async (key, { open }) => {
+  it.each(TABLE)("to %s returns 401 unless the table marks the route as open", async (key, { open }) => {
     const { status, json } = await ask(key, {}, {});
     expect([status, json?.error?.code]).toEqual(open ? [200, undefined] : [401, "unauthorized"]);
   });
 });
 
-describe("a request at the wrong moment", () => {
+describe("a request that conflicts with the state", () => {
   const stateful = TABLE.filter(([, route]) => dependsOnState(route));
-  it.each(stateful)("to %s is refused with 409", async (key, route) => {
+  it.each(stateful)("to %s returns 409", async (key, route) => {
     const { status, json } = await ask(key, await CASES[key].conflict!(scene));
     expect([status, json]).toEqual([409, json]);
     expect(route.errors).toContain(json.error.code);

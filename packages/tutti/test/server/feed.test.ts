@@ -1,4 +1,4 @@
-// The law of the live events, on logs and orders that no run would produce by chance.
+// Property test of `Feed` with random logs and random publication orders.
 import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -11,7 +11,7 @@ import type { Outlet } from "../../src/server/outlet.ts";
 
 const RARE = "workspace:released";
 
-/** A log whose events can be told in another order than they were stored in, and later. */
+/** A log that publishes events later, and in another order, than it stored them. */
 class LateLog implements EventLog {
   readonly stored: StoredEvent[] = [];
   #untold: StoredEvent[] = [];
@@ -28,7 +28,7 @@ class LateLog implements EventLog {
     this.#untold.push(event);
   }
 
-  /** Tells what nobody has heard of but the first few, the order turned around within groups of this size. */
+  /** Publishes the unpublished events except the first few, reversed within groups of this size. */
   tell(group: number, heldBack = 0): void {
     const untold = this.#untold.splice(heldBack);
     for (let i = 0; i < untold.length; i += group) {
@@ -54,12 +54,12 @@ class LateLog implements EventLog {
   }
 }
 
-/** A client that takes each page only after some turns of the loop. */
+/** A client that reads each page after some turns of the event loop. */
 class SlowOutlet implements Outlet {
   readonly seqs: number[] = [];
-  readonly #gone = Promise.withResolvers<void>();
+  readonly #closing = Promise.withResolvers<void>();
   readonly #turns: number;
-  readonly closed = this.#gone.promise;
+  readonly closed = this.#closing.promise;
 
   constructor(turns: number) {
     this.#turns = turns;
@@ -75,8 +75,8 @@ class SlowOutlet implements Outlet {
 
   buffered = () => 0;
   beat = () => {};
-  end = () => this.#gone.resolve();
-  cut = () => this.#gone.resolve();
+  end = () => this.#closing.resolve();
+  cut = () => this.#closing.resolve();
 }
 
 const run = fc.constantFrom("orch_a", "orch_b");
@@ -115,7 +115,7 @@ type Step = {
 };
 
 describe("the feed", () => {
-  it("gives every follower each event it asked for once and in order, whenever it comes and whatever order it hears them in", async () => {
+  it("sends every follower its events once and in order, whenever it joins and in whatever order they are published", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25, size: "max" }), async (steps: Step[]) => {
         const log = new LateLog();
@@ -133,14 +133,14 @@ describe("the feed", () => {
                 .events({ ...bounds, ...(only === null ? {} : { run: only! }) })
                 .filter(({ type }) => types?.has(type) ?? true);
             const begin = after ?? log.lastSeq();
-            // Only one who begins now has a tail: what is stored at this moment.
+            // Only a follower without `after` has a tail, taken from the events stored now.
             const first = after === null && tail > 0 ? due({}).slice(-tail) : [];
             followers.push({ outlet, due: () => [...first, ...due({ after: begin })] });
             feed.follow(outlet, { after: after!, run: only!, types, ...(after === null ? { tail } : {}) });
           }
         }
         log.tell(2);
-        // Enough for the slowest follower to read the longest log in pages.
+        // Enough turns for the slowest follower to read the longest log page by page.
         for (let i = 0; i < 250; i++) await turn();
         for (const { outlet, due } of followers) expect(outlet.seqs).toEqual(due().map(({ seq }) => seq));
         feed.close();

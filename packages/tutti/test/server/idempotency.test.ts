@@ -1,4 +1,3 @@
-// Requests for runs that are sent more than once.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
 import { ServerLab } from "./server-lab.ts";
@@ -23,7 +22,7 @@ const post = (key: string, body: unknown) =>
 const count = () => lab.engine.summaries().length;
 
 describe("a request with an Idempotency-Key", () => {
-  it("makes one run, and is answered 200 with the first answer when it is repeated, also after a restart", async () => {
+  it("creates one run, and a repeat returns 200 with the first response, also after a restart", async () => {
     const first = await post("one", request());
     expect(first.status).toBe(201);
     const again = await post("one", request());
@@ -38,7 +37,7 @@ describe("a request with an Idempotency-Key", () => {
     expect(count()).toBe(2);
   });
 
-  it("that also starts the run says so again, however far the run has come", async () => {
+  it("and autoStart gets the same response again, whatever the status of the run is now", async () => {
     const first = await post("go", request({ autoStart: true }));
     expect([first.status, first.json.status]).toEqual([201, "analyzing"]);
     await lab.until(first.json.orchestratorId, ({ status }) => status === "confirming");
@@ -46,10 +45,10 @@ describe("a request with an Idempotency-Key", () => {
     expect([again.status, again.json]).toEqual([200, first.json]);
   });
 
-  it("finishes what was begun if the server died between making the run and starting it", async () => {
+  it("starts the run if the server died between creating and starting it", async () => {
     const body = request({ autoStart: true });
     await post("cut", body);
-    // The log as it would be if the server had died right after the run was made.
+    // The log of a server that died right after it created the run.
     const [made] = lab.engine.summaries();
     const { idempotency } = made!;
     const { id } = await lab.engine.create({ ...request(), idempotency: { ...idempotency!, key: "died" } });
@@ -57,7 +56,7 @@ describe("a request with an Idempotency-Key", () => {
     expect([again.status, again.json]).toEqual([200, { orchestratorId: id, status: "analyzing" }]);
   });
 
-  it("is the same request whatever the order of its members, and refused with 422 if it says something else", async () => {
+  it("matches in any order of members, and returns 422 if the content differs", async () => {
     const first = await post("same", request({ customVariables: { A: 1, B: 2 } }));
     const turned = Object.fromEntries(Object.entries(request({ customVariables: { B: 2, A: 1 } })).toReversed());
     expect((await post("same", turned)).json).toEqual(first.json);
@@ -65,7 +64,7 @@ describe("a request with an Idempotency-Key", () => {
     expect([other.status, other.json.error.code, count()]).toEqual([422, "idempotency_mismatch", 1]);
   });
 
-  it("makes one run when it is sent many times at once", async () => {
+  it("creates one run when it is sent many times at once", async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => post("many", request())));
     expect(answers.filter(({ status }) => status === 201).length).toBe(1);
     expect(answers.filter(({ status }) => status === 200).length).toBe(7);
@@ -73,18 +72,18 @@ describe("a request with an Idempotency-Key", () => {
     expect(count()).toBe(1);
   });
 
-  it("that was refused made nothing, so it can be sent again", async () => {
+  it("can be sent again after a rejection, which created no run", async () => {
     expect((await post("try", request({ templateId: "nobody" }))).status).toBe(422);
     expect((await post("try", request())).status).toBe(201);
   });
 
-  it("with a name that is none is refused with 400", async () => {
+  it("that is malformed returns 400", async () => {
     expect((await post("x".repeat(256), request())).status).toBe(400);
     expect((await post("", request())).status).toBe(400);
     expect(count()).toBe(0);
   });
 
-  it("is forgotten with its run, and not inherited by a fork", async () => {
+  it("is forgotten when its run is deleted, and a fork does not inherit it", async () => {
     const { json } = await post("gone", request());
     await lab.engine.start(json.orchestratorId);
     await lab.until(json.orchestratorId, ({ status }) => status === "confirming");

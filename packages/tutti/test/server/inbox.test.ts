@@ -1,4 +1,4 @@
-// What waits for a person, over the API.
+// The `/api/inbox` routes.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 import { ServerLab } from "./server-lab.ts";
@@ -19,7 +19,7 @@ async function waitingPlan(name: string, ...workers: object[]): Promise<string> 
 }
 
 describe("the inbox", () => {
-  it("holds a plan until it is approved, once", async () => {
+  it("lists a plan until it is approved, which works once", async () => {
     const id = await waitingPlan("approve.json", goodWorker);
     const [item] = await inbox();
     expect(item).toMatchObject({
@@ -43,7 +43,7 @@ describe("the inbox", () => {
     expect(run.status).toBe("completed");
   });
 
-  it("cancels the run whose plan is not approved", async () => {
+  it("cancels the run of a rejected plan", async () => {
     const id = await waitingPlan("reject.json", goodWorker);
     const [item] = await inbox();
     expect((await lab.post(`/api/inbox/${item.id}`, { approve: false })).json).toEqual({ success: true });
@@ -51,7 +51,7 @@ describe("the inbox", () => {
     await lab.until(id, ({ released }) => released);
   });
 
-  it("brings an answer to the agent that asked, in the order of asking", async () => {
+  it("sends each answer to the agent that asked, in the order of the questions", async () => {
     const asking = worker("a", { say: "hm", then: "ask:Which one?" }, { write: { "a.md": "a" }, block: done({}) });
     const id = await waitingPlan("ask.json", asking);
     await lab.engine.confirm(id);
@@ -88,12 +88,12 @@ describe("the inbox", () => {
     ["both at once", { text: "yes", option: 0 }],
     ["a number", { text: 1 }],
     ["without a word", { text: "  " }],
-  ])("refuses an answer that is %s with 400", async (_, body) => {
+  ])("rejects an answer that is %s with 400", async (_, body) => {
     const { status, json } = await lab.post("/api/inbox/whatever", body);
     expect([status, json.error.code]).toEqual([400, "invalid_input"]);
   });
 
-  it("refuses a text for a plan and an approval of a question with 400", async () => {
+  it("rejects a text for a plan and an approval of a question with 400", async () => {
     const id = await waitingPlan("kinds.json", worker("a", { then: "ask:Which?" }));
     const [plan] = await inbox();
     expect((await lab.post(`/api/inbox/${plan.id}`, { text: "yes" })).status).toBe(400);

@@ -1,4 +1,4 @@
-// What a server may be told to hold back: how often somebody asks, and in which folders runs may work.
+// Rate limits and allowed folders.
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -17,7 +17,7 @@ afterEach(async () => {
   await lab.tearDown();
 });
 
-/** A second server on the same engine, with options of its own. */
+/** A second server on the same engine with other options. */
 async function serve(options: Partial<ServerOptions>): Promise<number> {
   const { engine, templates } = lab.local;
   const { token, tokens } = lab;
@@ -28,7 +28,7 @@ async function serve(options: Partial<ServerOptions>): Promise<number> {
 }
 
 describe("a rate limit", () => {
-  it("answers 429 with the time to wait once the permits of a minute are used, and lets nobody guess tokens", async () => {
+  it("returns 429 with the time to wait after the requests of a minute, also for guessed tokens", async () => {
     const port = await serve({ rateLimit: { perMinute: 3 } });
     const headers = { authorization: "Bearer wrong" };
     const statuses = [];
@@ -40,7 +40,7 @@ describe("a rate limit", () => {
     expect(refused.json.error.details).toEqual({ retryAfterSeconds: Number(refused.headers["retry-after"]) });
   });
 
-  it("counts pages too, which a token in the address or a cookie opens", async () => {
+  it("counts pages too, with a token in the URL and with a cookie", async () => {
     const port = await serve({ rateLimit: { perMinute: 2 } });
     expect((await lab.ask("/?token=wrong", { port })).status).toBe(401);
     expect((await lab.ask("/", { port, headers: { cookie: `tutti_${port}=wrong` } })).status).toBe(401);
@@ -61,16 +61,16 @@ describe("a rate limit", () => {
     expect((await lab.ask("/api/events", { port, headers: upgrade })).status).toBe(429);
   });
 
-  it("does not exist on loopback unless it is asked for", async () => {
-    const asked = Array.from({ length: 700 }, () => lab.ask("/api/health"));
-    expect(new Set((await Promise.all(asked)).map(({ status }) => status))).toEqual(new Set([200]));
+  it("is off on loopback by default", async () => {
+    const requests = Array.from({ length: 700 }, () => lab.ask("/api/health"));
+    expect(new Set((await Promise.all(requests)).map(({ status }) => status))).toEqual(new Set([200]));
   });
 
-  it("allows something, or the server does not start", () => {
+  it("must allow at least one request per minute", () => {
     for (const perMinute of [0, -1, Number.NaN]) expect(() => new RateLimiter({ perMinute })).toThrow(/at least/);
   });
 
-  it("fills up evenly, for each address by itself, and survives a clock that is set back", () => {
+  it("refills evenly per address and tolerates a clock that is set back", () => {
     const limiter = new RateLimiter({ perMinute: 2 });
     const may = (address: string, now: number) => {
       try {
@@ -97,20 +97,20 @@ describe("a list of folders", () => {
     return lab.api("/api/orchestrator", { port, method: "POST", body });
   };
 
-  it("lets runs work inside, and refuses everything else with 403, whether it is there or not", async () => {
+  it("allows runs inside of it and returns 403 for other folders, whether they exist or not", async () => {
     const port = await serve({ folders: [lab.lab.repo] });
     mkdirSync(join(lab.lab.repo, "docs"), { recursive: true });
     expect((await create(port, lab.lab.repo)).status).toBe(201);
     expect((await create(port, join(lab.lab.repo, "docs"))).status).toBe(201);
     expect((await create(port, join(lab.lab.repo, "nowhere"))).status).toBe(422);
     for (const cwd of [lab.lab.folder, `${lab.lab.repo}-other`, join(lab.lab.repo, ".."), "/", "/nowhere"]) {
-      const before = lab.engine.lastSeq();
+      const seqBefore = lab.engine.lastSeq();
       const { status, json } = await create(port, cwd);
-      expect([cwd, status, json.error.code, lab.engine.lastSeq()]).toEqual([cwd, 403, "forbidden", before]);
+      expect([cwd, status, json.error.code, lab.engine.lastSeq()]).toEqual([cwd, 403, "forbidden", seqBefore]);
     }
   });
 
-  it("follows links before it judges, in what is asked and in the list", async () => {
+  it("resolves links in the request and in the list before the check", async () => {
     const inside = join(lab.lab.folder, "inside");
     mkdirSync(inside);
     symlinkSync(lab.lab.repo, join(inside, "out"));
@@ -121,23 +121,23 @@ describe("a list of folders", () => {
     expect((await create(await serve({ folders: [link] }), lab.lab.repo)).status).toBe(201);
   });
 
-  it("refuses a folder inside whose repository begins outside", async () => {
+  it("rejects a folder inside of it whose repository starts outside", async () => {
     const docs = join(lab.lab.repo, "docs");
     mkdirSync(docs, { recursive: true });
     const { status, json } = await create(await serve({ folders: [docs] }), docs);
     expect([status, json.error.code]).toEqual([403, "forbidden"]);
   });
 
-  it("holds for the projects of templates too", async () => {
+  it("applies to the projects of templates too", async () => {
     const port = await serve({ folders: [lab.lab.repo] });
     const get = (project: string) => lab.api(`/api/templates?project=${encodeURIComponent(project)}`, { port });
     expect((await get(lab.lab.repo)).status).toBe(200);
     expect((await get(lab.lab.folder)).status).toBe(403);
   });
 
-  it("is not needed: without one any folder will do, and with an empty one none", () => {
+  it("is optional: without a list any folder is allowed, and with an empty list none", () => {
     expect(() => allowedFolders(undefined).check("/")).not.toThrow();
-    expect(() => allowedFolders([]).check("/")).toThrow(/does not work in/);
+    expect(() => allowedFolders([]).check("/")).toThrow(/is not allowed on this server/);
     expect(() => allowedFolders(["/"]).check("/anything/at/all")).not.toThrow();
   });
 });

@@ -1,4 +1,4 @@
-// The live events: what a client sees is the log, whatever carries it and however often it comes back.
+// Live events equal the log over WebSocket and server-sent events, also across reconnects.
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { once } from "node:events";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
@@ -14,7 +14,7 @@ afterAll(() => lab.tearDown());
 
 const upTo = (last: number, from = 0) => Array.from({ length: last - from }, (_, i) => from + i + 1);
 
-/** Many events of many runs at once: each run is made and cancelled. */
+/** Creates and cancels many runs at once. */
 async function burst(runs: number): Promise<number> {
   const request = { templateId: "documentation", cwd: lab.lab.repo, message: "never mind", agent };
   for (let i = 0; i < runs; i += 10) {
@@ -52,35 +52,38 @@ describe("a whole run", () => {
   });
 });
 
-describe("where a client begins", () => {
-  it("is now, unless it says how far it came", async () => {
-    const before = await burst(5);
+describe("the starting point of a client", () => {
+  it("is now, unless `after` names its last event", async () => {
+    const lastBefore = await burst(5);
     const [socket, stream] = [await lab.socket(), await lab.stream()];
-    const [late, lateStream] = [await lab.socket(`?after=${before - 3}`), await lab.stream(`?after=${before - 3}`)];
+    const [late, lateStream] = [
+      await lab.socket(`?after=${lastBefore - 3}`),
+      await lab.stream(`?after=${lastBefore - 3}`),
+    ];
     const last = await burst(1);
     for (const follower of [socket, stream]) {
       await follower.reached(last);
-      expect(follower.seqs()).toEqual(upTo(last, before));
+      expect(follower.seqs()).toEqual(upTo(last, lastBefore));
     }
     for (const follower of [late, lateStream]) {
       await follower.reached(last);
-      expect(follower.seqs()).toEqual(upTo(last, before - 3));
+      expect(follower.seqs()).toEqual(upTo(last, lastBefore - 3));
     }
   });
 
-  it("is told by Last-Event-ID, which counts more than the address that a browser repeats", async () => {
+  it("is Last-Event-ID if it is sent, whatever the URL that a browser repeats says", async () => {
     const last = await burst(1);
     const stream = await lab.stream("?after=0", { "last-event-id": String(last - 2) });
     await stream.reached(last);
     expect(stream.seqs()).toEqual([last - 1, last]);
   });
 
-  it.each(["?after=-1", "?after=now", "?after=1.5", "?run="])("is refused with 400 for %s", async (query) => {
+  it.each(["?after=-1", "?after=now", "?after=1.5", "?run="])("returns 400 for %s", async (query) => {
     const { status, json } = await lab.api(`/api/events${query}`, { headers: { accept: "text/event-stream" } });
     expect([status, json.error.code]).toEqual([400, "invalid_input"]);
   });
 
-  it("is refused with 400 without a WebSocket and without Accept", async () => {
+  it("returns 400 without a WebSocket and without Accept", async () => {
     expect((await lab.api("/api/events")).status).toBe(400);
     expect((await lab.api("/api/events", { method: "HEAD", headers: { accept: "text/event-stream" } })).status).toBe(
       400,
@@ -88,8 +91,8 @@ describe("where a client begins", () => {
   });
 });
 
-describe("no gap and no repeat", () => {
-  it("between what is stored and what happens meanwhile, for clients that come at any moment", async () => {
+describe("a client misses and repeats no event", () => {
+  it("between stored and new events, whenever it connects", async () => {
     await burst(40);
     const work = burst(30);
     const followers = [];
@@ -107,7 +110,7 @@ describe("no gap and no repeat", () => {
     }
   });
 
-  it("over a client that comes back again and again while events arrive", async () => {
+  it("when it reconnects again and again while events arrive", async () => {
     const work = burst(20);
     const seen: number[] = [];
     const made = { all: false };
@@ -123,7 +126,7 @@ describe("no gap and no repeat", () => {
     expect(seen).toEqual(upTo(await work));
   });
 
-  it("over a restart of the server on the same data", async () => {
+  it("across a restart of the server on the same data", async () => {
     const first = await lab.socket("?after=0");
     await first.reached(await burst(3));
     const { port } = lab.server;
@@ -138,8 +141,8 @@ describe("no gap and no repeat", () => {
   });
 });
 
-describe("what a client wants", () => {
-  it("is narrowed by run and by type, for what is stored and for what comes", async () => {
+describe("the filter of a client", () => {
+  it("selects stored and new events by run and by type", async () => {
     const [mine, other] = [await lab.create(agent), await lab.create(agent)];
     const queries = [
       `?run=${mine}`,
@@ -171,7 +174,7 @@ describe("what a client wants", () => {
     expect([none!.frames, noneStream!.frames]).toEqual([[], []]);
   });
 
-  it("is narrowed by the first subscription, and changed by those that follow", async () => {
+  it("is narrowed by the first subscription and changed by later ones", async () => {
     const ids = [await lab.create(agent), await lab.create(agent), await lab.create(agent)] as const;
     const [a, b, c] = ids;
     const say = (type: string, orchestratorId: string) => ({ type, channel: "orchestrator", orchestratorId });
@@ -205,7 +208,7 @@ describe("a WebSocket message", () => {
     ["without a run", { type: "subscribe", channel: "orchestrator" }],
     ["with a name too long for a run", { type: "subscribe", channel: "orchestrator", orchestratorId: "x".repeat(101) }],
     ["of bytes", Buffer.from([0, 255, 1])],
-  ])("that is %s changes nothing", async (_, message) => {
+  ])("that is %s is ignored", async (_, message) => {
     const follower = await lab.socket();
     await follower.say(message);
     const last = await burst(1);
@@ -213,11 +216,11 @@ describe("a WebSocket message", () => {
     expect(follower.seqs().length).toBeGreaterThan(0);
   });
 
-  it("that is too large, or breaks the protocol, closes its own socket only", async () => {
+  it("that is too large or violates the protocol closes only its own socket", async () => {
     const [large, broken, other] = [await lab.socket(), await lab.socket(), await lab.socket()];
     large.socket.send("x".repeat(1024 * 1024 + 1));
     expect(await large.closed).toBe(1009);
-    // A frame that the protocol does not allow, straight into the connection.
+    // An illegal frame, written directly to the connection.
     (broken.socket as unknown as { _socket: { write(bytes: Buffer): void } })._socket.write(Buffer.from([0xff, 0xff]));
     expect(await broken.closed).toBe(1002);
     await other.reached(await burst(1));
@@ -225,13 +228,13 @@ describe("a WebSocket message", () => {
 });
 
 describe("a quiet connection", () => {
-  it("hears from the server every 15 seconds, and a socket that does not answer is cut off", async () => {
+  it("gets a heartbeat every 15 seconds, and a socket that does not answer is cut off", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     try {
       await lab.stop();
       await lab.start();
       const [deaf, stream, socket] = [await lab.socket(), await lab.stream(), await lab.socket()];
-      // Its answers to pings go nowhere.
+      // Drops its pongs.
       deaf.socket.pong = () => {};
       for (let beat = 1; beat <= 3; beat++) {
         const pinged = once(socket.socket, "ping");
@@ -248,10 +251,10 @@ describe("a quiet connection", () => {
   });
 });
 
-describe("the end of the server", () => {
-  it("closes every connection at once, and can be asked for twice", async () => {
+describe("the shutdown of the server", () => {
+  it("closes every connection at once and can be requested twice", async () => {
     const [socket, stream] = [await lab.socket("?after=0"), await lab.stream("?after=0")];
-    // The period of grace for requests under way never ends, so that only an immediate close resolves.
+    // The grace period for open requests never ends here, so that only an immediate close resolves.
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
       await Promise.all([lab.server.close(), lab.server.close()]);

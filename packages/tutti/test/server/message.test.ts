@@ -1,4 +1,4 @@
-// What a person says to sessions while a run goes on.
+// Messages of the user to the sessions of an open run.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { done, mainSession, worker } from "../lab/scenarios.ts";
 import { ServerLab } from "./server-lab.ts";
@@ -20,7 +20,7 @@ const create = (sessions: object[], more: object = {}) =>
   lab.create(lab.lab.scenario(sessions, `message-${++scenarios}.json`), more);
 
 describe("a message", () => {
-  it("to a worker at work is stored, and the answer counts only once the worker has heard it", async () => {
+  it("to a running worker is stored, and only an answer after its delivery counts", async () => {
     const answer = { tools: ["Write"], write: { "docs/a.md": "a" }, block: done({ summary: "done" }) };
     const gate = lab.lab.gate();
     const slow = worker("a", { ...answer, waitForFile: gate.file }, answer);
@@ -37,12 +37,12 @@ describe("a message", () => {
     expect([over.outcome, over.workers["a"]!.attempt]).toEqual(["success", 1]);
     const [first, second, ...more] = await prompts(id, sessionId);
     expect([first!.includes("use short words"), second!.includes("use short words"), more]).toEqual([false, true, []]);
-    // Nobody else was told.
+    // No other session received it.
     expect((await prompts(id, over.workers["b"]!.sessionId)).join()).not.toContain("use short words");
     expect((await prompts(id, over.mainSessionId!)).join()).not.toContain("use short words");
   });
 
-  it("to the main session waits for its next turn, and to a task that has not begun for its first", async () => {
+  it("to the main session waits for its next turn, and to a task that has not started for its first turn", async () => {
     const answer = { tools: ["Write"], write: { "docs/a.md": "a" }, block: done({ summary: "done" }) };
     const id = await create([...mainSession([{ id: "a" }]), worker("a", answer)], { autoStart: true });
     await lab.until(id, ({ status }) => status === "confirming");
@@ -58,7 +58,7 @@ describe("a message", () => {
     expect(over.messages.every(({ told }) => told)).toBe(true);
   });
 
-  it("survives the engine: who takes the session up still has it to say", async () => {
+  it("survives the engine: the next engine delivers it to the adopted session", async () => {
     const id = await create(mainSession([{ id: "a" }]));
     await say(id, { text: "be kind" });
     await lab.stop();
@@ -69,7 +69,7 @@ describe("a message", () => {
     expect((await prompts(id, mainSessionId!))[0]).toContain("be kind");
   });
 
-  it("is refused for a run or a worker that is over, for a task that is not there, and without words", async () => {
+  it("is rejected for a finished run or worker, for an unknown task, and without text", async () => {
     const answer = { tools: ["Write"], write: { "docs/a.md": "a" }, block: done({ summary: "done" }) };
     const hangs = worker("b", { say: "hm", then: "hang" });
     const tasks = [{ id: "a" }, { id: "b" }];

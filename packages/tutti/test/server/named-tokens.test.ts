@@ -1,4 +1,4 @@
-// Named tokens on disk: what is kept of them, and that nothing is lost or left open.
+// Named tokens on disk.
 import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ const modeOf = (file: string) => statSync(file).mode & 0o777;
 const refused = (code: string) => expect.objectContaining({ code });
 
 describe("a named token", () => {
-  it("is 256 random bits with its name before them, of which only digests are kept, for the owner alone", () => {
+  it("is its name and 256 random bits; only digests are stored, in a file that only the owner can read", () => {
     const { token, ...row } = tokens.create({ name: "ci", role: "operate" }, 0);
     const [, secret = ""] = /^tutti_ci_([\w-]{43})$/.exec(token) ?? [];
     expect(Buffer.from(secret, "base64url")).toHaveLength(32);
@@ -42,7 +42,7 @@ describe("a named token", () => {
     expect(tokens.create({ name: "ci-2", role: "operate" }).token.slice(-43)).not.toBe(secret);
   });
 
-  it("is found by itself and by its cookie, and by nothing else", () => {
+  it("is found by its text and by its cookie only", () => {
     const { token } = tokens.create({ name: "ci", role: "view" });
     const cookie = tokens.cookieFor(token);
     const { token: other } = tokens.create({ name: "other", role: "admin" });
@@ -66,7 +66,7 @@ describe("a named token", () => {
     expect([tokens.findByCookie(mixed), tokens.findByCookie(cookie.replace("ci.", "other."))]).toEqual([null, null]);
   });
 
-  it("no longer counts once its days are over, but stays in the list until it is revoked", () => {
+  it("is invalid after it expires, but stays in the list until it is revoked", () => {
     const { token, expiresAt } = tokens.create({ name: "guest", role: "view", expiresInDays: 2 }, 0);
     expect(expiresAt).toBe("1970-01-03T00:00:00.000Z");
     const cookie = tokens.cookieFor(token);
@@ -81,7 +81,7 @@ describe("a named token", () => {
     expect(counts(2 * DAY_MS)).toEqual([false, false, false, false]);
   });
 
-  it("is revoked for good: the next one of the same name is another", () => {
+  it("stays revoked when a new token gets the same name", () => {
     const { token } = tokens.create({ name: "ci", role: "admin" });
     const holder = tokens.find(token)!;
     expect(() => tokens.create({ name: "ci", role: "view" })).toThrow(refused("token_exists"));
@@ -96,26 +96,26 @@ describe("a named token", () => {
     ]);
   });
 
-  it.each(["", "CI", "a b", "a_b", "-a", "../token", "a/b", "a".repeat(41), "ä"])("cannot be called %j", (name) => {
+  it.each(["", "CI", "a b", "a_b", "-a", "../token", "a/b", "a".repeat(41), "ä"])("cannot have the name %j", (name) => {
     loadToken(data);
     expect(() => tokens.create({ name, role: "view" })).toThrow(refused("invalid_input"));
     expect(() => tokens.revoke(name)).toThrow(refused("token_not_found"));
     expect(readdirSync(data)).toEqual(["token"]);
   });
 
-  it("whose file is damaged opens nothing, is named, and can be revoked", () => {
+  it("with a damaged file grants no access, is reported by name, and can be revoked", () => {
     const { token } = tokens.create({ name: "ci", role: "admin" });
     const whole = readFileSync(fileOf("ci"), "utf8");
     for (const damaged of ["", whole.slice(0, -5), whole.replace('"admin"', '"owner"'), "{}"]) {
       writeFileSync(fileOf("ci"), damaged);
       expect(tokens.find(token)).toBeNull();
-      expect(() => tokens.list()).toThrow(/ci\.json cannot be read; revoke the token ci/);
+      expect(() => tokens.list()).toThrow(/ci\.json cannot be read\. Revoke the token with "tutti tokens revoke ci"/);
     }
     tokens.revoke("ci");
     expect(tokens.list()).toEqual([]);
   });
 
-  it("that was being made when its process was killed is none, and in nobody's way", () => {
+  it("whose creation was interrupted by a kill does not exist and blocks no new one", () => {
     const { token } = tokens.create({ name: "ci", role: "admin" });
     writeFileSync(join(data, "tokens", ".cd.json.abcdefgh"), "half");
     writeFileSync(join(data, "tokens", "notes.txt"), "not ours");
@@ -125,7 +125,7 @@ describe("a named token", () => {
 });
 
 describe("two processes that write at the same time", () => {
-  it("lose no change of each other's, and only one of them gets a name", async () => {
+  it("lose no change of each other, and only one of them gets a given name", async () => {
     const module = new URL("../../src/server/named-tokens.ts", import.meta.url).href;
     const program = `
       const { NamedTokens } = await import(${JSON.stringify(module)});

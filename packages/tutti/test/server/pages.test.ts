@@ -1,4 +1,4 @@
-// Every route of the table that answers with a list: a bare array, at most `limit` long, that goes on with `after`.
+// Every route that returns a list: a bare array with at most `limit` items that continues with `after`.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { readRouteKey, type Route } from "../../src/schema/api/route.ts";
@@ -9,11 +9,11 @@ import { ServerLab } from "./server-lab.ts";
 type Item = Record<string, unknown>;
 
 interface List {
-  /** What `after` takes of the last item. */
+  /** Returns the value for `after` from the last item. */
   name: string;
-  /** What the items are in the order of; without it, in that of the plan or of a file. */
+  /** The sort key. Without it the items are in the order of the plan or of a file. */
   order?: string;
-  /** Another call than that of the table of cases. */
+  /** A call to use instead of the one in route-cases.ts. */
   call?: (scene: Scene) => Call | Promise<Call>;
 }
 
@@ -55,9 +55,9 @@ beforeAll(async () => {
 });
 afterAll(() => lab.tearDown());
 
-async function read(key: RouteKey, { params = {}, query: asked = {} }: Call, query: object = {}): Promise<Item[]> {
+async function read(key: RouteKey, { params = {}, query: caseQuery = {} }: Call, query: object = {}): Promise<Item[]> {
   const path = readRouteKey(key).path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name]!));
-  const search = new URLSearchParams({ ...asked, ...query });
+  const search = new URLSearchParams({ ...caseQuery, ...query });
   const { status, json } = await lab.api(`${path}?${search.toString()}`);
   expect([key, status, Array.isArray(json)]).toEqual([key, 200, true]);
   return json;
@@ -75,7 +75,7 @@ async function walk(key: RouteKey, call: Call, limit: number, { name }: List): P
 }
 
 describe("a list", () => {
-  it("is everything that answers with an array when it is read", () => {
+  it("is every GET route that returns an array", () => {
     const arrays = Object.entries<Route>(ROUTES).filter(
       ([key, { response }]) => key.startsWith("GET ") && response instanceof z.ZodArray,
     );
@@ -87,7 +87,7 @@ describe("a list", () => {
   });
 
   it.each(Object.entries(LISTS) as [RouteKey, List][])(
-    "at %s is ascending, and comes page by page",
+    "at %s is ascending and can be read page by page",
     async (key, list) => {
       const call = await (list.call ?? CASES[key].success)(scene);
       const whole = await read(key, call);
@@ -100,7 +100,7 @@ describe("a list", () => {
     },
   );
 
-  it("of runs that stand somewhere, or of whole templates, has no empty page before its end", async () => {
+  it("of runs with a status, or of whole templates, has no empty page before its end", async () => {
     const runs = await read("GET /api/orchestrator", {}, { status: "confirming" });
     expect(runs).toHaveLength(2);
     const query = { status: "confirming" };

@@ -1,4 +1,4 @@
-// Clients of a server that is killed again and again in the middle of its work: each event they want comes once, in order.
+// Clients of a server that is killed repeatedly receive each event of their filter once and in order.
 import { once } from "node:events";
 import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -41,7 +41,7 @@ async function kill(): Promise<void> {
 const token = () => readFileSync(join(lab.data, "token"), "utf8").trim();
 const headers = () => ({ authorization: `Bearer ${token()}` });
 
-/** A client of the library, which comes back by itself. */
+/** The client of the library, which reconnects by itself. */
 function follow(wanted: Partial<FollowOptions>): Frame[] {
   const frames: Frame[] = [];
   const onFrame = (frame: Frame) => void frames.push(frame);
@@ -49,7 +49,7 @@ function follow(wanted: Partial<FollowOptions>): Frame[] {
   return frames;
 }
 
-/** A client of its own making: comes back with the last `seq` that it saw. Returns what it has seen so far. */
+/** A hand-written client that reconnects with the last `seq` it received. Returns the events received so far. */
 function comeBack(connect: (last: number) => Promise<SocketFollower | StreamFollower>): () => Frame[] {
   const followers: { frames: Frame[] }[] = [];
   const seen = () => followers.flatMap(({ frames }) => frames);
@@ -85,7 +85,7 @@ async function openStream(query: string, last: number): Promise<StreamFollower> 
   return new StreamFollower(response);
 }
 
-it("has no gap and no repeat for a client that reconnects to a server that was killed, whatever it wants", async () => {
+it("A client that reconnects to a killed server misses and repeats no event, whatever its filter is", async () => {
   const client = () => createClient({ baseUrl, token: token() });
   const body = { templateId: "documentation", cwd: lab.repo, message: "never mind", agent: "local" };
   const [mine, other] = [await client().create(body), await client().create(body)].map((run) => run.orchestratorId);
@@ -101,13 +101,13 @@ it("has no gap and no repeat for a client that reconnects to a server that was k
   const streamedTail = comeBack((last) => openStream("?tail=10000", last));
   const subscribed = comeBack(async (last) => {
     const socket = await openSocket(`?after=${last}`);
-    // Told to leave it out for a while, it goes on with it after the next death.
+    // After an unsubscribe it subscribes again when the server dies the next time.
     const said = last === 0 ? [ofMine] : [ofMine, { ...ofMine, type: "unsubscribe" }];
     for (const message of said) await Promise.race([socket.say(message), socket.closed]);
     return socket;
   });
 
-  // Somebody speaks to both runs all the time, and says a word again if nobody has answered.
+  // Sends messages to both runs all the time, and repeats one that was not acknowledged.
   const acknowledged: string[] = [];
   const speaking = { over: false };
   const speaker = (async () => {
@@ -150,11 +150,11 @@ it("has no gap and no repeat for a client that reconnects to a server that was k
     while (seen().length < due.length) await sleep(20);
     expect(seen()).toEqual(due);
   }
-  // It began with the event that was the last one then.
+  // It started with the event that was the last one at that time.
   while (tail.at(-1)?.seq !== ofRun.at(-1)!.seq) await sleep(20);
   expect(tail).toEqual(ofRun.slice(-tail.length));
 
-  // What it subscribed to came whole; before the server had heard of the subscription, others' came too.
+  // Its subscription is complete. Before the server read the subscription, events of other runs came too.
   const frames = subscribed();
   expect(new Set(frames.map(({ seq }) => seq)).size).toBe(frames.length);
   const lastSeen = frames.findLast(({ run }) => run === mine)!.seq;

@@ -1,4 +1,4 @@
-// What a token allows: route by route, live, and in a browser.
+// The rights of a token's role: on every route, for live events, and in a browser.
 import { readFileSync, writeFileSync } from "node:fs";
 import type { OutgoingHttpHeaders } from "node:http";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { mustAllow } from "../../src/server/holder.ts";
 import { startServer } from "../../src/server/start-server.ts";
 import { ServerLab } from "./server-lab.ts";
 
-/** All but those that ask for a signature instead. */
+/** Every route except those that need a signature instead. */
 const TABLE = Object.entries<Route>(ROUTES).flatMap(([key, route]) => {
   const role = roleOf(key, route);
   return route.signed ? [] : [key, aliasOf(key) ?? []].flat().map((address) => ({ address, role }));
@@ -52,20 +52,20 @@ type Refusal = { error?: { code: string } };
 
 describe("a role", () => {
   it.each(TABLE)(
-    "$role opens $address; less is refused with 403, by token and by cookie",
+    "$role may call $address, and a lower role gets 403, by token and by cookie",
     async ({ address, role }) => {
-      for (const [place, own] of TOKEN_ROLES.entries()) {
-        const isEnough = role === null || place >= TOKEN_ROLES.indexOf(role);
-        for (const headers of [bearers[own], cookies[own]]) {
+      for (const [rank, tokenRole] of TOKEN_ROLES.entries()) {
+        const isEnough = role === null || rank >= TOKEN_ROLES.indexOf(role);
+        for (const headers of [bearers[tokenRole], cookies[tokenRole]]) {
           const [status, code] = await statusOf(address, headers);
-          if (isEnough) expect([own, [401, 403].includes(status as number)]).toEqual([own, false]);
-          else expect([own, status, code]).toEqual([own, 403, "needs_role"]);
+          if (isEnough) expect([tokenRole, [401, 403].includes(status as number)]).toEqual([tokenRole, false]);
+          else expect([tokenRole, status, code]).toEqual([tokenRole, 403, "needs_role"]);
         }
       }
     },
   );
 
-  it("is view for what only reads, operate for what steers runs, and admin for what lasts or is trusted", () => {
+  it("is view for reads, operate for steering runs, and admin for lasting changes and trust", () => {
     const needs = (wanted: TokenRole) => TABLE.filter(({ role }) => role === wanted).map(({ address }) => address);
     expect(needs("view")).toEqual(
       expect.arrayContaining(["GET /api/events", "GET /api/orchestrator/:id", "POST /api/templates/validate"]),
@@ -93,7 +93,7 @@ describe("a role", () => {
     for (const { address, role } of changing) if (role === "view") expect(address).toMatch(harmless);
   });
 
-  it("that is too small is told with what is needed, and nothing has happened", async () => {
+  it("that is too low gets the needed role in the error, and nothing changes", async () => {
     const id = await lab.create("local");
     const before = [lab.engine.lastSeq(), lab.tokens.list(), lab.local.templates.list().length];
     const ask = (role: TokenRole, method: string, path: string, body?: object) =>
@@ -109,7 +109,7 @@ describe("a role", () => {
     expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 403]);
     expect(refused[2]!.json.error).toEqual({
       code: "needs_role",
-      message: "this needs a token with the role admin, and a-operate has operate",
+      message: 'The token "a-operate" has the role operate, and this request needs admin. Use another token.',
       details: { needed: "admin", role: "operate" },
     });
     expect([lab.engine.lastSeq(), lab.tokens.list(), lab.local.templates.list().length]).toEqual(before);
@@ -117,11 +117,11 @@ describe("a role", () => {
     expect((await ask("admin", "DELETE", `/api/orchestrator/${id}`)).status).toBe(200);
   });
 
-  it("of nobody allows nothing, wherever it is asked", () => {
+  it("is denied to a request without a holder", () => {
     expect(() => mustAllow(undefined, "view")).toThrow(expect.objectContaining({ code: "unauthorized" }));
   });
 
-  it("is told to whoever asks for his own", async () => {
+  it("is returned to the holder by GET /api/access", async () => {
     for (const role of TOKEN_ROLES) {
       const { json } = await lab.ask("/api/access", { headers: bearers[role] });
       expect(json).toEqual({ name: `a-${role}`, role });
@@ -129,7 +129,7 @@ describe("a role", () => {
     expect((await lab.api("/api/access")).json).toEqual({ name: null, role: "admin" });
   });
 
-  it("is in the description of each route, with its refusal", () => {
+  it("is in the description of each route, with the error needs_role", () => {
     const { paths } = describeApi();
     for (const { address, role } of TABLE) {
       const { method, path } = readRouteKey(address);
@@ -140,19 +140,23 @@ describe("a role", () => {
     }
   });
 
-  it("of operate names no program to run and agrees to none; admin does", async () => {
+  it("of operate may not name or trust a program to run; admin may", async () => {
     const run = { templateId: "documentation", cwd: lab.lab.repo, message: "x" };
     const create = async (role: TokenRole, more: object) => {
-      const asked = { method: "POST", headers: bearers[role], body: { ...run, ...more } };
-      const { status, json } = await lab.ask("/api/orchestrator", asked);
+      const request = { method: "POST", headers: bearers[role], body: { ...run, ...more } };
+      const { status, json } = await lab.ask("/api/orchestrator", request);
       return [status, json.error?.code];
     };
-    const own = `command:${process.execPath} -e 0`;
-    for (const more of [{ agent: own }, { config: { agent: own } }, { agent: "local", trust: "0".repeat(64) }]) {
+    const program = `command:${process.execPath} -e 0`;
+    for (const more of [
+      { agent: program },
+      { config: { agent: program } },
+      { agent: "local", trust: "0".repeat(64) },
+    ]) {
       expect(await create("operate", more)).toEqual([403, "forbidden"]);
     }
     expect(await create("operate", { agent: "local" })).toEqual([201, undefined]);
-    expect(await create("admin", { agent: own })).toEqual([201, undefined]);
+    expect(await create("admin", { agent: program })).toEqual([201, undefined]);
   });
 });
 
@@ -174,7 +178,7 @@ describe("a token that is revoked", () => {
     return { token, headers, statuses, gone };
   };
 
-  it("over the API is cut off with its cookies and its live connections, and nobody else is", async () => {
+  it("over the API loses its cookies and live connections, and other tokens do not", async () => {
     const one = await follow("one");
     const other = await lab.socket("", bearers.view);
     const owner = await lab.stream();
@@ -188,7 +192,7 @@ describe("a token that is revoked", () => {
     for (const follower of [other, owner]) await follower.until((frames) => frames.some(({ run }) => run === id));
   });
 
-  it("by another process is cut off too, also if a new one has its name", async () => {
+  it("by another process is cut off too, also if a new token has its name", async () => {
     const one = await follow("two");
     lab.tokens.revoke("two");
     lab.tokens.create({ name: "two", role: "admin" });
@@ -196,7 +200,7 @@ describe("a token that is revoked", () => {
     await one.gone();
   });
 
-  it("is cut off like one that has expired", async () => {
+  it("is cut off like an expired one", async () => {
     const one = await follow("three");
     const file = join(lab.lab.data, "tokens", "three.json");
     const content = JSON.parse(readFileSync(file, "utf8")) as object;
@@ -208,10 +212,14 @@ describe("a token that is revoked", () => {
   });
 });
 
-describe("a token that is made", () => {
-  it("over the API is told once, counts at once, and is never told again", async () => {
-    const asked = { method: "POST", headers: bearers.admin, body: { name: "made", role: "operate", expiresInDays: 7 } };
-    const { status, json } = await lab.ask("/api/tokens", asked);
+describe("a token that is created", () => {
+  it("over the API is returned once and is valid at once", async () => {
+    const request = {
+      method: "POST",
+      headers: bearers.admin,
+      body: { name: "made", role: "operate", expiresInDays: 7 },
+    };
+    const { status, json } = await lab.ask("/api/tokens", request);
     expect([status, json.name, json.role, json.expired]).toEqual([201, "made", "operate", false]);
     expect(Date.parse(json.expiresAt) - Date.parse(json.createdAt)).toBe(7 * 24 * 60 * 60 * 1000);
     expect((await lab.ask("/api/access", { headers: bearing(json.token) })).json.name).toBe("made");
@@ -221,7 +229,7 @@ describe("a token that is made", () => {
     for (const text of [listed.text, kept]) expect(text).not.toContain(json.token.slice(-43));
   });
 
-  it("opens a browser by its URL, with a cookie that is not the token and lasts over a restart", async () => {
+  it("logs a browser in by URL, with a cookie that differs from the token and survives a restart", async () => {
     const { token } = lab.tokens.create({ name: "screen", role: "view" });
     const { status, headers } = await lab.ask(`/?token=${token}`);
     expect([status, headers.location]).toEqual([303, "/"]);
@@ -239,14 +247,14 @@ describe("a token that is made", () => {
 });
 
 describe("beyond loopback", () => {
-  it("a named token is enough to open, unless it has expired", async () => {
+  it("a server may listen if there is a named token that has not expired", async () => {
     const bare = await ServerLab.open();
     const { engine, templates } = bare.local;
     const { token, tokens } = bare;
     const open = () =>
       startServer({ engine, templates, token, tokens, host: "0.0.0.0", port: 0, version: "1", webRoot: null });
     try {
-      await expect(open()).rejects.toThrow(/needs a --token, or a named one for them: tutti tokens create/);
+      await expect(open()).rejects.toThrow(/Pass --token, or create one with "tutti tokens create/);
       tokens.create({ name: "old", role: "admin", expiresInDays: 1 }, 0);
       await expect(open()).rejects.toMatchObject({ code: "usage" });
       const { token: guest } = tokens.create({ name: "guest", role: "view" });

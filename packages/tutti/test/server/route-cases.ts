@@ -1,5 +1,5 @@
-// For every route a request that succeeds, one that is wrong, and one that comes at the wrong moment; `missingCases` says
-// which are not there. Typed by the table of routes, so that a new route without cases does not even compile.
+// For every route: a request that succeeds, an invalid one, and one that conflicts with the state. `missingCases` lists the
+// gaps. The table is typed by `ROUTES`, so a new route without cases does not compile.
 import { createHmac } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,9 +20,9 @@ type Make = (scene: Scene) => Call | Promise<Call>;
 
 export interface Cases {
   success: Make;
-  /** Needed where a request holds anything that could be wrong. */
+  /** Required if the request has input that can be invalid. */
   wrong?: Make;
-  /** Needed where the table says that the route may be refused with a 409. */
+  /** Required if the table lists a 409 for the route. */
   conflict?: Make;
 }
 
@@ -37,7 +37,7 @@ export function missingCases(routes: RouteTable, cases: Partial<Record<string, P
   });
 }
 
-/** What the requests are about: a run that has ended, one that was only created, one at work, and more on demand. */
+/** Fixtures of the requests: an ended run, a created one, a running one, and more on demand. */
 export class Scene {
   readonly lab: ServerLab;
   ended = "";
@@ -67,12 +67,12 @@ export class Scene {
     return this.lab.create(this.scenario(tasks, sessions), more);
   }
 
-  /** An agent that plans these tasks, and plays these sessions. */
+  /** A scripted agent that plans these tasks and plays these sessions. */
   scenario(tasks: ScriptedTask[], sessions: object[]): string {
     return this.lab.lab.scenario([...mainSession(tasks), ...sessions], `route-${++this.#scenarios}.json`);
   }
 
-  /** A run whose plan waits for a person. */
+  /** A run whose plan waits for confirmation. */
   async waiting(): Promise<string> {
     const id = await this.run([{ id: "a" }], [goodWorker], { autoStart: true });
     await this.lab.until(id, ({ status }) => status === "confirming");
@@ -97,7 +97,7 @@ export class Scene {
     return { body: { templateId: "documentation", cwd: repo, message: "write", agent: "local", ...more } };
   }
 
-  /** What was exported of a run that has ended, under an id; it names no program. */
+  /** The export of an ended run under another id. It names no program. */
   copy(id: string): string {
     return this.lab.engine
       .export(this.ended)
@@ -122,7 +122,7 @@ export class Scene {
     return { id, name: id, extends: "documentation", ...more };
   }
 
-  /** A schedule and a trigger of this name, whose runs wait for a person. */
+  /** A schedule and a trigger with this name. Their runs wait for confirmation. */
   automate(name: string): { params: { name: string } } {
     const agent = this.lab.lab.scenario(mainSession([{ id: "a" }]), "automated.json");
     const { repo, data } = this.lab.lab;

@@ -1,4 +1,4 @@
-// Every route with what it answers to a sound request and to an unsound one.
+// Responses of the routes to valid and invalid requests.
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 import { ServerLab, VERSION } from "./server-lab.ts";
@@ -8,7 +8,7 @@ const iso = expect.stringMatching(ISO);
 
 let lab: ServerLab;
 let agent: string;
-/** A run that has ended, one whose plan waits, and one that was only created. */
+/** A run that has ended, one whose plan waits for confirmation, and one that was only created. */
 let ended: string;
 let confirming: string;
 let created: string;
@@ -19,7 +19,7 @@ beforeAll(async () => {
   const found = { key_files: ["a.ts"], estimated_complexity: "low", components: ["api"], notes: "n", warnings: ["w"] };
   const data = { summary: "a small project", recommended_splits: 2, ...found };
   const looked = { ...analysis, turns: [{ say: "I looked around.", block: { phase: "analysis", data } }] };
-  // Its first worker is lost with the engine, and the next engine tries again.
+  // Its first worker is lost with the engine, and the next engine retries the task.
   const lost = { match: { role: "worker", task: "task_001", attempt: 1 }, turns: [{ say: "first try", then: "hang" }] };
   agent = lab.lab.scenario([looked, ...plan, lost, goodWorker]);
   ended = await lab.create(agent, { autoStart: true, customVariables: { TONE: "dry" }, config: { maxWorkers: 3 } });
@@ -28,8 +28,8 @@ beforeAll(async () => {
   const { sessionId } = (await lab.until(ended, (run) => run.workers["task_001"]?.session.turn != null)).workers[
     "task_001"
   ]!;
-  const said = () => JSON.stringify(lab.engine.transcript(ended, sessionId));
-  await vi.waitFor(() => expect(said()).toContain("first try"), { timeout: 600_000 });
+  const transcript = () => JSON.stringify(lab.engine.transcript(ended, sessionId));
+  await vi.waitFor(() => expect(transcript()).toContain("first try"), { timeout: 600_000 });
   await lab.stop();
   await lab.start();
   await lab.engine.takeUp(ended);
@@ -43,14 +43,14 @@ afterAll(() => lab.tearDown());
 const get = async (path: string) => lab.api(`/api${path}`);
 
 describe("health", () => {
-  it("is told to anyone on this machine", async () => {
+  it("needs no token", async () => {
     const { status, json } = await lab.ask("/api/health");
     expect([status, json]).toEqual([200, { status: "ok", version: VERSION }]);
   });
 });
 
 describe("the list of runs", () => {
-  it("holds summaries, oldest first", async () => {
+  it("contains summaries, oldest first", async () => {
     const { status, json } = await get("/orchestrator");
     expect(status).toBe(200);
     expect(json.slice(0, 3).map(({ id }: { id: string }) => id)).toEqual([ended, confirming, created]);
@@ -72,7 +72,7 @@ describe("the list of runs", () => {
     });
   });
 
-  it("holds whole states when asked for them (D4-459)", async () => {
+  it("contains whole states with full=1 (D4-459)", async () => {
     const [{ json: list }, { json: one }] = [
       await get("/orchestrator?full=1&limit=1"),
       await get(`/orchestrator/${ended}`),
@@ -80,7 +80,7 @@ describe("the list of runs", () => {
     expect(list).toEqual([one]);
   });
 
-  it("is narrowed by status and goes on after a run, page by page", async () => {
+  it("is filtered by status and paged with after", async () => {
     const ids = async (query: string) => (await get(`/orchestrator?${query}`)).json.map(({ id }: { id: string }) => id);
     expect(await ids("status=confirming")).toEqual([confirming]);
     expect(await ids("limit=2")).toEqual([ended, confirming]);
@@ -90,7 +90,7 @@ describe("the list of runs", () => {
   });
 
   it.each(["status=happy", "limit=0", "limit=-1", "limit=x", "limit=99999999", "after=orch_nobody", "full=yes"])(
-    "is refused with 400 for %s",
+    "returns 400 for %s",
     async (query) => {
       const { status, json } = await get(`/orchestrator?${query}`);
       expect([status, json.error.code]).toEqual([400, "invalid_input"]);
@@ -99,7 +99,7 @@ describe("the list of runs", () => {
 });
 
 describe("one run", () => {
-  it("is its whole state in the words of document 004 (D4-260, D4-262, D4-263, D4-264, D4-265, D4-266, D4-268, D4-269, D4-458)", async () => {
+  it("is its whole state under the names of document 004 (D4-260, D4-262, D4-263, D4-264, D4-265, D4-266, D4-268, D4-269, D4-458)", async () => {
     const { status, json } = await get(`/orchestrator/${ended}`);
     const prefix = `local___orch_${ended.slice(5)}`;
     expect(status).toBe(200);
@@ -148,7 +148,7 @@ describe("one run", () => {
     expect(json).not.toHaveProperty("owed");
   });
 
-  it("tells its log as frames, in pages", async () => {
+  it("returns its log as frames, in pages", async () => {
     const all = lab.stored().filter(({ run }) => run === ended);
     expect((await get(`/orchestrator/${ended}/events`)).json).toEqual(all);
     const middle = all[4]!.seq;
@@ -158,7 +158,7 @@ describe("one run", () => {
     expect((await get(`/orchestrator/${ended}/events?after=-1`)).status).toBe(400);
   });
 
-  it("tells its outcome at any time", async () => {
+  it("returns its outcome at any time", async () => {
     const { json } = await get(`/orchestrator/${ended}/result`);
     expect(json).toMatchObject({ id: ended, outcome: "success", census: { planned: 2, completed: 2 } });
     expect(json.outputFiles).toEqual(["docs/task_001.md", "docs/task_002.md"]);
@@ -167,7 +167,7 @@ describe("one run", () => {
 });
 
 describe("workers", () => {
-  it("are told with the newest attempt of each task, without the main session (D4-100, D4-272, D4-273, D4-274, D4-275, D4-277, D4-472)", async () => {
+  it("are listed with the newest attempt of each task, without the main session (D4-100, D4-272, D4-273, D4-274, D4-275, D4-277, D4-472)", async () => {
     const { json } = await get(`/orchestrator/${ended}/workers`);
     expect(json.map(({ taskId, attempt }: { taskId: string; attempt: number }) => [taskId, attempt])).toEqual([
       ["task_001", 2],
@@ -197,19 +197,19 @@ describe("workers", () => {
     expect(json[1]).toHaveProperty("outputPreview");
   });
 
-  it("are told one by one by the session's key (D4-473)", async () => {
+  it("are returned by session key (D4-473)", async () => {
     const [first] = (await get(`/orchestrator/${ended}/workers`)).json;
     expect((await get(`/orchestrator/${ended}/workers/${first.sessionId}`)).json).toEqual(first);
   });
 
-  it("are told also for older attempts, as the log left them (D4-473)", async () => {
+  it("are returned for older attempts too, as the log has them (D4-473)", async () => {
     const { status, json } = await get(`/orchestrator/${ended}/workers/local___orch_${ended.slice(5)}_worker_task_001`);
     expect(status).toBe(200);
     expect(json).toMatchObject({ taskId: "task_001", attempt: 1, status: "failed", errorCode: "session_lost" });
     expect(json.error).toEqual(expect.stringMatching(/./));
   });
 
-  it("are counted together under a name that no worker can have (D4-478)", async () => {
+  it("have aggregated statistics under a name that no worker can have (D4-478)", async () => {
     const { status, json } = await get(`/orchestrator/${ended}/workers/stats`);
     expect(status).toBe(200);
     expect(json).toEqual({
@@ -233,7 +233,7 @@ describe("workers", () => {
     });
   });
 
-  it("have transcripts that can be read in pages, as have older attempts and the main session", async () => {
+  it("have transcripts in pages, like older attempts and the main session", async () => {
     const base = `/orchestrator/${ended}/workers/local___orch_${ended.slice(5)}`;
     const { json } = await get(`${base}_worker_task_002/transcript`);
     expect(json.map(({ n }: { n: number }) => n)).toEqual(json.map((_: unknown, i: number) => i + 1));
@@ -249,7 +249,7 @@ describe("workers", () => {
   });
 });
 
-describe("what is not there", () => {
+describe("an unknown resource", () => {
   it.each([
     ["GET", "/orchestrator/orch_nobody", "run_not_found"],
     ["POST", "/orchestrator/orch_nobody/start", "run_not_found"],
@@ -287,7 +287,7 @@ describe("what is not there", () => {
     ["PUT", "/orchestrator/ENDED", "not_found"],
     ["OPTIONS", "/orchestrator", "not_found"],
     ["POST", "/health", "not_found"],
-  ])("%s /api%s is a 404", async (method, path, code) => {
+  ])("%s /api%s returns 404", async (method, path, code) => {
     const body = path.includes("plan_") ? { approve: true } : path.startsWith("/inbox") ? { text: "x" } : undefined;
     const headers = { accept: "text/event-stream" };
     const { status, json } = await lab.api(`/api${path.replace("ENDED", ended)}`, { method, body, headers });
@@ -296,7 +296,7 @@ describe("what is not there", () => {
   });
 });
 
-describe("a state that does not allow it", () => {
+describe("a run in the wrong state", () => {
   it.each([
     ["starting a run twice", "ENDED/start"],
     ["cancelling a run that has ended", "ENDED/cancel"],
@@ -310,18 +310,18 @@ describe("a state that does not allow it", () => {
     ["resuming a worker of a run that has ended", "ENDED/workers/KEY_worker_task_002/resume"],
     ["retrying a task that completed", "ENDED/workers/KEY_worker_task_002/retry"],
     ["steering an older attempt", "ENDED/workers/KEY_worker_task_001/cancel"],
-  ])("refuses %s with 409", async (_, path) => {
-    const before = lab.engine.lastSeq();
+  ])("rejects %s with 409", async (_, path) => {
+    const seqBefore = lab.engine.lastSeq();
     const { status, json } = await lab.post(
       `/api/orchestrator/${path
         .replace("ENDED", ended)
         .replace("CREATED", created)
         .replace("KEY", `local___orch_${ended.slice(5)}`)}`,
     );
-    expect([status, json.error.code, lab.engine.lastSeq()]).toEqual([409, "wrong_state", before]);
+    expect([status, json.error.code, lab.engine.lastSeq()]).toEqual([409, "wrong_state", seqBefore]);
   });
 
-  it("refuses a plan that cannot be carried out with 422", async () => {
+  it("rejects an invalid plan with 422", async () => {
     const unsound = lab.lab.scenario(
       [...mainSession([{ id: "a", dependencies: ["nobody"] }]), goodWorker],
       "unsound.json",

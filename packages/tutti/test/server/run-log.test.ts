@@ -1,4 +1,4 @@
-// A run's log over HTTP: taken along, taken in, folded again, and gone on from.
+// The routes that export, import, replay and fork a run's log.
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { request, type IncomingMessage } from "node:http";
@@ -24,11 +24,11 @@ beforeAll(async () => {
 afterAll(() => lab.tearDown());
 
 const newId = () => `orch_copy${String(++copies).padStart(8, "0")}`;
-/** The text of the run that has ended, as a run of another id. */
+/** The export of the ended run under another id. */
 const copyAs = async (id: string) => (await lab.api(`/api/orchestrator/${ended}/export`)).text.replaceAll(ended, id);
 const harmless = (text: string) => text.replaceAll(/"script:[^"]*"/g, '"local"');
 
-/** What a request is answered that only says how long its body will be. */
+/** The response to a request that declares the length of its body and sends none. */
 async function statusAnnounced(length: number): Promise<number | undefined> {
   const headers = { ...lab.bearer, "content-length": length };
   const asking = request({ host: "127.0.0.1", port: lab.server.port, path: IMPORT, method: "POST", headers });
@@ -39,7 +39,7 @@ async function statusAnnounced(length: number): Promise<number | undefined> {
 }
 
 describe("an export", () => {
-  it("is the log of the run, offered as a file", async () => {
+  it("is the log of the run as a file download", async () => {
     const { status, headers, text } = await lab.api(`/api/orchestrator/${ended}/export`);
     expect([status, headers["content-type"]]).toEqual([200, "application/x-ndjson; charset=UTF-8"]);
     expect(headers["content-disposition"]).toBe(`attachment; filename="${ended}.jsonl"`);
@@ -54,7 +54,7 @@ describe("an export", () => {
 });
 
 describe("an import", () => {
-  it("asks for trust in the programs that the run names, and then has the run as it was", async () => {
+  it("needs trust in the programs of the run, and then restores the run unchanged", async () => {
     const id = newId();
     const text = await copyAs(id);
     const refused = await lab.post(IMPORT, text);
@@ -69,7 +69,7 @@ describe("an import", () => {
     expect((await lab.api(`/api/orchestrator/${id}`)).json).toEqual(json[0]);
   });
 
-  it("takes in an old file of states", async () => {
+  it("accepts an old state file", async () => {
     const state = { id: newId(), templateId: "custom", cwd: lab.lab.repo, userRequest: "as it was", tasks: [] };
     const { status, json } = await lab.post(IMPORT, JSON.stringify({ orchestrators: [state] }));
     expect([status, json]).toMatchObject([201, [{ id: state.id, status: "cancelled", userRequest: "as it was" }]]);
@@ -81,15 +81,15 @@ describe("an import", () => {
   });
 
   it.each([
-    ["nothing", async () => "", "the body"],
-    ["no text", async () => Buffer.from([0xff, 0xfe]), "not text in UTF-8"],
+    ["nothing", async () => "", "The body is invalid"],
+    ["no text", async () => Buffer.from([0xff, 0xfe]), "not valid UTF-8 text"],
     ["a line that is missing", async () => (await copyAs(newId())).replace(/\n.*\n/, "\n"), "event 1 is missing"],
     [
       "the events of another run",
       async () => (await copyAs(newId())).replace(/"run":"[^"]*"/, '"run":"orch_somebodyelse"'),
       "not an event of run orch_somebodyelse",
     ],
-  ])("of %s is refused with 400, and nothing has changed", async (_, body, message) => {
+  ])("of %s returns 400 and changes nothing", async (_, body, message) => {
     const before = lab.engine.lastSeq();
     const { status, json } = await lab.post(IMPORT, await body());
     expect([status, json.error.code, json.error.message]).toEqual([
@@ -100,22 +100,26 @@ describe("an import", () => {
     expect(lab.engine.lastSeq()).toBe(before);
   });
 
-  it("of a run that is there is refused with 409, also when both come at once", async () => {
+  it("of an existing run returns 409, also if both requests arrive at once", async () => {
     const id = newId();
     const text = harmless(await copyAs(id));
     const both = await Promise.all([lab.post(IMPORT, text), lab.post(IMPORT, text)]);
     expect(new Set(both.map(({ status }) => status))).toEqual(new Set([201, 409]));
     expect((await lab.post(IMPORT, text)).json.error.code).toBe("wrong_state");
-    // Nobody else suffers from it.
+    // Other runs are not affected.
     expect((await lab.post(IMPORT, harmless(await copyAs(newId())))).status).toBe(201);
   });
 
-  it("may be 32 MiB long, where others may be 1 MiB; more is refused with 413, also when it does not say so", async () => {
+  it("may have a body of 32 MiB, other routes 1 MiB; more returns 413, with and without a Content-Length", async () => {
     const long = `${harmless(await copyAs(newId()))}${" ".repeat(2 * MIB)}\n`;
     expect((await lab.post(IMPORT, long)).status).toBe(201);
     const tooLong = " ".repeat(32 * MIB + 1);
     const client = createClient({ baseUrl: lab.server.url, token: lab.token });
-    const refusal = { status: 413, code: "payload_too_large", message: "the body is larger than 32 MiB" };
+    const refusal = {
+      status: 413,
+      code: "payload_too_large",
+      message: "The body is larger than 32 MiB. Send a smaller one.",
+    };
     expect(await statusAnnounced(tooLong.length)).toBe(413);
     const silent = createClient({
       baseUrl: lab.server.url,
@@ -127,7 +131,7 @@ describe("an import", () => {
     await expect(client.message(ended, "x".repeat(2 * MIB))).rejects.toMatchObject({ status: 413 });
   });
 
-  it("brings no run into a folder that the server does not work in", async () => {
+  it("rejects a run in a folder that the server does not allow", async () => {
     const { engine, templates } = lab.local;
     const { token, tokens } = lab;
     const allowed = join(lab.lab.folder, "allowed");
@@ -139,7 +143,7 @@ describe("an import", () => {
       const text = harmless(await copyAs(newId()));
       const post = (port: number, body: string) => lab.api(IMPORT, { method: "POST", body, port });
       expect(await post(narrow.port, text)).toMatchObject({ status: 403, json: { error: { code: "forbidden" } } });
-      // The folder is allowed, and the repository that it belongs to is not.
+      // The folder is allowed, but its repository is not.
       mkdirSync(join(lab.lab.repo, "docs"), { recursive: true });
       const below = text.replaceAll(JSON.stringify(lab.lab.repo), JSON.stringify(join(lab.lab.repo, "docs")));
       expect((await post(inRepository.port, below)).status).toBe(403);
@@ -151,7 +155,7 @@ describe("an import", () => {
     }
   });
 
-  it("agrees to no program beyond loopback", async () => {
+  it("accepts no trust beyond loopback", async () => {
     const { engine, templates } = lab.local;
     const { token, tokens } = lab;
     const given = { engine, templates, token, tokens, port: 0, version: VERSION, webRoot: null };
@@ -168,7 +172,7 @@ describe("an import", () => {
 });
 
 describe("a fork", () => {
-  it("is a new run with the past of another, which waits to be resumed and then goes on", async () => {
+  it("is a new run with the events of another, which continues when it is resumed", async () => {
     const at = lab.engine.events({ run: ended }).find(({ type }) => type === "workspace:merged")!.runSeq;
     const { status, json } = await lab.post(`/api/orchestrator/${ended}/fork`, { at });
     expect([status, json.status]).toEqual([201, "paused"]);
@@ -180,7 +184,7 @@ describe("a fork", () => {
     expect(of.data).toMatchObject({ from: ended });
   });
 
-  it("goes on from the last event unless told otherwise, and from none that is not there: 422", async () => {
+  it("continues after the last event by default, and returns 422 for an unknown event", async () => {
     expect(await lab.post(`/api/orchestrator/${ended}/fork`)).toMatchObject({
       status: 201,
       json: { status: "completed" },
@@ -193,7 +197,7 @@ describe("a fork", () => {
 });
 
 describe("a replay", () => {
-  it("finds the log in order, over or not, and tells how the run stood after one of its events", async () => {
+  it("validates the log of open and ended runs, and returns the status after a given event", async () => {
     const created = await lab.create("local");
     for (const id of [ended, created]) {
       const { status, events, problems } = (await lab.api(`/api/orchestrator/${id}/replay`)).json;

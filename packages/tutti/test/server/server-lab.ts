@@ -1,5 +1,5 @@
-// A laboratory for the server: a real engine on a throw-away data folder, a real server on a port of its own, and clients
-// that can send any header.
+// Test fixture: a real engine on a temporary data folder, a real server on its own port, and clients that can send any
+// header.
 import { once } from "node:events";
 import { request, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { join } from "node:path";
@@ -20,9 +20,9 @@ import { createScriptedHost, type ScriptedAgents } from "../lab/scripted-host.ts
 export interface Asked {
   method?: string;
   headers?: OutgoingHttpHeaders;
-  /** Of another server than the laboratory's own. */
+  /** Port of another server than the fixture's. */
   port?: number;
-  /** Anything but a string or bytes is sent as JSON. */
+  /** Strings and bytes are sent unchanged, other values as JSON. */
   body?: unknown;
 }
 
@@ -30,7 +30,7 @@ export interface Answered {
   status: number;
   headers: IncomingHttpHeaders;
   text: string;
-  // oxlint-disable-next-line typescript/no-explicit-any -- what the tests look at is what they check.
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests check the members that they read.
   json: any;
 }
 
@@ -93,9 +93,9 @@ export class ServerLab {
     return { authorization: `Bearer ${this.token}` };
   }
 
-  /** A request with exactly these headers, and the token only if they hold it. */
-  async ask(path: string, asked: Asked = {}): Promise<Answered> {
-    const response = await this.open(path, asked);
+  /** Sends a request with exactly these headers, so without a token unless they contain it. */
+  async ask(path: string, request: Asked = {}): Promise<Answered> {
+    const response = await this.open(path, request);
     const chunks: Buffer[] = [];
     for await (const chunk of response) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString("utf8");
@@ -108,18 +108,18 @@ export class ServerLab {
     { method = "GET", headers = {}, body, port = this.server.port }: Asked = {},
   ): Promise<IncomingMessage> {
     const sent = body === undefined || typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
-    // Node does not say by itself that a DELETE has a body.
+    // Node sets no header for the body of a DELETE by itself.
     const length = sent === undefined || method !== "DELETE" ? {} : { "content-length": Buffer.byteLength(sent) };
-    // One connection each, so that no idle one is left when the server ends.
+    // One connection per request, so that no idle one is left when the server closes.
     const asking = request({ host: "127.0.0.1", port, path, method, headers: { ...length, ...headers }, agent: false });
     asking.end(sent);
     const [response] = (await once(asking, "response")) as [IncomingMessage];
     return response;
   }
 
-  /** A request with the bearer token. */
-  async api(path: string, asked: Asked = {}): Promise<Answered> {
-    return this.ask(path, { ...asked, headers: { ...this.bearer, ...asked.headers } });
+  /** Sends a request with the bearer token. */
+  async api(path: string, request: Asked = {}): Promise<Answered> {
+    return this.ask(path, { ...request, headers: { ...this.bearer, ...request.headers } });
   }
 
   post(path: string, body?: unknown): Promise<Answered> {
@@ -134,7 +134,7 @@ export class ServerLab {
     return this.api(path, { method: "DELETE", body });
   }
 
-  /** A run as the API makes it. */
+  /** Creates a run over the API. */
   async create(agent: string, more: object = {}): Promise<string> {
     const body = { templateId: "documentation", cwd: this.lab.repo, message: "write it down", agent, ...more };
     const { status, json } = await this.post("/api/orchestrator", body);
@@ -146,12 +146,12 @@ export class ServerLab {
     return this.engine.until(id, reached);
   }
 
-  /** The frames of the whole log, as they are stored. */
+  /** The frames of the whole log. */
   stored(): Frame[] {
     return this.engine.events({}).map((event) => ({ ...event, timestamp: new Date(event.timestamp).toISOString() }));
   }
 
-  /** A WebSocket client that is let in. */
+  /** Opens a WebSocket with the token. */
   async socket(query = "", headers: OutgoingHttpHeaders = this.bearer): Promise<SocketFollower> {
     const follower = new SocketFollower(`ws://${this.host}/api/events${query}`, headers);
     this.#followers.push(follower);
@@ -159,7 +159,7 @@ export class ServerLab {
     return follower;
   }
 
-  /** The answer to an upgrade that is refused. */
+  /** The response to a rejected upgrade. */
   async refusedSocket(path: string, headers: OutgoingHttpHeaders): Promise<{ status: number; text: string }> {
     const socket = new WebSocket(`ws://${this.host}${path}`, { headers: headers as Record<string, string> });
     socket.on("error", () => {});
@@ -169,10 +169,10 @@ export class ServerLab {
     return { status: response.statusCode!, text: Buffer.concat(chunks).toString("utf8") };
   }
 
-  /** A client of the server-sent events. */
+  /** Opens a stream of server-sent events. */
   async stream(query = "", headers: OutgoingHttpHeaders = {}): Promise<StreamFollower> {
-    const asked = { headers: { ...this.bearer, accept: "text/event-stream", ...headers } };
-    const follower = new StreamFollower(await this.open(`/api/events${query}`, asked));
+    const request = { headers: { ...this.bearer, accept: "text/event-stream", ...headers } };
+    const follower = new StreamFollower(await this.open(`/api/events${query}`, request));
     this.#followers.push(follower);
     return follower;
   }
@@ -195,7 +195,7 @@ abstract class Follower {
     this.#wake = Promise.withResolvers();
   }
 
-  /** Resolves when the frames so far satisfy a condition; a test that waits for ever fails by its time limit. */
+  /** Resolves when the frames received so far satisfy the condition. Relies on the time limit of the test. */
   async until(reached: (frames: Frame[]) => boolean): Promise<Frame[]> {
     while (!reached(this.frames)) await this.#wake.promise;
     return this.frames;
@@ -222,7 +222,7 @@ export class SocketFollower extends Follower {
     this.closed = new Promise((resolve) => this.socket.once("close", resolve));
   }
 
-  /** Sends a message and waits until the server has read it: messages and pings are read in order. */
+  /** Sends a message and waits until the server has read it: a ping after it is answered in order. */
   async say(message: unknown): Promise<void> {
     this.socket.send(typeof message === "string" || Buffer.isBuffer(message) ? message : JSON.stringify(message));
     this.socket.ping();

@@ -1,4 +1,4 @@
-// Messages that we frame ourselves, read by a real WebSocket client.
+// The frames of `SocketOutlet`, read by a real WebSocket client.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -37,7 +37,7 @@ const event = (seq: number, text: string): StoredEvent => ({
 });
 
 describe("events over a WebSocket", () => {
-  it("arrive whole and in order, whatever their length and signs, also around a question for a sign of life", async () => {
+  it("arrive whole and in order, whatever their length and characters, also around a ping", async () => {
     const { outlet, client, got } = await connect();
     const bare = JSON.stringify(frameOf(event(1, ""))).length;
     const lengths = [125, 126, 127, 65_534, 65_535, 65_536, 65_537, 300_000];
@@ -54,7 +54,7 @@ describe("events over a WebSocket", () => {
     expect(client.readyState).toBe(WebSocket.OPEN);
   });
 
-  it("end with a goodbye, after which nothing more is sent", async () => {
+  it("end with a close frame, after which nothing is sent", async () => {
     const { outlet, client, got } = await connect();
     outlet.send(new Batch([event(1, "last")]));
     outlet.end();

@@ -1,4 +1,4 @@
-// Clients that do not read: each is cut off, and nobody else notices.
+// Clients that do not read are cut off without an effect on others.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
 import { ServerLab } from "./server-lab.ts";
@@ -22,7 +22,7 @@ async function flood(events: number): Promise<number> {
 }
 
 describe("a client that does not read", () => {
-  it("is cut off while another gets everything in time, and can come back for the rest", async () => {
+  it("is cut off while another client gets every event in time, and can reconnect for the rest", async () => {
     const [stalled, stalledStream, other] = [await lab.socket(), await lab.stream(), await lab.socket()];
     stalled.socket.pause();
     stalledStream.response.pause();
@@ -42,7 +42,7 @@ describe("a client that does not read", () => {
     }
   });
 
-  it("is not given more of what is stored than one page, and is cut off after 20 seconds", async () => {
+  it("gets at most one page of stored events and is cut off after 20 seconds", async () => {
     const last = await flood(80);
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
@@ -68,12 +68,12 @@ describe("a client that does not read", () => {
     }
   });
 
-  it("does not keep the server from ending", async () => {
+  it("does not block the shutdown of the server", async () => {
     const [stalled, stalledStream] = [await lab.socket(), await lab.stream()];
     stalled.socket.pause();
     stalledStream.response.pause();
     await flood(10);
-    // Resolves although both hold their connections open.
+    // Resolves although both clients keep their connections open.
     await lab.server.close();
   });
 });

@@ -1,4 +1,4 @@
-// The dashboard's files, and nothing else of the disk.
+// The server serves the dashboard's files and no other file of the disk.
 import { symlinkSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ describe("a file of the dashboard", () => {
     ["/assets/app-1a2b.css?v=1", "text/css; charset=utf-8", "public, max-age=31536000, immutable", "a {}"],
     ["/with%20space.txt", "text/plain; charset=utf-8", "no-cache", "spaced"],
     ["/data.unknown", "application/octet-stream", "no-cache", "bytes"],
-  ])("%s comes with its type", async (path, type, caching, text) => {
+  ])("%s has its content type", async (path, type, caching, text) => {
     const { status, headers, ...answer } = await lab.api(path);
     expect([status, headers["content-type"], headers["cache-control"], answer.text]).toEqual([
       200,
@@ -44,7 +44,7 @@ describe("a file of the dashboard", () => {
   });
 
   it.each(["/runs/orch_abc", "/runs/orch_abc/tasks/app.js", "/%ff", "/assetsx", "/apix"])(
-    "%s, an address of the page's own, is the page",
+    "%s, a client-side route, returns the page",
     async (path) => {
       const { status, text, headers } = await lab.api(path);
       expect([status, text, headers["content-type"]]).toEqual([
@@ -55,17 +55,17 @@ describe("a file of the dashboard", () => {
     },
   );
 
-  it("that is missing among the hashed ones is missing", async () => {
+  it("that is missing below /assets/ returns 404", async () => {
     expect((await lab.api("/assets/app-old.js")).status).toBe(404);
   });
 
-  it("is only read, never written", async () => {
+  it("cannot be written", async () => {
     expect((await lab.api("/index.html", { method: "POST", body: "x" })).status).toBe(404);
     const head = await lab.api("/index.html", { method: "HEAD" });
     expect([head.status, head.text]).toEqual([200, ""]);
   });
 
-  it("needs the cookie or the token like everything else", async () => {
+  it("needs the cookie or the token", async () => {
     for (const path of ["/", "/index.html", "/assets/app-1a2b.js"]) expect((await lab.ask(path)).status).toBe(401);
   });
 });
@@ -88,7 +88,7 @@ describe("a path that leads out of the folder", () => {
     "/../web-secret.txt%00.js",
   ];
 
-  it.each(OUT)("%s shows nothing of what lies there", async (path) => {
+  it.each(OUT)("%s reveals no file there", async (path) => {
     const text = await new Promise<string>((resolve, reject) => {
       let answer = "";
       const connection = connect(lab.server.port, "127.0.0.1").setEncoding("latin1");
@@ -107,7 +107,7 @@ describe("a path that leads out of the folder", () => {
 });
 
 describe("a dashboard that is not built", () => {
-  it("is said on the page", async () => {
+  it("is reported on the page", async () => {
     const bare = await ServerLab.open();
     const { status, text, headers } = await bare.api("/anything");
     expect([status, headers["content-type"]]).toEqual([200, "text/html; charset=UTF-8"]);

@@ -1,4 +1,3 @@
-// Steering runs and their workers over the API.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { goodWorker, mainSession, worker, type ScriptedTask } from "../lab/scenarios.ts";
 import { ServerLab } from "./server-lab.ts";
@@ -34,7 +33,7 @@ async function end(id: string): Promise<void> {
 }
 
 describe("a run", () => {
-  it("is paused where it is and resumed to the same place (D4-271, D4-461, D4-462)", async () => {
+  it("is paused and resumes in the same status and phase (D4-271, D4-461, D4-462)", async () => {
     const id = await waitingPlan([{ id: "a" }], [goodWorker]);
     expect((await order(id, "pause")).json).toEqual(DONE);
     const { json } = await lab.api(`/api/orchestrator/${id}`);
@@ -52,7 +51,7 @@ describe("a run", () => {
     expect((await lab.until(id, ({ released }) => released)).outcome).toBe("success");
   });
 
-  it("that is over loses its state and leaves the lists when it is deleted (D4-465)", async () => {
+  it("that has ended loses its state and leaves the lists when it is deleted (D4-465)", async () => {
     const id = await waitingPlan([{ id: "a" }], [hanging]);
     await order(id, "confirm-tasks");
     await lab.until(id, ({ workers }) => workers["a"]?.status === "running");
@@ -62,15 +61,15 @@ describe("a run", () => {
     expect(lab.stored().filter((frame) => frame.run === id)).toEqual([]);
   });
 
-  it("keeps its state when it is deleted with removeState false, in the body or in the address (D4-465)", async () => {
+  it("keeps its state when it is deleted with removeState false, in the body or in the query (D4-465)", async () => {
     const id = await waitingPlan([{ id: "a" }], [goodWorker]);
     expect((await lab.delete(`/api/orchestrator/${id}?removeState=false&archiveWorkers=0`)).json).toEqual(DONE);
     expect(run(id).status).toBe("cancelled");
     const options = { removeState: false, deleteWorkers: true };
     expect((await lab.delete(`/api/orchestrator/${id}`, options)).json).toEqual(DONE);
-    const told = lab.stored().filter((frame) => frame.run === id);
-    expect(told.map(({ type }) => type)).toContain("workers:deleted");
-    expect(told.filter(({ type }) => type === "workers:archived").length).toBe(1);
+    const frames = lab.stored().filter((frame) => frame.run === id);
+    expect(frames.map(({ type }) => type)).toContain("workers:deleted");
+    expect(frames.filter(({ type }) => type === "workers:archived").length).toBe(1);
     for (const wrong of ["?removeState=maybe", "?keep=1"]) {
       expect((await lab.delete(`/api/orchestrator/${id}${wrong}`)).status).toBe(400);
     }
@@ -111,14 +110,14 @@ describe("a plan", () => {
     expect(result.census).toMatchObject({ planned: 4, completed: 3, skipped: 1 });
   });
 
-  it("blocks what depends on a skipped task that is not taken as done (D4-464)", async () => {
+  it("blocks tasks that depend on a skipped task unless that counts as done (D4-464)", async () => {
     const id = await waitingPlan([{ id: "a" }, { id: "b", dependencies: ["a"] }, { id: "c" }], [goodWorker]);
     await order(id, "confirm-tasks", { modifications: { a: { skip: true } } });
     const over = await lab.until(id, ({ released }) => released);
     expect([over.blocked, over.outcome]).toEqual([{ b: ["a"] }, "degraded"]);
   });
 
-  it("is refused with changes that make no sense, and stays as it is", async () => {
+  it("rejects invalid changes and stays unchanged", async () => {
     const id = await waitingPlan([{ id: "a" }, { id: "b", dependencies: ["a"] }], [goodWorker]);
     const refused: [number, object][] = [
       [400, { modifications: { a: { skip: "yes" } } }],
@@ -133,17 +132,17 @@ describe("a plan", () => {
       [422, { removed: ["a"] }],
       [422, { added: [{ id: "a", title: "A", description: "again" }] }],
     ];
-    const before = lab.engine.lastSeq();
+    const seqBefore = lab.engine.lastSeq();
     for (const [expected, body] of refused) {
       const { status, json } = await order(id, "confirm-tasks", body);
       const code = expected === 400 ? "invalid_input" : "invalid_plan";
       expect([status, json.error.code], JSON.stringify(body)).toEqual([expected, code]);
     }
-    expect(lab.engine.lastSeq()).toBe(before);
+    expect(lab.engine.lastSeq()).toBe(seqBefore);
     await end(id);
   });
 
-  it("is made anew with what the person wants changed", async () => {
+  it("is made again with the changes that the user requests", async () => {
     const id = await waitingPlan([{ id: "a" }], [goodWorker]);
     expect((await order(id, "request-changes", { text: " " })).status).toBe(400);
     expect((await order(id, "request-changes")).status).toBe(400);
@@ -158,7 +157,7 @@ describe("a plan", () => {
 });
 
 describe("a worker", () => {
-  it("is paused, resumed, cancelled and tried again by its key (D4-276, D4-277, D4-474, D4-475, D4-476, D4-477)", async () => {
+  it("is paused, resumed, cancelled and retried by its key (D4-276, D4-277, D4-474, D4-475, D4-476, D4-477)", async () => {
     const first = { match: { role: "worker", task: "a", attempt: 1 }, turns: [{ say: "hm", then: "hang" }] };
     const id = await waitingPlan([{ id: "a" }], [first, goodWorker]);
     await order(id, "confirm-tasks");
@@ -188,7 +187,7 @@ describe("a worker", () => {
     expect((await lab.api(`/api/orchestrator/${id}/workers/stats`)).json).toMatchObject({ totalRetries: 1 });
   });
 
-  it("is tried again by its task, once for each time it failed", async () => {
+  it("is retried by its task, once per failure", async () => {
     const id = await waitingPlan([{ id: "a" }, { id: "b" }], [failing("a", 1), goodWorker]);
     await order(id, "confirm-tasks");
     expect((await lab.until(id, ({ released }) => released)).outcome).toBe("degraded");
@@ -201,7 +200,7 @@ describe("a worker", () => {
     );
   });
 
-  it("that shows nothing for as long as the template says is quiet (D4-258, D4-259)", async () => {
+  it("without output for the template's limit is quiet (D4-258, D4-259)", async () => {
     const id = await waitingPlan([{ id: "a" }], [hanging], { config: { progressDetectionInterval: 1000 } });
     await order(id, "confirm-tasks");
     await lab.until(id, ({ workers }) => workers["a"]?.session.turn != null);
@@ -216,7 +215,7 @@ describe("a worker", () => {
 });
 
 describe("decisions", () => {
-  it("are taken by their places, and refused where there are none", async () => {
+  it("are made by index and rejected if none is pending", async () => {
     const conflicts = [
       { type: "naming", description: "Which style?", options: ["camel", "snake"] },
       { type: "layout", description: "Where does it go?" },

@@ -26,7 +26,7 @@ const at = (id: string, rest = ""): string => `/api/subsession/${encodeURICompon
 const ofParent = (id: string): string => `/api/subsession/parent/${encodeURIComponent(id)}`;
 const register = (childSessionId: string, parentSessionId: string, more: object = {}) =>
   lab.post("/api/subsession/register", { childSessionId, parentSessionId, ...more });
-const told = async (type: string, child?: string): Promise<Record<string, unknown>[]> => {
+const eventsOf = async (type: string, child?: string): Promise<Record<string, unknown>[]> => {
   await socket.reached(lab.engine.lastSeq());
   const frames = socket.frames.filter((frame) => frame.type === `subsession:${type}`);
   expect(frames.every(({ run }) => run === null)).toBe(true);
@@ -51,12 +51,12 @@ describe("sub-sessions over HTTP", () => {
       lastActivityAt: time,
     });
     expect((await lab.api(ofParent("any/parent"))).json).toEqual([json]);
-    expect(await told("registered", "any child")).toEqual([
+    expect(await eventsOf("registered", "any child")).toEqual([
       { childSessionId: "any child", parentSessionId: "any/parent", taskToolId: "toolu_1", timestamp: time },
     ]);
   });
 
-  it("belong to the run whose session started them, and nest as deep as it allows", async () => {
+  it("belong to the run whose session started them, and nest up to its limit", async () => {
     expect((await register("level-1", main)).json).toMatchObject({ orchestratorId: run });
     expect((await register("level-2", "level-1")).json).toMatchObject({ orchestratorId: run });
     const { status, json } = await register("level-3", "level-2");
@@ -64,25 +64,25 @@ describe("sub-sessions over HTTP", () => {
     expect((await lab.api(ofParent(main))).json).toMatchObject([{ childSessionId: "level-1" }]);
   });
 
-  it("are orphaned at the next look if nobody knows the parent, and have nobody to return to then (D4-512, D4-515, E48)", async () => {
+  it("are orphaned at the next poll if the parent is unknown, and then cannot return a result (D4-512, D4-515, E48)", async () => {
     await register("lonely", "nobody at all");
     await lab.engine.subSessions.poll();
     expect((await lab.api(ofParent("nobody at all"))).json).toMatchObject([{ status: "orphaned" }]);
     const both = { childSessionId: "lonely", parentSessionId: "nobody at all" };
-    expect(await told("statusChanged", "lonely")).toEqual([
+    expect(await eventsOf("statusChanged", "lonely")).toEqual([
       { ...both, previousStatus: "active", newStatus: "orphaned", timestamp: time },
     ]);
-    expect(await told("orphaned", "lonely")).toEqual([{ ...both, timestamp: time }]);
+    expect(await eventsOf("orphaned", "lonely")).toEqual([{ ...both, timestamp: time }]);
     expect((await lab.post(at("lonely", "/force-return"))).status).toBe(409);
   });
 
-  it("give what they said last to their parent when that is forced, once (D4-482, D4-514)", async () => {
+  it("return their last message to the parent once when forced (D4-482, D4-514)", async () => {
     await register(finishedWorker, main);
     const { status, json } = await lab.post(at(finishedWorker, "/force-return"));
     expect(status).toBe(200);
     expect(json).toMatchObject({ success: true, message: expect.stringContaining("wrote done") });
     expect(lab.engine.get(run)!.messages).toMatchObject([{ taskId: null, text: json.formatted }]);
-    const returned = await told("resultReturned", finishedWorker);
+    const returned = await eventsOf("resultReturned", finishedWorker);
     expect(returned).toEqual([
       {
         childSessionId: finishedWorker,
@@ -96,7 +96,7 @@ describe("sub-sessions over HTTP", () => {
     expect(lab.engine.get(run)!.messages).toHaveLength(1);
   });
 
-  it("say so when nobody can be reached, and nothing has changed where they are refused", async () => {
+  it("report an unreachable session, and a rejected request changes nothing", async () => {
     await register("unseen", main);
     const refused = await lab.post(at("unseen", "/force-return"));
     expect([refused.status, refused.json.error.code]).toEqual([409, "wrong_state"]);
@@ -108,21 +108,21 @@ describe("sub-sessions over HTTP", () => {
     expect([orphaned.status, orphaned.json]).toEqual([200, { success: false, orphaned: true, message: "" }]);
   });
 
-  it("are forgotten, with the session put away where that is wanted (D4-483, D4-511, D4-517)", async () => {
+  it("are unregistered, and the session is archived on request (D4-483, D4-511, D4-517)", async () => {
     await register("short", main);
-    // No session of that name can be archived, so the wish in the body is refused as a whole.
+    // No session of that name can be archived, so the whole request is rejected.
     expect(await lab.delete(at("short"), { archiveSession: true })).toMatchObject({
       status: 409,
       json: { error: { code: "wrong_state" } },
     });
     expect(await lab.delete(at("short"))).toMatchObject({ status: 200, json: { success: true } });
-    expect(await told("unregistered", "short")).toEqual([
+    expect(await eventsOf("unregistered", "short")).toEqual([
       { childSessionId: "short", parentSessionId: main, timestamp: time },
     ]);
     expect((await lab.delete(at("short"))).json.error.code).toBe("session_not_found");
     await lab.until(run, ({ workers }) => workers["done"]!.session.state === "over");
     await expect.poll(async () => (await lab.delete(`${at(finishedWorker)}?archiveSession=true`)).status).toBe(200);
-    expect(await told("archived", finishedWorker)).toEqual([{ childSessionId: finishedWorker, timestamp: time }]);
+    expect(await eventsOf("archived", finishedWorker)).toEqual([{ childSessionId: finishedWorker, timestamp: time }]);
   });
 
   it("are counted (D4-484)", async () => {
@@ -132,12 +132,12 @@ describe("sub-sessions over HTTP", () => {
     expect(json.byStatus.active).toBeGreaterThan(0);
   });
 
-  it("of a session are watched from now on, and one that nobody knows is not found (D4-480, D4-518)", async () => {
+  it("of a session are watched on request, and an unknown session is not found (D4-480, D4-518)", async () => {
     const { status, json } = await lab.post(`/api/subsession/watch/${encodeURIComponent(main)}`);
     expect([status, json]).toEqual([200, { success: true }]);
     expect((await lab.api("/api/subsession/stats")).json.isMonitoring).toBe(true);
     await lab.engine.flush();
-    expect(await told("monitoring:started")).toEqual([{ timestamp: time }]);
+    expect(await eventsOf("monitoring:started")).toEqual([{ timestamp: time }]);
     for (const path of ["/api/subsession/watch/nobody", at("nobody", "/force-return")]) {
       const answer = await lab.post(path);
       expect([answer.status, answer.json.error.code]).toEqual([404, "session_not_found"]);

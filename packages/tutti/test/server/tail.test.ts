@@ -1,4 +1,4 @@
-// Clients that begin with the last events: what came last, then what comes, each once.
+// Clients that start with `tail`: the last events, then new ones, each once.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ServerLab } from "./server-lab.ts";
 
@@ -20,11 +20,11 @@ async function cancelled(): Promise<string> {
 const ways = (query: string) => Promise.all([lab.socket(query), lab.stream(query)]);
 
 describe("the last events", () => {
-  it("come first, as many as match what is wanted, and then what happens, whatever carries them", async () => {
+  it("that match the filter come first, then new ones, over WebSocket and server-sent events", async () => {
     const old = await cancelled();
     await cancelled();
     const spoken = [await lab.create("local"), await lab.create("local")];
-    // Enough for several pages back.
+    // Several pages of events.
     for (let i = 0; i < 200; i++) await lab.engine.message(spoken[i % 2]!, `word ${i}`);
     const stored = lab.stored();
     const wanted = [
@@ -62,7 +62,7 @@ describe("the last events", () => {
     }
   });
 
-  it("are not asked for again by a browser that comes back, which goes on where it was", async () => {
+  it("are not repeated to a browser that reconnects; it continues after its last event", async () => {
     const last = lab.engine.lastSeq();
     await cancelled();
     const stream = await lab.stream("?tail=1", { "last-event-id": String(last) });
@@ -71,7 +71,7 @@ describe("the last events", () => {
   });
 
   it.each(["?tail=-1", "?tail=all", "?tail=10001", "?tail=5&after=3", "?tail=0&after=0"])(
-    "are refused with 400 for %s",
+    "return 400 for %s",
     async (query) => {
       const { status, json } = await lab.api(`/api/events${query}`, { headers: { accept: "text/event-stream" } });
       expect([status, json.error.code]).toEqual([400, "invalid_input"]);

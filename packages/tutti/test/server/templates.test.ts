@@ -1,4 +1,4 @@
-// Templates over the API, under both of their addresses.
+// The template routes under both of their addresses.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -15,7 +15,7 @@ const post = (path: string, body?: unknown) => lab.post(`/api/templates${path}`,
 const house = { id: "house", name: "House style", extends: "documentation", config: { maxWorkers: 2 } };
 
 describe.each(["/api/orchestrator/templates", "/api/templates"])("%s", (base) => {
-  it("lists, shows, makes, changes and deletes (D4-466, D4-467, D4-468, D4-469, D4-470)", async () => {
+  it("lists, shows, creates, updates and deletes (D4-466, D4-467, D4-468, D4-469, D4-470)", async () => {
     const { json: list } = await lab.api(base);
     expect(list.map(({ id }: { id: string }) => id)).toContain("documentation");
     expect(list[0]).toMatchObject({ id: "_default", isSystem: true, isInternal: true, valid: true, errors: [] });
@@ -35,7 +35,7 @@ describe.each(["/api/orchestrator/templates", "/api/templates"])("%s", (base) =>
 });
 
 describe("a template", () => {
-  it("tells where each of its values comes from", async () => {
+  it("returns the source of each value", async () => {
     await post("", house);
     const { json } = await get("/house?provenance=1");
     expect(Object.keys(json)).toEqual(["template", "provenance", "chain", "warnings"]);
@@ -45,7 +45,7 @@ describe("a template", () => {
     await lab.delete("/api/templates/house");
   });
 
-  it("without an id gets one from its name (D4-468)", async () => {
+  it("without an id gets one derived from its name (D4-468)", async () => {
     const { status, json } = await post("", { name: "Ça va!", extends: "documentation" });
     expect([status, json.id]).toEqual([201, "ca-va"]);
     await lab.delete("/api/templates/ca-va");
@@ -70,7 +70,7 @@ describe("a template", () => {
     await lab.delete("/api/templates/my-docs");
   });
 
-  it("is previewed with values of the person's own, and with examples", async () => {
+  it("is previewed with the user's values or with examples", async () => {
     const { json } = await post("/documentation/preview", { variables: { USER_REQUEST: "paint the fence" } });
     expect(JSON.stringify(json)).toContain("paint the fence");
     const plain = await post("/documentation/preview");
@@ -79,7 +79,7 @@ describe("a template", () => {
     expect((await post("/documentation/preview", { variables: "all" })).status).toBe(400);
   });
 
-  it("is checked without being stored", async () => {
+  it("is validated without being stored", async () => {
     const sound = await post("/validate", house);
     expect([sound.status, sound.json]).toEqual([200, { valid: true, errors: [], warnings: [] }]);
     const { json } = await post("/validate", { ...house, extends: "nobody", config: { maxWorkers: 0 } });
@@ -89,7 +89,7 @@ describe("a template", () => {
     expect((await get("/house")).status).toBe(404);
   });
 
-  it("of a project is seen and stored where the project is named", async () => {
+  it("of a project is listed and stored with the query parameter project", async () => {
     const project = `?project=${encodeURIComponent(lab.lab.repo)}`;
     expect((await post(project, { ...house, id: "ours" })).status).toBe(201);
     expect((await get("/ours")).status).toBe(404);
@@ -108,7 +108,7 @@ describe("a template", () => {
   });
 });
 
-describe("what cannot be done with a template", () => {
+describe("an invalid request for a template", () => {
   it.each([
     ["PUT", "/documentation", { name: "Mine" }, 403, "template_protected"],
     ["DELETE", "/documentation", undefined, 403, "template_protected"],
@@ -126,19 +126,19 @@ describe("what cannot be done with a template", () => {
     ["POST", "/documentation/duplicate", { newName: " " }, 400, "invalid_input"],
     ["GET", "/documentation?resolved=no", undefined, 400, "invalid_input"],
     ["GET", "?full=all", undefined, 400, "invalid_input"],
-  ])("%s /api/templates%s is refused (%#)", async (method, path, body, status, code) => {
-    const before = (await get()).json;
+  ])("%s /api/templates%s is rejected (%#)", async (method, path, body, status, code) => {
+    const listBefore = (await get()).json;
     const answered = await lab.api(`/api/templates${path}`, { method, body });
     expect([answered.status, answered.json.error.code]).toEqual([status, code]);
-    expect((await get()).json).toEqual(before);
+    expect((await get()).json).toEqual(listBefore);
   });
 
-  it("names every problem of one that is not valid", async () => {
+  it("gets every problem of the template in the error", async () => {
     const { json } = await post("", { ...house, colour: "red", config: { maxWorkers: 0 } });
     expect(json.error.details.errors.join(" ")).toMatch(/colour.*maxWorkers|maxWorkers.*colour/s);
   });
 
-  it("answers 409 when it is there already, or when another extends it", async () => {
+  it("returns 409 if the template exists already, or if another one extends it", async () => {
     await post("", house);
     const again = await post("", house);
     expect([again.status, again.json.error.code]).toEqual([409, "template_exists"]);

@@ -1,4 +1,4 @@
-// What the server works out about a run for drawing and counting, and the message protocols.
+// The graph, timeline and usage of a run, and the message protocols.
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunTimeline, RunUsage } from "../../src/schema/api/run-values.ts";
@@ -44,7 +44,7 @@ describe("the graph of a run", () => {
     expect(criticalPath).toEqual(["a", "b"]);
   });
 
-  it("is empty before there is a plan, and drawn as far as it goes when the plan is not sound", async () => {
+  it("is empty before there is a plan, and partial for an invalid plan", async () => {
     const created = await lab.create("local");
     expect(await get(created, "graph")).toEqual({ nodes: [], edges: [], parallelGroups: [], criticalPath: [] });
     const loop = [
@@ -63,7 +63,7 @@ describe("the graph of a run", () => {
 });
 
 describe("the timeline of a run", () => {
-  it("tells phases, pauses, sessions and turns in their order, each with its beginning and its end", async () => {
+  it("lists phases, pauses, sessions and turns in order, each with start and end", async () => {
     const { phases, pauses, sessions } = await get(ended, "timeline");
     const names = ["analysis", "taskPlanning", "workerExecution", "aggregation", "verification"];
     expect(phases.map(({ phase }: { phase: string }) => phase)).toEqual(names);
@@ -72,14 +72,14 @@ describe("the timeline of a run", () => {
       if (i > 0) expect(startedAt).toBe(phases[i - 1].endedAt);
     }
     expect(pauses).toEqual([{ reason: "person", startedAt: expect.any(String), endedAt: expect.any(String) }]);
-    const told = Object.fromEntries(
+    const endings = Object.fromEntries(
       (sessions as RunTimeline["sessions"]).map(({ taskId, ending, turns }) => {
         expect(turns.length).toBeGreaterThan(0);
         for (const turn of turns) expect(turn.endedAt).not.toBeNull();
         return [taskId ?? "main", ending];
       }),
     );
-    expect(told).toEqual({
+    expect(endings).toEqual({
       main: "orchestrator:completed",
       a: "worker:completed",
       b: "worker:completed",
@@ -87,7 +87,7 @@ describe("the timeline of a run", () => {
     });
   });
 
-  it("leaves open what is not over", async () => {
+  it("has no end for entries that are still open", async () => {
     const { phases, sessions } = await get(running, "timeline");
     expect(phases.at(-1)).toMatchObject({ phase: "workerExecution", endedAt: null });
     const worker = sessions.find(({ taskId }: { taskId: string | null }) => taskId === "a");
@@ -96,7 +96,7 @@ describe("the timeline of a run", () => {
 });
 
 describe("the usage of a run", () => {
-  it("is told by session and adds up to the run's", async () => {
+  it("is listed by session and adds up to the total of the run", async () => {
     const { usage, toolStats, turns, budget, sessions } = await get(ended, "usage");
     const run = lab.engine.get(ended)!;
     expect([usage, turns, budget]).toEqual([run.usage, run.turns, { usd: 5 }]);
@@ -111,7 +111,7 @@ describe("the usage of a run", () => {
 });
 
 describe("the protocols", () => {
-  it("are four, each with a schema for all its messages that a validator takes", async () => {
+  it("are four, each with a valid schema for all its messages", async () => {
     const { json: rows } = await lab.api("/api/protocols");
     expect(rows.map(({ name }: { name: string }) => name)).toEqual(["response", "mailbox", "delegation", "messages"]);
     for (const { schema: path, messages } of rows) {
@@ -130,7 +130,7 @@ describe("the protocols", () => {
     expect((await lab.api("/api/protocols/response/schema.json?profile=odd")).status).toBe(400);
   });
 
-  it("check one message, a list of them, and the text of an answer, and tell every problem with its place", async () => {
+  it("validate one message, a list, or the text of an answer, and report every problem with its path", async () => {
     const good = { phase: "completion", data: { task_id: "a", status: "success" } };
     const bad = { phase: "completion", data: { status: "marvellous" } };
     expect((await post("response/validate", good)).json).toEqual({ valid: true, messages: 1, problems: [] });
@@ -146,7 +146,7 @@ describe("the protocols", () => {
     }
   });
 
-  it("are read strictly, or leniently when asked", async () => {
+  it("are read strictly, or leniently on request", async () => {
     const message = { type: "task_assignment", task_id: "T1" };
     const strict = (await post("mailbox/validate", message)).json;
     const lenient = (await post("mailbox/validate?profile=lenient", message)).json;

@@ -238,7 +238,7 @@ describe("The dashboard", () => {
     "explains a missing run, a missing page and a missing sign-in",
     onStage(async (stage) => {
       const page = await stage.page("/runs/orch_aaaaaaaaaaaa");
-      await page.getByRole("heading", { name: "There is no run orch_aaaaaaaaaaaa" }).waitFor();
+      await page.getByRole("heading", { name: 'Run "orch_aaaaaaaaaaaa" does not exist' }).waitFor();
       await page.goto(`${stage.url}/somewhere`);
       await page.getByRole("heading", { name: "Page not found" }).waitFor();
       await page.getByRole("link", { name: "Go to the list of runs" }).click();

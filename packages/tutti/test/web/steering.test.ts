@@ -147,7 +147,7 @@ describe("A user of the dashboard", () => {
         await stage.engine.confirm(id);
         await untilStatus(page, "a", "Working");
         await page.getByRole("button", { name: "Pause", exact: true }).click();
-        await page.getByText("This needs a token with the role operate, and wall-screen has view").waitFor();
+        await page.getByText('The token "wall-screen" has the role view, and this request needs operate').waitFor();
         expect(stage.engine.get(id)!.status).toBe("running");
         expect(await violations(page)).toEqual([]);
       },

@@ -831,8 +831,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-465"],
     file: "tutti/src/server/steer-routes.ts",
-    find: "given({ ...query(), ...(await body()) })",
-    replace: "given(query())",
+    find: "definedMembers({ ...query(), ...(await body()) })",
+    replace: "definedMembers(query())",
   },
   {
     rows: ["D4-465"],
@@ -904,8 +904,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-467"],
     file: "tutti/src/server/template-routes.ts",
-    find: `if (asked.resolved === "0") return`,
-    replace: `if (asked.resolved !== "0") return`,
+    find: `if (queryParams.resolved === "0") return`,
+    replace: `if (queryParams.resolved !== "0") return`,
   },
   {
     rows: ["D4-468"],
@@ -917,7 +917,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-469"],
     file: "tutti/src/server/template-routes.ts",
-    find: "return templates.update(params.id, checked(await body()), project).template;",
+    find: "return templates.update(params.id, mustBeAllowed(await body()), project).template;",
     replace: "return templates.resolve(params.id, project).template;",
   },
   {

@@ -476,8 +476,8 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-483"],
     file: ROUTES,
-    find: "{ ...given(query()), ...given(await body()) }",
-    replace: "{ ...given(query()) }",
+    find: "{ ...definedMembers(query()), ...definedMembers(await body()) }",
+    replace: "{ ...definedMembers(query()) }",
   },
 
   // Sessions that a controller runs.
