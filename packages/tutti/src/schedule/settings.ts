@@ -55,7 +55,6 @@ export const TriggerSettings = z
   );
 export type TriggerSettings = z.infer<typeof TriggerSettings>;
 
-/** Members that schedules and triggers share. */
 export type RunSettings = Pick<ScheduleSettings, keyof typeof run>;
 
 export interface Automation {

@@ -22,7 +22,6 @@ export interface TriggersOptions {
   settings: LiveSettings;
   launcher: RunLauncher;
   world: World;
-  /** The server's environment variables. */
   env: Readonly<Record<string, string | undefined>>;
   report: Report;
 }

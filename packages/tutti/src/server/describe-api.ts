@@ -70,7 +70,6 @@ const INTRODUCTION =
 
 let cached: Description | null = null;
 
-/** Builds the description on the first call and caches it. */
 export function describeApi(): Description {
   return (cached ??= buildDescription());
 }

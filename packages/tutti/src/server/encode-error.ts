@@ -7,6 +7,6 @@ export interface EncodedError {
 
 /** Maps any thrown value to a status and a body. The body never contains the stack. */
 export function encodeError(error: unknown): EncodedError {
-  const known = asTuttiError(error);
-  return { status: known.kind.status, body: known.toJSON() };
+  const tuttiError = asTuttiError(error);
+  return { status: tuttiError.kind.status, body: tuttiError.toJSON() };
 }

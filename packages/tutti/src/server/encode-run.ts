@@ -30,7 +30,7 @@ export function encodeSummary(summary: RunSummary) {
 export function encodeState(run: Run) {
   const { owed: _owed, mainLosses: _mainLosses, hooks: _hooks, main, workers, errors, ...others } = run;
   const { inbox: _inbox, toolStats, pausedFrom, ...rest } = others;
-  const each = Object.values(workers);
+  const states = Object.values(workers);
   return {
     ...rest,
     ...times(run),
@@ -38,8 +38,8 @@ export function encodeState(run: Run) {
     _previousPhase: pausedFrom?.phase ?? null,
     pausedFrom: pausedFrom && { ...pausedFrom, at: iso(pausedFrom.at) },
     main: main && encodeSession(main),
-    workers: Object.fromEntries(each.map(({ taskId, sessionId }) => [taskId, sessionId])),
-    workerStates: Object.fromEntries(each.map((worker) => [worker.taskId, encodeWorker(worker)])),
+    workers: Object.fromEntries(states.map(({ taskId, sessionId }) => [taskId, sessionId])),
+    workerStates: Object.fromEntries(states.map((worker) => [worker.taskId, encodeWorker(worker)])),
     stats: encodeStats(toolStats),
     toolStats,
     errors: errors.map((error) => ({ ...error, timestamp: iso(error.timestamp) })),

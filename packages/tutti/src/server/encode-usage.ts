@@ -10,12 +10,12 @@ export function encodeUsage({ usage, toolStats, turns, budget }: Run, events: re
   for (const { type, data } of events) {
     if (type === "turn:started" || type === "turn:ended" || type === "turn:abandoned") {
       const { sessionId, taskId } = data;
-      const known = sessions.get(sessionId) ?? { sessionId, taskId, turns: 0, usage: NO_USAGE, toolStats: NO_TOOLS };
-      const used =
+      const session = sessions.get(sessionId) ?? { sessionId, taskId, turns: 0, usage: NO_USAGE, toolStats: NO_TOOLS };
+      const change =
         type === "turn:started"
-          ? { turns: known.turns + 1 }
-          : { usage: sum(known.usage, data.usage), toolStats: sum(known.toolStats, data.toolStats) };
-      sessions.set(sessionId, { ...known, ...used });
+          ? { turns: session.turns + 1 }
+          : { usage: sum(session.usage, data.usage), toolStats: sum(session.toolStats, data.toolStats) };
+      sessions.set(sessionId, { ...session, ...change });
     }
   }
   return { usage, toolStats, turns, budget, sessions: [...sessions.values()] };

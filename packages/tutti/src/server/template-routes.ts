@@ -43,8 +43,8 @@ export function templateHandlers(options: TemplateRouteOptions): Handlers<keyof 
     },
     "POST /api/orchestrator/templates/import": async ({ query, body }) => {
       const project = projectOf(query());
-      const given = await body();
-      const template = mustBeAllowed(typeof given === "string" ? parseTemplate(given) : given);
+      const content = await body();
+      const template = mustBeAllowed(typeof content === "string" ? parseTemplate(content) : content);
       return templates.importTemplate(template, destination(project)).template;
     },
     "POST /api/orchestrator/templates/validate": async ({ query, body }) => {

@@ -59,11 +59,11 @@ export function histogram(name: string, help: string, bounds: readonly number[])
   const series = new Map<string, { labels: Labels; counts: number[]; sum: number }>();
   const observe = (labels: Labels, value: number) => {
     const key = keyOf(labels);
-    const known = series.get(key) ?? { labels, counts: Array<number>(bounds.length + 1).fill(0), sum: 0 };
-    series.set(key, known);
+    const buckets = series.get(key) ?? { labels, counts: Array<number>(bounds.length + 1).fill(0), sum: 0 };
+    series.set(key, buckets);
     const bucket = bounds.findIndex((bound) => value <= bound);
-    known.counts[bucket === -1 ? bounds.length : bucket]! += 1;
-    known.sum += value;
+    buckets.counts[bucket === -1 ? bounds.length : bucket]! += 1;
+    buckets.sum += value;
   };
   function* samples(): Generator<Sample> {
     for (const { labels, counts, sum } of series.values()) {

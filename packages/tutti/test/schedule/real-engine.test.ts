@@ -28,7 +28,7 @@ async function until(reached: () => boolean): Promise<void> {
 }
 
 /** Writes the file of a schedule that is settled up to a moment. */
-function seen(data: string, after: number): string {
+function writeSettledFile(data: string, after: number): string {
   mkdirSync(data, { recursive: true });
   const file = join(data, "schedules.json");
   new ScheduleFile(file).set("nightly", { rule: RULE, after, lastDue: null, lastSkipped: null });
@@ -45,7 +45,7 @@ describe("a server that is killed while it settles a due time", () => {
   it.each(["create", "tell"] as const)(
     "after %s has created one run, which the next server starts and does not create again, however late it is",
     async (after) => {
-      const file = seen(lab.data, DUE - HOUR);
+      const file = writeSettledFile(lab.data, DUE - HOUR);
       const agent = lab.scenario(mainSession([{ id: "a" }]));
       const run = { template: "documentation", cwd: lab.repo, message: "write", agent };
       const nightly = ScheduleSettings.parse({ ...run, cron: "0 3 * * *", timeZone: "UTC" });
@@ -86,7 +86,7 @@ describe("a server with a schedule", () => {
   it("starts the missed run without confirmation, and the user can start another one", async () => {
     const lab = new Lab();
     try {
-      seen(lab.data, DUE);
+      writeSettledFile(lab.data, DUE);
       const agent = lab.scenario([...mainSession([{ id: "a" }]), goodWorker]);
       const run = { template: "documentation", cwd: lab.repo, message: "write", agent, confirm: "yes" };
       const nightly = { ...run, cron: "0 3 * * *", timeZone: "UTC", missed: "once" };

@@ -1,4 +1,3 @@
-// `Schedules` on a virtual clock.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { TuttiError } from "../../src/schema/error.ts";
 import { ScheduleLab } from "./schedule-lab.ts";

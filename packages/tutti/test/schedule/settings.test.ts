@@ -1,4 +1,3 @@
-// Schedules and triggers in the user's configuration.
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

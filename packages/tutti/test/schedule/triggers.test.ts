@@ -29,13 +29,13 @@ const deliver = (name: string, body: string, signatures: Signatures = hub(body))
   lab.automation.triggers.deliver(name, signatures, bytes(body));
 
 describe("a signature", () => {
-  const known = (signatures: Signatures, body = "{}", now = NOW) =>
+  const isAccepted = (signatures: Signatures, body = "{}", now = NOW) =>
     identifyDelivery(SECRET, signatures, bytes(body), now) !== null;
 
   it("of the body is accepted; one of other data, with another secret or in another form is not", () => {
-    expect(known(hub("{}"))).toBe(true);
-    expect(known(hub("{ }"))).toBe(false);
-    expect(known(hub("{}", "another secret of some length"))).toBe(false);
+    expect(isAccepted(hub("{}"))).toBe(true);
+    expect(isAccepted(hub("{ }"))).toBe(false);
+    expect(isAccepted(hub("{}", "another secret of some length"))).toBe(false);
     const { hub: right } = hub("{}");
     for (const odd of [
       right.slice(7),
@@ -46,22 +46,22 @@ describe("a signature", () => {
       "",
       undefined,
     ]) {
-      expect(known({ hub: odd, tutti: undefined }), odd).toBe(false);
+      expect(isAccepted({ hub: odd, tutti: undefined }), odd).toBe(false);
     }
   });
 
   it("with a time is valid for five minutes before and after it", () => {
-    expect(known(stamped("{}", { id: "a" }))).toBe(true);
-    for (const minutes of [-4.9, 4.9]) expect(known(stamped("{}"), "{}", NOW + minutes * 60_000)).toBe(true);
-    for (const minutes of [-5.1, 5.1]) expect(known(stamped("{}"), "{}", NOW + minutes * 60_000)).toBe(false);
+    expect(isAccepted(stamped("{}", { id: "a" }))).toBe(true);
+    for (const minutes of [-4.9, 4.9]) expect(isAccepted(stamped("{}"), "{}", NOW + minutes * 60_000)).toBe(true);
+    for (const minutes of [-5.1, 5.1]) expect(isAccepted(stamped("{}"), "{}", NOW + minutes * 60_000)).toBe(false);
   });
 
   it("with a time covers the time and the id too, and the weaker form cannot replace it", () => {
     const { tutti } = stamped("{}", { id: "a" });
-    expect(known({ hub: undefined, tutti: tutti.replace("id=a", "id=b") })).toBe(false);
-    expect(known({ hub: undefined, tutti: tutti.replace("id=a,", "") })).toBe(false);
-    expect(known({ hub: undefined, tutti: tutti.replace(/t=\d+/, `t=${NOW / 1000 + 1}`) })).toBe(false);
-    expect(known({ hub: hub("{}").hub, tutti: "t=1,v1=" })).toBe(false);
+    expect(isAccepted({ hub: undefined, tutti: tutti.replace("id=a", "id=b") })).toBe(false);
+    expect(isAccepted({ hub: undefined, tutti: tutti.replace("id=a,", "") })).toBe(false);
+    expect(isAccepted({ hub: undefined, tutti: tutti.replace(/t=\d+/, `t=${NOW / 1000 + 1}`) })).toBe(false);
+    expect(isAccepted({ hub: hub("{}").hub, tutti: "t=1,v1=" })).toBe(false);
   });
 });
 

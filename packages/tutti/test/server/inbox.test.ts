@@ -1,4 +1,3 @@
-// The `/api/inbox` routes.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 import { ServerLab } from "./server-lab.ts";

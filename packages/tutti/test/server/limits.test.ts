@@ -1,4 +1,3 @@
-// Rate limits and allowed folders.
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -21,8 +20,8 @@ afterEach(async () => {
 async function serve(options: Partial<ServerOptions>): Promise<number> {
   const { engine, templates } = lab.local;
   const { token, tokens } = lab;
-  const given = { engine, templates, token, tokens, port: 0, version: VERSION, webRoot: null };
-  const server = await startServer({ ...given, ...options });
+  const serverOptions = { engine, templates, token, tokens, port: 0, version: VERSION, webRoot: null };
+  const server = await startServer({ ...serverOptions, ...options });
   servers.push(server);
   return server.port;
 }

@@ -112,18 +112,18 @@ describe("a client misses and repeats no event", () => {
 
   it("when it reconnects again and again while events arrive", async () => {
     const work = burst(20);
-    const seen: number[] = [];
+    const received: number[] = [];
     const made = { all: false };
     void work.then(() => (made.all = true));
-    while (!made.all || seen.at(-1) !== lab.engine.lastSeq()) {
-      const after = seen.at(-1) ?? 0;
+    while (!made.all || received.at(-1) !== lab.engine.lastSeq()) {
+      const after = received.at(-1) ?? 0;
       const follower = await lab.socket(`?after=${after}`);
       await follower.until((frames) => frames.length > 0);
       follower.leave();
       await follower.closed;
-      seen.push(...follower.seqs());
+      received.push(...follower.seqs());
     }
-    expect(seen).toEqual(upTo(await work));
+    expect(received).toEqual(upTo(await work));
   });
 
   it("across a restart of the server on the same data", async () => {

@@ -78,7 +78,7 @@ describe("a message", () => {
       config: { autoSpawn: true },
     });
     await lab.until(id, ({ workers }) => workers["a"]?.status === "completed");
-    const before = typesOf(id).filter((type) => type === "message:sent").length;
+    const countBefore = typesOf(id).filter((type) => type === "message:sent").length;
     expect((await say(id, { text: "again", taskId: "a" })).json.error.code).toBe("wrong_state");
     const unknown = await say(id, { text: "hello", taskId: "z" });
     expect([unknown.status, unknown.json.error.code]).toEqual([404, "task_not_found"]);
@@ -88,6 +88,6 @@ describe("a message", () => {
     await lab.post(`/api/orchestrator/${id}/cancel`);
     const late = await say(id, { text: "too late" });
     expect([late.status, late.json.error.code]).toEqual([409, "wrong_state"]);
-    expect(typesOf(id).filter((type) => type === "message:sent").length).toBe(before);
+    expect(typesOf(id).filter((type) => type === "message:sent").length).toBe(countBefore);
   });
 });

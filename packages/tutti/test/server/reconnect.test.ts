@@ -52,11 +52,11 @@ function follow(wanted: Partial<FollowOptions>): Frame[] {
 /** A hand-written client that reconnects with the last `seq` it received. Returns the events received so far. */
 function comeBack(connect: (last: number) => Promise<SocketFollower | StreamFollower>): () => Frame[] {
   const followers: { frames: Frame[] }[] = [];
-  const seen = () => followers.flatMap(({ frames }) => frames);
+  const received = () => followers.flatMap(({ frames }) => frames);
   const coming = { over: false };
   void (async () => {
     while (!coming.over) {
-      const follower = await connect(seen().at(-1)?.seq ?? 0).catch(() => null);
+      const follower = await connect(received().at(-1)?.seq ?? 0).catch(() => null);
       if (!follower) await sleep(30);
       else {
         followers.push(follower);
@@ -66,7 +66,7 @@ function comeBack(connect: (last: number) => Promise<SocketFollower | StreamFoll
     }
   })();
   leaving.push(() => (coming.over = true));
-  return seen;
+  return received;
 }
 
 async function openSocket(query: string): Promise<SocketFollower> {
@@ -76,9 +76,9 @@ async function openSocket(query: string): Promise<SocketFollower> {
 }
 
 async function openStream(query: string, last: number): Promise<StreamFollower> {
-  const seen = last === 0 ? {} : { "last-event-id": String(last) };
+  const resumeHeader = last === 0 ? {} : { "last-event-id": String(last) };
   const asking = request(`${baseUrl}/api/events${query}`, {
-    headers: { ...headers(), accept: "text/event-stream", ...seen },
+    headers: { ...headers(), accept: "text/event-stream", ...resumeHeader },
   });
   asking.end();
   const [response] = (await once(asking, "response")) as [IncomingMessage];
@@ -102,8 +102,8 @@ it("A client that reconnects to a killed server misses and repeats no event, wha
   const subscribed = comeBack(async (last) => {
     const socket = await openSocket(`?after=${last}`);
     // After an unsubscribe it subscribes again when the server dies the next time.
-    const said = last === 0 ? [ofMine] : [ofMine, { ...ofMine, type: "unsubscribe" }];
-    for (const message of said) await Promise.race([socket.say(message), socket.closed]);
+    const messages = last === 0 ? [ofMine] : [ofMine, { ...ofMine, type: "unsubscribe" }];
+    for (const message of messages) await Promise.race([socket.say(message), socket.closed]);
     return socket;
   });
 
@@ -121,25 +121,25 @@ it("A client that reconnects to a killed server misses and repeats no event, wha
   })();
   let firstDeath = 0;
   for (let deaths = 0; deaths < 3; deaths++) {
-    const before = acknowledged.length;
-    while (acknowledged.length < before + 40) await sleep(5);
+    const countBefore = acknowledged.length;
+    while (acknowledged.length < countBefore + 40) await sleep(5);
     await kill();
     firstDeath ||= lab.events().length;
     await serve(new URL(baseUrl).port);
   }
-  const before = acknowledged.length;
-  while (acknowledged.length < before + 40) await sleep(5);
+  const countBefore = acknowledged.length;
+  while (acknowledged.length < countBefore + 40) await sleep(5);
   speaking.over = true;
   await speaker;
 
   const log = lab.events().map((event): Frame => ({ ...event, timestamp: new Date(event.timestamp).toISOString() }));
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, i) => i + 1));
-  const said = log.flatMap(({ type, data }) => (type === "message:sent" ? [(data as { text: string }).text] : []));
-  expect(said).toEqual(expect.arrayContaining(acknowledged));
+  const sentTexts = log.flatMap(({ type, data }) => (type === "message:sent" ? [(data as { text: string }).text] : []));
+  expect(sentTexts).toEqual(expect.arrayContaining(acknowledged));
 
   const ofRun = log.filter(({ run }) => run === mine);
   const ofTypes = log.filter(({ type }) => types.includes(type));
-  for (const [seen, due] of [
+  for (const [received, due] of [
     [() => all, log],
     [() => byRun, ofRun],
     [() => byTypes, ofTypes],
@@ -147,8 +147,8 @@ it("A client that reconnects to a killed server misses and repeats no event, wha
     [streamed, ofRun],
     [streamedTail, log],
   ] as const) {
-    while (seen().length < due.length) await sleep(20);
-    expect(seen()).toEqual(due);
+    while (received().length < due.length) await sleep(20);
+    expect(received()).toEqual(due);
   }
   // It started with the event that was the last one at that time.
   while (tail.at(-1)?.seq !== ofRun.at(-1)!.seq) await sleep(20);

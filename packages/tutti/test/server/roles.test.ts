@@ -95,7 +95,7 @@ describe("a role", () => {
 
   it("that is too low gets the needed role in the error, and nothing changes", async () => {
     const id = await lab.create("local");
-    const before = [lab.engine.lastSeq(), lab.tokens.list(), lab.local.templates.list().length];
+    const stateBefore = [lab.engine.lastSeq(), lab.tokens.list(), lab.local.templates.list().length];
     const ask = (role: TokenRole, method: string, path: string, body?: object) =>
       lab.ask(path, { method, headers: bearers[role], body });
     const refused = [
@@ -112,7 +112,7 @@ describe("a role", () => {
       message: 'The token "a-operate" has the role operate, and this request needs admin. Use another token.',
       details: { needed: "admin", role: "operate" },
     });
-    expect([lab.engine.lastSeq(), lab.tokens.list(), lab.local.templates.list().length]).toEqual(before);
+    expect([lab.engine.lastSeq(), lab.tokens.list(), lab.local.templates.list().length]).toEqual(stateBefore);
     expect((await ask("operate", "POST", `/api/orchestrator/${id}/message`, { text: "be brief" })).status).toBe(200);
     expect((await ask("admin", "DELETE", `/api/orchestrator/${id}`)).status).toBe(200);
   });
@@ -174,8 +174,8 @@ describe("a token that is revoked", () => {
       (await lab.ask("/", { headers: { cookie } })).status,
       (await lab.ask(`/?token=${token}`)).status,
     ];
-    const gone = () => Promise.all([socket.closed, browser.closed, stream.closed]);
-    return { token, headers, statuses, gone };
+    const allClosed = () => Promise.all([socket.closed, browser.closed, stream.closed]);
+    return { token, headers, statuses, allClosed };
   };
 
   it("over the API loses its cookies and live connections, and other tokens do not", async () => {
@@ -186,7 +186,7 @@ describe("a token that is revoked", () => {
     const revoked = await lab.ask("/api/tokens/one", { method: "DELETE", headers: bearers.admin });
     expect([revoked.status, revoked.json]).toEqual([200, { success: true }]);
     expect(await one.statuses()).toEqual([401, 401, 401, 401]);
-    await one.gone();
+    await one.allClosed();
     expect((await lab.refusedSocket("/api/events", one.headers)).status).toBe(401);
     const id = await lab.create("local");
     for (const follower of [other, owner]) await follower.until((frames) => frames.some(({ run }) => run === id));
@@ -197,7 +197,7 @@ describe("a token that is revoked", () => {
     lab.tokens.revoke("two");
     lab.tokens.create({ name: "two", role: "admin" });
     expect(await one.statuses()).toEqual([401, 401, 401, 401]);
-    await one.gone();
+    await one.allClosed();
   });
 
   it("is cut off like an expired one", async () => {
@@ -206,7 +206,7 @@ describe("a token that is revoked", () => {
     const content = JSON.parse(readFileSync(file, "utf8")) as object;
     writeFileSync(file, JSON.stringify({ ...content, expiresAt: new Date().toISOString() }));
     expect(await one.statuses()).toEqual([401, 401, 401, 401]);
-    await one.gone();
+    await one.allClosed();
     const { json } = await lab.api("/api/tokens");
     expect(json.find(({ name }: { name: string }) => name === "three").expired).toBe(true);
   });

@@ -90,14 +90,14 @@ describe("an import", () => {
       "not an event of run orch_somebodyelse",
     ],
   ])("of %s returns 400 and changes nothing", async (_, body, message) => {
-    const before = lab.engine.lastSeq();
+    const seqBefore = lab.engine.lastSeq();
     const { status, json } = await lab.post(IMPORT, await body());
     expect([status, json.error.code, json.error.message]).toEqual([
       400,
       "invalid_input",
       expect.stringContaining(message),
     ]);
-    expect(lab.engine.lastSeq()).toBe(before);
+    expect(lab.engine.lastSeq()).toBe(seqBefore);
   });
 
   it("of an existing run returns 409, also if both requests arrive at once", async () => {
@@ -136,9 +136,9 @@ describe("an import", () => {
     const { token, tokens } = lab;
     const allowed = join(lab.lab.folder, "allowed");
     mkdirSync(allowed);
-    const given = { engine, templates, token, tokens, port: 0, version: VERSION, webRoot: null };
-    const narrow = await startServer({ ...given, folders: [allowed] });
-    const inRepository = await startServer({ ...given, folders: [join(lab.lab.repo, "docs")] });
+    const serverOptions = { engine, templates, token, tokens, port: 0, version: VERSION, webRoot: null };
+    const narrow = await startServer({ ...serverOptions, folders: [allowed] });
+    const inRepository = await startServer({ ...serverOptions, folders: [join(lab.lab.repo, "docs")] });
     try {
       const text = harmless(await copyAs(newId()));
       const post = (port: number, body: string) => lab.api(IMPORT, { method: "POST", body, port });
@@ -158,8 +158,8 @@ describe("an import", () => {
   it("accepts no trust beyond loopback", async () => {
     const { engine, templates } = lab.local;
     const { token, tokens } = lab;
-    const given = { engine, templates, token, tokens, port: 0, version: VERSION, webRoot: null };
-    const open = await startServer({ ...given, host: "0.0.0.0", explicitToken: true });
+    const serverOptions = { engine, templates, token, tokens, port: 0, version: VERSION, webRoot: null };
+    const open = await startServer({ ...serverOptions, host: "0.0.0.0", explicitToken: true });
     try {
       const text = await copyAs(newId());
       const post = (query: string) => lab.api(`${IMPORT}${query}`, { method: "POST", body: text, port: open.port });

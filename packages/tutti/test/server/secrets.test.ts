@@ -80,7 +80,7 @@ describe("secrets of more than 40 kinds that an agent prints in every way", () =
   it("are not in the output and exports of the command line", async () => {
     const lab = new Lab();
     cleaners.push(() => lab.tearDown());
-    const given = Object.entries(SECRET_ENV).flatMap(([name, value]) => ["--agent-env", `${name}=${value}`]);
+    const flags = Object.entries(SECRET_ENV).flatMap(([name, value]) => ["--agent-env", `${name}=${value}`]);
     const order = [
       "run",
       "look around",
@@ -92,7 +92,7 @@ describe("secrets of more than 40 kinds that an agent prints in every way", () =
       leaky(lab),
       "--yes",
     ];
-    const { stdout, stderr, last } = await lab.json([...order, ...given]);
+    const { stdout, stderr, last } = await lab.json([...order, ...flags]);
     expect(last.outcome).toBe("degraded");
     expect(JSON.stringify(last.causes)).toContain("broke with ***");
     const exported = await lab.tutti(["export", last.id!]);

@@ -66,8 +66,8 @@ export class ServerLab {
     const { engine, templates } = this.local;
     this.automation = openSchedules(this.lab.data, engine);
     const { token, tokens, automation } = this;
-    const given = { engine, templates, token, tokens, automation, port, version: VERSION };
-    this.server = await startServer({ ...given, webRoot: webRoot ?? null });
+    const serverOptions = { engine, templates, token, tokens, automation, port, version: VERSION };
+    this.server = await startServer({ ...serverOptions, webRoot: webRoot ?? null });
   }
 
   async stop(): Promise<void> {
@@ -134,7 +134,6 @@ export class ServerLab {
     return this.api(path, { method: "DELETE", body });
   }
 
-  /** Creates a run over the API. */
   async create(agent: string, more: object = {}): Promise<string> {
     const body = { templateId: "documentation", cwd: this.lab.repo, message: "write it down", agent, ...more };
     const { status, json } = await this.post("/api/orchestrator", body);
@@ -169,7 +168,6 @@ export class ServerLab {
     return { status: response.statusCode!, text: Buffer.concat(chunks).toString("utf8") };
   }
 
-  /** Opens a stream of server-sent events. */
   async stream(query = "", headers: OutgoingHttpHeaders = {}): Promise<StreamFollower> {
     const request = { headers: { ...this.bearer, accept: "text/event-stream", ...headers } };
     const follower = new StreamFollower(await this.open(`/api/events${query}`, request));

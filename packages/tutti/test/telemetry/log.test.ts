@@ -1,4 +1,3 @@
-// The log of a real server, line by line.
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

@@ -132,13 +132,13 @@ describe("a run", () => {
     await local!.engine.until(id, ({ workers }) => workers["one"]?.session.turn != null);
     await close(true);
     gate.open();
-    const before = collector.spans.length;
-    expect(before).toBeGreaterThan(2);
+    const countBefore = collector.spans.length;
+    expect(countBefore).toBeGreaterThan(2);
     const { engine } = open();
     await engine.takeUp(id);
     await engine.until(id, ({ released }) => released);
     await close();
-    expect(collector.spans.length).toBeGreaterThan(before);
+    expect(collector.spans.length).toBeGreaterThan(countBefore);
     checkTree(collector.spans);
     expect(named(collector.spans, "invoke_workflow _default")).toHaveLength(1);
     expect(named(collector.spans, "execute_tool Write")).toHaveLength(1);

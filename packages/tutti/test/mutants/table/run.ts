@@ -697,8 +697,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-266"],
     file: "tutti/src/server/encode-run.ts",
-    find: "each.map(({ taskId, sessionId }) => [taskId, sessionId])",
-    replace: "each.map(({ taskId, sessionId }) => [sessionId, taskId])",
+    find: "states.map(({ taskId, sessionId }) => [taskId, sessionId])",
+    replace: "states.map(({ taskId, sessionId }) => [sessionId, taskId])",
   },
   {
     rows: ["D4-268"],
