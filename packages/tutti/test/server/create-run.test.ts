@@ -75,15 +75,15 @@ describe("creating a run", () => {
     ["with a relative folder", { cwd: "repo" }, "cwd"],
     ["with an empty request", { message: "  " }, "message"],
     ["with an empty agent", { agent: "" }, "agent"],
-    ["with no worker at all", { config: { maxWorkers: 0 } }, "config.maxWorkers"],
-    ["with a setting nobody knows", { config: { maxWorker: 1 } }, "config"],
-    ["with a setting that is out of bounds", { config: { maxRetries: 6 } }, "config.maxRetries"],
-    ["with a setting of the wrong kind", { config: { autoSpawn: "yes" } }, "config.autoSpawn"],
-    ["with nothing to spend", { budget: { usd: 0 } }, "budget.usd"],
-    ["with a budget nobody knows", { budget: { pounds: 1 } }, "budget"],
-    ["with a trust that is no hash", { trust: 1 }, "trust"],
-    ["with a member nobody knows", { priority: 1 }, ""],
-    ["with a word for a choice", { autoStart: "yes" }, "autoStart"],
+    ["with zero workers", { config: { maxWorkers: 0 } }, "config.maxWorkers"],
+    ["with an unknown setting", { config: { maxWorker: 1 } }, "config"],
+    ["with a setting out of bounds", { config: { maxRetries: 6 } }, "config.maxRetries"],
+    ["with a setting of the wrong type", { config: { autoSpawn: "yes" } }, "config.autoSpawn"],
+    ["with a budget of zero", { budget: { usd: 0 } }, "budget.usd"],
+    ["with an unknown budget", { budget: { pounds: 1 } }, "budget"],
+    ["with a trust that is not a hash", { trust: 1 }, "trust"],
+    ["with an unknown member", { priority: 1 }, ""],
+    ["with a string for a boolean", { autoStart: "yes" }, "autoStart"],
   ])("returns 400 %s, with the path of the problem", async (_, change, path) => {
     const { status, json } = await post({ ...sound(), ...change });
     expect(status).toBe(400);
@@ -93,9 +93,9 @@ describe("creating a run", () => {
 
   it.each([
     ["a list", "[]"],
-    ["nothing", ""],
+    ["empty", ""],
     ["half an object", '{"templateId":'],
-    ["no UTF-8", Buffer.from([0x7b, 0xff, 0x7d])],
+    ["not UTF-8", Buffer.from([0x7b, 0xff, 0x7d])],
   ])("returns 400 if the body is %s", async (_, body) => {
     const { status, json } = await post(body);
     expect([status, json.error.code]).toEqual([400, "invalid_input"]);

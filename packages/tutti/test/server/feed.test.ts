@@ -14,7 +14,7 @@ const RARE = "workspace:released";
 /** A log that publishes events later, and in another order, than it stored them. */
 class LateLog implements EventLog {
   readonly stored: StoredEvent[] = [];
-  #untold: StoredEvent[] = [];
+  #unpublished: StoredEvent[] = [];
   #listener: Listener = () => {};
 
   append(run: string): void {
@@ -25,14 +25,14 @@ class LateLog implements EventLog {
         ? { ...place, type: RARE, data: { id: run } }
         : { ...place, type: "orchestrator:cancelled", data: { id: run, phase: null } };
     this.stored.push(event);
-    this.#untold.push(event);
+    this.#unpublished.push(event);
   }
 
   /** Publishes the unpublished events except the first few, reversed within groups of this size. */
-  tell(group: number, heldBack = 0): void {
-    const untold = this.#untold.splice(heldBack);
-    for (let i = 0; i < untold.length; i += group) {
-      for (const event of untold.slice(i, i + group).toReversed()) this.#listener(event, {} as Run);
+  publish(group: number, heldBack = 0): void {
+    const unpublished = this.#unpublished.splice(heldBack);
+    for (let i = 0; i < unpublished.length; i += group) {
+      for (const event of unpublished.slice(i, i + group).toReversed()) this.#listener(event, {} as Run);
     }
   }
 
@@ -87,7 +87,7 @@ const step = fc.oneof(
   },
   {
     weight: 3,
-    arbitrary: fc.record({ does: fc.constant("tell"), group: fc.integer({ min: 1, max: 5 }), heldBack: fc.nat(3) }),
+    arbitrary: fc.record({ does: fc.constant("publish"), group: fc.integer({ min: 1, max: 5 }), heldBack: fc.nat(3) }),
   },
   { weight: 2, arbitrary: fc.record({ does: fc.constant("turn") }) },
   {
@@ -123,7 +123,7 @@ describe("the feed", () => {
         const followers: { outlet: SlowOutlet; due: () => StoredEvent[] }[] = [];
         for (const { does, runs, group, heldBack, after, tail = 0, rare, only, turns } of steps) {
           if (does === "append") for (const each of runs!) log.append(each);
-          if (does === "tell") log.tell(group!, heldBack);
+          if (does === "publish") log.publish(group!, heldBack);
           if (does === "turn") await turn();
           if (does === "follow") {
             const outlet = new SlowOutlet(turns!);
@@ -139,7 +139,7 @@ describe("the feed", () => {
             feed.follow(outlet, { after: after!, run: only!, types, ...(after === null ? { tail } : {}) });
           }
         }
-        log.tell(2);
+        log.publish(2);
         // Enough turns for the slowest follower to read the longest log page by page.
         for (let i = 0; i < 250; i++) await turn();
         for (const { outlet, due } of followers) expect(outlet.seqs).toEqual(due().map(({ seq }) => seq));

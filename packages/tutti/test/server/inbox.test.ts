@@ -82,11 +82,11 @@ describe("the inbox", () => {
   });
 
   it.each([
-    ["nothing", undefined],
+    ["missing", undefined],
     ["an empty object", {}],
-    ["both at once", { text: "yes", option: 0 }],
+    ["a text and an option", { text: "yes", option: 0 }],
     ["a number", { text: 1 }],
-    ["without a word", { text: "  " }],
+    ["blank", { text: "  " }],
   ])("rejects an answer that is %s with 400", async (_, body) => {
     const { status, json } = await lab.post("/api/inbox/whatever", body);
     expect([status, json.error.code]).toEqual([400, "invalid_input"]);

@@ -200,14 +200,14 @@ describe("the filter of a client", () => {
 
 describe("a WebSocket message", () => {
   it.each([
-    ["no JSON", "{{{"],
-    ["no object", "[1]"],
+    ["not JSON", "{{{"],
+    ["not an object", "[1]"],
     ["null", "null"],
     ["of an unknown type", { type: "shout", channel: "orchestrator", orchestratorId: "x" }],
     ["for an unknown channel", { type: "subscribe", channel: "moon", orchestratorId: "x" }],
     ["without a run", { type: "subscribe", channel: "orchestrator" }],
-    ["with a name too long for a run", { type: "subscribe", channel: "orchestrator", orchestratorId: "x".repeat(101) }],
-    ["of bytes", Buffer.from([0, 255, 1])],
+    ["with a run id that is too long", { type: "subscribe", channel: "orchestrator", orchestratorId: "x".repeat(101) }],
+    ["binary", Buffer.from([0, 255, 1])],
   ])("that is %s is ignored", async (_, message) => {
     const follower = await lab.socket();
     await follower.say(message);

@@ -150,15 +150,15 @@ const signed = (body: string) => ({
   body,
   headers: { "x-hub-signature-256": `sha256=${createHmac("sha256", SECRET).update(body).digest("hex")}` },
 });
-const nobody: Make = () => ({ params: { id: "orch_nobody" } });
-const nobodysWorker: Make = ({ ended }) => ({ params: { id: ended, key: "nobody" } });
+const unknownRun: Make = () => ({ params: { id: "orch_nobody" } });
+const unknownWorker: Make = ({ ended }) => ({ params: { id: ended, key: "nobody" } });
 const ofEnded: Make = ({ ended }) => ({ params: { id: ended } });
 const ofCreated: Make = ({ created }) => ({ params: { id: created } });
 const ofWaiting: Make = async (scene) => ({ params: { id: await scene.waiting() } });
 const workerOfEnded: Make = (scene) => ({ params: { id: scene.ended, key: scene.key(scene.ended, "a") } });
 const busyWorker = (scene: Scene) => ({ params: { id: scene.busy, key: scene.key(scene.busy, "a") } });
 const noTemplate: Make = () => ({ params: { id: "nobody" } });
-const goOnAfterNobody: Make = () => ({ query: { after: "nobody" } });
+const unknownAfter: Make = () => ({ query: { after: "nobody" } });
 const oddProject: Make = () => ({ query: { project: "not/absolute" } });
 const RESPONSE = { phase: "completion", data: { task_id: "a", status: "success" } };
 
@@ -172,7 +172,7 @@ export const CASES: Record<RouteKey, Cases> = {
     wrong: () => ({ headers: { accept: "text/event-stream" }, query: { after: "yesterday" } }),
   },
   "GET /api/access": { success: () => ({}) },
-  "GET /api/tokens": { success: () => ({}), wrong: goOnAfterNobody },
+  "GET /api/tokens": { success: () => ({}), wrong: unknownAfter },
   "POST /api/tokens": {
     success: () => ({ body: { name: "new", role: "view", expiresInDays: 1 } }),
     wrong: () => ({ body: { name: "New_One", role: "view" } }),
@@ -187,18 +187,18 @@ export const CASES: Record<RouteKey, Cases> = {
     wrong: (scene) => scene.newRun({ cwd: "relative" }),
   },
   "GET /api/orchestrator": { success: () => ({}), wrong: () => ({ query: { limit: "0" } }) },
-  "GET /api/orchestrator/:id": { success: ofEnded, wrong: nobody },
-  "GET /api/orchestrator/:id/events": { success: ofEnded, wrong: nobody },
-  "GET /api/orchestrator/:id/result": { success: ofEnded, wrong: nobody },
-  "GET /api/orchestrator/:id/graph": { success: ofEnded, wrong: nobody },
-  "GET /api/orchestrator/:id/timeline": { success: ofEnded, wrong: nobody },
-  "GET /api/orchestrator/:id/usage": { success: ofEnded, wrong: nobody },
+  "GET /api/orchestrator/:id": { success: ofEnded, wrong: unknownRun },
+  "GET /api/orchestrator/:id/events": { success: ofEnded, wrong: unknownRun },
+  "GET /api/orchestrator/:id/result": { success: ofEnded, wrong: unknownRun },
+  "GET /api/orchestrator/:id/graph": { success: ofEnded, wrong: unknownRun },
+  "GET /api/orchestrator/:id/timeline": { success: ofEnded, wrong: unknownRun },
+  "GET /api/orchestrator/:id/usage": { success: ofEnded, wrong: unknownRun },
   "POST /api/orchestrator/import": {
     success: (scene) => ({ body: scene.copy("orch_copyofanothe") }),
     wrong: () => ({ body: '{"tutti":"run","format":99}' }),
     conflict: (scene) => ({ body: scene.copy(scene.ended) }),
   },
-  "GET /api/orchestrator/:id/export": { success: ofEnded, wrong: nobody },
+  "GET /api/orchestrator/:id/export": { success: ofEnded, wrong: unknownRun },
   "GET /api/orchestrator/:id/replay": {
     success: ({ ended }) => ({ params: { id: ended }, query: { until: "3" } }),
     wrong: ({ ended }) => ({ params: { id: ended }, query: { until: "9999" } }),
@@ -209,20 +209,20 @@ export const CASES: Record<RouteKey, Cases> = {
   },
   "POST /api/orchestrator/:id/start": {
     success: async (scene) => ({ params: { id: await scene.run([{ id: "a" }], [goodWorker]) } }),
-    wrong: nobody,
+    wrong: unknownRun,
     conflict: ofEnded,
   },
-  "POST /api/orchestrator/:id/pause": { success: ofWaiting, wrong: nobody, conflict: ofEnded },
+  "POST /api/orchestrator/:id/pause": { success: ofWaiting, wrong: unknownRun, conflict: ofEnded },
   "POST /api/orchestrator/:id/resume": {
     success: async (scene) => {
       const id = await scene.waiting();
       await scene.lab.engine.pause(id);
       return { params: { id } };
     },
-    wrong: nobody,
+    wrong: unknownRun,
     conflict: ofCreated,
   },
-  "POST /api/orchestrator/:id/cancel": { success: ofWaiting, wrong: nobody, conflict: ofEnded },
+  "POST /api/orchestrator/:id/cancel": { success: ofWaiting, wrong: unknownRun, conflict: ofEnded },
   "POST /api/orchestrator/:id/confirm-tasks": {
     success: ofWaiting,
     wrong: ({ created }) => ({ params: { id: created }, body: { modifications: [] } }),
@@ -256,13 +256,13 @@ export const CASES: Record<RouteKey, Cases> = {
     wrong: ({ created }) => ({ params: { id: created }, query: { removeState: "maybe" } }),
     conflict: ({ created }) => ({ params: { id: created }, query: { onlyEnded: "true" } }),
   },
-  "GET /api/orchestrator/:id/workers": { success: ofEnded, wrong: nobody },
-  "GET /api/orchestrator/:id/workers/stats": { success: ofEnded, wrong: nobody },
-  "GET /api/orchestrator/:id/workers/:key": { success: workerOfEnded, wrong: nobodysWorker },
-  "GET /api/orchestrator/:id/workers/:key/transcript": { success: workerOfEnded, wrong: nobodysWorker },
+  "GET /api/orchestrator/:id/workers": { success: ofEnded, wrong: unknownRun },
+  "GET /api/orchestrator/:id/workers/stats": { success: ofEnded, wrong: unknownRun },
+  "GET /api/orchestrator/:id/workers/:key": { success: workerOfEnded, wrong: unknownWorker },
+  "GET /api/orchestrator/:id/workers/:key/transcript": { success: workerOfEnded, wrong: unknownWorker },
   "POST /api/orchestrator/:id/workers/:key/pause": {
     success: busyWorker,
-    wrong: nobodysWorker,
+    wrong: unknownWorker,
     conflict: workerOfEnded,
   },
   "POST /api/orchestrator/:id/workers/:key/resume": {
@@ -273,12 +273,12 @@ export const CASES: Record<RouteKey, Cases> = {
       }
       return { params };
     },
-    wrong: nobodysWorker,
+    wrong: unknownWorker,
     conflict: workerOfEnded,
   },
   "POST /api/orchestrator/:id/workers/:key/cancel": {
     success: busyWorker,
-    wrong: nobodysWorker,
+    wrong: unknownWorker,
     conflict: workerOfEnded,
   },
   "POST /api/orchestrator/:id/workers/:key/retry": {
@@ -288,7 +288,7 @@ export const CASES: Record<RouteKey, Cases> = {
       if (status !== "cancelled") await lab.engine.cancelWorker(busy, sessionId);
       return busyWorker(scene);
     },
-    wrong: nobodysWorker,
+    wrong: unknownWorker,
     conflict: workerOfEnded,
   },
   "GET /api/inbox": { success: () => ({}), wrong: () => ({ query: { after: "nothing" } }) },
@@ -308,7 +308,7 @@ export const CASES: Record<RouteKey, Cases> = {
       scene.automate("listed");
       return {};
     },
-    wrong: goOnAfterNobody,
+    wrong: unknownAfter,
   },
   "POST /api/schedules/:name/run": {
     success: (scene) => scene.automate("by-hand"),
@@ -324,7 +324,7 @@ export const CASES: Record<RouteKey, Cases> = {
       scene.automate("listed");
       return {};
     },
-    wrong: goOnAfterNobody,
+    wrong: unknownAfter,
   },
   "POST /api/triggers/:name": {
     success: (scene) => ({ ...scene.automate("pushed"), ...signed('{"ref":"main"}') }),
@@ -418,7 +418,7 @@ export const CASES: Record<RouteKey, Cases> = {
     success: () => ({ params: { id: "documentation" } }),
     wrong: () => ({ params: { id: "documentation" }, body: { variables: "all" } }),
   },
-  "GET /api/protocols": { success: () => ({}), wrong: goOnAfterNobody },
+  "GET /api/protocols": { success: () => ({}), wrong: unknownAfter },
   "GET /api/protocols/:name/schema.json": {
     success: () => ({ params: { name: "mailbox" } }),
     wrong: () => ({ params: { name: "telegraph" } }),
