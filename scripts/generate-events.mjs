@@ -1,5 +1,5 @@
-// Writes docs/events.md: every event with its members, as the schemas have them, and what the comments beside the schemas
-// say about each. `npm run schemas` runs it; a test asks for the same text, so a forgotten run does not go unnoticed.
+// Renders docs/events.md from the event schemas and the comments beside them. `npm run schemas` writes the page, and
+// events-page.test.ts fails if the page is out of date.
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -52,19 +52,18 @@ const INTRODUCTION = `# Events
 
 <!-- Written by \`npm run schemas\` from packages/tutti/src/schema/event.ts; to change it, change the schemas. -->
 
-Everything that happens in a run is an event in its log, and nothing is decided that is not an event. The log of a run is
-at \`GET /api/orchestrator/:id/events\`; \`GET /api/events\` tells all events as they happen, as server-sent events or over a
-WebSocket. How to follow them is told in [api.md](api.md#live-events).
+Every change of a run is an event in its log. \`GET /api/orchestrator/:id/events\` returns the log of a run.
+\`GET /api/events\` streams all events live, as server-sent events or over a WebSocket: see [api.md](api.md#live-events).
 
-Every event travels in a frame:
+The server sends every event in a frame:
 
 \`\`\`json
 { "seq": 123, "run": "orch_…", "runSeq": 7, "type": "worker:started", "data": {}, "timestamp": "2026-01-31T12:00:00.000Z" }
 \`\`\`
 
 \`seq\` counts over the whole server, \`runSeq\` within the run, both from 1, without gaps and without repeats. \`run\` is null
-for what belongs to no run. Below are the types and the members of \`data\`; members and types may be added, so readers pass
-over what they do not know. Times inside \`data\` are milliseconds since 1970 unless they are texts.
+for events that belong to no run. The sections below list the types and the members of \`data\`. Members and types may be
+added, so ignore those that you do not know. Times inside \`data\` are milliseconds since 1970 unless they are strings.
 
 A phase is one of ${PHASES.map((phase) => `\`${phase}\``).join(", ")}; the status of a run one of
 ${RUN_STATUSES.map((status) => `\`${status}\``).join(", ")}.`;
@@ -75,7 +74,7 @@ export function renderEvents() {
   const table = objectIn(constant(file, "EVENTS"));
   const types = Object.entries(EVENTS).map(([type, schema]) => {
     const property = table.properties.find((/** @type {Node} */ each) => each.key?.value === type);
-    const tells = onlyTells(/** @type {any} */ (type)) ? ["It only tells: no rule reads it."] : [];
+    const tells = onlyTells(/** @type {any} */ (type)) ? ["Informational: no rule reads this event."] : [];
     const about = [commentBefore(file.text, property), ...tells].filter((part) => part !== "");
     return [`## \`${type}\``, ...about, members(schema, file.text, objectIn(property.value))].join("\n\n");
   });

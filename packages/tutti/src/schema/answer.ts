@@ -1,5 +1,5 @@
-// What agents answer: the data of each phase of the delimited response, in the wire's own snake_case. Unknown members
-// are kept, because an agent's extra facts belong to the record even when no rule reads them.
+// The answers of agents: the `data` of each phase of the delimited response, in its snake_case form. Unknown members are
+// kept for the record, although no rule reads them.
 import { z } from "zod";
 import { PRIORITY_WORDS } from "./task.ts";
 
@@ -88,7 +88,7 @@ export const VerificationAnswer = z.looseObject({
 
 export const HeartbeatAnswer = z.looseObject({ timestamp: z.string(), alive: z.boolean() });
 
-/** The schema of each phase name that may stand in a block. */
+/** The schema for each phase name of a block. */
 export const ANSWERS = {
   analysis: AnalysisAnswer,
   task_list: TaskListAnswer,
@@ -107,7 +107,7 @@ export type CompletionAnswer = z.infer<typeof CompletionAnswer>;
 export type AggregationAnswer = z.infer<typeof AggregationAnswer>;
 export type VerificationAnswer = z.infer<typeof VerificationAnswer>;
 
-/** An answer that its schema has accepted, with the block's phase name. */
+/** A validated answer with the phase name of its block. */
 export type Answer =
   | { phase: "analysis"; data: AnalysisAnswer }
   | { phase: "task_list"; data: TaskListAnswer }

@@ -1,17 +1,17 @@
-// How much a run may use before it asks for more. What is left out is not limited.
+// The budget of a run. At a limit the run pauses and asks the user for more. A missing member means no limit.
 import { z } from "zod";
 
 export const Budget = z.strictObject({
   usd: z.number().positive().optional(),
-  /** Input and output together. */
+  /** Sum of input and output tokens. */
   tokens: z.number().int().positive().optional(),
-  /** From the start of the run; time in which it was paused or waited for a person does not count. */
+  /** Minutes since the start of the run, without pauses and waits for the user or a provider. */
   minutes: z.number().positive().optional(),
-  /** Turns of all its sessions. */
+  /** Turns of all sessions of the run. */
   turns: z.number().int().positive().optional(),
-  /** How deep sub-sessions may nest. */
+  /** Maximum nesting depth of sub-sessions. */
   depth: z.number().int().min(0).optional(),
-  /** Sessions of the run, sub-sessions included. */
+  /** Sessions of the run. */
   descendants: z.number().int().positive().optional(),
 });
 export type Budget = z.infer<typeof Budget>;

@@ -1,40 +1,40 @@
-// How a turn ended, seen from outside: what policy needs to know, and a sentence for the person. A turn that ended well
-// may still hold no usable answer; a turn that failed says why, as far as its agent let us know.
+// How a turn ended. A turn of kind `ended` may still lack a usable answer.
 import { z } from "zod";
 
 export const FAILURE_CAUSES = [
-  /** The provider answered with an error that may pass, or the connection broke. */
+  /** A transient error of the provider, or a broken connection. */
   "api",
-  /** The provider has too much to do. */
+  /** The provider has no capacity. */
   "overloaded",
   /** Too many requests in a short time. */
   "rate_limit",
-  /** What the account may use is used up until a moment. */
+  /** The account's quota is exhausted until a reset time. */
   "usage_limit",
-  /** Nobody is logged in, or the key is not accepted. */
+  /** The user is not logged in, or the key is invalid. */
   "auth",
-  /** The account has no money or no plan for this. */
+  /** The account has no balance or no plan for this. */
   "billing",
-  /** The request itself is wrong; the same one would fail again. */
+  /** The request is invalid; the same request would fail again. */
   "invalid_request",
-  /** The model does not want to. */
+  /** The model refused to answer. */
   "refusal",
   /** The conversation is too long for the model. */
   "context",
-  /** The answer was cut off at its greatest length. */
+  /** The answer was truncated at the maximum output length. */
   "max_output",
-  /** The agent's own limit on steps, or on money, was reached. */
+  /** The agent reached its own limit on steps. */
   "max_turns",
+  /** The agent reached its own limit on money. */
   "agent_budget",
-  /** It was not allowed to use the tools it wanted. */
+  /** The tools that the agent needs were refused. */
   "denied",
-  /** A structured answer was demanded and none was given. */
+  /** The agent gave no structured answer although the request required one. */
   "no_structured_output",
-  /** It ended with a question instead of an answer. */
+  /** The agent ended with a question instead of an answer. */
   "question",
-  /** Nothing was heard of it for too long. */
+  /** The agent showed no activity for too long. */
   "stalled",
-  /** It did not keep to its protocol. */
+  /** The agent violated its protocol. */
   "protocol",
 ] as const;
 export const FailureCause = z.enum(FAILURE_CAUSES);
@@ -43,11 +43,11 @@ export type FailureCause = z.infer<typeof FailureCause>;
 export const Ending = z.object({
   kind: z.enum(["ended", "error", "exited", "interrupted"]),
   detail: z.string(),
-  /** Why it failed, where the agent or its provider told. */
+  /** Why the turn failed, if the agent or its provider gave a cause. */
   cause: FailureCause.optional(),
-  /** How long the provider wants us to wait. */
+  /** Wait that the provider requested. */
   retryAfterMs: z.number().nonnegative().optional(),
-  /** When what is used up comes back, in milliseconds since 1970. */
+  /** When the usage limit resets, in milliseconds since 1970. */
   resetAt: z.number().nonnegative().optional(),
 });
 export type Ending = z.infer<typeof Ending>;

@@ -1,24 +1,24 @@
-// The one error class and its closed list of codes. The table is the only place that maps a code to an HTTP status, an
-// exit code and the question whether trying again can help. Expected endings of a session are not errors but unions
-// (`Ending` in event.ts); a TuttiError says that a command could not be carried out and that nothing was changed.
+// `TuttiError` is the only error class, and `ERRORS` the closed list of its codes. `ERRORS` alone maps a code to its HTTP
+// status, exit code and retryability. A `TuttiError` means that a command failed and changed nothing. The expected ends
+// of a turn are no errors but values (`Ending` in ending.ts).
 
 interface ErrorKind {
-  /** HTTP status of the answer. */
+  /** HTTP status. */
   status: number;
-  /** Exit code of the command line: 1 failed, 2 usage, 3 not found, 4 refused, 5 unreachable. */
+  /** Exit code of the CLI: 1 failed, 2 usage, 3 not found, 4 refused, 5 unreachable. */
   exit: 1 | 2 | 3 | 4 | 5;
-  /** Whether the same command can succeed later without a change of its input. */
+  /** True if the same command can succeed later with the same input. */
   retryable: boolean;
 }
 
 export const ERRORS = {
-  // Wrong input.
+  // Invalid input.
   usage: { status: 400, exit: 2, retryable: false },
   invalid_input: { status: 400, exit: 2, retryable: false },
   invalid_scenario: { status: 422, exit: 2, retryable: false },
   invalid_template: { status: 422, exit: 2, retryable: false },
   invalid_plan: { status: 422, exit: 4, retryable: false },
-  // Something named is not there.
+  // A named thing does not exist.
   run_not_found: { status: 404, exit: 3, retryable: false },
   task_not_found: { status: 404, exit: 3, retryable: false },
   worker_not_found: { status: 404, exit: 3, retryable: false },
@@ -29,7 +29,7 @@ export const ERRORS = {
   token_not_found: { status: 404, exit: 3, retryable: false },
   agent_unknown: { status: 422, exit: 3, retryable: false },
   folder_not_found: { status: 422, exit: 3, retryable: false },
-  // The state does not allow it.
+  // The current state does not allow the command.
   wrong_state: { status: 409, exit: 4, retryable: false },
   not_a_repository: { status: 422, exit: 4, retryable: false },
   empty_repository: { status: 422, exit: 4, retryable: false },
@@ -44,7 +44,7 @@ export const ERRORS = {
   token_exists: { status: 409, exit: 4, retryable: false },
   template_in_use: { status: 409, exit: 4, retryable: false },
   template_protected: { status: 403, exit: 4, retryable: false },
-  // Who asks, and how.
+  // Access and HTTP.
   unauthorized: { status: 401, exit: 4, retryable: false },
   forbidden: { status: 403, exit: 4, retryable: false },
   needs_role: { status: 403, exit: 4, retryable: false },
@@ -53,7 +53,7 @@ export const ERRORS = {
   idempotency_mismatch: { status: 422, exit: 4, retryable: false },
   rate_limited: { status: 429, exit: 5, retryable: true },
   port_in_use: { status: 409, exit: 4, retryable: true },
-  // The outside world.
+  // Other programs, git and the disk.
   server_unreachable: { status: 500, exit: 5, retryable: true },
   agent_not_startable: { status: 422, exit: 5, retryable: false },
   git_failed: { status: 500, exit: 1, retryable: true },
@@ -61,7 +61,7 @@ export const ERRORS = {
   workspace_failed: { status: 500, exit: 1, retryable: true },
   disk_full: { status: 500, exit: 1, retryable: true },
   storage_failed: { status: 500, exit: 1, retryable: true },
-  // The log's own fences: a write that is not the next one, or one of a process that has been replaced.
+  // Fences of the log: an append at a wrong position, and an append by an engine that another one has replaced.
   append_conflict: { status: 500, exit: 1, retryable: false },
   stale_epoch: { status: 500, exit: 1, retryable: false },
   engine_stopped: { status: 500, exit: 1, retryable: true },
@@ -85,19 +85,21 @@ export class TuttiError extends Error {
     return ERRORS[this.code];
   }
 
-  /** The shape that every interface shows. */
+  /** The JSON form of an error in the API, the CLI and the library. */
   toJSON(): { error: { code: ErrorCode; message: string; details?: unknown } } {
     const details = this.details === undefined ? {} : { details: this.details };
     return { error: { code: this.code, message: this.message, ...details } };
   }
 }
 
-/** Any thrown value as a TuttiError; what is neither one of ours nor a full disk is a fault of the program and says so. */
+/** Converts any thrown value. Everything but a `TuttiError` and a full disk is a bug and gets the code `internal`. */
 export function asTuttiError(error: unknown): TuttiError {
   if (error instanceof TuttiError) return error;
   const message = error instanceof Error ? error.message : String(error);
   const code = (error as { code?: unknown } | null)?.code;
   if (code === "ENOSPC" || code === "EDQUOT")
-    return new TuttiError("disk_full", `the disk is full: ${message}`, { cause: error });
+    return new TuttiError("disk_full", `The disk is full: ${message}. Free some space and try again.`, {
+      cause: error,
+    });
   return new TuttiError("internal", message, { cause: error });
 }

@@ -1,6 +1,6 @@
-// The events of a run, and nothing else is ever decided. The names and members of document 004 come first in each
-// payload; further members and further types are ours. Two kinds: those that decide something are folded by the rules;
-// those that only tell are stored in the same sequence and shown, but no rule reads them.
+// Every event of runs and of the server. Document 004 defines the names and the first members of each payload; further
+// members and types are Tutti's own. The rules read all events except the informational ones (`onlyTells`), which are
+// stored in the same sequence and only displayed.
 import { z } from "zod";
 import { AggregationAnswer, CompletionAnswer, VerificationAnswer } from "./answer.ts";
 import { Budget, BUDGET_KINDS } from "./budget.ts";
@@ -34,11 +34,11 @@ export const PAUSE_REASONS = ["person", "needs_input", "budget", "hook", "usage_
 const PauseReason = z.enum(PAUSE_REASONS);
 export type PauseReason = z.infer<typeof PauseReason>;
 
-/** What makes a request for a run repeatable. */
+/** Identifies a repeated request for a run: its `Idempotency-Key` header and the hash of its body. */
 const Idempotency = z.object({ key: z.string(), body: z.string() });
 export type Idempotency = z.infer<typeof Idempotency>;
 
-/** One of the decisions that merging asked for, by its place among them. */
+/** The user's answer to a decision that merging needs. `index` is its position among those asked for together. */
 export const Decision = z.object({
   index: z.number().int().min(0),
   question: z.string(),
@@ -56,9 +56,9 @@ export const EVENTS = {
     userRequest: z.string(),
     customVariables: z.record(z.string(), z.unknown()),
     agent: z.string(),
-    /** Who stands behind the agents that have a name of the person's choice, which does not say it. */
+    /** Maps each user-defined agent name to its provider, for example `fast` to `claude`. */
     providers: z.record(z.string(), z.string()).optional(),
-    /** The name that its request was given, and the hash of what it said: repeated, it makes no second run. */
+    /** The `Idempotency-Key` of the request and the hash of its body. A repeated request creates no second run. */
     idempotency: Idempotency.optional(),
   }),
   "orchestrator:started": z.object({
@@ -85,7 +85,7 @@ export const EVENTS = {
       notes: z.string().nullable(),
       warnings: z.array(z.string()),
     }),
-    /** Where the run's branch points: an analysis that is the whole run may have changed files. */
+    /** Commit of the run's branch. The analysis may change files if it is the only phase. */
     head: z.string().optional(),
   }),
   "orchestrator:tasksReady": z.object({
@@ -95,20 +95,20 @@ export const EVENTS = {
     tasks: z.array(Task),
     errors: z.array(z.string()),
     warnings: z.array(z.string()),
-    /** The order that the main session wants if there is one worker at a time. */
+    /** Order proposed by the main session, used if tasks run one at a time. */
     executionOrder: z.array(z.string()).nullable(),
   }),
-  /** The person's word on the plan: which tasks there are now, which of them are left out, and what they may use. */
+  /** The user confirmed the plan, possibly with changed tasks, skipped tasks or another budget. */
   "orchestrator:confirmed": z.object({
     id: z.string(),
     taskCount: z.number(),
-    /** What is left out is as it was planned. */
+    /** If `tasks`, `parallelGroups` or `budget` is missing, the planned value stays. */
     tasks: z.array(Task).optional(),
     parallelGroups: z.array(z.array(z.string())).optional(),
     skipped: z.record(z.string(), z.object({ satisfied: z.boolean() })),
     budget: Budget.optional(),
   }),
-  /** The person wants another plan. */
+  /** The user rejected the plan and described what to change. */
   "orchestrator:changesRequested": z.object({ id: z.string(), text: z.string() }),
   "orchestrator:paused": z.object({
     id: z.string(),
@@ -121,24 +121,24 @@ export const EVENTS = {
     id: z.string(),
     status: RunStatus,
     phase: Phase.nullable(),
-    /** Whether nobody asked for it: the limit that the run waited for is over. */
+    /** True if the run resumed without a user request because a usage limit ended. */
     automatic: z.boolean().optional(),
   }),
-  /** The provider of an agent refuses for now; nobody of the run asks it anything before that moment. */
+  /** A provider refuses requests. No session of the run sends it another turn before `until`. */
   "provider:refused": z.object({
     id: z.string(),
     provider: z.string(),
     cause: FailureCause,
     detail: z.string(),
     until: z.number(),
-    /** How often in a row. */
+    /** Number of refusals in a row. */
     count: z.number(),
-    /** Whether no turn was ended by it: the agent goes on trying by itself. */
+    /** True if the refusal ended no turn because the agent retries by itself. */
     trying: z.boolean().optional(),
   }),
-  /** What the person decided where merging needed a decision. */
+  /** The user answered decisions that merging needs. */
   "orchestrator:decided": z.object({ id: z.string(), decisions: z.array(Decision) }),
-  /** What a person says to the main session or to the worker of a task; the session hears it with its next turn. */
+  /** The user sent a message to the worker of `taskId`, or to the main session if null. Its next turn includes the message. */
   "message:sent": z.object({ id: z.string(), taskId: z.string().nullable(), text: z.string() }),
   "orchestrator:budgetReached": z.object({
     id: z.string(),
@@ -147,7 +147,7 @@ export const EVENTS = {
     limit: z.number(),
   }),
   "orchestrator:budgetChanged": z.object({ id: z.string(), budget: Budget }),
-  /** A machine that slept or a clock that was set: time that nobody could use, and that counts against nobody. */
+  /** The machine slept or its clock was changed. `byMs` counts against no timeout and no budget. */
   "orchestrator:clockJumped": z.object({ id: z.string(), byMs: z.number() }),
   "orchestrator:cleanup": z.object({
     id: z.string(),
@@ -169,35 +169,36 @@ export const EVENTS = {
     operation: z.string(),
     error: z.string(),
     timestamp: z.string(),
-    /** Whether the run ends here; an error that does not end it is only recorded. */
+    /** True if this error ends the run. Other errors are only recorded. */
     fatal: z.boolean(),
-    /** What kind of error, for programs. */
+    /** Error code for programs. */
     code: z.string(),
   }),
-  /** A person supplied what no session could; the run goes on where it had failed. */
+  /** An ended run continues, because the user supplied missing data or retried a task. */
   "orchestrator:reopened": z.object({ id: z.string(), phase: Phase, status: RunStatus }),
   "orchestrator:cancelled": z.object({ id: z.string(), phase: Phase.nullable() }),
-  /** Everything before this was copied from another run, up to one of its events; a fresh fork takes over nothing more. */
+  /** All earlier events are copies from run `from`, up to its event `at`. A `fresh` fork reuses no later results of it. */
   "orchestrator:forked": z.object({
     id: z.string(),
     from: z.string(),
     at: z.number(),
     fresh: z.boolean().optional(),
   }),
-  /** Everything before this was written by another engine and taken in here. */
+  /** All earlier events were written by another engine and imported. */
   "orchestrator:imported": z.object({ id: z.string() }),
 
   "main:spawning": z.object({
     ...session,
     attempt: z.number(),
     start: z.string(),
-    /** Who works in it; without them the run's agent as main session. */
+    /** The run's agent if missing. */
     agent: z.string().optional(),
+    /** `main` if missing. */
     role: z.string().optional(),
   }),
   "main:spawned": z.object(session),
   "main:lost": z.object({ ...session, reason: z.string(), counted: z.boolean() }),
-  /** The next phase is another agent's; this session is done. */
+  /** The main session ends: the next phase needs another agent or role, or the user answered in its place. */
   "main:relieved": z.object(session),
 
   "worker:spawning": z.object({
@@ -206,7 +207,7 @@ export const EVENTS = {
     agent: z.string().optional(),
     role: z.string().optional(),
   }),
-  /** `key` says what the attempt is about, by content: run/work-key.ts. */
+  /** `key` is a hash of everything that determines the work of the attempt. */
   "worker:spawned": z.object({ ...worker, task: Task, start: z.string(), key: z.string().optional() }),
   "worker:started": z.object(worker),
   "worker:completed": z.object({
@@ -216,7 +217,7 @@ export const EVENTS = {
     report: CompletionAnswer,
     commit: z.string(),
     partial: z.boolean(),
-    /** No session worked on it: the same work had been done and accepted before, there and under that key. */
+    /** Set if no session did the work: the result comes from this earlier attempt, which had the same work key. */
     reused: Origin.extend({ key: z.string() }).optional(),
   }),
   "worker:failed": z.object({ ...worker, error: z.string(), code: z.string() }),
@@ -224,7 +225,7 @@ export const EVENTS = {
   "worker:cancelled": z.object(worker),
   "worker:paused": z.object({ ...worker, by: z.enum(["person", "run"]) }),
   "worker:resumed": z.object(worker),
-  /** The task will be attempted anew: because a person asked, or by itself, and then not before a moment. */
+  /** The task gets another attempt. An automatic retry does not start before `notBefore`; a retry by the user may. */
   "worker:retrying": z.object({
     ...worker,
     retryCount: z.number(),
@@ -237,7 +238,7 @@ export const EVENTS = {
     errors: z.array(z.object({ sessionId: z.string(), error: z.string() })),
   }),
   "workers:deleted": z.object({ orchestratorId: z.string(), count: z.number() }),
-  /** The session of an attempt is gone without an answer; the task will be attempted anew. */
+  /** The session of an attempt ended without an answer. The task gets another attempt. */
   "worker:lost": z.object({ ...worker, reason: z.string(), counted: z.boolean() }),
 
   "turn:started": z.object({ ...session, turn: z.number(), phase: Phase, try: z.number() }),
@@ -245,18 +246,19 @@ export const EVENTS = {
     ...session,
     turn: z.number(),
     ending: Ending,
-    /** Why the answer could not be used; empty when it was. */
+    /** Reasons why the answer was rejected; empty if no answer was rejected. */
     problems: z.array(z.string()),
-    /** Whether the same is asked again without counting: the agent was not to blame. */
+    /** True if the same prompt is sent again without counting as a try, because the agent was not at fault. */
     again: z.boolean().optional(),
-    /** What the agent said instead, cut to its end, and what its words seem to mean; only for people to read. */
+    /** The end of the agent's text if its answer was rejected. For display only. */
     said: z.string().nullable(),
+    /** The phase that this text seems to answer. For display only. */
     guess: z.object({ phase: z.string(), confidence: z.number() }).nullable(),
     toolStats: ToolStats,
     usage: Usage,
   }),
 
-  /** A session ended in the middle of a turn; what the turn had used by then is used all the same. */
+  /** A session ended in the middle of a turn. The usage of that turn still counts. */
   "turn:abandoned": z.object({ ...session, usage: Usage, toolStats: ToolStats }),
 
   "task:blocked": z.object({ id: z.string(), taskId: z.string(), because: z.array(z.string()) }),
@@ -266,19 +268,19 @@ export const EVENTS = {
     taskId: z.string(),
     commit: z.string(),
     head: z.string(),
-    /** Where it collided and one side was taken, as the template says. */
+    /** The conflict, if there was one and the template's policy chose a side. */
     settled: Conflict.optional(),
   }),
   "workspace:conflict": z.object({ id: z.string(), taskId: z.string(), commit: z.string(), conflict: Conflict }),
-  /** What a worker that is still at work has made by now; only for people, and for a machine that dies. */
+  /** The unfinished work of a running worker was committed, so that it survives a failure of the machine. */
   "workspace:saved": z.object({ id: z.string(), sessionId: z.string(), taskId: z.string(), commit: z.string() }),
-  /** No process and no workspace of this run is left. */
+  /** All processes and workspaces of this run are removed. */
   "workspace:released": z.object({ id: z.string() }),
 
   "inbox:added": z.object({ id: z.string(), item: InboxItem }),
   "inbox:answered": z.object({ id: z.string(), itemId: z.string(), text: z.string(), withdrawn: z.boolean() }),
 
-  /** Written before the hook runs, so that it never runs twice; `cause` is the place in the run's log that it tells of. */
+  /** Appended before the hook runs, so that it never runs twice. `cause` is the `runSeq` of the triggering event. */
   "hook:started": z.object({ id: z.string(), hook: z.enum(HOOK_NAMES), cause: z.number(), run: z.string() }),
   "hook:ended": z.object({
     id: z.string(),
@@ -289,14 +291,14 @@ export const EVENTS = {
     durationMs: z.number(),
   }),
 
-  // Events of the server itself: they belong to no run, and no run is changed by them.
-  /** A session that another one has started; `orchestratorId` where the parent is a session of a run. */
+  // Server events: they belong to no run and change no run.
+  /** A session was started by another session. `orchestratorId` is set if the parent belongs to a run. */
   "subsession:registered": z.object({
     ...relation,
     taskToolId: z.string().nullable(),
     timestamp: z.string(),
     orchestratorId: z.string().optional(),
-    /** The agent of the parent told of it, and will tell of its end; nobody else can look at it. */
+    /** True if only the parent's agent reports on this sub-session; the server cannot poll it. */
     reported: z.boolean().optional(),
   }),
   "subsession:unregistered": z.object({ ...relation, timestamp: z.string() }),
@@ -305,7 +307,7 @@ export const EVENTS = {
     previousStatus: SubSessionStatus,
     newStatus: SubSessionStatus,
     timestamp: z.string(),
-    /** What became known with it. */
+    /** Fields that change together with the status. */
     updates: SubSessionUpdates.optional(),
   }),
   "subsession:activity": z.object({ ...relation, messageCount: z.number(), timestamp: z.string() }),
@@ -315,21 +317,21 @@ export const EVENTS = {
   "subsession:archived": z.object({ childSessionId: z.string(), timestamp: z.string() }),
   "subsession:monitoring:started": z.object({ timestamp: z.string() }),
   "subsession:monitoring:stopped": z.object({ timestamp: z.string() }),
-  /** A template was found, or is another than the log last told; `hash` stands for its content. */
+  /** A template was found, or its content differs from the last logged version. `hash` identifies the content. */
   "template:loaded": z.object({ id: z.string(), isSystem: z.boolean(), hash: z.string().optional() }),
   "template:created": z.object({ id: z.string(), name: z.string(), hash: z.string().optional() }),
   "template:updated": z.object({ id: z.string(), name: z.string(), hash: z.string().optional() }),
   "template:deleted": z.object({ id: z.string() }),
   "template:error": z.object({ file: z.string().optional(), error: z.string() }),
-  /** A schedule has its run for a due time; null if a person started it. After a crash the same may be told twice. */
+  /** A schedule created a run. `due` is null if the user started it. After a crash the event may repeat. */
   "schedule:fired": z.object({ name: z.string(), due: z.number().nullable(), run: z.string() }),
-  /** A due time of a schedule has no run and will have none. */
+  /** A due time of a schedule was skipped: it has no run and gets none. */
   "schedule:skipped": z.object({ name: z.string(), due: z.number(), reason: z.string() }),
   "trigger:fired": z.object({ name: z.string(), run: z.string() }),
-  /** Somebody who knows a trigger's secret has sent a delivery for which no run could be made. */
+  /** A trigger received a correctly signed delivery, but no run could be created for it. */
   "trigger:refused": z.object({ name: z.string(), reason: z.string() }),
 
-  // Events that only tell.
+  // Informational events.
   "worker:progress": z.object({
     ...worker,
     progress: z.number(),
@@ -339,33 +341,33 @@ export const EVENTS = {
     outputPreview: z.string().nullable(),
   }),
   "orchestrator:progress": z.object({ id: z.string(), stats: ToolStats, currentAction: z.string().nullable() }),
-  /** Tool calls that somebody counted beside the sessions. */
+  /** Tool calls counted by a program that uses the library, in addition to those of the sessions. */
   "orchestrator:toolsCounted": z.object({ id: z.string(), toolStats: ToolStats }),
-  /** A block that was seen and had no effect, with the reason. */
+  /** A block in an agent's output had no effect. */
   "protocol:ignored": z.object({ ...session, phase: z.string(), reason: z.string() }),
-  /** The place of an event whose run was deleted; the sequence has no gap. */
+  /** Placeholder for an event of a deleted run, so that `seq` has no gaps. */
   "log:removed": z.object({}),
 } as const;
 
 export type EventType = keyof typeof EVENTS;
 export type EventData<T extends EventType> = z.infer<(typeof EVENTS)[T]>;
-/** An event before it has a place in the log. */
+/** An event before the store has assigned its `seq` and `runSeq`. */
 export type RunEvent = { [T in EventType]: { type: T; data: EventData<T> } }[EventType];
 
 type ServerPart = "subsession" | "template" | "schedule" | "trigger";
-/** An event of the server itself, which stands in the server's own log. */
+/** An event that belongs to no run. The log stores it with `run: null`. */
 export type ServerEvent = Extract<RunEvent, { type: `${ServerPart}:${string}` }>;
 
 export const isServerEvent = (event: { type: EventType }): event is ServerEvent =>
   /^(subsession|template|schedule|trigger):/.test(event.type);
 
-/** What the fold needs to know of an event's place in the log. */
+/** The log position and time (milliseconds since 1970) of an event, as far as the fold needs them. */
 export interface Placed {
   runSeq: number;
   timestamp: number;
 }
 
-/** An event in the log. `seq` counts over the whole data folder, `runSeq` within the run, both from 1 and without gaps. */
+/** An event in the log. `seq` counts over the whole data folder, `runSeq` within the run, both from 1 without gaps. */
 export type StoredEvent = RunEvent & Placed & { seq: number; run: string | null };
 
 const TELLING = new Set<EventType>([

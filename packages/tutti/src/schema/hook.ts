@@ -1,4 +1,4 @@
-// Hooks: something of the user's own that is told of a moment in a run.
+// Hooks: a function or command of the user that runs at a certain point of a run.
 import { z } from "zod";
 
 export const HOOK_NAMES = [
@@ -12,15 +12,15 @@ export const HOOK_NAMES = [
 export type HookName = (typeof HOOK_NAMES)[number];
 
 const HookSettings = z.strictObject({
-  /** A name that was registered in code, or `command:` and a command line. */
+  /** The name of a hook registered in code, or `command:` and a command line. */
   run: z.string().min(1),
   timeout: z.number().int().min(100).max(600_000).default(30_000),
-  /** What a failure means: it is recorded and the run goes on, or the run is paused for a person to look. */
+  /** After a failure, continue the run or pause it for the user. The failure is recorded in both cases. */
   onFailure: z.enum(["continue", "pause"]).default("continue"),
 });
 export type HookSettings = z.infer<typeof HookSettings>;
 
-/** The short form is only what to run. */
+/** A plain string is short for `{ run: string }`. */
 const Hook = z
   .union([z.string().min(1), HookSettings, z.null()])
   .transform((hook) => (typeof hook === "string" ? HookSettings.parse({ run: hook }) : hook))

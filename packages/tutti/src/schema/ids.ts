@@ -1,18 +1,18 @@
-// Names: runs, tasks and sessions. A session's name is the same everywhere (TUTTI_SESSION_KEY, WorkerState.sessionId,
-// `:sessionId` and `:key` of the routes); what a backend calls its session is kept apart.
+// Ids of runs, tasks and sessions. A session has one id everywhere (`TUTTI_SESSION_KEY`, `WorkerState.sessionId`, and
+// `:sessionId` and `:key` of the routes); a backend's own session id is stored separately.
 import { z } from "zod";
 
-export const RunId = z.string().regex(/^orch_[a-z0-9]{12}$/, "a run id is orch_ and twelve characters of a-z and 0-9");
+export const RunId = z.string().regex(/^orch_[a-z0-9]{12}$/, "must be orch_ and 12 characters of a-z and 0-9");
 
-/** Any id an agent may invent for a task, as long as it can be shown, matched and quoted without surprises. */
+/** Agents choose task ids freely, as long as an id needs no escaping in a terminal, a page or a command. */
 export const TaskId = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/, "a task id is 1 to 100 characters of A-Z, a-z, 0-9, _, . and -");
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/, "must be 1 to 100 characters of A-Z, a-z, 0-9, _, . and -");
 
-/** Task names that Tutti uses itself, in session names and refs. */
+/** Names that Tutti itself uses in place of a task id, in session ids and refs. */
 export const RESERVED_TASK_IDS = new Set(["main"]);
 
-/** What the documents print as `local___orch_abc123_worker_task_001`: `local_`, the template's prefix, the run, the task. */
+/** Document 004 defines the form, for example `local___orch_abc123_worker_task_001`. */
 export function workerSessionId(runId: string, taskId: string, attempt: number, sessionPrefix: string): string {
   return `local_${sessionPrefix}${withoutPrefix(runId)}_worker_${taskId}${attemptSuffix(attempt, taskId)}`;
 }
@@ -21,12 +21,12 @@ export function mainSessionId(runId: string, attempt: number, sessionPrefix: str
   return `local_${sessionPrefix}${withoutPrefix(runId)}_main${attemptSuffix(attempt, "main")}`;
 }
 
-/** A run id already begins with `orch_`, which the prefix says too. */
+/** The default `sessionPrefix` already contains `orch_`. */
 function withoutPrefix(runId: string): string {
   return runId.replace(/^orch_/, "");
 }
 
-/** A first attempt has no suffix, unless the task's own id looks as if it had one: `a_r1` is not the second try of `a`. */
+/** A first attempt has no suffix, unless the task id itself ends like one: task `a_r1` is not the second attempt at `a`. */
 function attemptSuffix(attempt: number, taskId: string): string {
   return attempt === 1 && !/_r\d+$/.test(taskId) ? "" : `_r${attempt - 1}`;
 }
@@ -34,14 +34,13 @@ function attemptSuffix(attempt: number, taskId: string): string {
 /** The branch that holds a run's result. */
 export const runBranch = (runId: string): string => `tutti/${runId}`;
 
-/** Where what one attempt left stays reachable. */
+/** The ref that keeps the work of one attempt reachable. */
 export const attemptRef = (runId: string, name: string, attempt: number): string =>
   `refs/tutti/${pathName(runId)}/${pathName(name)}/${attempt}`;
 
 /**
- * A name that is safe as one component of a path or of a git ref, different for different ids, and readable for
- * ordinary ones. Ids are never used raw in paths: git refuses `..`, `.lock` and a dot at the end, and some file systems
- * do not tell upper from lower case.
+ * Maps an id to a unique name that is safe as one component of a path or git ref. Ordinary ids stay readable. Raw ids are
+ * not safe: git rejects `..`, `.lock` and a trailing dot, and some file systems ignore case.
  */
 export function pathName(id: string): string {
   const plain = /^[a-z0-9][a-z0-9_-]*$/.test(id) && !id.includes("--") && id.length <= 60;
@@ -53,7 +52,7 @@ export function pathName(id: string): string {
         .slice(0, 40)}--${shortHash(id)}`;
 }
 
-/** FNV-1a in 64 bits: small, the same in a browser, and enough to tell the ids of one run apart. */
+/** 64-bit FNV-1a. It also runs in browsers, and its collision risk is negligible for the ids of one run. */
 function shortHash(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);

@@ -1,5 +1,5 @@
-// Something that waits for a person: one durable record, answered once. The hash covers what the person is shown, so an
-// answer given to another version of the question is refused.
+// An inbox item waits for the user and is answered once. `hash` covers everything that the user sees, so an answer to
+// another version of the question is rejected.
 import { z } from "zod";
 import { PHASES } from "./status.ts";
 
@@ -17,37 +17,40 @@ export const INBOX_KINDS = [
 export const InboxItem = z.object({
   id: z.string(),
   /**
-   * A plan to confirm, a question of an agent, a tool that it wants to use, data of a phase that no session could give,
-   * a decision that merging needs, a budget that is used up, a provider's limit that is reached, or a task that failed.
+   * `plan`: confirm a plan. `question`, `permission`: an agent asks, or wants to use a tool. `data`: supply the data of a
+   * phase. `decision`: merging needs a decision. `budget`, `limit`: a budget or a provider's usage limit is reached.
+   * `failure`: a task failed.
    */
   kind: z.enum(INBOX_KINDS),
   run: z.string(),
   taskId: z.string().nullable(),
-  /** The session that asks, and the name it gave its question. */
+  /** The session that asks. */
   sessionId: z.string().nullable(),
+  /** The session's own id for its question. */
   askId: z.string().nullable(),
   question: z.string(),
   options: z.array(z.string()).optional(),
-  /** What the person needs to judge it. */
+  /** Facts that the user needs to answer. */
   evidence: z.unknown().optional(),
-  /** How much harm a wrong answer can do. */
+  /** Harm that a wrong answer can do. */
   risk: z.enum(["low", "medium", "high"]),
   hash: z.string(),
-  /** For data: the phase it belongs to. For a decision: its place among the decisions of one asking. */
+  /** The phase of a `data` item. */
   phase: z.enum(PHASES as [(typeof PHASES)[number]]).optional(),
+  /** Position of a `decision` item among those asked for together. */
   index: z.number().optional(),
   createdAt: z.number(),
-  /** After this moment the default answer is taken. */
+  /** At this time `default` becomes the answer. */
   expiresAt: z.number().optional(),
-  /** What happens if nobody answers: one of the options. */
+  /** The answer if the user gives none in time. */
   default: z.string().optional(),
 });
 export type InboxItem = z.infer<typeof InboxItem>;
 
-/** What a person says to an item. Which of these an item takes depends on its kind. */
+/** The user's answer to an item. The item's `kind` determines which of these forms it accepts. */
 export const PersonAnswer = z.union([
   z.strictObject({
-    text: z.string().refine((text) => text.trim() !== "", "an answer in words"),
+    text: z.string().refine((text) => text.trim() !== "", "must not be empty"),
     hash: z.string().optional(),
   }),
   z.strictObject({ option: z.number().int().min(0), hash: z.string().optional() }),

@@ -1,18 +1,18 @@
-// What a person may say about notifications in their own configuration. A project's names no targets.
+// The `notifications` section of the user's configuration. A project's configuration cannot define targets.
 import { z } from "zod";
 import { NOTIFICATION_KINDS } from "./notification.ts";
 
-/** Many tools of a team can take a webhook; more than a few for one person is a mistake. */
+/** More webhooks than this for one user are probably a mistake. */
 const MAX_WEBHOOKS = 20;
 
 const Webhook = z.strictObject({
-  /** Often a secret in itself; it is shown nowhere but for its host. */
-  url: z.string().refine(isPlainAddress, "an address that begins with https:// or http:// and holds no password"),
+  /** The URL often contains a secret, so only its host is ever displayed. */
+  url: z.string().refine(isPlainAddress, "must be a URL that begins with https:// or http:// and contains no password"),
   format: z.enum(["slack", "json"]).default("json"),
-  /** The variable of the environment that holds the secret which what is sent is signed with. */
+  /** Environment variable with the secret that signs the requests. */
   secretEnv: z
     .string()
-    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "the name of a variable")
+    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable")
     .optional(),
 });
 export type Webhook = z.infer<typeof Webhook>;
@@ -21,20 +21,20 @@ export const NotificationSettings = z
   .strictObject({
     on: z.array(z.enum(NOTIFICATION_KINDS)).default([...NOTIFICATION_KINDS]),
     webhooks: z.array(Webhook).max(MAX_WEBHOOKS).default([]),
-    /** The hosts that webhooks may go to, by their exact names. */
+    /** Exact names of the hosts that webhooks may use. */
     allowHosts: z.array(z.string().min(1)).default([]),
-    /** Whether webhooks may go to this machine and its networks, and without TLS. */
+    /** Allow webhooks to this machine and its networks, and without TLS. */
     allowInternal: z.boolean().default(false),
     command: z
       .string()
-      .refine((text) => text.trim() !== "", "a program and its arguments")
+      .refine((text) => text.trim() !== "", "must name a program and its arguments")
       .optional(),
     bell: z.boolean().default(true),
   })
   .superRefine(({ webhooks, allowInternal }, context) => {
     for (const [i, { url }] of webhooks.entries()) {
       if (allowInternal || !isPlainAddress(url) || new URL(url).protocol === "https:") continue;
-      const message = "only https:// unless allowInternal is true";
+      const message = "must begin with https:// unless allowInternal is true";
       context.addIssue({ code: "custom", path: ["webhooks", i, "url"], message });
     }
   });

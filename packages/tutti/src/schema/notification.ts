@@ -1,25 +1,24 @@
-// What a person is told of outside the page or terminal they look at.
 import type { InboxItem } from "./inbox.ts";
 import type { Census, Usage, Verdict } from "./outcome.ts";
 
-/** Something waits for the person, a task or a run failed, or a run came to its end in another way. */
+/** `needs_person`: an inbox item waits. `failed`: a task or a run failed. `ended`: a run ended in another way. */
 export const NOTIFICATION_KINDS = ["needs_person", "failed", "ended"] as const;
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
 
-/** Every text of it may be shown as it is: what agents wrote has been cut, and nothing in it moves a cursor. */
+/** All texts are truncated and free of control characters, so they can be displayed as they are. */
 export interface Notification {
-  /** The same for the same thing, however often it is told: the run and the place of the event in it. */
+  /** Run id and `runSeq` of the event, so that a repeated notification has the same id. */
   id: string;
   kind: NotificationKind;
   run: string;
   taskId: string | null;
   title: string;
   text: string;
-  /** The beginning of the run's request, where it is known. */
+  /** Start of the run's request, or null if the run is not loaded. */
   request: string | null;
   at: number;
-  /** What waits in the inbox, if that is what it is about. */
+  /** The inbox item, if the notification is about one. */
   item: Pick<InboxItem, "id" | "kind" | "risk"> | null;
-  /** How the run ended, if it has and the run is known. */
+  /** Set if the run has ended and is loaded. */
   outcome: { verdict: Verdict; census: Census; usage: Usage } | null;
 }

@@ -1,14 +1,13 @@
-// The options of document 004's managers with their defaults. Paths are absolute: a relative one would mean something
-// else after every change of folder.
+// Options of the managers of document 004, with their defaults.
 import { z } from "zod";
 
 export const OrchestratorOptions = z.object({
-  /** Without it the log lives in memory and ends with the process. */
+  /** If false, the log is kept in memory and lost with the process. */
   persistenceEnabled: z.boolean().default(true),
-  /** The data folder; the platform's own unless given. */
+  /** The data folder. Absolute, because a relative path would change its meaning with the working directory. */
   persistencePath: z
     .string()
-    .startsWith("/", "an absolute path")
+    .startsWith("/", "must be an absolute path")
     .or(z.string().regex(/^[A-Za-z]:[\\/]/))
     .optional(),
   saveDebounceMs: z.number().int().min(0).default(1000),

@@ -1,7 +1,6 @@
-// How a run ended: the census, the verdict, and the facts about git that go with it.
 import { z } from "zod";
 
-/** Where two tasks' work could not be brought together. Every attempt named in `refs` stays reachable. */
+/** A conflict between the work of `tasks`. The refs in `refs` keep every side reachable. */
 export const Conflict = z.object({
   type: z.string(),
   files: z.array(z.string()),
@@ -48,6 +47,6 @@ export interface Outcome {
   verification: Record<string, unknown> | null;
   usage: Usage;
   durationMs: number;
-  /** What went wrong with the run itself, if anything did. */
+  /** The error that ended the run, if one did. */
   error: string | null;
 }

@@ -1,21 +1,21 @@
-// What agents may do without asking. Agents that ask before they use a tool get their answer from here, or from a person.
+// Decides which tool uses are allowed when an agent asks, and which ones the user must decide.
 import { z } from "zod";
 
-/** A tool by name, `Bash`, or with what it is used on, `Bash(npm test*)`, where `*` stands for anything. */
+/** A tool name such as `Bash`, or a tool with its argument such as `Bash(npm test*)`, where `*` matches any text. */
 const Pattern = z
   .string()
-  .regex(/^[^()\s][^()]*(\(.*\))?$/, "a tool, or a tool with what it is used on: Bash(npm test*)");
+  .regex(/^[^()\s][^()]*(\(.*\))?$/, "must be a tool or a tool with its argument, for example Bash(npm test*)");
 
 export const PERMISSION_MODES = ["ask", "edits", "all", "listed"] as const;
 
 export const Permissions = z.strictObject({
   /**
-   * `ask`: a person decides whatever is not listed. `edits`: reading, and changing files of its own workspace, is
-   * allowed besides. `all`: everything is allowed that is not refused below. `listed`: what is not listed is refused.
+   * `ask`: the user decides about every tool use that is not listed. `edits`: like `ask`, but reading and changing files
+   * of the own workspace is allowed. `all`: everything is allowed unless refused. `listed`: only listed uses are allowed.
    */
   mode: z.enum(PERMISSION_MODES).default("edits"),
   allow: z.array(Pattern).default([]),
-  /** Wins over everything else. */
+  /** Takes precedence over `allow` and `mode`. */
   refuse: z.array(Pattern).default([]),
 });
 export type Permissions = z.infer<typeof Permissions>;

@@ -1,11 +1,11 @@
-// What a person may change in a plan before it is carried out, as it comes over the wire or in a file.
+// The user's changes to a plan at its confirmation, as a request or a file holds them.
 import { z } from "zod";
 import { Budget } from "./budget.ts";
 import { DEFAULT_PRIORITY, Task } from "./task.ts";
 
 const { title, description, scope, priority, dependencies } = Task.shape;
 
-/** A task that is left out is taken as done (`satisfied`) or blocks what depends on it. */
+/** A skipped task blocks its dependents unless it is `satisfied`. */
 const Modification = z.strictObject({
   skip: z.boolean().optional(),
   satisfied: z.boolean().optional(),
@@ -29,7 +29,7 @@ export const ChangedPlan = z.strictObject({
   added: z.array(AddedTask).default([]),
   removed: z.array(z.string()).default([]),
   budget: Budget.default({}),
-  /** Of the plan that the person was shown. */
+  /** `hash` of the plan item that the user saw. Another plan is not confirmed. */
   hash: z.string().optional(),
 });
 export type ChangedPlan = z.infer<typeof ChangedPlan>;

@@ -1,4 +1,4 @@
-// A run: what document 004 calls an orchestrator. This is the fold of its log; nothing here is stored by itself.
+// A `Run` is an orchestrator in the words of document 004. It is the fold of the run's log, never the source of truth.
 import type { FailureCause } from "./ending.ts";
 import type { AggregationAnswer, VerificationAnswer } from "./answer.ts";
 import type { Budget } from "./budget.ts";
@@ -20,14 +20,14 @@ export interface Analysis {
   warnings: string[];
 }
 
-/** What a provider has said last about why and until when it answers nobody. */
+/** The latest refusal of a provider. */
 export interface Refusal {
   cause: FailureCause;
   detail: string;
   until: number;
-  /** The same, of refusals that ended a turn alone; whoever was asked after that moment finds out whether it still holds. */
+  /** Like `until`, but only of refusals that ended a turn. A turn started later probes whether the provider answers again. */
   settledUntil: number;
-  /** How often in a row. */
+  /** Number of refusals in a row. */
   count: number;
 }
 
@@ -38,80 +38,79 @@ export interface Run {
   cwd: string;
   userRequest: string;
   customVariables: Record<string, unknown>;
-  /** The agent of its sessions, as the person named it, where the template names no other for a phase. */
+  /** Agent of all phases for which the template names no other. */
   agent: string;
-  /** Who stands behind the agents that have a name of the person's choice. */
+  /** Maps each user-defined agent name to its provider. */
   providers?: Readonly<Record<string, string>>;
   status: RunStatus;
   /** Null until the run has ended. */
   outcome: Verdict | null;
   currentPhase: Phase | null;
   mainSessionId: string | null;
-  /** While it is paused: what it was doing, since when, and why. */
+  /** Set while the run is paused: the state to resume to, and the reason. */
   pausedFrom: { status: RunStatus; phase: Phase | null; at: number; reason: PauseReason; detail: string } | null;
   main: SessionState | null;
-  /** What the main session has to answer; outlives a main session that is lost. */
+  /** The answer that the main session has to give. It survives the loss of a main session. */
   owed: Owed | null;
-  /** Main sessions that vanished since the last answer of one could be used. */
+  /** Main sessions lost since the last usable answer. */
   mainLosses: number;
   analysis: Analysis | null;
   tasks: Task[];
   parallelGroups: string[][];
-  /** Why the plan cannot be confirmed as it stands; empty for a sound plan. */
+  /** Why the plan cannot be confirmed; empty for a valid plan. */
   planErrors: string[];
   planWarnings: string[];
   executionOrder: string[] | null;
-  /** Tasks that the person left out, and whether what depends on them may start all the same. */
+  /** Tasks that the user skipped. Dependents of a `satisfied` task may start. */
   skipped: Record<string, { satisfied: boolean }>;
-  /** By task. Records that grow with the run are read like any object but shared between states: run/shared-record.ts. */
+  /** By task id. `workers`, `blocked`, `inbox`, `answers` and `hooks` are shared records: see run/shared-record.ts. */
   workers: Record<string, Worker>;
-  /** Tasks that cannot start any more, with the tasks that are the reason. */
+  /** Tasks that can no longer start, each with the dependencies that did not complete. */
   blocked: Record<string, string[]>;
-  /** HEAD of the person's repository when the run started. */
+  /** HEAD of the user's repository when the run started. */
   base: string | null;
-  /** Where the run's branch points. */
+  /** Commit of the run's branch. */
   head: string | null;
   conflicts: Conflict[];
   aggregation: AggregationAnswer | null;
   verification: VerificationAnswer | null;
   inbox: Record<string, InboxItem>;
-  /** What a person answered, by who asked what: a session that takes over is not made to ask again. */
+  /** The user's answers by task and question, so that a replacement session gets the same answer. */
   answers: Record<string, { text: string; sessionId: string }>;
-  /** What the person decided where merging needed it. */
   decisions: Decision[];
-  /** What people said to the main session or to the worker of a task; `told` once a turn has begun that says it. */
+  /** Messages from the user; `told` is true once a turn includes the message. */
   messages: { taskId: string | null; text: string; told: boolean }[];
   budget: Budget;
-  /** What the budget is measured against: turns begun, sessions started, and time in which nothing could go on. */
   turns: number;
   sessions: number;
+  /** Time in which the run waited for the user or a provider. It does not count against `budget.minutes`. */
   idleMs: number;
   idleSince: number | null;
-  /** Since when everybody waits for a provider that refuses; absent while somebody is at work, or nobody waits for one. */
+  /** Set while every session waits for a provider that refuses. */
   heldSince?: number;
-  /** When the newest worker was started. */
+  /** Start time of the newest worker. */
   lastSpawnAt: number | null;
-  /** Since when the present phase lasts. */
+  /** Start time of the current phase, shifted by pauses. */
   phaseSince: number | null;
-  /** Providers that refuse for now, by name. */
+  /** Providers that refuse requests, by name. */
   refusals: Record<string, Refusal>;
-  /** How often it went on by itself after a usage limit. */
+  /** Number of automatic resumes after a usage limit. */
   autoResumes: number;
-  /** Hooks that were started, by hook and cause, and whether they have ended. */
+  /** Started hooks by `hookKey`. */
   hooks: Record<string, "running" | "ended">;
   usage: Usage;
   toolStats: ToolStats;
   errors: { phase: Phase | null; error: string; code: string; timestamp: number }[];
-  /** The run and the event that it was forked from, if it may take over what was done there since. */
+  /** The fork's source, whose later results this run may reuse. Null for `fresh` forks and imports. */
   forkedFrom: { run: string; at: number } | null;
-  /** What its request was called, if whoever asked gave it a name; a copy of a run was not asked for that way. */
+  /** Null if the request had no `Idempotency-Key`, and for forked and imported runs. */
   idempotency: Idempotency | null;
-  /** Whether all processes and workspaces of an ended run are known to be gone. */
+  /** True once all processes and workspaces of an ended run are removed. */
   released: boolean;
   createdAt: number;
   updatedAt: number;
   startedAt: number | null;
   completedAt: number | null;
-  /** The number of the last event folded into this state. */
+  /** `runSeq` of the last event folded into this state. */
   runSeq: number;
 }

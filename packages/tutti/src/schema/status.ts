@@ -1,4 +1,4 @@
-// The closed lists of states and phases of document 004, and which of them are ends.
+// The closed lists of statuses and phases of document 004.
 
 export const ORCHESTRATOR_STATUS = {
   CREATED: "created",
@@ -55,7 +55,7 @@ export const isRunOver = (status: RunStatus): boolean =>
 export const isWorkerOver = (status: WorkerStatus): boolean =>
   status === "completed" || status === "failed" || status === "timeout" || status === "cancelled";
 
-/** The name that the delimited response uses for the answer to a phase (document 000). */
+/** Maps a phase to the phase name in the block that answers it (document 000). */
 export const ANSWER_PHASE = {
   analysis: "analysis",
   taskPlanning: "task_list",

@@ -1,5 +1,5 @@
-// A template, resolved: every setting has its value. What a template file may leave out is filled in from its parent
-// and, in the end, from the defaults here. What no part of Tutti reads is not a setting: unknown members are refused.
+// The schema of a resolved template, in which every setting has a value. Settings that a template file omits come from
+// its parent, and finally from the defaults here. Unknown members are rejected.
 import { z } from "zod";
 import { Budget } from "./budget.ts";
 import { Hooks } from "./hook.ts";
@@ -8,7 +8,7 @@ import { Permissions } from "./permissions.ts";
 const strings = z.array(z.string().min(1));
 const milliseconds = (min: number, max: number) => z.number().int().min(min).max(max);
 
-/** What the answer must hold beyond the phase's own schema. */
+/** Fields that the answer must have in addition to the schema of its phase. */
 const AnswerFormat = z.strictObject({
   phase: z.string().optional(),
   requiredFields: strings.default([]),
@@ -25,11 +25,11 @@ const Prompt = z.strictObject({
 });
 export type Prompt = z.infer<typeof Prompt>;
 
-/** What every phase can say about who carries it out. */
+/** Settings that every phase has. */
 const phase = {
-  /** The agent of this phase, if it is not the run's. */
+  /** Defaults to the run's agent. */
   agent: z.string().min(1).optional(),
-  /** The role that the session of this phase is given. */
+  /** Role of the phase's session. Defaults to `worker` for `workerExecution`, else `main`. */
   role: z
     .string()
     .regex(/^[a-z][a-z0-9_-]{0,40}$/)
@@ -47,7 +47,7 @@ const Phases = z.strictObject({
   taskPlanning: z
     .strictObject({
       ...timed(180_000),
-      /** A plan outside these bounds is shown with a warning. */
+      /** A plan outside these bounds gets a warning. */
       validation: z
         .strictObject({
           minTasks: z.number().int().min(0).default(1),
@@ -62,11 +62,11 @@ const Phases = z.strictObject({
     .strictObject({
       ...phase,
       enabled: z.boolean().default(true),
-      /** How long the phase may take as a whole; without it only each worker's own time counts. */
+      /** Limit for the phase as a whole, in milliseconds. Without it only `workerTimeout` applies. */
       timeout: z.number().int().min(10_000).optional(),
       progressReporting: z.boolean().default(true),
       progressInterval: milliseconds(1000, 3_600_000).default(30_000),
-      /** Last lines that stand for a completion block: the first for success, the second for failure. */
+      /** Last lines that replace a completion block: the first means success, the second failure. */
       completionMarkers: z.array(z.string().min(3)).max(2).default([]),
     })
     .prefault({}),
@@ -75,7 +75,7 @@ const Phases = z.strictObject({
       ...timed(300_000),
       mergeStrategy: z.enum(["concatenate", "smart-merge", "manual"]).default("smart-merge"),
       conflictResolution: z.enum(["ask", "first-wins", "last-wins", "smart"]).default("smart"),
-      /** Leave the phase out when no two tasks changed the same file. */
+      /** Skip the phase if no two tasks changed the same file. */
       skipWhenIndependent: z.boolean().default(false),
     })
     .prefault({}),
@@ -83,55 +83,55 @@ const Phases = z.strictObject({
 });
 
 export const TemplateConfig = z.strictObject({
-  /** Who works, unless a phase or the person says otherwise. */
+  /** Default agent. A phase or the user may choose another. */
   agent: z.string().min(1).optional(),
   maxWorkers: z.number().int().min(1).max(20).default(5),
   workerTimeout: milliseconds(10_000, 3_600_000).default(300_000),
-  /** How long a worker may say and do nothing; without it only `workerTimeout` counts. */
+  /** A worker without output or tool calls for this long times out. Without it only `workerTimeout` applies. */
   idleTimeout: milliseconds(10_000, 3_600_000).optional(),
-  /** How long an agent that shows every step may show none, and do nothing, before its process is started anew. */
+  /** An agent that reports every step and reports none for this long is restarted. */
   stallTimeout: milliseconds(10_000, 3_600_000).default(180_000),
-  /** How often the work of a worker that is still at it is saved; 0 for never. */
+  /** Interval at which the work of a running worker is committed; 0 turns this off. */
   saveInterval: milliseconds(0, 3_600_000).default(60_000),
-  /** How long an agent's question waits for a person; then its first option holds, or the agent is to decide itself. */
+  /** How long a question waits for the user. Then its first option is chosen, or the agent is asked to decide. */
   answerTimeout: milliseconds(1000, 604_800_000).optional(),
-  /** Whether a run that waits for the end of a provider's usage limit goes on by itself then, and how often at most. */
+  /** Resume a run by itself when the usage limit that paused it ends, at most `maxAutoResumes` times. */
   autoResume: z.boolean().default(false),
   maxAutoResumes: z.number().int().min(1).max(50).default(3),
   /** Confirm the plan without asking. */
   autoSpawn: z.boolean().default(false),
   parallelExecution: z.boolean().default(true),
-  /** Whether a failed task may be tried again at all. */
+  /** Allow retries of failed tasks. */
   retryOnError: z.boolean().default(true),
   maxRetries: z.number().int().min(0).max(5).default(2),
-  /** Whether it is tried again without being asked. */
+  /** Retry failed tasks without a user request. */
   autoRetry: z.boolean().default(false),
-  /** The wait before the first automatic retry; it doubles with each. */
+  /** Wait before the first automatic retry. It doubles with each retry. */
   retryDelay: milliseconds(0, 3_600_000).default(5000),
-  /** What becomes of a task whose dependency did not complete. */
+  /** A task whose dependency did not complete is blocked, starts anyway, or fails the run. */
   failedDependency: z.enum(["skip", "continue", "fail"]).default("skip"),
-  /** Whether tasks that name the same files may run at the same time. */
+  /** Whether tasks whose scopes name the same files may run at the same time. */
   overlappingScopes: z.enum(["apart", "allow"]).default("apart"),
-  /** Which end of the scale from 1 to 10 is the urgent one in the plans of this template's agents. */
+  /** Defines whether 1 or 10 is the most urgent priority in the plans of this template's agents. */
   priorityOrder: z.enum(["lowest-first", "highest-first"]).default("lowest-first"),
   sessionPrefix: z
     .string()
     .regex(/^[A-Za-z0-9_-]{0,40}$/)
     .default("__orch_"),
-  /** Between two starts of workers. */
+  /** Minimum time between two worker starts. */
   spawnDelay: milliseconds(0, 60_000).default(0),
-  /** A worker that shows nothing for this long is marked as quiet; nothing else follows. */
+  /** A worker without output for this long is displayed as quiet. */
   progressDetectionInterval: milliseconds(1000, 3_600_000).default(30_000),
-  /** For session controllers that can only be polled. */
+  /** Poll interval of session controllers. */
   pollInterval: milliseconds(500, 30_000).default(2000),
   hideWorkersFromList: z.boolean().default(true),
   useSubSessions: z.boolean().default(false),
   inactivityThreshold: milliseconds(1000, 3_600_000).default(60_000),
   confirmationDelay: milliseconds(0, 3_600_000).default(30_000),
-  /** Accept a report of success from a worker that called no tool and changed nothing. */
+  /** Accept success from a worker that called no tool and changed no file. */
   acceptWithoutWork: z.boolean().default(false),
   budget: Budget.prefault({}),
-  /** What agents may do without asking a person. */
+  /** Tools that agents may use without asking the user. */
   permissions: Permissions.prefault({}),
 });
 export type TemplateConfig = z.infer<typeof TemplateConfig>;
@@ -192,7 +192,7 @@ export const Template = Shape.superRefine((template, context) => {
   context.addIssue({
     code: "custom",
     path: ["prompts", "verification"],
-    message: "the verification phase is enabled and has no prompt",
+    message: "the verification phase is enabled but has no prompt",
   });
 });
 export type Template = z.infer<typeof Template>;

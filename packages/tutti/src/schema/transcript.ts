@@ -1,40 +1,38 @@
-// What was said and done in one session, as a person reads it.
 import type { Ending, FailureCause } from "./ending.ts";
 import type { Usage } from "./outcome.ts";
 
 /**
- * `n` counts from 1. The newest text may still grow; everything before it stays as it is. `omitted` is how many characters
- * of a long one were left out at its end; the session's folder has all of them. Types that a reader does not know are to
- * be passed over: there may be more of them one day.
+ * `n` counts from 1. Only the newest text may still grow. `omitted` is the number of characters truncated at the end of a
+ * long entry; the session's folder has the full text. Readers must ignore unknown types, because types may be added.
  */
 export type TranscriptEntry = { n: number; omitted?: number } & (
   | { type: "prompt"; turn: number; text: string }
-  /** Which program it is, and what it can do, as it showed at its start. */
+  /** Name, version and capabilities that the agent reported at its start. */
   | { type: "agent"; agent: string; version: string; conversation: string | null; capabilities: object | null }
   | { type: "text"; text: string }
   | { type: "tool"; name: string; input: unknown }
-  /** An agent that this one started itself has begun or ended. */
+  /** A subagent of this agent started or ended. */
   | { type: "subagent"; id: string; phase: "started" | "done"; text: string | null }
   | { type: "usage"; usage: Usage }
   | { type: "ask"; askId: string; question: string; options?: string[] }
-  /** It no longer wants to know. */
+  /** The agent withdrew its question. */
   | { type: "askCancelled"; askId: string }
-  /** Its provider refused for now; the agent tries again by itself. */
+  /** The provider refused; the agent retries by itself. */
   | { type: "trouble"; cause: FailureCause; detail: string; retryAfterMs: number | null }
   /** The agent was asked to stop this turn. */
   | { type: "interrupted"; turn: number }
-  /** Nothing of the agent moved for too long, and its process was ended. */
+  /** The agent showed no activity for `stallTimeout`, so its process was ended. */
   | { type: "stalled"; detail: string }
-  /** It could not be started at all. */
+  /** The agent could not be started. */
   | { type: "unstartable"; error: string }
   | { type: "turnOver"; turn: number; ending: Ending }
 );
 
-/** A part of a transcript. */
+/** Selects a part of a transcript. */
 export interface TranscriptPage {
-  /** Entries after this one; 0 is all of them. */
+  /** Return the entries after this `n`; 0 returns all. */
   after: number;
   limit: number;
-  /** About as many characters at most; one entry there is in any case. */
+  /** Approximate maximum of characters. A page has at least one entry. */
   characters?: number;
 }

@@ -1,15 +1,15 @@
-// Events of earlier versions, read as if they had been written today. A log is never rewritten: whoever reads an old
-// event gets it in today's form, and the fold knows only that form.
+// Converts events of earlier versions to the current form while they are read. A log is never rewritten, and the fold
+// knows only the current form.
 import type { z } from "zod";
 import { Template } from "./template.ts";
 
-/** The version that is written. Raised whenever the form of an event changes; steps are only ever added. */
+/** The version of newly written events. Raise it whenever the form of an event changes, and append a step to `STEPS`. */
 export const EVENT_VERSION = 4;
 
 type Data = Record<string, unknown>;
 type Step = (data: Data) => Data;
 
-/** From version 1 to 2: templates got more settings, plans got warnings, items got a hash, timeouts got a code. */
+/** Adds template settings, plan warnings, item hashes and timeout codes. */
 const TO_2: Record<string, Step> = {
   "orchestrator:created": (data) => ({ ...data, template: readTemplate(data["template"]) }),
   "orchestrator:tasksReady": (data) => ({ warnings: [], executionOrder: null, ...data }),
@@ -18,26 +18,26 @@ const TO_2: Record<string, Step> = {
   "inbox:added": (data) => ({ ...data, item: { risk: "low", hash: "", ...(data["item"] as Data) } }),
 };
 
-/** From version 2 to 3: templates say what agents may do without asking. */
+/** Adds `permissions` to templates. */
 const TO_3: Record<string, Step> = {
   "orchestrator:created": (data) => ({ ...data, template: readTemplate(data["template"]) }),
 };
 
-/** From version 3 to 4: templates say how often work is saved. */
+/** Adds `saveInterval` to templates. */
 const TO_4: Record<string, Step> = TO_3;
 
 const STEPS: readonly Record<string, Step>[] = [TO_2, TO_3, TO_4];
 
 function upcast(type: string, version: number, data: unknown): unknown {
-  return STEPS.slice(version - 1).reduce((before, steps) => {
+  return STEPS.slice(version - 1).reduce((current, steps) => {
     const step = Object.hasOwn(steps, type) ? steps[type] : undefined;
-    return step ? step(before as Data) : before;
+    return step ? step(current as Data) : current;
   }, data);
 }
 
 /**
- * An event of the log in today's form. One that has none is handed on as it was written, with the reason: a log of which
- * one event cannot be read must not hide all the others.
+ * Returns the data in the current form. If the conversion fails, it returns the stored data with the reason under
+ * `UNREADABLE`, so that one unreadable event does not hide the rest of the log.
  */
 export function readData(type: string, version: number, data: unknown): unknown {
   try {
@@ -49,13 +49,13 @@ export function readData(type: string, version: number, data: unknown): unknown 
 
 const UNREADABLE = "unreadable";
 
-/** Why an event that was read has no form of today; null for every other. */
+/** Returns why `readData` could not convert the event, or null if it could. */
 export function whyUnreadable(data: unknown): string | null {
   const why = (data as Data)[UNREADABLE];
   return typeof why === "string" ? why : null;
 }
 
-/** Earlier versions allowed what is refused today, such as variables in small letters: that is left out, member by member. */
+/** Drops members that earlier versions allowed and `Template` rejects, such as lowercase variable names. */
 function readTemplate(value: unknown): Template {
   const template = structuredClone(value);
   for (;;) {
@@ -64,11 +64,11 @@ function readTemplate(value: unknown): Template {
     const dropped = parsed.error.issues.filter((issue) => drop(template, issue));
     if (dropped.length > 0) continue;
     const [issue] = parsed.error.issues;
-    throw new Error(`the template's ${issue!.path.join(".")} is not as expected: ${issue!.message}`);
+    throw new Error(`the template has an invalid "${issue!.path.join(".")}": ${issue!.message}`);
   }
 }
 
-/** Whether there was something to leave out. */
+/** Removes the members that `issue` names and returns whether there were any. */
 function drop(template: unknown, issue: z.core.$ZodIssue): boolean {
   if (issue.code === "unrecognized_keys") {
     const dropped = issue.keys.filter((key) => removeAt(template, [...issue.path, key]));

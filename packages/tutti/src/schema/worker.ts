@@ -1,4 +1,4 @@
-// A worker: the newest attempt at one task, as the log tells it.
+// A `Worker` is the newest attempt at one task, folded from the log.
 import { z } from "zod";
 import type { Phase, WorkerStatus } from "./status.ts";
 import type { Usage } from "./outcome.ts";
@@ -13,7 +13,7 @@ export const ToolStats = z.object({
   search: z.number(),
   web: z.number(),
   task: z.number(),
-  /** The two kinds of search that runs count apart; both are in `search` too. */
+  /** `search` includes `glob` and `grep`. */
   glob: z.number().default(0),
   grep: z.number().default(0),
 });
@@ -31,53 +31,53 @@ export const NO_TOOLS: ToolStats = {
   grep: 0,
 };
 
-/** The attempt that brought a result, in the log of the run that made it. */
+/** The attempt that produced a result, which may belong to another run. */
 export const Origin = z.object({ run: z.string(), taskId: z.string(), sessionId: z.string() });
 export type Origin = z.infer<typeof Origin>;
 
-/** What a session still has to answer. */
+/** The answer that a session still has to give. */
 export interface Owed {
   phase: Phase;
-  /** 1 for the first asking; a turn without a usable answer is asked again. */
+  /** Counts from 1. A turn without a usable answer is repeated with the next `try`. */
   try: number;
-  /** What was wrong with the previous answer, for the next prompt. */
+  /** Why the previous answer was rejected. The next prompt lists them. */
   problems: string[];
-  /** What the session is told besides: what the person wants changed, what was decided. */
+  /** Added to the next prompt, for example the changes that the user requested. */
   note: string | null;
-  /** Whether the session had begun and was paused: what it had done by then is still there. */
+  /** True if an earlier turn for this answer broke off. The workspace still holds its work. */
   interrupted: boolean;
-  /** The item in the inbox whose answer is needed before it is asked again. */
+  /** Id of the inbox item that must be answered before the next turn. */
   waitsFor: string | null;
 }
 
-/** A prompt that was sent and whose answer is not judged yet. */
+/** A turn whose prompt was sent and whose answer is not judged yet. */
 export interface OpenTurn {
-  /** Counts within the session, from 1; the prompt is delivered at most once under this number. */
+  /** Counts from 1 within the session. The prompt of a number is delivered at most once. */
   number: number;
   phase: Phase;
   try: number;
   startedAt: number;
 }
 
-/** One agent at work on one attempt: the part that main session and workers have in common. */
+/** The state that main sessions and worker sessions share. */
 export interface SessionState {
   sessionId: string;
   attempt: number;
   agent: string;
   role: string;
-  /** `spawning` until its process is there, `running` until it is no longer needed or gone. */
+  /** `spawning` until the agent is ready, `running` until the session is no longer needed or lost. */
   state: "spawning" | "running" | "over";
   turns: number;
   turn: OpenTurn | null;
-  /** The commit its workspace was cut from. */
+  /** The commit that the workspace was created from. */
   start: string | null;
-  /** How long it has waited for a person; its timeouts stand still meanwhile. */
+  /** Time spent paused or waiting for the user or the provider. It extends the deadline. */
   waitedMs: number;
-  /** Since when it is paused; its timeouts stand still. */
+  /** Set while the session is paused. It has no deadline then. */
   pausedAt: number | null;
-  /** Since when it waits for its provider to answer again; its timeouts stand still. */
+  /** Set while the session waits for a provider that refuses. It has no deadline then. */
   refusedSince: number | null;
-  /** Its questions by the names it gave them, with the answers once they are there. */
+  /** Answers by `askId`; null until the user answers. */
   asks: Record<string, string | null>;
 }
 
@@ -92,32 +92,31 @@ export interface Worker {
   owed: Owed | null;
   progress: number;
   currentAction: string | null;
-  /** Counted live, for showing. */
+  /** Includes the open turn. For display only. */
   toolStats: ToolStats;
-  /** Tool calls in turns that have ended: evidence of work. */
+  /** Tool calls of ended turns, which the rules take as evidence of work. */
   endedTools: ToolStats;
   usage: Usage;
   output: unknown;
   outputFiles: string[];
   outputPreview: string | null;
   error: string | null;
-  /** What kind of error, for policy. */
   errorCode: string | null;
-  /** Whether the worker itself called its result partial. */
+  /** True if the worker reported the status `partial`. */
   partial: boolean;
   retryCount: number;
-  /** Before this moment the next attempt does not start. */
+  /** Earliest start of the next attempt. */
   notBefore: number | null;
   pausedBy: "person" | "run" | null;
-  /** Attempts in a row whose session vanished; each is run again, up to a limit. */
+  /** Lost sessions in a row. The task fails at `MAX_LOSSES`. */
   losses: number;
-  /** Whether a person wants it done anew: no known result will do. */
+  /** True if the task must not reuse an earlier result, because the user retried it or sent it a message. */
   anew: boolean;
-  /** Where its result was made, if not by a session of its own. */
+  /** The attempt whose result this worker reuses. */
   reused: Origin | null;
   /** The commit that holds its accepted work. */
   commit: string | null;
-  /** What became of that commit in the run's branch. */
+  /** State of `commit` relative to the run's branch. */
   merged: "not yet" | "merged" | "conflict";
   startedAt: number | null;
   completedAt: number | null;

@@ -167,13 +167,13 @@ describe("A webhook", () => {
 
 describe("Notification settings", () => {
   it.each([
-    [{ webhooks: [{ url: "http://hooks.example.org/x" }] }, "only https:// unless allowInternal is true"],
+    [{ webhooks: [{ url: "http://hooks.example.org/x" }] }, "must begin with https:// unless allowInternal is true"],
     [{ webhooks: [{ url: "ftp://hooks.example.org/x" }] }, "begins with https:// or http://"],
-    [{ webhooks: [{ url: "https://a:b@hooks.example.org/x" }] }, "holds no password"],
+    [{ webhooks: [{ url: "https://a:b@hooks.example.org/x" }] }, "contains no password"],
     [{ webhooks: [{ url: "https://x.org", format: "xml" }] }, "slack"],
-    [{ webhooks: [{ url: "https://x.org", secretEnv: "A=b" }] }, "the name of a variable"],
+    [{ webhooks: [{ url: "https://x.org", secretEnv: "A=b" }] }, "must be the name of an environment variable"],
     [{ on: ["everything"] }, "needs_person"],
-    [{ command: "  " }, "a program and its arguments"],
+    [{ command: "  " }, "must name a program and its arguments"],
     [{ webhook: [] }, "webhook"],
   ])("of the form %j are rejected with the reason", (settings, problem) => {
     const { error } = NotificationSettings.safeParse(settings);

@@ -166,7 +166,7 @@ describe("The configuration", () => {
 
   it("is rejected with the path of the wrong setting, without its URL", () => {
     writeUserConfig({ webhooks: [{ url: "http://hooks.example.org/secret" }] });
-    expect(() => readUserConfig(lab.data)).toThrow("notifications.webhooks.0.url: only https://");
+    expect(() => readUserConfig(lab.data)).toThrow("notifications.webhooks.0.url: must begin with https://");
     expect(() => readUserConfig(lab.data)).not.toThrow("secret");
   });
 

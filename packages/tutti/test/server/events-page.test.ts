@@ -15,9 +15,9 @@ describe("docs/events.md", () => {
     for (const [type, schema] of Object.entries(EVENTS)) {
       for (const member of Object.keys(schema.shape)) expect(sections.get(type), type).toContain(`| \`${member}\` |`);
     }
-    expect(sections.get("worker:lost")).toContain("The session of an attempt is gone without an answer");
-    expect(sections.get("orchestrator:error")).toContain("Whether the run ends here");
+    expect(sections.get("worker:lost")).toContain("The session of an attempt ended without an answer");
+    expect(sections.get("orchestrator:error")).toContain("True if this error ends the run");
     expect(sections.get("log:removed")).toContain("No members.");
-    expect(sections.get("worker:progress")).toContain("It only tells");
+    expect(sections.get("worker:progress")).toContain("Informational: no rule reads this event");
   });
 });

@@ -125,7 +125,7 @@ describe("prompts", () => {
       '"prompts" is missing; it must be an object.',
     ]);
     expect(errorsOf(wholeTemplate("x", { phases: { verification: { enabled: true } } }))).toEqual([
-      '"prompts.verification" is not right: the verification phase is enabled and has no prompt.',
+      '"prompts.verification" is not right: the verification phase is enabled but has no prompt.',
     ]);
   });
 

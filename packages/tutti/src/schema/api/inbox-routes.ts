@@ -1,4 +1,3 @@
-// The routes of what waits for a person.
 import { z } from "zod";
 import { IdPageQuery } from "./query.ts";
 import type { RouteTable } from "./route.ts";
@@ -7,13 +6,13 @@ import { PersonAnswer } from "../inbox.ts";
 
 export const INBOX_ROUTES = {
   "GET /api/inbox": {
-    summary: "Everything that waits for a person, oldest first.",
+    summary: "Lists all open inbox items, oldest first.",
     query: IdPageQuery,
     response: z.array(WaitingItem),
     errors: [],
   },
   "POST /api/inbox/:itemId": {
-    summary: "Answers an item, once; which form of answer it takes depends on its kind.",
+    summary: "Answers an inbox item. The accepted form of the answer depends on the item's kind.",
     body: PersonAnswer,
     response: Done,
     errors: ["item_not_found", "wrong_state", "needs_answer", "invalid_plan"],

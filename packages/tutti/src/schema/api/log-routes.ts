@@ -1,31 +1,32 @@
-// The routes of a run's log as a whole: taken along, taken in, folded again, and gone on from.
+// Routes that export, import, replay and fork the log of a run.
 import { z } from "zod";
 import { eventNumber } from "./query.ts";
 import type { RouteTable } from "./route.ts";
 import { RunState, RunStatus } from "./run-values.ts";
 
-/** Longer than the log of any run that was seen, and read in a few seconds. */
+/** Larger than any log seen so far, and small enough to import within seconds. */
 const MAX_IMPORT_BYTES = 32 * 1024 * 1024;
 
 const ForkBody = z
   .strictObject({
-    at: z.number().int().min(1).optional().describe("The event of the run to go on from; its last unless given."),
-    fresh: z.boolean().default(false).describe("Do everything again that comes after it, also what was done since."),
+    at: z.number().int().min(1).optional().describe("`runSeq` of the last event to copy. Default: the last event."),
+    fresh: z.boolean().default(false).describe("Do not reuse results that the original run produced after `at`."),
   })
   .prefault({});
 
 const Replayed = z.object({
   id: z.string(),
-  events: z.number().describe("How many were folded."),
-  status: RunStatus.describe("Where the run stood after the last of them."),
-  problems: z.array(z.string()).describe("What about the whole log is not as it should be."),
+  events: z.number().describe("Number of folded events."),
+  status: RunStatus.describe("Status of the run after the last folded event."),
+  problems: z.array(z.string()).describe("Problems found in the whole log."),
 });
 
 export const LOG_ROUTES = {
   "POST /api/orchestrator/import": {
-    summary: "Takes in a run that was exported, or an old orchestrators.json; one that was not over can be resumed.",
+    summary:
+      "Imports an exported run, or an old orchestrators.json. A run that had not ended is paused until you resume it.",
     query: z.object({
-      trust: z.string().min(1).optional().describe("The hash of the programs that the person agreed to let it run."),
+      trust: z.string().min(1).optional().describe("Hash of the programs that the user allowed the run to start."),
     }),
     body: z.string().min(1),
     bodyType: "text/plain",
@@ -33,23 +34,26 @@ export const LOG_ROUTES = {
     response: z.array(RunState),
     status: 201,
     errors: ["wrong_state", "needs_trust"],
-    // A log says what has been done and what is to be merged: whoever writes one is trusted with the machine.
+    // An imported log decides which commits are merged, so importing needs full trust.
     role: "admin",
   },
   "GET /api/orchestrator/:id/export": {
-    summary: "The run's log as a text to take along: one line that says what it is, then one for each event.",
+    summary: "Exports the log of a run as JSON lines: a header line, then one line per event.",
     response: z.string(),
     type: "application/x-ndjson",
     errors: ["run_not_found"],
   },
   "GET /api/orchestrator/:id/replay": {
-    summary: "Folds the run's log again, event by event, and checks it against the state in use.",
-    query: z.object({ until: eventNumber.optional().describe("Tell how it stood after this event of the run.") }),
+    summary: "Replays the log of a run and compares the result with the state in use.",
+    query: z.object({
+      until: eventNumber.optional().describe("Return the status after the event with this `runSeq`."),
+    }),
     response: Replayed,
     errors: ["run_not_found", "event_not_found"],
   },
   "POST /api/orchestrator/:id/fork": {
-    summary: "Makes a new run with the past of this one; one that was not over can be resumed.",
+    summary:
+      "Creates a new run from the events of this one. If it had not ended, the new run is paused until you resume it.",
     body: ForkBody,
     response: RunState,
     status: 201,

@@ -1,4 +1,4 @@
-// Values of addresses: strings, read as what they stand for.
+// Schemas that parse query parameters, which arrive as strings.
 import { z } from "zod";
 
 const DEFAULT_LIMIT = 1000;
@@ -7,21 +7,20 @@ const MAX_LIMIT = 10_000;
 const count = (least: number, most: number) =>
   z
     .string()
-    .regex(/^\d{1,15}$/, "a whole number")
+    .regex(/^\d{1,15}$/, "must be a whole number")
     .transform(Number)
     .pipe(z.number().int().min(least).max(most));
 
-export const limit = count(1, MAX_LIMIT).default(DEFAULT_LIMIT).describe("At most so many.");
+export const limit = count(1, MAX_LIMIT).default(DEFAULT_LIMIT).describe("Maximum number of items.");
 export const afterNumber = count(0, Number.MAX_SAFE_INTEGER);
-/** How many of the last ones. */
 export const tailCount = count(0, MAX_LIMIT);
-/** The place of an event in its run. */
+/** The `runSeq` of an event. */
 export const eventNumber = count(1, Number.MAX_SAFE_INTEGER);
-/** A list that goes on after a number: events by `seq`, transcripts by `n`. */
-export const PageQuery = z.object({ after: afterNumber.default(0).describe("Only what comes after it."), limit });
-/** A list that goes on after the item of an id, or of a name where names are what its items have. */
+/** Pages through a list by number: events by `seq`, transcripts by `n`. */
+export const PageQuery = z.object({ after: afterNumber.default(0).describe("Return items after this number."), limit });
+/** Pages through a list by the id or name of its items. */
 export const IdPageQuery = z.object({
-  after: z.string().min(1).optional().describe("Only what comes after the one of this id."),
+  after: z.string().min(1).optional().describe("Return items after the one with this id."),
   limit,
 });
 
@@ -31,6 +30,8 @@ export const flag = z
   .transform((text) => text === "true" || text === "1")
   .pipe(z.boolean());
 
-/** Absolute as POSIX or as Windows has it; whether the server's machine has such a folder, the server finds out. */
-export const absolutePath = z.string().refine((path) => /^(\/|[A-Za-z]:[\\/]|\\\\)/.test(path), "an absolute path");
-export const words = z.string().refine((text) => text.trim() !== "", "some words");
+/** Accepts POSIX and Windows paths, because this schema also runs on clients. The server checks that the folder exists. */
+export const absolutePath = z
+  .string()
+  .refine((path) => /^(\/|[A-Za-z]:[\\/]|\\\\)/.test(path), "must be an absolute path");
+export const words = z.string().refine((text) => text.trim() !== "", "must not be empty");

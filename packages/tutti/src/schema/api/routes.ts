@@ -1,4 +1,3 @@
-// Every route of the server.
 import { INBOX_ROUTES } from "./inbox-routes.ts";
 import { LOG_ROUTES } from "./log-routes.ts";
 import { PROTOCOL_ROUTES } from "./protocol-routes.ts";
@@ -27,24 +26,21 @@ export const ROUTES = {
 } as const satisfies RouteTable;
 
 /**
- * The version of the interface, apart from the program's. The first number changes when a request or an answer that was
- * sound no longer is, the second when something is added, the third when only words change: docs/api.md.
+ * The version of the API, independent of the program's. Raise the first number when a valid request or response becomes
+ * invalid, the second when something is added, the third when only descriptions change. See docs/api.md.
  */
-export const API_VERSION = "1.2.0";
+export const API_VERSION = "1.2.1";
 
 export type RouteKey = keyof typeof ROUTES;
 
 const LONG = "/api/orchestrator/templates";
 
-/** The second address of a route, if it has one. */
+/** Returns the second path of a route, if it has one. */
 export function aliasOf(key: string): string | null {
   return key.includes(LONG) ? key.replace(LONG, "/api/templates") : null;
 }
 
-/**
- * All keys, those with fixed words before those with a name in the same place: `/templates` would be taken for a run of
- * that name.
- */
+/** Sorts literal path segments before parameters, because `/:id` would also match `/templates`. */
 export function inRoutingOrder(keys: readonly RouteKey[]): RouteKey[] {
   const rank = (key: string) => key.replaceAll(/:\w+/g, "\u{10FFFF}");
   return keys.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1));

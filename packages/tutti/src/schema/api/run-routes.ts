@@ -1,4 +1,3 @@
-// The routes that make runs and look at them.
 import { z } from "zod";
 import { absolutePath, bit, IdPageQuery, PageQuery } from "./query.ts";
 import type { RouteTable } from "./route.ts";
@@ -6,7 +5,7 @@ import { Frame, Outcome, RunGraph, RunState, RunStatus, RunSummary, RunTimeline,
 import { Budget } from "../budget.ts";
 import { TemplateConfig } from "../template.ts";
 
-/** A setting within its bounds but without its default, which would override the template's own. */
+/** Keeps the bounds of a setting but removes its default, which would override the template's value. */
 function withoutDefault(setting: z.ZodType): z.ZodType {
   return setting instanceof z.ZodDefault || setting instanceof z.ZodPrefault || setting instanceof z.ZodOptional
     ? withoutDefault(setting.unwrap() as z.ZodType)
@@ -22,13 +21,17 @@ const Settings = z.strictObject(
 const NewRunBody = z.strictObject({
   templateId: z.string().min(1),
   cwd: absolutePath.describe("The folder to work in, inside a git repository."),
-  message: z.string().refine((text) => text.trim() !== "", "a request in words"),
-  agent: z.string().min(1).optional().describe("Who works; without it the template's agent, else the built-in one."),
+  message: z.string().refine((text) => text.trim() !== "", "must not be empty"),
+  agent: z.string().min(1).optional().describe("Default: the template's agent, else the built-in one."),
   customVariables: z.record(z.string(), z.unknown()).default({}),
-  autoStart: z.boolean().default(false).describe("Whether to start it at once."),
+  autoStart: z.boolean().default(false).describe("Start the run immediately."),
   config: Settings.default({}).describe("Settings that override the template's."),
   budget: Budget.default({}),
-  trust: z.string().min(1).optional().describe("The hash of what the person agreed to let a project's template run."),
+  trust: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Hash of the programs that the user allowed the project's template to start."),
 });
 
 const CreatedRun = z.object({
@@ -37,10 +40,10 @@ const CreatedRun = z.object({
   startError: z
     .object({ code: z.string(), message: z.string(), details: z.unknown().optional() })
     .optional()
-    .describe("Why the run, which exists, could not be started."),
+    .describe("Set if the run was created but could not be started."),
 });
 
-/** Why a run that is asked for cannot be made. */
+/** Errors of every request that creates a run. */
 export const RUN_CANNOT_BE_MADE = [
   "template_not_found",
   "invalid_template",
@@ -57,45 +60,45 @@ export const RUN_ROUTES = {
   "POST /api/orchestrator": {
     summary: "Creates a run; `autoStart` also starts it.",
     body: NewRunBody,
-    headers: { "Idempotency-Key": "A name for this request: repeated, it makes no second run." },
+    headers: { "Idempotency-Key": "Identifies the request. A repeated request creates no second run." },
     response: CreatedRun,
     status: 201,
-    repeated: "The Idempotency-Key was used before for the same request; this is the first answer again.",
+    repeated: "The same request was sent before with this Idempotency-Key; this is its first response.",
     errors: [...RUN_CANNOT_BE_MADE, "idempotency_mismatch"],
   },
   "GET /api/orchestrator": {
-    summary: "All runs, oldest first: summaries, or whole states with `full=1`.",
+    summary: "Lists all runs, oldest first: summaries, or full states with `full=1`.",
     query: IdPageQuery.extend({
-      status: RunStatus.optional().describe("Only runs that stand there."),
+      status: RunStatus.optional().describe("Return only runs with this status."),
       full: bit.default("0"),
     }),
     response: z.array(z.union([RunState, RunSummary])),
     errors: [],
   },
-  "GET /api/orchestrator/:id": { summary: "A whole run.", response: RunState, errors: ["run_not_found"] },
+  "GET /api/orchestrator/:id": { summary: "Returns a run.", response: RunState, errors: ["run_not_found"] },
   "GET /api/orchestrator/:id/events": {
-    summary: "The run's log; `after` is the `seq` of an event.",
+    summary: "Returns the events of a run. `after` is the `seq` of an event.",
     query: PageQuery,
     response: z.array(Frame),
     errors: ["run_not_found"],
   },
   "GET /api/orchestrator/:id/result": {
-    summary: "How the run ended, or stands: verdict, census, causes, branch.",
+    summary: "Returns the outcome of a run so far: verdict, census, causes and branch.",
     response: Outcome,
     errors: ["run_not_found"],
   },
   "GET /api/orchestrator/:id/graph": {
-    summary: "The plan for drawing: tasks, dependencies, and where each stands.",
+    summary: "Returns the plan as a graph: tasks with their state, and dependencies.",
     response: RunGraph,
     errors: ["run_not_found"],
   },
   "GET /api/orchestrator/:id/timeline": {
-    summary: "Phases, pauses, sessions and turns with their times.",
+    summary: "Returns the start and end times of phases, pauses, sessions and turns.",
     response: RunTimeline,
     errors: ["run_not_found"],
   },
   "GET /api/orchestrator/:id/usage": {
-    summary: "Tokens, money and tool calls, together and by session, and the budget.",
+    summary: "Returns tokens, cost and tool calls in total and per session, and the budget.",
     response: RunUsage,
     errors: ["run_not_found"],
   },

@@ -1,5 +1,5 @@
-// Runs and what belongs to them as the server tells them: the fold of the log under the names of document 004, times as
-// ISO strings. Objects of the fold are open: further members may come, and readers pass over what they do not know.
+// Runs and their parts as the server encodes them: the fold of the log under the names of document 004, with times as ISO
+// strings. Loose objects may gain members, and readers must ignore unknown ones.
 import { z } from "zod";
 import { Budget } from "../budget.ts";
 import { EVENTS, type RunEvent } from "../event.ts";
@@ -16,7 +16,7 @@ export const RunStatus = z.enum(RUN_STATUSES as [(typeof RUN_STATUSES)[number]])
 const workerStatuses = Object.values(WORKER_STATUS);
 const WorkerStatus = z.enum(workerStatuses as [(typeof workerStatuses)[number]]);
 
-/** What every order answers. */
+/** Response of every command without a result. */
 export const Done = z.object({ success: z.literal(true) });
 
 const about = {
@@ -35,13 +35,12 @@ const about = {
   completedAt: time.nullable(),
 };
 
-/** A run in a list: enough to find it again. */
+/** A run in a list. */
 export const RunSummary = z.object({ ...about, taskCount: z.number(), completedTasks: z.number() });
 
-/** Something that waits for a person; `hash` stands for what was shown. */
 export const WaitingItem = InboxItem.extend({ createdAt: time, expiresAt: time.optional() });
 
-/** WorkerState of document 004: the newest attempt at one task. */
+/** `WorkerState` of document 004: the newest attempt at one task. */
 export const WorkerState = z.looseObject({
   sessionId: z.string(),
   orchestratorId: z.string(),
@@ -66,7 +65,7 @@ export const WorkerState = z.looseObject({
   pausedAt: time.nullable(),
 });
 
-/** OrchestratorState of document 004 and everything else that the fold holds. */
+/** `OrchestratorState` of document 004 and the other members of the fold. */
 export const RunState = z.looseObject({
   ...about,
   template: z.looseObject({ id: z.string(), name: z.string() }),
@@ -75,7 +74,7 @@ export const RunState = z.looseObject({
   analysis: EVENTS["orchestrator:analysisComplete"].shape.analysis.nullable(),
   tasks: z.array(Task),
   parallelGroups: z.array(z.array(z.string())),
-  /** The session of each task that was started. */
+  /** Session id by task id, for each started task. */
   workers: z.record(z.string(), z.string()),
   workerStates: z.record(z.string(), WorkerState),
   stats: z.object({
@@ -93,7 +92,7 @@ export const RunState = z.looseObject({
   inbox: z.record(z.string(), WaitingItem),
   _previousStatus: RunStatus.nullable(),
   _previousPhase: Phase.nullable(),
-  /** The last event in this state: whoever follows the events live drops frames of the run up to it. */
+  /** The last event in this state. A live subscriber skips frames of the run up to it. */
   runSeq: z.number(),
 });
 
@@ -110,26 +109,26 @@ export const AggregatedStats = z.object({
   toolStats: ToolStats,
   averageProgress: z.number(),
   totalRetries: z.number(),
-  /** Sessions that have shown nothing for as long as the template says. */
+  /** Sessions without activity for `progressDetectionInterval`. */
   quiet: z.array(z.string()),
 });
 
-/** An event as it travels. */
+/** An event as the server sends it. */
 export type Frame = RunEvent & { seq: number; run: string | null; runSeq: number; timestamp: string };
 export const Frame = z.object({
-  seq: z.number().int().describe("Counts over the whole server, without a gap."),
-  run: z.string().nullable().describe("Null for events of the server itself."),
+  seq: z.number().int().describe("Counts over the whole server, without gaps."),
+  run: z.string().nullable().describe("Null for server events."),
   runSeq: z.number().int().describe("Counts within the run."),
   type: z.enum(Object.keys(EVENTS) as [keyof typeof EVENTS]),
   data: z.looseObject({}).describe("The members of each type are listed in docs/events.md."),
   timestamp: time,
 }) as unknown as z.ZodType<Frame>;
 
-/** Types that a reader does not know are to be passed over: there may be more of them one day. */
+/** Readers must ignore unknown types, because types may be added. */
 export const TranscriptEntry = z.looseObject({
   n: z.number().int().describe("Counts from 1."),
   type: z.string(),
-  omitted: z.number().optional().describe("How many characters were left out at its end."),
+  omitted: z.number().optional().describe("Number of characters truncated at the end."),
 }) as unknown as z.ZodType<Entry>;
 
 export const Outcome = z.object({
@@ -159,7 +158,6 @@ const standing = z.enum([
   "active",
 ]);
 
-/** The plan as it is drawn. */
 export const RunGraph = z.object({
   nodes: z.array(
     z.object({
@@ -170,19 +168,19 @@ export const RunGraph = z.object({
       progress: z.number(),
       sessionId: z.string().nullable(),
       attempt: z.number(),
-      /** The place of its group among `parallelGroups`; null in a plan that is not sound. */
+      /** Index of its group in `parallelGroups`; null in an invalid plan. */
       group: z.number().nullable(),
     }),
   ),
-  /** From a dependency to what depends on it. */
+  /** From a dependency to its dependent. */
   edges: z.array(z.object({ from: z.string(), to: z.string() })),
   parallelGroups: z.array(z.array(z.string())),
-  /** The longest chain of tasks; no plan is done sooner than it. */
+  /** The longest chain of dependent tasks. */
   criticalPath: z.array(z.string()),
 });
 export type RunGraph = z.infer<typeof RunGraph>;
 
-/** What happened when. What is not over has no end. */
+/** `endedAt` is null for entries that have not ended. */
 export const RunTimeline = z.object({
   phases: z.array(z.object({ phase: Phase, startedAt: time, endedAt: time.nullable() })),
   pauses: z.array(z.object({ reason: z.string(), startedAt: time, endedAt: time.nullable() })),
@@ -193,7 +191,7 @@ export const RunTimeline = z.object({
       attempt: z.number(),
       startedAt: time,
       endedAt: time.nullable(),
-      /** How it ended, by the event that ended it. */
+      /** Type of the event that ended the session. */
       ending: z.string().nullable(),
       turns: z.array(z.object({ turn: z.number(), phase: Phase, startedAt: time, endedAt: time.nullable() })),
     }),
@@ -201,7 +199,6 @@ export const RunTimeline = z.object({
 });
 export type RunTimeline = z.infer<typeof RunTimeline>;
 
-/** What was used, by whom, and what may be. */
 export const RunUsage = z.object({
   usage: Usage,
   toolStats: ToolStats,

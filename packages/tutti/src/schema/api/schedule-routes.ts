@@ -1,4 +1,3 @@
-// The routes of runs that nobody starts by hand: schedules, and triggers that others set off.
 import { z } from "zod";
 import { IdPageQuery } from "./query.ts";
 import type { RouteTable } from "./route.ts";
@@ -20,8 +19,8 @@ const about = {
   enabled: z.boolean(),
   confirm: z.enum(["ask", "yes"]),
   maxConcurrent: z.number(),
-  running: z.number().describe("Runs of it that are not over."),
-  problem: z.string().nullable().describe("Why nothing can be started for it at the moment."),
+  running: z.number().describe("Number of its runs that have not ended."),
+  problem: z.string().nullable().describe("Why no run can be started at the moment."),
 };
 
 const Schedule = z.object({
@@ -30,8 +29,8 @@ const Schedule = z.object({
   timeZone: z.string(),
   missed: z.enum(["skip", "once"]),
   nextDue: time.nullable(),
-  lastDue: time.nullable().describe("The last due time that was dealt with."),
-  lastRun: LastRun.extend({ due: time.nullable().describe("Null if it was started by hand.") }).nullable(),
+  lastDue: time.nullable().describe("The last due time that started a run or was skipped."),
+  lastRun: LastRun.extend({ due: time.nullable().describe("Null if the user started the run.") }).nullable(),
   lastSkipped: z.object({ due: time, at: time, reason: z.string() }).nullable(),
 });
 export type ScheduleView = z.infer<typeof Schedule>;
@@ -39,41 +38,40 @@ export type ScheduleView = z.infer<typeof Schedule>;
 const Trigger = z.object({ ...about, lastRun: LastRun.nullable() });
 export type TriggerView = z.infer<typeof Trigger>;
 
-/** A run that was made for a schedule or a trigger. */
+/** A run created by a schedule or a trigger. */
 export const LaunchedRun = z.object({ orchestratorId: z.string(), status: RunStatus });
 
-/** What may be wrong with a run that is made, besides what a request for it says. */
 const CANNOT_BE_MADE = ["too_many_runs", "wrong_state", ...RUN_CANNOT_BE_MADE] as const;
 
 export const SCHEDULE_ROUTES = {
   "GET /api/schedules": {
-    summary: "All schedules: when each is due, what its last run was and what was skipped.",
+    summary: "Lists all schedules with their next due time, last run and last skipped due time.",
     query: IdPageQuery,
     response: z.array(Schedule),
     errors: [],
   },
   "POST /api/schedules/:name/run": {
-    summary: "Starts a run of a schedule now.",
+    summary: "Starts a run of the schedule now.",
     response: LaunchedRun,
     status: 201,
     errors: ["not_found", ...CANNOT_BE_MADE],
   },
   "GET /api/triggers": {
-    summary: "All triggers, and what the last run of each was.",
+    summary: "Lists all triggers with their last run.",
     query: IdPageQuery,
     response: z.array(Trigger),
     errors: [],
   },
   "POST /api/triggers/:name": {
-    summary: "Sets a trigger off. A signature stands in the place of the token; the body may be any JSON.",
+    summary: "Fires a trigger. The request needs a signature instead of a token; the body may be any JSON.",
     body: z.unknown(),
     headers: {
-      "X-Hub-Signature-256": "`sha256=` and the HMAC of the body in hexadecimal digits.",
-      "X-Tutti-Signature": "`t=SECONDS,id=NAME,v1=HMAC of SECONDS.NAME.BODY`; the name may be left out.",
+      "X-Hub-Signature-256": "`sha256=` and the HMAC of the body in hexadecimal.",
+      "X-Tutti-Signature": "`t=SECONDS,id=NAME,v1=HMAC of SECONDS.NAME.BODY`; the name is optional.",
     },
     response: LaunchedRun,
     status: 202,
-    repeated: "The same delivery came before and has its run already.",
+    repeated: "The same delivery was received before and already has a run.",
     errors: CANNOT_BE_MADE,
     signed: true,
   },

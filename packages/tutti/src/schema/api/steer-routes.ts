@@ -1,4 +1,4 @@
-// The routes by which a person steers a run.
+// Routes that start, steer and remove a run.
 import { z } from "zod";
 import { flag, words } from "./query.ts";
 import type { RouteTable } from "./route.ts";
@@ -8,17 +8,19 @@ import { ChangedPlan } from "../plan-changes.ts";
 
 const GivenDecision = z
   .strictObject({
-    index: z.number().int().min(0).describe("Its place among the decisions that are asked for."),
+    index: z.number().int().min(0).describe("The `index` of the decision's inbox item."),
     option: z.number().int().min(0).optional(),
     text: words.optional(),
   })
-  .refine(({ option, text }) => (option === undefined) !== (text === undefined), "either an option or a text");
+  .refine(
+    ({ option, text }) => (option === undefined) !== (text === undefined),
+    "must have either an option or a text",
+  );
 export type GivenDecision = z.infer<typeof GivenDecision>;
 
-/** What became of the tasks of a plan in the moment it was confirmed. */
 const Confirmed = z.object({
-  workersCreated: z.number().describe("Sessions started before the answer."),
-  tasksQueued: z.number().describe("All other tasks that are not left out."),
+  workersCreated: z.number().describe("Number of sessions started before this response."),
+  tasksQueued: z.number().describe("Number of other tasks that are not skipped."),
   skipped: z.number(),
 });
 
@@ -30,68 +32,70 @@ const CleanupBody = z
     onlyEnded: z.boolean().optional(),
   })
   .prefault({});
-/** The same in the address, for clients that send no body with DELETE. */
+/** Same as `CleanupBody`, for clients that send no body with DELETE. */
 const CleanupQuery = z.strictObject({
-  archiveWorkers: flag.optional().describe("Pack the sessions' folders; true unless given."),
-  deleteWorkers: flag.optional().describe("Remove the sessions' folders; false unless given."),
-  removeState: flag.optional().describe("Take the run out of the log; true unless given."),
-  onlyEnded: flag.optional().describe("Refuse if it is not over, or something in it waits; false unless given."),
+  archiveWorkers: flag.optional().describe("Archive the session folders. Default: true."),
+  deleteWorkers: flag.optional().describe("Delete the session folders. Default: false."),
+  removeState: flag.optional().describe("Remove the run from the log. Default: true."),
+  onlyEnded: flag
+    .optional()
+    .describe("Reject the request if the run has not ended or has open inbox items. Default: false."),
 });
 
 export const STEER_ROUTES = {
   "POST /api/orchestrator/:id/start": {
-    summary: "Starts a run that was created.",
+    summary: "Starts a created run.",
     response: Done,
     errors: ["run_not_found", "wrong_state", "folder_not_found", "not_a_repository", "empty_repository"],
   },
   "POST /api/orchestrator/:id/pause": {
-    summary: "Pauses a run where it is.",
+    summary: "Pauses a run.",
     response: Done,
     errors: ["run_not_found", "wrong_state"],
   },
   "POST /api/orchestrator/:id/resume": {
-    summary: "Lets a paused run go on.",
+    summary: "Resumes a paused run.",
     response: Done,
     errors: ["run_not_found", "wrong_state", "budget_exhausted"],
   },
   "POST /api/orchestrator/:id/cancel": {
-    summary: "Ends a run; what was done stays.",
+    summary: "Cancels a run. Completed work stays.",
     response: Done,
     errors: ["run_not_found", "wrong_state"],
   },
   "POST /api/orchestrator/:id/confirm-tasks": {
-    summary: "Carries the plan out, with the person's changes.",
-    // Without a body the plan is confirmed as it stands.
+    summary: "Confirms the plan, with the changes in the body.",
+    // An empty body confirms the plan without changes.
     body: ChangedPlan.prefault({}),
     response: Confirmed,
     errors: ["run_not_found", "wrong_state", "invalid_plan"],
   },
   "POST /api/orchestrator/:id/request-changes": {
-    summary: "Sends the plan back, with what should be different.",
+    summary: "Rejects the plan and requests the changes in `text`.",
     body: z.strictObject({ text: words }),
     response: Done,
     errors: ["run_not_found", "wrong_state"],
   },
   "POST /api/orchestrator/:id/decisions": {
-    summary: "Decides what merging needs decided.",
+    summary: "Answers decisions that merging needs.",
     body: z.strictObject({ decisions: z.array(GivenDecision).min(1) }),
     response: Done,
     errors: ["run_not_found", "wrong_state"],
   },
   "POST /api/orchestrator/:id/message": {
-    summary: "Says something to the main session or to the worker of a task, which hears it with its next turn.",
+    summary: "Sends a message to the worker of `taskId`, or to the main session. Its next turn includes the message.",
     body: z.strictObject({ text: words, taskId: TaskId.optional() }),
     response: Done,
     errors: ["run_not_found", "task_not_found", "wrong_state"],
   },
   "POST /api/orchestrator/:id/retry": {
-    summary: "Tries a task again that did not complete; a run that is over goes on for it.",
+    summary: "Retries a task that did not complete. An ended run is reopened.",
     body: z.strictObject({ taskId: TaskId }),
     response: Done,
     errors: ["run_not_found", "task_not_found", "wrong_state"],
   },
   "DELETE /api/orchestrator/:id": {
-    summary: "Removes a run; one that is not over is cancelled first. Its branch and refs stay.",
+    summary: "Removes a run and cancels it first if necessary. Its branch and refs stay.",
     query: CleanupQuery,
     body: CleanupBody,
     response: Done,

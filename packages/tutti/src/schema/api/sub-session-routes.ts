@@ -1,4 +1,3 @@
-// The routes of sub-sessions: sessions that others have started in their own way.
 import { z } from "zod";
 import { flag, IdPageQuery } from "./query.ts";
 import type { RouteTable } from "./route.ts";
@@ -8,7 +7,7 @@ import { SUBSESSION_STATUS } from "../status.ts";
 const statuses = Object.values(SUBSESSION_STATUS);
 const sessionId = z.string().min(1).max(500);
 
-/** SubSessionRelation of document 004. */
+/** `SubSessionRelation` of document 004. */
 export const SubSessionRelation = z.looseObject({
   childSessionId: z.string(),
   parentSessionId: z.string(),
@@ -41,44 +40,50 @@ const SubSessionStats = z.object({
 
 export const SUB_SESSION_ROUTES = {
   "POST /api/subsession/register": {
-    summary: "Registers a session as started by another; one whose parent is not known is orphaned at the next look.",
+    summary:
+      "Registers a session as the sub-session of another. It is orphaned at the next poll if the parent is unknown.",
     body: z.strictObject({
       childSessionId: sessionId,
       parentSessionId: sessionId,
-      taskToolId: z.string().min(1).max(500).optional().describe("What the parent calls the use of its tool."),
+      taskToolId: z
+        .string()
+        .min(1)
+        .max(500)
+        .optional()
+        .describe("The parent's id for the tool call that started the session."),
     }),
     response: SubSessionRelation,
     errors: ["wrong_state", "budget_exhausted"],
   },
   "POST /api/subsession/watch/:parentSessionId": {
-    summary: "Looks at a session from now on, and links what it starts.",
+    summary: "Starts to poll a session and registers the sub-sessions that it starts.",
     response: Done,
     errors: ["session_not_found"],
   },
   "GET /api/subsession/parent/:parentSessionId": {
-    summary: "What a session has started; `after` is the `childSessionId` of one.",
+    summary: "Lists the sub-sessions of a session. `after` is a `childSessionId`.",
     query: IdPageQuery,
     response: z.array(SubSessionRelation),
     errors: ["session_not_found"],
   },
   "GET /api/subsession/stats": {
-    summary: "How many sub-sessions there are, by status.",
+    summary: "Returns the number of sub-sessions by status.",
     response: SubSessionStats,
     errors: [],
   },
   "POST /api/subsession/:childSessionId/force-return": {
-    summary: "Gives what the sub-session said last to its parent now.",
+    summary: "Returns the last message of the sub-session to its parent now.",
     response: z.object({
       success: z.boolean(),
-      message: z.string().describe("What it said last; where it failed, why."),
+      message: z.string().describe("The last message, or the reason of a failure."),
       alreadyReturned: z.boolean().optional(),
-      orphaned: z.boolean().optional().describe("There is no such parent any more."),
-      formatted: z.string().optional().describe("What the parent was told."),
+      orphaned: z.boolean().optional().describe("True if the parent no longer exists."),
+      formatted: z.string().optional().describe("The text that was sent to the parent."),
     }),
     errors: ["session_not_found", "wrong_state"],
   },
   "DELETE /api/subsession/:childSessionId": {
-    summary: "Forgets a sub-session; with `archiveSession` the session itself is put away too.",
+    summary: "Unregisters a sub-session. With `archiveSession` the session itself is archived too.",
     query: z.strictObject({ archiveSession: flag.optional() }),
     body: z.strictObject({ archiveSession: z.boolean().optional() }).prefault({}),
     response: Done,

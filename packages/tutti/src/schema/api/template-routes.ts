@@ -1,13 +1,12 @@
-// The routes of templates. Each is also reachable without the word `orchestrator` in its path.
+// Routes of templates. Each route has a second path without `orchestrator` (see `aliasOf`).
 import { z } from "zod";
 import { absolutePath, bit, IdPageQuery } from "./query.ts";
 import type { RouteTable } from "./route.ts";
 import { Done } from "./run-values.ts";
 import { Template } from "../template.ts";
 
-/** The folder of a project whose own templates are meant too. */
 const ProjectQuery = z.object({
-  project: absolutePath.optional().describe("The folder of a project whose own templates are meant too."),
+  project: absolutePath.optional().describe("Include the templates of the project in this folder."),
 });
 
 export const TemplateSummary = z.object({
@@ -26,11 +25,11 @@ export const TemplateSummary = z.object({
   errors: z.array(z.string()),
 });
 
-/** A template as it stands in a file: it may leave out what it inherits. */
+/** A template as its file defines it, without inherited values. */
 export const RawTemplate = z.record(z.string(), z.unknown());
 const Resolved = z.object({
   template: Template,
-  provenance: z.record(z.string(), z.string()).describe("By path: the template that each value comes from."),
+  provenance: z.record(z.string(), z.string()).describe("Maps the path of each value to the template that defines it."),
   chain: z.array(z.string()),
   warnings: z.array(z.string()),
 });
@@ -41,18 +40,19 @@ const Preview = z.record(
 const Validation = z.object({ valid: z.boolean(), errors: z.array(z.string()), warnings: z.array(z.string()) });
 
 const absent = ["template_not_found"] as const;
-/** A template of the person's own may name programs, and it is everybody's: who changes it is trusted with the machine. */
+/** A template may name programs, which then run on this machine, so changing one needs full trust. */
 const role = "admin";
 
 export const TEMPLATE_ROUTES = {
   "GET /api/orchestrator/templates": {
-    summary: "All templates, those that cannot be used with their errors; with `full=1` whole ones that can.",
+    summary:
+      "Lists all templates, invalid ones with their errors. `full=1` returns full templates, without invalid ones.",
     query: ProjectQuery.extend({ full: bit.default("0"), ...IdPageQuery.shape }),
     response: z.array(z.union([TemplateSummary, Template])),
     errors: ["folder_not_found"],
   },
   "POST /api/orchestrator/templates": {
-    summary: "Stores a new template; without an id it gets one made from its name.",
+    summary: "Stores a new template. A missing id is derived from the name.",
     query: ProjectQuery,
     body: RawTemplate,
     response: Template,
@@ -61,7 +61,7 @@ export const TEMPLATE_ROUTES = {
     role,
   },
   "POST /api/orchestrator/templates/import": {
-    summary: "Stores a template that was exported: as an object, or as the text of its file.",
+    summary: "Imports an exported template, given as an object or as the text of its file.",
     query: ProjectQuery,
     body: z.union([RawTemplate, z.string()]),
     response: Template,
@@ -70,23 +70,24 @@ export const TEMPLATE_ROUTES = {
     role,
   },
   "POST /api/orchestrator/templates/validate": {
-    summary: "Checks a template without storing it.",
+    summary: "Validates a template without storing it.",
     query: ProjectQuery,
-    // Whether it is a template at all is what is asked.
-    body: z.unknown().refine((value) => value !== undefined, "a template"),
+    // Any JSON value: an invalid template gets a list of errors, not a 400.
+    body: z.unknown().refine((value) => value !== undefined, "must be a template"),
     response: Validation,
     errors: ["folder_not_found"],
     role: "view",
   },
   "GET /api/orchestrator/templates/:id": {
-    summary: "A template with all it inherits; `resolved=0` as it stands in its file, `provenance=1` with origins.",
+    summary:
+      "Returns a template with inherited values; `resolved=0` without them, `provenance=1` with the origin of each.",
     query: ProjectQuery.extend({ resolved: bit.default("1"), provenance: bit.default("0") }),
     response: z.union([Template, Resolved, RawTemplate]),
     errors: ["template_not_found", "invalid_template", "folder_not_found"],
     absent,
   },
   "PUT /api/orchestrator/templates/:id": {
-    summary: "Merges changes into a template: objects deeply, lists replaced.",
+    summary: "Merges changes into a template: objects are merged deeply, lists are replaced.",
     query: ProjectQuery,
     body: RawTemplate,
     response: Template,
@@ -95,7 +96,7 @@ export const TEMPLATE_ROUTES = {
     role,
   },
   "DELETE /api/orchestrator/templates/:id": {
-    summary: "Removes a template that no other extends.",
+    summary: "Deletes a template that no other template extends.",
     query: ProjectQuery,
     response: Done,
     errors: ["template_not_found", "template_in_use", "template_protected", "folder_not_found"],
@@ -105,7 +106,7 @@ export const TEMPLATE_ROUTES = {
   "POST /api/orchestrator/templates/:id/duplicate": {
     summary: "Stores a new template that extends this one.",
     query: ProjectQuery,
-    body: z.strictObject({ newName: z.string().refine((name) => name.trim() !== "", "a name") }),
+    body: z.strictObject({ newName: z.string().refine((name) => name.trim() !== "", "must not be empty") }),
     response: Template,
     status: 201,
     errors: ["template_not_found", "invalid_template", "folder_not_found"],
@@ -113,14 +114,14 @@ export const TEMPLATE_ROUTES = {
     role,
   },
   "GET /api/orchestrator/templates/:id/export": {
-    summary: "A template's file, to take along.",
+    summary: "Exports the file of a template.",
     query: ProjectQuery,
     response: RawTemplate,
     errors: ["template_not_found", "invalid_template", "folder_not_found"],
     absent,
   },
   "POST /api/orchestrator/templates/:id/preview": {
-    summary: "The prompts as they would look, with values of the person's own or examples.",
+    summary: "Renders the prompts of a template with the given variables or with sample values.",
     query: ProjectQuery,
     body: z.strictObject({ variables: z.record(z.string(), z.unknown()).default({}) }).prefault({}),
     response: Preview,

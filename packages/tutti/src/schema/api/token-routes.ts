@@ -1,11 +1,10 @@
-// The routes of named tokens, and of what the one that asks may do.
 import { z } from "zod";
 import { IdPageQuery } from "./query.ts";
 import type { RouteTable } from "./route.ts";
 import { Done, time } from "./run-values.ts";
 import { MAX_TOKEN_DAYS, TokenName, TokenRole } from "../token-role.ts";
 
-/** What is known of a token once it is made; its secret is not. */
+/** A token without its secret, which is not stored. */
 const TokenRow = z.object({
   name: z.string(),
   role: TokenRole,
@@ -17,18 +16,12 @@ const TokenRow = z.object({
 const NewTokenBody = z.strictObject({
   name: TokenName,
   role: TokenRole,
-  expiresInDays: z
-    .number()
-    .int()
-    .min(1)
-    .max(MAX_TOKEN_DAYS)
-    .optional()
-    .describe("Without it the token does not expire."),
+  expiresInDays: z.number().int().min(1).max(MAX_TOKEN_DAYS).optional().describe("Default: the token does not expire."),
 });
 
 export const TOKEN_ROUTES = {
   "GET /api/access": {
-    summary: "Whose token the request carries, and what it allows.",
+    summary: "Returns the name and the role of the request's token.",
     response: z.object({
       name: z.string().nullable().describe("Null for the server's own token."),
       role: TokenRole,
@@ -36,14 +29,14 @@ export const TOKEN_ROUTES = {
     errors: [],
   },
   "GET /api/tokens": {
-    summary: "All named tokens, without their secrets; `after` is the name of one.",
+    summary: "Lists all named tokens without their secrets. `after` is a name.",
     query: IdPageQuery,
     response: z.array(TokenRow),
     errors: [],
     role: "admin",
   },
   "POST /api/tokens": {
-    summary: "Makes a named token; its secret is in the answer, and is told only this once.",
+    summary: "Creates a named token. Only this response contains its secret.",
     body: NewTokenBody,
     response: TokenRow.extend({ token: z.string() }),
     status: 201,
@@ -51,7 +44,7 @@ export const TOKEN_ROUTES = {
     role: "admin",
   },
   "DELETE /api/tokens/:name": {
-    summary: "Revokes a named token; whoever uses it is cut off.",
+    summary: "Revokes a named token and closes the connections that use it.",
     response: Done,
     errors: ["token_not_found"],
     role: "admin",

@@ -1,4 +1,4 @@
-// The routes of workers and of what was said in their sessions. `:key` is the session's name.
+// Routes of workers and their transcripts. `:key` is a session id.
 import { z } from "zod";
 import { IdPageQuery, PageQuery } from "./query.ts";
 import type { RouteTable } from "./route.ts";
@@ -6,44 +6,44 @@ import { AggregatedStats, Done, TranscriptEntry, WorkerState } from "./run-value
 
 export const WORKER_ROUTES = {
   "GET /api/orchestrator/:id/workers": {
-    summary: "The newest attempt at each task that was started; `after` is the `sessionId` of one.",
+    summary: "Lists the newest attempt at each started task. `after` is a `sessionId`.",
     query: IdPageQuery,
     response: z.array(WorkerState),
     errors: ["run_not_found"],
   },
   "GET /api/orchestrator/:id/workers/stats": {
-    summary: "All workers of the run taken together.",
+    summary: "Returns totals over all workers of the run.",
     response: AggregatedStats,
     errors: ["run_not_found"],
   },
   "GET /api/orchestrator/:id/workers/:key": {
-    summary: "One attempt, the newest at its task or an older one.",
+    summary: "Returns one attempt, the newest or an older one.",
     response: WorkerState,
     errors: ["run_not_found", "worker_not_found"],
   },
   "GET /api/orchestrator/:id/workers/:key/transcript": {
-    summary: "What was said and done in a session; `after` is the `n` of an entry.",
+    summary: "Returns the transcript of a session. `after` is the `n` of an entry.",
     query: PageQuery,
     response: z.array(TranscriptEntry),
     errors: ["run_not_found", "worker_not_found"],
   },
   "POST /api/orchestrator/:id/workers/:key/pause": {
-    summary: "Pauses a worker; its time stands still.",
+    summary: "Pauses a worker. The pause does not count against its timeout.",
     response: Done,
     errors: ["run_not_found", "worker_not_found", "wrong_state"],
   },
   "POST /api/orchestrator/:id/workers/:key/resume": {
-    summary: "Lets a paused worker go on.",
+    summary: "Resumes a paused worker.",
     response: Done,
     errors: ["run_not_found", "worker_not_found", "wrong_state"],
   },
   "POST /api/orchestrator/:id/workers/:key/cancel": {
-    summary: "Ends a worker; its task counts as cancelled.",
+    summary: "Cancels a worker and its task.",
     response: Done,
     errors: ["run_not_found", "worker_not_found", "wrong_state"],
   },
   "POST /api/orchestrator/:id/workers/:key/retry": {
-    summary: "Tries the worker's task again.",
+    summary: "Retries the worker's task.",
     response: Done,
     errors: ["run_not_found", "worker_not_found", "wrong_state"],
   },
