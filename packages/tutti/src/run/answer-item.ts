@@ -1,8 +1,9 @@
-// A person's answer to something in the inbox: what it may be depends on what was asked, and it counts once.
+// Rules for the user's answer to an inbox item. An item is answered once, and its kind determines the accepted form.
 import { extended } from "./budget.ts";
 import { confirm, refused, requestChanges } from "./confirm.ts";
 import { answered, withdraw } from "./inbox.ts";
 import { cancel, resumed, stillAsks } from "./lifecycle.ts";
+import { noSuchItem } from "./lookup.ts";
 import { noAmong, yesAmong } from "./permission.ts";
 import { LIMIT_OPTIONS } from "./provider.ts";
 import { retry } from "./retry.ts";
@@ -20,9 +21,9 @@ export function answerItem(
   by: "person" | "clock" = "person",
 ): RunEvent[] {
   const item = Object.hasOwn(run.inbox, itemId) ? run.inbox[itemId]! : null;
-  if (!item) throw new TuttiError("item_not_found", `nothing waits under ${itemId}`);
+  if (!item) throw noSuchItem(itemId);
   if (answer.hash !== undefined && answer.hash !== item.hash) {
-    throw refused(run, "answered", `what waits under ${itemId} is not what was shown`);
+    throw refused(run, "answered", `item "${itemId}" has changed since you saw it. Read it again, then answer`);
   }
   switch (item.kind) {
     case "question":
@@ -40,7 +41,7 @@ export function answerItem(
     case "failure":
       return answerFailure(run, item, answer);
     case "data":
-      throw refused(run, "answered", `${item.id} waits for data, not for words`);
+      throw refused(run, "answered", `item "${item.id}" needs data. Supply the data of the phase as JSON`);
   }
 }
 
@@ -48,40 +49,49 @@ const wrong = (message: string): never => {
   throw new TuttiError("invalid_input", message);
 };
 
-/** An answer in words: its own, or those of the option it names. */
+/** Returns the text of the answer, or that of the option it names. */
 function wordsOf(item: InboxItem, answer: PersonAnswer): string {
   if ("text" in answer && answer.text !== undefined && !("approve" in answer)) return answer.text;
   if ("option" in answer) return optionOf(item, answer.option);
-  return wrong(`${item.id} is answered with text${item.options ? " or the number of an option" : ""}`);
+  return wrong(
+    `Item "${item.id}" needs another answer. Give a text${item.options ? " or the number of an option" : ""}.`,
+  );
 }
 
-/** A refusal in words is passed on to the agent as it is. */
+/** The agent receives the text of a refusal unchanged. */
 function permissionOf(item: InboxItem, answer: PersonAnswer): string {
   if (!("approve" in answer)) return wordsOf(item, answer);
   return answer.approve ? yesAmong(item.options) : (answer.text ?? noAmong(item.options));
 }
 
 function answerLimit(run: Run, item: InboxItem, answer: PersonAnswer, by: "person" | "clock"): RunEvent[] {
-  const goOn =
+  const approved =
     "approve" in answer
       ? answer.approve
       : "option" in answer
         ? optionOf(item, answer.option) === LIMIT_OPTIONS[0]
-        : wrong(`${item.id} is answered with an option or with approval`);
-  if (!goOn) return cancel(run);
+        : wrong(needsChoice(item));
+  if (!approved) return cancel(run);
   const rest = stillAsks(run, new Set([item.id])) ? [] : resumed(run, by === "clock");
   return [answered(run, item, LIMIT_OPTIONS[0]!), ...rest];
 }
 
+const needsChoice = ({ id }: InboxItem): string =>
+  `Item "${id}" cannot be answered with text. Give the number of an option, or approve or reject it.`;
+
 function optionOf(item: InboxItem, option: number): string {
   const found = item.options?.[option];
   if (found !== undefined) return found;
-  return wrong(`${item.id} has ${item.options ? `the options 0 to ${item.options.length - 1}` : "no options"}`);
+  return wrong(
+    item.options
+      ? `Item "${item.id}" has no option ${option}. Choose one from 0 to ${item.options.length - 1}.`
+      : `Item "${item.id}" has no options. Answer it with text.`,
+  );
 }
 
-/** Yes, no, or no with what should be different. */
+/** A rejection with a text requests changes; one without a text cancels the run. */
 function answerPlan(run: Run, answer: PersonAnswer): RunEvent[] {
-  if (!("approve" in answer)) return wrong("a plan is approved or not, not answered with text");
+  if (!("approve" in answer)) return wrong("A plan cannot be answered with text or an option. Approve or reject it.");
   if (answer.approve) return confirm(run, {}, answer.hash);
   return answer.text === undefined ? cancel(run) : requestChanges(run, answer.text);
 }
@@ -90,24 +100,30 @@ function answerBudget(run: Run, item: InboxItem, answer: PersonAnswer, at: numbe
   const { kind } = item.evidence as { kind: BudgetKind };
   if ("data" in answer) {
     const parsed = Budget.safeParse(answer.data);
-    if (!parsed.success) return wrong("a budget is given as numbers: usd, tokens, minutes, turns, descendants");
+    if (!parsed.success) {
+      return wrong("The budget is invalid. Give positive numbers for usd, tokens, minutes, turns or descendants.");
+    }
     return [
       answered(run, item, JSON.stringify(parsed.data)),
       ...withBudget(run, item, { ...run.budget, ...parsed.data }),
     ];
   }
-  const yes =
+  const approved =
     "approve" in answer
       ? answer.approve
       : "option" in answer
         ? optionOf(item, answer.option) === item.options![0]
         : null;
-  if (yes === null) return wrong(`${item.id} is answered with an option, with approval, or with a budget as data`);
-  if (!yes) return cancel(run);
+  if (approved === null) {
+    return wrong(
+      `Item "${item.id}" cannot be answered with text. Choose an option, approve or reject it, or give a budget as data.`,
+    );
+  }
+  if (!approved) return cancel(run);
   return [answered(run, item, item.options![0]!), ...withBudget(run, item, extended(run, kind, at))];
 }
 
-/** One answer about money settles all that were asked. */
+/** One answer settles all open budget items. */
 function withBudget(run: Run, item: InboxItem, budget: Budget): RunEvent[] {
   const others = Object.values(run.inbox).filter(({ kind, id }) => kind === "budget" && id !== item.id);
   const settled = new Set([item, ...others].map(({ id }) => id));
@@ -118,6 +134,7 @@ function withBudget(run: Run, item: InboxItem, budget: Budget): RunEvent[] {
   ];
 }
 
+/** Do not change these texts: open items of older logs hold them, and `answerFailure` compares with them. */
 export const FAILURE_OPTIONS = ["try it again", "leave it"];
 
 function answerFailure(run: Run, item: InboxItem, answer: PersonAnswer): RunEvent[] {
@@ -126,12 +143,12 @@ function answerFailure(run: Run, item: InboxItem, answer: PersonAnswer): RunEven
       ? answer.approve
       : "option" in answer
         ? optionOf(item, answer.option) === FAILURE_OPTIONS[0]
-        : wrong(`${item.id} is answered with an option or with approval`);
-  // A retry takes back the question itself.
+        : wrong(needsChoice(item));
+  // `retry` withdraws the item itself.
   return again ? retry(run, item.taskId!) : [answered(run, item, FAILURE_OPTIONS[1]!)];
 }
 
-/** When the last decision is there, the main session merges again with all of them before it. */
+/** Resumes the run after the last open decision. The main session then merges again with all decisions. */
 function decideAll(run: Run, given: readonly { item: InboxItem; answer: string }[]): RunEvent[] {
   const events: RunEvent[] = given.map(({ item, answer }) => answered(run, item, answer));
   const decisions: Decision[] = given.map(({ item, answer }) => ({
@@ -144,21 +161,23 @@ function decideAll(run: Run, given: readonly { item: InboxItem; answer: string }
   return stillAsks(run, done) ? events : [...events, ...resumed(run)];
 }
 
-/** Several decisions at once, by their place among those that were asked for. */
+/** Answers several decisions by the `index` of their items. */
 export function decideByIndex(
   run: Run,
   decisions: readonly { index: number; option?: number | undefined; text?: string | undefined }[],
 ): RunEvent[] {
   const items = Object.values(run.inbox).filter(({ kind }) => kind === "decision");
-  if (items.length === 0) throw refused(run, "decided", "it does not wait for decisions");
-  if (decisions.length === 0) return wrong("no decision was given");
+  if (items.length === 0) throw refused(run, "given decisions", "it waits for none");
+  if (decisions.length === 0) return wrong("The list of decisions is empty. Give at least one decision.");
   const given = decisions.map(({ index, option, text }) => {
     const item = items.find((each) => each.index === index);
     if (!item)
-      return wrong(`there is no decision ${index} to be taken; open are ${items.map((each) => each.index).join(", ")}`);
+      return wrong(`Decision ${index} is not open. Choose from ${items.map((each) => each.index).join(", ")}.`);
     if (option !== undefined) return { item, answer: optionOf(item, option) };
-    return { item, answer: text ?? wrong(`decision ${index} needs an option or a text`) };
+    return { item, answer: text ?? wrong(`Decision ${index} has no answer. Give an option or a text.`) };
   });
-  if (new Set(given.map(({ item }) => item.id)).size < given.length) return wrong("a decision was given twice");
+  if (new Set(given.map(({ item }) => item.id)).size < given.length) {
+    return wrong("A decision is given twice. Give each decision once.");
+  }
   return decideAll(run, given);
 }

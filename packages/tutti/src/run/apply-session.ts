@@ -1,4 +1,4 @@
-// The part of the fold that concerns sessions: the main session and the workers.
+// The part of the fold that handles the main session and the workers.
 import { taskOf, workerOf } from "./lookup.ts";
 import { toldTo } from "./message.ts";
 import { outlineOf } from "./outline.ts";
@@ -28,9 +28,9 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
       return withMain(run, event.data.sessionId, { state: "running" });
     case "main:lost": {
       const lost = withMain(run, event.data.sessionId, { state: "over", turn: null });
-      // The next session finds a folder of its own, not what this one had begun.
-      const anew = { ...lost, owed: run.owed && { ...run.owed, interrupted: false, waitsFor: null } };
-      return event.data.counted ? { ...anew, mainLosses: run.mainLosses + 1 } : anew;
+      // The next session gets a new workspace without the unfinished work of this one, so it is not `interrupted`.
+      const restarted = { ...lost, owed: run.owed && { ...run.owed, interrupted: false, waitsFor: null } };
+      return event.data.counted ? { ...restarted, mainLosses: run.mainLosses + 1 } : restarted;
     }
     case "worker:spawning":
       return {
@@ -45,7 +45,7 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
       return withWorker(run, event.data.taskId, { startedAt: event.timestamp, lastActivityAt: event.timestamp });
     case "worker:completed": {
       const { reused } = event.data;
-      // Nobody started a session for what was taken over.
+      // `worker:spawning` counted a session, but a reused result starts none.
       const counted = reused ? { ...run, sessions: run.sessions - 1 } : run;
       return over(counted, event.data.taskId, event.timestamp, {
         status: "completed",
@@ -108,7 +108,7 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
     case "worker:lost": {
       const lost = workerOf(run, event.data.taskId);
       const losses = (lost?.losses ?? 0) + (event.data.counted ? 1 : 0);
-      // What a person paused rests until that person resumes it, also without its session.
+      // A task that the user paused waits for the user to resume it, even if its session is lost.
       const pausedBy = lost?.pausedBy === "person" ? ("person" as const) : null;
       return withSession(
         run,
@@ -125,9 +125,9 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
         return withMain(counted, event.data.sessionId, { turn, turns: number, waitedMs: 0, refusedSince: null });
       }
       const { waitedMs = 0, refusedSince = null } = workerOf(run, event.data.taskId)?.session ?? {};
-      const refused = refusedSince === null ? 0 : event.timestamp - refusedSince;
-      const asked = { turn, turns: number, waitedMs: waitedMs + refused, refusedSince: null };
-      return withSession(counted, event.data.taskId, asked);
+      const refusedMs = refusedSince === null ? 0 : event.timestamp - refusedSince;
+      const session = { turn, turns: number, waitedMs: waitedMs + refusedMs, refusedSince: null };
+      return withSession(counted, event.data.taskId, session);
     }
     case "turn:ended":
       return endTurn(run, event.data, event.timestamp);
@@ -174,19 +174,19 @@ function newSession(run: Run, spawned: Spawned, usualRole: string, start: string
   return { sessionId, attempt, agent, role, start, ...fresh };
 }
 
-/** A session that was paused goes on; the time in between counts against nobody. */
+/** Resumes a paused session. The pause extends its deadline. */
 export function goOn(session: SessionState, at: number): SessionState {
   if (session.pausedAt === null) return session;
-  // One that waits for its provider is counted until it is asked again.
+  // If the session also waits for its provider, `turn:started` adds the whole wait.
   if (session.refusedSince !== null) return { ...session, pausedAt: null };
   return { ...session, pausedAt: null, waitedMs: session.waitedMs + at - session.pausedAt };
 }
 
-/** What depends on a task that will be tried again, directly or not, may start after all. */
+/** Unblocks all direct and indirect dependents of a task that gets another attempt. */
 function unblock(run: Run, taskId: string): Run {
   if (sizeOf(run.blocked) === 0) return run;
   const { places, dependents } = outlineOf(run);
-  // A set may grow while it is walked through.
+  // Iterating over a `Set` includes the members added on the way.
   const freed = new Set([places.get(taskId)!]);
   for (const place of freed) for (const dependent of dependents[place]!) freed.add(dependent);
   const ids = [...freed].map((place) => run.tasks[place]!.id);
@@ -195,7 +195,7 @@ function unblock(run: Run, taskId: string): Run {
 
 function newWorker(run: Run, spawned: Spawned & { taskId: string }): Worker {
   const { sessionId, taskId, attempt } = spawned;
-  const before = workerOf(run, taskId);
+  const previous = workerOf(run, taskId);
   return {
     sessionId,
     orchestratorId: run.id,
@@ -209,19 +209,19 @@ function newWorker(run: Run, spawned: Spawned & { taskId: string }): Worker {
     currentAction: null,
     toolStats: NO_TOOLS,
     endedTools: NO_TOOLS,
-    usage: before?.usage ?? NO_USAGE,
+    usage: previous?.usage ?? NO_USAGE,
     output: null,
     outputFiles: [],
     outputPreview: null,
     error: null,
     errorCode: null,
     partial: false,
-    retryCount: before?.retryCount ?? 0,
+    retryCount: previous?.retryCount ?? 0,
     notBefore: null,
     pausedBy: null,
-    losses: before?.losses ?? 0,
-    // What a person has to say about the task was not known when a result was made before.
-    anew: (before?.anew ?? false) || run.messages.some((message) => message.taskId === taskId),
+    losses: previous?.losses ?? 0,
+    // An earlier result cannot take the user's messages to this task into account.
+    anew: (previous?.anew ?? false) || run.messages.some((message) => message.taskId === taskId),
     reused: null,
     commit: null,
     merged: "not yet",
@@ -250,14 +250,14 @@ function endTurn(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data
   const usage = addUsage(run.usage, data.usage);
   const toolStats = addTools(run.toolStats, data.toolStats);
   if (data.taskId === null) {
-    const main = withMain(heardOf(run, run.main, data.ending), data.sessionId, { turn: null, refusedSince });
+    const main = withMain(clearRefusal(run, run.main, data.ending), data.sessionId, { turn: null, refusedSince });
     const mainLosses = data.problems.length === 0 && !data.again ? 0 : run.mainLosses;
     return { ...main, owed: again(run.owed), mainLosses, usage, toolStats };
   }
   const worker = workerOf(run, data.taskId);
   if (!worker) return run;
   const ended = withSession(
-    heardOf(run, worker.session, data.ending),
+    clearRefusal(run, worker.session, data.ending),
     data.taskId,
     { turn: null, refusedSince },
     {
@@ -270,8 +270,8 @@ function endTurn(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data
   return { ...ended, usage, toolStats };
 }
 
-/** A provider that answered no longer refuses. */
-function heardOf(run: Run, session: SessionState | null, { kind }: Ending): Run {
+/** A turn that ended normally shows that the provider answers again. */
+function clearRefusal(run: Run, session: SessionState | null, { kind }: Ending): Run {
   const provider = session && providerOf(session.agent, run.providers);
   if (provider === null || kind !== "ended" || !Object.hasOwn(run.refusals, provider)) return run;
   const { [provider]: _, ...refusals } = run.refusals;

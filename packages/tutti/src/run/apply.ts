@@ -1,10 +1,10 @@
-// The fold: what a run is after one more event. Server, tests and dashboard use this same function, so a log means the
-// same everywhere.
+// The fold: `apply` returns the run after one more event. Server, tests and dashboard share it, so a log has the same
+// meaning everywhere.
 //
 // Invariants
-// 1. It never refuses and never looks at a clock: what stands in the log has happened.
-// 2. It does not change its argument; what an event does not touch is shared between the two states.
-// 3. Events that only tell change what is shown (progress, tool counts), never what `decide` or `schedule` read.
+// 1. `apply` rejects no event and reads no clock.
+// 2. `apply` does not change its argument. Both states share every part that the event does not touch.
+// 3. Informational events (`onlyTells`) change only displayed values, never values that `decide` or `schedule` read.
 import { addTools, applyToSession, goOn } from "./apply-session.ts";
 import { workerOf, workersOf } from "./lookup.ts";
 import { carryOver } from "./open-work.ts";
@@ -19,12 +19,12 @@ import type { Run } from "../schema/run.ts";
 import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
 import { NO_TOOLS, type Owed, type SessionState } from "../schema/worker.ts";
 
-/** Raised whenever the same events fold to a state of another form: states that were stored before are then folded anew. */
-export const FOLD_VERSION = 4;
+/** Raise this whenever the same events fold to a different state. Snapshots with another version are folded again. */
+export const FOLD_VERSION = 5;
 
 export function apply(run: Run | null, event: RunEvent & Placed): Run {
   if (event.type === "orchestrator:created") return born(event.data, event);
-  if (run === null) throw new Error(`the log of a run begins with ${event.type} instead of orchestrator:created`);
+  if (run === null) throw new Error(`the log of a run must begin with orchestrator:created, not with ${event.type}`);
   const changed = { ...change(run, event), runSeq: event.runSeq, updatedAt: event.timestamp };
   const next = noteRefused(run, changed, event);
   carryOver(run, next);
@@ -33,7 +33,7 @@ export function apply(run: Run | null, event: RunEvent & Placed): Run {
   return noted;
 }
 
-/** Folds a log, or goes on folding from a state. */
+/** Folds a log from its beginning, or from the state `run` on. */
 export function fold(run: Run | null, events: Iterable<RunEvent & Placed>): Run | null {
   for (const event of events) run = apply(run, event);
   return run;
@@ -130,7 +130,7 @@ function change(run: Run, event: RunEvent & Placed): Run {
         planErrors: event.data.errors,
         planWarnings: event.data.warnings,
         executionOrder: event.data.executionOrder,
-        // A plan that nobody is to carry out is left out as a whole.
+        // Without the phase `workerExecution` the plan is the result, so all its tasks count as skipped.
         skipped: run.template.phases.workerExecution.enabled
           ? {}
           : Object.fromEntries(event.data.tasks.map(({ id }) => [id, { satisfied: true }])),
@@ -151,7 +151,7 @@ function change(run: Run, event: RunEvent & Placed): Run {
       return { ...run, forkedFrom: fresh ? null : { run: from, at }, idempotency: null };
     }
     case "orchestrator:imported":
-      // What it was forked from is another engine's; a run of that name here is not meant.
+      // The fork's source belongs to another engine. A run with the same id may exist here by coincidence.
       return { ...run, forkedFrom: null, idempotency: null };
     case "orchestrator:confirmed": {
       const { tasks = run.tasks, parallelGroups = run.parallelGroups, skipped, budget = run.budget } = event.data;
@@ -160,7 +160,7 @@ function change(run: Run, event: RunEvent & Placed): Run {
       return { ...beBusy(run, event.timestamp), ...confirmed };
     }
     case "orchestrator:changesRequested": {
-      const note = `The person has seen your plan and wants it changed: ${event.data.text}`;
+      const note = `The user reviewed your plan and requests these changes: ${event.data.text}`;
       return {
         ...beBusy(run, event.timestamp),
         status: "planning",
@@ -183,13 +183,13 @@ function change(run: Run, event: RunEvent & Placed): Run {
     }
     case "provider:refused": {
       const { provider, cause, detail, until, count, trying = false } = event.data;
-      const before = Object.hasOwn(run.refusals, provider) ? run.refusals[provider]! : null;
-      const settledUntil = trying ? (before?.settledUntil ?? 0) : until;
+      const previous = Object.hasOwn(run.refusals, provider) ? run.refusals[provider]! : null;
+      const settledUntil = trying ? (previous?.settledUntil ?? 0) : until;
       return { ...run, refusals: { ...run.refusals, [provider]: { cause, detail, until, settledUntil, count } } };
     }
     case "orchestrator:decided": {
       const decisions = [...run.decisions, ...event.data.decisions];
-      const note = `The person has decided:\n${decisions.map(({ question, answer }) => `- ${question}\n  ${answer}`).join("\n")}`;
+      const note = `The user decided:\n${decisions.map(({ question, answer }) => `- ${question}\n  ${answer}`).join("\n")}`;
       return { ...run, decisions, owed: { ...firstAsking("aggregation"), note } };
     }
     case "orchestrator:budgetChanged":
@@ -220,7 +220,7 @@ function change(run: Run, event: RunEvent & Placed): Run {
         outcome: null,
         completedAt: null,
         released: false,
-        // What was merged and checked before the reopened phase will be merged and checked again.
+        // The phases after the reopened one run again, so their results are dropped.
         aggregation: phase === "verification" ? run.aggregation : null,
         verification: null,
         decisions: [],
@@ -282,36 +282,36 @@ export const firstAsking = (phase: Phase): Owed => ({
 
 export const hookKey = (hook: string, cause: number): string => `${hook} ${cause}`;
 
-/** A conflict on which the person has decided is settled once the main session has merged with the decision. */
+/** Marks conflicts as resolved by the user's decisions. Call it once the main session has merged with them. */
 export function settleConflicts(run: Run): Run["conflicts"] {
   if (run.decisions.length === 0) return run.conflicts;
   const resolution = run.decisions.map(({ question, answer }) => `${question}: ${answer}`).join("; ");
   return run.conflicts.map((conflict) => (conflict.resolution === null ? { ...conflict, resolution } : conflict));
 }
 
-/** While a run is paused, what it does in the meantime changes where it will go on. */
+/** If the run is paused, changes the status to resume to instead of the current one. */
 function withStatus(run: Run, status: RunStatus, phase: Phase | null): Run {
   if (run.status !== "paused" || !run.pausedFrom) return { ...run, status, currentPhase: phase };
   return { ...run, currentPhase: phase, pausedFrom: { ...run.pausedFrom, status, phase } };
 }
 
-/** From now on time does not count against the run: it waits for a person. */
+/** Stops the clock of `budget.minutes` while the run waits for the user. */
 const beIdle = (run: Run, at: number): Run => (run.idleSince === null ? { ...run, idleSince: at } : run);
 
 const beBusy = (run: Run, at: number): Run =>
   run.idleSince === null ? run : { ...run, idleSince: null, idleMs: run.idleMs + at - run.idleSince };
 
 function resume(run: Run, status: RunStatus, at: number): Run {
-  const away = run.pausedFrom === null ? 0 : at - run.pausedFrom.at;
+  const pausedMs = run.pausedFrom === null ? 0 : at - run.pausedFrom.at;
   const main = run.main && goOn(run.main, at);
-  const resumed: Run = { ...run, status, pausedFrom: null, main, phaseSince: (run.phaseSince ?? at) + away };
-  // A plan that waits to be confirmed still waits.
+  const resumed: Run = { ...run, status, pausedFrom: null, main, phaseSince: (run.phaseSince ?? at) + pausedMs };
+  // A run in `confirming` still waits for the user.
   return status === "confirming" ? resumed : beBusy(resumed, at);
 }
 
 /**
- * Time that passed without anybody being able to use it. What stands still anyway, because it is paused or waits for a
- * person, is measured by the same clock at both ends, and needs no shift.
+ * Shifts all deadlines by a clock jump. Paused and waiting sessions need no shift: the end of their wait subtracts the
+ * whole interval, jump included.
  */
 function shiftClocks(run: Run, byMs: number, at: number): Run {
   const asking = new Set(valuesOf(run.inbox).map(({ sessionId }) => sessionId));
@@ -328,7 +328,7 @@ function shiftClocks(run: Run, byMs: number, at: number): Run {
       return withEntry(all, worker.taskId, shifted);
     }, run.workers);
   const inbox = valuesOf(run.inbox)
-    // The moment at which a provider's limit ends is that of its own clock.
+    // A usage limit ends by the provider's clock, which did not jump.
     .filter(({ expiresAt, kind }) => expiresAt !== undefined && kind !== "limit")
     .reduce((all, item): Run["inbox"] => {
       return withEntry<InboxItem>(all, item.id, { ...item, expiresAt: item.expiresAt! + byMs });
@@ -342,9 +342,9 @@ function shiftClocks(run: Run, byMs: number, at: number): Run {
     lastSpawnAt: later(run.lastSpawnAt),
     refusals: Object.fromEntries(
       Object.entries(run.refusals).map(([name, refusal]) => {
-        // A wait that was over before stays over: somebody may be asked since.
-        const later = (moment: number): number => (moment > at - byMs ? moment + byMs : moment);
-        return [name, { ...refusal, until: later(refusal.until), settledUntil: later(refusal.settledUntil) }];
+        // A wait that had ended before the jump stays ended, because a turn may already probe the provider.
+        const shiftOpen = (moment: number): number => (moment > at - byMs ? moment + byMs : moment);
+        return [name, { ...refusal, until: shiftOpen(refusal.until), settledUntil: shiftOpen(refusal.settledUntil) }];
       }),
     ),
     idleMs: run.idleSince === null && run.heldSince === undefined ? run.idleMs + byMs : run.idleMs,
@@ -353,7 +353,7 @@ function shiftClocks(run: Run, byMs: number, at: number): Run {
 
 const PHASES_OF_MAIN: ReadonlySet<Phase> = new Set(["analysis", "taskPlanning", "aggregation", "verification"]);
 
-/** A change of status within a phase leaves what is owed as it is. */
+/** A change of status within the same phase keeps `owed`. */
 function enterPhase(run: Run, phase: Phase, status: RunStatus, at: number): Run {
   const entered = withStatus(run, status, phase);
   if (phase === run.currentPhase) return entered;
@@ -366,16 +366,16 @@ function end(run: Run, status: RunStatus, outcome: Verdict, at: number): Run {
   return { ...beBusy(run, at), status, outcome, main, owed: null, pausedFrom: null, completedAt: at };
 }
 
-/** Who asks what. */
+/** Key of `Run.answers`. */
 export const asking = (taskId: string | null, question: string): string => `${taskId ?? "main"}: ${question}`;
 
-/** A session that ended its turn with a question is asked again when there is an answer, with that before it. */
+/** Lets a session that ended its turn with a question wait for the answer, and adds the answer to its next prompt. */
 function noteWait(run: Run, item: InboxItem, answer: string | null, waited: number): Run {
   const { kind, id, taskId, sessionId, question } = item;
   if (kind !== "question") return run;
   const open = Object.hasOwn(run.inbox, id);
-  const told = answer === null ? {} : { note: `You asked: ${question}\nThe answer is: ${answer}`, problems: [] };
-  const noted = (owed: Owed | null): Owed | null => owed && { ...owed, waitsFor: open ? id : null, ...told };
+  const answered = answer === null ? {} : { note: `You asked: ${question}\nThe answer is: ${answer}`, problems: [] };
+  const noted = (owed: Owed | null): Owed | null => owed && { ...owed, waitsFor: open ? id : null, ...answered };
   const later = (session: SessionState): SessionState => ({ ...session, waitedMs: session.waitedMs + waited });
   if (taskId === null) {
     if (run.main?.sessionId !== sessionId) return run;
@@ -386,13 +386,13 @@ function noteWait(run: Run, item: InboxItem, answer: string | null, waited: numb
   return withWorker(run, taskId, { owed: noted(worker.owed), session: later(worker.session) });
 }
 
-/** The session that asked remembers its question; the time it waited for the answer does not count against it. */
-function noteAsk(before: Run, item: InboxItem, answer: string | null, waited: number): Run {
+/** Records a question, or its answer, in the session that asked. The `waited` time extends the session's deadline. */
+function noteAsk(previous: Run, item: InboxItem, answer: string | null, waited: number): Run {
   const { taskId, sessionId, askId, question } = item;
-  if (askId === null) return noteWait(before, item, answer, waited);
+  if (askId === null) return noteWait(previous, item, answer, waited);
   const given = { text: answer ?? "", sessionId: sessionId ?? "" };
-  const answers = answer === null ? before.answers : withEntry(before.answers, asking(taskId, question), given);
-  const run = { ...before, answers };
+  const answers = answer === null ? previous.answers : withEntry(previous.answers, asking(taskId, question), given);
+  const run = { ...previous, answers };
   const noted = (session: SessionState): SessionState => ({
     ...session,
     asks: { ...session.asks, [askId]: answer },

@@ -1,4 +1,4 @@
-// An agent that ends its turn with a question instead of an answer is not done, and has not failed: a person is asked.
+// A turn that ends with a question is neither complete nor failed: the user gets the question.
 import type { TurnOver } from "./command.ts";
 import { addItem } from "./inbox.ts";
 import type { RunEvent } from "../schema/event.ts";
@@ -11,5 +11,6 @@ export function askPerson(run: Run, taskId: string | null, sessionId: string, ov
   return addItem(run, { ...item, ...expires }, at);
 }
 
-/** What an agent is told when nobody has answered it. */
-export const NO_ANSWER = "Nobody answered in time. Decide by yourself what is safest, and say what you assumed.";
+/** The answer that an agent gets if the user does not answer before the timeout. */
+export const NO_ANSWER =
+  "The user did not answer in time. Choose the safest option yourself and state your assumptions.";

@@ -1,4 +1,3 @@
-// The start of a run, with the first phase that its template wants.
 import { refused } from "./confirm.ts";
 import { planWithoutAsking } from "./decide-main-answer.ts";
 import type { RunEvent } from "../schema/event.ts";
@@ -6,7 +5,7 @@ import { mainSessionId } from "../schema/ids.ts";
 import type { Run } from "../schema/run.ts";
 
 export function start(run: Run, base: string, warnings: string[], at: number): RunEvent[] {
-  if (run.status !== "created") throw refused(run, "started", "it has been started before");
+  if (run.status !== "created") throw refused(run, "started", "it was already started");
   const { analysis, taskPlanning } = run.template.phases;
   const phase = analysis.enabled ? ("analysis" as const) : ("taskPlanning" as const);
   const mainSession = mainSessionId(run.id, 1, run.template.config.sessionPrefix);

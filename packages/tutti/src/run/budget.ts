@@ -1,4 +1,3 @@
-// Budgets: how much a run has used, whether that is all it may use, and how it asks for more.
 import { addItem } from "./inbox.ts";
 import type { RunEvent } from "../schema/event.ts";
 import { BUDGET_KINDS, type Budget, type BudgetKind } from "../schema/budget.ts";
@@ -15,7 +14,7 @@ const NAMES: Record<BudgetKind, string> = {
   descendants: "sessions",
 };
 
-/** How much of each kind is used. `live` is what open turns have used so far. */
+/** Returns the usage of each kind. `live` is the usage of open turns. */
 export function used(run: Run, at: number, live: Usage = NO_USAGE): Record<BudgetKind, number> {
   const since = run.idleSince ?? run.heldSince ?? null;
   const idle = run.idleMs + (since === null ? 0 : at - since);
@@ -29,7 +28,7 @@ export function used(run: Run, at: number, live: Usage = NO_USAGE): Record<Budge
   };
 }
 
-/** The first kind that is used up. Turns and sessions are used up only when one more is wanted. */
+/** Returns the first exhausted kind. Turns and sessions are exhausted only if the run needs one more. */
 export function reached(
   run: Run,
   at: number,
@@ -48,7 +47,7 @@ export function reached(
   );
 }
 
-/** The run stops where it is and asks; what is done stays done. */
+/** Pauses the run and asks the user for more budget. */
 export function askForMore(run: Run, kind: BudgetKind, at: number, live?: Usage): RunEvent[] {
   const limit = run.budget[kind]!;
   const spent = used(run, at, live)[kind];
@@ -80,13 +79,13 @@ export function askForMore(run: Run, kind: BudgetKind, at: number, live?: Usage)
   ];
 }
 
-/** The budget with as much again of what is used up. */
+/** Extends an exhausted kind by the template's budget for it, starting from the current usage. */
 export function extended(run: Run, kind: BudgetKind, at: number): Budget {
   const step = run.template.config.budget[kind] ?? run.budget[kind] ?? 0;
   return { ...run.budget, [kind]: Math.max(run.budget[kind] ?? 0, used(run, at)[kind]) + step };
 }
 
-/** When the minutes will be used up, if they are counted and running. */
+/** Returns when `budget.minutes` will be exhausted, or null without that limit and while the clock stands still. */
 export function minutesOverAt(run: Run): number | null {
   const { minutes } = run.budget;
   if (minutes === undefined || run.startedAt === null) return null;

@@ -1,4 +1,4 @@
-// Who carries out a phase: the agent and the role that the template gives it, or the run's own.
+// The agent and role of a phase: those of the template, or the defaults of the run.
 import type { Run } from "../schema/run.ts";
 import type { Phase } from "../schema/status.ts";
 

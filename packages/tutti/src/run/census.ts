@@ -1,4 +1,4 @@
-// How a run stands: every planned task counted once, and the verdict that follows.
+// The census counts every planned task once, by its standing. The verdict follows from it.
 import { entryOf } from "./shared-record.ts";
 import { runBranch } from "../schema/ids.ts";
 import type { Census, Outcome, Verdict } from "../schema/outcome.ts";
@@ -15,7 +15,7 @@ export type TaskStanding =
   | "neverStarted"
   | "active";
 
-/** Where one task stands. `neverStarted` is also the answer for a task that still waits for its turn. */
+/** `neverStarted` includes tasks that still wait to start. */
 export function taskStanding(run: Run, taskId: string): TaskStanding {
   if (entryOf(run.skipped, taskId)) return "skipped";
   const worker = entryOf(run.workers, taskId);
@@ -34,7 +34,7 @@ export function taskStanding(run: Run, taskId: string): TaskStanding {
   }
 }
 
-/** Whether a dependency lets its dependents start, may do so later, or never will. */
+/** `met`: dependents may start. `open`: they may start later. `lost`: they can never start. */
 export function dependencyState(run: Run, taskId: string): "met" | "open" | "lost" {
   const goOn = run.template.config.failedDependency === "continue";
   switch (taskStanding(run, taskId)) {
@@ -54,7 +54,7 @@ export function dependencyState(run: Run, taskId: string): "met" | "open" | "los
   }
 }
 
-/** Adds up to `planned` at any time: what is still active counts as not started yet. */
+/** The counts always add up to `planned`, so active tasks count as `neverStarted`. */
 export function census(run: Run): Census {
   const counts: Census = {
     planned: run.tasks.length,
@@ -73,12 +73,12 @@ export function census(run: Run): Census {
   return counts;
 }
 
-/** Every planned task that did not simply complete, with its reason. */
+/** Lists the planned tasks that did not complete fully, with the reason. */
 export function causes(run: Run): Outcome["causes"] {
   return run.tasks.flatMap((task) => {
     const standing = taskStanding(run, task.id);
     const worker = entryOf(run.workers, task.id);
-    // What the person left out is as the person wants it.
+    // The user wanted this task skipped.
     if (standing === "skipped") return [];
     if (standing === "completed") {
       return worker?.partial
@@ -96,19 +96,19 @@ export function causes(run: Run): Outcome["causes"] {
 }
 
 export const blockedReason = (because: readonly string[]): string =>
-  because.length > 0 ? `needs ${because.join(", ")}` : "the time of the phase was over before it could start";
+  because.length > 0 ? `needs ${because.join(", ")}` : "the phase timed out before the task could start";
 
 function partialReason(output: unknown): string {
-  return typeof output === "string" && output !== "" ? output : "the worker called its result partial";
+  return typeof output === "string" && output !== "" ? output : "the worker reported a partial result";
 }
 
-/** The verdict on a run whose work is done: what `orchestrator:completed` will say. */
+/** Returns the verdict for `orchestrator:completed`. */
 export function completedVerdict(run: Run): Verdict {
   const clean = causes(run).length === 0 && run.conflicts.every((conflict) => conflict.resolution !== null);
   return clean ? "success" : "degraded";
 }
 
-/** Everything of the outcome that the log alone can tell; the files of the branch are git's to say. */
+/** `outputFiles` comes from git, everything else from the log. */
 export function outcome(run: Run, outputFiles: string[], now: number): Outcome {
   return {
     id: run.id,

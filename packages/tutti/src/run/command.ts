@@ -1,5 +1,5 @@
-// What can be asked of a run. Some commands come from people, the others are reports of the engine about sessions and
-// workspaces; all of them are judged by `decide`, and none of them is stored: the log holds only what followed.
+// The commands of a run: an `Order` comes from the user, a `Report` from the engine. `decide` turns commands into events.
+// The log stores only the events.
 import type { Answer } from "../schema/answer.ts";
 import type { Budget } from "../schema/budget.ts";
 import type { Trouble } from "./provider.ts";
@@ -12,21 +12,21 @@ import type { Template } from "../schema/template.ts";
 import type { KnownResult } from "./reuse.ts";
 import type { ToolStats } from "../schema/worker.ts";
 
-/** What a person changes in a plan before it is carried out. */
+/** The user's changes to a plan before its confirmation. */
 export interface PlanChanges {
-  /** By task id. A task that is left out is either taken as done (`satisfied`) or blocks what depends on it. */
+  /** By task id. */
   tasks?: Record<string, TaskChange>;
   added?: Task[];
   removed?: string[];
   budget?: Budget;
 }
 
+/** A skipped task blocks its dependents unless it is `satisfied`. */
 export interface TaskChange extends Partial<Omit<Task, "id">> {
   skip?: boolean;
   satisfied?: boolean;
 }
 
-/** From a person. */
 export type Order =
   | {
       type: "create";
@@ -50,27 +50,27 @@ export type Order =
   | { type: "resumeWorker"; sessionId: string }
   | { type: "cancelWorker"; sessionId: string }
   | { type: "retry"; taskId: string }
-  /** To the worker of a task, or to the main session. */
+  /** `taskId` is null for the main session. */
   | { type: "message"; taskId: string | null; text: string }
   | { type: "answer"; itemId: string; answer: PersonAnswer }
   | { type: "decide"; decisions: { index: number; option?: number | undefined; text?: string | undefined }[] }
-  /** What a main session failed to answer, given by a person. */
+  /** Data that a main session failed to give. */
   | { type: "supply"; itemId: string; answer: Answer }
-  /** The answer to what the main session owes now, or failed to give. */
+  /** An answer in place of the main session, which owes it now or failed to give it. */
   | { type: "respond"; answer: Answer };
 
-/** From the engine, about what it saw or did. A report about a session that no longer counts has no effect. */
+/** An observation or action of the engine. A report about an outdated session has no effect. */
 export type Report =
   | { type: "spawnMain" }
   | { type: "spawn"; taskId: string }
   | { type: "ready"; sessionId: string; start: string; key?: string }
-  /** What the attempt is about has been done before; `work` is that result as work of this attempt. */
+  /** An earlier attempt with the same work key has a result. `work` is that result as a commit of this attempt. */
   | { type: "known"; sessionId: string; key: string; result: KnownResult; work: { commit: string; files: string[] } }
   | { type: "unpreparable"; sessionId: string; code: string; error: string }
   | { type: "turnOver"; sessionId: string; turn: number; over: TurnOver }
   | { type: "lost"; sessionId: string; reason: string; counted: boolean }
   | { type: "expired"; sessionId: string }
-  /** It has said and done nothing for this long. */
+  /** The session showed no activity for `forMs`. */
   | { type: "idle"; sessionId: string; forMs: number }
   | {
       type: "asked";
@@ -79,28 +79,28 @@ export type Report =
       itemId: string;
       question: string;
       options?: string[];
-      /** The tool that it wants to use, if that is the question. */
+      /** Set if the session asks for permission to use a tool. */
       permission?: { tool: string; subject: string };
     }
-  /** Its provider refused, and it goes on trying by itself. */
+  /** The provider refused, and the agent retries by itself. */
   | ({ type: "troubled"; sessionId: string } & Trouble)
-  /** It no longer wants to know. */
+  /** The session withdrew its question. */
   | { type: "unasked"; sessionId: string; askId: string }
   | { type: "merged"; taskId: string; commit: string; head: string; conflict?: Conflict }
   | { type: "conflicted"; taskId: string; commit: string; conflict: Conflict }
-  /** A session ended in the middle of a turn that had used something. */
+  /** A session ended in the middle of a turn with this usage. */
   | { type: "abandoned"; sessionId: string; taskId: string | null; usage: Usage; toolStats: ToolStats }
-  /** What turns that are still open have used so far. */
+  /** Usage of the open turns so far. */
   | { type: "spending"; usage: Usage }
-  /** Time has passed; something may be due. */
+  /** Only time has passed; something may be due. */
   | { type: "tick" }
   | { type: "clockJumped"; byMs: number }
   | { type: "fault"; operation: string; error: string; code: string }
-  /** Something went wrong beside the run's own work, e.g. tidying up; it is recorded and ends nothing. */
+  /** An error outside the run's own work, for example during cleanup. It is recorded and does not end the run. */
   | { type: "mishap"; operation: string; error: string; code: string }
   | { type: "hookStarted"; hook: HookReport }
   | { type: "hookEnded"; hook: HookReport; ok: boolean; detail: string; durationMs: number; pause: boolean }
-  /** Something that the engine did for a person, to be recorded as it is. */
+  /** An action of the engine to record unchanged. This bypasses all rules. */
   | { type: "told"; event: RunEvent }
   | { type: "released" };
 
@@ -112,32 +112,32 @@ export interface HookReport {
 
 export type Command = Order | Report;
 
-/** The end of a turn, with what its text, its tools and its workspace show. */
+/** The end of a turn, with the evaluation of its text, tool calls and workspace. */
 export interface TurnOver {
   ending: Ending;
-  /** The block that counts, or null when there is none. */
+  /** The answer in the last valid block, or null if there is none. */
   answer: Answer | null;
   problems: string[];
   said: string | null;
-  /** The question that it ended with instead of an answer. */
+  /** The question that the agent asked instead of giving an answer. */
   question: string | null;
   guess: { phase: string; confidence: number } | null;
-  /** A name for the inbox item, should one be needed. */
+  /** Id for the inbox item that this report may create. */
   itemId: string;
   toolStats: ToolStats;
   usage: Usage;
-  /** What the workspace holds. `head` is where the run's branch points after main-session work was taken into it. */
+  /** Commit and changed files of the workspace. `head` is the run's branch after the main session's work was merged. */
   work: { commit: string; files: string[]; head: string | null } | null;
-  /** What tasks of this kind have taken before, for the estimate of a plan. */
+  /** For the estimate of a plan. */
   history?: History;
 }
 
-/** Averages over the tasks that completed before, with as many as there were. */
+/** Averages over `samples` completed tasks of earlier runs. */
 export interface History {
   samples: number;
   msPerTask: number;
   usdPerTask: number;
   tokensPerTask: number;
-  /** What tasks of the same title took in the same repository. */
+  /** Average duration by task title, within the same repository. */
   msByTitle: Record<string, number>;
 }

@@ -1,4 +1,3 @@
-// The person's word on a plan: confirmed as it stands or with changes, or sent back.
 import type { PlanChanges } from "./command.ts";
 import { parallelGroups } from "./graph.ts";
 import { answered } from "./inbox.ts";
@@ -8,12 +7,12 @@ import type { RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import { Task } from "../schema/task.ts";
 
-/** Confirms the plan with the changes, or refuses it as a whole; the plan and its budget are one decision. */
+/** Confirms the plan, its changes and its budget together, or rejects all of them. */
 export function confirm(run: Run, changes: PlanChanges, hash?: string): RunEvent[] {
   if (run.status !== "confirming") throw refused(run, "confirmed", `it is ${run.status}, not confirming`);
   const item = Object.values(run.inbox).find(({ kind }) => kind === "plan");
   if (hash !== undefined && item?.hash !== hash) {
-    throw refused(run, "confirmed", "the plan is not the one that was shown");
+    throw refused(run, "confirmed", "the plan has changed since you saw it. Review the new plan and confirm it again");
   }
   const { tasks, skipped } = changedPlan(run, changes);
   const { errors } = checkPlan(tasks, run.template);
@@ -33,16 +32,16 @@ export function confirm(run: Run, changes: PlanChanges, hash?: string): RunEvent
 function changedPlan(run: Run, changes: PlanChanges): { tasks: Task[]; skipped: Run["skipped"] } {
   const { tasks: byId = {}, added = [], removed = [] } = changes;
   const known = new Set([...run.tasks, ...added].map(({ id }) => id));
-  const strangers = [...Object.keys(byId), ...removed].filter((id) => !known.has(id));
-  if (strangers.length > 0)
+  const unknown = [...Object.keys(byId), ...removed].filter((id) => !known.has(id));
+  if (unknown.length > 0)
     throw invalidPlan(
       run,
-      strangers.map((id) => `there is no task ${id} in the plan`),
+      unknown.map((id) => `the plan has no task ${id}`),
     );
-  const gone = new Set(removed);
+  const removedIds = new Set(removed);
   const skipped: Run["skipped"] = {};
   const tasks = [...run.tasks, ...added]
-    .filter(({ id }) => !gone.has(id))
+    .filter(({ id }) => !removedIds.has(id))
     .map((task) => {
       const { skip, satisfied = false, ...edits } = Object.hasOwn(byId, task.id) ? byId[task.id]! : {};
       if (skip) skipped[task.id] = { satisfied };
@@ -55,14 +54,19 @@ function changedPlan(run: Run, changes: PlanChanges): { tasks: Task[]; skipped: 
 }
 
 function invalidPlan(run: Run, errors: string[]): TuttiError {
-  const message = `the plan of ${run.id} cannot be carried out: ${errors.join("; ")}`;
+  const message = `The plan of run "${run.id}" is invalid: ${errors.join("; ")}. Change the plan or request another one.`;
   return new TuttiError("invalid_plan", message, { details: errors });
 }
 
-/** Back to the main session, which makes another plan. */
+/** Sends the plan back to the main session. */
 export function requestChanges(run: Run, text: string): RunEvent[] {
-  if (run.status !== "confirming") throw refused(run, "planned anew", `it is ${run.status}, not confirming`);
-  if (text.trim() === "") throw new TuttiError("invalid_input", "say what should be different");
+  if (run.status !== "confirming") throw refused(run, "replanned", `it is ${run.status}, not confirming`);
+  if (text.trim() === "") {
+    throw new TuttiError(
+      "invalid_input",
+      "The requested change is empty. Describe what the plan should do differently.",
+    );
+  }
   return [...settle(run, text), { type: "orchestrator:changesRequested", data: { id: run.id, text } }];
 }
 
@@ -71,5 +75,6 @@ const settle = (run: Run, text: string): RunEvent[] =>
     .filter(({ kind }) => kind === "plan")
     .map((item) => answered(run, item, text));
 
+/** `why` continues the sentence after a colon, without a full stop. A second sentence may say what to do. */
 export const refused = (run: Run, verb: string, why: string): TuttiError =>
-  new TuttiError("wrong_state", `run ${run.id} cannot be ${verb}: ${why}`, { details: { status: run.status } });
+  new TuttiError("wrong_state", `Run "${run.id}" cannot be ${verb}: ${why}.`, { details: { status: run.status } });

@@ -1,4 +1,4 @@
-// The rules for what the main session answers: each phase's answer moves the run on, or is asked for again.
+// Rules for the answers of the main session: an answer advances the run or is requested again.
 import { settleConflicts } from "./apply.ts";
 import { askPerson } from "./ask-person.ts";
 import type { History, TurnOver } from "./command.ts";
@@ -22,7 +22,7 @@ import type { Run } from "../schema/run.ts";
 import type { Phase } from "../schema/status.ts";
 import type { SessionState } from "../schema/worker.ts";
 
-/** A turn without a usable answer is asked again until it has been asked this often. */
+/** Number of turns that may try for one usable answer. */
 export const MAX_TRIES = 3;
 
 export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, at: number): RunEvent[] {
@@ -49,11 +49,11 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
   ];
 
   if (answer === null) {
-    // Paused in the middle: the same question is put again when it goes on.
+    // A paused session gets the same prompt again after it is resumed.
     if (ending.kind === "interrupted" || main.pausedAt !== null) return ended([]);
     if (ending.kind !== "ended") return breakOff(run, main, over, ended, at);
     if (over.question !== null) return [...ended([]), askPerson(run, null, main.sessionId, over, at)];
-    const problems = over.problems.length > 0 ? over.problems : ["the answer holds no block"];
+    const problems = over.problems.length > 0 ? over.problems : ["The answer contains no block."];
     if (run.owed!.try < MAX_TRIES) return ended(problems);
     const error = `no usable answer after ${MAX_TRIES} tries: ${problems.join("; ")}`;
     return [
@@ -65,7 +65,7 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
   return takeAnswer(run, answer, { head: over.work?.head ?? run.head!, history: over.history }, ended, at);
 }
 
-/** A turn that broke off: whose fault that was says what follows. */
+/** Handles a turn that failed, by the cause of the failure. */
 function breakOff(
   run: Run,
   main: SessionState,
@@ -85,19 +85,19 @@ function breakOff(
   return [...ended([]), fail(run, main.turn!.phase, error, ending.cause ?? "turn_failed", at)];
 }
 
-/** The person may know what the agent could not say. */
 function askForData(run: Run, phase: Phase, error: string, itemId: string, at: number): RunEvent {
-  const question = `The ${phase} phase got ${error.replace(/\.+$/, "")}. Its data can be supplied by hand.`;
+  const question = `The ${phase} phase got ${error.replace(/\.+$/, "")}. You can supply its data.`;
   return addItem(run, { id: itemId, kind: "data", question, phase }, at);
 }
 
-/** What goes with an answer: where the run's branch points after it, and what such tasks took before. */
+/** The context of an answer. */
 export interface Circumstances {
+  /** Commit of the run's branch after the answer. */
   head: string;
   history?: History | undefined;
 }
 
-/** What follows from an answer, whoever gave it. */
+/** Decides the consequences of an answer from the main session or the user. */
 export function takeAnswer(run: Run, answer: Answer, about: Circumstances, ended: Ended, at: number): RunEvent[] {
   switch (answer.phase) {
     case "analysis":
@@ -109,11 +109,11 @@ export function takeAnswer(run: Run, answer: Answer, about: Circumstances, ended
     case "verification":
       return verified(run, answer.data, about.head, ended, at);
     case "completion":
-      return ended(["a completion is a worker's answer"]);
+      return ended(["Only a worker may answer with a completion block."]);
   }
 }
 
-/** Planning, if the template wants it; else the request itself is the one task, if there are to be workers at all. */
+/** Enters the phase `taskPlanning`. If it is disabled, the request becomes the only task of the plan. */
 export function afterAnalysis(run: Run, at: number): RunEvent[] {
   const { taskPlanning, workerExecution } = run.template.phases;
   if (taskPlanning.enabled) return [enter(run, "taskPlanning", "planning")];
@@ -154,20 +154,20 @@ function analysed(run: Run, answer: AnalysisAnswer, head: string): RunEvent {
   };
 }
 
-/** A plan that cannot be carried out is an unusable answer; after the last try it is shown with its errors. */
+/** An invalid plan is an unusable answer. After the last try the user gets it with its errors. */
 function planned(run: Run, answer: TaskListAnswer, history: History | undefined, ended: Ended, at: number): RunEvent[] {
   const plan = readPlan(answer, run.template, history?.msByTitle);
   if (plan.errors.length > 0 && run.owed!.try < MAX_TRIES) return ended(plan.errors);
   return [...ended([]), ...planReady(run, plan, history, at)];
 }
 
-/** The plan, and the question to the person whether it is to be carried out, with what it will probably take. */
+/** Publishes the plan and asks the user to confirm it. */
 function planReady(run: Run, plan: Plan, history: History | undefined, at: number): RunEvent[] {
   const { tasks, errors, warnings, executionOrder } = plan;
   const groups = errors.length > 0 ? [] : parallelGroups(tasks);
   const data = { taskCount: tasks.length, parallelGroups: groups, tasks, errors, warnings, executionOrder };
   const ready: RunEvent = { type: "orchestrator:tasksReady", data: { id: run.id, ...data } };
-  // Without workers the plan is the result, and nobody is asked.
+  // Without workers the plan is the result, so it needs no confirmation.
   if (!run.template.phases.workerExecution.enabled && errors.length === 0) {
     const skipped = Object.fromEntries(tasks.map(({ id }) => [id, { satisfied: true }]));
     return [ready, complete({ ...run, tasks, skipped })];
@@ -181,7 +181,7 @@ function askToConfirm(run: Run, { tasks, errors }: Plan, history: History | unde
   const estimate = sound ? estimatePlan(tasks, parallelExecution ? maxWorkers : 1, history) : null;
   const question = sound
     ? `Carry out this plan of ${tasks.length} ${tasks.length === 1 ? "task" : "tasks"}?`
-    : `The plan cannot be carried out as it stands: ${errors.join("; ")}`;
+    : `The plan is invalid: ${errors.join("; ")}`;
   return addItem(
     run,
     { kind: "plan", question, evidence: { tasks, errors, estimate, budget: run.budget }, risk: "medium" },
@@ -195,7 +195,7 @@ function aggregated(run: Run, answer: AggregationAnswer, head: string, ended: En
     { type: "orchestrator:aggregated", data: { id: run.id, aggregation: answer, head } },
   ];
   if (answer.status === "failed") {
-    const error = answer.error ?? answer.summary ?? "the main session answered failed";
+    const error = answer.error ?? answer.summary ?? "the main session reported a failure";
     return [...taken, fail(run, "aggregation", error, "aggregation_failed", at)];
   }
   const questions = openDecisions(run, answer, at);
@@ -205,8 +205,8 @@ function aggregated(run: Run, answer: AggregationAnswer, head: string, ended: En
 }
 
 /**
- * What only the person can decide: everything the main session asks, and, where the template wants the person to decide
- * conflicts, every conflict that was found. What has been decided is not asked again.
+ * Returns the decisions that the user has to make: those that the main session asks for and, if the template leaves
+ * conflicts to the user, one for each unresolved conflict. After the user decided, only the main session can ask again.
  */
 function openDecisions(run: Run, answer: AggregationAnswer, at: number): RunEvent[] {
   const { mergeStrategy, conflictResolution } = run.template.phases.aggregation;
@@ -221,7 +221,7 @@ function openDecisions(run: Run, answer: AggregationAnswer, at: number): RunEven
   const ofGit = run.conflicts
     .filter(({ resolution }) => resolution === null)
     .map((conflict) => ({
-      question: `${conflict.tasks.join(" and ")} changed ${conflict.files.join(", ")} in ways that collide`,
+      question: `${conflict.tasks.join(" and ")} made conflicting changes to ${conflict.files.join(", ")}`,
       options: conflict.tasks.map((task) => `take the version of ${task}`),
       evidence: conflict,
     }));
@@ -236,7 +236,6 @@ function openDecisions(run: Run, answer: AggregationAnswer, at: number): RunEven
   );
 }
 
-/** A conflict on which the person has decided is settled when the main session has merged with that decision. */
 const settle = (run: Run): Run => (run.decisions.length > 0 ? { ...run, conflicts: settleConflicts(run) } : run);
 
 function verified(run: Run, answer: VerificationAnswer, head: string, ended: Ended, at: number): RunEvent[] {

@@ -1,4 +1,3 @@
-// The rules for what the engine reports about sessions and workspaces.
 import { asking, hookKey } from "./apply.ts";
 import { NO_ANSWER } from "./ask-person.ts";
 import type { Report } from "./command.ts";
@@ -64,7 +63,7 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
         ? []
         : [{ type: "orchestrator:clockJumped", data: { id: run.id, byMs: report.byMs } }];
     case "expired":
-      // Something may have given the session more time since the clock was set.
+      // The deadline may have moved since the engine set its timer.
       if (!deadlines(run).some((each) => each.sessionId === report.sessionId && each.at <= at)) return [];
       return aboutSession(run, report, at);
     default:
@@ -83,7 +82,7 @@ function aboutSession(run: Run, report: SessionReport, at: number): RunEvent[] {
 
 function spawnMain(run: Run, at: number): RunEvent[] {
   if (run.owed === null || run.status === "paused" || (run.main && run.main.state !== "over")) return [];
-  // Its provider may have refused since this was wanted.
+  // The provider may have refused since the engine read the schedule.
   if (!mayAsk(run, castOf(run, run.owed.phase).agent, at)) return [];
   const spent = reached(run, at, { turn: false, session: true });
   if (spent !== null) return askForMore(run, spent, at);
@@ -98,7 +97,7 @@ function spawnMain(run: Run, at: number): RunEvent[] {
 }
 
 function spawn(run: Run, taskId: string, at: number): RunEvent[] {
-  // Since this was wanted another one may have started.
+  // Another worker may have started since the engine read the schedule.
   if (!isReady(run, taskId, at) || !hasRoom(run, taskId, at)) return [];
   if (!mayAsk(run, castOf(run, "workerExecution").agent, at)) return [];
   const spent = reached(run, at, { turn: false, session: true });
@@ -128,14 +127,14 @@ function aboutMain(run: Run, main: NonNullable<Run["main"]>, report: SessionRepo
     case "asked":
       return ask(run, null, report, at);
     case "lost": {
-      const gone: RunEvent[] = [
+      const lost: RunEvent[] = [
         ...withdrawQuestions(run, main.sessionId),
         { type: "main:lost", data: { ...about, reason: report.reason, counted: report.counted } },
       ];
       const tooOften = report.counted && run.mainLosses + 1 >= MAX_LOSSES;
       return tooOften
         ? [
-            ...gone,
+            ...lost,
             fail(
               run,
               "main session",
@@ -144,18 +143,18 @@ function aboutMain(run: Run, main: NonNullable<Run["main"]>, report: SessionRepo
               at,
             ),
           ]
-        : gone;
+        : lost;
     }
     case "expired": {
-      // A phase that takes too long is given one more session, then the run has failed.
-      const reason = `no answer within the time of the ${run.currentPhase} phase`;
-      const gone: RunEvent[] = [
+      // After the first timeout another session gets the phase. The second timeout fails the run.
+      const reason = `the ${run.currentPhase} phase timed out without an answer`;
+      const lost: RunEvent[] = [
         ...withdrawQuestions(run, main.sessionId),
         { type: "main:lost", data: { ...about, reason, counted: true } },
       ];
       return run.mainLosses >= 1
-        ? [...gone, fail(run, run.currentPhase ?? "main session", reason, "phase_timeout", at)]
-        : gone;
+        ? [...lost, fail(run, run.currentPhase ?? "main session", reason, "phase_timeout", at)]
+        : lost;
     }
     case "idle":
     case "known":
@@ -191,7 +190,7 @@ function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number
       return ask(run, worker.taskId, report, at);
     case "lost": {
       const { reason } = report;
-      // An agent that dies of an interrupt was told to stop; nobody counts that against its task.
+      // A pause interrupts the agent, which may end its process. That does not count as a loss.
       const counted = report.counted && worker.status !== "paused";
       if (counted && worker.losses + 1 >= MAX_LOSSES) {
         const error = `its session was lost ${MAX_LOSSES} times: ${reason}`;
@@ -205,12 +204,12 @@ function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number
     }
     case "idle": {
       const { idleTimeout } = run.template.config;
-      // Nothing is to be heard of it unless it has something to do.
+      // A session is idle only during a turn that waits for no answer of the user.
       const waits = worker.status !== "running" || worker.session.turn === null || withdrawn.length > 0;
       if (idleTimeout === undefined || report.forMs < idleTimeout || waits) return [];
-      // Before it was asked it had nothing to say, however long that was.
+      // Time before the turn does not count.
       if (at - worker.session.turn!.startedAt < idleTimeout) return [];
-      const error = `Worker said and did nothing for ${idleTimeout}ms`;
+      const error = `Worker showed no activity for ${idleTimeout}ms`;
       return [{ type: "worker:timeout", data: { ...about, error, code: "worker_idle" } }];
     }
     case "troubled":
@@ -225,7 +224,7 @@ function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number
 
 function ask(run: Run, taskId: string | null, report: Extract<Report, { type: "asked" }>, at: number): RunEvent[] {
   const { itemId, sessionId, askId, question, options, permission } = report;
-  // An adopted session tells its story again, with questions that have been put to the person before.
+  // An adopted session repeats its signals, so the question may already be in the inbox.
   const session = taskId === null ? run.main : workerOf(run, taskId)?.session;
   if (session && Object.hasOwn(session.asks, askId)) return [];
   const { answerTimeout = permission ? PERMISSION_TIMEOUT_MS : undefined } = run.template.config;
@@ -241,37 +240,37 @@ function ask(run: Run, taskId: string | null, report: Extract<Report, { type: "a
     ...(permission ? { evidence: permission, risk: "medium" as const } : {}),
     ...(answerTimeout === undefined ? {} : { expiresAt: at + answerTimeout, default: byDefault }),
   };
-  const asked = addItem(run, item, at);
-  const known = asking(taskId, question);
-  const before = Object.hasOwn(run.answers, known) ? run.answers[known]! : null;
-  // Asked again by the same session it is another question. And what was allowed once is not allowed for ever: the words
-  // of two wishes may be the same where what is wanted is not.
-  const isNew = before === null || before.sessionId === sessionId || permission !== undefined;
-  if (asked.type !== "inbox:added" || isNew) return [asked];
-  // The person has answered this to a session that did not live to use it.
-  return [asked, answered(run, asked.data.item, before.text)];
+  const added = addItem(run, item, at);
+  const key = asking(taskId, question);
+  const earlier = Object.hasOwn(run.answers, key) ? run.answers[key]! : null;
+  // The same session that asks again has a new question. A permission is never reused, because two requests with the same
+  // text may be about different things.
+  const isNew = earlier === null || earlier.sessionId === sessionId || permission !== undefined;
+  if (added.type !== "inbox:added" || isNew) return [added];
+  // The user answered this question to an earlier session, which was lost before it could use the answer.
+  return [added, answered(run, added.data.item, earlier.text)];
 }
 
 const takeBack = (run: Run, sessionId: string, askId: string): RunEvent[] =>
   withdraw(run, (item) => item.sessionId === sessionId && item.askId === askId);
 
-/** An agent that waits for a permission does nothing else meanwhile, so the wait has an end even if nobody is there. */
+/** An agent stands still while it waits for a permission, so the wait is limited even without an `answerTimeout`. */
 const PERMISSION_TIMEOUT_MS = 1_800_000;
 
-/** What open turns use counts while they use it. */
+/** Checks the budget against the usage of open turns. */
 function spending(run: Run, usage: Usage, at: number): RunEvent[] {
   const kind = PAUSABLE.has(run.status) ? reached(run, at, { turn: false, session: false }, usage) : null;
   return kind === null ? [] : askForMore(run, kind, at, usage);
 }
 
-/** A hook runs at most once for what caused it, whatever becomes of the engine meanwhile. */
+/** `run.hooks` makes sure that a hook runs at most once per cause, even if the engine restarts. */
 function aboutHook(run: Run, report: Extract<Report, { type: "hookStarted" | "hookEnded" }>): RunEvent[] {
   const { name: hook, cause } = report.hook;
-  const before = entryOf(run.hooks, hookKey(hook, cause));
+  const state = entryOf(run.hooks, hookKey(hook, cause));
   if (report.type === "hookStarted") {
-    return before ? [] : [{ type: "hook:started", data: { id: run.id, hook, cause, run: report.hook.run } }];
+    return state ? [] : [{ type: "hook:started", data: { id: run.id, hook, cause, run: report.hook.run } }];
   }
-  if (before !== "running") return [];
+  if (state !== "running") return [];
   const { ok, detail, durationMs } = report;
   const ended: RunEvent = { type: "hook:ended", data: { id: run.id, hook, cause, ok, detail, durationMs } };
   const stops = !ok && report.pause && PAUSABLE.has(run.status);

@@ -1,16 +1,16 @@
-// What may become of the relations between sessions, and what follows from what is asked. A refusal has a code and changes
-// nothing. A session is the child of one other at a time, and never its own ancestor.
+// Rules for sub-sessions. A rejected command throws a `TuttiError` and changes nothing. A session has at most one open
+// parent. `register` never makes a session its own ancestor.
 import { depthOf, isAbove, isOpen, type SubSession, type SubSessionEvent, type SubSessions } from "./sub-sessions.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { SubSessionUpdates } from "../schema/event.ts";
 import type { SubSessionStatus } from "../schema/status.ts";
 
-/** What a relation may become. To `orphaned` and `error` it may come from anywhere. */
+/** Allowed changes of status. `orphaned` and `error` are also allowed from every status. */
 const NEXT: Record<SubSessionStatus, readonly SubSessionStatus[]> = {
   active: ["completing", "completed"],
   completing: ["active", "completed"],
   completed: ["returned"],
-  // What could not be handed over can be tried again.
+  // A failed return to the parent can be repeated.
   error: ["completed"],
   returned: [],
   orphaned: [],
@@ -23,10 +23,10 @@ export type SubSessionCommand =
       parentSessionId: string;
       taskToolId?: string | undefined;
       orchestratorId?: string | undefined;
-      /** How deep sub-sessions of the run may nest. */
+      /** Maximum nesting depth. */
       depth?: number | undefined;
     }
-  /** What an agent tells of one that it has started itself; a report is never refused, at worst it is without effect. */
+  /** `started` and `done` are reports of the parent's agent. They are never rejected, but may have no effect. */
   | { type: "started"; childSessionId: string; parentSessionId: string; orchestratorId: string }
   | { type: "done"; childSessionId: string; text: string | null }
   | { type: "setStatus"; childSessionId: string; status: SubSessionStatus; updates?: SubSessionUpdates }
@@ -49,9 +49,10 @@ export function decideSubSession(state: SubSessions, command: SubSessionCommand,
       return setStatus(relation, command.status, command.updates, timestamp);
     case "active": {
       const { messageCount } = command;
-      if (!isOpen(relation)) throw wrongState(relation, "nothing happens in it any more");
-      const told: SubSessionEvent = { type: "subsession:activity", data: { ...both, messageCount, timestamp } };
-      return relation.status === "completing" ? [told, ...setStatus(relation, "active", undefined, timestamp)] : [told];
+      if (!isOpen(relation)) throw wrongState(relation, "it can have no more activity");
+      const activity: SubSessionEvent = { type: "subsession:activity", data: { ...both, messageCount, timestamp } };
+      const reopened = relation.status === "completing" ? setStatus(relation, "active", undefined, timestamp) : [];
+      return [activity, ...reopened];
     }
     case "archived":
       return relation.archivedAt === undefined
@@ -66,17 +67,20 @@ type Register = Extract<SubSessionCommand, { type: "register" }>;
 
 function register(state: SubSessions, command: Register, timestamp: string): SubSessionEvent[] {
   const { childSessionId, parentSessionId, taskToolId = null, orchestratorId, depth } = command;
-  const before = state.relations.get(childSessionId);
-  if (before && isOpen(before)) {
-    // Told twice is told once.
-    if (before.parentSessionId === parentSessionId) return [];
-    throw wrongState(before, `it is a sub-session of ${before.parentSessionId} already`);
+  const existing = state.relations.get(childSessionId);
+  if (existing && isOpen(existing)) {
+    // Registering twice is idempotent.
+    if (existing.parentSessionId === parentSessionId) return [];
+    throw wrongState(existing, `it already belongs to "${existing.parentSessionId}". Unregister it first`);
   }
   if (childSessionId === parentSessionId || isAbove(state, childSessionId, parentSessionId))
-    throw new TuttiError("wrong_state", `${childSessionId} cannot be a sub-session of itself or of one below it`);
+    throw new TuttiError(
+      "wrong_state",
+      `Session "${childSessionId}" cannot be a sub-session of itself or of its own sub-session. Choose another parent.`,
+    );
   const nested = depthOf(state, parentSessionId) + 1;
   if (depth !== undefined && nested > depth) {
-    const message = `sub-sessions of this run may nest ${depth} deep, and ${childSessionId} would be ${nested} deep`;
+    const message = `Sub-session "${childSessionId}" would have depth ${nested}, but the run allows ${depth}. Raise budget.depth.`;
     throw new TuttiError("budget_exhausted", message, { details: { kind: "depth", limit: depth } });
   }
   const run = orchestratorId === undefined ? {} : { orchestratorId };
@@ -85,7 +89,7 @@ function register(state: SubSessions, command: Register, timestamp: string): Sub
 
 type Started = Extract<SubSessionCommand, { type: "started" }>;
 
-/** A session that is adopted tells its whole story again; what is known of it is not told twice. */
+/** An adopted session repeats its signals, so known and unregistered sub-sessions are ignored. */
 function started(state: SubSessions, { childSessionId, parentSessionId, orchestratorId }: Started, timestamp: string) {
   if (state.relations.has(childSessionId) || state.forgotten.has(childSessionId)) return [];
   const data = { childSessionId, parentSessionId, taskToolId: null, timestamp, orchestratorId, reported: true };
@@ -122,7 +126,7 @@ function setStatus(
   return [change, ...consequence({ ...relation, ...updates }, newStatus, timestamp)];
 }
 
-/** The documents have names of their own for what some changes mean. */
+/** Document 004 defines additional events for some changes of status. */
 function consequence(relation: SubSession, status: SubSessionStatus, timestamp: string): SubSessionEvent[] {
   const { childSessionId, parentSessionId } = relation;
   const both = { childSessionId, parentSessionId };
@@ -134,7 +138,7 @@ function consequence(relation: SubSession, status: SubSessionStatus, timestamp: 
     case "orphaned":
       return [{ type: "subsession:orphaned", data: { ...both, timestamp } }];
     case "error": {
-      const error = relation.error ?? "its result could not be had";
+      const error = relation.error ?? "the result could not be read";
       return [{ type: "subsession:error", data: { ...both, error, timestamp } }];
     }
     default:
@@ -143,7 +147,7 @@ function consequence(relation: SubSession, status: SubSessionStatus, timestamp: 
 }
 
 export const noSuchSubSession = (childSessionId: string): TuttiError =>
-  new TuttiError("session_not_found", `there is no sub-session ${childSessionId}`);
+  new TuttiError("session_not_found", `Sub-session "${childSessionId}" does not exist. Register it first.`);
 
 const wrongState = ({ childSessionId, status }: SubSession, why: string): TuttiError =>
-  new TuttiError("wrong_state", `sub-session ${childSessionId} is ${status}: ${why}`, { details: { status } });
+  new TuttiError("wrong_state", `Sub-session "${childSessionId}" is ${status}: ${why}.`, { details: { status } });

@@ -1,4 +1,3 @@
-// The rules for what a worker answers.
 import { askPerson } from "./ask-person.ts";
 import type { TurnOver } from "./command.ts";
 import { MAX_TRIES } from "./decide-main-answer.ts";
@@ -11,7 +10,7 @@ import type { RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import type { Worker } from "../schema/worker.ts";
 
-/** A report is a claim: it counts when it comes from the task's own session, says so explicitly, and work can be seen. */
+/** A worker's report is only a claim: success needs an explicit completion block and evidence of work. */
 export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver, at: number): RunEvent[] {
   const about = { sessionId: worker.sessionId, orchestratorId: run.id, taskId: worker.taskId };
   const ended = (problems: string[], again = false): RunEvent => ({
@@ -37,11 +36,11 @@ export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver, at:
 
   const report = over.answer?.phase === "completion" ? over.answer.data : null;
   if (report === null) {
-    // Paused in the middle: the same question is put again when it goes on.
+    // A paused session gets the same prompt again after it is resumed.
     if (over.ending.kind === "interrupted" || worker.status === "paused") return [ended([])];
     if (over.ending.kind !== "ended") return breakOff(run, worker, over, { again: ended([], true), failed }, at);
     if (over.question !== null) return [ended([]), askPerson(run, worker.taskId, worker.sessionId, over, at)];
-    const problems = over.problems.length > 0 ? over.problems : ["the answer holds no block"];
+    const problems = over.problems.length > 0 ? over.problems : ["The answer contains no block."];
     if (worker.owed!.try >= MAX_TRIES)
       return failed(`no usable answer after ${MAX_TRIES} tries: ${problems.join("; ")}`, "no_answer");
     return [ended(problems)];
@@ -61,7 +60,7 @@ export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver, at:
   if (!worked && !run.template.config.acceptWithoutWork) {
     return failed("reported success, but called no tool and changed nothing", "no_work");
   }
-  if (over.work === null) return failed("its workspace could not be read", "no_workspace");
+  if (over.work === null) return failed("the workspace could not be read", "no_workspace");
   return [
     ended([]),
     { type: "worker:completed", data: { ...about, ...completion(report, over.work, report.status === "partial") } },
@@ -69,12 +68,12 @@ export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver, at:
 }
 
 interface WaysOut {
-  /** The same is asked again later. */
+  /** Ends the turn without a result; the same prompt is sent again later. */
   again: RunEvent;
   failed: (error: string, code: string) => RunEvent[];
 }
 
-/** A turn that broke off: whose fault that was says what follows. */
+/** Handles a turn that failed, by the cause of the failure. */
 function breakOff(run: Run, worker: Worker, over: TurnOver, { again, failed }: WaysOut, at: number): RunEvent[] {
   const { ending, itemId } = over;
   const { agent } = worker.session;
@@ -83,7 +82,7 @@ function breakOff(run: Run, worker: Worker, over: TurnOver, { again, failed }: W
   if (wait !== null) return [again, wait];
   const advice = adviceOn(run, agent, ending);
   if (advice !== null) {
-    // Whoever starts next would fail in the same way.
+    // The next worker would fail in the same way.
     const paused = PAUSABLE.has(run.status) ? pause(run, "provider", advice) : [];
     return [...failed(advice, ending.cause!), ...paused];
   }

@@ -1,12 +1,12 @@
-// The rules: may this happen now, and what follows? A refusal is a TuttiError and changes nothing.
+// The rules of a run: `decide` maps a command to the events that it causes. A rejected command throws a `TuttiError` and
+// changes nothing.
 //
 // Invariants
-// 1. Pure: the same run, command and time give the same events. Time comes in with the command.
-// 2. A report about a session or a turn that no longer counts has no effect; only people's orders are refused.
-// 3. A task is completed by the one session that holds its current attempt, at most once.
-// 4. After the events of a command, everything that follows by itself is decided in the same step, so a log never
-//    stops between a cause and its consequence.
-// 5. No state follows another that is not in the tables of transitions.ts.
+// 1. `decide` is pure: the same run, command and time give the same events.
+// 2. A `Report` about an outdated session or turn has no effect. Only an `Order` can be rejected.
+// 3. Only the session of the current attempt can complete a task, and at most once.
+// 4. One call also decides all consequences of its events, so a log never ends between a cause and its consequence.
+// 5. Every change of status is listed in `RUN_MOVES` or `WORKER_MOVES`.
 import { answerItem, decideByIndex, FAILURE_OPTIONS } from "./answer-item.ts";
 import { apply } from "./apply.ts";
 import { start } from "./begin.ts";
@@ -29,15 +29,15 @@ import type { Run } from "../schema/run.ts";
 export const decide = (run: Run | null, command: Command, at: number): RunEvent[] =>
   decideStep(run, command, at).events;
 
-/** The same, with the run after the events. */
+/** Like `decide`, but also returns the run after the events. */
 export function decideStep(run: Run | null, command: Command, at: number): { events: RunEvent[]; run: Run | null } {
   if (command.type === "create") return applied(run, create(run, command), at);
-  if (run === null) throw new TuttiError("run_not_found", "there is no such run");
+  if (run === null) throw new TuttiError("run_not_found", 'The run does not exist. List runs with "tutti list".');
   const decided = isOrder(command) ? order(run, command, at) : decideReport(run, command, at);
   if (decided.every(({ type }) => onlyTells(type)) && command.type !== "tick") return applied(run, decided, at);
   const steps: RunEvent[] = [];
   let state = run;
-  // A tick says nothing itself; what is due by now follows.
+  // A `tick` has no events of its own; it only triggers what is due by now.
   for (let due = decided.length > 0 ? decided : follow(state, at); due.length > 0; due = follow(state, at)) {
     for (const event of withConsequences(state, due, at)) {
       steps.push(event);
@@ -48,20 +48,20 @@ export function decideStep(run: Run | null, command: Command, at: number): { eve
 }
 
 function applied(run: Run | null, events: RunEvent[], timestamp: number): { events: RunEvent[]; run: Run | null } {
-  let after = run;
-  for (const event of events) after = apply(after, { ...event, runSeq: (after?.runSeq ?? 0) + 1, timestamp });
-  return { events, run: after };
+  let state = run;
+  for (const event of events) state = apply(state, { ...event, runSeq: (state?.runSeq ?? 0) + 1, timestamp });
+  return { events, run: state };
 }
 
 const isFatal = (events: readonly RunEvent[]): boolean =>
   events.some((event) => event.type === "orchestrator:error" && event.data.fatal);
 
-/** A run that has failed can still be given data, and its failed tasks can still be retried. */
+/** A failed run keeps its `data` and `failure` items: the user may still supply the data or retry the tasks. */
 const withdrawOvertaken = (run: Run): RunEvent[] => withdraw(run, ({ kind }) => kind !== "failure" && kind !== "data");
 
 /**
- * What ends the run ends its sessions too, and what they asked. A task that failed is tried again by itself, or shown to
- * the person.
+ * Adds the direct consequences of `events`. A fatal error cancels the workers and withdraws open items. A failed task gets
+ * an automatic retry or a `failure` item.
  */
 function withConsequences(run: Run, events: readonly RunEvent[], at: number): RunEvent[] {
   const fatal = isFatal(events);
@@ -88,17 +88,17 @@ function failure(run: Run, data: { taskId: string; error: string; code: string }
   );
 }
 
-/** One event later. A step that the tables do not know is a fault of the rules and must not reach the log. */
+/** Applies one event. A transition that the tables do not list is a bug in the rules and must not reach the log. */
 function next(run: Run, event: RunEvent, timestamp: number): Run {
   const after = apply(run, { ...event, runSeq: run.runSeq + 1, timestamp });
   if (after.status !== run.status && !RUN_MOVES[run.status].includes(after.status)) {
-    throw new Error(`${event.type} would take run ${run.id} from ${run.status} to ${after.status}`);
+    throw new Error(`Event ${event.type} must not change run "${run.id}" from ${run.status} to ${after.status}.`);
   }
   if (event.type.startsWith("worker:") && "taskId" in event.data && event.data.taskId !== null) {
     const was = workerOf(run, event.data.taskId)?.status ?? "pending";
     const is = workerOf(after, event.data.taskId)?.status ?? "pending";
     if (was !== is && !WORKER_MOVES[was].includes(is)) {
-      throw new Error(`${event.type} would take task ${event.data.taskId} from ${was} to ${is}`);
+      throw new Error(`Event ${event.type} must not change task "${event.data.taskId}" from ${was} to ${is}.`);
     }
   }
   return after;
@@ -124,7 +124,7 @@ const ORDERS: ReadonlySet<Command["type"]> = new Set<Order["type"]>([
 const isOrder = (command: Command): command is Exclude<Order, { type: "create" }> => ORDERS.has(command.type);
 
 function create(run: Run | null, command: Extract<Order, { type: "create" }>): RunEvent[] {
-  if (run !== null) throw new TuttiError("wrong_state", `run ${run.id} exists already`);
+  if (run !== null) throw new TuttiError("wrong_state", `Run "${run.id}" already exists. Choose another id.`);
   const {
     id,
     templateId,

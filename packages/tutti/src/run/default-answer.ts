@@ -1,9 +1,9 @@
-// Items that nobody answered in time are answered by their default, once the moment has come.
 import { answerItem } from "./answer-item.ts";
 import { openWork } from "./open-work.ts";
 import type { RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 
+/** Answers the first expired item with its default. */
 export function answerByDefault(run: Run, at: number): RunEvent[] {
   const overdue = openWork(run).questions.find(({ expiresAt }) => expiresAt !== undefined && expiresAt <= at);
   if (!overdue) return [];

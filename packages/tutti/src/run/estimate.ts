@@ -1,12 +1,12 @@
-// What a plan will probably take: from tasks that completed before, from the plan's own estimates, and from its shape.
+// Estimates duration and cost of a plan from earlier tasks, the plan's own estimates and its critical path.
 import type { History } from "./command.ts";
 import { scopesOverlap } from "./scopes.ts";
 import { chainLengths, taskWeights } from "./urgency.ts";
 import type { Task } from "../schema/task.ts";
 
-/** What a task takes when nothing is known; the middle of what users report of coding agents. */
+/** Assumed averages without any history, from what users of coding agents report. */
 const GUESS: History = { samples: 0, msPerTask: 240_000, usdPerTask: 0.5, tokensPerTask: 60_000, msByTitle: {} };
-/** Pairs of tasks that are compared; a plan with more is not looked at to the end. */
+/** Limits the quadratic search for overlapping scopes. */
 const MAX_PAIRS = 20_000;
 
 export interface PlanEstimate {
@@ -24,7 +24,7 @@ export function estimatePlan(tasks: readonly Task[], maxWorkers: number, history
   const known = history.samples > 0 ? history : GUESS;
   const weights = taskWeights(tasks);
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
-  // Weights are relative unless a task of the same name was timed before; then they are milliseconds already.
+  // Weights are milliseconds if any task has an `expectedMs`, otherwise only relative.
   const timed = tasks.some(({ expectedMs }) => expectedMs !== undefined);
   const unitMs = timed || total === 0 ? 1 : (known.msPerTask * tasks.length) / total;
   const critical = criticalPath(tasks, weights);
@@ -60,11 +60,11 @@ function criticalPath(tasks: readonly Task[], weights: ReadonlyMap<string, numbe
   return path;
 }
 
-/** When several workers bring nothing, the person should know before paying for them. */
+/** Warns the user before the confirmation if several workers will not help. */
 function advise(tasks: readonly Task[], criticalWeight: number, total: number): string[] {
   const advice: string[] = [];
   if (tasks.length > 1 && criticalWeight >= total * 0.9) {
-    advice.push("almost every task waits for another: several workers will hardly be faster than one");
+    advice.push("almost every task depends on another: several workers will hardly be faster than one");
   }
   const pair = firstOverlap(tasks);
   if (pair) advice.push(`${pair[0]} and ${pair[1]} name the same files and will not run at the same time`);

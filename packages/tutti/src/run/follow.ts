@@ -1,5 +1,5 @@
-// What follows by itself from the state a run is in and from the time: the next question to a session that is there, the
-// end of tasks that can no longer start, the next phase, a budget that is used up, the end of the run.
+// Decides the consequences of a state and the time: the next turn of a session, blocked tasks, the next phase, a reached
+// budget, the end of the run.
 import { askForMore, reached } from "./budget.ts";
 import { castOf } from "./cast.ts";
 import { completedVerdict, dependencyState, taskStanding } from "./census.ts";
@@ -18,7 +18,7 @@ import type { Run } from "../schema/run.ts";
 import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
 import type { Owed, SessionState } from "../schema/worker.ts";
 
-/** The next events that are due, or none. To be applied and asked again until none is left. */
+/** Returns the next events that are due. The caller applies them and calls `follow` again until it returns none. */
 export function follow(run: Run, at: number): RunEvent[] {
   if (isRunOver(run.status) || run.status === "created") return [];
   const overdue = answerByDefault(run, at);
@@ -30,13 +30,13 @@ export function follow(run: Run, at: number): RunEvent[] {
   const turns = dueTurns(run, at);
   const kind = reached(run, at, { turn: turns.length > 0, session: wantsSession(run, at) });
   if (kind !== null && hasMoreToDo(run)) return askForMore(run, kind, at);
-  // No more turns at once than the budget has left; the next one asks for more.
+  // Start no more turns than the budget has left. The next call asks the user for more.
   if (turns.length > 0) return turns.slice(0, (run.budget.turns ?? Number.POSITIVE_INFINITY) - run.turns);
   if (run.status === "spawning" || run.status === "running") return followExecution(run, at);
   return [];
 }
 
-/** A worker that came up, or came back, while the run is paused. */
+/** Pauses workers that became ready while the run is paused. */
 function pauseWorkers(run: Run): RunEvent[] {
   return activeWorkers(run)
     .filter((worker) => worker.status === "running")
@@ -50,26 +50,26 @@ const wantsSession = (run: Run, at: number): boolean =>
   (run.owed !== null && (run.main === null || run.main.state === "over")) ||
   (run.budget.descendants !== undefined && someReady(run, at, () => true));
 
-/** Whether anything that costs something is still ahead; a run that only has to be closed asks for nothing. */
+/** Whether the run still needs turns. A run that only has to end asks for no budget. */
 function hasMoreToDo(run: Run): boolean {
   return run.owed !== null || openWork(run).unfinished > 0;
 }
 
-/** A session that is there, owes an answer and has no question before it, is asked. */
+/** Starts a turn in every session that owes an answer and can be asked. */
 function dueTurns(run: Run, at: number): RunEvent[] {
   const due: RunEvent[] = [];
-  // Where a provider has refused, one turn shows whether it still does.
-  const asked = new Set<string>();
+  // After a refusal a single turn probes whether the provider answers again.
+  const probed = new Set<string>();
   const mayBeAsked = ({ agent }: SessionState): boolean => {
     const provider = providerOf(agent, run.providers);
-    if (!mayAsk(run, agent, at) || asked.has(provider)) return false;
-    if (refusalOf(run, agent) !== null) asked.add(provider);
+    if (!mayAsk(run, agent, at) || probed.has(provider)) return false;
+    if (refusalOf(run, agent) !== null) probed.add(provider);
     return true;
   };
   const { main, owed } = run;
   if (main && owed && isToBeAsked(main, owed)) {
     const { agent, role } = castOf(run, owed.phase);
-    // Another agent's phase: the session that is there has done its part, whether its provider answers or not.
+    // The phase belongs to another agent or role, so this session ends, even if its provider refuses.
     if (main.agent !== agent || main.role !== role) {
       return [{ type: "main:relieved", data: { id: run.id, sessionId: main.sessionId, taskId: null } }];
     }
@@ -103,10 +103,10 @@ function followExecution(run: Run, at: number): RunEvent[] {
   return unfinished === 0 && unmerged.length === 0 ? afterExecution(run, at) : [];
 }
 
-/** The workers' phase has taken too long as a whole: what runs is ended, what has not begun does not begin. */
+/** The phase timed out as a whole: active tasks time out, and tasks that have not started are blocked. */
 function endPhase(run: Run): RunEvent[] {
   if (openWork(run).unfinished === 0) return [];
-  const error = "the time of the workerExecution phase is over";
+  const error = "the workerExecution phase timed out";
   return run.tasks.flatMap((task): RunEvent[] => {
     const standing = taskStanding(run, task.id);
     if (standing === "neverStarted") {
@@ -119,7 +119,7 @@ function endPhase(run: Run): RunEvent[] {
   });
 }
 
-/** A task cannot start once one of its dependencies has ended without completing, or is itself blocked. */
+/** Blocks the tasks of which a dependency ended without completing or is blocked itself. */
 function newlyBlocked(run: Run, at: number): RunEvent[] {
   const blocked = openWork(run)
     .doomed.values()
@@ -129,7 +129,7 @@ function newlyBlocked(run: Run, at: number): RunEvent[] {
     });
   const [first] = blocked;
   if (first && run.template.config.failedDependency === "fail") {
-    const error = `task ${first.taskId} needs ${first.because.join(", ")}`;
+    const error = `task ${first.taskId} cannot start because ${first.because.join(", ")} did not complete`;
     return [fail(run, "workerExecution", error, "dependency_failed", at)];
   }
   return blocked.map((data) => ({ type: "task:blocked", data: { id: run.id, ...data } }));
@@ -143,7 +143,7 @@ function afterExecution(run: Run, at: number): RunEvent[] {
     return [fail(run, "workerExecution", "no task completed", "nothing_completed", at)];
   }
   const { enabled, mergeStrategy, skipWhenIndependent } = run.template.phases.aggregation;
-  // With one worker there is nothing to bring together.
+  // The result of a single task needs no aggregation.
   if (!enabled || attempted === 1) return afterAggregation(run);
   const independent = run.conflicts.length === 0 && !filesOverlap(run);
   if (skipWhenIndependent && independent) return afterAggregation(run);
@@ -154,7 +154,7 @@ function afterExecution(run: Run, at: number): RunEvent[] {
   return [entered, merged, ...afterAggregation({ ...run, currentPhase: "aggregation", aggregation })];
 }
 
-/** Whether two tasks changed the same file. */
+/** Whether two completed tasks changed the same file. */
 function filesOverlap(run: Run): boolean {
   const seen = new Set<string>();
   return workersOf(run).some(({ status, outputFiles }) => {
@@ -165,7 +165,7 @@ function filesOverlap(run: Run): boolean {
   });
 }
 
-/** Work that nowhere meets needs nobody to merge it: the branch holds it all, and the reports follow each other. */
+/** Aggregates results that share no file without a session: the branch already holds all files, so the outputs are joined. */
 function concatenate(run: Run): AggregationAnswer {
   const done = run.tasks.flatMap((task) => {
     const worker = workerOf(run, task.id);
@@ -176,7 +176,7 @@ function concatenate(run: Run): AggregationAnswer {
   );
   return {
     status: "success",
-    summary: `${done.length} results, no file in two of them`,
+    summary: `${done.length} results that share no file`,
     merged_output: words.join("\n\n"),
     output_files: done.flatMap(({ outputFiles }) => outputFiles),
   };
@@ -200,18 +200,17 @@ export function complete(run: Run): RunEvent {
       status: "completed",
       aggregation: run.aggregation,
       stats: run.toolStats,
-      // Judged as it will be then: what has not started by now never will.
+      // Use the final status, because only then unstarted tasks count as causes.
       outcome: completedVerdict({ ...run, status: "completed" }),
     },
   };
 }
 
-/** The error that ends the run. */
 export function fail(run: Run, operation: string, error: string, code: string, at: number): RunEvent {
   return errorOf(run, operation, error, code, at, true);
 }
 
-/** An error beside the run's own work, which ends nothing. */
+/** An error outside the run's own work, which does not end the run. */
 export function mishap(run: Run, operation: string, error: string, code: string, at: number): RunEvent {
   return errorOf(run, operation, error, code, at, false);
 }

@@ -1,7 +1,6 @@
-// The plan as a graph: is it sound, and which tasks could run side by side?
 import type { Task } from "../schema/task.ts";
 
-/** Every reason why the tasks cannot be carried out as they stand, as sentences; empty for a sound plan. */
+/** Lists everything that makes the plan invalid; empty for a valid plan. */
 export function planErrors(tasks: readonly Task[]): string[] {
   const errors: string[] = [];
   if (tasks.length === 0) errors.push("the plan has no task");
@@ -22,11 +21,11 @@ export function planErrors(tasks: readonly Task[]): string[] {
   return errors;
 }
 
-/** One cycle, from a task back to itself, or null. Needs a plan whose ids are unique and known. */
+/** Returns a cycle from a task back to itself, or null. All ids must be unique and all dependencies known. */
 export function findCycle(tasks: readonly Task[]): string[] | null {
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const state = new Map<string, "open" | "done">();
-  // An explicit stack: a chain of a hundred thousand tasks must not end the program.
+  // An explicit stack, because recursion overflows on a chain of 100,000 tasks.
   for (const root of tasks) {
     if (state.has(root.id)) continue;
     const path: { id: string; next: number }[] = [{ id: root.id, next: 0 }];
@@ -49,12 +48,13 @@ export function findCycle(tasks: readonly Task[]): string[] | null {
   return null;
 }
 
-/** Who waits for whom, by the places of the tasks in the plan. */
+/** Dependencies between tasks, which are identified by their index in the plan. */
 export interface Links {
+  /** Index by task id. */
   places: ReadonlyMap<string, number>;
-  /** What each task needs, each once; what is not in the plan is left out. */
+  /** Dependencies of each task, without duplicates and unknown tasks. */
   needs: readonly (readonly number[])[];
-  /** Which tasks need it. */
+  /** Direct dependents of each task. */
   dependents: readonly (readonly number[])[];
 }
 
@@ -67,9 +67,8 @@ export function linksOf(tasks: readonly Task[]): Links {
 }
 
 /**
- * Greedy groups: all tasks whose dependencies are in earlier groups, then again, until all are placed. The groups are
- * for showing; a task starts as soon as its own dependencies are complete. Of an unsound plan, what cannot be placed is
- * left out.
+ * Groups tasks by dependency level, for display only: a task starts as soon as its own dependencies are complete. Tasks in
+ * or behind a cycle are omitted.
  */
 export function parallelGroups(tasks: readonly Task[]): string[][] {
   const open = new Map(tasks.map((task) => [task.id, new Set(task.dependencies).size]));

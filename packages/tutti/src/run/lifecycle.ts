@@ -1,4 +1,3 @@
-// Pausing, resuming and cancelling, of runs and of single workers.
 import { reached } from "./budget.ts";
 import { refused } from "./confirm.ts";
 import { withdraw, withdrawQuestions } from "./inbox.ts";
@@ -12,32 +11,32 @@ import { isRunOver, isWorkerOver } from "../schema/status.ts";
 import type { Worker } from "../schema/worker.ts";
 
 export function pause(run: Run, reason: PauseReason, detail: string): RunEvent[] {
-  if (!PAUSABLE.has(run.status)) throw refused(run, "paused", `it is ${run.status}`);
+  if (!PAUSABLE.has(run.status)) throw refused(run, "paused", `it is ${run.status}, not in progress`);
   const data = { id: run.id, previousStatus: run.status, previousPhase: run.currentPhase, reason, detail };
   return [{ type: "orchestrator:paused", data }];
 }
 
-/** A person's resume. What the run itself waits for must be given first. */
+/** Resumes a run for the user, unless it waits for decisions or a larger budget. */
 export function resume(run: Run, at: number): RunEvent[] {
   const { pausedFrom } = run;
   if (run.status !== "paused" || !pausedFrom) throw refused(run, "resumed", `it is ${run.status}, not paused`);
   if (Object.values(run.inbox).some(({ kind }) => kind === "decision")) {
-    throw refused(run, "resumed", "it waits for decisions in the inbox");
+    throw refused(run, "resumed", "it waits for decisions. Answer them in its inbox first");
   }
   const asking = valuesOf(run.inbox).find((item) => item.kind === "budget");
   if (asking && reached(run, at, { turn: true, session: true }) !== null) {
-    const message = `run ${run.id} cannot be resumed: its budget is used up; answer ${asking.id} first`;
+    const message = `Run "${run.id}" cannot be resumed: its budget is used up. Answer inbox item "${asking.id}" first.`;
     throw new TuttiError("budget_exhausted", message, { details: asking.evidence });
   }
-  // Where a budget is used up and nobody has been asked yet, the rules ask at once.
+  // If a budget is used up without an open item, `follow` asks for more at once.
   return [...withdraw(run, ({ kind }) => kind === "budget" || kind === "limit"), ...resumed(run)];
 }
 
-/** What keeps a paused run from going on, besides what has just been answered. */
+/** Whether items other than the `answered` ones keep the run paused. */
 export const stillAsks = (run: Run, answered: ReadonlySet<string>): boolean =>
   valuesOf(run.inbox).some(({ id, kind }) => (kind === "decision" || kind === "budget") && !answered.has(id));
 
-/** Back to where the run was, with the workers that were paused with it. */
+/** Resumes the run and the workers that were paused with it, but not those that the user paused. */
 export function resumed(run: Run, automatic = false): RunEvent[] {
   const { pausedFrom } = run;
   if (!pausedFrom) return [];
@@ -72,9 +71,11 @@ export function pauseWorker(run: Run, sessionId: string): RunEvent[] {
 
 export function resumeWorker(run: Run, sessionId: string): RunEvent[] {
   const worker = activeWorker(run, sessionId);
-  const rests = worker.status === "pending" && worker.pausedBy !== null;
-  if (worker.status !== "paused" && !rests) throw wrongWorker(worker, "resumed");
-  if (run.status === "paused") throw refused(run, "resumed in part", "the run as a whole is paused");
+  const isPausedWithoutSession = worker.status === "pending" && worker.pausedBy !== null;
+  if (worker.status !== "paused" && !isPausedWithoutSession) throw wrongWorker(worker, "resumed");
+  if (run.status === "paused") {
+    throw refused(run, "resumed in part", "the whole run is paused. Resume the run instead of the worker");
+  }
   return [{ type: "worker:resumed", data: about(run, worker) }];
 }
 
@@ -86,12 +87,15 @@ export function cancelWorker(run: Run, sessionId: string): RunEvent[] {
 
 function activeWorker(run: Run, sessionId: string): Worker {
   const worker = workerOfSession(run, sessionId);
-  if (!worker) throw new TuttiError("worker_not_found", `run ${run.id} has no worker ${sessionId}`);
+  if (!worker) {
+    const message = `Run "${run.id}" has no worker "${sessionId}". Show its workers with "tutti status ${run.id}".`;
+    throw new TuttiError("worker_not_found", message);
+  }
   if (isRunOver(run.status)) throw refused(run, "steered", `it is ${run.status}`);
   return worker;
 }
 
 const wrongWorker = ({ sessionId, status }: Worker, verb: string): TuttiError =>
-  new TuttiError("wrong_state", `worker ${sessionId} cannot be ${verb}: it is ${status}`, { details: { status } });
+  new TuttiError("wrong_state", `Worker "${sessionId}" cannot be ${verb}: it is ${status}.`, { details: { status } });
 
 const about = (run: Run, { sessionId, taskId }: Worker) => ({ sessionId, orchestratorId: run.id, taskId });

@@ -1,23 +1,23 @@
-// The order of starting, tried out beforehand. Starting what has the longest chain behind it is good, but it knows
-// nothing of the number of workers. So the plan is carried out on paper, from its beginning and then from its end
-// backwards, by turns: what could start late without making the whole longer should start late. The order with which
-// the whole took the shortest time is taken.
+// Improves the start order by simulation. "Longest chain first" ignores the number of workers. `lookAhead` therefore
+// simulates the plan forwards and backwards in turn, which delays tasks that can start late without extending the whole,
+// and takes the order with the shortest simulated duration.
 import { linksOf, type Links } from "./graph.ts";
 import type { Task } from "../schema/task.ts";
 
-/** With more tasks than this the workers are busy in any sensible order. */
+/** Larger plans keep the workers busy in any sensible order, so the simulation is not worth its cost. */
 const MOST_TASKS = 2000;
 const ROUNDS = 8;
 
 interface Rehearsal {
-  /** The places of the tasks, the first to start first. */
+  /** Task indices in start order. */
   order: number[];
-  /** When each task ended, and when the last one did. */
+  /** End time of each task. */
   ends: number[];
+  /** End time of the last task. */
   span: number;
 }
 
-/** An order of the tasks, by their places, that is at least as good as by `ahead`, the chain lengths. Priority goes first. */
+/** Returns task indices in an order that is at least as good as sorting by `ahead`, the chain lengths. Priority wins. */
 export function lookAhead(
   tasks: readonly Task[],
   weights: readonly number[],
@@ -36,7 +36,7 @@ export function lookAhead(
   let best = rehearse(links, weights, first, workers);
   let last = best;
   for (let round = 0; round < ROUNDS && best.span > bound; round++) {
-    // Backwards: what ended last begins. Then forwards: what ended last on the way back begins.
+    // Each pass starts the tasks first that ended last in the pass before.
     const back = rehearse(
       reversed,
       weights,
@@ -49,12 +49,12 @@ export function lookAhead(
   return best.order;
 }
 
-/** Carries the tasks out: whenever a worker is free, the first in the order that can start does. */
+/** Simulates the plan: a free worker takes the first task in `order` that can start. */
 function rehearse(links: Links, weights: readonly number[], order: number[], workers: number): Rehearsal {
   const ranks: number[] = [];
   for (const [rank, place] of order.entries()) ranks[place] = rank;
   const open = links.needs.map((needs) => needs.length);
-  // The most urgent stands last, where it is taken from.
+  // Most urgent last, because `pop` takes the last one.
   const ready = order.filter((place) => open[place] === 0).toReversed();
   const ends: number[] = weights.map(() => 0);
   const running: number[] = [];
@@ -75,7 +75,7 @@ function rehearse(links: Links, weights: readonly number[], order: number[], wor
   }
 }
 
-/** Into a list in which the ranks descend. */
+/** Inserts `place` into a list sorted by descending rank. */
 function insert(list: number[], place: number, ranks: readonly number[]): void {
   let [from, to] = [0, list.length];
   while (from < to) {

@@ -1,11 +1,20 @@
-// Finding tasks, workers and sessions in a run.
 import { openWork } from "./open-work.ts";
 import { entryOf, valuesOf } from "./shared-record.ts";
 import type { Run } from "../schema/run.ts";
 import type { Task } from "../schema/task.ts";
 import type { Worker } from "../schema/worker.ts";
+import { TuttiError } from "../schema/error.ts";
 
-/** One map per plan: the list of tasks is replaced as a whole, never changed. */
+export const noSuchTask = (run: Run, taskId: string): TuttiError =>
+  new TuttiError(
+    "task_not_found",
+    `Run "${run.id}" has no task "${taskId}". Show its tasks with "tutti status ${run.id}".`,
+  );
+
+export const noSuchItem = (itemId: string): TuttiError =>
+  new TuttiError("item_not_found", `Inbox item "${itemId}" does not exist. List open items with "tutti inbox".`);
+
+/** Caches one map per plan. `run.tasks` is replaced as a whole, never mutated. */
 const tasksById = new WeakMap<readonly Task[], Map<string, Task>>();
 
 export function taskOf(run: Run, taskId: string): Task | undefined {
@@ -17,15 +26,15 @@ export function taskOf(run: Run, taskId: string): Task | undefined {
   return byId.get(taskId);
 }
 
-/** Of every task that was ever started; for those at work see `activeWorkers`. */
+/** Workers of all tasks that were ever started. */
 export const workersOf = (run: Run): Worker[] => valuesOf(run.workers);
 
 export const workerOf = (run: Run, taskId: string): Worker | undefined => entryOf(run.workers, taskId);
 
-/** Workers with a session that is not over, in the order in which their tasks were first started. */
+/** Workers with an open session, in the order of their first start. */
 export const activeWorkers = (run: Run): readonly Worker[] => openWork(run).active;
 
-/** The worker whose newest attempt has this session. */
+/** Finds only the newest attempt at each task. */
 export function workerOfSession(run: Run, sessionId: string): Worker | undefined {
   const taskId = entryOf(openWork(run).sessions, sessionId);
   return taskId === undefined ? undefined : workerOf(run, taskId);

@@ -1,4 +1,2 @@
-// How often a session may vanish.
-
-/** Sessions of one task, or main sessions, that may vanish for no reason of ours before we stop trying. */
+/** The task, or the run, fails when this many of its sessions in a row are lost. Losses that the engine causes do not count. */
 export const MAX_LOSSES = 3;

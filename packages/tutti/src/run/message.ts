@@ -1,34 +1,33 @@
-// What a person says to a session while it works. A message is an event first; the session hears it with its next turn.
-// An answer that was given before the message could be heard does not count: the same is asked again, with the message.
+// Messages from the user to a running session. The log stores a message first; the next turn of the session includes it.
+// An answer from a turn without the message is discarded, and the turn is repeated with the message.
 import type { TurnOver } from "./command.ts";
 import { refused } from "./confirm.ts";
-import { taskOf, workerOf } from "./lookup.ts";
-import { TuttiError } from "../schema/error.ts";
+import { noSuchTask, taskOf, workerOf } from "./lookup.ts";
 import type { RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver, isWorkerOver } from "../schema/status.ts";
 
-/** Whoever has not begun yet hears it with the first turn; whoever is done hears nothing any more. */
+/** A worker that has not started receives the message with its first turn; a finished worker is refused. */
 export function sendMessage(run: Run, taskId: string | null, text: string): RunEvent[] {
-  if (isRunOver(run.status)) throw refused(run, "given a message", `it is ${run.status}`);
+  if (isRunOver(run.status)) throw refused(run, "sent a message", `it is ${run.status}`);
   if (taskId !== null) {
-    if (!taskOf(run, taskId)) throw new TuttiError("task_not_found", `run ${run.id} has no task ${taskId}`);
+    if (!taskOf(run, taskId)) throw noSuchTask(run, taskId);
     const { status } = workerOf(run, taskId) ?? {};
-    if (status && isWorkerOver(status)) throw refused(run, "given a message", `the worker of ${taskId} is ${status}`);
+    if (status && isWorkerOver(status)) throw refused(run, "sent a message", `the worker of "${taskId}" is ${status}`);
   }
   return [{ type: "message:sent", data: { id: run.id, taskId, text } }];
 }
 
-/** The messages after a turn has begun that says all those to one session. */
+/** Marks all messages to the session as delivered. */
 export function toldTo(run: Run, taskId: string | null): Run["messages"] {
   const isNew = (message: Run["messages"][number]) => message.taskId === taskId && !message.told;
   if (!run.messages.some(isNew)) return run.messages;
   return run.messages.map((message) => (isNew(message) ? { ...message, told: true } : message));
 }
 
-/** A turn during which a message came: it ends as if it had been interrupted for it. */
+/** Treats a turn as interrupted if a message arrived during it. */
 export function overtaken(run: Run, taskId: string | null, over: TurnOver): TurnOver {
   const isLate = run.messages.some((message) => message.taskId === taskId && !message.told);
   if (!isLate || over.ending.kind !== "ended") return over;
-  return { ...over, answer: null, ending: { kind: "interrupted", detail: "the person has said something meanwhile" } };
+  return { ...over, answer: null, ending: { kind: "interrupted", detail: "the user sent a message during the turn" } };
 }

@@ -1,5 +1,5 @@
-// Which events a person is told of, and in which words. What agents wrote comes in cut and without anything that a
-// terminal or a page would act on; each target escapes it for itself besides.
+// Turns events into notifications. Texts of agents are truncated and stripped of control characters; each notification
+// target additionally escapes them for its own format.
 import { census } from "./census.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import type { InboxItem } from "../schema/inbox.ts";
@@ -12,30 +12,29 @@ const LONGEST_TEXT = 600;
 const LONGEST_NAME = 60;
 
 /**
- * Null for what nobody needs to hear of. Whoever does not have the run's state gives null, and gets fewer details. Secrets
- * are masked before anything is cut off: nobody knows a part of one again.
+ * Returns null for events without a notification. A null `run` gives fewer details. Secrets are masked before the texts
+ * are truncated, because a truncated secret can no longer be recognized.
  */
 export function notificationOf(event: StoredEvent, run: Run | null, mask = unmasked): Notification | null {
-  const told = wordsOf(event, run);
+  const full = wordsOf(event, run);
   return (
-    told && {
-      ...told,
-      title: readable(told.title, LONGEST_TITLE, mask),
-      text: readable(told.text, LONGEST_TEXT, mask),
-      request: told.request && readable(told.request, LONGEST_TITLE, mask),
+    full && {
+      ...full,
+      title: readable(full.title, LONGEST_TITLE, mask),
+      text: readable(full.text, LONGEST_TEXT, mask),
+      request: full.request && readable(full.request, LONGEST_TITLE, mask),
     }
   );
 }
 
 const unmasked = (text: string): string => text;
 
-/** The same at its full length. */
 function wordsOf(event: StoredEvent, run: Run | null): Notification | null {
   switch (event.type) {
     case "inbox:added":
       return ofItem(event, event.data.item, run);
     case "orchestrator:paused":
-      // Other pauses are a person's own, or come with an item that says the same.
+      // The user caused the other pauses, or they come with an inbox item.
       return event.data.reason === "provider" || event.data.reason === "hook"
         ? made(event, run, "needs_person", "The run is paused", event.data.detail)
         : null;
@@ -94,7 +93,7 @@ function ended(event: StoredEvent, run: Run | null, verdict: Verdict, error: str
   return { ...made(event, run, kind, VERDICTS[verdict], text), outcome };
 }
 
-/** Every count that is not zero. */
+/** Omits counts of zero. */
 function counted({ planned, ...standings }: Census): string {
   const some = Object.entries(standings).filter(([, count]) => count > 0);
   return [`${planned} planned`, ...some.map(([name, count]) => `${count} ${WORDS[name] ?? name}`)].join(", ");
@@ -122,25 +121,25 @@ function made(event: StoredEvent, run: Run | null, kind: NotificationKind, title
   };
 }
 
-/** What a task is called is an agent's word too. */
+/** Task ids are chosen by agents, so they need the same cleaning. */
 const nameOf = (taskId: string | null): string | null =>
   taskId === null ? null : readable(taskId, LONGEST_NAME, unmasked);
 
 const ESCAPE = String.fromCodePoint(27);
-/** Colours, cursor movements and titles of terminals, which say nothing here. */
+/** Terminal escape sequences for colours, cursor movements and titles. */
 const TERMINAL_CODES = new RegExp(
   `${ESCAPE}(?:\\[[0-9:;<=>?]*[ -/]*[@-~]|\\][^\\u0007${ESCAPE}]*(?:\\u0007|${ESCAPE}\\\\)?)`,
   "g",
 );
 const INVISIBLE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]+/gu;
 
-/** One line that can be read and does nothing, with a sign where it was cut. */
+/** Reduces a text to one line of plain characters, with an ellipsis if it is truncated. */
 function readable(text: string, max: number, mask: (text: string) => string): string {
-  // What will be cut off is not worth looking at.
+  // Do not process text that is truncated anyway.
   const start = text.slice(0, 20 * max).toWellFormed();
   const plain = start.replaceAll(TERMINAL_CODES, "").replaceAll(INVISIBLE, " ").replaceAll(/\s+/g, " ").trim();
   const line = mask(plain);
   if (line.length <= max) return line;
-  // Half of a pair at the end would be shown as a broken character.
+  // Half a surrogate pair at the end would be displayed as a broken character.
   return `${line.slice(0, max - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }

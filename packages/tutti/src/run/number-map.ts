@@ -1,13 +1,13 @@
-// A map from whole numbers (0 to 2³¹) to values that is never changed: a change gives another map, which shares all but
-// a few small nodes with the first. So an old state of a run stays what it was, and a new one costs no copy of it all.
+// `NumberMap` is an immutable map with integer keys from 0 to 2³¹. A changed map shares all but a few small nodes with the
+// original, so old states of a run stay valid and new ones need no full copy.
 //
-// It is a tree of up to 32 branches per node. A node keeps only the branches that are there; which ones they are is told
-// by the bits of its mask. Reading goes in ascending order of the numbers, past nothing that has been removed.
+// It is a trie with up to 32 branches per node. A node stores only the existing branches, and the bits of its mask say
+// which ones they are. Iteration is in ascending order of the keys.
 
 const BITS = 5;
 const WIDTH = 1 << BITS;
 
-/** `slots` holds values in the lowest level, nodes in those above. */
+/** `slots` holds values at level 0 and nodes at the levels above. */
 interface Node {
   readonly mask: number;
   readonly slots: readonly unknown[];
@@ -17,7 +17,7 @@ const EMPTY: Node = { mask: 0, slots: [] };
 
 export class NumberMap<T> {
   readonly #root: Node;
-  /** Levels of the tree; one with n levels holds the numbers below 32 to the power of n. */
+  /** A trie with n levels holds the keys below 32ⁿ. */
   readonly #levels: number;
   readonly size: number;
 
@@ -57,7 +57,7 @@ export class NumberMap<T> {
     return new NumberMap<T>(drop(this.#root, this.#levels - 1, key) ?? EMPTY, this.#levels, this.size - 1);
   }
 
-  /** Asks in ascending order of the numbers until the answer is yes. */
+  /** Calls `test` in ascending order of the keys until it returns true. */
   some(test: (value: T, key: number) => boolean): boolean {
     return someIn(this.#root, this.#levels - 1, 0, test as (value: unknown, key: number) => boolean);
   }
@@ -68,7 +68,7 @@ export class NumberMap<T> {
     return all;
   }
 
-  /** Calls with every number that does not lead to the same value in both; what both share is not looked at. */
+  /** Calls `differs` for every key with different values. Skips the nodes that both maps share. */
   static compare<T>(before: NumberMap<T>, after: NumberMap<T>, differs: (was?: T, is?: T) => void): void {
     const levels = Math.max(before.#levels, after.#levels);
     const [old, young] = [raise(before.#root, before.#levels, levels), raise(after.#root, after.#levels, levels)];
@@ -80,7 +80,7 @@ const capacity = (levels: number): number => 2 ** (BITS * levels);
 
 const bitOf = (key: number, level: number): number => 1 << ((key >>> (BITS * level)) & (WIDTH - 1));
 
-/** The place of a branch among those that are there: as many as there are bits below its own. */
+/** Returns the index of a branch in `slots`: the number of bits in `mask` below `bit`. */
 function slotOf(mask: number, bit: number): number {
   let bits = mask & (bit - 1);
   bits -= (bits >>> 1) & 0x55555555;
@@ -99,7 +99,7 @@ function put(node: Node, level: number, key: number, value: unknown): Node {
   return { mask: node.mask | bit, slots };
 }
 
-/** The node without the number, or null when nothing is left in it. The number must be there. */
+/** Returns the node without `key`, or null if it becomes empty. `key` must exist. */
 function drop(node: Node, level: number, key: number): Node | null {
   const bit = bitOf(key, level);
   const at = slotOf(node.mask, bit);
@@ -124,7 +124,7 @@ function someIn(node: Node, level: number, base: number, test: (value: unknown, 
   return false;
 }
 
-/** The same tree with more levels. */
+/** Returns the same trie with more levels. */
 function raise(root: Node, from: number, to: number): Node {
   let raised = root;
   for (let levels = from; levels < to; levels++) raised = raised === EMPTY ? EMPTY : { mask: 1, slots: [raised] };

@@ -1,11 +1,10 @@
-// What is open in a run: which tasks are ready, which can no longer start, who is at work, what waits to be merged. All
-// of it follows from the state, but finding it there means to look at every task. So it is kept beside the state and
-// goes along with it: what is open in the next state is found from what was open in an earlier one and from what has
-// changed since, and costs as much as has changed.
+// An index over a run: ready tasks, tasks that can no longer start, active workers, unmerged work. Computing it from the
+// state means visiting every task. `openWork` therefore updates the index of an earlier state with the changes since, at a
+// cost proportional to these changes.
 //
 // Invariants
-// 1. It is a function of the state alone. It is never stored, and made anew for a state whose past is not known.
-// 2. It is never changed, so the open work of an older state stays true of that state.
+// 1. `OpenWork` is a function of the state alone. It is never stored, and rebuilt for a state without a known predecessor.
+// 2. `OpenWork` is immutable, so the index of an older state stays valid.
 import { dependencyState, taskStanding } from "./census.ts";
 import { NumberMap } from "./number-map.ts";
 import { outlineOf, type Outline } from "./outline.ts";
@@ -15,37 +14,37 @@ import type { Run } from "../schema/run.ts";
 import type { Worker } from "../schema/worker.ts";
 
 export interface OpenWork {
-  /** Tasks that have not started although all they need is there, by their rank in the order of starting. */
+  /** Unstarted tasks whose dependencies are met, by their rank in the start order (`Outline.ranks`). */
   ready: NumberMap<string>;
-  /** Tasks that have not started and never can, because something they need is lost; by their place in the plan. */
+  /** Unstarted tasks with a lost dependency, by their index in the plan. */
   doomed: NumberMap<string>;
-  /** How many of the tasks that a task needs are out of its way, and how many are lost; by its place in the plan. */
+  /** Number of met dependencies of a task, by its index in the plan. */
   met: NumberMap<number>;
+  /** Number of lost dependencies of a task, by its index in the plan. */
   lost: NumberMap<number>;
-  /** How many tasks have not ended, whether they have started or not. */
+  /** Number of tasks that have not ended, started or not. */
   unfinished: number;
-  /** Workers with a session, in the order in which their tasks were first started. */
+  /** Workers with a session, in the order of their first start. */
   active: readonly Worker[];
-  /** Workers whose accepted work is not in the run's branch yet, in the order in which it was accepted. */
+  /** Workers whose accepted work is not merged yet, in the order of acceptance. */
   unmerged: readonly Worker[];
-  /** Workers whose next attempt may not start before a certain time. */
+  /** Workers whose next attempt waits for `notBefore`. */
   waiting: readonly Worker[];
-  /** The task of each session that holds the newest attempt at one. */
+  /** Task id by session id, for the newest attempt at each task. */
   sessions: Record<string, string>;
-  /** What sessions wait for, and what is answered by itself after a time. */
+  /** Items that a session waits for or that expire. */
   questions: readonly InboxItem[];
 }
 
-/** The open work of a state, and the state. */
 interface Known {
   run: Run;
   work: OpenWork;
 }
 
-/** For a state its own open work, or that of the nearest state before it of which it was ever asked. */
+/** Maps a state to its own index, or to that of its nearest predecessor that has one. */
 const nearest = new WeakMap<Run, Known>();
 
-/** To be told of every step, so that the open work of the next state can be found from that of an earlier one. */
+/** Links `after` to the index of `before`. The fold calls it for every step. */
 export function carryOver(before: Run, after: Run): void {
   const known = nearest.get(before);
   if (known) nearest.set(after, known);
@@ -61,7 +60,7 @@ export function openWork(run: Run): OpenWork {
   return work;
 }
 
-/** The same plan before anything has happened. */
+/** The index of a plan of which no task has started. */
 function nothingDone(run: Run, { needs, ranks }: Outline): Known {
   let ready = NumberMap.empty<string>();
   for (const [place, { id }] of run.tasks.entries())
@@ -123,7 +122,7 @@ const isWaiting = ({ status, notBefore }: Worker): boolean => status === "pendin
 const byAcceptance = (a: Worker, b: Worker): number =>
   a.completedAt! - b.completedAt! || (a.taskId < b.taskId ? -1 : 1);
 
-/** The list with the workers that changed: each in its old place, left out, or put where it belongs. */
+/** Replaces, removes or inserts the `changed` workers and keeps the order. */
 function updated(
   list: readonly Worker[],
   changed: ReadonlyMap<string, Worker>,
@@ -136,7 +135,7 @@ function updated(
   return added.length === 0 ? kept : [...kept, ...added].toSorted(compare);
 }
 
-/** A task that came out of the way, or will never be, is counted with those that need it. */
+/** Updates the counts `met` and `lost` of the dependents of each changed task. */
 function followTasks(next: OpenWork, before: Run, after: Run, changed: ReadonlySet<string>, outline: Outline): void {
   const affected = new Set<number>();
   for (const taskId of changed) {
@@ -166,7 +165,7 @@ function added(counts: NumberMap<number>, place: number, by: number): NumberMap<
   return count === 0 ? counts.without(place) : counts.with(place, count);
 }
 
-/** Puts a task among the ready ones, among the doomed, or among neither. */
+/** Adds a task to `ready` or `doomed`, or removes it from both. */
 function judge(next: OpenWork, run: Run, place: number, { needs, ranks }: Outline): void {
   const { id } = run.tasks[place]!;
   const waits = taskStanding(run, id) === "neverStarted";

@@ -1,11 +1,11 @@
-// Which runs a person no longer wants to keep. Only what is over can be among them, and nothing that waits for a person.
+// Retention: selects the runs to remove. Only ended runs without open inbox items can be selected.
 import { isRunOver, type RunStatus } from "../schema/status.ts";
 
-/** A run is kept if any rule keeps it. Without a rule every run is kept. */
+/** A run is kept if any rule keeps it. Without rules all runs are kept. */
 export interface KeepRules {
-  /** Keeps what has changed within so many days. */
+  /** Keep runs that changed within this many days. */
   days?: number | undefined;
-  /** Keeps so many of the runs that are over, those that changed last. */
+  /** Keep this many of the ended runs that changed last. */
   keepRuns?: number | undefined;
 }
 
@@ -17,7 +17,7 @@ interface Row {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The runs that no rule keeps, the oldest first. */
+/** Returns the ids of the runs that no rule keeps, oldest first. `waits` tells whether a run has open inbox items. */
 export function outdatedRuns(
   rows: readonly Row[],
   waits: (id: string) => boolean,

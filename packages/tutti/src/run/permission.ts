@@ -1,10 +1,10 @@
-// What a yes and a no to a permission are among the options that an agent offers. Agents put them in any order, so their
-// place says nothing: an option counts as a yes only if it does not read like a no.
+// Finds the options that allow or refuse a permission. Agents list them in any order, so only the text counts: an option
+// allows the request if it does not look like a refusal.
 const NO = /^(no|not|never|reject\w*|refuse\w*|den(y|ied)|decline\w*|disallow\w*|don['’]?t|cancel\w*|abort\w*|stop)\b/i;
 
 const isNo = (option: string): boolean => NO.test(option.trim());
 
 export const yesAmong = (options: readonly string[] = []): string => options.find((each) => !isNo(each)) ?? "allow";
 
-/** What nobody allows is not allowed, also where the agent offers no way to say so. */
+/** Fails closed: returns `refuse` if the agent offers no refusal. */
 export const noAmong = (options: readonly string[] = []): string => options.find(isNo) ?? "refuse";

@@ -1,4 +1,4 @@
-// From what the main session proposed to the tasks of the run.
+// Reads and checks a plan.
 import { planErrors } from "./graph.ts";
 import type { TaskListAnswer } from "../schema/answer.ts";
 import { RESERVED_TASK_IDS, TaskId } from "../schema/ids.ts";
@@ -9,11 +9,11 @@ export interface Plan {
   tasks: Task[];
   errors: string[];
   warnings: string[];
-  /** The order that the agent gave, if it can be kept. */
+  /** The agent's order, or null if it is incomplete or contradicts the dependencies. */
   executionOrder: string[] | null;
 }
 
-/** The tasks as far as they can be read, every reason why they cannot be carried out, and what looks odd. */
+/** Converts the main session's answer to tasks. `errors` make the plan invalid, `warnings` do not. */
 export function readPlan(answer: TaskListAnswer, template: Template, msByTitle: Record<string, number> = {}): Plan {
   const highestFirst = template.config.priorityOrder === "highest-first";
   const tasks = answer.tasks.map((task): Task => {
@@ -32,7 +32,7 @@ export function readPlan(answer: TaskListAnswer, template: Template, msByTitle: 
   return { tasks, executionOrder: soundOrder(tasks, answer.execution_order), ...checkPlan(tasks, template) };
 }
 
-/** What is wrong with a plan, whoever made it, and what only looks odd. */
+/** Checks plans of agents and plans that the user changed. */
 export function checkPlan(tasks: readonly Task[], template: Template): Pick<Plan, "errors" | "warnings"> {
   const errors = tasks.flatMap((task) => taskErrors(task));
   return { errors: [...errors, ...planErrors(tasks)], warnings: planWarnings(tasks, template) };
@@ -40,7 +40,7 @@ export function checkPlan(tasks: readonly Task[], template: Template): Pick<Plan
 
 function taskErrors({ id, title, description }: Task): string[] {
   const errors: string[] = [];
-  // The names that every object has would be found where no task of that name is.
+  // Reject members of `Object.prototype`: looking up such an id in a plain object would find the member.
   if (!TaskId.safeParse(id).success || RESERVED_TASK_IDS.has(id) || id in Object.prototype) {
     errors.push(`${JSON.stringify(id.slice(0, 120))} cannot be used as a task id`);
   }
@@ -62,18 +62,18 @@ function planWarnings(tasks: readonly Task[], template: Template): string[] {
   return warnings;
 }
 
-/** An order that names every task once, and no task before one it needs. */
+/** Returns `order` if it names every task once and no task before its dependencies, else null. */
 export function soundOrder(tasks: readonly Task[], order: readonly string[] | undefined | null): string[] | null {
   const place = new Map(order?.map((id, index) => [id, index]));
   if (!order || order.length !== tasks.length || place.size !== tasks.length) return null;
   const sound = tasks.every(({ id, dependencies }) => {
-    const own = place.get(id);
-    return own !== undefined && dependencies.every((needed) => (place.get(needed) ?? own) < own);
+    const position = place.get(id);
+    return position !== undefined && dependencies.every((needed) => (place.get(needed) ?? position) < position);
   });
   return sound ? [...order] : null;
 }
 
-/** 1 is the most urgent, 10 the least; numbers outside are brought to the nearer end. */
+/** Clamps numbers to 1 (most urgent) to 10. `highestFirst` reverses the agent's scale. */
 export function readPriority(priority: number | keyof typeof PRIORITY_WORDS | undefined, highestFirst = false): number {
   if (priority === undefined) return DEFAULT_PRIORITY;
   if (typeof priority === "string") return PRIORITY_WORDS[priority];

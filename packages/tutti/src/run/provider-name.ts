@@ -1,8 +1,6 @@
-// Who stands behind an agent.
-
 /**
- * Agents of one provider have the same name here: `claude`, `acp:gemini`. `known` says it of those whose name does not,
- * because the person has chosen it.
+ * Returns the provider of an agent, for example `claude` or `acp:gemini`. `known` maps user-defined agent names, which do
+ * not contain their provider.
  */
 export function providerOf(agent: string, known: Readonly<Record<string, string>> = {}): string {
   if (Object.hasOwn(known, agent)) return known[agent]!;

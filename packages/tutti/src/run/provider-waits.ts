@@ -1,5 +1,4 @@
-// What an event means for those who wait for a provider, beside what it says itself: who waits from now on, and whether
-// everybody does. A part of the fold.
+// The part of the fold that tracks which sessions wait for a provider, and whether all of them do.
 import { workerOf } from "./lookup.ts";
 import { openWork } from "./open-work.ts";
 import { isToBeAsked, refusalOf, waitsForProvider } from "./provider.ts";
@@ -9,8 +8,8 @@ import type { Run } from "../schema/run.ts";
 import type { Owed, SessionState } from "../schema/worker.ts";
 
 /**
- * Whoever would be asked now, and is not because the provider refuses, waits for it like those that it has refused: a
- * session that was interrupted, answered or only just ready.
+ * Marks sessions that need a turn and cannot get one because their provider refuses, for example a session that has just
+ * become ready. They wait like the sessions that the provider has refused itself.
  */
 export function noteRefused(before: Run, run: Run, { data, timestamp }: RunEvent & Placed): Run {
   if (Object.keys(run.refusals).length === 0) return run;
@@ -18,8 +17,8 @@ export function noteRefused(before: Run, run: Run, { data, timestamp }: RunEvent
     isToBeAsked(session, owed) && session.refusedSince === null && refusalOf(run, session.agent) !== null;
   const { main, owed } = run;
   const noted = main && waits(main, owed) ? { ...run, main: { ...main, refusedSince: timestamp } } : run;
-  const own = "taskId" in data && data.taskId ? [data.taskId] : [];
-  const ids = new Set([...openWork(before).active.map(({ taskId }) => taskId), ...own]);
+  const touched = "taskId" in data && data.taskId ? [data.taskId] : [];
+  const ids = new Set([...openWork(before).active.map(({ taskId }) => taskId), ...touched]);
   return [...ids].reduce((all, id) => {
     const worker = workerOf(all, id);
     const isWaiting = worker?.status === "running" && waits(worker.session, worker.owed);
@@ -27,7 +26,7 @@ export function noteRefused(before: Run, run: Run, { data, timestamp }: RunEvent
   }, noted);
 }
 
-/** While everybody waits for a provider, time counts neither against the phase nor against the budget. */
+/** Sets `heldSince` while all sessions wait for a provider. That time counts against neither the phase nor the budget. */
 export function noteHold(before: Run, run: Run, at: number): Run {
   const isHeld = waitsForProvider(run);
   if (isHeld === (run.heldSince !== undefined)) return run;

@@ -1,6 +1,5 @@
-// Providers: who stands behind an agent, and what follows when it refuses for now. All sessions of a run that have the
-// same provider share one wait: until its time is over none is asked anything, then one of them is, and only when that
-// one got an answer do the others go on.
+// Back-off after a provider refuses (rate limit, overload, usage limit). All sessions of a run with the same provider share
+// one wait. When it ends, a single turn probes the provider; the others continue once that turn got an answer.
 import { addItem } from "./inbox.ts";
 import { pause } from "./lifecycle.ts";
 import { activeWorkers } from "./lookup.ts";
@@ -15,8 +14,9 @@ import { isRunOver } from "../schema/status.ts";
 import type { Owed, SessionState } from "../schema/worker.ts";
 
 interface Patience {
+  /** The first wait. It doubles with each refusal in a row. */
   firstMs: number;
-  /** So often in a row; then the task, or the run, has failed. */
+  /** Maximum number of refusals in a row. The next one fails the task or the run. */
   times: number;
 }
 
@@ -32,56 +32,56 @@ export const refusalOf = (run: Run, agent: string): Refusal | null => {
   return Object.hasOwn(run.refusals, provider) ? run.refusals[provider]! : null;
 };
 
-/** The wait that a refusal brings, or null if this is none that passes, or there have been too many. */
+/** Returns the back-off after a refusal, or null if `ending` is no transient refusal or `patience.times` is exceeded. */
 export function refused(run: Run, { agent, turn }: SessionState, ending: Ending, at: number): RunEvent | null {
   const { cause, detail, retryAfterMs = 0 } = ending;
   const patience = cause && PATIENCE[cause];
-  const before = refusalOf(run, agent);
-  // Whoever had been asked before that one was heard did not ask in spite of it: many who are refused together wait once.
-  const together = before !== null && turn !== null && turn.startedAt < before.settledUntil;
-  const count = (before?.count ?? 0) + (together ? 0 : 1);
+  const previous = refusalOf(run, agent);
+  // Turns that were already in flight when the provider refused count as one refusal, so the back-off grows once.
+  const together = previous !== null && turn !== null && turn.startedAt < previous.settledUntil;
+  const count = (previous?.count ?? 0) + (together ? 0 : 1);
   if (!cause || !patience || count > patience.times) return null;
-  const own = Math.min(LONGEST_WAIT_MS, patience.firstMs * 2 ** (count - 1));
-  // The time that the provider names is the least: one that names none to speak of must not use up our patience at once.
-  // And many who come back at the same moment are refused again.
-  const wait = Math.max(retryAfterMs, own) * (1 + spread(`${run.id} ${count}`) / 5);
-  const until = Math.max(before?.until ?? 0, Math.ceil(at + wait));
+  const backOffMs = Math.min(LONGEST_WAIT_MS, patience.firstMs * 2 ** (count - 1));
+  // `retryAfterMs` is only a minimum: a provider that asks for very short waits would exhaust `patience.times` at once.
+  // Up to 20 % jitter keeps runs from returning at the same moment.
+  const wait = Math.max(retryAfterMs, backOffMs) * (1 + spread(`${run.id} ${count}`) / 5);
+  const until = Math.max(previous?.until ?? 0, Math.ceil(at + wait));
   return {
     type: "provider:refused",
     data: { id: run.id, provider: providerOf(agent, run.providers), cause, detail, until, count },
   };
 }
 
-/** The agent goes on trying by itself; whoever starts now would only be refused too. */
+/** The agent retries by itself, but other sessions must not start turns that the provider would refuse too. */
 export function troubled(run: Run, agent: string, trouble: Trouble, at: number): RunEvent[] {
   const { cause, detail, retryAfterMs } = trouble;
   const patience = PATIENCE[cause];
-  const before = refusalOf(run, agent);
+  const previous = refusalOf(run, agent);
   if (!patience || cause === "api") return [];
   const until = Math.ceil(at + Math.min(LONGEST_WAIT_MS, retryAfterMs ?? patience.firstMs));
-  if (before !== null && before.until >= until) return [];
+  if (previous !== null && previous.until >= until) return [];
   const about = {
     id: run.id,
     provider: providerOf(agent, run.providers),
     cause,
     detail,
     until,
-    count: before?.count ?? 0,
+    count: previous?.count ?? 0,
   };
   return [{ type: "provider:refused", data: { ...about, trying: true } }];
 }
 
-/** What an agent tells of its provider while it goes on. */
+/** A refusal that an agent reports while its turn continues. */
 export interface Trouble {
   cause: FailureCause;
   detail: string;
   retryAfterMs: number | null;
 }
 
-/** From 0 to 1, the same for the same text. */
+/** A deterministic jitter between 0 and 1, because the rules must be pure. */
 const spread = (text: string): number => Number.parseInt(sha256(text).slice(0, 8), 16) / 0xffffffff;
 
-/** Whether the session is to be asked something as soon as its provider lets it be. */
+/** Whether the session needs a turn, regardless of its provider. */
 export const isToBeAsked = (session: SessionState, owed: Owed | null): boolean =>
   session.state === "running" &&
   session.turn === null &&
@@ -89,15 +89,15 @@ export const isToBeAsked = (session: SessionState, owed: Owed | null): boolean =
   owed !== null &&
   owed.waitsFor === null;
 
-/** Whether a session of this agent may be asked something now, or started to be asked. */
+/** Whether the agent's provider allows a new turn or session now. */
 export function mayAsk(run: Run, agent: string, at: number): boolean {
   const refusal = refusalOf(run, agent);
   return refusal === null || (at >= refusal.until && !isAsked(run, providerOf(agent, run.providers), refusal));
 }
 
 /**
- * Whether somebody finds out at this moment if the provider still refuses. A turn that was open before it refused tells
- * nothing about that, however long it goes on; and one that waits for a person has got its answer.
+ * Whether a turn is probing the provider now. A turn that started before the refusal is no probe, and neither is one that
+ * waits for the user, because its provider has answered.
  */
 function isAsked(run: Run, provider: string, { settledUntil }: Refusal): boolean {
   const sessions = [run.main, ...activeWorkers(run).map(({ session }) => session)];
@@ -112,7 +112,7 @@ function isAsked(run: Run, provider: string, { settledUntil }: Refusal): boolean
   });
 }
 
-/** The agent of a main session that is being asked something, or will be as soon as it may be; null if there is none. */
+/** Returns the agent of a main session that has a turn or needs one, or null. */
 export function askedMain(run: Run): string | null {
   const { main, owed, status } = run;
   if (!main || main.state === "over" || !owed || owed.waitsFor !== null) return null;
@@ -120,7 +120,7 @@ export function askedMain(run: Run): string | null {
   return openWork(run).questions.some(({ sessionId }) => sessionId === main.sessionId) ? null : main.agent;
 }
 
-/** Whether nobody is at work, and somebody is not because of a provider that refuses. */
+/** Whether no session works and at least one waits for a provider that refuses. */
 export function waitsForProvider(run: Run): boolean {
   if (run.status === "paused" || isRunOver(run.status)) return false;
   const { main } = run;
@@ -132,17 +132,18 @@ export function waitsForProvider(run: Run): boolean {
   return sessions.some(({ refusedSince, pausedAt }) => refusedSince !== null && pausedAt === null);
 }
 
-/** When the next wait is over. */
+/** Returns the end of the next wait after `since`. */
 export function refusedUntil(run: Run, since: number): number | null {
   const moments = Object.values(run.refusals).flatMap(({ until }) => (until > since ? [until] : []));
   return moments.length === 0 ? null : Math.min(...moments);
 }
 
+/** Do not change these texts: open items of older logs hold them, and `answerLimit` compares with them. */
 export const LIMIT_OPTIONS = ["go on", "cancel the run"];
-/** When nobody says when the limit ends. */
+/** Assumed duration of a usage limit without a reset time. */
 const USUAL_LIMIT_MS = 3_600_000;
 
-/** What the account may use is used up: the run rests until that changes, or until a person says so. */
+/** Pauses the run after a usage limit, until the limit resets (with `autoResume`) or the user answers. */
 export function park(run: Run, agent: string, ending: Ending, itemId: string, at: number): RunEvent[] {
   if (!PAUSABLE.has(run.status)) return [];
   const provider = providerOf(agent, run.providers);
@@ -150,28 +151,28 @@ export function park(run: Run, agent: string, ending: Ending, itemId: string, at
   const known = ending.resetAt !== undefined && ending.resetAt > at ? ending.resetAt : null;
   const resumeAt = known ?? at + USUAL_LIMIT_MS;
   const byItself = autoResume && run.autoResumes < maxAutoResumes;
-  const until = known === null ? "it was not said until when" : `until ${new Date(known).toISOString()}`;
+  const until = known === null ? "the reset time is unknown" : `until ${new Date(known).toISOString()}`;
   const item = addItem(
     run,
     {
       id: itemId,
       kind: "limit",
-      question: `${provider} has reached its usage limit (${until}): ${ending.detail}. Go on now?`,
+      question: `The usage limit of ${provider} is reached (${until}): ${ending.detail}. Continue now?`,
       options: LIMIT_OPTIONS,
       evidence: { provider, resetAt: known, autoResume: byItself },
       ...(byItself ? { expiresAt: resumeAt, default: LIMIT_OPTIONS[0]! } : {}),
     },
     at,
   );
-  return [item, ...pause(run, "usage_limit", `${provider} has reached its usage limit, ${until}`)];
+  return [item, ...pause(run, "usage_limit", `the usage limit of ${provider} is reached, ${until}`)];
 }
 
 const ADVICE: Partial<Record<FailureCause, string>> = {
-  auth: "the provider does not accept the login. Log in again or set its key (`tutti doctor` shows what is found), then retry the task",
-  billing: "the account cannot pay for this. Look at its plan or its balance, then retry the task",
+  auth: "the provider rejects the login. Log in again or set its key (`tutti doctor` shows the current state), then retry the task",
+  billing: "the account cannot pay for this request. Check its plan or balance, then retry the task",
 };
 
-/** What a person has to do before anybody of this provider can go on; null if that is not the reason. */
+/** Returns what the user has to do before any session of this provider can continue, or null for other causes. */
 export function adviceOn(run: Run, agent: string, { cause, detail }: Ending): string | null {
   const advice = cause && ADVICE[cause];
   return advice ? `${providerOf(agent, run.providers)}: ${advice} (${detail})` : null;

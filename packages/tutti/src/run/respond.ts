@@ -1,4 +1,3 @@
-// An answer to what the main session owes, given by somebody else: it counts as the session's own would.
 import { apply } from "./apply.ts";
 import { refused } from "./confirm.ts";
 import { takeAnswer } from "./decide-main-answer.ts";
@@ -9,7 +8,7 @@ import type { RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import { ANSWER_PHASE } from "../schema/status.ts";
 
-/** Either the run is in the phase now, or it has failed for want of this very answer. */
+/** Accepts an answer in place of the main session, in the phase that needs it or after the run failed there. */
 export function respond(run: Run, answer: Answer, at: number): RunEvent[] {
   const item = Object.values(run.inbox).find(
     ({ kind, phase }) => kind === "data" && phase !== undefined && ANSWER_PHASE[phase] === answer.phase,
@@ -17,18 +16,18 @@ export function respond(run: Run, answer: Answer, at: number): RunEvent[] {
   if (item) return supply(run, item.id, answer, at);
   if (run.owed === null || ANSWER_PHASE[run.owed.phase] !== answer.phase) {
     const owed = run.owed === null ? "nothing" : ANSWER_PHASE[run.owed.phase];
-    throw refused(run, `given data of ${answer.phase}`, `it is ${run.status} and waits for ${owed}`);
+    throw refused(run, `given data of ${answer.phase}`, `it is ${run.status} and needs ${owed}`);
   }
   const relieved = relieveMain(run);
   const open = relieved.reduce(
-    (before, event) => apply(before, { ...event, runSeq: before.runSeq + 1, timestamp: at }),
+    (state, event) => apply(state, { ...event, runSeq: state.runSeq + 1, timestamp: at }),
     run,
   );
   const ended = (problems: string[]): RunEvent[] => [...mustBeSound(problems), ...relieved];
   return takeAnswer(open, answer, { head: run.head! }, ended, at);
 }
 
-/** What the session is asked now has been answered. It is ended, so that its own answer cannot be taken for the next one. */
+/** Ends the main session, so that its own late answer cannot count for the next phase. */
 function relieveMain(run: Run): RunEvent[] {
   const { main } = run;
   if (main === null || main.state === "over") return [];

@@ -1,6 +1,5 @@
-// Whether a task may be tried again, and when.
 import { taskStanding } from "./census.ts";
-import { taskOf, workerOf } from "./lookup.ts";
+import { noSuchTask, taskOf, workerOf } from "./lookup.ts";
 import { withdraw } from "./inbox.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { RunEvent } from "../schema/event.ts";
@@ -8,7 +7,7 @@ import type { Run } from "../schema/run.ts";
 import { isRunOver } from "../schema/status.ts";
 import type { Worker } from "../schema/worker.ts";
 
-/** Endings that would be the same the next time, or that put the task aside: another try needs a person. */
+/** Error codes without an automatic retry, because it would fail in the same way. The user can still retry. */
 const NOT_BY_ITSELF: ReadonlySet<string> = new Set([
   "agent_not_startable",
   "agent_unknown",
@@ -23,31 +22,32 @@ const NOT_BY_ITSELF: ReadonlySet<string> = new Set([
   "denied",
 ]);
 const ENDED: readonly string[] = ["failed", "timeout", "cancelled"];
-/** Doubling stops here. */
+/** Upper bound for the doubled `retryDelay`. */
 const LONGEST_WAIT_MS = 3_600_000;
 
 export const failureItem = (taskId: string) => (item: { kind: string; taskId: string | null }) =>
   item.kind === "failure" && item.taskId === taskId;
 
-/** A person's word. A run that is over is opened again for it. */
+/** Retries a task for the user and reopens an ended run. */
 export function retry(run: Run, taskId: string): RunEvent[] {
   const worker = workerOf(run, taskId);
   const over = isRunOver(run.status);
   const reopened: RunEvent[] = over
     ? [
-        // What the run failed for is no longer asked.
+        // The retry replaces the data that the failed run asked for.
         ...withdraw(run, ({ kind }) => kind === "data"),
         { type: "orchestrator:reopened", data: { id: run.id, phase: "workerExecution", status: "running" } },
       ]
     : [];
-  // The run ended before the task's turn came; going on is all that it needs.
+  // The run ended before the task started. Reopening the run is enough to start it.
   const waiting = taskStanding(run, taskId) === "neverStarted";
   const planned = taskOf(run, taskId);
-  if (!planned) throw new TuttiError("task_not_found", `run ${run.id} has no task ${taskId}`);
+  if (!planned) throw noSuchTask(run, taskId);
   if (!worker && !(over && waiting)) {
     const needs = run.blocked[taskId] ?? [];
-    const why = needs.length > 0 ? `; it needs ${needs.join(", ")}: retry that first` : "";
-    throw new TuttiError("wrong_state", `task ${taskId} of ${run.id} has not been started${why}`);
+    const advice =
+      needs.length > 0 ? `It depends on ${needs.join(", ")}: retry that first.` : "Retry it after it failed.";
+    throw new TuttiError("wrong_state", `Task "${taskId}" of run "${run.id}" has not started yet. ${advice}`);
   }
   refuse(run, worker ?? null);
   if (!worker) return reopened;
@@ -61,18 +61,18 @@ function refuse(run: Run, worker: Worker | null): void {
       details: { status: worker?.status ?? "pending", retryCount: worker?.retryCount ?? 0 },
     });
   };
-  // A session that was lost leaves its task pending; once the run is over nothing would start it by itself.
+  // A lost session leaves its task `pending`. In an ended run only a retry can start it.
   const ended = isRunOver(run.status) ? [...ENDED, "pending"] : ENDED;
   if (worker && !ended.includes(worker.status)) wrong(`Cannot retry worker in status: ${worker.status}`);
-  if (!config.retryOnError) wrong("Retrying is turned off by the template (retryOnError)");
+  if (!config.retryOnError) wrong("The template does not allow retries. Set retryOnError to true in a new run.");
   if (worker && worker.retryCount >= config.maxRetries) wrong(`Worker exceeded retry limit (${config.maxRetries})`);
   const doing = run.pausedFrom?.status ?? run.status;
   if (!["spawning", "running", "completed", "error"].includes(doing)) {
-    wrong(`run ${run.id} is ${run.status}; a task can be retried while the tasks run, or when the run is over`);
+    wrong(`Run "${run.id}" is ${run.status}. Retry a task while the run executes its tasks, or after it ended.`);
   }
 }
 
-/** The retry that follows by itself, or null. */
+/** Returns the automatic retry of a failed task, or null if the template allows none. */
 export function automaticRetry(run: Run, worker: Worker, code: string, at: number): RunEvent | null {
   const { autoRetry, retryOnError, maxRetries, retryDelay } = run.template.config;
   if (!autoRetry || !retryOnError || worker.retryCount >= maxRetries || NOT_BY_ITSELF.has(code)) return null;

@@ -1,9 +1,9 @@
-// When a result that was made before may stand for a task.
+// Rules for the reuse of an earlier result for a task.
 //
 // Invariants
-// 1. Only what was accepted as a whole success is taken over; a partial result is worth another try.
-// 2. One result stands for at most one task of a run: two tasks that read alike are still two pieces of work.
-// 3. What a person wants done anew is done anew.
+// 1. Only a full success is reused. A partial result gets another attempt.
+// 2. A result is reused for at most one task of a run, because two identical tasks are still two pieces of work.
+// 3. A task that the user retried or sent a message to (`worker.anew`) reuses no result.
 import type { Report } from "./command.ts";
 import { workersOf } from "./lookup.ts";
 import type { CompletionAnswer } from "../schema/answer.ts";
@@ -11,7 +11,6 @@ import type { EventData, RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import type { Origin, Worker } from "../schema/worker.ts";
 
-/** An accepted result, with the attempt that made it. */
 export interface KnownResult {
   origin: Origin;
   output: unknown;
@@ -19,19 +18,18 @@ export interface KnownResult {
   commit: string;
 }
 
-/** Whether others may build on this completion as if it were their own. */
+/** Whether the completion may be reused. */
 export const isWhole = ({ partial, report }: EventData<"worker:completed">): boolean =>
   !partial && report.status === "success";
 
 const isSame = (one: Origin, other: Origin): boolean => one.run === other.run && one.sessionId === other.sessionId;
 
-/** Whether the result may stand for this worker's task. */
 export function mayStandFor(run: Run, worker: Worker, { origin }: KnownResult): boolean {
   if (worker.status !== "spawning" || worker.anew) return false;
   return !workersOf(run).some(({ reused }) => reused !== null && isSame(reused, origin));
 }
 
-/** The task is complete without a session: the same work is there already. */
+/** Completes a task with an earlier result, without a session. */
 export function takeOver(run: Run, worker: Worker, known: Extract<Report, { type: "known" }>): RunEvent[] {
   const { key, result, work } = known;
   if (!mayStandFor(run, worker, result)) return [];

@@ -1,6 +1,5 @@
-// What should exist right now: which sessions should be alive, which tasks should start, which work should be merged,
-// and until when a session may take. The engine compares this with what is there and acts on the difference; it keeps
-// no memory of what it did before, so a restart is nothing special.
+// `schedule` returns the desired state: live sessions, tasks to start, work to merge and deadlines. The engine compares it
+// with the actual state and acts on the difference. It remembers no earlier actions, so a restart needs no special case.
 import { minutesOverAt } from "./budget.ts";
 import { castOf } from "./cast.ts";
 import { taskOf, workerOf } from "./lookup.ts";
@@ -13,9 +12,9 @@ import { isRunOver, type Phase } from "../schema/status.ts";
 import type { Worker } from "../schema/worker.ts";
 
 export interface Limits {
-  /** Workers that may still be started on this server, over all runs. */
+  /** Free worker slots of the engine, shared by all runs. */
   freeSlots: number;
-  /** Up to when everything that is due by itself has been looked at; now, unless a look was missed. */
+  /** Time of the last tick, if one was missed. Default: now. */
   since?: number;
 }
 
@@ -25,18 +24,18 @@ export interface Deadline {
 }
 
 export interface Wanted {
-  /** The main session is needed and there is none. */
+  /** True if the run needs a main session and has none. */
   spawnMain: boolean;
-  /** Tasks to start now, the most urgent first. */
+  /** Tasks to start now, most urgent first. */
   spawn: string[];
-  /** Sessions that must be alive: started if they are not. */
+  /** Sessions that must be alive. */
   sessions: string[];
-  /** Sessions that may stay alive but are not needed for now. */
+  /** Sessions that may stay alive but are not needed now. */
   idle: string[];
-  /** Tasks whose accepted work is to be merged, in the order in which it was accepted. */
+  /** Tasks whose accepted work must be merged, in the order of acceptance. */
   merges: string[];
   deadlines: Deadline[];
-  /** When to look again, although nothing will have happened by then. */
+  /** When the engine must send the next `tick`. */
   lookAt: number | null;
 }
 
@@ -66,13 +65,13 @@ export function schedule(run: Run, limits: Limits, now: number): Wanted {
   };
 }
 
-/** As many of the ready tasks as there is room for, leaving out those that would get in the way of one that runs. */
+/** Selects ready tasks for the free slots, without those whose scope overlaps with an active task. */
 function startable(run: Run, active: readonly Worker[], limits: Limits, now: number): string[] {
   const { parallelExecution, maxWorkers, spawnDelay, overlappingScopes } = run.template.config;
   const cap = parallelExecution ? maxWorkers : 1;
   const paced = spawnDelay > 0 ? 1 : Number.POSITIVE_INFINITY;
   const { agent } = castOf(run, "workerExecution");
-  // One session shows whether the provider still refuses.
+  // After a refusal a single session probes the provider.
   const probing = refusalOf(run, agent) === null ? Number.POSITIVE_INFINITY : 1;
   if (!mayAsk(run, agent, now)) return [];
   const slots = Math.max(0, Math.min(limits.freeSlots, cap - active.length, paced, probing));
@@ -90,20 +89,19 @@ function startable(run: Run, active: readonly Worker[], limits: Limits, now: num
 
 const mayStart = ({ status }: Run): boolean => status === "spawning" || status === "running";
 
-/** Whether the time has come for the next attempt. */
 function isDue(run: Run, taskId: string, now: number): boolean {
   const notBefore = workerOf(run, taskId)?.notBefore ?? null;
-  // One whose session was lost while a person had paused it rests until it is resumed.
-  const rests = (workerOf(run, taskId)?.pausedBy ?? null) !== null;
-  return !rests && (notBefore === null || now >= notBefore);
+  // A paused task whose session was lost stays paused until the user resumes it.
+  const isPaused = (workerOf(run, taskId)?.pausedBy ?? null) !== null;
+  return !isPaused && (notBefore === null || now >= notBefore);
 }
 
-/** Asks about the tasks that could start, in the order in which they should, until the answer is yes. */
+/** Calls `test` for the tasks that can start, in start order, until it returns true. */
 export function someReady(run: Run, now: number, test: (taskId: string) => boolean): boolean {
   return mayStart(run) && openWork(run).ready.some((taskId) => isDue(run, taskId, now) && test(taskId));
 }
 
-/** Whether there is room and time for one more worker, and nobody at work would get in the way of this one. */
+/** Whether the run has a free slot for the task, `spawnDelay` has passed and no active scope overlaps. */
 export function hasRoom(run: Run, taskId: string, now: number): boolean {
   const { parallelExecution, maxWorkers, overlappingScopes } = run.template.config;
   const { active } = openWork(run);
@@ -112,7 +110,7 @@ export function hasRoom(run: Run, taskId: string, now: number): boolean {
   return overlappingScopes === "allow" || !active.some(({ task }) => scopesOverlap(scope, task.scope));
 }
 
-/** Whether a task may start: confirmed, not started, nothing to wait for, and its dependencies out of the way. */
+/** Whether the task is confirmed, not started and due, and its dependencies are met. */
 export function isReady(run: Run, taskId: string, now: number): boolean {
   const { places, ranks } = outlineOf(run);
   const place = places.get(taskId);
@@ -124,20 +122,20 @@ function nextSpawnAt(run: Run): number {
   return run.lastSpawnAt === null ? Number.NEGATIVE_INFINITY : run.lastSpawnAt + run.template.config.spawnDelay;
 }
 
-/** The first moment after `since` at which something is due that no session will report. */
+/** Returns the first time after `since` at which something is due that no session will report. */
 function nextLook(run: Run, since: number): number | null {
   const moments = [
     ...(run.status === "paused" ? [] : [nextSpawnAt(run), phaseOverAt(run), minutesOverAt(run)]),
     ...openWork(run).waiting.map(({ notBefore }) => notBefore),
     refusedUntil(run, since),
   ].filter((moment) => moment !== null && moment > since && Number.isFinite(moment)) as number[];
-  // What is open is not answered yet, however long ago its time was over: a fork may be parked for a limit of the past.
+  // Expired items count even if they expired before `since`: a fork may wait for a limit that ended long ago.
   const overdue = openWork(run).questions.flatMap(({ expiresAt }) => expiresAt ?? []);
   const all = [...moments, ...overdue];
   return all.length === 0 ? null : Math.min(...all);
 }
 
-/** When the workers' phase as a whole has taken too long. */
+/** Returns when the phase `workerExecution` times out as a whole. */
 export function phaseOverAt(run: Run): number | null {
   const { timeout } = run.template.phases.workerExecution;
   if (timeout === undefined || run.phaseSince === null || run.heldSince !== undefined) return null;
@@ -146,7 +144,7 @@ export function phaseOverAt(run: Run): number | null {
 
 const PHASE_TIMEOUTS = ["analysis", "taskPlanning", "aggregation", "verification"] as const;
 
-/** A session that is paused, or waits for a person or its provider, has no deadline; that time does not count afterwards. */
+/** Paused sessions, and those that wait for the user or a provider, have no deadline. `waitedMs` extends it afterwards. */
 export function deadlines(run: Run): Deadline[] {
   const { active, questions } = openWork(run);
   const waiting = new Set(questions.map((item) => item.sessionId));

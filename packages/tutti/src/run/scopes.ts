@@ -1,6 +1,6 @@
-// Which tasks would get in each other's way: those whose scopes name the same files, or a folder and something in it.
+// Two scopes overlap if they name the same path, or a folder and a path inside it.
 
-/** The part of a scope entry that is certain: no line numbers or symbols, nothing from the first wildcard on. */
+/** Returns the path segments of a scope entry, without line numbers and symbols and up to the first wildcard. */
 export function scopePath(entry: string): string[] {
   const plain = entry
     .trim()
@@ -15,16 +15,16 @@ function within(a: readonly string[], b: readonly string[]): boolean {
   return a.length <= b.length && a.every((part, i) => part === b[i]);
 }
 
-/** The scope of a task is read once: it is asked for whenever another might start. */
-const read = new WeakMap<readonly string[], string[][]>();
+/** Caches the parsed scopes, because every possible start compares them. */
+const pathsByScope = new WeakMap<readonly string[], string[][]>();
 
 function scopePaths(scope: readonly string[]): string[][] {
-  let paths = read.get(scope);
-  if (!paths) read.set(scope, (paths = scope.map(scopePath)));
+  let paths = pathsByScope.get(scope);
+  if (!paths) pathsByScope.set(scope, (paths = scope.map(scopePath)));
   return paths;
 }
 
-/** A task that names no scope is taken at its word: it gets in nobody's way. */
+/** An empty scope overlaps with none. */
 export function scopesOverlap(a: readonly string[], b: readonly string[]): boolean {
   if (a.length === 0 || b.length === 0) return false;
   const others = scopePaths(b);

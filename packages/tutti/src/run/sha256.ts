@@ -1,9 +1,9 @@
-// SHA-256 of a text, in hexadecimal. The rules run in a browser too, and there is no synchronous one there.
+// SHA-256 of a text, in hexadecimal. The rules also run in browsers, which have no synchronous SHA-256.
 
 const K = new Uint32Array(64);
 const START = new Uint32Array(8);
 
-/** The first 32 bits of the fractional part of a root, which is how the constants of the standard are defined. */
+/** The constants of SHA-256 are the first 32 bits of the fractional parts of square and cube roots of primes. */
 const fraction = (value: number): number => Math.floor((value - Math.floor(value)) * 2 ** 32) >>> 0;
 
 for (let candidate = 2, found = 0; found < 64; candidate++) {
@@ -33,7 +33,7 @@ export function sha256(text: string): string {
   return [...state].map((word) => word.toString(16).padStart(8, "0")).join("");
 }
 
-/** One block of 64 bytes, in the first 16 words, into the state. */
+/** Mixes one block of 64 bytes into `state`. The caller puts the block into the first 16 of `words`. */
 function mix(state: Uint32Array, words: Uint32Array): void {
   for (let i = 16; i < 64; i++) {
     const early = words[i - 15]!;

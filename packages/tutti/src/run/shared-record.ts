@@ -1,21 +1,22 @@
-// Objects of a run's state that may have a hundred thousand members, such as its workers. They are read like any other
-// object (`run.workers[id]`, `Object.values(run.workers)`, JSON), in the order in which the members were added. They are
-// never changed: one more member, or another value, gives another record that shares almost everything with the first.
-// Reading by way of these functions is quicker than by way of the object, and they take plain objects too.
+// `SharedRecord` is an immutable record for parts of a run that may have 100,000 members, such as its workers. It reads like
+// a plain object (`run.workers[id]`, `Object.values(run.workers)`, JSON), in insertion order. `withEntry` returns a new
+// record that shares almost everything with the old one. The functions here are faster than access through the proxy, and
+// they also accept plain objects.
 import { NumberMap } from "./number-map.ts";
 
 export type SharedRecord<T> = Record<string, T>;
 
-/** A member. Its number tells its place in the order; it keeps it until it is removed. */
+/** `number` is the insertion number. A changed member keeps it. */
 interface Member<T> {
   readonly key: string;
   readonly number: number;
   readonly value: T;
 }
 
-/** The members by number, and for every hash the numbers of the keys that have it. */
 interface Table<T> {
+  /** By insertion number. */
   readonly members: NumberMap<Member<T>>;
+  /** By hash of the key. */
   readonly numbers: NumberMap<readonly { key: string; number: number }[]>;
   readonly next: number;
 }
@@ -25,7 +26,7 @@ const TABLE = Symbol("table");
 export const emptyRecord = <T>(): SharedRecord<T> =>
   recordOf({ members: NumberMap.empty(), numbers: NumberMap.empty(), next: 0 });
 
-/** With the members in the order of the list, also those whose keys an object would sort as numbers. */
+/** Keeps the order of `entries`, even for keys such as "1" that a plain object would sort as numbers. */
 export function recordFrom<T>(entries: Iterable<readonly [key: string, value: T]>): SharedRecord<T> {
   let table: Table<T> = { members: NumberMap.empty(), numbers: NumberMap.empty(), next: 0 };
   for (const [key, value] of entries) table = put(table, key, value);
@@ -46,7 +47,7 @@ export function valuesOf<T>(record: SharedRecord<T>): T[] {
 export const sizeOf = (record: SharedRecord<unknown>): number =>
   tableOf(record)?.members.size ?? Object.keys(record).length;
 
-/** A number that is smaller for members that were added earlier. */
+/** Returns a number that is smaller for members that were added earlier, or -1 for an unknown key. */
 export function placeOf(record: SharedRecord<unknown>, key: string): number {
   const table = tableOf(record);
   return table ? (memberOf(table, key)?.number ?? -1) : Object.keys(record).indexOf(key);
@@ -64,7 +65,7 @@ export function withoutEntries<T>(record: SharedRecord<T>, keys: Iterable<string
   return left === table ? record : recordOf(left);
 }
 
-/** The keys that are only in one of the records, or have another value in the other. Costs as much as has changed. */
+/** Returns the keys whose members differ. The cost is proportional to the changes. */
 export function changedKeys(before: SharedRecord<unknown>, after: SharedRecord<unknown>): Set<string> {
   const keys = new Set<string>();
   if (before === after) return keys;
@@ -85,7 +86,7 @@ function tableFrom<T>(plain: SharedRecord<T>): Table<T> {
   return table;
 }
 
-/** FNV-1a, in as many bits as four levels of the tree have. Keys of the same hash share a place. */
+/** FNV-1a in 20 bits, which is four levels of a `NumberMap`. */
 function hashOf(key: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
@@ -116,7 +117,7 @@ function remove<T>(table: Table<T>, key: string): Table<T> {
   return { members: table.members.without(known.number), numbers, next: table.next };
 }
 
-/** What makes a table look like an object. Whatever every object has, it has too. */
+/** Makes a table look like a plain object, including the members of `Object.prototype`. */
 const LOOKS: ProxyHandler<Table<unknown>> = {
   get(table, key) {
     if (key === TABLE) return table;

@@ -1,9 +1,8 @@
-// The relations between sessions and those that they start: which there are, and where each stands. Their state follows from
-// the events of the server's own log alone, so it is the same after every restart.
+// The state of all sub-sessions, folded from the server events.
 //
 // Invariants
-// 1. `applySubSession` never refuses: what stands in the log has happened. What may happen says decide-sub-session.ts.
-// 2. Time comes out of the events themselves, so a state is the same before and after it has been written.
+// 1. `applySubSession` rejects no event. `decideSubSession` holds the rules.
+// 2. All times come from the events, so the state is the same before and after a restart.
 import type { RunEvent, ServerEvent } from "../schema/event.ts";
 import type { SubSessionStatus } from "../schema/status.ts";
 
@@ -17,20 +16,20 @@ export interface SubSession {
   error: string | null;
   createdAt: number;
   lastActivityAt: number;
-  /** When the status became what it is. */
+  /** Time of the last change of status. */
   since: number;
   returnedAt?: number;
-  /** Put away; the status stays. */
+  /** Archiving does not change the status. */
   archivedAt?: number;
-  /** The run whose session the parent is. */
+  /** The run that the parent belongs to. */
   orchestratorId?: string;
-  /** Its parent's agent tells of its end; nobody else can look at it. */
+  /** Set if only the parent's agent reports its end; the server cannot poll it. */
   reported?: true;
 }
 
 export interface SubSessions {
   relations: Map<string, SubSession>;
-  /** Children whom somebody took out while their parent's agent may still tell of them. */
+  /** Unregistered sub-sessions that the parent's agent may still report. */
   forgotten: Set<string>;
 }
 
@@ -38,7 +37,7 @@ export const noSubSessions = (): SubSessions => ({ relations: new Map(), forgott
 
 export type SubSessionEvent = Extract<RunEvent, { type: `subsession:${string}` }>;
 
-/** Whether something is still to come of it. */
+/** Whether the result is not returned yet and still can be. */
 export const isOpen = ({ status }: SubSession): boolean =>
   status === "active" || status === "completing" || status === "completed";
 
@@ -51,7 +50,7 @@ export function countByStatus(relations: Iterable<SubSession>): Record<SubSessio
   return counts;
 }
 
-/** Everybody above a session, the nearest first. Who is told to be above himself, by agents and people together, ends it. */
+/** Ancestors of a session, nearest first. Stops at a cycle, which reports of agents can create. */
 function above({ relations }: SubSessions, sessionId: string): string[] {
   const found = new Set<string>();
   for (let next = relations.get(sessionId); next && !found.has(next.parentSessionId);) {
@@ -64,13 +63,12 @@ function above({ relations }: SubSessions, sessionId: string): string[] {
 export const isAbove = (state: SubSessions, sessionId: string, other: string): boolean =>
   above(state, other).includes(sessionId);
 
-/** How many levels a session is below one that is no sub-session. */
 export const depthOf = (state: SubSessions, sessionId: string): number => above(state, sessionId).length;
 
-/** The session at the top, which may be itself. */
+/** Returns the topmost ancestor, or the session itself. */
 export const rootOf = (state: SubSessions, sessionId: string): string => above(state, sessionId).at(-1) ?? sessionId;
 
-/** Takes one event into the state, which is changed. */
+/** Mutates `state`. */
 export function applySubSession(state: SubSessions, event: ServerEvent): void {
   if (event.type === "subsession:registered") {
     state.relations.set(event.data.childSessionId, born(event.data));
@@ -79,13 +77,13 @@ export function applySubSession(state: SubSessions, event: ServerEvent): void {
   }
   if (!("childSessionId" in event.data)) return;
   const { childSessionId } = event.data;
-  const before = state.relations.get(childSessionId);
-  if (!before) return;
+  const relation = state.relations.get(childSessionId);
+  if (!relation) return;
   if (event.type === "subsession:unregistered") {
     state.relations.delete(childSessionId);
-    if (before.reported) state.forgotten.add(childSessionId);
+    if (relation.reported) state.forgotten.add(childSessionId);
   } else {
-    state.relations.set(childSessionId, changed(before, event as SubSessionEvent));
+    state.relations.set(childSessionId, changed(relation, event as SubSessionEvent));
   }
 }
 
@@ -122,7 +120,7 @@ function changed(before: SubSession, event: SubSessionEvent): SubSession {
     case "subsession:statusChanged": {
       const { newStatus: status, updates = {} } = event.data;
       const returned = status === "returned" ? { returnedAt: at } : {};
-      // Whoever is tried again has no error any more, until there is a new one.
+      // Another attempt to return the result clears the last error.
       const cleared = status === "error" ? {} : { error: null };
       return { ...before, ...cleared, status, since: at, ...returned, ...updates };
     }

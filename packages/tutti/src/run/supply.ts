@@ -1,6 +1,7 @@
-// What no session could answer, given by a person: the run goes on from where it had failed.
+// Reopens a failed run with data that the user supplies in place of a session.
 import { apply } from "./apply.ts";
 import { takeAnswer } from "./decide-main-answer.ts";
+import { noSuchItem } from "./lookup.ts";
 import type { Answer } from "../schema/answer.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { RunEvent } from "../schema/event.ts";
@@ -16,7 +17,7 @@ const STATUS_OF: Record<Exclude<Phase, "workerExecution">, RunStatus> = {
 
 export function supply(run: Run, itemId: string, answer: Answer, at: number): RunEvent[] {
   const item = run.inbox[itemId];
-  if (!item) throw new TuttiError("item_not_found", `nothing waits under ${itemId}`);
+  if (!item) throw noSuchItem(itemId);
   const { phase } = item;
   if (
     item.kind !== "data" ||
@@ -24,25 +25,25 @@ export function supply(run: Run, itemId: string, answer: Answer, at: number): Ru
     phase === "workerExecution" ||
     ANSWER_PHASE[phase] !== answer.phase
   ) {
-    throw new TuttiError("wrong_state", `${itemId} does not wait for data of ${answer.phase}`);
+    throw new TuttiError("wrong_state", `Inbox item "${itemId}" needs no data of ${answer.phase}.`);
   }
-  // Data belongs to the failure that asked for it; a run that goes on meanwhile, or went on and ended, has no use for it.
+  // The data belongs to the failure that asked for it. A run that was retried meanwhile no longer needs it.
   if (run.status !== "error")
-    throw new TuttiError("wrong_state", `run ${run.id} is ${run.status} and waits for no data`);
+    throw new TuttiError("wrong_state", `Run "${run.id}" is ${run.status} and needs no data.`);
   const reopened: RunEvent[] = [
     { type: "inbox:answered", data: { id: run.id, itemId, text: JSON.stringify(answer.data), withdrawn: false } },
     { type: "orchestrator:reopened", data: { id: run.id, phase, status: STATUS_OF[phase] } },
   ];
   const open = reopened.reduce(
-    (before, event) => apply(before, { ...event, runSeq: before.runSeq + 1, timestamp: at }),
+    (state, event) => apply(state, { ...event, runSeq: state.runSeq + 1, timestamp: at }),
     run,
   );
   return [...reopened, ...takeAnswer(open, answer, { head: run.head! }, mustBeSound, at)];
 }
 
-/** A person's data is taken as a whole or refused with what is wrong; nobody is asked again in its place. */
+/** Rejects supplied data with problems. Unlike a session, the user is not asked for another try. */
 export function mustBeSound(problems: string[]): RunEvent[] {
   if (problems.length === 0) return [];
-  const message = `the plan cannot be carried out: ${problems.join("; ")}`;
+  const message = `The plan is invalid: ${problems.join("; ")}. Correct the data and supply it again.`;
   throw new TuttiError("invalid_plan", message, { details: problems });
 }

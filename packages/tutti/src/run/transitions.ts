@@ -1,4 +1,5 @@
-// Which state may follow which, as data: the rules are held to it in every step, and docs/lifecycle.md is drawn from it.
+// The allowed changes of status. `decide` checks every step against these tables, and docs/lifecycle.md is generated from
+// them.
 import type { RunStatus, WorkerStatus } from "../schema/status.ts";
 
 const ENDS = ["error", "cancelled"] as const;
@@ -8,24 +9,24 @@ export const RUN_MOVES: Record<RunStatus, readonly RunStatus[]> = {
   created: ["analyzing", "planning", ...ENDS],
   analyzing: ["planning", "completed", "paused", ...ENDS],
   planning: ["confirming", "completed", "paused", ...ENDS],
-  // Back to planning when the person asks for another plan.
+  // To `planning` if the user requests another plan.
   confirming: ["spawning", "planning", "completed", "paused", ...ENDS],
   spawning: ["running", "aggregating", "verifying", "completed", "paused", ...ENDS],
   running: ["aggregating", "verifying", "completed", "paused", ...ENDS],
   aggregating: ["verifying", "completed", "paused", ...ENDS],
   verifying: ["completed", "paused", ...ENDS],
-  // Only by the retry of a task.
+  // Only by a retry of a task.
   completed: ["running"],
-  // By the retry of a task, or by data that a person supplied.
+  // By a retry of a task or by supplied data.
   error: ["analyzing", "planning", "running", "aggregating", "verifying"],
   cancelled: [],
-  // A session may finish its turn while the run is paused, and that may be the last one.
+  // To an end if a session finishes the last turn while the run is paused.
   paused: [...ACTIVE, "completed", ...ENDS],
 };
 
 export const WORKER_MOVES: Record<WorkerStatus, readonly WorkerStatus[]> = {
   pending: ["spawning"],
-  // Back to pending when the session vanishes for no fault of the task; complete at once when its result is known.
+  // To `pending` if the session is lost; to `completed` if an earlier result is reused.
   spawning: ["running", "pending", "completed", "failed", "timeout", "cancelled"],
   running: ["paused", "pending", "completed", "failed", "timeout", "cancelled"],
   paused: ["running", "pending", "completed", "failed", "timeout", "cancelled"],
@@ -35,5 +36,4 @@ export const WORKER_MOVES: Record<WorkerStatus, readonly WorkerStatus[]> = {
   cancelled: ["pending"],
 };
 
-/** What can be paused, and what a cancelled run was not. */
 export const PAUSABLE: ReadonlySet<RunStatus> = new Set(ACTIVE);

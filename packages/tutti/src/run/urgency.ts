@@ -1,8 +1,8 @@
-// The order in which ready tasks start: by priority, then by how much work hangs on them, then by age.
+// The start order of ready tasks: by priority, then by the work that depends on them, then by position in the plan.
 import { lookAhead } from "./look-ahead.ts";
 import type { Task } from "../schema/task.ts";
 
-/** The ids of a plan's tasks in the order in which they should start, as far as each can. */
+/** Returns the task ids in the order in which ready tasks start. */
 export function mostUrgentFirst(tasks: readonly Task[], workers: number): string[] {
   const lengths = chainLengths(tasks);
   const weights = taskWeights(tasks);
@@ -15,13 +15,13 @@ export function mostUrgentFirst(tasks: readonly Task[], workers: number): string
   return order.map((place) => tasks[place]!.id);
 }
 
-/** How long each task is expected to take, in units that only mean something against each other. */
+/** Expected durations. They are only relative, unless `expectedMs` is known for a task: then the unit is milliseconds. */
 export function taskWeights(tasks: readonly Task[]): Map<string, number> {
   const known = tasks.flatMap(({ expectedMs }) => (expectedMs === undefined ? [] : [expectedMs]));
   const estimated = tasks.flatMap(({ estimatedTokens }) => (estimatedTokens === undefined ? [] : [estimatedTokens]));
   const usualMs = average(known) ?? 1;
   const usualTokens = average(estimated) ?? 1;
-  // An estimate in tokens is brought to the scale of what is known in time.
+  // Scale token estimates to the average of the known durations.
   const weigh = ({ expectedMs, estimatedTokens }: Task): number =>
     expectedMs ?? (estimatedTokens === undefined ? usualMs : (estimatedTokens / (usualTokens || 1)) * usualMs);
   return new Map(tasks.map((task) => [task.id, Math.max(weigh(task), Number.EPSILON)]));
@@ -31,7 +31,7 @@ function average(values: readonly number[]): number | null {
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** For each task its own weight and that of the longest chain of dependents behind it. Needs a plan without cycles. */
+/** Returns for each task its own weight plus that of its heaviest chain of dependents. */
 export function chainLengths(tasks: readonly Task[]): Map<string, number> {
   const weights = taskWeights(tasks);
   const lengths = new Map<string, number>();
@@ -50,7 +50,7 @@ export function chainLengths(tasks: readonly Task[]): Map<string, number> {
       if (left === 0) ends.push(needed);
     }
   }
-  // Tasks of a plan that is not sound are never started; they only have to have a length.
+  // Tasks in a cycle never start, but callers expect a length for every task.
   for (const { id } of tasks) if (!lengths.has(id)) lengths.set(id, weights.get(id)!);
   return lengths;
 }

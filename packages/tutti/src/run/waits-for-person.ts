@@ -1,22 +1,21 @@
-// Whether a run stands still until a person says something.
 import { activeWorkers } from "./lookup.ts";
 import { refusedUntil } from "./provider.ts";
 import { schedule } from "./schedule.ts";
 import { valuesOf } from "./shared-record.ts";
 import type { Run } from "../schema/run.ts";
 
-/** Nothing is to be started or merged, and whoever has a turn waits for an answer. */
+/** Whether the run makes no progress until the user answers. */
 export function waitsForPerson(run: Run, now: number): boolean {
   const { spawnMain, spawn, merges } = schedule(run, { freeSlots: Number.POSITIVE_INFINITY }, now);
   if (spawnMain || spawn.length > 0 || merges.length > 0) return false;
-  // It goes on by itself when its provider answers again, or when a limit is over.
+  // The run continues by itself when a usage limit ends or its provider answers again.
   const items = valuesOf(run.inbox);
   if (items.some(({ kind, expiresAt }) => kind === "limit" && expiresAt !== undefined)) return false;
   const sessions = [...(run.main ? [run.main] : []), ...activeWorkers(run).map((worker) => worker.session)];
-  const putOff = sessions.some(({ refusedSince, pausedAt, state }) => {
+  const waitsForProvider = sessions.some(({ refusedSince, pausedAt, state }) => {
     return refusedSince !== null && pausedAt === null && state === "running";
   });
-  if (run.status !== "paused" && (putOff || refusedUntil(run, now) !== null)) return false;
+  if (run.status !== "paused" && (waitsForProvider || refusedUntil(run, now) !== null)) return false;
   const waiting = new Set(items.map((item) => item.sessionId));
   return sessions
     .filter((session) => session.turn !== null || session.state === "spawning")

@@ -1,4 +1,3 @@
-// A run with one worker changed, everything else shared.
 import { entryOf, withEntry } from "./shared-record.ts";
 import type { Run } from "../schema/run.ts";
 import type { SessionState, Worker } from "../schema/worker.ts";

@@ -157,7 +157,7 @@ describe("merging that needs a person", () => {
       ],
     });
     expect(story.run.status).toBe("aggregating");
-    expect(() => story.do({ type: "decide", decisions: [{ index: 0, option: 0 }] })).toThrow("does not wait");
+    expect(() => story.do({ type: "decide", decisions: [{ index: 0, option: 0 }] })).toThrow("it waits for none");
   });
 
   it("is what every conflict becomes where the template leaves conflicts to the person (D4-312, D4-313, E61)", () => {

@@ -77,7 +77,7 @@ describe("an item", () => {
     expect(story.run.workers["a"]!.session.asks).toEqual({ "1": "tabs" });
     const open = asking({ answerTimeout: 60_000 });
     open.do({ type: "tick" }, 60_000);
-    expect(open.run.workers["a"]!.session.asks["1"]).toContain("Decide by yourself");
+    expect(open.run.workers["a"]!.session.asks["1"]).toContain("Choose the safest option yourself");
     const patient = asking();
     patient.do({ type: "tick" }, 1e12);
     expect(patient.run.inbox["item_1"]).toBeDefined();

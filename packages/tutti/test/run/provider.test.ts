@@ -523,7 +523,7 @@ describe("a turn that ends with a question", () => {
     const story = working({ answerTimeout: 60_000 });
     story.answerWorker("a", null, { question });
     waitUntil(story, story.now + 60_000);
-    expect(worker(story, "a").owed!.note).toContain("Nobody answered in time");
+    expect(worker(story, "a").owed!.note).toContain("The user did not answer in time");
     expect(worker(story, "a").session.turn).not.toBeNull();
   });
 });

@@ -72,7 +72,7 @@ describe("a retry by a person", () => {
     expect(message(() => story.do({ type: "retry", taskId: "a" }))).toBe("Cannot retry worker in status: running");
     story.succeed("a");
     expect(message(() => story.do({ type: "retry", taskId: "a" }))).toBe("Cannot retry worker in status: completed");
-    expect(message(() => story.do({ type: "retry", taskId: "nobody" }))).toContain("has no task nobody");
+    expect(message(() => story.do({ type: "retry", taskId: "nobody" }))).toContain('has no task "nobody"');
   });
 
   it("is refused beyond the limit of the template, 2 unless it says otherwise (D4-110, D4-252, D4-254)", () => {

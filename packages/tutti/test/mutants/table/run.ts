@@ -867,7 +867,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-276"],
     file: "tutti/src/run/apply-session.ts",
-    find: "retryCount: before?.retryCount ?? 0,",
+    find: "retryCount: previous?.retryCount ?? 0,",
     replace: "retryCount: 0,",
   },
   {

@@ -242,8 +242,8 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-516"],
     file: DECIDE,
-    find: 'relation.error ?? "its result could not be had"',
-    replace: '"its result could not be had"',
+    find: 'relation.error ?? "the result could not be read"',
+    replace: '"the result could not be read"',
   },
   {
     rows: ["D4-517"],
@@ -286,8 +286,8 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-211", "D4-577"],
     file: DECIDE,
-    find: 'return relation.status === "completing" ? [told,',
-    replace: 'return relation.status === "completed" ? [told,',
+    find: 'relation.status === "completing" ? setStatus(relation, "active"',
+    replace: 'relation.status === "completed" ? setStatus(relation, "active"',
   },
   {
     rows: ["D4-212", "D4-213", "D4-571"],
