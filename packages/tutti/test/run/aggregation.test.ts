@@ -1,4 +1,3 @@
-// After the workers: which phases follow, how results are merged, and what only the person can decide.
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story } from "./make-run.ts";
 import { outcome } from "../../src/run/census.ts";
@@ -7,7 +6,7 @@ import type { Template } from "../../src/schema/template.ts";
 
 const CONFLICT = { type: "file_conflict", files: ["f.md"], tasks: ["a", "b"], resolution: null, refs: [] };
 
-/** Two tasks done; each changed a file of its own unless both changed the same. */
+/** Two completed tasks that changed different files, or the same file. */
 function worked(template: Template, { same = false, conflict = false } = {}): Story {
   const story = new Story(template).execute([{ id: "a" }, { id: "b" }]);
   for (const id of ["a", "b"]) {
@@ -30,8 +29,8 @@ const aggregation = (settings: object, more: object = {}) =>
   makeTemplate({ phases: { aggregation: settings, ...more } });
 const items = (story: Story) => Object.values(story.run.inbox);
 
-describe("after the last worker", () => {
-  it("aggregation follows, then verification if enabled, then the end (D4-053, D4-054, D4-061, D4-067, D4-068, D4-074, D4-318, D4-319, D4-561, D4-562, D4-581, D4-583, D4-584)", () => {
+describe("A run whose last worker ended", () => {
+  it("enters aggregation, then verification if enabled, then completes (D4-053, D4-054, D4-061, D4-067, D4-068, D4-074, D4-318, D4-319, D4-561, D4-562, D4-581, D4-583, D4-584)", () => {
     const story = worked(aggregation({}, { verification: { enabled: true } }));
     expect(story.run).toMatchObject({ status: "aggregating", currentPhase: "aggregation" });
     story.answerMain({ phase: "aggregation", data: { status: "success" } });
@@ -43,12 +42,12 @@ describe("after the last worker", () => {
     expect(without.run.status).toBe("completed");
   });
 
-  it("phases that the template turns off are left out (D4-064, D4-322, D4-582, D4-585)", () => {
+  it("skips phases that the template disables (D4-064, D4-322, D4-582, D4-585)", () => {
     expect(worked(aggregation({ enabled: false })).run.status).toBe("completed");
     expect(worked(aggregation({ enabled: false }, { verification: { enabled: true } })).run.status).toBe("verifying");
   });
 
-  it("with one task there is nothing to merge, nor with one that was not left out (D4-065, E07)", () => {
+  it("skips aggregation if only one task was not skipped (D4-065, E07)", () => {
     const story = new Story().plan([{ id: "a" }, { id: "b" }]);
     story.do({ type: "confirm", changes: { tasks: { b: { skip: true } } } });
     story.spawn("a");
@@ -57,7 +56,7 @@ describe("after the last worker", () => {
     expect(story.run.status).toBe("completed");
   });
 
-  it("results that nowhere meet need no merging where the template says so (D4-066, E07)", () => {
+  it("skips aggregation of results that share no file if the template allows it (D4-066, E07)", () => {
     expect(worked(aggregation({ skipWhenIndependent: true })).run).toMatchObject({
       status: "completed",
       aggregation: null,
@@ -65,7 +64,7 @@ describe("after the last worker", () => {
     expect(worked(aggregation({ skipWhenIndependent: true }), { same: true }).run.status).toBe("aggregating");
   });
 
-  it("concatenating asks nobody where no file is in two results, and the main session otherwise (D4-310, E62)", () => {
+  it("concatenates results without a session if they share no file, and asks the main session otherwise (D4-310, E62)", () => {
     const apart = worked(aggregation({ mergeStrategy: "concatenate" }));
     expect(apart.run).toMatchObject({
       status: "completed",
@@ -79,7 +78,7 @@ describe("after the last worker", () => {
     expect(worked(aggregation({ mergeStrategy: "concatenate" }), { same: true }).run.status).toBe("aggregating");
   });
 
-  it("what is done is merged though others failed or timed out (D4-294)", () => {
+  it("merges completed work although other tasks failed or timed out (D4-294)", () => {
     const story = new Story().execute([{ id: "a" }, { id: "b" }, { id: "c" }]);
     for (const id of ["a", "b", "c"]) story.spawn(id);
     story.succeed("a");
@@ -91,7 +90,7 @@ describe("after the last worker", () => {
     expect(story.run).toMatchObject({ status: "aggregating", currentPhase: "aggregation" });
   });
 
-  it("one task that failed is named to the main session; all of them are the end (E08, E09)", () => {
+  it("reports a failed task to the main session, and fails if all tasks failed (E08, E09)", () => {
     const story = new Story().execute([{ id: "a" }, { id: "b" }]);
     for (const id of ["a", "b"]) story.spawn(id);
     const failed = (id: string) =>
@@ -103,7 +102,7 @@ describe("after the last worker", () => {
   });
 });
 
-describe("merging that needs a person", () => {
+describe("Merging that needs a decision", () => {
   const needsInput: Answer = {
     phase: "aggregation",
     data: {
@@ -113,7 +112,7 @@ describe("merging that needs a person", () => {
     },
   };
 
-  it("pauses the run with one record for each decision, and goes on when the last is taken (D4-060, D4-320, E60)", () => {
+  it("pauses the run with one inbox item per decision and resumes it after the last answer (D4-060, D4-320, E60)", () => {
     const story = worked(makeTemplate());
     story.answerMain(needsInput);
     expect(story.run).toMatchObject({ status: "paused", pausedFrom: { status: "aggregating", reason: "needs_input" } });
@@ -132,10 +131,10 @@ describe("merging that needs a person", () => {
     expect(story.run).toMatchObject({ status: "completed", outcome: "success" });
   });
 
-  it("takes several decisions at once, and refuses wrong ones as a whole", () => {
+  it("accepts several decisions at once and rejects invalid ones as a whole", () => {
     const story = worked(makeTemplate());
     story.answerMain(needsInput);
-    const before = story.run;
+    const unchanged = story.run;
     for (const decisions of [
       [],
       [{ index: 7, text: "x" }],
@@ -147,7 +146,7 @@ describe("merging that needs a person", () => {
       ],
     ]) {
       expect(() => story.do({ type: "decide", decisions })).toThrow();
-      expect(story.run).toBe(before);
+      expect(story.run).toBe(unchanged);
     }
     story.do({
       type: "decide",
@@ -160,7 +159,7 @@ describe("merging that needs a person", () => {
     expect(() => story.do({ type: "decide", decisions: [{ index: 0, option: 0 }] })).toThrow("it waits for none");
   });
 
-  it("is what every conflict becomes where the template leaves conflicts to the person (D4-312, D4-313, E61)", () => {
+  it("turns every conflict into a decision if the template leaves conflicts to the user (D4-312, D4-313, E61)", () => {
     for (const settings of [{ conflictResolution: "ask" }, { mergeStrategy: "manual" }]) {
       const story = worked(aggregation(settings), { conflict: true });
       story.answerMain({ phase: "aggregation", data: { status: "success" } });
@@ -178,13 +177,13 @@ describe("merging that needs a person", () => {
     }
   });
 
-  it("does not happen otherwise: a conflict left open makes the run less than a success", () => {
+  it("creates no decision otherwise, and an unresolved conflict degrades the run", () => {
     const story = worked(makeTemplate(), { conflict: true });
     story.answerMain({ phase: "aggregation", data: { status: "success" } });
     expect(story.run).toMatchObject({ status: "completed", outcome: "degraded" });
   });
 
-  it("ends the run, with the reason, when the results cannot be reconciled (D4-321)", () => {
+  it("ends the run with the reason if the results cannot be reconciled (D4-321)", () => {
     const story = worked(makeTemplate());
     story.answerMain({ phase: "aggregation", data: { status: "failed", error: "Irreconcilable" } });
     expect(story.run).toMatchObject({ status: "error", outcome: "failed" });
@@ -192,7 +191,7 @@ describe("merging that needs a person", () => {
   });
 });
 
-describe("phases before the workers", () => {
+describe("A run before its workers", () => {
   const begin = (phases: object) => {
     const story = new Story(makeTemplate({ phases }));
     story.do({ type: "start", base: "base", warnings: [] });
@@ -204,7 +203,7 @@ describe("phases before the workers", () => {
     story.answerMain({ phase: "analysis", data: { summary: "s", recommended_splits: 1 } });
   };
 
-  it("planning follows analysis by itself, and comes first where there is no analysis (D4-578)", () => {
+  it("enters planning after the analysis, or first if there is no analysis (D4-578)", () => {
     const story = begin({});
     expect(story.run).toMatchObject({ status: "analyzing", currentPhase: "analysis" });
     answerFirst(story);
@@ -217,7 +216,7 @@ describe("phases before the workers", () => {
     });
   });
 
-  it("without planning the request itself is the one task", () => {
+  it("uses the request as the only task if planning is disabled", () => {
     const story = begin({ taskPlanning: { enabled: false } });
     answerFirst(story);
     expect(story.run).toMatchObject({ status: "confirming", tasks: [{ id: "task_001", description: "do it" }] });
@@ -225,7 +224,7 @@ describe("phases before the workers", () => {
     expect(neither.run).toMatchObject({ status: "confirming", tasks: [{ id: "task_001" }], owed: null });
   });
 
-  it("without workers the plan, or the analysis, is the result", () => {
+  it("completes with the plan or the analysis if workers are disabled", () => {
     const planned = begin({ workerExecution: { enabled: false } });
     answerFirst(planned);
     planned.answerMain({ phase: "task_list", data: { tasks: [{ id: "a", title: "A", description: "a" }] } });
@@ -237,8 +236,8 @@ describe("phases before the workers", () => {
   });
 });
 
-describe("a phase of another agent or role", () => {
-  it("gets a session of its own, and the one before is done", () => {
+describe("A phase of another agent or role", () => {
+  it("gets its own session, and the previous session ends", () => {
     const story = worked(
       aggregation(
         {},

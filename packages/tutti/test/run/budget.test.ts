@@ -1,4 +1,3 @@
-// What a run may use: counted, checked before each start and during a turn, asked for, and given.
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story } from "./make-run.ts";
 import { used } from "../../src/run/budget.ts";
@@ -16,11 +15,11 @@ const spend = (story: Story, usage: { inputTokens?: number; outputTokens?: numbe
 const item = (story: Story) => Object.values(story.run.inbox).find(({ kind }) => kind === "budget")!;
 const wanted = (story: Story) => schedule(story.run, { freeSlots: 9 }, story.now);
 
-describe("a budget that is used up", () => {
+describe("An exhausted budget", () => {
   it.each([
     ["money", { usd: 1 }, { usd: 1.2 }, "usd"],
     ["tokens", { tokens: 1000 }, { inputTokens: 600, outputTokens: 400 }, "tokens"],
-  ] as const)("in %s stops the run where it is, asks for more, and loses nothing", (_, budget, usage, kind) => {
+  ] as const)("in %s pauses the run, asks for more and loses no work", (_, budget, usage, kind) => {
     const story = begin(budget);
     story.spawn("a");
     spend(story, usage);
@@ -39,7 +38,7 @@ describe("a budget that is used up", () => {
     expect(wanted(story).spawn).toEqual(["b"]);
   });
 
-  it("in turns stops before the turn that would be too many", () => {
+  it("in turns pauses the run before the turn that exceeds it", () => {
     const story = begin({ turns: 3 });
     story.spawn("a");
     expect(story.run.turns).toBe(3);
@@ -49,7 +48,7 @@ describe("a budget that is used up", () => {
     expect(story.run).toMatchObject({ status: "running", turns: 4, budget: { turns: 10 } });
   });
 
-  it("in sessions stops before the session that would be too many", () => {
+  it("in sessions pauses the run before the session that exceeds it", () => {
     const story = begin({ descendants: 2 });
     expect(story.run.status).toBe("spawning");
     story.spawn("a");
@@ -57,7 +56,7 @@ describe("a budget that is used up", () => {
     expect(item(story)).toMatchObject({ evidence: { kind: "descendants", used: 2, limit: 2 } });
   });
 
-  it("in minutes counts from the start, without the time in which it waited for a person", () => {
+  it("in minutes counts from the start of the run, without waits for the user", () => {
     const story = new Story(makeTemplate({ config: { budget: { minutes: 10 } } })).plan([{ id: "a" }]);
     story.now += 60 * 60_000;
     story.do({ type: "confirm" });
@@ -72,7 +71,7 @@ describe("a budget that is used up", () => {
     expect(story.run).toMatchObject({ status: "paused", pausedFrom: { reason: "budget" } });
   });
 
-  it("is noticed during a turn, while it is being used up", () => {
+  it("is detected during a turn", () => {
     const story = begin({ usd: 1 });
     story.spawn("a");
     const spending = (usd: number) => story.do({ type: "spending", usage: { inputTokens: 1, outputTokens: 1, usd } });
@@ -86,7 +85,7 @@ describe("a budget that is used up", () => {
     expect(spending(1.2), "asks once").toEqual([]);
   });
 
-  it("is not asked about when there is nothing left to do", () => {
+  it("creates no inbox item if the run needs no more turns", () => {
     const story = begin({ usd: 1 }, [{ id: "a" }]);
     story.spawn("a");
     spend(story, { usd: 2 });
@@ -94,7 +93,7 @@ describe("a budget that is used up", () => {
     expect(story.run).toMatchObject({ status: "completed", outcome: "success" });
   });
 
-  it("can be raised when the plan is confirmed, and ends the run if the person says so", () => {
+  it("can be raised with the confirmation of the plan, and its rejection cancels the run", () => {
     const raised = new Story(makeTemplate({ config: { budget: { usd: 1 } } })).plan([{ id: "a" }, { id: "b" }]);
     raised.do({ type: "confirm", changes: { budget: { usd: 50 } } });
     raised.spawn("a");
@@ -107,7 +106,7 @@ describe("a budget that is used up", () => {
     expect(ended.run.status).toBe("cancelled");
   });
 
-  it("takes only numbers for an answer", () => {
+  it("accepts only numbers as data", () => {
     const story = begin({ usd: 1 });
     story.spawn("a");
     spend(story, { usd: 2 });
@@ -118,8 +117,8 @@ describe("a budget that is used up", () => {
   });
 });
 
-describe("a budget in turns or sessions", () => {
-  it("is not overrun by several that are due at once, or by a retry that comes due", () => {
+describe("A budget in turns or sessions", () => {
+  it("is not exceeded by several turns that are due at once or by a due retry", () => {
     const many = begin({ turns: 4 }, [{ id: "a" }, { id: "b" }, { id: "c" }]);
     many.do({ type: "pause" });
     for (const id of ["a", "b", "c"]) many.do({ type: "spawn", taskId: id });

@@ -1,4 +1,4 @@
-// Corners where several things meet: what was asked before a retry, money and decisions at once, clocks while paused.
+// Interactions of several rules: items from before a retry, budgets together with decisions, clock jumps during pauses.
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story, taskList } from "./make-run.ts";
 import { used } from "../../src/run/budget.ts";
@@ -25,7 +25,7 @@ const code = (act: () => unknown): string => {
   return "accepted";
 };
 
-describe("data that nobody needs any more", () => {
+describe("Data that the run no longer needs", () => {
   const failedMerging = () => {
     const story = new Story().execute([{ id: "a" }, { id: "b" }, { id: "c" }]);
     work(story, "a", "b");
@@ -36,7 +36,7 @@ describe("data that nobody needs any more", () => {
     return story;
   };
 
-  it("is withdrawn by a retry, and does not end the run while its workers are at work", () => {
+  it("is withdrawn by a retry and does not end the run while its workers run", () => {
     const story = failedMerging();
     const [item] = items(story, "data");
     story.do({ type: "retry", taskId: "c" });
@@ -45,7 +45,7 @@ describe("data that nobody needs any more", () => {
     expect(story.run.status).toBe("running");
   });
 
-  it("is refused with what is wrong, and can then be given rightly", () => {
+  it("is rejected with its problems and can then be supplied again", () => {
     const story = new Story();
     story.do({ type: "start", base: "base", warnings: [] });
     story.do({ type: "spawnMain" });
@@ -61,8 +61,8 @@ describe("data that nobody needs any more", () => {
   });
 });
 
-describe("a retry", () => {
-  it("is refused while a paused run is merging, as it is while a run is merging", () => {
+describe("A retry", () => {
+  it("is rejected while the run is merging, paused or not", () => {
     const story = new Story().execute([{ id: "a" }, { id: "b" }, { id: "c" }]);
     work(story, "a", "b");
     story.spawn("c");
@@ -72,7 +72,7 @@ describe("a retry", () => {
     expect(code(() => story.do({ type: "retry", taskId: "c" }))).toBe("wrong_state");
   });
 
-  it("brings back a task whose session was lost, or whose turn never came, when the run broke off", () => {
+  it("restarts a task of an ended run that lost its session or never started", () => {
     const story = new Story().execute([{ id: "a" }, { id: "b" }]);
     story.spawn("a");
     story.do({ type: "lost", sessionId: story.run.workers["a"]!.sessionId, reason: "gone", counted: true });
@@ -87,8 +87,8 @@ describe("a retry", () => {
   });
 });
 
-describe("money", () => {
-  it("that is used up while a person had paused the run is asked for at the resume", () => {
+describe("A money budget", () => {
+  it("that is exhausted while the user paused the run creates an item when the run is resumed", () => {
     const story = new Story(makeTemplate({ config: { budget: { usd: 1 } } })).execute([{ id: "a" }, { id: "b" }]);
     story.spawn("a");
     story.do({ type: "pause" });
@@ -96,15 +96,15 @@ describe("money", () => {
     story.answerWorker("a", null, { ending: { kind: "interrupted", detail: "" }, usage });
     expect(items(story, "budget")).toEqual([]);
     expect(code(() => story.do({ type: "resume" }))).toBe("accepted");
-    const asked = items(story, "budget");
+    const budgetItems = items(story, "budget");
     expect(story.run.status).toBe("paused");
-    expect(asked).toHaveLength(1);
+    expect(budgetItems).toHaveLength(1);
     expect(code(() => story.do({ type: "resume" }))).toBe("budget_exhausted");
-    story.do({ type: "answer", itemId: asked[0]!.id, answer: { option: 0 } });
+    story.do({ type: "answer", itemId: budgetItems[0]!.id, answer: { option: 0 } });
     expect(story.run.status).toBe("running");
   });
 
-  it("and decisions are both waited for, in whatever order they come, and each is asked once", () => {
+  it("and decisions are both awaited in any order, and each creates one item", () => {
     for (const first of ["budget", "decision"]) {
       const story = new Story(makeTemplate({ config: { budget: { usd: 1 } } })).execute([{ id: "a" }, { id: "b" }]);
       work(story, "a", "b");
@@ -125,7 +125,7 @@ describe("money", () => {
     }
   });
 
-  it("that a turn used which nobody will judge is used all the same", () => {
+  it("includes the usage of abandoned turns", () => {
     const story = new Story(makeTemplate({ config: { budget: { usd: 1 }, autoRetry: true } })).execute([{ id: "a" }]);
     story.spawn("a");
     const { sessionId } = story.run.workers["a"]!;
@@ -137,7 +137,7 @@ describe("money", () => {
   });
 });
 
-describe("a clock that is set", () => {
+describe("A clock change", () => {
   const running = (config: object = {}) => {
     const story = new Story(makeTemplate({ config: { workerTimeout: 10_000, ...config } })).execute([
       { id: "a" },
@@ -149,13 +149,13 @@ describe("a clock that is set", () => {
   const jump = (story: Story, byMs: number) => story.do({ type: "clockJumped", byMs }, byMs);
   const left = (story: Story) => schedule(story.run, { freeSlots: 0 }, story.now).deadlines[0]!.at - story.now;
 
-  it("back by an hour holds up no start", () => {
+  it("back by an hour delays no start", () => {
     const story = running();
     jump(story, -3_600_000);
     expect(schedule(story.run, { freeSlots: 9 }, story.now).spawn).toEqual(["b"]);
   });
 
-  it("while a run is paused, or a session waits, leaves the time that was left as it was", () => {
+  it("during a pause or a wait keeps the remaining time of a session", () => {
     for (const byMs of [-3_600_000, 3_600_000]) {
       const paused = running();
       const before = left(paused);
@@ -172,7 +172,7 @@ describe("a clock that is set", () => {
     }
   });
 
-  it("while a run is paused takes no minute off its budget, nor gives it one", () => {
+  it("during a pause does not change the minutes of the budget", () => {
     const story = running({ budget: { minutes: 60 } });
     story.do({ type: "pause" });
     jump(story, 8 * 3_600_000);
@@ -182,8 +182,8 @@ describe("a clock that is set", () => {
   });
 });
 
-describe("questions", () => {
-  it("that a session asks twice are put twice: what was allowed once is not allowed for ever", () => {
+describe("A question", () => {
+  it("that a session asks twice creates two items, so one permission does not cover later requests", () => {
     const story = new Story().execute([{ id: "a" }]);
     story.spawn("a");
     const { sessionId } = story.run.workers["a"]!;
@@ -193,7 +193,7 @@ describe("questions", () => {
     expect(Object.keys(story.run.inbox)).toEqual(["item_2"]);
   });
 
-  it("of a worker whose phase is over are withdrawn with it", () => {
+  it("of a worker is withdrawn when its phase times out", () => {
     const story = new Story(makeTemplate({ phases: { workerExecution: { timeout: 60_000 } } })).execute([
       { id: "a" },
       { id: "b" },
@@ -206,7 +206,7 @@ describe("questions", () => {
     expect(items(story, "question")).toEqual([]);
   });
 
-  it("that ran out while nobody looked are due at the first look", () => {
+  it("that expired while the engine was down is due at the first tick", () => {
     const story = new Story(makeTemplate({ config: { answerTimeout: 60_000 } })).execute([{ id: "a" }]);
     story.spawn("a");
     const { sessionId } = story.run.workers["a"]!;
@@ -215,13 +215,13 @@ describe("questions", () => {
     story.now += 600_000;
     const { lookAt } = schedule(story.run, { freeSlots: 0, since }, story.now);
     expect(lookAt).toBe(since + 60_000);
-    // Nobody has answered it yet, so it stays due.
+    // The item is still open, so it stays due.
     expect(schedule(story.run, { freeSlots: 0, since: story.now }, story.now).lookAt).toBe(since + 60_000);
   });
 });
 
-describe("a paused worker whose agent died of the interrupt", () => {
-  it("rests until it is resumed, and nobody counts the loss, however often", () => {
+describe("A paused worker whose agent exited after the interrupt", () => {
+  it("waits until it is resumed, and its losses never count", () => {
     const story = new Story().execute([{ id: "a" }]);
     for (let i = 0; i < 4; i++) {
       story.spawn("a");
@@ -236,8 +236,8 @@ describe("a paused worker whose agent died of the interrupt", () => {
   });
 });
 
-describe("a task that failed while its run was paused", () => {
-  it("starts again when it is retried and the run goes on", () => {
+describe("A task that failed while its run was paused", () => {
+  it("starts again after a retry and the resume of the run", () => {
     const story = new Story(makeTemplate({ config: { autoRetry: true, retryDelay: 0 } })).execute([{ id: "a" }]);
     story.spawn("a");
     story.do({ type: "pause" });

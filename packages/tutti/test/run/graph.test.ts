@@ -14,8 +14,8 @@ const task = (id: string, ...dependencies: string[]): Task => ({
   dependencies,
 });
 
-describe("a plan", () => {
-  it("names every reason why it cannot be carried out", () => {
+describe("A plan", () => {
+  it("lists every reason why it is invalid", () => {
     expect(planErrors([])).toEqual(["the plan has no task"]);
     expect(planErrors([task("a"), task("a")])).toEqual(["two tasks have the id a"]);
     expect(planErrors([task("a", "ghost")])).toEqual(["task a depends on ghost, which is not in the plan"]);
@@ -32,7 +32,7 @@ describe("a plan", () => {
     expect(parallelGroups(chain)).toHaveLength(100_000);
   });
 
-  it("is grouped so that each task comes right after the last of its dependencies", () => {
+  it("is grouped so that each task follows directly after the last of its dependencies", () => {
     const plan = [task("1"), task("2"), task("3"), task("4", "1", "2"), task("5", "4")];
     expect(parallelGroups(plan)).toEqual([["1", "2", "3"], ["4"], ["5"]]);
     fc.assert(
@@ -48,7 +48,7 @@ describe("a plan", () => {
     );
   });
 
-  it("is sound exactly when it can be ordered", () => {
+  it("is valid exactly if it can be sorted topologically", () => {
     fc.assert(
       fc.property(dags, (tasks) => {
         expect(planErrors(tasks)).toEqual([]);
@@ -62,7 +62,7 @@ describe("a plan", () => {
     );
   });
 
-  it("takes task ids of any protocol and refuses what could not be shown or stored", () => {
+  it("accepts task ids of every protocol and rejects ids that cannot be displayed or stored", () => {
     const plan = (id: string) => readPlan({ tasks: [{ id, title: "t", description: "d" }] }, makeTemplate()).errors;
     for (const id of ["task_001", "task-001", "API-SPEC-001", "dev_chat_msg_001", "a.b"]) expect(plan(id)).toEqual([]);
     for (const id of [
@@ -81,7 +81,7 @@ describe("a plan", () => {
       expect(plan(id), id).not.toEqual([]);
   });
 
-  it("reads priorities as numbers or words, 1 the most urgent (X01, X02)", () => {
+  it("reads priorities as numbers or words, with 1 as the most urgent (X01, X02)", () => {
     expect(
       [undefined, "critical", "high", "medium", "normal", "low", 3, -4, 99].map((value) =>
         readPriority(value as number),
@@ -90,14 +90,14 @@ describe("a plan", () => {
   });
 });
 
-/** Tasks that depend on earlier ones only. */
+/** Tasks that depend only on earlier ones. */
 const dags: fc.Arbitrary<Task[]> = fc
   .array(fc.array(fc.nat(), { maxLength: 4 }), { minLength: 1, maxLength: 30 })
   .map((rows) =>
     rows.map((picks, i) => task(`t${i}`, ...(i === 0 ? [] : new Set(picks.map((pick) => `t${pick % i}`))))),
   );
 
-/** Tasks that depend on any. */
+/** Tasks that may depend on any task. */
 const graphs: fc.Arbitrary<Task[]> = fc
   .array(fc.array(fc.nat(), { maxLength: 2 }), { minLength: 1, maxLength: 12 })
   .map((rows) => rows.map((picks, i) => task(`t${i}`, ...new Set(picks.map((pick) => `t${pick % rows.length}`)))));

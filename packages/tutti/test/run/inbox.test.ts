@@ -1,4 +1,3 @@
-// Everything that waits for a person: one durable record, answered once, for what was shown.
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -30,8 +29,8 @@ const code = (act: () => unknown): string => {
   return "accepted";
 };
 
-describe("an item", () => {
-  it("has kind, run, task, question, options, risk and the hash of what is shown", () => {
+describe("An inbox item", () => {
+  it("has kind, run, task, question, options, risk and the hash of everything displayed", () => {
     const story = asking({}, ["tabs", "spaces"]);
     const item = story.run.inbox["item_1"]!;
     expect(InboxItem.parse(item)).toMatchObject({
@@ -48,7 +47,7 @@ describe("an item", () => {
     expect(asking({}, ["tabs", "spaces"]).run.inbox["item_1"]!.hash).toBe(item.hash);
   });
 
-  it("is answered once, only for what was shown, with words or the number of an option", () => {
+  it("is answered once, only for the displayed version, with text or the number of an option", () => {
     const story = asking({}, ["tabs", "spaces"]);
     const answer = (given: object) => () => story.do({ type: "answer", itemId: "item_1", answer: given as never });
     expect(code(answer({ option: 1, hash: "of another" }))).toBe("wrong_state");
@@ -59,7 +58,7 @@ describe("an item", () => {
     expect(code(answer({ option: 0 }))).toBe("item_not_found");
   });
 
-  it("holds up nobody but the session that asked", () => {
+  it("blocks only the session that asked", () => {
     const story = asking();
     expect(schedule(story.run, { freeSlots: 9 }, story.now).spawn).toEqual(["b"]);
     story.spawn("b");
@@ -67,7 +66,7 @@ describe("an item", () => {
     expect(story.run.workers["b"]!.status).toBe("completed");
   });
 
-  it("that nobody answers in time is answered by its default where the template sets a time", () => {
+  it("that expires is answered with its default if the template sets `answerTimeout`", () => {
     const story = asking({ answerTimeout: 60_000 }, ["tabs", "spaces"]);
     expect(story.run.inbox["item_1"]).toMatchObject({ expiresAt: story.now + 60_000, default: "tabs" });
     expect(schedule(story.run, { freeSlots: 0 }, story.now).lookAt).toBe(story.now + 60_000);
@@ -84,8 +83,8 @@ describe("an item", () => {
   });
 });
 
-describe("the hash", () => {
-  it("is SHA-256", () => {
+describe("`sha256`", () => {
+  it("computes SHA-256", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => {
         expect(sha256(text)).toBe(createHash("sha256").update(text).digest("hex"));

@@ -1,4 +1,4 @@
-// Laws of the rules, over random plans and random sequences of commands, sensible and senseless.
+// Properties of the rules for random plans and random sequences of valid and invalid commands.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { newStory, settings, walk } from "./walk.ts";
@@ -11,7 +11,7 @@ import { EVENTS } from "../../src/schema/event.ts";
 import type { Run } from "../../src/schema/run.ts";
 import { isRunOver } from "../../src/schema/status.ts";
 
-describe("the rules", () => {
+describe("The rules", () => {
   it("fold the log to exactly the live state, from the start and from any point, also through JSON", () => {
     fc.assert(
       fc.property(settings, fc.nat(), (setting, cut) => {
@@ -24,7 +24,7 @@ describe("the rules", () => {
     );
   });
 
-  it("never leave the legal states, whatever is asked (D4-005)", () => {
+  it("never leave the legal states, for any command (D4-005)", () => {
     fc.assert(
       fc.property(settings, (setting) => {
         const story = walk(setting, () => {});
@@ -44,7 +44,7 @@ describe("the rules", () => {
     );
   });
 
-  it("leave nothing undone that follows by itself, and the census always adds up", () => {
+  it("decide all consequences in the same step, and the census always adds up", () => {
     fc.assert(
       fc.property(settings, (setting) => {
         walk(setting, (_, { run, now }) => {
@@ -56,7 +56,7 @@ describe("the rules", () => {
     );
   });
 
-  it("write only events that their schemas accept", () => {
+  it("produce only events that match their schemas", () => {
     fc.assert(
       fc.property(settings, (setting) => {
         for (const event of walk(setting, () => {}).log)
@@ -83,8 +83,8 @@ describe("the rules", () => {
   });
 });
 
-describe("the schedule", () => {
-  it("starts a task only when all its dependencies are completed, within the run's cap and the server's, the most urgent first", () => {
+describe("`schedule`", () => {
+  it("starts a task only after its dependencies completed, within the limits of run and server, most urgent first", () => {
     fc.assert(
       fc.property(settings, fc.nat({ max: 4 }), (setting, freeSlots) => {
         walk(setting, (_, { run }) => {
@@ -106,7 +106,7 @@ describe("the schedule", () => {
     );
   });
 
-  it("wants nothing of a run that is over, and leaves no run that is not over without a next step", () => {
+  it("returns nothing for an ended run, and a next step for every other run", () => {
     fc.assert(
       fc.property(settings, (setting) => {
         walk(setting, (_, { run }) => {
@@ -121,7 +121,7 @@ describe("the schedule", () => {
     );
   });
 
-  it("carries every plan to its end when every session does its work", () => {
+  it("completes every plan if every session does its work", () => {
     fc.assert(
       fc.property(settings, (setting) => {
         const story = newStory({ ...setting, usd: 1000 }).execute(setting.tasks);
@@ -131,7 +131,7 @@ describe("the schedule", () => {
           for (const id of wanted.spawn) story.spawn(id);
           for (const worker of Object.values(story.run.workers)) if (worker.session.turn) story.succeed(worker.taskId);
           for (const id of wanted.merges) story.merge(id);
-          // A phase of another role has a session of its own.
+          // A phase of another role needs its own session.
           if (wanted.spawnMain) {
             story.do({ type: "spawnMain" });
             story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
@@ -147,7 +147,7 @@ describe("the schedule", () => {
     );
   });
 
-  it("reaches every status and most event types in these walks, so that the laws are not kept by standing still", () => {
+  it("reaches every status and most event types in these walks, so that the properties are not vacuous", () => {
     const statuses = new Set<string>();
     const types = new Set<string>();
     fc.assert(

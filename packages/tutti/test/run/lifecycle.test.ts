@@ -7,8 +7,8 @@ const verifying = makeTemplate({ phases: { verification: { enabled: true } } });
 const PASSED = { phase: "verification", data: { status: "passed" } } as const;
 const MERGED = { phase: "aggregation", data: { status: "success", summary: "one whole" } } as const;
 
-describe("the five phases", () => {
-  it("go from created to completed, each step by a parsed answer or the person's word (D4-003, D4-005, D4-555..D4-560)", () => {
+describe("The five phases", () => {
+  it("lead from created to completed, each step by a parsed answer or an order of the user (D4-003, D4-005, D4-555..D4-560)", () => {
     const story = new Story(verifying);
     const statuses = [story.run.status];
     const note = () => statuses.at(-1) === story.run.status || statuses.push(story.run.status);
@@ -61,7 +61,7 @@ describe("the five phases", () => {
     });
   });
 
-  it("break one request into parallel tasks and bring their results together (D4-001)", () => {
+  it("split one request into parallel tasks and merge their results (D4-001)", () => {
     const story = new Story().execute([{ id: "a" }, { id: "b" }, { id: "c", dependencies: ["a", "b"] }]);
     expect(schedule(story.run, { freeSlots: 9 }, story.now).spawn).toEqual(["a", "b"]);
     story.spawn("a");
@@ -81,13 +81,13 @@ describe("the five phases", () => {
     });
   });
 
-  it("confirming is a status within the planning phase, not a phase (E21)", () => {
+  it("include the status confirming within the planning phase (E21)", () => {
     const story = new Story().plan([{ id: "a" }]);
     expect(story.run.status).toBe("confirming");
     expect(story.run.currentPhase).toBe("taskPlanning");
   });
 
-  it("do not merge before every task has ended and every result is in the branch (D4-295)", () => {
+  it("start no aggregation before every task has ended and every result is merged (D4-295)", () => {
     const story = new Story().execute([{ id: "a" }, { id: "b" }]);
     story.spawn("a");
     story.spawn("b");
@@ -99,7 +99,7 @@ describe("the five phases", () => {
     expect(story.run.status).toBe("aggregating");
   });
 
-  it("leave out aggregation when there is one task, and end without verification when the template has none", () => {
+  it("skip aggregation for a single task, and skip verification if the template has none", () => {
     const story = new Story(makeTemplate({ phases: { verification: { enabled: false } } })).execute([{ id: "a" }]);
     story.spawn("a");
     story.succeed("a");
@@ -107,7 +107,7 @@ describe("the five phases", () => {
     expect(story.run.status).toBe("completed");
   });
 
-  it("end in error when verification says failed", () => {
+  it("end in error if verification reports failed", () => {
     const story = new Story(verifying).execute([{ id: "a" }]);
     story.spawn("a");
     story.succeed("a");
@@ -118,8 +118,8 @@ describe("the five phases", () => {
   });
 });
 
-describe("an answer that cannot be used", () => {
-  it("is asked for again twice with what was wrong, then the run has failed", () => {
+describe("An unusable answer", () => {
+  it("is requested twice more with its problems, then the run fails", () => {
     const story = new Story();
     story.do({ type: "start", base: "base", warnings: [] });
     story.do({ type: "spawnMain" });
@@ -133,7 +133,7 @@ describe("an answer that cannot be used", () => {
     expect(story.run.errors.at(-1)!.error).toContain("never");
   });
 
-  it("such as a plan with a cycle, an unknown dependency or a double id is shown with its errors after two more tries, and cannot be confirmed", () => {
+  it("such as a plan with a cycle, an unknown dependency or a duplicate id is presented with its errors after two more tries and cannot be confirmed", () => {
     const bad = taskList([
       { id: "a", dependencies: ["b"] },
       { id: "b", dependencies: ["a"] },
@@ -150,12 +150,12 @@ describe("an answer that cannot be used", () => {
     story.answerMain(bad);
     expect(story.run.status).toBe("confirming");
     expect(story.run.planErrors.join()).toContain("a → b → a");
-    const before = story.run;
+    const unchanged = story.run;
     expect(() => story.do({ type: "confirm" })).toThrow(expect.objectContaining({ code: "invalid_plan" }));
-    expect(story.run).toBe(before);
+    expect(story.run).toBe(unchanged);
   });
 
-  it("of a worker is asked for again in the same session, then the task has failed and the rest goes on", () => {
+  it("of a worker is requested again in the same session, then only that task fails", () => {
     const story = new Story().execute([{ id: "a" }, { id: "b", dependencies: ["a"] }, { id: "c" }]);
     story.spawn("a");
     for (let i = 0; i < 3; i++) story.answerWorker("a", null, { problems: ["no block"] });
@@ -176,7 +176,7 @@ describe("an answer that cannot be used", () => {
   });
 });
 
-describe("data that no session could give", () => {
+describe("Data that no session gave", () => {
   const failedAnalysis = () => {
     const story = new Story();
     story.do({ type: "start", base: "base", warnings: [] });
@@ -187,7 +187,7 @@ describe("data that no session could give", () => {
     return story;
   };
 
-  it("can be supplied by the person, and the run goes on where it had failed (D0-081)", () => {
+  it("can be supplied by the user, and the run continues where it failed (D0-081)", () => {
     const story = failedAnalysis();
     expect(story.run).toMatchObject({ status: "error", inbox: { item_1: { kind: "data", phase: "analysis" } } });
     story.do({
@@ -205,7 +205,7 @@ describe("data that no session could give", () => {
     expect(schedule(story.run, { freeSlots: 1 }, story.now).spawnMain).toBe(true);
   });
 
-  it("is not taken for another phase, twice, or as words", () => {
+  it("is rejected for another phase, the second time, and as text", () => {
     const story = failedAnalysis();
     const refusal = expect.objectContaining({ code: "wrong_state" });
     expect(() =>
@@ -222,8 +222,8 @@ describe("data that no session could give", () => {
   });
 });
 
-describe("a report is a claim", () => {
-  it("a success without a tool call and without a change is a failure, unless the template accepts it", () => {
+describe("A worker's report", () => {
+  it("of success without a tool call or a change is a failure, unless the template accepts it", () => {
     const claim = { phase: "completion", data: { task_id: "a", status: "success" } } as const;
     const nothing = { commit: "base", files: [], head: null };
     const strict = new Story().execute([{ id: "a" }]);
@@ -240,7 +240,7 @@ describe("a report is a claim", () => {
     expect(lenient.run.workers["a"]!.status).toBe("completed");
   });
 
-  it("partial counts as completed, is named among the causes and degrades the run", () => {
+  it("of partial success counts as completed, is listed among the causes and degrades the run", () => {
     const story = new Story(makeTemplate({ phases: { verification: { enabled: false } } })).execute([{ id: "a" }]);
     story.spawn("a");
     const work = { commit: "c", files: ["x"], head: null };
@@ -257,7 +257,7 @@ describe("a report is a claim", () => {
     });
   });
 
-  it("an open conflict degrades the run", () => {
+  it("whose work conflicts degrades the run", () => {
     const story = new Story(
       makeTemplate({ phases: { aggregation: { enabled: false }, verification: { enabled: false } } }),
     ).execute([{ id: "a" }]);
@@ -272,21 +272,21 @@ describe("a report is a claim", () => {
     });
   });
 
-  it("of a session that no longer counts changes nothing", () => {
+  it("from an outdated session changes nothing", () => {
     const story = new Story().execute([{ id: "a" }]);
     story.spawn("a");
     const old = story.run.workers["a"]!.sessionId;
     story.do({ type: "lost", sessionId: old, reason: "gone", counted: true });
     story.spawn("a");
     expect(story.run.workers["a"]).toMatchObject({ attempt: 2, retryCount: 0 });
-    const before = story.run;
+    const unchanged = story.run;
     const answer = { phase: "completion" as const, data: { task_id: "a", status: "success" as const } };
     const late = turnOver(answer, { work: { commit: "c", files: ["x"], head: null } });
     expect(story.do({ type: "turnOver", sessionId: old, turn: 1, over: late })).toEqual([]);
-    expect(story.run).toBe(before);
+    expect(story.run).toBe(unchanged);
   });
 
-  it("of a task that is completed already changes nothing", () => {
+  it("for a completed task changes nothing", () => {
     const story = new Story().execute([{ id: "a" }, { id: "b" }]);
     story.spawn("a");
     const { sessionId } = story.run.workers["a"]!;
@@ -297,8 +297,8 @@ describe("a report is a claim", () => {
   });
 });
 
-describe("sessions that vanish", () => {
-  it("are attempted anew without counting as a retry, and give up after three losses in a row that nobody ordered", () => {
+describe("A lost session", () => {
+  it("is replaced without counting as a retry, and the task fails after three counted losses in a row", () => {
     const story = new Story().execute([{ id: "a" }]);
     for (let attempt = 1; attempt <= 3; attempt++) {
       story.spawn("a");
@@ -316,7 +316,7 @@ describe("sessions that vanish", () => {
     });
   });
 
-  it("because we stopped them are attempted anew as often as it takes", () => {
+  it("that the engine stopped is replaced without a limit", () => {
     const story = new Story().execute([{ id: "a" }]);
     for (let i = 0; i < 10; i++) {
       story.spawn("a");
@@ -326,7 +326,7 @@ describe("sessions that vanish", () => {
     expect(story.run.workers["a"]).toMatchObject({ attempt: 11, status: "running" });
   });
 
-  it("as main session in the middle of a phase are replaced, and the phase is asked again", () => {
+  it("of the main agent is replaced in the middle of a phase, and the phase is asked again", () => {
     const story = new Story();
     story.do({ type: "start", base: "base", warnings: [] });
     story.do({ type: "spawnMain" });
@@ -340,8 +340,8 @@ describe("sessions that vanish", () => {
   });
 });
 
-describe("time", () => {
-  it("a worker times out counted from its start, not from its last word", () => {
+describe("A session", () => {
+  it("times out counted from its start, not from its last output", () => {
     const story = new Story(makeTemplate({ config: { workerTimeout: 20_000 } })).execute([{ id: "a" }]);
     story.spawn("a");
     const { sessionId, startedAt } = story.run.workers["a"]!;
@@ -352,7 +352,7 @@ describe("time", () => {
     expect(story.run.workers["a"]).toMatchObject({ status: "timeout", error: "Worker timed out after 20000ms" });
   });
 
-  it("stands still while a session waits for a person", () => {
+  it("has no deadline while it waits for the user", () => {
     const story = new Story(makeTemplate({ config: { workerTimeout: 20_000 } })).execute([{ id: "a" }]);
     story.spawn("a");
     const { sessionId, startedAt } = story.run.workers["a"]!;
@@ -365,7 +365,7 @@ describe("time", () => {
     ]);
   });
 
-  it("a question that was put before an engine's death is not put again", () => {
+  it("that repeats a question after its adoption creates no second item", () => {
     const story = new Story().execute([{ id: "a" }]);
     story.spawn("a");
     const { sessionId } = story.run.workers["a"]!;
@@ -374,7 +374,7 @@ describe("time", () => {
     expect(story.do({ type: "asked", sessionId, askId: "q", itemId: "item_2", question: "Which one?" })).toEqual([]);
   });
 
-  it("an answer that came too late for its session is given to the next one that asks the same", () => {
+  it("gets the user's answer to the same question of its lost predecessor", () => {
     const story = new Story().execute([{ id: "a" }]);
     story.spawn("a");
     const first = story.run.workers["a"]!.sessionId;
@@ -390,7 +390,7 @@ describe("time", () => {
     expect(Object.keys(story.run.inbox)).toEqual(["item_3"]);
   });
 
-  it("gives a phase that takes too long one more session, then the run has failed", () => {
+  it("that times out in a phase is replaced once, then the run fails", () => {
     const story = new Story();
     story.do({ type: "start", base: "base", warnings: [] });
     for (const status of ["analyzing", "error"]) {
@@ -403,21 +403,21 @@ describe("time", () => {
   });
 });
 
-describe("a person's order that the state does not allow", () => {
-  it("is refused with wrong_state and changes nothing", () => {
+describe("An order of the user", () => {
+  it("is rejected with wrong_state and changes nothing if the state does not allow it", () => {
     const refusal = expect.objectContaining({ code: "wrong_state" });
     const story = new Story();
     expect(() => story.do({ type: "confirm" })).toThrow(refusal);
     story.plan([{ id: "a" }]);
-    const before = story.run;
+    const unchanged = story.run;
     expect(() => story.do({ type: "start", base: "x", warnings: [] })).toThrow(refusal);
-    expect(story.run).toBe(before);
+    expect(story.run).toBe(unchanged);
     story.do({ type: "cancel" });
     expect(() => story.do({ type: "cancel" })).toThrow(refusal);
     expect(() => story.do({ type: "confirm" })).toThrow(refusal);
   });
 
-  it("cancelled, counts what ran as cancelled and the rest as never started", () => {
+  it("to cancel counts active tasks as cancelled and the rest as never started", () => {
     const story = new Story().execute([{ id: "a" }, { id: "b" }, { id: "c" }]);
     story.spawn("a");
     story.spawn("b");

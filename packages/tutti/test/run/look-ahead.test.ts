@@ -26,7 +26,7 @@ const plans = (priorities: fc.Arbitrary<number>): fc.Arbitrary<Task[]> =>
       }),
     );
 
-/** How long the plan takes when the first in the order that can start does, whenever a worker is free. */
+/** Simulates the plan: a free worker takes the first task in the order that can start. */
 function makespan(tasks: readonly Task[], order: readonly string[], workers: number): number {
   const byId = new Map(tasks.map((each) => [each.id, each]));
   const ends = new Map<string, number>();
@@ -49,7 +49,7 @@ const byChain = (tasks: readonly Task[]): string[] => {
   return tasks.toSorted((a, b) => a.priority - b.priority || ahead.get(b.id)! - ahead.get(a.id)!).map(({ id }) => id);
 };
 
-describe("the order of starting", () => {
+describe("`mostUrgentFirst`", () => {
   it("names every task once, by priority first", () => {
     fc.assert(
       fc.property(plans(fc.integer({ min: 1, max: 3 })), fc.integer({ min: 1, max: 6 }), (tasks, workers) => {
@@ -61,7 +61,7 @@ describe("the order of starting", () => {
     );
   });
 
-  it("takes no longer than starting by the length of the chain behind", () => {
+  it("takes no longer than an order by chain length", () => {
     fc.assert(
       fc.property(plans(fc.integer({ min: 4, max: 6 })), fc.integer({ min: 1, max: 6 }), (tasks, workers) => {
         const ours = makespan(tasks, mostUrgentFirst(tasks, workers), workers);
@@ -70,18 +70,18 @@ describe("the order of starting", () => {
     );
   });
 
-  it("looks at what the workers could do meanwhile, not only at chains", () => {
-    // With the long one first, two workers need 5; when it comes after `b`, nobody ever waits.
+  it("considers the number of workers, not only the chains", () => {
+    // With the long task first, two workers need 5. If it starts after `b`, no worker is ever idle.
     const tasks = [task("long", 3), task("b", 1), task("c", 2), task("d", 2, ["b"])];
     expect(makespan(tasks, byChain(tasks), 2)).toBe(5);
     expect(makespan(tasks, mostUrgentFirst(tasks, 2), 2)).toBe(4);
   });
 
-  it("is that of the plan where nothing else tells two tasks apart", () => {
+  it("keeps the order of the plan for otherwise equal tasks", () => {
     expect(mostUrgentFirst([task("b", 1), task("a", 1), task("c", 1)], 2)).toEqual(["b", "a", "c"]);
   });
 
-  it("is found for a plan of any size", () => {
+  it("handles a plan of any size", () => {
     const wide = Array.from({ length: 100_000 }, (_, i) => task(`t${i}`, i % 7, i === 0 ? [] : ["t0"]));
     expect(mostUrgentFirst(wide, 20)).toHaveLength(100_000);
   });

@@ -1,4 +1,4 @@
-// Runs for the tests of the rules: a template without files, plans, and a driver that keeps log and state together.
+// Helpers for tests of the rules: a template, plans, and `Story`, which applies commands and keeps the log.
 import { apply } from "../../src/run/apply.ts";
 import type { Command, TurnOver } from "../../src/run/command.ts";
 import { decide } from "../../src/run/decide.ts";
@@ -28,7 +28,7 @@ export interface PlannedTask {
   priority?: number;
 }
 
-/** One run and its log, moved by commands at a clock of its own. */
+/** One run with its log and its own clock, driven by commands. */
 export class Story {
   run: Run;
   readonly log: LoggedEvent[] = [];
@@ -59,7 +59,7 @@ export class Story {
     return placed;
   }
 
-  /** Decides and applies; returns the new events. */
+  /** Decides a command, applies the events and returns them. */
   do(command: Command, afterMs = 10): RunEvent[] {
     this.now += afterMs;
     const events = decide(this.run, command, this.now);
@@ -105,7 +105,7 @@ export class Story {
     return this.do({ type: "merged", taskId, commit: this.run.workers[taskId]!.commit!, head: `head-after-${taskId}` });
   }
 
-  /** As far as a plan that waits to be confirmed. */
+  /** Advances the run to a plan that waits for its confirmation. */
   plan(tasks: PlannedTask[]): this {
     this.do({ type: "start", base: "base", warnings: [] });
     this.do({ type: "spawnMain" });

@@ -1,26 +1,25 @@
-// What a person says to a session while it works.
 import { describe, expect, it } from "vitest";
 import { Story, taskList } from "./make-run.ts";
 import { fold } from "../../src/run/apply.ts";
 
 const analysis = { phase: "analysis", data: { summary: "found", recommended_splits: 1 } } as const;
 const say = (story: Story, text: string, taskId: string | null = null) => story.do({ type: "message", taskId, text });
-const told = (story: Story) => story.run.messages.map(({ told: isTold }) => isTold);
+const delivered = (story: Story) => story.run.messages.map(({ told }) => told);
 
-describe("a message", () => {
-  it("before a turn is told with it, and costs no turn of its own", () => {
+describe("A message", () => {
+  it("before a turn is included in that turn and costs no extra turn", () => {
     const story = new Story();
     say(story, "be brief");
     story.do({ type: "start", base: "base", warnings: [] });
     story.do({ type: "spawnMain" });
-    expect(told(story)).toEqual([false]);
+    expect(delivered(story)).toEqual([false]);
     story.do({ type: "ready", sessionId: story.run.main!.sessionId, start: "base" });
-    expect(told(story)).toEqual([true]);
+    expect(delivered(story)).toEqual([true]);
     story.answerMain(analysis);
     expect([story.run.turns, story.run.currentPhase]).toEqual([2, "taskPlanning"]);
   });
 
-  it("during a turn of the main session makes its answer not count, once, and uses up no try", () => {
+  it("during a turn of the main session discards its answer once and uses up no try", () => {
     const story = new Story().plan([{ id: "a" }]);
     story.do({ type: "requestChanges", text: "smaller" });
     say(story, "and in English");
@@ -29,12 +28,12 @@ describe("a message", () => {
     const [ended] = story.answerMain(taskList([{ id: "b" }]));
     expect(ended).toMatchObject({ type: "turn:ended", data: { ending: { kind: "interrupted" }, problems: [] } });
     expect(story.run).toMatchObject({ status: "planning", turns: before + 1, owed: { try: 1 } });
-    expect(told(story)).toEqual([true, true]);
+    expect(delivered(story)).toEqual([true, true]);
     story.answerMain(taskList([{ id: "b" }]));
     expect([story.run.status, story.run.tasks.map(({ id }) => id)]).toEqual(["confirming", ["b"]]);
   });
 
-  it("to one worker leaves the others and the main session alone", () => {
+  it("to one worker does not affect the other sessions", () => {
     const story = new Story().execute([{ id: "a" }, { id: "b" }]);
     for (const id of ["a", "b"]) story.spawn(id);
     say(story, "with care", "a");
@@ -46,7 +45,7 @@ describe("a message", () => {
     expect(story.run.workers["a"]!.status).toBe("completed");
   });
 
-  it("does not hide how a turn broke off", () => {
+  it("does not hide how a turn failed", () => {
     const story = new Story().execute([{ id: "a" }]);
     story.spawn("a");
     say(story, "with care", "a");
@@ -54,7 +53,7 @@ describe("a message", () => {
     expect(story.run.workers["a"]).toMatchObject({ status: "failed", error: "exit code 3" });
   });
 
-  it("to a worker that is paused, or lost, is told when it goes on", () => {
+  it("to a paused or lost worker is included when it continues", () => {
     const story = new Story().execute([{ id: "a" }]);
     story.spawn("a");
     const { sessionId } = story.run.workers["a"]!;
@@ -62,24 +61,24 @@ describe("a message", () => {
     story.answerWorker("a", null, { ending: { kind: "interrupted", detail: "" } });
     say(story, "with care", "a");
     story.do({ type: "resumeWorker", sessionId });
-    expect(told(story)).toEqual([true]);
+    expect(delivered(story)).toEqual([true]);
     say(story, "and soon", "a");
     story.do({ type: "lost", sessionId, reason: "gone", counted: true });
-    expect(told(story)).toEqual([true, false]);
+    expect(delivered(story)).toEqual([true, false]);
     story.spawn("a");
-    expect(told(story)).toEqual([true, true]);
+    expect(delivered(story)).toEqual([true, true]);
     story.succeed("a");
     expect(story.run.workers["a"]!.status).toBe("completed");
   });
 
-  it("makes a known result of the task not good enough", () => {
+  it("keeps the task from reusing an earlier result", () => {
     const story = new Story().execute([{ id: "a" }, { id: "b" }]);
     say(story, "differently", "a");
     for (const id of ["a", "b"]) story.do({ type: "spawn", taskId: id });
     expect([story.run.workers["a"]!.anew, story.run.workers["b"]!.anew]).toEqual([true, false]);
   });
 
-  it("is refused where nobody can hear it, and folds from the log like everything else", () => {
+  it("is rejected if no session can receive it, and folds from the log", () => {
     const story = new Story().execute([{ id: "a" }]);
     expect(() => say(story, "hello", "z")).toThrow(expect.objectContaining({ code: "task_not_found" }));
     story.spawn("a");

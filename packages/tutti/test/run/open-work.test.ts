@@ -1,4 +1,4 @@
-// What is open, as it is kept along with the state, against what one finds by looking at every task and worker.
+// Compares the incremental index `openWork` with a full scan of tasks and workers.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story, type PlannedTask } from "./make-run.ts";
@@ -12,7 +12,7 @@ import { outlineOf } from "../../src/run/outline.ts";
 import { schedule } from "../../src/run/schedule.ts";
 import type { Run } from "../../src/schema/run.ts";
 
-/** Found the long way round, without anything that is kept. */
+/** Computes the index by a full scan, without the cache. */
 function lookEverywhere(run: Run) {
   const waits = run.tasks.filter(({ id }) => taskStanding(run, id) === "neverStarted");
   const needs = (id: string) => run.tasks.find((task) => task.id === id)!.dependencies;
@@ -56,13 +56,13 @@ function counts(map: NumberMap<number>): [number, number][] {
   return all;
 }
 
-describe("the open work of a run", () => {
-  it("is after every step what one finds by looking at every task, and what it would be if made anew", () => {
+describe("`openWork`", () => {
+  it("equals a full scan and a rebuilt index after every step", () => {
     fc.assert(
       fc.property(settings, (setting) => {
         walk(setting, (before, { run }) => {
           expect(shown(openWork(run))).toEqual(lookEverywhere(run));
-          // A copy has no past.
+          // A copy has no known predecessor.
           expect(shown(openWork({ ...run }))).toEqual(shown(openWork(run)));
           expect(shown(openWork(before))).toEqual(lookEverywhere(before));
         });
@@ -70,7 +70,7 @@ describe("the open work of a run", () => {
     );
   });
 
-  it("is the same whether it is asked for after every event or only at the end", () => {
+  it("is the same whether it is read after every event or only at the end", () => {
     fc.assert(
       fc.property(settings, fc.nat({ max: 10 }), (setting, every) => {
         const { log } = walk(setting, () => {});
@@ -84,7 +84,7 @@ describe("the open work of a run", () => {
     );
   });
 
-  it("goes two ways from one state", () => {
+  it("can be advanced in two ways from one state", () => {
     const story = new Story().execute([{ id: "a" }, { id: "b" }]);
     story.spawn("a");
     const fork = story.run;
@@ -95,7 +95,7 @@ describe("the open work of a run", () => {
     for (const run of [fork, done, story.run, fork]) expect(shown(openWork(run))).toEqual(lookEverywhere(run));
   });
 
-  it("counts a task that many wait for, and one that waits for many, once per edge", () => {
+  it("counts every dependency edge once", () => {
     const wide = Array.from({ length: 100 }, (_, i): PlannedTask => ({ id: `w${i}`, dependencies: ["root"] }));
     const join = { id: "join", dependencies: wide.map(({ id }) => id) };
     const story = new Story(makeTemplate({ config: { maxWorkers: 20 } })).execute([{ id: "root" }, ...wide, join]);
@@ -114,7 +114,7 @@ describe("the open work of a run", () => {
     expect(openWork(story.run).ready.values()).toEqual(["join"]);
   });
 
-  it("knows the session of the newest attempt only", () => {
+  it("knows only the session of the newest attempt", () => {
     const story = new Story().execute([{ id: "a" }, { id: "b" }]);
     story.spawn("a");
     const { sessionId } = story.run.workers["a"]!;

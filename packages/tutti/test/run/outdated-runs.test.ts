@@ -1,4 +1,3 @@
-// Which runs retention removes: never one that is not over or that waits for a person, and none that any rule keeps.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { outdatedRuns, type KeepRules } from "../../src/run/outdated-runs.ts";
@@ -14,7 +13,7 @@ const row = (id: string, daysAgo: number, status: RunStatus = "completed") => ({
 const outdated = (rows: ReturnType<typeof row>[], keep: KeepRules, waiting: string[] = []) =>
   outdatedRuns(rows, (id) => waiting.includes(id), keep, now);
 
-describe("runs that nobody wants to keep", () => {
+describe("`outdatedRuns`", () => {
   const rows = [row("d", 1), row("a", 40, "error"), row("c", 20, "cancelled"), row("b", 31), row("old", 90, "paused")];
 
   it.each<[KeepRules, string[]]>([
@@ -24,15 +23,15 @@ describe("runs that nobody wants to keep", () => {
     [{ days: 30, keepRuns: 3 }, ["a"]],
     [{ days: 10, keepRuns: 0 }, ["a", "b", "c"]],
     [{ keepRuns: 10 }, []],
-  ])("are, by %j, the oldest first", (keep, ids) => {
+  ])("selects by %j, oldest first", (keep, ids) => {
     expect(outdated(rows, keep)).toEqual(ids);
   });
 
-  it("are never among those that wait for a person", () => {
+  it("never selects a run with open inbox items", () => {
     expect(outdated(rows, { days: 30 }, ["a"])).toEqual(["b"]);
   });
 
-  it("are over, and no rule keeps them, whatever runs there are", () => {
+  it("selects exactly the ended runs that no rule keeps", () => {
     const rowsOf = fc.uniqueArray(
       fc.record({
         id: fc.string(),

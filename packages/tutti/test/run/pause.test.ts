@@ -1,15 +1,14 @@
-// Pausing, resuming and cancelling, of runs and of single workers.
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story, taskList } from "./make-run.ts";
 import { deadlines, schedule } from "../../src/run/schedule.ts";
 import { ORCHESTRATOR_STATUS } from "../../src/schema/status.ts";
 
 const refusal = (story: Story, command: Parameters<Story["do"]>[0]): string => {
-  const before = story.run;
+  const unchanged = story.run;
   try {
     story.do(command);
   } catch (error) {
-    expect(story.run).toBe(before);
+    expect(story.run).toBe(unchanged);
     return (error as { code: string }).code;
   }
   return "accepted";
@@ -17,8 +16,8 @@ const refusal = (story: Story, command: Parameters<Story["do"]>[0]): string => {
 
 const wanted = (story: Story) => schedule(story.run, { freeSlots: 9 }, story.now);
 
-describe("pausing a run", () => {
-  it("keeps where it was, and resuming goes back there (D4-271, D4-329, D4-330, D4-488, D4-489)", () => {
+describe("A pause of a run", () => {
+  it("remembers status and phase, and the resume restores them (D4-271, D4-329, D4-330, D4-488, D4-489)", () => {
     const story = new Story().execute([{ id: "a" }, { id: "b" }]);
     story.spawn("a");
     expect(story.do({ type: "pause" })[0]).toMatchObject({
@@ -37,7 +36,7 @@ describe("pausing a run", () => {
     expect(story.run).toMatchObject({ status: "running", pausedFrom: null });
   });
 
-  it("starts nothing, pauses the workers with it and lets their times stand still (E24, E25)", () => {
+  it("starts nothing, pauses its workers and stops their timeouts (E24, E25)", () => {
     const story = new Story(makeTemplate({ config: { workerTimeout: 10_000 } })).execute([{ id: "a" }, { id: "b" }]);
     story.spawn("a");
     story.do({ type: "pause" });
@@ -51,7 +50,7 @@ describe("pausing a run", () => {
     expect(wanted(story).spawn).toEqual(["b"]);
   });
 
-  it("pauses a worker that comes up meanwhile, but not one that the person paused before (E24)", () => {
+  it("includes a worker that becomes ready meanwhile, but not one that the user paused before (E24)", () => {
     const story = new Story().execute([{ id: "a" }, { id: "b" }]);
     story.spawn("a");
     story.do({ type: "pauseWorker", sessionId: story.run.workers["a"]!.sessionId });
@@ -64,7 +63,7 @@ describe("pausing a run", () => {
     expect(story.run.workers["a"]).toMatchObject({ status: "paused", pausedBy: "person" });
   });
 
-  it("is possible in every status between start and end and refused in all others, changing nothing (D4-329, D4-330, D4-563/E22, E23)", () => {
+  it("is possible in every status between start and end, and rejected in all others without a change (D4-329, D4-330, D4-563/E22, E23)", () => {
     const pausable = ["analyzing", "planning", "confirming", "spawning", "running", "aggregating", "verifying"];
     const template = makeTemplate({ phases: { verification: { enabled: true } } });
     const reached = new Set<string>();
@@ -112,7 +111,7 @@ describe("pausing a run", () => {
     );
   });
 
-  it("lets a turn that was interrupted be put again, with what had been done, and counts no try (E24)", () => {
+  it("repeats an interrupted turn with its unfinished work and counts no try (E24)", () => {
     const story = new Story().execute([{ id: "a" }]);
     story.spawn("a");
     story.do({ type: "pause" });
@@ -123,7 +122,7 @@ describe("pausing a run", () => {
     expect(story.run.workers["a"]!.session.turn).toMatchObject({ number: 2, try: 1 });
   });
 
-  it("takes what a session finished just before it heard of the pause", () => {
+  it("accepts the answer of a session that finished just before the interrupt", () => {
     const story = new Story().execute([{ id: "a" }, { id: "b" }]);
     story.spawn("a");
     story.do({ type: "pause" });
@@ -134,7 +133,7 @@ describe("pausing a run", () => {
     expect(story.run.status).toBe("running");
   });
 
-  it("goes on in the phase that an answer during the pause led to", () => {
+  it("resumes in the phase that an answer during the pause led to", () => {
     const story = new Story();
     story.do({ type: "start", base: "base", warnings: [] });
     story.do({ type: "spawnMain" });
@@ -149,8 +148,8 @@ describe("pausing a run", () => {
   });
 });
 
-describe("a single worker", () => {
-  it("is paused and resumed, keeping its place, its times standing still (D4-356, D4-357, D4-500, D4-501, D4-569)", () => {
+describe("A single worker", () => {
+  it("is paused and resumed, keeps its slot, and its timeout stops (D4-356, D4-357, D4-500, D4-501, D4-569)", () => {
     const story = new Story(makeTemplate({ config: { maxWorkers: 1 } })).execute([{ id: "a" }, { id: "b" }]);
     story.spawn("a");
     const { sessionId } = story.run.workers["a"]!;
@@ -164,7 +163,7 @@ describe("a single worker", () => {
     expect(story.run.workers["a"]).toMatchObject({ status: "running", session: { waitedMs: 1000, pausedAt: null } });
   });
 
-  it("is cancelled for good, frees its place, and what needs it is blocked (D4-257, D4-355, D4-502, D4-568)", () => {
+  it("is cancelled for good, frees its slot, and its dependents are blocked (D4-257, D4-355, D4-502, D4-568)", () => {
     const story = new Story(makeTemplate({ config: { maxWorkers: 1 } })).execute([
       { id: "a" },
       { id: "b" },
@@ -182,7 +181,7 @@ describe("a single worker", () => {
     expect(refusal(story, { type: "pauseWorker", sessionId: "nobody" })).toBe("worker_not_found");
   });
 
-  it("is cancelled while it is being started, and while it is paused (D4-257)", () => {
+  it("can be cancelled while it is spawning and while it is paused (D4-257)", () => {
     for (const state of ["spawning", "paused"]) {
       const story = new Story(makeTemplate({ config: { maxWorkers: 1 } })).execute([{ id: "a" }, { id: "b" }]);
       story.do({ type: "spawn", taskId: "a" });
@@ -199,7 +198,7 @@ describe("a single worker", () => {
     }
   });
 
-  it("cannot be resumed by itself while the whole run is paused", () => {
+  it("cannot be resumed while the whole run is paused", () => {
     const story = new Story().execute([{ id: "a" }]);
     story.spawn("a");
     story.do({ type: "pause" });
@@ -207,8 +206,8 @@ describe("a single worker", () => {
   });
 });
 
-describe("cancelling a run", () => {
-  it("is possible in any status but an end, ends its workers and takes back what it asked (D4-331, D4-490, D4-564)", () => {
+describe("Cancelling a run", () => {
+  it("is possible in every status but an end, cancels its workers and withdraws its inbox items (D4-331, D4-490, D4-564)", () => {
     const story = new Story().execute([{ id: "a" }, { id: "b" }]);
     story.spawn("a");
     const { sessionId } = story.run.workers["a"]!;
@@ -233,8 +232,8 @@ describe("cancelling a run", () => {
   });
 });
 
-describe("a clock that jumped, or a machine that slept", () => {
-  it("gives every session the time back that nobody could use", () => {
+describe("A clock jump or a sleep of the machine", () => {
+  it("extends the deadline of every session by the lost time", () => {
     const story = new Story(makeTemplate({ config: { workerTimeout: 10_000 } })).execute([{ id: "a" }]);
     story.spawn("a");
     const { sessionId } = story.run.workers["a"]!;

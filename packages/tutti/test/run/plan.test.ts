@@ -1,4 +1,3 @@
-// The plan: how it is read, shown, changed, confirmed or sent back.
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story, taskList, type PlannedTask } from "./make-run.ts";
 import { census } from "../../src/run/census.ts";
@@ -32,8 +31,8 @@ const code = (act: () => unknown): string => {
 };
 const wanted = (story: Story) => schedule(story.run, { freeSlots: 9 }, story.now).spawn;
 
-describe("a plan that is ready", () => {
-  it("waits in confirming for the person's word, told once with its groups (D4-022, D4-026, D4-027, D4-028, D4-030, D4-031, D4-032, D4-492, D4-579, D4-580/E19)", () => {
+describe("A plan", () => {
+  it("waits in confirming for the user and is published once with its groups (D4-022, D4-026, D4-027, D4-028, D4-030, D4-031, D4-032, D4-492, D4-579, D4-580/E19)", () => {
     const story = new Story().plan([
       { id: "t1" },
       { id: "t2" },
@@ -41,8 +40,8 @@ describe("a plan that is ready", () => {
       { id: "t4", dependencies: ["t1", "t2"] },
       { id: "t5", dependencies: ["t4"] },
     ]);
-    const told = story.log.filter(({ type }) => type === "orchestrator:tasksReady");
-    expect(told).toMatchObject([
+    const published = story.log.filter(({ type }) => type === "orchestrator:tasksReady");
+    expect(published).toMatchObject([
       {
         data: {
           id: story.run.id,
@@ -60,12 +59,12 @@ describe("a plan that is ready", () => {
     expect(story.run).toMatchObject({ status: "spawning", currentPhase: "workerExecution" });
   });
 
-  it("goes on by itself when the template says autoSpawn (E15)", () => {
+  it("is confirmed automatically if the template sets autoSpawn (E15)", () => {
     const story = new Story(makeTemplate({ config: { autoSpawn: true } })).plan([{ id: "a" }]);
     expect(story.run.status).toBe("spawning");
   });
 
-  it("does not go on by itself when it cannot be carried out", () => {
+  it("is not confirmed automatically if it is invalid", () => {
     const story = new Story(makeTemplate({ config: { autoSpawn: true } }));
     story.do({ type: "start", base: "base", warnings: [] });
     story.do({ type: "spawnMain" });
@@ -76,7 +75,7 @@ describe("a plan that is ready", () => {
     expect(story.run.planErrors).toHaveLength(1);
   });
 
-  it("is one record in the inbox with what it will take, and approving it confirms plan and budget together (D4-033)", () => {
+  it("is one inbox item with its estimate, and its approval confirms plan and budget together (D4-033)", () => {
     const story = new Story(makeTemplate({ config: { budget: { usd: 5 } } })).plan([{ id: "a" }, { id: "b" }]);
     const [item] = Object.values(story.run.inbox);
     expect(item).toMatchObject({
@@ -96,7 +95,7 @@ describe("a plan that is ready", () => {
     );
   });
 
-  it("is sent back with words, and another plan comes, to be asked for anew", () => {
+  it("is sent back with a text, and the next plan creates another item", () => {
     const story = new Story().plan([{ id: "a" }]);
     const [first] = Object.values(story.run.inbox);
     story.do({ type: "answer", itemId: first!.id, answer: { approve: false, text: "two tasks, please" } });
@@ -115,8 +114,8 @@ describe("a plan that is ready", () => {
   });
 });
 
-describe("changes to a plan", () => {
-  it("leave tasks out: what depends on them is blocked, unless they count as done (D4-034/E16, E17)", () => {
+describe("Changes to a plan", () => {
+  it("can skip tasks, whose dependents are blocked unless the tasks are satisfied (D4-034/E16, E17)", () => {
     const tasks = [{ id: "a" }, { id: "b", dependencies: ["a"] }, { id: "c" }];
     const blocked = confirm(tasks, { tasks: { a: { skip: true } } });
     expect(wanted(blocked)).toEqual(["c"]);
@@ -126,7 +125,7 @@ describe("changes to a plan", () => {
     expect(wanted(released)).toEqual(["b", "c"]);
   });
 
-  it("a task that the person left out does not make the run less of a success, and no task is nothing to do", () => {
+  it("that skip a task do not degrade the run, and a run without tasks completes", () => {
     const story = confirm([{ id: "a" }, { id: "b" }], { tasks: { a: { skip: true } } });
     story.spawn("b");
     story.succeed("b");
@@ -138,7 +137,7 @@ describe("changes to a plan", () => {
     });
   });
 
-  it("set priorities, words, scopes and dependencies, and add and remove tasks (D4-035, D4-036/E16)", () => {
+  it("can set priorities, texts, scopes and dependencies, and add and remove tasks (D4-035, D4-036/E16)", () => {
     const story = confirm([{ id: "a" }, { id: "b" }, { id: "c" }], {
       tasks: { b: { priority: 1, title: "B first", scope: ["b.md"] }, a: { dependencies: ["d"] } },
       added: [task("d", { priority: 2 })],
@@ -159,14 +158,14 @@ describe("changes to a plan", () => {
     ["an empty title", { tasks: { a: { title: "" } } }],
     ["a priority of 11", { tasks: { a: { priority: 11 } } }],
     ["no task at all", { removed: ["a", "b"] }],
-  ] as [string, PlanChanges][])("are refused as a whole with %s", (_, changes) => {
+  ] as [string, PlanChanges][])("are rejected as a whole with %s", (_, changes) => {
     const story = new Story().plan([{ id: "a" }, { id: "b" }]);
-    const before = story.run;
+    const unchanged = story.run;
     expect(code(() => story.do({ type: "confirm", changes }))).toBe("invalid_plan");
-    expect(story.run).toBe(before);
+    expect(story.run).toBe(unchanged);
   });
 
-  it("can make a plan sound that was not (E11)", () => {
+  it("can make an invalid plan valid (E11)", () => {
     const story = new Story();
     story.do({ type: "start", base: "base", warnings: [] });
     story.do({ type: "spawnMain" });
@@ -186,10 +185,10 @@ describe("changes to a plan", () => {
   });
 });
 
-describe("reading a plan", () => {
+describe("`readPlan`", () => {
   const plan = (tasks: object[], template = makeTemplate()) => readPlan({ tasks } as never, template);
 
-  it("demands a usable id, a title and a description of every task (D4-025)", () => {
+  it("requires a valid id, a title and a description of every task (D4-025)", () => {
     const whole = { id: "a", title: "t", description: "d" };
     expect(plan([whole]).errors).toEqual([]);
     expect(plan([{ ...whole, id: "a/b" }]).errors).toEqual(['"a/b" cannot be used as a task id']);
@@ -205,7 +204,7 @@ describe("reading a plan", () => {
     expect(plan([least]).tasks).toEqual([{ ...least, scope: [], priority: 5, dependencies: [] }]);
   });
 
-  it("warns of too few or too many tasks and of tasks without a scope, as the template sets it (E74)", () => {
+  it("warns of too few tasks, too many tasks and tasks without a scope, as the template sets it (E74)", () => {
     const scoped = { id: "a", title: "t", description: "d", scope: ["x"] };
     expect(plan([scoped]).warnings).toEqual([]);
     expect(plan([{ ...scoped, scope: [] }]).warnings).toEqual(["without a scope: a"]);
@@ -225,7 +224,7 @@ describe("reading a plan", () => {
     ).toEqual(["the plan has 2 tasks, fewer than 3", "no task depends on another"]);
   });
 
-  it("reads priorities with 1 as the highest, or the other way round where the template says so (D4-029/X01)", () => {
+  it("reads 1 as the highest priority, or 10 if the template says so (D4-029/X01)", () => {
     const rows = [1, 10, "critical", "low"].map((priority, i) => ({
       id: `t${i}`,
       title: "t",
@@ -238,10 +237,10 @@ describe("reading a plan", () => {
   });
 });
 
-describe("what a plan will take", () => {
+describe("`estimatePlan`", () => {
   const history = { samples: 10, msPerTask: 60_000, usdPerTask: 0.2, tokensPerTask: 1000, msByTitle: {} };
 
-  it("comes from what tasks took before: the longest chain or all of it over the workers, whichever is longer", () => {
+  it("uses the history: the longest chain or all work divided by the workers, whichever is longer", () => {
     const wide = Array.from({ length: 8 }, (_, i) => task(`t${i}`));
     expect(estimatePlan(wide, 4, history)).toMatchObject({
       basis: "history",
@@ -258,14 +257,14 @@ describe("what a plan will take", () => {
     expect(estimate.advice[0]).toContain("hardly be faster than one");
   });
 
-  it("says when tasks will not run side by side because they name the same files", () => {
+  it("warns of tasks that will not run in parallel because they name the same files", () => {
     const tasks = [task("a", { scope: ["src/x.ts"] }), task("b", { scope: ["src"] })];
     expect(estimatePlan(tasks, 4, history).advice).toEqual([
       "a and b name the same files and will not run at the same time",
     ]);
   });
 
-  it("uses what a task of the same title took in the same repository", () => {
+  it("uses the duration of a task with the same title in the same repository", () => {
     const { tasks } = readPlan({ tasks: [{ id: "a", title: "Known", description: "d" }] }, makeTemplate(), {
       Known: 180_000,
     });

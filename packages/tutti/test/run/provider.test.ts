@@ -1,5 +1,5 @@
-// What follows when an agent's provider refuses: one wait for all who have the same provider, no work thrown away, no
-// attempt used up; and where waiting cannot help, an end at once that says what to do.
+// Refusals of a provider: its sessions share one wait, lose no work and use up no attempt. If waiting cannot help, the task
+// fails at once with advice for the user.
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story } from "./make-run.ts";
 import { minutesOverAt, used } from "../../src/run/budget.ts";
@@ -25,15 +25,15 @@ const untilOf = (story: Story): number => story.run.refusals[PROVIDER]!.until;
 const waitUntil = (story: Story, at: number) => story.do({ type: "tick" }, at - story.now);
 const wanted = (story: Story) => schedule(story.run, { freeSlots: 9 }, story.now);
 
-describe("the provider of an agent", () => {
-  it("has a name that all agents of one program share", () => {
+describe("The provider of an agent", () => {
+  it("has one name for all agents of one program", () => {
     expect(providerOf("claude")).toBe("claude");
     expect(providerOf("acp:gemini --acp")).toBe("acp:gemini");
     expect(providerOf("acp:/usr/local/bin/gemini --acp --yolo")).toBe("acp:gemini");
     expect(providerOf("command:")).toBe("command:");
   });
 
-  it("is shared by agents whose names the person has chosen, as the run was told when it was made", () => {
+  it("is shared by user-defined agent names, as `orchestrator:created` maps them", () => {
     const template = makeTemplate({ phases: { workerExecution: { agent: "fast" } } });
     const story = new Story(template, { providers: { fast: PROVIDER } }).execute([{ id: "a" }, { id: "b" }]);
     story.spawn("a");
@@ -50,7 +50,7 @@ describe("the provider of an agent", () => {
   });
 });
 
-describe("the time for which everybody waits for a provider", () => {
+describe("Time in which all sessions wait for a provider", () => {
   const PHASE = 20_000;
   const budget = { minutes: 1 };
   const limited = () => {
@@ -62,7 +62,7 @@ describe("the time for which everybody waits for a provider", () => {
   };
   const minutes = (story: Story) => used(story.run, story.now).minutes * 60_000;
 
-  it("counts neither for the phase nor for the budget", () => {
+  it("counts against neither the phase nor the budget", () => {
     const story = limited();
     for (const id of ["a", "b"]) story.answerWorker(id, null, failing("overloaded", { retryAfterMs: 300_000 }));
     const [before, over] = [minutes(story), story.run.phaseSince! + PHASE];
@@ -78,7 +78,7 @@ describe("the time for which everybody waits for a provider", () => {
     expect(worker(story, "a").status, "from there on it counts again").toBe("timeout");
   });
 
-  it("counts while one of them is at work", () => {
+  it("counts while one session works", () => {
     const story = limited();
     story.answerWorker("a", null, failing("overloaded", { retryAfterMs: 300_000 }));
     const over = story.run.phaseSince! + PHASE;
@@ -87,7 +87,7 @@ describe("the time for which everybody waits for a provider", () => {
     expect(worker(story, "b").status).toBe("timeout");
   });
 
-  it("counts once where the run is paused meanwhile, or the clock is set", () => {
+  it("is subtracted once if the run is paused meanwhile or the clock jumps", () => {
     const story = limited();
     for (const id of ["a", "b"]) story.answerWorker(id, null, failing("overloaded", { retryAfterMs: 300_000 }));
     const [before, over] = [minutes(story), story.run.phaseSince! + PHASE];
@@ -102,8 +102,8 @@ describe("the time for which everybody waits for a provider", () => {
   });
 });
 
-describe("an overloaded provider", () => {
-  it("keeps the session and its work, and the same is asked again when the wait is over, as the same attempt", () => {
+describe("An overloaded provider", () => {
+  it("keeps the session and its work, and the turn is repeated after the wait within the same attempt", () => {
     const story = working();
     story.answerWorker("a", null, failing("overloaded"));
     expect(worker(story, "a")).toMatchObject({ status: "running", attempt: 1, retryCount: 0, losses: 0 });
@@ -119,7 +119,7 @@ describe("an overloaded provider", () => {
     expect(worker(story, "a")).toMatchObject({ status: "completed", attempt: 1 });
   });
 
-  it("is asked by one session when the wait is over, and by the others when that one got an answer", () => {
+  it("is probed by one session after the wait, and the others continue after its answer", () => {
     const story = working();
     for (const id of ["a", "b"]) story.answerWorker(id, null, failing("rate_limit"));
     expect(story.run.refusals[PROVIDER]!.count, "they were refused together").toBe(1);
@@ -133,7 +133,7 @@ describe("an overloaded provider", () => {
     expect(wanted(story).spawn).toEqual(["c"]);
   });
 
-  it("starts no new session before its time, wakes the run up then, and starts one to see", () => {
+  it("delays new sessions until the wait ends, then one session probes it", () => {
     const story = working({}, ["a", "b", "c", "d"]);
     story.answerWorker("a", null, failing("rate_limit", { retryAfterMs: 17_000 }));
     story.do({ type: "cancelWorker", sessionId: worker(story, "a").sessionId });
@@ -143,7 +143,7 @@ describe("an overloaded provider", () => {
     expect(wanted(story).spawn).toEqual(["c"]);
   });
 
-  it("is given at least the time it names, and longer ones each time where it names none", () => {
+  it("gets at least the wait that it requests, and growing waits if it requests none", () => {
     const named = working();
     named.answerWorker("a", null, failing("rate_limit", { retryAfterMs: 17_000 }));
     expect(untilOf(named) - named.now).toBeGreaterThanOrEqual(17_000);
@@ -152,7 +152,7 @@ describe("an overloaded provider", () => {
     const waits = [0, 1, 2, 3].map(() => {
       story.answerWorker("a", null, failing("overloaded"));
       const wait = untilOf(story) - story.now;
-      // The other one would show that the provider answers again.
+      // The other turn would show that the provider answers again.
       if (worker(story, "b").session.turn) story.do({ type: "cancelWorker", sessionId: worker(story, "b").sessionId });
       waitUntil(story, untilOf(story));
       return wait;
@@ -160,7 +160,7 @@ describe("an overloaded provider", () => {
     for (const [i, wait] of waits.entries()) expect(wait).toBeGreaterThanOrEqual(15_000 * 2 ** i);
   });
 
-  it("does not use up its patience, nor shorten a wait that was promised, by refusing many together", () => {
+  it("that refuses many turns together counts once and does not shorten the wait", () => {
     const ids = Array.from({ length: 12 }, (_, i) => `t${i}`);
     const story = new Story(makeTemplate({ config: { maxWorkers: 12 } })).execute(ids.map((id) => ({ id })));
     for (const id of ids) story.spawn(id);
@@ -171,13 +171,13 @@ describe("an overloaded provider", () => {
     expect(ids.map((id) => worker(story, id).status)).toEqual(ids.map(() => "running"));
   });
 
-  it("that names no time to speak of is not asked over and over at once", () => {
+  it("that requests very short waits is not asked repeatedly at once", () => {
     const story = working();
     story.answerWorker("a", null, failing("rate_limit", { retryAfterMs: 0 }));
     expect(untilOf(story) - story.now).toBeGreaterThanOrEqual(15_000);
   });
 
-  it("is asked again although another turn, open since before it refused, goes on", () => {
+  it("is probed although an older turn is still open", () => {
     const story = working();
     story.answerWorker("a", null, failing("overloaded"));
     waitUntil(story, untilOf(story));
@@ -186,7 +186,7 @@ describe("an overloaded provider", () => {
     expect(wanted(story).spawn, "one at a time").toEqual([]);
   });
 
-  it("is asked by another one when the one that asks it waits for a person", () => {
+  it("is probed by another session if the probing one waits for the user", () => {
     const story = working();
     for (const id of ["a", "b"]) story.answerWorker(id, null, failing("overloaded"));
     waitUntil(story, untilOf(story));
@@ -197,7 +197,7 @@ describe("an overloaded provider", () => {
     expect(worker(story, other).session.turn).toMatchObject({ number: 2 });
   });
 
-  it("that is being asked stays so when the clock is set", () => {
+  it("is still being probed after a clock jump", () => {
     const story = working();
     for (const id of ["a", "b"]) story.answerWorker(id, null, failing("overloaded"));
     waitUntil(story, untilOf(story));
@@ -213,7 +213,7 @@ describe("an overloaded provider", () => {
     expect(untilOf(waiting)).toBe(promised + HOUR);
   });
 
-  it("starts nobody whose start was wanted before it refused", () => {
+  it("rejects starts that were scheduled before the refusal", () => {
     const story = working({}, ["a", "b", "c", "d"]);
     expect(wanted(story).spawn).toContain("c");
     story.answerWorker("a", null, failing("overloaded"));
@@ -233,7 +233,7 @@ describe("an overloaded provider", () => {
     expect(main.run.main!.attempt).toBe(attempt + 1);
   });
 
-  it("does not keep a main session from being relieved by one of another provider", () => {
+  it("does not keep a main session from being replaced by one of another provider", () => {
     const phases = { aggregation: { enabled: false }, verification: { enabled: true, agent: "command:y" } };
     const story = new Story(makeTemplate({ phases })).execute([{ id: "a" }, { id: "b" }]);
     for (const id of ["a", "b"]) story.spawn(id);
@@ -246,7 +246,7 @@ describe("an overloaded provider", () => {
     expect(wanted(story).spawnMain).toBe(true);
   });
 
-  it("does not make a session that waited for it silent for too long", () => {
+  it("causes no idle timeout of a waiting session", () => {
     const story = working({ idleTimeout: 10_000 });
     story.answerWorker("a", null, failing("overloaded"));
     waitUntil(story, untilOf(story));
@@ -257,7 +257,7 @@ describe("an overloaded provider", () => {
     expect(worker(story, "a")).toMatchObject({ status: "timeout", errorCode: "worker_idle" });
   });
 
-  it("that is not asked any more is no reason not to wait for a person", () => {
+  it("that no session needs any more does not hide that the run waits for the user", () => {
     const story = working({}, ["a", "b"]);
     story.answerWorker("a", null, failing("overloaded"));
     story.do({ type: "cancelWorker", sessionId: worker(story, "a").sessionId });
@@ -267,7 +267,7 @@ describe("an overloaded provider", () => {
     expect(waitsForPerson(story.run, story.now)).toBe(true);
   });
 
-  it("takes no time away from the task", () => {
+  it("does not shorten the time of a task", () => {
     const story = working({ workerTimeout: 20_000 });
     story.answerWorker("a", null, failing("overloaded", { retryAfterMs: HOUR }));
     expect(deadlines(story.run).map(({ sessionId }) => sessionId)).not.toContain(worker(story, "a").sessionId);
@@ -277,7 +277,7 @@ describe("an overloaded provider", () => {
     expect(deadline!.at - story.now).toBeGreaterThan(19_000);
   });
 
-  it("takes none away either from a session that it has not refused itself and that would be asked now", () => {
+  it("does not shorten the time of a session that waits for it without a refusal of its own", () => {
     const story = working();
     story.answerWorker("a", null, failing("overloaded", { retryAfterMs: 300_000 }));
     story.do({ type: "pause" });
@@ -295,21 +295,21 @@ describe("an overloaded provider", () => {
     expect(worker(story, "b").session.waitedMs).toBeGreaterThanOrEqual(waited);
   });
 
-  it("that never answers again makes the task fail in the end, and is no reason to wait for a person until then", () => {
+  it("that never answers again fails the task in the end, and until then the run does not wait for the user", () => {
     const story = working({}, ["a", "b"]);
     story.do({ type: "cancelWorker", sessionId: worker(story, "b").sessionId });
     for (let i = 0; i < 8; i++) {
       story.answerWorker("a", null, failing("overloaded"));
       expect(worker(story, "a").status).toBe("running");
       expect(waitsForPerson(story.run, story.now)).toBe(false);
-      expect(waitsForPerson(story.run, untilOf(story)), "before anybody has looked at the clock").toBe(false);
+      expect(waitsForPerson(story.run, untilOf(story)), "before the next tick").toBe(false);
       waitUntil(story, untilOf(story));
     }
     story.answerWorker("a", null, failing("overloaded"));
     expect(worker(story, "a")).toMatchObject({ status: "failed", errorCode: "overloaded" });
   });
 
-  it("holds the main session in the same way", () => {
+  it("delays the main session in the same way", () => {
     const story = new Story();
     story.do({ type: "start", base: "base", warnings: [] });
     story.do({ type: "spawnMain" });
@@ -323,8 +323,8 @@ describe("an overloaded provider", () => {
   });
 });
 
-describe("an agent that tries again by itself", () => {
-  it("keeps others of its provider from starting, and its own turn goes on", () => {
+describe("An agent that retries by itself", () => {
+  it("keeps other sessions of its provider from starting while its own turn continues", () => {
     const story = working();
     const { sessionId } = worker(story, "a");
     const trouble = { cause: "overloaded" as const, detail: "529", retryAfterMs: 20_000 };
@@ -339,7 +339,7 @@ describe("an agent that tries again by itself", () => {
     expect(wanted(story).spawn).toEqual(["c"]);
   });
 
-  it("uses up our patience all the same when its turns end with a refusal", () => {
+  it("still counts refusals if its turns end with them", () => {
     const story = working({}, ["a", "b"]);
     story.do({ type: "cancelWorker", sessionId: worker(story, "b").sessionId });
     const { sessionId } = worker(story, "a");
@@ -354,7 +354,7 @@ describe("an agent that tries again by itself", () => {
     expect(waits[2]!).toBeGreaterThan(2 * waits[0]!);
   });
 
-  it("is not waited for because of an error that may be gone the next moment", () => {
+  it("causes no wait for a transient API error", () => {
     const story = working();
     const trouble = { cause: "api" as const, detail: "500", retryAfterMs: null };
     story.do({ type: "troubled", sessionId: worker(story, "a").sessionId, ...trouble });
@@ -362,22 +362,19 @@ describe("an agent that tries again by itself", () => {
   });
 });
 
-describe("a login that is not accepted, or an account without money", () => {
-  it.each(["auth", "billing"] as const)(
-    "fails the task at once with what to do, and nothing else is started (%s)",
-    (cause) => {
-      const story = working({ autoRetry: true });
-      story.answerWorker("a", null, failing(cause));
-      expect(worker(story, "a")).toMatchObject({ status: "failed", errorCode: cause, retryCount: 0 });
-      expect(worker(story, "a").error).toMatch(/^command:x: the .*\(the provider said/);
-      expect(story.run).toMatchObject({ status: "paused", pausedFrom: { reason: "provider" } });
-      expect(wanted(story).spawn).toEqual([]);
-      story.do({ type: "resume" });
-      expect(wanted(story).spawn).toEqual(["c"]);
-    },
-  );
+describe("A rejected login or an account without balance", () => {
+  it.each(["auth", "billing"] as const)("fails the task at once with advice, and nothing else starts (%s)", (cause) => {
+    const story = working({ autoRetry: true });
+    story.answerWorker("a", null, failing(cause));
+    expect(worker(story, "a")).toMatchObject({ status: "failed", errorCode: cause, retryCount: 0 });
+    expect(worker(story, "a").error).toMatch(/^command:x: the .*\(the provider said/);
+    expect(story.run).toMatchObject({ status: "paused", pausedFrom: { reason: "provider" } });
+    expect(wanted(story).spawn).toEqual([]);
+    story.do({ type: "resume" });
+    expect(wanted(story).spawn).toEqual(["c"]);
+  });
 
-  it("ends a run whose main session finds it", () => {
+  it("ends a run whose main session encounters it", () => {
     const story = new Story();
     story.do({ type: "start", base: "base", warnings: [] });
     story.do({ type: "spawnMain" });
@@ -388,8 +385,8 @@ describe("a login that is not accepted, or an account without money", () => {
   });
 });
 
-describe("a usage limit", () => {
-  it("parks the run until a person says so, and shows when it ends", () => {
+describe("A usage limit", () => {
+  it("pauses the run until the user answers, and its item has the reset time", () => {
     const story = working();
     const resetAt = story.now + 5 * HOUR;
     story.answerWorker("a", null, failing("usage_limit", { resetAt }));
@@ -407,7 +404,7 @@ describe("a usage limit", () => {
     expect(worker(story, "a").session.turn).toMatchObject({ number: 2, try: 1 });
   });
 
-  it("is waited for without a person where the template says so, but only as often as it says", () => {
+  it("resumes the run automatically if the template allows it, up to its maximum", () => {
     const story = working({ autoResume: true, maxAutoResumes: 2 }, ["a", "b"]);
     story.do({ type: "cancelWorker", sessionId: worker(story, "b").sessionId });
     for (let i = 1; i <= 2; i++) {
@@ -423,7 +420,7 @@ describe("a usage limit", () => {
     expect(story.run.status).toBe("paused");
   });
 
-  it("whose end nobody has noticed wakes the run up at once", () => {
+  it("that ended long ago is due at once", () => {
     const story = working({ autoResume: true });
     const resetAt = story.now + HOUR;
     story.answerWorker("a", null, failing("usage_limit", { resetAt }));
@@ -431,7 +428,7 @@ describe("a usage limit", () => {
     expect(schedule(story.run, { freeSlots: 9, since: late }, late).lookAt).toBe(resetAt);
   });
 
-  it("of several workers at once is asked about once", () => {
+  it("of several workers at once creates one item", () => {
     const story = working();
     for (const id of ["a", "b"]) story.answerWorker(id, null, failing("usage_limit"));
     expect(Object.values(story.run.inbox).map(({ kind }) => kind)).toEqual(["limit"]);
@@ -439,7 +436,7 @@ describe("a usage limit", () => {
     expect(story.run).toMatchObject({ status: "running", inbox: {} });
   });
 
-  it("does not end later because the machine slept", () => {
+  it("is not extended by a sleep of the machine", () => {
     const story = working({ autoResume: true });
     const resetAt = story.now + HOUR;
     story.answerWorker("a", null, failing("usage_limit", { resetAt }));
@@ -449,8 +446,8 @@ describe("a usage limit", () => {
   });
 });
 
-describe("a conversation that became too long", () => {
-  it("is begun anew in another session, and given up after the third time", () => {
+describe("A worker whose conversation is too long", () => {
+  it("gets another session, and its task fails after the third time", () => {
     const story = working({}, ["a", "b"]);
     for (let attempt = 1; attempt < 3; attempt++) {
       story.answerWorker("a", null, failing("context"));
@@ -462,8 +459,8 @@ describe("a conversation that became too long", () => {
   });
 });
 
-describe("a main session whose conversation became too long", () => {
-  it("is begun anew as the same try, and given up after the third time", () => {
+describe("A main session whose conversation is too long", () => {
+  it("is replaced within the same try, and the run fails after the third time", () => {
     const story = new Story();
     story.do({ type: "start", base: "base", warnings: [] });
     const begin = () => {
@@ -483,10 +480,10 @@ describe("a main session whose conversation became too long", () => {
   });
 });
 
-describe("a turn that ends with a question", () => {
+describe("A turn that ends with a question", () => {
   const question = "Shall I use tabs or spaces?";
 
-  it("is not done and has not failed: a person is asked, and only this task waits", () => {
+  it("neither completes nor fails the task, which alone waits for the user", () => {
     const story = working();
     story.answerWorker("a", null, { question });
     const [item] = Object.values(story.run.inbox);
@@ -506,7 +503,7 @@ describe("a turn that ends with a question", () => {
     expect(worker(story, "a").owed!.note).toContain(question);
   });
 
-  it("asks for the main session too", () => {
+  it("of the main session creates an item too", () => {
     const story = new Story();
     story.do({ type: "start", base: "base", warnings: [] });
     story.do({ type: "spawnMain" });
@@ -519,7 +516,7 @@ describe("a turn that ends with a question", () => {
     expect(story.run.owed!.note).toContain("tabs");
   });
 
-  it("gets an answer by itself where the template gives a time", () => {
+  it("gets the default answer after the template's answerTimeout", () => {
     const story = working({ answerTimeout: 60_000 });
     story.answerWorker("a", null, { question });
     waitUntil(story, story.now + 60_000);
@@ -528,24 +525,24 @@ describe("a turn that ends with a question", () => {
   });
 });
 
-describe("a tool that an agent wants to use", () => {
+describe("A tool permission", () => {
   function wishing(config: object = {}): Story {
     const story = working(config);
     const { sessionId } = worker(story, "a");
     const permission = { tool: "Bash", subject: "npm test" };
-    const asked = {
+    const request = {
       type: "asked" as const,
       sessionId,
       askId: "p1",
       itemId: "item_p",
       question: "May it run: npm test",
     };
-    story.do({ ...asked, options: ["allow", "refuse"], permission });
+    story.do({ ...request, options: ["allow", "refuse"], permission });
     return story;
   }
   const answerOf = (story: Story) => worker(story, "a").session.asks["p1"];
 
-  it("is put to a person with run and task, and only that task waits", () => {
+  it("is requested from the user with run and task, and only that task waits", () => {
     const story = wishing();
     const item = story.run.inbox["item_p"]!;
     expect(item).toMatchObject({ kind: "permission", taskId: "a", risk: "medium", options: ["allow", "refuse"] });
@@ -566,7 +563,7 @@ describe("a tool that an agent wants to use", () => {
     expect(answerOf(story)).toBe(words);
   });
 
-  it("is refused when nobody answers", () => {
+  it("is refused if the user does not answer", () => {
     const unset = wishing();
     waitUntil(unset, unset.now + 1_800_000);
     expect(answerOf(unset)).toBe("refuse");
@@ -580,7 +577,7 @@ describe("a tool that an agent wants to use", () => {
     [["Deny", "Allow"], "Allow", "Deny"],
     [["Yes", "Maybe"], "Yes", "refuse"],
     [["no, never"], "allow", "no, never"],
-  ])("is refused and allowed by what the options %o say, not by their place", (options, yes, no) => {
+  ])("is refused and allowed by the text of the options %o, not by their position", (options, yes, no) => {
     const answers = [{ approve: true }, { approve: false }, null].map((answer) => {
       const story = working();
       const { sessionId } = worker(story, "a");
@@ -593,26 +590,26 @@ describe("a tool that an agent wants to use", () => {
     expect(answers).toEqual([yes, no, no]);
   });
 
-  it("is asked for again by the next session, also if it was allowed to the one before", () => {
+  it("is requested again by the next session, even if the previous one was allowed", () => {
     const story = wishing();
     story.do({ type: "answer", itemId: "item_p", answer: { approve: true } });
     story.do({ type: "lost", sessionId: worker(story, "a").sessionId, reason: "gone", counted: true });
     story.spawn("a");
     const { sessionId } = worker(story, "a");
     const permission = { tool: "Bash", subject: "npm test" };
-    const asked = {
+    const request = {
       type: "asked" as const,
       sessionId,
       askId: "p1",
       itemId: "item_2",
       question: "May it run: npm test",
     };
-    story.do({ ...asked, options: ["allow", "refuse"], permission });
+    story.do({ ...request, options: ["allow", "refuse"], permission });
     expect(answerOf(story)).toBeNull();
     expect(story.run.inbox["item_2"]).toBeDefined();
   });
 
-  it("is no longer asked for when the agent takes it back", () => {
+  it("is withdrawn if the agent withdraws its request", () => {
     const story = wishing();
     story.do({ type: "unasked", sessionId: worker(story, "a").sessionId, askId: "p1" });
     expect(story.run.inbox).toEqual({});
@@ -620,9 +617,9 @@ describe("a tool that an agent wants to use", () => {
   });
 });
 
-describe("an end that would be the same the next time", () => {
+describe("A failure that would repeat", () => {
   it.each(["refusal", "invalid_request", "denied", "agent_budget"] as const)(
-    "is not tried again by itself (%s)",
+    "gets no automatic retry (%s)",
     (cause) => {
       const story = working({ autoRetry: true });
       story.answerWorker("a", null, failing(cause));

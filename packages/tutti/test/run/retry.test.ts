@@ -1,4 +1,3 @@
-// Trying a task again: by a person, by itself, and what that does to the tasks behind it.
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story } from "./make-run.ts";
 import { schedule } from "../../src/run/schedule.ts";
@@ -21,8 +20,8 @@ const message = (act: () => unknown): string => {
   return "accepted";
 };
 
-describe("a retry by a person", () => {
-  it("resets the worker, counts, and lets the task start again under a key of its own (D4-109, D4-112, D4-255, D4-276, D4-358, D4-507, D4-568, D4-570/E12)", () => {
+describe("A retry by the user", () => {
+  it("resets the worker, counts, and lets the task start again with its own session key (D4-109, D4-112, D4-255, D4-276, D4-358, D4-507, D4-568, D4-570/E12)", () => {
     const story = failing();
     fail(story);
     const before = story.run.workers["a"]!;
@@ -60,14 +59,14 @@ describe("a retry by a person", () => {
     expect(story.run.workers["a"]!.status).toBe("completed");
   });
 
-  it("does not start anything by itself: that is for the schedule (D4-113, D4-256)", () => {
+  it("starts nothing itself: the schedule does (D4-113, D4-256)", () => {
     const story = failing();
     fail(story);
     const types = story.do({ type: "retry", taskId: "a" }).map(({ type }) => type);
     expect(types).not.toContain("worker:spawning");
   });
 
-  it("is refused for a worker that has not failed, timed out or been cancelled (D4-109, D4-253)", () => {
+  it("is rejected for a worker that has not failed, timed out or been cancelled (D4-109, D4-253)", () => {
     const story = failing();
     expect(message(() => story.do({ type: "retry", taskId: "a" }))).toBe("Cannot retry worker in status: running");
     story.succeed("a");
@@ -75,7 +74,7 @@ describe("a retry by a person", () => {
     expect(message(() => story.do({ type: "retry", taskId: "nobody" }))).toContain('has no task "nobody"');
   });
 
-  it("is refused beyond the limit of the template, 2 unless it says otherwise (D4-110, D4-252, D4-254)", () => {
+  it("is rejected beyond the limit of the template, which is 2 by default (D4-110, D4-252, D4-254)", () => {
     for (const [config, limit] of [
       [{}, 2],
       [{ maxRetries: 1 }, 1],
@@ -92,13 +91,13 @@ describe("a retry by a person", () => {
     }
   });
 
-  it("is refused when the template turns it off (D4-111, D4-251)", () => {
+  it("is rejected if the template disables it (D4-111, D4-251)", () => {
     const story = failing({ retryOnError: false });
     fail(story);
     expect(message(() => story.do({ type: "retry", taskId: "a" }))).toContain("retryOnError");
   });
 
-  it("takes timeouts and cancelled workers too (D4-109, D4-570)", () => {
+  it("accepts timed-out and cancelled workers too (D4-109, D4-570)", () => {
     const timedOut = failing();
     timedOut.do({ type: "expired", sessionId: timedOut.run.workers["a"]!.sessionId }, 400_000);
     timedOut.do({ type: "retry", taskId: "a" });
@@ -109,7 +108,7 @@ describe("a retry by a person", () => {
     expect(cancelled.run.workers["a"]!.status).toBe("pending");
   });
 
-  it("lets everything start after all that was blocked behind the task, however far", () => {
+  it("unblocks all direct and indirect dependents of the task", () => {
     const story = failing({}, [
       { id: "a" },
       { id: "b", dependencies: ["a"] },
@@ -128,7 +127,7 @@ describe("a retry by a person", () => {
     expect(story.run.status).toBe("aggregating");
   });
 
-  it("opens a run again that is over, and what was merged and checked before is merged and checked anew", () => {
+  it("reopens an ended run, which aggregates and verifies again", () => {
     const story = failing();
     fail(story);
     story.spawn("b");
@@ -151,7 +150,7 @@ describe("a retry by a person", () => {
     expect(story.run).toMatchObject({ status: "completed", outcome: "success" });
   });
 
-  it("is refused while the results are being merged", () => {
+  it("is rejected while the results are being merged", () => {
     const story = failing();
     fail(story);
     story.spawn("b");
@@ -162,15 +161,15 @@ describe("a retry by a person", () => {
   });
 });
 
-describe("a retry by itself", () => {
-  it("does not happen unless the template wants it (D4-256, D4-586/E14)", () => {
+describe("An automatic retry", () => {
+  it("does not happen unless the template enables it (D4-256, D4-586/E14)", () => {
     const story = failing();
     const types = fail(story).map(({ type }) => type);
     expect(types).not.toContain("worker:retrying");
     expect(Object.values(story.run.inbox)).toMatchObject([{ kind: "failure", taskId: "a" }]);
   });
 
-  it("waits twice as long each time, then the person is asked (D4-586/E13)", () => {
+  it("waits twice as long each time, then the user gets an inbox item (D4-586/E13)", () => {
     const story = failing({ autoRetry: true, retryDelay: 1000 });
     const waits: number[] = [];
     for (let i = 0; i < 2; i++) {
@@ -192,7 +191,7 @@ describe("a retry by itself", () => {
     ]);
   });
 
-  it("never happens for an ending that would be the same again, or for a task that keeps killing its sessions", () => {
+  it("never happens for a failure that would repeat or for a task that keeps losing its sessions", () => {
     const unstartable = failing({ autoRetry: true });
     unstartable.do({
       type: "unpreparable",
@@ -210,8 +209,8 @@ describe("a retry by itself", () => {
   });
 });
 
-describe("a failed task in the inbox", () => {
-  it("is retried by approval or its first option, and left by the second", () => {
+describe("The inbox item of a failed task", () => {
+  it("retries the task by approval or its first option, and leaves it by the second", () => {
     const story = failing();
     fail(story);
     const [item] = Object.values(story.run.inbox);
@@ -233,24 +232,24 @@ describe("a failed task in the inbox", () => {
   });
 });
 
-describe("a dependency that did not complete", () => {
+describe("A dependency that did not complete", () => {
   const tasks = [{ id: "a" }, { id: "b", dependencies: ["a"] }, { id: "c", dependencies: ["b"] }, { id: "d" }] as never;
 
-  it("blocks everything behind it, and the rest goes on (E10)", () => {
+  it("blocks all its dependents, and the other tasks continue (E10)", () => {
     const story = failing({}, tasks);
     fail(story);
     expect(story.run.blocked).toEqual({ b: ["a"], c: ["b"] });
     expect(wanted(story).spawn).toEqual(["d"]);
   });
 
-  it("is done without when the template says continue", () => {
+  it("is ignored if the template says continue", () => {
     const story = failing({ failedDependency: "continue" }, tasks);
     fail(story);
     expect(story.run.blocked).toEqual({});
     expect(wanted(story).spawn).toEqual(["b", "d"]);
   });
 
-  it("ends the run when the template says fail", () => {
+  it("ends the run if the template says fail", () => {
     const story = failing({ failedDependency: "fail" }, tasks);
     story.spawn("d");
     fail(story);
@@ -260,8 +259,8 @@ describe("a dependency that did not complete", () => {
   });
 });
 
-describe("times", () => {
-  it("are counted from the start of the worker, and progress does not reset them (D4-045, D4-246, D4-247, D4-249, D4-250, D4-506, D4-568)", () => {
+describe("A timeout", () => {
+  it("counts from the start of the worker, and progress does not reset it (D4-045, D4-246, D4-247, D4-249, D4-250, D4-506, D4-568)", () => {
     const story = failing();
     const { sessionId } = story.run.workers["a"]!;
     const progress = { sessionId, orchestratorId: story.run.id, taskId: "a", progress: 50, status: "in_progress" };
@@ -280,7 +279,7 @@ describe("times", () => {
     expect(wanted(story).spawn).toEqual(["b"]);
   });
 
-  it("a worker that says and does nothing is ended when the template sets an idle time", () => {
+  it("ends a worker without activity if the template sets idleTimeout", () => {
     const story = failing({ idleTimeout: 20_000 });
     const { sessionId } = story.run.workers["a"]!;
     expect(story.do({ type: "idle", sessionId, forMs: 19_000 })).toEqual([]);
@@ -292,7 +291,7 @@ describe("times", () => {
     expect(without.do({ type: "idle", sessionId: without.run.workers["a"]!.sessionId, forMs: 9e9 }, 9e9)).toEqual([]);
   });
 
-  it("of the workers' phase as a whole end what runs and keep the rest from starting", () => {
+  it("of the phase as a whole ends active tasks and blocks the rest", () => {
     const story = new Story(makeTemplate({ phases: { workerExecution: { timeout: 60_000 } } })).execute([
       { id: "a" },
       { id: "b" },

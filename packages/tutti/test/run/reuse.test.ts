@@ -1,4 +1,3 @@
-// When a result that was made before may stand for a task.
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story } from "./make-run.ts";
 import { census } from "../../src/run/census.ts";
@@ -10,7 +9,7 @@ import { NO_TOOLS } from "../../src/schema/worker.ts";
 const origin = { run: "orch_111111111111", taskId: "old", sessionId: "session of old" };
 const report = { task_id: "old", status: "success" as const, summary: "it is there" };
 
-/** The engine has found that what this task is about was done before. */
+/** Reports that the engine found an earlier result for this task. */
 function known(story: Story, taskId: string, from = origin): Report {
   const { sessionId } = story.run.workers[taskId]!;
   const result = { origin: from, output: "it is there", report, commit: "commit of old" };
@@ -20,8 +19,8 @@ function known(story: Story, taskId: string, from = origin): Report {
 const twoTasks = (config: object = {}) =>
   new Story(makeTemplate({ config, phases: { aggregation: { enabled: false } } })).execute([{ id: "a" }, { id: "b" }]);
 
-describe("a known result", () => {
-  it("completes a task that is about to begin, as its own, and is merged like any other", () => {
+describe("An earlier result", () => {
+  it("completes a task that is about to start and is merged like any other", () => {
     const story = twoTasks();
     story.do({ type: "spawn", taskId: "a" });
     expect(story.do(known(story, "a"))[0]).toEqual({
@@ -46,12 +45,12 @@ describe("a known result", () => {
       endedTools: NO_TOOLS,
     });
     expect(census(story.run)).toMatchObject({ planned: 2, completed: 1 });
-    // The main session, and none for the task.
+    // Only the main session counts.
     expect(story.run.sessions).toBe(1);
     expect(story.merge("a")).not.toEqual([]);
   });
 
-  it("stands for one task of a run only", () => {
+  it("is reused for one task of a run only", () => {
     const story = twoTasks();
     story.do({ type: "spawn", taskId: "a" });
     story.do({ type: "spawn", taskId: "b" });
@@ -60,7 +59,7 @@ describe("a known result", () => {
     expect(story.do(known(story, "b", { ...origin, sessionId: "session of another" }))).not.toEqual([]);
   });
 
-  it("comes too late for a task whose session is at work, or that is over", () => {
+  it("is ignored for a task whose session is running or that has ended", () => {
     const story = twoTasks();
     story.spawn("a");
     expect(story.do(known(story, "a"))).toEqual([]);
@@ -70,7 +69,7 @@ describe("a known result", () => {
     expect(story.do(late)).toEqual([]);
   });
 
-  it("does not do for what a person wants done anew, also if the next session is lost; it does for an automatic retry", () => {
+  it("is not reused after a retry by the user, even if the next session is lost, but after an automatic retry", () => {
     const fail = { phase: "completion" as const, data: { task_id: "a", status: "failed" as const, error: "no" } };
     const story = twoTasks();
     story.spawn("a");
@@ -91,7 +90,7 @@ describe("a known result", () => {
     expect(automatic.do(known(automatic, "a"))).not.toEqual([]);
   });
 
-  it("is one that was accepted as a whole", () => {
+  it("is reused only if it is a full success", () => {
     const story = twoTasks();
     const work = { commit: "c", files: ["a.md"], head: null };
     const completed = (status: "success" | "partial") => {
@@ -106,7 +105,7 @@ describe("a known result", () => {
   });
 });
 
-describe("where known results come from", () => {
+describe("The source of earlier results", () => {
   const forked = (story: Story, data: object) => {
     const event = {
       type: "orchestrator:forked" as const,
@@ -116,7 +115,7 @@ describe("where known results come from", () => {
     return story.run.forkedFrom;
   };
 
-  it("is the run that this one was forked from, unless the fork is fresh or was made by another engine", () => {
+  it("is the run that this one was forked from, unless the fork is fresh or imported", () => {
     const story = twoTasks();
     expect(story.run.forkedFrom).toBeNull();
     expect(forked(story, {})).toEqual({ run: origin.run, at: 7 });

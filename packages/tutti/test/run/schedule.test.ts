@@ -1,4 +1,3 @@
-// Which task starts next, and which waits.
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story, type PlannedTask } from "./make-run.ts";
 import { schedule } from "../../src/run/schedule.ts";
@@ -23,8 +22,8 @@ function planned(rows: Row[], config: Partial<TemplateConfig> = {}, order?: stri
 }
 const wanted = (story: Story, freeSlots = 9) => schedule(story.run, { freeSlots }, story.now);
 
-describe("the order of starting", () => {
-  it("is by priority, 1 first, then by the work that hangs on a task, then by age (X01)", () => {
+describe("The start order", () => {
+  it("is by priority, 1 first, then by the work that depends on a task, then by position (X01)", () => {
     const story = planned([
       { id: "late", priority: 9 },
       { id: "plain", priority: 5 },
@@ -35,7 +34,7 @@ describe("the order of starting", () => {
     expect(wanted(story).spawn).toEqual(["urgent", "root", "plain", "late"]);
   });
 
-  it("puts the longer task first where the plan estimates them", () => {
+  it("puts the longer task first if the plan estimates them", () => {
     const story = planned([
       { id: "short", estimated_tokens: 10 },
       { id: "long", estimated_tokens: 1000 },
@@ -53,7 +52,7 @@ describe("the order of starting", () => {
     expect(wanted(story).spawn).toEqual(["c"]);
   });
 
-  it("follows the main session's own order where one task runs at a time (E35)", () => {
+  it("follows the main session's order if tasks run one at a time (E35)", () => {
     const rows = [{ id: "a", priority: 1 }, { id: "b" }, { id: "c" }];
     expect(wanted(planned(rows, { parallelExecution: false }, ["c", "b", "a"])).spawn).toEqual(["c"]);
     expect(wanted(planned(rows, { parallelExecution: false }, ["c", "b"])).spawn, "an order with a gap").toEqual(["a"]);
@@ -61,10 +60,10 @@ describe("the order of starting", () => {
   });
 });
 
-describe("how many start", () => {
+describe("The number of starts", () => {
   const rows = Array.from({ length: 8 }, (_, i) => ({ id: `t${i}` }));
 
-  it("is bounded by the template's maxWorkers, 5 unless it says otherwise, and by the server's free places (D4-050, D4-101, D4-104, D4-106, D4-108/E34)", () => {
+  it("is bounded by the template's maxWorkers, 5 by default, and by the server's free slots (D4-050, D4-101, D4-104, D4-106, D4-108/E34)", () => {
     expect(wanted(planned(rows)).spawn).toHaveLength(5);
     expect(wanted(planned(rows, { maxWorkers: 2 })).spawn).toHaveLength(2);
     expect(wanted(planned(rows), 3).spawn).toHaveLength(3);
@@ -78,7 +77,7 @@ describe("how many start", () => {
     expect(wanted(story).spawn, "the others have waited").toEqual(["t3", "t4", "t5"]);
   });
 
-  it("a place that is given up is filled at once (D4-042, D4-047, D4-103)", () => {
+  it("fills a freed slot at once (D4-042, D4-047, D4-103)", () => {
     const story = planned(rows, { maxWorkers: 2 });
     story.spawn("t0");
     story.spawn("t1");
@@ -91,7 +90,7 @@ describe("how many start", () => {
     expect(wanted(story).spawn).toEqual(["t3"]);
   });
 
-  it("with a spawnDelay is one at a time, each that much after the one before (D4-041, D4-107)", () => {
+  it("with a spawnDelay is one at a time, each after that delay (D4-041, D4-107)", () => {
     const story = planned(rows, { spawnDelay: 500 });
     expect(wanted(story).spawn).toEqual(["t0"]);
     story.do({ type: "spawn", taskId: "t0" });
@@ -101,8 +100,8 @@ describe("how many start", () => {
   });
 });
 
-describe("tasks that name the same files", () => {
-  it("do not run at the same time, and others go first (E16)", () => {
+describe("Tasks that name the same files", () => {
+  it("do not run at the same time, and other tasks start first (E16)", () => {
     const rows = [
       { id: "a", scope: ["src/api"] },
       { id: "b", scope: ["src/api/users.ts"] },
@@ -133,14 +132,14 @@ describe("tasks that name the same files", () => {
   });
 });
 
-describe("a start that was wanted before another one began", () => {
+describe("A start that was scheduled before another one", () => {
   const wish = (config: object) => {
     const story = new Story(makeTemplate({ config })).execute([{ id: "a" }, { id: "b" }]);
     story.spawn("a");
     return story.do({ type: "spawn", taskId: "b" }).map(({ type }) => type);
   };
 
-  it("is not carried out where there is no more room for it, or not yet time (D4-566)", () => {
+  it("is ignored if there is no free slot any more or spawnDelay has not passed (D4-566)", () => {
     expect(wish({})).toEqual(["worker:spawning"]);
     expect(wish({ maxWorkers: 1 })).toEqual([]);
     expect(wish({ parallelExecution: false })).toEqual([]);

@@ -1,4 +1,4 @@
-// The maps that share what they do not change, against the built-in ones.
+// Compares the immutable maps with the built-in ones.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NumberMap } from "../../src/run/number-map.ts";
@@ -14,7 +14,7 @@ import {
   type SharedRecord,
 } from "../../src/run/shared-record.ts";
 
-/** Numbers close together and far apart, so that the tree is dense in places and has several levels. */
+/** Keys close together and far apart, so that the trie is dense in places and has several levels. */
 const numbers = fc.oneof(fc.nat({ max: 70 }), fc.nat({ max: 40_000 }), fc.nat({ max: 2 ** 31 - 1 }));
 const changes = fc.array(fc.tuple(numbers, fc.option(fc.nat(), { freq: 3 })), { maxLength: 200 });
 
@@ -26,8 +26,8 @@ function entries(map: NumberMap<number>): [number, number][] {
   return all;
 }
 
-describe("a map of numbers", () => {
-  it("holds what a Map holds, in ascending order, and stays what it was when another is made of it", () => {
+describe("A `NumberMap`", () => {
+  it("holds the same entries as a Map in ascending order and never changes", () => {
     fc.assert(
       fc.property(changes, (steps) => {
         const model = new Map<number, number>();
@@ -47,14 +47,14 @@ describe("a map of numbers", () => {
     );
   });
 
-  it("stops asking at the first yes", () => {
+  it("stops iterating when `some` finds a match", () => {
     const map = [5, 1, 3, 2000].reduce((all, key) => all.with(key, key), NumberMap.empty<number>());
     const asked: number[] = [];
     expect(map.some((value) => asked.push(value) > 0 && value === 3)).toBe(true);
     expect(asked).toEqual([1, 3]);
   });
 
-  it("is compared with another by what differs", () => {
+  it("is compared with another by the differing keys", () => {
     fc.assert(
       fc.property(changes, changes, (first, then) => {
         const step = (map: NumberMap<number>, [key, value]: [number, number | null]): NumberMap<number> =>
@@ -73,7 +73,7 @@ describe("a map of numbers", () => {
   });
 });
 
-/** Few names, so that they meet again, and names that every object has. */
+/** Few keys, so that they repeat, and members of `Object.prototype`. */
 const names = fc.oneof(
   fc.integer({ min: 0, max: 40 }).map((n) => `task_${n}`),
   fc.constantFrom("constructor", "toString", "__proto__", "a", ""),
@@ -83,8 +83,8 @@ const edits = fc.array(fc.tuple(names, fc.option(fc.nat(), { freq: 3 })), { maxL
 const edit = (record: SharedRecord<number>, [key, value]: [string, number | null]): SharedRecord<number> =>
   value === null ? withoutEntries(record, [key]) : withEntry(record, key, value);
 
-describe("a shared record", () => {
-  it("holds what a Map holds, in the order of insertion, and stays what it was when another is made of it", () => {
+describe("A `SharedRecord`", () => {
+  it("holds the same entries as a Map in insertion order and never changes", () => {
     fc.assert(
       fc.property(edits, (steps) => {
         const model = new Map<string, number>();
@@ -122,7 +122,7 @@ describe("a shared record", () => {
     expect(() => delete record["a"]).toThrow(TypeError);
   });
 
-  it("takes a plain object in place of a record", () => {
+  it("may be replaced by a plain object", () => {
     const plain = { x: 1, y: 2 };
     expect(entryOf(plain, "x")).toBe(1);
     expect(entryOf(plain, "toString")).toBeUndefined();
@@ -134,7 +134,7 @@ describe("a shared record", () => {
     expect(withoutEntries(plain, ["z"])).toBe(plain);
   });
 
-  it("tells which keys changed", () => {
+  it("reports the changed keys", () => {
     fc.assert(
       fc.property(edits, edits, (first, then) => {
         const before = first.reduce(edit, emptyRecord<number>());

@@ -1,4 +1,3 @@
-// The relations between sessions as rules: which step may follow which, and what the log folds to.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decideSubSession, type SubSessionCommand } from "../../src/run/decide-sub-session.ts";
@@ -39,8 +38,8 @@ const withChild = (): Relations => {
   return relations;
 };
 
-describe("a sub-session", () => {
-  it("begins active, without a message and without an error (D4-206, D4-278, D4-510)", () => {
+describe("A sub-session", () => {
+  it("starts active, without a message and without an error (D4-206, D4-278, D4-510)", () => {
     const relations = new Relations();
     const events = relations.register("child", "parent", { taskToolId: "tool_1" });
     const both = { childSessionId: "child", parentSessionId: "parent" };
@@ -59,7 +58,7 @@ describe("a sub-session", () => {
     });
   });
 
-  it("goes from active over completing and completed to returned, and back to active from completing alone (D4-211, D4-278, D4-577)", () => {
+  it("goes from active through completing and completed to returned, and back to active only from completing (D4-211, D4-278, D4-577)", () => {
     const relations = withChild();
     expect(relations.set("completing")).toEqual(["subsession:statusChanged"]);
     relations.now += 1000;
@@ -74,7 +73,7 @@ describe("a sub-session", () => {
     expect(relations.child).toMatchObject({ status: "returned", returnedAt: AT + 2000 });
   });
 
-  it("can be orphaned or in error from any status, and says so under names of their own (D4-229, D4-515, D4-516, D4-575, D4-576)", () => {
+  it("can become orphaned or error from every status, with an additional event (D4-229, D4-515, D4-516, D4-575, D4-576)", () => {
     const steps: SubSessionStatus[] = ["completing", "completed", "returned"];
     for (let length = 0; length <= steps.length; length++) {
       for (const end of ["orphaned", "error"] as const) {
@@ -89,12 +88,12 @@ describe("a sub-session", () => {
     expect(failed.child.error).toBe("no luck");
     const both = { childSessionId: "child", parentSessionId: "parent" };
     expect(failed.log.at(-1)).toMatchObject({ type: "subsession:error", data: { ...both, error: "no luck" } });
-    // Whoever tries again begins with having it completed, and the error is forgotten.
+    // Another attempt to return the result sets `completed`, which clears the error.
     failed.set("completed");
     expect(failed.child).toMatchObject({ status: "completed", error: null });
   });
 
-  it("refuses every other step with wrong_state, and nothing has changed", () => {
+  it("rejects every other change of status with wrong_state and stays unchanged", () => {
     const allowed = new Set(["active completing", "active completed", "completing active", "completing completed"]);
     for (const more of ["completed returned", "error completed"]) allowed.add(more);
     const statuses = Object.values(SUBSESSION_STATUS);
@@ -118,7 +117,7 @@ describe("a sub-session", () => {
     }
   });
 
-  it("that nobody registered is not found, and one that has ended shows no more activity", () => {
+  it("that was never registered is not found, and an ended one accepts no activity", () => {
     const relations = new Relations();
     expect(() => relations.set("completed", "nobody")).toThrow(expect.objectContaining({ code: "session_not_found" }));
     const ended = withChild();
@@ -128,7 +127,7 @@ describe("a sub-session", () => {
     );
   });
 
-  it("has one parent: registered again it stays, under another it is refused, and when it has ended it begins anew", () => {
+  it("has one parent: a second registration is idempotent, another parent is rejected, and an ended one starts again", () => {
     const relations = withChild();
     expect(relations.register("child", "parent")).toEqual([]);
     expect(() => relations.register("child", "other")).toThrow(expect.objectContaining({ code: "wrong_state" }));
@@ -139,7 +138,7 @@ describe("a sub-session", () => {
     expect(relations.child.returnedAt).toBeUndefined();
   });
 
-  it("can have sub-sessions itself, as deep as the run allows, and is never above itself", () => {
+  it("can have sub-sessions up to the depth of the run and is never its own ancestor", () => {
     const relations = withChild();
     relations.register("grandchild", "child", { orchestratorId: "orch_1", depth: 2 });
     expect(depthOf(relations.state, "grandchild")).toBe(2);
@@ -151,7 +150,7 @@ describe("a sub-session", () => {
       expect(() => relations.register("parent", parent)).toThrow(expect.objectContaining({ code: "wrong_state" }));
   });
 
-  it("keeps its status when it is put away, and leaves the relations when it is unregistered (E47, D4-511, D4-517, D4-574)", () => {
+  it("keeps its status when it is archived, and is removed when it is unregistered (E47, D4-511, D4-517, D4-574)", () => {
     const relations = withChild();
     relations.set("completed");
     relations.set("returned");
@@ -169,7 +168,7 @@ describe("a sub-session", () => {
   });
 });
 
-describe("what an agent tells of agents of its own", () => {
+describe("A report of an agent about its subagents", () => {
   const started = {
     type: "started",
     childSessionId: "key/1",
@@ -178,7 +177,7 @@ describe("what an agent tells of agents of its own", () => {
   } as const;
   const done = { type: "done", childSessionId: "key/1", text: "found it" } as const;
 
-  it("registers and returns them, once, however often it is told", () => {
+  it("registers and returns them once, even if it is repeated", () => {
     const relations = new Relations();
     relations.order(started);
     expect(relations.order(started)).toEqual([]);
@@ -195,7 +194,7 @@ describe("what an agent tells of agents of its own", () => {
     expect([...relations.order(started), ...relations.order(done)]).toEqual([]);
   });
 
-  it("is without effect for one that a person has taken out, and for one that nobody started", () => {
+  it("has no effect for a sub-session that the user unregistered or that never started", () => {
     const relations = new Relations();
     expect(relations.order(done)).toEqual([]);
     relations.order(started);
@@ -204,7 +203,7 @@ describe("what an agent tells of agents of its own", () => {
   });
 });
 
-describe("any sequence of orders", () => {
+describe("Any sequence of commands", () => {
   const ids = fc.constantFrom("a", "b", "c", "d");
   const order: fc.Arbitrary<SubSessionCommand> = fc.oneof(
     fc.record({ type: fc.constant("register" as const), childSessionId: ids, parentSessionId: ids }),
@@ -225,7 +224,7 @@ describe("any sequence of orders", () => {
     fc.record({ type: fc.constant("unregister" as const), childSessionId: ids }),
   );
 
-  it("writes events of the schema that fold to the same state, and a refused one writes nothing", () => {
+  it("produces events of the schema that fold to the same state, and none if it is rejected", () => {
     fc.assert(
       fc.property(fc.array(order, { maxLength: 40 }), (orders) => {
         const relations = new Relations();

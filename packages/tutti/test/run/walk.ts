@@ -1,4 +1,4 @@
-// Random walks through a run's life: random plans, and random sequences of commands, sensible and senseless.
+// Random walks through the life of a run: random plans and random sequences of valid and invalid commands.
 import fc from "fast-check";
 import { expect } from "vitest";
 import { makeTemplate, Story, taskList, turnOver, type PlannedTask } from "./make-run.ts";
@@ -65,7 +65,7 @@ export const newStory = (setting: Setting): Story => {
   );
 };
 
-/** What people and circumstances do to a run, whatever it is doing. */
+/** Commands of the user and external events, regardless of the state. */
 function steer(tasks: PlannedTask[], trouble: boolean): Command[] {
   return [
     { type: "decide", decisions: [{ index: 0, text: "the first" }] },
@@ -90,7 +90,7 @@ function steer(tasks: PlannedTask[], trouble: boolean): Command[] {
   ];
 }
 
-/** Every command that has a meaning now, and some that have none. */
+/** Every command that is valid now, and some that are not. */
 function commands(run: Run, tasks: PlannedTask[], trouble: boolean, steering: boolean): Command[] {
   const wanted = schedule(run, { freeSlots: 99 }, run.updatedAt);
   const sessions = [...(run.main ? [run.main] : []), ...Object.values(run.workers).map((worker) => worker.session)];
@@ -195,7 +195,7 @@ function answers(taskId: string | null, tasks: PlannedTask[], trouble: boolean):
   ];
 }
 
-/** An answer only ever reaches the rules for the phase that was asked for. */
+/** The engine passes an answer to the rules only for the phase that was asked for. */
 function isAsked(run: Run, command: Command): boolean {
   if (command.type !== "turnOver" || command.over.answer === null || run.main?.sessionId !== command.sessionId)
     return true;
@@ -209,7 +209,7 @@ function isAsked(run: Run, command: Command): boolean {
   return command.over.answer.phase === names[run.main.turn?.phase ?? "workerExecution"];
 }
 
-/** Any command one time in four, otherwise the next one that has an effect: a walk that stands still shows nothing. */
+/** Picks any command in one of four cases, otherwise the next one with an effect, so that a walk makes progress. */
 function pick(possible: Command[], choice: number, { run, now }: Story): Command {
   const at = choice % possible.length;
   if (choice % 4 === 0) return possible[at]!;
@@ -226,12 +226,12 @@ function hasEffect(run: Run, command: Command, now: number): boolean {
   }
 }
 
-/** Walks as the choices say and checks after every step. Returns how far it came. */
+/** Walks according to `choices`, checks after every step and returns the story. */
 export function walk(setting: Setting, check: (before: Run, story: Story, command: Command) => void): Story {
   const story = newStory(setting);
   if (setting.from === "planned") story.plan(setting.tasks);
   if (setting.from === "executing" || setting.from === "worked") story.execute(setting.tasks);
-  // Tasks need only earlier ones, so the order of the plan is one in which they can be carried out.
+  // Tasks depend only on earlier ones, so they can run in the order of the plan.
   if (setting.from === "worked") {
     for (const { id } of setting.tasks) {
       story.spawn(id);

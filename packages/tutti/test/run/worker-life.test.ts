@@ -1,4 +1,3 @@
-// One worker from its place in the queue to its end.
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story } from "./make-run.ts";
 import { schedule } from "../../src/run/schedule.ts";
@@ -18,8 +17,8 @@ const progress = (story: Story, progressPercent: number): RunEvent => ({
   },
 });
 
-describe("a worker", () => {
-  it("waits, is spawned, runs and completes, and the run with it: spawning, then running (D4-037, D4-046, D4-566, D4-567, D4-568)", () => {
+describe("A worker", () => {
+  it("waits, is spawned, runs and completes, and the run goes from spawning to running (D4-037, D4-046, D4-566, D4-567, D4-568)", () => {
     const story = new Story().execute([{ id: "a" }, { id: "b" }]);
     expect(story.run).toMatchObject({ status: "spawning", currentPhase: "workerExecution", workers: {} });
     story.do({ type: "spawn", taskId: "a" });
@@ -32,7 +31,7 @@ describe("a worker", () => {
     expect(schedule(story.run, { freeSlots: 9 }, story.now).sessions).toEqual([]);
   });
 
-  it("is identified by session, run and task, and carries its task, progress, tools, output and times (D4-272..D4-275)", () => {
+  it("is identified by session, run and task, and has its task, progress, tools, output and times (D4-272..D4-275)", () => {
     const story = new Story().execute([{ id: "a" }]);
     story.spawn("a");
     story.do({ type: "told", event: progress(story, 40) });
@@ -56,7 +55,7 @@ describe("a worker", () => {
     });
   });
 
-  it("may report progress or none: only its completion decides (D4-052)", () => {
+  it("may report progress or not: only its completion decides (D4-052)", () => {
     const silent = new Story().execute([{ id: "a" }]);
     silent.spawn("a");
     silent.succeed("a");
@@ -71,7 +70,7 @@ describe("a worker", () => {
   });
 
   it.each(["completed", "failed", "timeout", "cancelled"] as const)(
-    "that ends as %s frees its place, once (D4-116, D4-249)",
+    "that ends as %s frees its slot once (D4-116, D4-249)",
     (ending) => {
       const story = new Story(makeTemplate({ config: { maxWorkers: 1 } })).execute([
         { id: "a" },
@@ -95,8 +94,8 @@ describe("a worker", () => {
   );
 });
 
-describe("an error that nobody expected", () => {
-  it("ends the run from any status, with its phase, its text and its time on record, and ends what ran (D4-270, D4-495, D4-565/E70)", () => {
+describe("An unexpected error", () => {
+  it("ends the run from any status, records its phase, text and time, and cancels active workers (D4-270, D4-495, D4-565/E70)", () => {
     const fault = { type: "fault", operation: "reconcile", error: "the disk is gone", code: "git_failed" } as const;
     const early = new Story();
     early.do({ type: "start", base: "base", warnings: [] });
@@ -126,7 +125,7 @@ describe("an error that nobody expected", () => {
     expect(late.run.workers["a"]!.status).toBe("cancelled");
   });
 
-  it("beside the run's own work is only recorded (E70)", () => {
+  it("outside the run's own work is only recorded (E70)", () => {
     const story = new Story().execute([{ id: "a" }]);
     story.do({ type: "mishap", operation: "end of a session", error: "could not be removed", code: "git_failed" });
     expect(story.run).toMatchObject({ status: "spawning", errors: [{ error: "could not be removed" }] });

@@ -11,8 +11,8 @@ import { ModuleLab } from "../module/module-lab.ts";
 import { Story } from "../run/make-run.ts";
 import { FakeController } from "../session/fake-controller.ts";
 
-describe("names", () => {
-  it("of worker sessions are local_, the template's prefix, the run without its orch_, and the task (D4-040, D4-048, D4-077, D4-078/E03, E04)", () => {
+describe("Ids", () => {
+  it("of worker sessions consist of local_, the template's prefix, the run without its orch_, and the task (D4-040, D4-048, D4-077, D4-078/E03, E04)", () => {
     expect(workerSessionId("orch_abc123def456", "task_001", 1, "__orch_")).toBe(
       "local___orch_abc123def456_worker_task_001",
     );
@@ -30,7 +30,7 @@ describe("names", () => {
     expect(story.run.workers["task_001"]?.sessionId).toBe("local___orch_000000000000_worker_task_001");
   });
 
-  it("of sessions are told from a person's own by their prefix, and say whose they are (D4-595)", () => {
+  it("of sessions differ from the user's own sessions by their prefix and contain run and task (D4-595)", () => {
     const ours = [mainSessionId("orch_a1", 1, "__orch_"), workerSessionId("orch_a1", "task_001", 1, "__orch_")];
     const theirs = ["local_3f2b8c1e-7d1a-4c55-9a0e-1f6f0c2d9b11", "local_worker_notes", "__orch_plans"];
     const found = [...theirs, ...ours].filter((id) => id.startsWith("local___orch_"));
@@ -39,7 +39,7 @@ describe("names", () => {
     expect(ours[0]!.split("_main")[0]).toBe("local___orch_a1");
   });
 
-  it("of sessions are never the same for two attempts, whatever the tasks are called", () => {
+  it("of sessions are unique per attempt for any task id", () => {
     const task = fc.stringMatching(/^[ab](_r[0-2]){0,2}$/);
     const one = fc.tuple(task, fc.integer({ min: 1, max: 4 }));
     fc.assert(
@@ -63,7 +63,7 @@ describe("names", () => {
       expect(RunId.safeParse(id).success).toBe(false);
   });
 
-  it("in paths are safe everywhere and never the same for two ids, also where case is not told apart", () => {
+  it("in paths are safe everywhere and unique, also on file systems that ignore case", () => {
     expect(pathName("task_001")).toBe("task_001");
     for (const id of ["a.lock", "a..b", "A", "a.", "CON", "x".repeat(100)])
       expect(pathName(id)).toMatch(/^[a-z0-9_-]+--[a-z0-9]+$/);
@@ -78,8 +78,8 @@ describe("names", () => {
   });
 });
 
-describe("states", () => {
-  it("of a run include created, and confirming is one of them and no phase (D4-049, D4-261, D4-262, D4-349, D4-350/E20, E21)", () => {
+describe("Statuses", () => {
+  it("of a run include created and confirming, and confirming is no phase (D4-049, D4-261, D4-262, D4-349, D4-350/E20, E21)", () => {
     expect(RUN_STATUSES).toEqual([
       "created",
       "analyzing",
@@ -115,7 +115,7 @@ describe("states", () => {
   });
 });
 
-describe("a worker", () => {
+describe("A worker", () => {
   it("is pending, spawning, running, paused, completed, failed, timed out or cancelled (D4-049)", () => {
     const story = new Story().execute([{ id: "a" }, { id: "b" }, { id: "c" }, { id: "d" }]);
     const worker = (id: string) => story.run.workers[id]!;
@@ -142,8 +142,8 @@ describe("a worker", () => {
   });
 });
 
-describe("errors", () => {
-  it("have a status, an exit code and say whether trying again can help, each from one table", () => {
+describe("Errors", () => {
+  it("have an HTTP status, an exit code and a retryability in one table", () => {
     for (const [code, kind] of Object.entries(ERRORS)) {
       expect([400, 401, 403, 404, 409, 413, 422, 429, 500], code).toContain(kind.status);
       expect([1, 2, 3, 4, 5], code).toContain(kind.exit);
@@ -151,7 +151,7 @@ describe("errors", () => {
     }
   });
 
-  it("show themselves in the one documented shape", () => {
+  it("are encoded in the documented form", () => {
     expect(new TuttiError("wrong_state", "no", { details: { a: 1 } }).toJSON()).toEqual({
       error: { code: "wrong_state", message: "no", details: { a: 1 } },
     });
@@ -162,9 +162,9 @@ describe("errors", () => {
   });
 });
 
-describe("the options of the managers", () => {
-  it("of the orchestrators have their documented defaults, and an absolute path (D4-452/E77, E78)", () => {
-    // Every event is on disk before it counts, so `saveDebounceMs` is accepted and delays nothing.
+describe("The options", () => {
+  it("of the orchestrators have their documented defaults and an absolute path (D4-452/E77, E78)", () => {
+    // Every event is durable before it takes effect, so `saveDebounceMs` is accepted and delays nothing.
     expect(OrchestratorOptions.parse({})).toEqual({
       persistenceEnabled: true,
       saveDebounceMs: 1000,
@@ -213,7 +213,7 @@ describe("the options of the managers", () => {
     });
   });
 
-  it("hold in a run where neither a template nor a program sets them (D4-453, D4-455)", async () => {
+  it("apply to a run if neither a template nor a program sets them (D4-453, D4-455)", async () => {
     const lab = new ModuleLab();
     try {
       const { orchestrators, workers } = lab.managers(new FakeController(() => null));
@@ -238,8 +238,8 @@ describe("the options of the managers", () => {
   });
 });
 
-describe("what agents answer", () => {
-  it("keeps its own spelling on the wire, with members we do not know (X18)", () => {
+describe("Answers of agents", () => {
+  it("keep their snake_case names and unknown members (X18)", () => {
     const completion = { task_id: "a", status: "success", output_files: ["x"], mood: "good" };
     expect(CompletionAnswer.parse(completion)).toEqual(completion);
     expect(TaskListAnswer.safeParse({ tasks: [{ id: "a", title: "t" }] }).success).toBe(false);
@@ -247,8 +247,8 @@ describe("what agents answer", () => {
   });
 });
 
-describe("the events of document 004 that a run of the five phases has", () => {
-  it("carry the documented members, then ours", () => {
+describe("The events of document 004 in a run of the five phases", () => {
+  it("have the documented members first, then Tutti's own", () => {
     const documented: Record<string, string[]> = {
       "orchestrator:created": ["id", "templateId", "cwd", "status"],
       "orchestrator:started": ["id", "mainSessionId", "phase"],
