@@ -1,4 +1,4 @@
-// Rules for the user's answer to an inbox item. An item is answered once, and its kind determines the accepted form.
+// `answerItem` accepts the user's answer to an inbox item, once. The item's `kind` determines the accepted form.
 import { extended } from "./budget.ts";
 import { confirm, refused, requestChanges } from "./confirm.ts";
 import { answered, withdraw } from "./inbox.ts";
@@ -49,7 +49,6 @@ const wrong = (message: string): never => {
   throw new TuttiError("invalid_input", message);
 };
 
-/** Returns the text of the answer, or that of the option it names. */
 function wordsOf(item: InboxItem, answer: PersonAnswer): string {
   if ("text" in answer && answer.text !== undefined && !("approve" in answer)) return answer.text;
   if ("option" in answer) return optionOf(item, answer.option);
@@ -58,7 +57,7 @@ function wordsOf(item: InboxItem, answer: PersonAnswer): string {
   );
 }
 
-/** The agent receives the text of a refusal unchanged. */
+/** The agent receives the text of a refusal unchanged, else one of `item.options`. */
 function permissionOf(item: InboxItem, answer: PersonAnswer): string {
   if (!("approve" in answer)) return wordsOf(item, answer);
   return answer.approve ? yesAmong(item.options) : (answer.text ?? noAmong(item.options));
@@ -89,7 +88,7 @@ function optionOf(item: InboxItem, option: number): string {
   );
 }
 
-/** A rejection with a text requests changes; one without a text cancels the run. */
+/** A rejection with a text calls `requestChanges`; one without a text cancels the run. */
 function answerPlan(run: Run, answer: PersonAnswer): RunEvent[] {
   if (!("approve" in answer)) return wrong("A plan cannot be answered with text or an option. Approve or reject it.");
   if (answer.approve) return confirm(run, {}, answer.hash);
@@ -123,7 +122,7 @@ function answerBudget(run: Run, item: InboxItem, answer: PersonAnswer, at: numbe
   return [answered(run, item, item.options![0]!), ...withBudget(run, item, extended(run, kind, at))];
 }
 
-/** One answer settles all open budget items. */
+/** One answer settles all open items of kind `budget`. */
 function withBudget(run: Run, item: InboxItem, budget: Budget): RunEvent[] {
   const others = Object.values(run.inbox).filter(({ kind, id }) => kind === "budget" && id !== item.id);
   const settled = new Set([item, ...others].map(({ id }) => id));
@@ -148,7 +147,7 @@ function answerFailure(run: Run, item: InboxItem, answer: PersonAnswer): RunEven
   return again ? retry(run, item.taskId!) : [answered(run, item, FAILURE_OPTIONS[1]!)];
 }
 
-/** Resumes the run after the last open decision. The main session then merges again with all decisions. */
+/** Resumes the run unless it `stillAsks`. The main session then merges again with all decisions. */
 function decideAll(run: Run, given: readonly { item: InboxItem; answer: string }[]): RunEvent[] {
   const events: RunEvent[] = given.map(({ item, answer }) => answered(run, item, answer));
   const decisions: Decision[] = given.map(({ item, answer }) => ({

@@ -1,4 +1,4 @@
-// The part of the fold that handles the main session and the workers.
+// `applyToSession` is the part of the fold for the main session and the workers.
 import { taskOf, workerOf } from "./lookup.ts";
 import { toldTo } from "./message.ts";
 import { outlineOf } from "./outline.ts";
@@ -108,7 +108,7 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
     case "worker:lost": {
       const lost = workerOf(run, event.data.taskId);
       const losses = (lost?.losses ?? 0) + (event.data.counted ? 1 : 0);
-      // A task that the user paused waits for the user to resume it, even if its session is lost.
+      // With `pausedBy: "person"` the task waits for the user to resume it, even if its session is lost.
       const pausedBy = lost?.pausedBy === "person" ? ("person" as const) : null;
       return withSession(
         run,
@@ -174,7 +174,7 @@ function newSession(run: Run, spawned: Spawned, usualRole: string, start: string
   return { sessionId, attempt, agent, role, start, ...fresh };
 }
 
-/** Resumes a paused session. The pause extends its deadline. */
+/** Resumes a paused session. The pause is added to `waitedMs`, which extends the deadline. */
 export function goOn(session: SessionState, at: number): SessionState {
   if (session.pausedAt === null) return session;
   // If the session also waits for its provider, `turn:started` adds the whole wait.
@@ -182,7 +182,6 @@ export function goOn(session: SessionState, at: number): SessionState {
   return { ...session, pausedAt: null, waitedMs: session.waitedMs + at - session.pausedAt };
 }
 
-/** Unblocks all direct and indirect dependents of a task that gets another attempt. */
 function unblock(run: Run, taskId: string): Run {
   if (sizeOf(run.blocked) === 0) return run;
   const { places, dependents } = outlineOf(run);
@@ -270,7 +269,7 @@ function endTurn(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data
   return { ...ended, usage, toolStats };
 }
 
-/** A turn that ended normally shows that the provider answers again. */
+/** An `Ending` of kind `ended` shows that the provider answers again. */
 function clearRefusal(run: Run, session: SessionState | null, { kind }: Ending): Run {
   const provider = session && providerOf(session.agent, run.providers);
   if (provider === null || kind !== "ended" || !Object.hasOwn(run.refusals, provider)) return run;

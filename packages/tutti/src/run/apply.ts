@@ -151,7 +151,7 @@ function change(run: Run, event: RunEvent & Placed): Run {
       return { ...run, forkedFrom: fresh ? null : { run: from, at }, idempotency: null };
     }
     case "orchestrator:imported":
-      // The fork's source belongs to another engine. A run with the same id may exist here by coincidence.
+      // `forkedFrom` names a run of another engine. A run with the same id may exist here by coincidence.
       return { ...run, forkedFrom: null, idempotency: null };
     case "orchestrator:confirmed": {
       const { tasks = run.tasks, parallelGroups = run.parallelGroups, skipped, budget = run.budget } = event.data;
@@ -220,7 +220,7 @@ function change(run: Run, event: RunEvent & Placed): Run {
         outcome: null,
         completedAt: null,
         released: false,
-        // The phases after the reopened one run again, so their results are dropped.
+        // The phases after the reopened one run again, so their results and `decisions` are dropped.
         aggregation: phase === "verification" ? run.aggregation : null,
         verification: null,
         decisions: [],
@@ -282,14 +282,14 @@ export const firstAsking = (phase: Phase): Owed => ({
 
 export const hookKey = (hook: string, cause: number): string => `${hook} ${cause}`;
 
-/** Marks conflicts as resolved by the user's decisions. Call it once the main session has merged with them. */
+/** Sets `resolution` from the user's decisions. Call it once the main session has merged with them. */
 export function settleConflicts(run: Run): Run["conflicts"] {
   if (run.decisions.length === 0) return run.conflicts;
   const resolution = run.decisions.map(({ question, answer }) => `${question}: ${answer}`).join("; ");
   return run.conflicts.map((conflict) => (conflict.resolution === null ? { ...conflict, resolution } : conflict));
 }
 
-/** If the run is paused, changes the status to resume to instead of the current one. */
+/** If the run is paused, changes the status in `pausedFrom` instead of the current one. */
 function withStatus(run: Run, status: RunStatus, phase: Phase | null): Run {
   if (run.status !== "paused" || !run.pausedFrom) return { ...run, status, currentPhase: phase };
   return { ...run, currentPhase: phase, pausedFrom: { ...run.pausedFrom, status, phase } };
@@ -328,7 +328,7 @@ function shiftClocks(run: Run, byMs: number, at: number): Run {
       return withEntry(all, worker.taskId, shifted);
     }, run.workers);
   const inbox = valuesOf(run.inbox)
-    // A usage limit ends by the provider's clock, which did not jump.
+    // An item of kind `limit` expires by the provider's clock, which did not jump.
     .filter(({ expiresAt, kind }) => expiresAt !== undefined && kind !== "limit")
     .reduce((all, item): Run["inbox"] => {
       return withEntry<InboxItem>(all, item.id, { ...item, expiresAt: item.expiresAt! + byMs });
@@ -369,7 +369,7 @@ function end(run: Run, status: RunStatus, outcome: Verdict, at: number): Run {
 /** Key of `Run.answers`. */
 export const asking = (taskId: string | null, question: string): string => `${taskId ?? "main"}: ${question}`;
 
-/** Lets a session that ended its turn with a question wait for the answer, and adds the answer to its next prompt. */
+/** Sets `waitsFor` of a session that ended its turn with a question, and adds the answer to its next prompt. */
 function noteWait(run: Run, item: InboxItem, answer: string | null, waited: number): Run {
   const { kind, id, taskId, sessionId, question } = item;
   if (kind !== "question") return run;

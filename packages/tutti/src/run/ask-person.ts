@@ -11,6 +11,6 @@ export function askPerson(run: Run, taskId: string | null, sessionId: string, ov
   return addItem(run, { ...item, ...expires }, at);
 }
 
-/** The answer that an agent gets if the user does not answer before the timeout. */
+/** The agent's answer if the user gives none within `answerTimeout`. */
 export const NO_ANSWER =
   "The user did not answer in time. Choose the safest option yourself and state your assumptions.";

@@ -28,7 +28,7 @@ export function used(run: Run, at: number, live: Usage = NO_USAGE): Record<Budge
   };
 }
 
-/** Returns the first exhausted kind. Turns and sessions are exhausted only if the run needs one more. */
+/** Returns the first exhausted kind. `turns` and `descendants` are exhausted only if the run `wants` one more. */
 export function reached(
   run: Run,
   at: number,
@@ -47,7 +47,6 @@ export function reached(
   );
 }
 
-/** Pauses the run and asks the user for more budget. */
 export function askForMore(run: Run, kind: BudgetKind, at: number, live?: Usage): RunEvent[] {
   const limit = run.budget[kind]!;
   const spent = used(run, at, live)[kind];

@@ -1,4 +1,4 @@
-// The agent and role of a phase: those of the template, or the defaults of the run.
+// `castOf` returns the agent and role of a phase: those of the template, or the defaults of the run.
 import type { Run } from "../schema/run.ts";
 import type { Phase } from "../schema/status.ts";
 

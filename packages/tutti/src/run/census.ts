@@ -1,4 +1,4 @@
-// The census counts every planned task once, by its standing. The verdict follows from it.
+// The `census` counts every planned task once, by its `TaskStanding`. The verdict follows from it.
 import { entryOf } from "./shared-record.ts";
 import { runBranch } from "../schema/ids.ts";
 import type { Census, Outcome, Verdict } from "../schema/outcome.ts";
@@ -73,12 +73,12 @@ export function census(run: Run): Census {
   return counts;
 }
 
-/** Lists the planned tasks that did not complete fully, with the reason. */
+/** Lists the planned tasks that did not complete fully. */
 export function causes(run: Run): Outcome["causes"] {
   return run.tasks.flatMap((task) => {
     const standing = taskStanding(run, task.id);
     const worker = entryOf(run.workers, task.id);
-    // The user wanted this task skipped.
+    // A task in `run.skipped` is as the user wants it.
     if (standing === "skipped") return [];
     if (standing === "completed") {
       return worker?.partial

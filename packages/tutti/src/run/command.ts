@@ -12,7 +12,6 @@ import type { Template } from "../schema/template.ts";
 import type { KnownResult } from "./reuse.ts";
 import type { ToolStats } from "../schema/worker.ts";
 
-/** The user's changes to a plan before its confirmation. */
 export interface PlanChanges {
   /** By task id. */
   tasks?: Record<string, TaskChange>;
@@ -54,12 +53,12 @@ export type Order =
   | { type: "message"; taskId: string | null; text: string }
   | { type: "answer"; itemId: string; answer: PersonAnswer }
   | { type: "decide"; decisions: { index: number; option?: number | undefined; text?: string | undefined }[] }
-  /** Data that a main session failed to give. */
+  /** Data of a phase that the main session failed to give. */
   | { type: "supply"; itemId: string; answer: Answer }
   /** An answer in place of the main session, which owes it now or failed to give it. */
   | { type: "respond"; answer: Answer };
 
-/** An observation or action of the engine. A report about an outdated session has no effect. */
+/** An observation or action of the engine. A `Report` about an outdated session has no effect. */
 export type Report =
   | { type: "spawnMain" }
   | { type: "spawn"; taskId: string }
@@ -79,28 +78,26 @@ export type Report =
       itemId: string;
       question: string;
       options?: string[];
-      /** Set if the session asks for permission to use a tool. */
       permission?: { tool: string; subject: string };
     }
-  /** The provider refused, and the agent retries by itself. */
+  /** Like a refusal in an `Ending`, but the agent retries by itself. */
   | ({ type: "troubled"; sessionId: string } & Trouble)
-  /** The session withdrew its question. */
+  /** The session withdrew the question `askId`. */
   | { type: "unasked"; sessionId: string; askId: string }
   | { type: "merged"; taskId: string; commit: string; head: string; conflict?: Conflict }
   | { type: "conflicted"; taskId: string; commit: string; conflict: Conflict }
-  /** A session ended in the middle of a turn with this usage. */
+  /** A session ended in the middle of a turn; `usage` and `toolStats` are those of the turn. */
   | { type: "abandoned"; sessionId: string; taskId: string | null; usage: Usage; toolStats: ToolStats }
-  /** Usage of the open turns so far. */
+  /** `usage` of all open turns so far. */
   | { type: "spending"; usage: Usage }
-  /** Only time has passed; something may be due. */
   | { type: "tick" }
   | { type: "clockJumped"; byMs: number }
   | { type: "fault"; operation: string; error: string; code: string }
-  /** An error outside the run's own work, for example during cleanup. It is recorded and does not end the run. */
+  /** An error outside the run's own work, for example during cleanup. Unlike `fault` it does not end the run. */
   | { type: "mishap"; operation: string; error: string; code: string }
   | { type: "hookStarted"; hook: HookReport }
   | { type: "hookEnded"; hook: HookReport; ok: boolean; detail: string; durationMs: number; pause: boolean }
-  /** An action of the engine to record unchanged. This bypasses all rules. */
+  /** The engine records `event` unchanged. This bypasses all rules. */
   | { type: "told"; event: RunEvent }
   | { type: "released" };
 
@@ -119,16 +116,14 @@ export interface TurnOver {
   answer: Answer | null;
   problems: string[];
   said: string | null;
-  /** The question that the agent asked instead of giving an answer. */
   question: string | null;
   guess: { phase: string; confidence: number } | null;
-  /** Id for the inbox item that this report may create. */
+  /** Id for the `InboxItem` that this report may create. */
   itemId: string;
   toolStats: ToolStats;
   usage: Usage;
   /** Commit and changed files of the workspace. `head` is the run's branch after the main session's work was merged. */
   work: { commit: string; files: string[]; head: string | null } | null;
-  /** For the estimate of a plan. */
   history?: History;
 }
 

@@ -7,7 +7,7 @@ import type { RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import { Task } from "../schema/task.ts";
 
-/** Confirms the plan, its changes and its budget together, or rejects all of them. */
+/** Confirms the plan, its `changes` and its budget together, or rejects all of them. */
 export function confirm(run: Run, changes: PlanChanges, hash?: string): RunEvent[] {
   if (run.status !== "confirming") throw refused(run, "confirmed", `it is ${run.status}, not confirming`);
   const item = Object.values(run.inbox).find(({ kind }) => kind === "plan");
@@ -58,7 +58,6 @@ function invalidPlan(run: Run, errors: string[]): TuttiError {
   return new TuttiError("invalid_plan", message, { details: errors });
 }
 
-/** Sends the plan back to the main session. */
 export function requestChanges(run: Run, text: string): RunEvent[] {
   if (run.status !== "confirming") throw refused(run, "replanned", `it is ${run.status}, not confirming`);
   if (text.trim() === "") {

@@ -1,4 +1,4 @@
-// Rules for the answers of the main session: an answer advances the run or is requested again.
+// `decideMainAnswer`: an answer of the main session advances the run or is requested again.
 import { settleConflicts } from "./apply.ts";
 import { askPerson } from "./ask-person.ts";
 import type { History, TurnOver } from "./command.ts";
@@ -22,7 +22,7 @@ import type { Run } from "../schema/run.ts";
 import type { Phase } from "../schema/status.ts";
 import type { SessionState } from "../schema/worker.ts";
 
-/** Number of turns that may try for one usable answer. */
+/** Number of turns that may try for one usable answer (`owed.try`). */
 export const MAX_TRIES = 3;
 
 export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, at: number): RunEvent[] {
@@ -65,7 +65,7 @@ export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, a
   return takeAnswer(run, answer, { head: over.work?.head ?? run.head!, history: over.history }, ended, at);
 }
 
-/** Handles a turn that failed, by the cause of the failure. */
+/** Handles a failed turn by its `ending.cause`. */
 function breakOff(
   run: Run,
   main: SessionState,
@@ -90,7 +90,6 @@ function askForData(run: Run, phase: Phase, error: string, itemId: string, at: n
   return addItem(run, { id: itemId, kind: "data", question, phase }, at);
 }
 
-/** The context of an answer. */
 export interface Circumstances {
   /** Commit of the run's branch after the answer. */
   head: string;
@@ -154,20 +153,19 @@ function analysed(run: Run, answer: AnalysisAnswer, head: string): RunEvent {
   };
 }
 
-/** An invalid plan is an unusable answer. After the last try the user gets it with its errors. */
+/** An invalid plan is an unusable answer. After `MAX_TRIES` the user gets it with its errors. */
 function planned(run: Run, answer: TaskListAnswer, history: History | undefined, ended: Ended, at: number): RunEvent[] {
   const plan = readPlan(answer, run.template, history?.msByTitle);
   if (plan.errors.length > 0 && run.owed!.try < MAX_TRIES) return ended(plan.errors);
   return [...ended([]), ...planReady(run, plan, history, at)];
 }
 
-/** Publishes the plan and asks the user to confirm it. */
+/** Publishes the plan. The user must confirm it, unless `workerExecution` is disabled. */
 function planReady(run: Run, plan: Plan, history: History | undefined, at: number): RunEvent[] {
   const { tasks, errors, warnings, executionOrder } = plan;
   const groups = errors.length > 0 ? [] : parallelGroups(tasks);
   const data = { taskCount: tasks.length, parallelGroups: groups, tasks, errors, warnings, executionOrder };
   const ready: RunEvent = { type: "orchestrator:tasksReady", data: { id: run.id, ...data } };
-  // Without workers the plan is the result, so it needs no confirmation.
   if (!run.template.phases.workerExecution.enabled && errors.length === 0) {
     const skipped = Object.fromEntries(tasks.map(({ id }) => [id, { satisfied: true }]));
     return [ready, complete({ ...run, tasks, skipped })];

@@ -63,7 +63,7 @@ export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
         ? []
         : [{ type: "orchestrator:clockJumped", data: { id: run.id, byMs: report.byMs } }];
     case "expired":
-      // The deadline may have moved since the engine set its timer.
+      // The entry in `deadlines` may have moved since the engine set its timer.
       if (!deadlines(run).some((each) => each.sessionId === report.sessionId && each.at <= at)) return [];
       return aboutSession(run, report, at);
     default:
@@ -146,7 +146,7 @@ function aboutMain(run: Run, main: NonNullable<Run["main"]>, report: SessionRepo
         : lost;
     }
     case "expired": {
-      // After the first timeout another session gets the phase. The second timeout fails the run.
+      // After the first timeout another session gets the phase. The second fails the run with `phase_timeout`.
       const reason = `the ${run.currentPhase} phase timed out without an answer`;
       const lost: RunEvent[] = [
         ...withdrawQuestions(run, main.sessionId),
@@ -207,7 +207,7 @@ function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number
       // A session is idle only during a turn that waits for no answer of the user.
       const waits = worker.status !== "running" || worker.session.turn === null || withdrawn.length > 0;
       if (idleTimeout === undefined || report.forMs < idleTimeout || waits) return [];
-      // Time before the turn does not count.
+      // Time before `turn.startedAt` does not count.
       if (at - worker.session.turn!.startedAt < idleTimeout) return [];
       const error = `Worker showed no activity for ${idleTimeout}ms`;
       return [{ type: "worker:timeout", data: { ...about, error, code: "worker_idle" } }];
@@ -257,7 +257,6 @@ const takeBack = (run: Run, sessionId: string, askId: string): RunEvent[] =>
 /** An agent stands still while it waits for a permission, so the wait is limited even without an `answerTimeout`. */
 const PERMISSION_TIMEOUT_MS = 1_800_000;
 
-/** Checks the budget against the usage of open turns. */
 function spending(run: Run, usage: Usage, at: number): RunEvent[] {
   const kind = PAUSABLE.has(run.status) ? reached(run, at, { turn: false, session: false }, usage) : null;
   return kind === null ? [] : askForMore(run, kind, at, usage);

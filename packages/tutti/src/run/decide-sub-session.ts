@@ -23,7 +23,6 @@ export type SubSessionCommand =
       parentSessionId: string;
       taskToolId?: string | undefined;
       orchestratorId?: string | undefined;
-      /** Maximum nesting depth. */
       depth?: number | undefined;
     }
   /** `started` and `done` are reports of the parent's agent. They are never rejected, but may have no effect. */
@@ -126,7 +125,7 @@ function setStatus(
   return [change, ...consequence({ ...relation, ...updates }, newStatus, timestamp)];
 }
 
-/** Document 004 defines additional events for some changes of status. */
+/** Document 004 defines an additional event for `returned`, `orphaned` and `error`. */
 function consequence(relation: SubSession, status: SubSessionStatus, timestamp: string): SubSessionEvent[] {
   const { childSessionId, parentSessionId } = relation;
   const both = { childSessionId, parentSessionId };

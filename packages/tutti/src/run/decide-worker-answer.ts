@@ -10,7 +10,7 @@ import type { RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import type { Worker } from "../schema/worker.ts";
 
-/** A worker's report is only a claim: success needs an explicit completion block and evidence of work. */
+/** A worker's `report` is only a claim: success needs an explicit completion block and evidence of work. */
 export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver, at: number): RunEvent[] {
   const about = { sessionId: worker.sessionId, orchestratorId: run.id, taskId: worker.taskId };
   const ended = (problems: string[], again = false): RunEvent => ({
@@ -73,7 +73,7 @@ interface WaysOut {
   failed: (error: string, code: string) => RunEvent[];
 }
 
-/** Handles a turn that failed, by the cause of the failure. */
+/** Handles a failed turn by its `ending.cause`. */
 function breakOff(run: Run, worker: Worker, over: TurnOver, { again, failed }: WaysOut, at: number): RunEvent[] {
   const { ending, itemId } = over;
   const { agent } = worker.session;
@@ -82,7 +82,7 @@ function breakOff(run: Run, worker: Worker, over: TurnOver, { again, failed }: W
   if (wait !== null) return [again, wait];
   const advice = adviceOn(run, agent, ending);
   if (advice !== null) {
-    // The next worker would fail in the same way.
+    // The next worker would fail in the same way, so the run is paused.
     const paused = PAUSABLE.has(run.status) ? pause(run, "provider", advice) : [];
     return [...failed(advice, ending.cause!), ...paused];
   }

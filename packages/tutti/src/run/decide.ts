@@ -88,7 +88,7 @@ function failure(run: Run, data: { taskId: string; error: string; code: string }
   );
 }
 
-/** Applies one event. A transition that the tables do not list is a bug in the rules and must not reach the log. */
+/** A transition that `RUN_MOVES` or `WORKER_MOVES` does not list is a bug in the rules and must not reach the log. */
 function next(run: Run, event: RunEvent, timestamp: number): Run {
   const after = apply(run, { ...event, runSeq: run.runSeq + 1, timestamp });
   if (after.status !== run.status && !RUN_MOVES[run.status].includes(after.status)) {

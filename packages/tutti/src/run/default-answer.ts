@@ -3,7 +3,7 @@ import { openWork } from "./open-work.ts";
 import type { RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 
-/** Answers the first expired item with its default. */
+/** Answers the first item past its `expiresAt` with its default. */
 export function answerByDefault(run: Run, at: number): RunEvent[] {
   const overdue = openWork(run).questions.find(({ expiresAt }) => expiresAt !== undefined && expiresAt <= at);
   if (!overdue) return [];

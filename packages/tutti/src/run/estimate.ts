@@ -1,4 +1,4 @@
-// Estimates duration and cost of a plan from earlier tasks, the plan's own estimates and its critical path.
+// `estimatePlan` uses earlier tasks, the plan's own estimates and its critical path.
 import type { History } from "./command.ts";
 import { scopesOverlap } from "./scopes.ts";
 import { chainLengths, taskWeights } from "./urgency.ts";
@@ -60,7 +60,6 @@ function criticalPath(tasks: readonly Task[], weights: ReadonlyMap<string, numbe
   return path;
 }
 
-/** Warns the user before the confirmation if several workers will not help. */
 function advise(tasks: readonly Task[], criticalWeight: number, total: number): string[] {
   const advice: string[] = [];
   if (tasks.length > 1 && criticalWeight >= total * 0.9) {

@@ -30,13 +30,13 @@ export function follow(run: Run, at: number): RunEvent[] {
   const turns = dueTurns(run, at);
   const kind = reached(run, at, { turn: turns.length > 0, session: wantsSession(run, at) });
   if (kind !== null && hasMoreToDo(run)) return askForMore(run, kind, at);
-  // Start no more turns than the budget has left. The next call asks the user for more.
+  // Start no more turns than `budget.turns` has left. The next call asks the user for more.
   if (turns.length > 0) return turns.slice(0, (run.budget.turns ?? Number.POSITIVE_INFINITY) - run.turns);
   if (run.status === "spawning" || run.status === "running") return followExecution(run, at);
   return [];
 }
 
-/** Pauses workers that became ready while the run is paused. */
+/** Pauses workers that reached `running` while the run is paused. */
 function pauseWorkers(run: Run): RunEvent[] {
   return activeWorkers(run)
     .filter((worker) => worker.status === "running")
@@ -50,15 +50,15 @@ const wantsSession = (run: Run, at: number): boolean =>
   (run.owed !== null && (run.main === null || run.main.state === "over")) ||
   (run.budget.descendants !== undefined && someReady(run, at, () => true));
 
-/** Whether the run still needs turns. A run that only has to end asks for no budget. */
+/** Whether the run still needs turns. A run that only has to end does not `askForMore`. */
 function hasMoreToDo(run: Run): boolean {
   return run.owed !== null || openWork(run).unfinished > 0;
 }
 
-/** Starts a turn in every session that owes an answer and can be asked. */
+/** Starts a turn in every session that `isToBeAsked` and whose provider allows it. */
 function dueTurns(run: Run, at: number): RunEvent[] {
   const due: RunEvent[] = [];
-  // After a refusal a single turn probes whether the provider answers again.
+  // After a refusal a single turn probes the provider: `probed` holds those that got one.
   const probed = new Set<string>();
   const mayBeAsked = ({ agent }: SessionState): boolean => {
     const provider = providerOf(agent, run.providers);
@@ -103,7 +103,7 @@ function followExecution(run: Run, at: number): RunEvent[] {
   return unfinished === 0 && unmerged.length === 0 ? afterExecution(run, at) : [];
 }
 
-/** The phase timed out as a whole: active tasks time out, and tasks that have not started are blocked. */
+/** `phaseOverAt` has passed: active tasks time out, and tasks that have not started are blocked. */
 function endPhase(run: Run): RunEvent[] {
   if (openWork(run).unfinished === 0) return [];
   const error = "the workerExecution phase timed out";
@@ -119,7 +119,7 @@ function endPhase(run: Run): RunEvent[] {
   });
 }
 
-/** Blocks the tasks of which a dependency ended without completing or is blocked itself. */
+/** Blocks the `doomed` tasks, or fails the run, as `failedDependency` says. */
 function newlyBlocked(run: Run, at: number): RunEvent[] {
   const blocked = openWork(run)
     .doomed.values()
@@ -154,7 +154,6 @@ function afterExecution(run: Run, at: number): RunEvent[] {
   return [entered, merged, ...afterAggregation({ ...run, currentPhase: "aggregation", aggregation })];
 }
 
-/** Whether two completed tasks changed the same file. */
 function filesOverlap(run: Run): boolean {
   const seen = new Set<string>();
   return workersOf(run).some(({ status, outputFiles }) => {
@@ -200,7 +199,7 @@ export function complete(run: Run): RunEvent {
       status: "completed",
       aggregation: run.aggregation,
       stats: run.toolStats,
-      // Use the final status, because only then unstarted tasks count as causes.
+      // Use the final status, because `completedVerdict` counts unstarted tasks only in an ended run.
       outcome: completedVerdict({ ...run, status: "completed" }),
     },
   };
@@ -210,7 +209,7 @@ export function fail(run: Run, operation: string, error: string, code: string, a
   return errorOf(run, operation, error, code, at, true);
 }
 
-/** An error outside the run's own work, which does not end the run. */
+/** Like `fail`, but the run does not end. */
 export function mishap(run: Run, operation: string, error: string, code: string, at: number): RunEvent {
   return errorOf(run, operation, error, code, at, false);
 }

@@ -1,6 +1,5 @@
 import type { Task } from "../schema/task.ts";
 
-/** Lists everything that makes the plan invalid; empty for a valid plan. */
 export function planErrors(tasks: readonly Task[]): string[] {
   const errors: string[] = [];
   if (tasks.length === 0) errors.push("the plan has no task");
@@ -21,7 +20,7 @@ export function planErrors(tasks: readonly Task[]): string[] {
   return errors;
 }
 
-/** Returns a cycle from a task back to itself, or null. All ids must be unique and all dependencies known. */
+/** Returns a cycle from a task back to itself, or null. Call `planErrors` first: ids must be unique and known. */
 export function findCycle(tasks: readonly Task[]): string[] | null {
   const byId = new Map(tasks.map((task) => [task.id, task]));
   const state = new Map<string, "open" | "done">();

@@ -1,4 +1,3 @@
-// Creates, answers and withdraws inbox items.
 import { openWork } from "./open-work.ts";
 import { sha256 } from "./sha256.ts";
 import { valuesOf } from "./shared-record.ts";
@@ -9,7 +8,7 @@ import type { Run } from "../schema/run.ts";
 type Content = Pick<InboxItem, "kind" | "question"> &
   Partial<Omit<InboxItem, "kind" | "question" | "run" | "hash" | "createdAt">>;
 
-/** Creates an item. An item without an id gets one derived from the log position, because the rules must be pure. */
+/** Without `content.id` the id is derived from `runSeq`, because the rules must be pure. */
 export function addItem(run: Run, content: Content, at: number): RunEvent {
   const { kind, question, taskId = null, sessionId = null, askId = null, risk = "low", ...rest } = content;
   const id = content.id ?? `item_${sha256([run.id, run.runSeq, kind, taskId, rest.index].join(" ")).slice(0, 10)}`;
@@ -27,7 +26,6 @@ type Shown = Pick<InboxItem, "kind" | "run" | "taskId" | "question"> & {
 export const hashOfItem = ({ kind, run, taskId, question, options, evidence }: Shown): string =>
   sha256(JSON.stringify({ kind, run, taskId, question, options, evidence }));
 
-/** Withdraws the items that no longer need an answer. */
 export function withdraw(run: Run, which: (item: InboxItem) => boolean): RunEvent[] {
   return valuesOf(run.inbox)
     .filter(which)

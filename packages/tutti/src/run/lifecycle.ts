@@ -16,7 +16,7 @@ export function pause(run: Run, reason: PauseReason, detail: string): RunEvent[]
   return [{ type: "orchestrator:paused", data }];
 }
 
-/** Resumes a run for the user, unless it waits for decisions or a larger budget. */
+/** Resumes a run for the user, unless it waits for decisions or has `reached` its budget. */
 export function resume(run: Run, at: number): RunEvent[] {
   const { pausedFrom } = run;
   if (run.status !== "paused" || !pausedFrom) throw refused(run, "resumed", `it is ${run.status}, not paused`);
@@ -36,7 +36,7 @@ export function resume(run: Run, at: number): RunEvent[] {
 export const stillAsks = (run: Run, answered: ReadonlySet<string>): boolean =>
   valuesOf(run.inbox).some(({ id, kind }) => (kind === "decision" || kind === "budget") && !answered.has(id));
 
-/** Resumes the run and the workers that were paused with it, but not those that the user paused. */
+/** Resumes the run and its workers with `pausedBy: "run"`, but not those that the user paused. */
 export function resumed(run: Run, automatic = false): RunEvent[] {
   const { pausedFrom } = run;
   if (!pausedFrom) return [];

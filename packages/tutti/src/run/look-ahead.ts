@@ -11,7 +11,6 @@ const ROUNDS = 8;
 interface Rehearsal {
   /** Task indices in start order. */
   order: number[];
-  /** End time of each task. */
   ends: number[];
   /** End time of the last task. */
   span: number;

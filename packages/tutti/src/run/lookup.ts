@@ -26,7 +26,7 @@ export function taskOf(run: Run, taskId: string): Task | undefined {
   return byId.get(taskId);
 }
 
-/** Workers of all tasks that were ever started. */
+/** Includes ended workers; see `activeWorkers`. */
 export const workersOf = (run: Run): Worker[] => valuesOf(run.workers);
 
 export const workerOf = (run: Run, taskId: string): Worker | undefined => entryOf(run.workers, taskId);

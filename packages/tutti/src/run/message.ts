@@ -7,7 +7,7 @@ import type { RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver, isWorkerOver } from "../schema/status.ts";
 
-/** A worker that has not started receives the message with its first turn; a finished worker is refused. */
+/** `sendMessage` accepts a worker that has not started, whose first turn then has the message, but no finished one. */
 export function sendMessage(run: Run, taskId: string | null, text: string): RunEvent[] {
   if (isRunOver(run.status)) throw refused(run, "sent a message", `it is ${run.status}`);
   if (taskId !== null) {
@@ -18,14 +18,13 @@ export function sendMessage(run: Run, taskId: string | null, text: string): RunE
   return [{ type: "message:sent", data: { id: run.id, taskId, text } }];
 }
 
-/** Marks all messages to the session as delivered. */
+/** Sets `told` of all messages to the session. */
 export function toldTo(run: Run, taskId: string | null): Run["messages"] {
   const isNew = (message: Run["messages"][number]) => message.taskId === taskId && !message.told;
   if (!run.messages.some(isNew)) return run.messages;
   return run.messages.map((message) => (isNew(message) ? { ...message, told: true } : message));
 }
 
-/** Treats a turn as interrupted if a message arrived during it. */
 export function overtaken(run: Run, taskId: string | null, over: TurnOver): TurnOver {
   const isLate = run.messages.some((message) => message.taskId === taskId && !message.told);
   if (!isLate || over.ending.kind !== "ended") return over;

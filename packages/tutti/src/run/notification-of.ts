@@ -1,5 +1,5 @@
-// Turns events into notifications. Texts of agents are truncated and stripped of control characters; each notification
-// target additionally escapes them for its own format.
+// `notificationOf` turns events into notifications. Texts of agents are truncated and stripped of control characters; each
+// notification target additionally escapes them for its own format.
 import { census } from "./census.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import type { InboxItem } from "../schema/inbox.ts";
@@ -34,7 +34,7 @@ function wordsOf(event: StoredEvent, run: Run | null): Notification | null {
     case "inbox:added":
       return ofItem(event, event.data.item, run);
     case "orchestrator:paused":
-      // The user caused the other pauses, or they come with an inbox item.
+      // Pauses with another `reason` are the user's own, or come with an inbox item.
       return event.data.reason === "provider" || event.data.reason === "hook"
         ? made(event, run, "needs_person", "The run is paused", event.data.detail)
         : null;
@@ -93,7 +93,6 @@ function ended(event: StoredEvent, run: Run | null, verdict: Verdict, error: str
   return { ...made(event, run, kind, VERDICTS[verdict], text), outcome };
 }
 
-/** Omits counts of zero. */
 function counted({ planned, ...standings }: Census): string {
   const some = Object.entries(standings).filter(([, count]) => count > 0);
   return [`${planned} planned`, ...some.map(([name, count]) => `${count} ${WORDS[name] ?? name}`)].join(", ");
@@ -126,14 +125,13 @@ const nameOf = (taskId: string | null): string | null =>
   taskId === null ? null : readable(taskId, LONGEST_NAME, unmasked);
 
 const ESCAPE = String.fromCodePoint(27);
-/** Terminal escape sequences for colours, cursor movements and titles. */
 const TERMINAL_CODES = new RegExp(
   `${ESCAPE}(?:\\[[0-9:;<=>?]*[ -/]*[@-~]|\\][^\\u0007${ESCAPE}]*(?:\\u0007|${ESCAPE}\\\\)?)`,
   "g",
 );
 const INVISIBLE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]+/gu;
 
-/** Reduces a text to one line of plain characters, with an ellipsis if it is truncated. */
+/** Reduces a text to one line of at most `max` plain characters. */
 function readable(text: string, max: number, mask: (text: string) => string): string {
   // Do not process text that is truncated anyway.
   const start = text.slice(0, 20 * max).toWellFormed();

@@ -124,7 +124,6 @@ function someIn(node: Node, level: number, base: number, test: (value: unknown, 
   return false;
 }
 
-/** Returns the same trie with more levels. */
 function raise(root: Node, from: number, to: number): Node {
   let raised = root;
   for (let levels = from; levels < to; levels++) raised = raised === EMPTY ? EMPTY : { mask: 1, slots: [raised] };

@@ -16,23 +16,23 @@ import type { Worker } from "../schema/worker.ts";
 export interface OpenWork {
   /** Unstarted tasks whose dependencies are met, by their rank in the start order (`Outline.ranks`). */
   ready: NumberMap<string>;
-  /** Unstarted tasks with a lost dependency, by their index in the plan. */
+  /** Unstarted tasks with a lost dependency (`dependencyState`), by their index in the plan. */
   doomed: NumberMap<string>;
   /** Number of met dependencies of a task, by its index in the plan. */
   met: NumberMap<number>;
   /** Number of lost dependencies of a task, by its index in the plan. */
   lost: NumberMap<number>;
-  /** Number of tasks that have not ended, started or not. */
+  /** Number of tasks that are `active` or `neverStarted`. */
   unfinished: number;
   /** Workers with a session, in the order of their first start. */
   active: readonly Worker[];
-  /** Workers whose accepted work is not merged yet, in the order of acceptance. */
+  /** Workers with accepted work that is not merged yet, sorted `byAcceptance`. */
   unmerged: readonly Worker[];
   /** Workers whose next attempt waits for `notBefore`. */
   waiting: readonly Worker[];
-  /** Task id by session id, for the newest attempt at each task. */
+  /** Task id by `sessionId`, for the newest attempt at each task. */
   sessions: Record<string, string>;
-  /** Items that a session waits for or that expire. */
+  /** Items with a `sessionId` or an `expiresAt`. */
   questions: readonly InboxItem[];
 }
 
@@ -60,7 +60,6 @@ export function openWork(run: Run): OpenWork {
   return work;
 }
 
-/** The index of a plan of which no task has started. */
 function nothingDone(run: Run, { needs, ranks }: Outline): Known {
   let ready = NumberMap.empty<string>();
   for (const [place, { id }] of run.tasks.entries())

@@ -1,9 +1,9 @@
-// Retention: selects the runs to remove. Only ended runs without open inbox items can be selected.
+// Retention: `outdatedRuns` selects the runs to remove. Only ended runs without open inbox items can be selected.
 import { isRunOver, type RunStatus } from "../schema/status.ts";
 
 /** A run is kept if any rule keeps it. Without rules all runs are kept. */
 export interface KeepRules {
-  /** Keep runs that changed within this many days. */
+  /** Keep runs with an `updatedAt` within this many days. */
   days?: number | undefined;
   /** Keep this many of the ended runs that changed last. */
   keepRuns?: number | undefined;
@@ -17,7 +17,7 @@ interface Row {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Returns the ids of the runs that no rule keeps, oldest first. `waits` tells whether a run has open inbox items. */
+/** Returns the ids of the runs that no rule keeps, oldest first. `waits(id)` is true for a run with open inbox items. */
 export function outdatedRuns(
   rows: readonly Row[],
   waits: (id: string) => boolean,

@@ -5,9 +5,8 @@ import { mostUrgentFirst } from "./urgency.ts";
 import type { Run } from "../schema/run.ts";
 import type { Task } from "../schema/task.ts";
 
-/** All members are indexed by the position of a task in the plan. */
+/** All members are indexed by the position of a task in `run.tasks`. */
 export interface Outline extends Links {
-  /** Rank of the task in the order in which ready tasks start. */
   ranks: readonly number[];
 }
 
@@ -21,7 +20,7 @@ const cache = new WeakMap<readonly Task[], CachedOutline>();
 
 export function outlineOf(run: Run): Outline {
   const { parallelExecution, maxWorkers } = run.template.config;
-  // The agent's own order applies only if tasks run one at a time.
+  // The agent's `executionOrder` applies only if tasks run one at a time.
   const order = parallelExecution ? null : run.executionOrder;
   const workers = parallelExecution ? maxWorkers : 1;
   const known = cache.get(run.tasks);

@@ -1,4 +1,3 @@
-// Reads and checks a plan.
 import { planErrors } from "./graph.ts";
 import type { TaskListAnswer } from "../schema/answer.ts";
 import { RESERVED_TASK_IDS, TaskId } from "../schema/ids.ts";
@@ -9,7 +8,7 @@ export interface Plan {
   tasks: Task[];
   errors: string[];
   warnings: string[];
-  /** The agent's order, or null if it is incomplete or contradicts the dependencies. */
+  /** The agent's order if it is a `soundOrder`, else null. */
   executionOrder: string[] | null;
 }
 

@@ -1,4 +1,4 @@
-// The part of the fold that tracks which sessions wait for a provider, and whether all of them do.
+// The part of the fold that sets `refusedSince` of sessions and `heldSince` of the run.
 import { workerOf } from "./lookup.ts";
 import { openWork } from "./open-work.ts";
 import { isToBeAsked, refusalOf, waitsForProvider } from "./provider.ts";

@@ -14,9 +14,8 @@ import { isRunOver } from "../schema/status.ts";
 import type { Owed, SessionState } from "../schema/worker.ts";
 
 interface Patience {
-  /** The first wait. It doubles with each refusal in a row. */
   firstMs: number;
-  /** Maximum number of refusals in a row. The next one fails the task or the run. */
+  /** Maximum of `Refusal.count`. The next refusal fails the task or the run. */
   times: number;
 }
 
@@ -52,7 +51,7 @@ export function refused(run: Run, { agent, turn }: SessionState, ending: Ending,
   };
 }
 
-/** The agent retries by itself, but other sessions must not start turns that the provider would refuse too. */
+/** The agent retries by itself, but until `retryAfterMs` has passed other sessions would be refused too. */
 export function troubled(run: Run, agent: string, trouble: Trouble, at: number): RunEvent[] {
   const { cause, detail, retryAfterMs } = trouble;
   const patience = PATIENCE[cause];
@@ -71,7 +70,6 @@ export function troubled(run: Run, agent: string, trouble: Trouble, at: number):
   return [{ type: "provider:refused", data: { ...about, trying: true } }];
 }
 
-/** A refusal that an agent reports while its turn continues. */
 export interface Trouble {
   cause: FailureCause;
   detail: string;
@@ -81,7 +79,7 @@ export interface Trouble {
 /** A deterministic jitter between 0 and 1, because the rules must be pure. */
 const spread = (text: string): number => Number.parseInt(sha256(text).slice(0, 8), 16) / 0xffffffff;
 
-/** Whether the session needs a turn, regardless of its provider. */
+/** Whether the session needs a turn; see `mayAsk` for its provider. */
 export const isToBeAsked = (session: SessionState, owed: Owed | null): boolean =>
   session.state === "running" &&
   session.turn === null &&
@@ -112,7 +110,6 @@ function isAsked(run: Run, provider: string, { settledUntil }: Refusal): boolean
   });
 }
 
-/** Returns the agent of a main session that has a turn or needs one, or null. */
 export function askedMain(run: Run): string | null {
   const { main, owed, status } = run;
   if (!main || main.state === "over" || !owed || owed.waitsFor !== null) return null;
@@ -120,7 +117,7 @@ export function askedMain(run: Run): string | null {
   return openWork(run).questions.some(({ sessionId }) => sessionId === main.sessionId) ? null : main.agent;
 }
 
-/** Whether no session works and at least one waits for a provider that refuses. */
+/** Whether no session works and at least one has `refusedSince` set. */
 export function waitsForProvider(run: Run): boolean {
   if (run.status === "paused" || isRunOver(run.status)) return false;
   const { main } = run;
@@ -140,7 +137,7 @@ export function refusedUntil(run: Run, since: number): number | null {
 
 /** Do not change these texts: open items of older logs hold them, and `answerLimit` compares with them. */
 export const LIMIT_OPTIONS = ["go on", "cancel the run"];
-/** Assumed duration of a usage limit without a reset time. */
+/** Assumed duration of a usage limit without a `resetAt`. */
 const USUAL_LIMIT_MS = 3_600_000;
 
 /** Pauses the run after a usage limit, until the limit resets (with `autoResume`) or the user answers. */
@@ -172,7 +169,7 @@ const ADVICE: Partial<Record<FailureCause, string>> = {
   billing: "the account cannot pay for this request. Check its plan or balance, then retry the task",
 };
 
-/** Returns what the user has to do before any session of this provider can continue, or null for other causes. */
+/** Returns what the user has to do before any session of this provider can continue, or null for causes without `ADVICE`. */
 export function adviceOn(run: Run, agent: string, { cause, detail }: Ending): string | null {
   const advice = cause && ADVICE[cause];
   return advice ? `${providerOf(agent, run.providers)}: ${advice} (${detail})` : null;

@@ -8,7 +8,7 @@ import type { RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import { ANSWER_PHASE } from "../schema/status.ts";
 
-/** Accepts an answer in place of the main session, in the phase that needs it or after the run failed there. */
+/** Accepts an answer in place of the main session: `run.owed` needs it, or the run failed without it (`supply`). */
 export function respond(run: Run, answer: Answer, at: number): RunEvent[] {
   const item = Object.values(run.inbox).find(
     ({ kind, phase }) => kind === "data" && phase !== undefined && ANSWER_PHASE[phase] === answer.phase,

@@ -28,7 +28,6 @@ const LONGEST_WAIT_MS = 3_600_000;
 export const failureItem = (taskId: string) => (item: { kind: string; taskId: string | null }) =>
   item.kind === "failure" && item.taskId === taskId;
 
-/** Retries a task for the user and reopens an ended run. */
 export function retry(run: Run, taskId: string): RunEvent[] {
   const worker = workerOf(run, taskId);
   const over = isRunOver(run.status);
@@ -72,7 +71,7 @@ function refuse(run: Run, worker: Worker | null): void {
   }
 }
 
-/** Returns the automatic retry of a failed task, or null if the template allows none. */
+/** Returns null if `autoRetry` is off, `maxRetries` is reached or the code is in `NOT_BY_ITSELF`. */
 export function automaticRetry(run: Run, worker: Worker, code: string, at: number): RunEvent | null {
   const { autoRetry, retryOnError, maxRetries, retryDelay } = run.template.config;
   if (!autoRetry || !retryOnError || worker.retryCount >= maxRetries || NOT_BY_ITSELF.has(code)) return null;

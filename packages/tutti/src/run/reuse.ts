@@ -18,7 +18,6 @@ export interface KnownResult {
   commit: string;
 }
 
-/** Whether the completion may be reused. */
 export const isWhole = ({ partial, report }: EventData<"worker:completed">): boolean =>
   !partial && report.status === "success";
 
@@ -29,7 +28,6 @@ export function mayStandFor(run: Run, worker: Worker, { origin }: KnownResult): 
   return !workersOf(run).some(({ reused }) => reused !== null && isSame(reused, origin));
 }
 
-/** Completes a task with an earlier result, without a session. */
 export function takeOver(run: Run, worker: Worker, known: Extract<Report, { type: "known" }>): RunEvent[] {
   const { key, result, work } = known;
   if (!mayStandFor(run, worker, result)) return [];

@@ -12,7 +12,7 @@ import { isRunOver, type Phase } from "../schema/status.ts";
 import type { Worker } from "../schema/worker.ts";
 
 export interface Limits {
-  /** Free worker slots of the engine, shared by all runs. */
+  /** Free slots of the engine, shared by all runs. */
   freeSlots: number;
   /** Time of the last tick, if one was missed. Default: now. */
   since?: number;
@@ -24,15 +24,14 @@ export interface Deadline {
 }
 
 export interface Wanted {
-  /** True if the run needs a main session and has none. */
   spawnMain: boolean;
   /** Tasks to start now, most urgent first. */
   spawn: string[];
   /** Sessions that must be alive. */
   sessions: string[];
-  /** Sessions that may stay alive but are not needed now. */
+  /** Sessions that may stay alive but owe no answer. */
   idle: string[];
-  /** Tasks whose accepted work must be merged, in the order of acceptance. */
+  /** Tasks with accepted work to merge, in the order of acceptance. */
   merges: string[];
   deadlines: Deadline[];
   /** When the engine must send the next `tick`. */
@@ -65,13 +64,13 @@ export function schedule(run: Run, limits: Limits, now: number): Wanted {
   };
 }
 
-/** Selects ready tasks for the free slots, without those whose scope overlaps with an active task. */
+/** Selects ready tasks for the free slots. With `overlappingScopes: "apart"` it skips overlaps with active tasks. */
 function startable(run: Run, active: readonly Worker[], limits: Limits, now: number): string[] {
   const { parallelExecution, maxWorkers, spawnDelay, overlappingScopes } = run.template.config;
   const cap = parallelExecution ? maxWorkers : 1;
   const paced = spawnDelay > 0 ? 1 : Number.POSITIVE_INFINITY;
   const { agent } = castOf(run, "workerExecution");
-  // After a refusal a single session probes the provider.
+  // After a refusal (`refusalOf`) a single session probes the provider.
   const probing = refusalOf(run, agent) === null ? Number.POSITIVE_INFINITY : 1;
   if (!mayAsk(run, agent, now)) return [];
   const slots = Math.max(0, Math.min(limits.freeSlots, cap - active.length, paced, probing));
@@ -91,7 +90,7 @@ const mayStart = ({ status }: Run): boolean => status === "spawning" || status =
 
 function isDue(run: Run, taskId: string, now: number): boolean {
   const notBefore = workerOf(run, taskId)?.notBefore ?? null;
-  // A paused task whose session was lost stays paused until the user resumes it.
+  // `pausedBy` outlives a lost session: the task stays paused until the user resumes it.
   const isPaused = (workerOf(run, taskId)?.pausedBy ?? null) !== null;
   return !isPaused && (notBefore === null || now >= notBefore);
 }

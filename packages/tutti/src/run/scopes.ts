@@ -15,7 +15,7 @@ function within(a: readonly string[], b: readonly string[]): boolean {
   return a.length <= b.length && a.every((part, i) => part === b[i]);
 }
 
-/** Caches the parsed scopes, because every possible start compares them. */
+/** Caches `scopePath`, because every possible start compares all scopes. */
 const pathsByScope = new WeakMap<readonly string[], string[][]>();
 
 function scopePaths(scope: readonly string[]): string[][] {
@@ -24,7 +24,6 @@ function scopePaths(scope: readonly string[]): string[][] {
   return paths;
 }
 
-/** An empty scope overlaps with none. */
 export function scopesOverlap(a: readonly string[], b: readonly string[]): boolean {
   if (a.length === 0 || b.length === 0) return false;
   const others = scopePaths(b);

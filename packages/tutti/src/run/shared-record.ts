@@ -47,7 +47,7 @@ export function valuesOf<T>(record: SharedRecord<T>): T[] {
 export const sizeOf = (record: SharedRecord<unknown>): number =>
   tableOf(record)?.members.size ?? Object.keys(record).length;
 
-/** Returns a number that is smaller for members that were added earlier, or -1 for an unknown key. */
+/** Returns the insertion number of a member, or -1 for an unknown key. */
 export function placeOf(record: SharedRecord<unknown>, key: string): number {
   const table = tableOf(record);
   return table ? (memberOf(table, key)?.number ?? -1) : Object.keys(record).indexOf(key);
@@ -65,7 +65,7 @@ export function withoutEntries<T>(record: SharedRecord<T>, keys: Iterable<string
   return left === table ? record : recordOf(left);
 }
 
-/** Returns the keys whose members differ. The cost is proportional to the changes. */
+/** The cost is proportional to the number of changed keys, because both tables share the rest. */
 export function changedKeys(before: SharedRecord<unknown>, after: SharedRecord<unknown>): Set<string> {
   const keys = new Set<string>();
   if (before === after) return keys;

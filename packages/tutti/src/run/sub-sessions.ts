@@ -1,4 +1,4 @@
-// The state of all sub-sessions, folded from the server events.
+// `SubSessions` is the state of all sub-sessions, folded from the server events.
 //
 // Invariants
 // 1. `applySubSession` rejects no event. `decideSubSession` holds the rules.
@@ -16,12 +16,11 @@ export interface SubSession {
   error: string | null;
   createdAt: number;
   lastActivityAt: number;
-  /** Time of the last change of status. */
+  /** Time of the last change of `status`. */
   since: number;
   returnedAt?: number;
   /** Archiving does not change the status. */
   archivedAt?: number;
-  /** The run that the parent belongs to. */
   orchestratorId?: string;
   /** Set if only the parent's agent reports its end; the server cannot poll it. */
   reported?: true;
@@ -29,7 +28,7 @@ export interface SubSession {
 
 export interface SubSessions {
   relations: Map<string, SubSession>;
-  /** Unregistered sub-sessions that the parent's agent may still report. */
+  /** Unregistered sub-sessions with `reported`, which the parent's agent may still report. */
   forgotten: Set<string>;
 }
 
@@ -65,7 +64,6 @@ export const isAbove = (state: SubSessions, sessionId: string, other: string): b
 
 export const depthOf = (state: SubSessions, sessionId: string): number => above(state, sessionId).length;
 
-/** Returns the topmost ancestor, or the session itself. */
 export const rootOf = (state: SubSessions, sessionId: string): string => above(state, sessionId).at(-1) ?? sessionId;
 
 /** Mutates `state`. */

@@ -1,4 +1,4 @@
-// Reopens a failed run with data that the user supplies in place of a session.
+// `supply` reopens a failed run with data that the user gives in place of a session.
 import { apply } from "./apply.ts";
 import { takeAnswer } from "./decide-main-answer.ts";
 import { noSuchItem } from "./lookup.ts";

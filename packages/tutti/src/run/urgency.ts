@@ -2,7 +2,6 @@
 import { lookAhead } from "./look-ahead.ts";
 import type { Task } from "../schema/task.ts";
 
-/** Returns the task ids in the order in which ready tasks start. */
 export function mostUrgentFirst(tasks: readonly Task[], workers: number): string[] {
   const lengths = chainLengths(tasks);
   const weights = taskWeights(tasks);
@@ -21,7 +20,7 @@ export function taskWeights(tasks: readonly Task[]): Map<string, number> {
   const estimated = tasks.flatMap(({ estimatedTokens }) => (estimatedTokens === undefined ? [] : [estimatedTokens]));
   const usualMs = average(known) ?? 1;
   const usualTokens = average(estimated) ?? 1;
-  // Scale token estimates to the average of the known durations.
+  // Scale `estimatedTokens` to the average of the known durations.
   const weigh = ({ expectedMs, estimatedTokens }: Task): number =>
     expectedMs ?? (estimatedTokens === undefined ? usualMs : (estimatedTokens / (usualTokens || 1)) * usualMs);
   return new Map(tasks.map((task) => [task.id, Math.max(weigh(task), Number.EPSILON)]));

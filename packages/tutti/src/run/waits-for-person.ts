@@ -4,7 +4,6 @@ import { schedule } from "./schedule.ts";
 import { valuesOf } from "./shared-record.ts";
 import type { Run } from "../schema/run.ts";
 
-/** Whether the run makes no progress until the user answers. */
 export function waitsForPerson(run: Run, now: number): boolean {
   const { spawnMain, spawn, merges } = schedule(run, { freeSlots: Number.POSITIVE_INFINITY }, now);
   if (spawnMain || spawn.length > 0 || merges.length > 0) return false;

@@ -11,7 +11,6 @@ export interface WorkInputs {
   terms: object;
   agent: string;
   role: string;
-  /** Git tree that the work starts from. */
   tree: string;
 }
 

@@ -88,7 +88,6 @@ export const VerificationAnswer = z.looseObject({
 
 export const HeartbeatAnswer = z.looseObject({ timestamp: z.string(), alive: z.boolean() });
 
-/** The schema for each phase name of a block. */
 export const ANSWERS = {
   analysis: AnalysisAnswer,
   task_list: TaskListAnswer,
@@ -107,7 +106,6 @@ export type CompletionAnswer = z.infer<typeof CompletionAnswer>;
 export type AggregationAnswer = z.infer<typeof AggregationAnswer>;
 export type VerificationAnswer = z.infer<typeof VerificationAnswer>;
 
-/** A validated answer with the phase name of its block. */
 export type Answer =
   | { phase: "analysis"; data: AnalysisAnswer }
   | { phase: "task_list"; data: TaskListAnswer }

@@ -3,7 +3,6 @@
 // of a turn are no errors but values (`Ending` in ending.ts).
 
 interface ErrorKind {
-  /** HTTP status. */
   status: number;
   /** Exit code of the CLI: 1 failed, 2 usage, 3 not found, 4 refused, 5 unreachable. */
   exit: 1 | 2 | 3 | 4 | 5;
@@ -85,7 +84,6 @@ export class TuttiError extends Error {
     return ERRORS[this.code];
   }
 
-  /** The JSON form of an error in the API, the CLI and the library. */
   toJSON(): { error: { code: ErrorCode; message: string; details?: unknown } } {
     const details = this.details === undefined ? {} : { details: this.details };
     return { error: { code: this.code, message: this.message, ...details } };

@@ -31,10 +31,8 @@ function attemptSuffix(attempt: number, taskId: string): string {
   return attempt === 1 && !/_r\d+$/.test(taskId) ? "" : `_r${attempt - 1}`;
 }
 
-/** The branch that holds a run's result. */
 export const runBranch = (runId: string): string => `tutti/${runId}`;
 
-/** The ref that keeps the work of one attempt reachable. */
 export const attemptRef = (runId: string, name: string, attempt: number): string =>
   `refs/tutti/${pathName(runId)}/${pathName(name)}/${attempt}`;
 

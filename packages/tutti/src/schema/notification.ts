@@ -19,6 +19,5 @@ export interface Notification {
   at: number;
   /** The inbox item, if the notification is about one. */
   item: Pick<InboxItem, "id" | "kind" | "risk"> | null;
-  /** Set if the run has ended and is loaded. */
   outcome: { verdict: Verdict; census: Census; usage: Usage } | null;
 }

@@ -36,7 +36,7 @@ export type Verdict = z.infer<typeof Verdict>;
 export interface Outcome {
   id: string;
   status: string;
-  /** Null until the run has ended. */
+  /** Null until the run has ended; `status` is always set. */
   outcome: Verdict | null;
   census: Census;
   causes: { taskId: string; status: string; reason: string }[];

@@ -27,7 +27,6 @@ export interface Refusal {
   until: number;
   /** Like `until`, but only of refusals that ended a turn. A turn started later probes whether the provider answers again. */
   settledUntil: number;
-  /** Number of refusals in a row. */
   count: number;
 }
 
@@ -38,7 +37,7 @@ export interface Run {
   cwd: string;
   userRequest: string;
   customVariables: Record<string, unknown>;
-  /** Agent of all phases for which the template names no other. */
+  /** Agent of all phases for which `template` names no other. */
   agent: string;
   /** Maps each user-defined agent name to its provider. */
   providers?: Readonly<Record<string, string>>;
@@ -47,17 +46,16 @@ export interface Run {
   outcome: Verdict | null;
   currentPhase: Phase | null;
   mainSessionId: string | null;
-  /** Set while the run is paused: the state to resume to, and the reason. */
+  /** Set while `status` is `paused`: the state to resume to, and the reason. */
   pausedFrom: { status: RunStatus; phase: Phase | null; at: number; reason: PauseReason; detail: string } | null;
   main: SessionState | null;
-  /** The answer that the main session has to give. It survives the loss of a main session. */
+  /** The answer that the main session has to give. It survives the loss of `main`. */
   owed: Owed | null;
-  /** Main sessions lost since the last usable answer. */
   mainLosses: number;
   analysis: Analysis | null;
   tasks: Task[];
   parallelGroups: string[][];
-  /** Why the plan cannot be confirmed; empty for a valid plan. */
+  /** Why the plan cannot be confirmed. `planWarnings` do not prevent it. */
   planErrors: string[];
   planWarnings: string[];
   executionOrder: string[] | null;
@@ -88,13 +86,10 @@ export interface Run {
   idleSince: number | null;
   /** Set while every session waits for a provider that refuses. */
   heldSince?: number;
-  /** Start time of the newest worker. */
   lastSpawnAt: number | null;
   /** Start time of the current phase, shifted by pauses. */
   phaseSince: number | null;
-  /** Providers that refuse requests, by name. */
   refusals: Record<string, Refusal>;
-  /** Number of automatic resumes after a usage limit. */
   autoResumes: number;
   /** Started hooks by `hookKey`. */
   hooks: Record<string, "running" | "ended">;

@@ -27,7 +27,6 @@ export type Prompt = z.infer<typeof Prompt>;
 
 /** Settings that every phase has. */
 const phase = {
-  /** Defaults to the run's agent. */
   agent: z.string().min(1).optional(),
   /** Role of the phase's session. Defaults to `worker` for `workerExecution`, else `main`. */
   role: z
@@ -98,15 +97,13 @@ export const TemplateConfig = z.strictObject({
   /** Resume a run by itself when the usage limit that paused it ends, at most `maxAutoResumes` times. */
   autoResume: z.boolean().default(false),
   maxAutoResumes: z.number().int().min(1).max(50).default(3),
-  /** Confirm the plan without asking. */
   autoSpawn: z.boolean().default(false),
   parallelExecution: z.boolean().default(true),
-  /** Allow retries of failed tasks. */
   retryOnError: z.boolean().default(true),
   maxRetries: z.number().int().min(0).max(5).default(2),
   /** Retry failed tasks without a user request. */
   autoRetry: z.boolean().default(false),
-  /** Wait before the first automatic retry. It doubles with each retry. */
+  /** Wait before the first retry by `autoRetry`. It doubles with each retry. */
   retryDelay: milliseconds(0, 3_600_000).default(5000),
   /** A task whose dependency did not complete is blocked, starts anyway, or fails the run. */
   failedDependency: z.enum(["skip", "continue", "fail"]).default("skip"),
@@ -118,11 +115,9 @@ export const TemplateConfig = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9_-]{0,40}$/)
     .default("__orch_"),
-  /** Minimum time between two worker starts. */
   spawnDelay: milliseconds(0, 60_000).default(0),
   /** A worker without output for this long is displayed as quiet. */
   progressDetectionInterval: milliseconds(1000, 3_600_000).default(30_000),
-  /** Poll interval of session controllers. */
   pollInterval: milliseconds(500, 30_000).default(2000),
   hideWorkersFromList: z.boolean().default(true),
   useSubSessions: z.boolean().default(false),
@@ -131,7 +126,6 @@ export const TemplateConfig = z.strictObject({
   /** Accept success from a worker that called no tool and changed no file. */
   acceptWithoutWork: z.boolean().default(false),
   budget: Budget.prefault({}),
-  /** Tools that agents may use without asking the user. */
   permissions: Permissions.prefault({}),
 });
 export type TemplateConfig = z.infer<typeof TemplateConfig>;

@@ -28,7 +28,6 @@ export type TranscriptEntry = { n: number; omitted?: number } & (
   | { type: "turnOver"; turn: number; ending: Ending }
 );
 
-/** Selects a part of a transcript. */
 export interface TranscriptPage {
   /** Return the entries after this `n`; 0 returns all. */
   after: number;

@@ -9,7 +9,6 @@ export const EVENT_VERSION = 4;
 type Data = Record<string, unknown>;
 type Step = (data: Data) => Data;
 
-/** Adds template settings, plan warnings, item hashes and timeout codes. */
 const TO_2: Record<string, Step> = {
   "orchestrator:created": (data) => ({ ...data, template: readTemplate(data["template"]) }),
   "orchestrator:tasksReady": (data) => ({ warnings: [], executionOrder: null, ...data }),

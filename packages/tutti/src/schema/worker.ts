@@ -35,14 +35,13 @@ export const NO_TOOLS: ToolStats = {
 export const Origin = z.object({ run: z.string(), taskId: z.string(), sessionId: z.string() });
 export type Origin = z.infer<typeof Origin>;
 
-/** The answer that a session still has to give. */
 export interface Owed {
   phase: Phase;
   /** Counts from 1. A turn without a usable answer is repeated with the next `try`. */
   try: number;
   /** Why the previous answer was rejected. The next prompt lists them. */
   problems: string[];
-  /** Added to the next prompt, for example the changes that the user requested. */
+  /** Added to the next prompt after `problems`, for example the changes that the user requested. */
   note: string | null;
   /** True if an earlier turn for this answer broke off. The workspace still holds its work. */
   interrupted: boolean;
@@ -59,7 +58,6 @@ export interface OpenTurn {
   startedAt: number;
 }
 
-/** The state that main sessions and worker sessions share. */
 export interface SessionState {
   sessionId: string;
   attempt: number;
@@ -71,11 +69,11 @@ export interface SessionState {
   turn: OpenTurn | null;
   /** The commit that the workspace was created from. */
   start: string | null;
-  /** Time spent paused or waiting for the user or the provider. It extends the deadline. */
+  /** Total of ended waits, such as `pausedAt` and `refusedSince`. It extends the deadline. */
   waitedMs: number;
-  /** Set while the session is paused. It has no deadline then. */
+  /** Set while the session is paused. It has no deadline then; see `waitedMs`. */
   pausedAt: number | null;
-  /** Set while the session waits for a provider that refuses. It has no deadline then. */
+  /** Set while the session waits for its provider. It has no deadline then; see `waitedMs`. */
   refusedSince: number | null;
   /** Answers by `askId`; null until the user answers. */
   asks: Record<string, string | null>;
@@ -105,7 +103,6 @@ export interface Worker {
   /** True if the worker reported the status `partial`. */
   partial: boolean;
   retryCount: number;
-  /** Earliest start of the next attempt. */
   notBefore: number | null;
   pausedBy: "person" | "run" | null;
   /** Lost sessions in a row. The task fails at `MAX_LOSSES`. */
@@ -114,7 +111,6 @@ export interface Worker {
   anew: boolean;
   /** The attempt whose result this worker reuses. */
   reused: Origin | null;
-  /** The commit that holds its accepted work. */
   commit: string | null;
   /** State of `commit` relative to the run's branch. */
   merged: "not yet" | "merged" | "conflict";

@@ -345,7 +345,7 @@ describe("an agent", () => {
       error: expect.stringContaining("no usable answer after 3 tries"),
     });
     expect(lines.find(({ type }) => type === "inbox:added")!.data).toMatchObject({
-      item: { kind: "data", phase: "analysis", question: expect.stringContaining("can be supplied by hand") },
+      item: { kind: "data", phase: "analysis", question: expect.stringContaining("You can supply its data") },
     });
     expect(lab.leftovers()).toEqual([]);
   });

@@ -18,7 +18,6 @@ export const tailCount = count(0, MAX_LIMIT);
 export const eventNumber = count(1, Number.MAX_SAFE_INTEGER);
 /** Pages through a list by number: events by `seq`, transcripts by `n`. */
 export const PageQuery = z.object({ after: afterNumber.default(0).describe("Return items after this number."), limit });
-/** Pages through a list by the id or name of its items. */
 export const IdPageQuery = z.object({
   after: z.string().min(1).optional().describe("Return items after the one with this id."),
   limit,

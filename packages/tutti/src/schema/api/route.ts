@@ -7,19 +7,16 @@ import type { TokenRole } from "../token-role.ts";
 export interface Route {
   /** One sentence for the OpenAPI description. */
   summary: string;
-  /** Query parameters. Each member parses a string. */
+  /** Query parameters as a `ZodObject` whose members parse strings. */
   query?: z.ZodObject;
   body?: z.ZodType;
-  /** Set if the body is plain text instead of JSON. */
   bodyType?: "text/plain";
   /** Maximum size of the body, if it is not 1 MiB. */
   maxBytes?: number;
   response: z.ZodType;
-  /** Status of a successful response. Default: 200. */
   status?: 201 | 202;
   /** Meaning of a 200 response, if `status` is another. */
   repeated?: string;
-  /** Content type of the response, if it is not JSON. */
   type?: "text/html" | "text/plain" | "text/event-stream" | "application/x-ndjson";
   /** Descriptions of the request headers that the route reads. */
   headers?: Readonly<Record<string, string>>;
@@ -27,7 +24,6 @@ export interface Route {
   errors: readonly ErrorCode[];
   /** Codes that mean here that the path names nothing. They get the status 404 instead of that in `ERRORS`. */
   absent?: readonly ErrorCode[];
-  /** True if the route needs no token. */
   open?: true;
   /** True if the route verifies a signature instead of a token. */
   signed?: true;
@@ -38,7 +34,6 @@ export interface Route {
 /** Routes by `METHOD /path`, where `:name` is a path parameter. */
 export type RouteTable = Record<string, Route>;
 
-/** Error codes that every route may return. */
 export const COMMON_ERRORS = ["unauthorized", "forbidden", "rate_limited", "internal"] as const satisfies ErrorCode[];
 
 export interface RouteAddress {
@@ -55,13 +50,12 @@ export function readRouteKey(key: string): RouteAddress {
 export const statusOfError = ({ absent }: Pick<Route, "absent">, code: ErrorCode): number =>
   absent?.includes(code) ? 404 : ERRORS[code].status;
 
-/** Returns the role that a token needs for the route, or null if the route needs no token. */
+/** Returns null for routes that are `open` or `signed`. */
 export function roleOf(key: string, { open, signed, role }: Route): TokenRole | null {
   if (open || signed) return null;
   return role ?? (readRouteKey(key).method === "GET" ? "view" : "operate");
 }
 
-/** Lists every error code that the route may return. */
 export function errorsOf(key: string, route: Route): ErrorCode[] {
   const input: ErrorCode[] = route.query || route.body || route.headers ? ["invalid_input"] : [];
   const size: ErrorCode[] = route.body ? ["payload_too_large"] : [];

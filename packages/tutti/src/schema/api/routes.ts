@@ -35,7 +35,6 @@ export type RouteKey = keyof typeof ROUTES;
 
 const LONG = "/api/orchestrator/templates";
 
-/** Returns the second path of a route, if it has one. */
 export function aliasOf(key: string): string | null {
   return key.includes(LONG) ? key.replace(LONG, "/api/templates") : null;
 }

@@ -43,7 +43,6 @@ const CreatedRun = z.object({
     .describe("Set if the run was created but could not be started."),
 });
 
-/** Errors of every request that creates a run. */
 export const RUN_CANNOT_BE_MADE = [
   "template_not_found",
   "invalid_template",

@@ -16,7 +16,6 @@ export const RunStatus = z.enum(RUN_STATUSES as [(typeof RUN_STATUSES)[number]])
 const workerStatuses = Object.values(WORKER_STATUS);
 const WorkerStatus = z.enum(workerStatuses as [(typeof workerStatuses)[number]]);
 
-/** Response of every command without a result. */
 export const Done = z.object({ success: z.literal(true) });
 
 const about = {
@@ -35,7 +34,6 @@ const about = {
   completedAt: time.nullable(),
 };
 
-/** A run in a list. */
 export const RunSummary = z.object({ ...about, taskCount: z.number(), completedTasks: z.number() });
 
 export const WaitingItem = InboxItem.extend({ createdAt: time, expiresAt: time.optional() });
@@ -113,7 +111,6 @@ export const AggregatedStats = z.object({
   quiet: z.array(z.string()),
 });
 
-/** An event as the server sends it. */
 export type Frame = RunEvent & { seq: number; run: string | null; runSeq: number; timestamp: string };
 export const Frame = z.object({
   seq: z.number().int().describe("Counts over the whole server, without gaps."),

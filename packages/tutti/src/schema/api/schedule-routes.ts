@@ -38,7 +38,6 @@ export type ScheduleView = z.infer<typeof Schedule>;
 const Trigger = z.object({ ...about, lastRun: LastRun.nullable() });
 export type TriggerView = z.infer<typeof Trigger>;
 
-/** A run created by a schedule or a trigger. */
 export const LaunchedRun = z.object({ orchestratorId: z.string(), status: RunStatus });
 
 const CANNOT_BE_MADE = ["too_many_runs", "wrong_state", ...RUN_CANNOT_BE_MADE] as const;
