@@ -1,8 +1,8 @@
-// One engine per data folder. The lock is an open SQLite transaction on a file of its own: the kernel gives it free when
-// the process ends, however it ends, so there is no stale lock to guess about and no race in taking it.
+// Allows one engine per data folder. The lock is an open SQLite transaction on its own file: the kernel releases it
+// when the process ends for any reason, so no stale lock is left and acquiring it has no race.
 //
-// engine.json beside it says who the owner is. It is no lock: keepers read it to see whether an engine is alive, and the
-// message to a second engine names it.
+// engine.json beside the lock names the owner. Keepers read it to check whether the engine is alive, and the error for
+// a second engine quotes it. It is not a lock itself.
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -12,7 +12,7 @@ export interface FolderLock {
   release(): void;
 }
 
-/** How long a lock that is only being looked at is waited for. */
+/** How long to wait for a lock that `findEngine` of another process holds for a moment. */
 const LOOK_MS = 250;
 
 export function lockFolder(folder: string, owner: object): FolderLock {
@@ -25,7 +25,7 @@ export function lockFolder(folder: string, owner: object): FolderLock {
     const pid = ownerOf(folder);
     throw new TuttiError(
       "data_folder_in_use",
-      `another Tutti engine works on ${folder}${pid === null ? "" : ` (process ${pid})`}; end it first, steer its runs where it runs or in the dashboard of tutti serve, or use another --data-dir`,
+      `Another Tutti engine uses the data folder "${folder}"${pid === null ? "" : ` (process ${pid})`}. Stop it first, control its runs from there or in the dashboard of "tutti serve", or use another --data-dir.`,
     );
   }
   const file = join(folder, "engine.json");
@@ -34,7 +34,7 @@ export function lockFolder(folder: string, owner: object): FolderLock {
   return { release: () => db.close() };
 }
 
-/** Whether an engine works on the folder, and which; a look that writes nothing and takes nothing over. */
+/** Returns the engine that holds the lock, or null. Writes nothing and does not acquire the lock. */
 export function findEngine(folder: string): { pid: number | null } | null {
   const file = join(folder, "engine.lock");
   if (!existsSync(file)) return null;

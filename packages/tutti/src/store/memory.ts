@@ -1,10 +1,10 @@
-// The log in memory, with the same promises as the one on disk, and able to break them on demand: for simulations and
-// for tests of what the engine does when its store fails.
+// An event log in memory with the invariants of `Store`. It can fail on demand, for simulations and for tests of how
+// the engine handles a failing store.
 import { outOfPlace, removedEvent, type NewEvent, type ReadOptions, type Store } from "./store.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { StoredEvent } from "../schema/event.ts";
 
-/** What outlives a process: hand the same disk to two stores to restart, or to race. */
+/** Outlives a store: pass the same disk to two stores to simulate a restart or a race. */
 export interface MemoryDisk {
   epoch: number;
   events: StoredEvent[];
@@ -13,8 +13,8 @@ export interface MemoryDisk {
 export const newMemoryDisk = (): MemoryDisk => ({ epoch: 0, events: [] });
 
 /**
- * `before`: nothing is stored and the caller is told. `full`: the same, for want of room. `lost`: everything is stored
- * but the acknowledgement never comes back; the store is then as broken as one whose commit failed.
+ * `before`: nothing is stored and the write is rejected. `full`: the same with `disk_full`. `lost`: everything is
+ * stored but the write is rejected, and the store is broken as after a failed commit.
  */
 export type StoreFault = "before" | "full" | "lost";
 
@@ -29,7 +29,7 @@ export class MemoryStore implements Store {
     this.epoch = ++disk.epoch;
   }
 
-  /** The next appends and removals fail in these ways, one each. */
+  /** Makes the next appends and removals fail, one per fault. */
   failNext(...faults: StoreFault[]): void {
     this.#faults.push(...faults);
   }
@@ -37,7 +37,7 @@ export class MemoryStore implements Store {
   async append(run: string | null, expected: number, events: readonly NewEvent[]): Promise<StoredEvent[]> {
     return this.#write(() => {
       if (this.#lastOfRun(run) !== expected) throw outOfPlace(run ?? "", expected);
-      // Through JSON, as on disk: what cannot be stored must not seem to be.
+      // Serialise as on disk, so that a value without a JSON form does not survive here either.
       const stored = events.map((event, i): StoredEvent => {
         const place = { seq: this.lastSeq() + i + 1, run, runSeq: expected + i + 1 };
         return { ...(JSON.parse(JSON.stringify(event)) as NewEvent), ...place };
@@ -58,13 +58,17 @@ export class MemoryStore implements Store {
   #write<T>(work: () => T): T {
     if (this.#broken) throw this.#broken;
     if (this.epoch !== this.#disk.epoch)
-      throw new TuttiError("stale_epoch", "another process has taken over this data folder");
+      throw new TuttiError(
+        "stale_epoch",
+        "Another process has taken over this data folder. Stop that process, then start this one again.",
+      );
     const fault = this.#faults.shift();
-    if (fault === "before") throw new TuttiError("storage_failed", "cannot write events: told to fail");
-    if (fault === "full") throw new TuttiError("disk_full", "cannot write events: the disk is full");
-    const done = work();
-    if (fault !== "lost") return done;
-    this.#broken = new TuttiError("storage_failed", "cannot commit: the acknowledgement was lost");
+    if (fault === "before") throw new TuttiError("storage_failed", "Cannot write events: a fault was injected.");
+    if (fault === "full")
+      throw new TuttiError("disk_full", "Cannot write events: the disk is full. Free some space and try again.");
+    const result = work();
+    if (fault !== "lost") return result;
+    this.#broken = new TuttiError("storage_failed", "Cannot commit: the acknowledgement was lost.");
     throw this.#broken;
   }
 
@@ -89,6 +93,6 @@ export class MemoryStore implements Store {
   }
 
   async close(): Promise<void> {
-    this.#broken = new TuttiError("engine_stopped", "the store is closed");
+    this.#broken = new TuttiError("engine_stopped", "The store is closed. Start a new engine.");
   }
 }

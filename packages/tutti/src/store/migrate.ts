@@ -1,5 +1,4 @@
-// Brings a data folder to the shape this version knows. Steps are only ever added; a folder written by a newer version
-// is refused rather than guessed at.
+// Migrates a data folder to the current format. Steps are only ever appended. A folder of a newer version is rejected.
 import type { DatabaseSync } from "node:sqlite";
 import { events } from "./migrations/001-events.ts";
 import { versions } from "./migrations/002-versions.ts";
@@ -8,25 +7,29 @@ import { TuttiError } from "../schema/error.ts";
 import { EVENT_VERSION } from "../schema/upcast.ts";
 
 const STEPS: readonly string[] = [events, versions, snapshots];
-/** The newest format that this version knows. */
+/** The newest format this version supports. */
 export const FORMAT = STEPS.length;
-/** The first one whose events say which version wrote them. */
+/** The first format whose events record the version that wrote them. */
 const FIRST_WITH_VERSIONS = 2;
 
-/** The format of a store. One that a newer version has written to is refused: what it says could only be guessed at. */
+/** Returns the format of a store. Throws if a newer version has written to it. */
 export function checkFormat(db: DatabaseSync, file: string): number {
-  const at = db.prepare("PRAGMA user_version").get()!["user_version"] as number;
-  if (at > FORMAT) throw newer(file, `format ${at}, this one knows ${FORMAT}`);
-  if (at < FIRST_WITH_VERSIONS) return at;
-  // Whoever writes has been here, so the last event tells for all of them.
+  const format = db.prepare("PRAGMA user_version").get()!["user_version"] as number;
+  if (format > FORMAT) throw newer(file, `it has format ${format}, this version reads up to ${FORMAT}`);
+  if (format < FIRST_WITH_VERSIONS) return format;
+  // Every writer calls `checkFormat` first, so no event has a higher version than the last one.
   const last = db.prepare("SELECT version FROM events ORDER BY seq DESC LIMIT 1").get();
   const version = (last?.["version"] as number | undefined) ?? 1;
-  if (version > EVENT_VERSION) throw newer(file, `events of version ${version}, this one knows ${EVENT_VERSION}`);
-  return at;
+  if (version > EVENT_VERSION)
+    throw newer(file, `it has events of version ${version}, this version reads up to ${EVENT_VERSION}`);
+  return format;
 }
 
-const newer = (file: string, how: string): TuttiError =>
-  new TuttiError("data_folder_newer", `${file} was written by a newer version of Tutti (${how})`);
+const newer = (file: string, detail: string): TuttiError =>
+  new TuttiError(
+    "data_folder_newer",
+    `The file "${file}" was written by a newer version of Tutti (${detail}). Install that version or use another --data-dir.`,
+  );
 
 export function migrate(db: DatabaseSync, file: string): void {
   db.exec("BEGIN IMMEDIATE");

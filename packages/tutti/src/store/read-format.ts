@@ -1,13 +1,13 @@
-// Which format a store has, without touching it: a look must not leave files beside it.
+// Reads a store's format without creating files beside it.
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 
-/** The format of the store in a file that is there; 0 when its writer died before it was made. */
+/** `file` must exist. Returns 0 if the writer died before it created the tables. */
 export function readFormat(file: string): number {
   const address = pathToFileURL(file);
-  // A store that is open, or whose writer was killed, has a write-ahead log with an index, which only writers may write.
-  // Otherwise the file alone is the store, and an ordinary reader would make both and leave them there.
+  // An open store, or one whose writer was killed, has a -wal and a -shm file; `readonly_shm` uses both without
+  // writing. Otherwise the file is complete, and `immutable` keeps SQLite from creating the two.
   const hasLog = existsSync(`${file}-wal`) && existsSync(`${file}-shm`);
   address.searchParams.set(hasLog ? "readonly_shm" : "immutable", "1");
   const db = new DatabaseSync(address, { readOnly: true });

@@ -1,17 +1,16 @@
-// States that were folded before. They only save time: the log is the truth, a snapshot that is missing or of another
-// version of the fold is made anew from it, and nothing is ever decided by one.
+// Stores folded states to save time. The log is authoritative: a snapshot that is missing or made by another version of
+// the fold is folded again from the log.
 
 export interface Snapshot {
-  /** The last event in it, counted within the run and over the store. */
+  /** Position of the last folded event, within the run and within the store. */
   runSeq: number;
   seq: number;
-  /** The version of the fold that made it; of no use to another. */
+  /** Version of the fold that made the state. Other versions ignore the snapshot. */
   fold: number;
-  /** Whether nothing more will happen in the run by itself: no process and no workspace of it is left. */
+  /** Whether the run is finished and has no process or workspace left, so nothing happens in it without a command. */
   over: boolean;
-  /** What lists show, as JSON. */
+  /** The run's row in lists, as JSON. */
   summary: string;
-  /** The whole state, as JSON. */
   state: string;
 }
 
@@ -19,6 +18,6 @@ export interface Snapshots {
   load(run: string): Snapshot | null;
   /** Every snapshot without its state. */
   overview(): (Omit<Snapshot, "state"> & { run: string })[];
-  /** Stored some time soon. A failure is nobody's loss and is not told. */
+  /** Stores the snapshot later. Errors are ignored because the log suffices. */
   save(run: string, snapshot: Snapshot): void;
 }

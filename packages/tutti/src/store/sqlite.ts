@@ -1,5 +1,5 @@
-// The log in one SQLite file. Appends that arrive in the same turn of the event loop share one commit, so durability
-// costs one fsync however many runs are busy.
+// Stores the log in one SQLite file. Appends made in the same turn of the event loop share one commit, so durability
+// costs one fsync regardless of the number of active runs.
 import { chmodSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { checkFormat, migrate } from "./migrate.ts";
@@ -9,7 +9,7 @@ import { TuttiError } from "../schema/error.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import { EVENT_VERSION, readData } from "../schema/upcast.ts";
 
-/** One thing to write. `write` is called inside the transaction; what it returns, once that is on disk. */
+/** `write` runs inside the transaction and returns a callback that runs after the commit. */
 interface Pending {
   write(): () => void;
   reject(error: unknown): void;
@@ -22,7 +22,7 @@ interface Row {
   type: string;
   data: string;
   at: number;
-  /** Missing in a file that no writer of today has opened yet. */
+  /** Missing in a file of format 1 that is open for reading only. */
   version?: number;
 }
 
@@ -32,7 +32,7 @@ interface Answer<T> {
 }
 
 export interface SqliteOptions {
-  /** The file may not grow beyond this; a store that is full says so as on a full disk. */
+  /** Maximum size of the file. Beyond it, writes fail with `disk_full`. */
   maxBytes?: number;
 }
 
@@ -40,7 +40,7 @@ export function openSqliteStore(file: string, options: SqliteOptions = {}): Stor
   return new SqliteStore(file, options);
 }
 
-/** Only looks: takes no epoch and keeps nobody from writing. A file whose writer died before its first event is empty. */
+/** Opens a file for reading only: takes no epoch and blocks no writer. A file without tables reads as empty. */
 export function openSqliteReader(file: string): LogReader & { snapshots: Snapshots | null; close(): void } {
   const db = attempt(`open ${file}`, () => new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS }));
   const version = attempt(`read ${file}`, () => readVersion(db, file));
@@ -49,7 +49,10 @@ export function openSqliteReader(file: string): LogReader & { snapshots: Snapsho
   return { ...reader, snapshots, close: () => db.close() };
 }
 
-/** A writer that died while it made the file left changes that only a writer can take back; no event was stored by then. */
+/**
+ * A writer that died while creating the file leaves a journal that only a writer can roll back. No event is stored by
+ * then.
+ */
 function readVersion(db: DatabaseSync, file: string): number {
   try {
     return checkFormat(db, file);
@@ -68,7 +71,7 @@ class SqliteStore implements Store {
   readonly #empty: StatementSync;
   readonly #currentEpoch: StatementSync;
   #pending: Pending[] = [];
-  /** Set when a commit failed in a way that leaves open what is on disk: nothing more is written until a new start. */
+  /** Set after a failed commit that leaves the state of the disk unknown. All further writes are rejected. */
   #broken: TuttiError | null = null;
   #flush: NodeJS.Immediate | null = null;
   readonly snapshots: Snapshots;
@@ -76,11 +79,11 @@ class SqliteStore implements Store {
   constructor(file: string, { maxBytes }: SqliteOptions) {
     this.#db = attempt(`open ${file}`, () => new DatabaseSync(file));
     this.epoch = attempt(`open ${file}`, () => {
-      // Prompts and answers are nobody else's business, whatever the folder allows.
+      // The log contains prompts and answers, so only the owner may read it.
       chmodSync(file, 0o600);
-      // FULL makes each commit reach the disk; WAL lets readers read meanwhile.
+      // FULL syncs each commit to disk. WAL lets readers read during a write.
       this.#db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = ${BUSY_MS};`);
-      // What is removed is overwritten, not only forgotten.
+      // Overwrite deleted data.
       this.#db.exec("PRAGMA secure_delete = ON");
       if (maxBytes !== undefined) this.#db.exec(`PRAGMA max_page_count = ${Math.ceil(maxBytes / PAGE_BYTES)}`);
       migrate(this.#db, file);
@@ -97,7 +100,7 @@ class SqliteStore implements Store {
     this.#currentEpoch = this.#db.prepare("SELECT epoch FROM writer");
     this.#insert = this.#db.prepare("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)");
     this.#lastOfRun = this.#db.prepare(QUERIES.lastOfRun);
-    // A removed event has no place in any run; the negative of its seq keeps the pair of run and place unique.
+    // A removed event belongs to no run. The negative `seq` keeps (run, run_seq) unique.
     this.#empty = this.#db.prepare(
       "UPDATE events SET run = '', run_seq = -seq, type = ?, data = '{}', at = ? WHERE run = ? AND run <> ''",
     );
@@ -120,7 +123,7 @@ class SqliteStore implements Store {
     });
   }
 
-  /** Whatever is asked for is done in that order, with what else waits in one transaction. */
+  /** Writes run in call order. All writes that are pending share one transaction. */
   #enqueue<T>(write: (answer: Answer<T>) => () => void): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#pending.push({ write: () => write({ resolve, reject }), reject });
@@ -160,7 +163,11 @@ class SqliteStore implements Store {
 
   #checkEpoch(): void {
     const epoch = this.#currentEpoch.get()!["epoch"] as number;
-    if (epoch !== this.epoch) throw new TuttiError("stale_epoch", "another process has taken over this data folder");
+    if (epoch !== this.epoch)
+      throw new TuttiError(
+        "stale_epoch",
+        "Another process has taken over this data folder. Stop that process, then start this one again.",
+      );
   }
 
   #transaction(work: () => void): void {
@@ -174,7 +181,10 @@ class SqliteStore implements Store {
     }
   }
 
-  /** After a commit that failed for any reason but a full disk nobody knows what is on disk, and trying again would lie. */
+  /**
+   * After a failed commit the state of the disk is unknown, so a retry could store events twice. A full disk is the
+   * exception.
+   */
   #commitTransaction(): void {
     try {
       attempt("commit", () => this.#db.exec("COMMIT"));
@@ -199,15 +209,12 @@ class SqliteStore implements Store {
   async close(): Promise<void> {
     if (this.#flush) clearImmediate(this.#flush);
     this.#commit();
-    this.#broken = new TuttiError("engine_stopped", "the store is closed");
+    this.#broken = new TuttiError("engine_stopped", "The store is closed. Start a new engine.");
     if (this.#db.isOpen) this.#db.close();
   }
 }
 
-/**
- * What is asked of the log; the bounds are those of the index that is gone through, so no row is touched in vain. What was
- * removed has no place in any run.
- */
+/** Every bound is a bound of the index that the query uses, so no row is read in vain. Removed events have no `run`. */
 export const QUERIES = {
   all: "SELECT * FROM events WHERE seq > ? AND seq < ? ORDER BY seq",
   ofRun: "SELECT * FROM events WHERE run = ? AND run_seq > ? AND run_seq < ? ORDER BY run_seq",
@@ -222,14 +229,14 @@ function readerOf(db: DatabaseSync): LogReader {
     const found = db.prepare(`${query} ${way} LIMIT ?`).all(...bounds, limit) as unknown as Row[];
     return (before === undefined ? found : found.toReversed()).map(toEvent);
   };
-  /** How many events of a run have at most this `seq`. Both count upwards together, so it is found by halving. */
+  /** Counts the run's events up to `seq`. `seq` and `run_seq` grow together, so a binary search finds it. */
   const countUpTo = (run: string, seq: number): number => {
     const seqAt = db.prepare(QUERIES.seqAt);
     let low = 0;
     let high = (db.prepare(QUERIES.lastOfRun).get(run)?.["last"] as number | null) ?? 0;
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);
-      // One that is gone meanwhile was removed with its run, of which nothing is found then.
+      // A missing row means that the run was removed meanwhile; the caller then reads no events.
       const found = (seqAt.get(run, middle)?.["seq"] as number | undefined) ?? seq;
       if (found <= seq) low = middle;
       else high = middle - 1;
@@ -253,7 +260,7 @@ function readerOf(db: DatabaseSync): LogReader {
   };
 }
 
-/** Written with the next transaction; a snapshot of a run that was removed meanwhile is not. */
+/** Saves go into the next transaction. The snapshot of a run that was removed meanwhile is dropped. */
 function snapshotsOf(db: DatabaseSync, later: (write: () => void) => void): Snapshots {
   const columns = "run, run_seq AS runSeq, seq, fold, over, summary";
   const from = (row: Record<string, unknown>) => ({ ...row, over: row["over"] === 1 });
@@ -296,13 +303,13 @@ function toEvent(row: Row): StoredEvent {
 const REMOVED = removedEvent(0, 0).type;
 const FIRST_WITH_SNAPSHOTS = 3;
 const PAGE_BYTES = 4096;
-/** After every `seq`. */
+/** Greater than every `seq`. */
 const END = Number.MAX_SAFE_INTEGER;
-/** How long to wait for another process that is just opening, closing or tidying the file. */
+/** How long to wait for another process that opens, closes or checkpoints the file. */
 const BUSY_MS = 5000;
-/** SQLite's result code for a disk, or a file, that is full. */
+/** SQLite's result code for a full disk or file. */
 const SQLITE_FULL = 13;
-/** And for a file with unfinished changes that one who only reads cannot take back. */
+/** SQLite's result code for a file with a journal that a reader cannot roll back. */
 const SQLITE_READONLY_ROLLBACK = 776;
 
 function attempt<T>(purpose: string, work: () => T): T {
@@ -312,7 +319,10 @@ function attempt<T>(purpose: string, work: () => T): T {
     if (error instanceof TuttiError) throw error;
     const message = error instanceof Error ? error.message : String(error);
     const full = (error as { errcode?: number }).errcode === SQLITE_FULL || /ENOSPC|disk is full/.test(message);
-    if (full) throw new TuttiError("disk_full", `cannot ${purpose}: the disk is full`, { cause: error });
-    throw new TuttiError("storage_failed", `cannot ${purpose}: ${message}`, { cause: error });
+    if (full)
+      throw new TuttiError("disk_full", `Cannot ${purpose}: the disk is full. Free some space and try again.`, {
+        cause: error,
+      });
+    throw new TuttiError("storage_failed", `Cannot ${purpose}: ${message}`, { cause: error });
   }
 }

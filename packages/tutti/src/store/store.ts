@@ -1,51 +1,52 @@
-// Durable events: the only thing Tutti must never lose.
+// The durable event log, the only data that Tutti must never lose.
 //
-// Invariants, which the conformance suite shows for every implementation
-// 1. An append that has been acknowledged is on disk and is read back after any crash.
-// 2. An append that was refused or has failed has stored nothing.
-// 3. `seq` counts 1, 2, 3 … over the whole store, `runSeq` within each run, without gap, repeat or reordering.
-// 4. An append names the place it expects in its run; somebody else's write in between makes it fail.
-// 5. Opening the store begins a new epoch; from then on a store opened earlier can write nothing more.
-// 6. Nothing is ever taken out of the sequence: what is removed leaves its place behind, empty.
+// Invariants, which the conformance suite checks for every implementation
+// 1. An acknowledged append is on disk and is read back after any crash.
+// 2. A rejected append has stored nothing.
+// 3. `seq` counts 1, 2, 3 … over the whole store and `runSeq` within each run, without gap, repeat or reordering.
+// 4. An append names the run's last `runSeq`. It fails if another write came first.
+// 5. Opening a store begins a new epoch. A store opened earlier can no longer write.
+// 6. Nothing leaves the sequence: a removed event stays as an empty entry.
 import { TuttiError } from "../schema/error.ts";
 import type { RunEvent, StoredEvent } from "../schema/event.ts";
 
 export type NewEvent = RunEvent & { timestamp: number };
 
 export interface ReadOptions {
-  /** Only this run's; null for the server's own log. */
+  /** Restricts to one run. Null selects the server's own log. */
   run?: string | null;
-  /** Only events after this `seq`; with `run`, after this `seq` too. */
+  /** Only events after this `seq`, also with `run`. */
   after?: number;
-  /** Only events before this `seq`; `limit` then takes the last of them, in ascending order as ever. */
+  /** Only events before this `seq`. `limit` then selects the last of them, still in ascending order. */
   before?: number;
   limit?: number;
 }
 
 export interface LogReader {
   read(options: ReadOptions): StoredEvent[];
-  /** Every run of the store, oldest first. */
+  /** Lists every run, oldest first. */
   runs(): string[];
-  /** The last `seq`, 0 for an empty store. */
+  /** Returns 0 for an empty store. */
   lastSeq(): number;
 }
 
 export interface Store extends LogReader {
   readonly epoch: number;
-  /** Appends in one transaction. `expected` is the run's last `runSeq`, 0 for a new run; `run` null is the server's own log. */
+  /**
+   * Appends in one transaction. `expected` is the run's last `runSeq`, 0 for a new run. A null `run` is the server's
+   * log.
+   */
   append(run: string | null, expected: number, events: readonly NewEvent[]): Promise<StoredEvent[]>;
   /**
-   * Takes a run out of the log for good, in one transaction. Each of its events keeps its `seq` and loses everything else:
-   * it reads as `log:removed` with data {}, run null, runSeq 0, and the marker's timestamp. Who reads the whole log finds
-   * it in its place; who reads the run finds nothing, `runs` does not list it, and the next append for its id begins
-   * anew at runSeq 1. A run that is not there is removed already.
+   * Removes a run's events for good, in one transaction. Each event keeps its `seq` and reads as `log:removed` with
+   * data {}, run null, runSeq 0 and the marker's timestamp. Reading the run returns nothing, `runs` omits it, and the
+   * next append for its id starts at runSeq 1. Removing an unknown run has no effect.
    */
   remove(run: string, marker: { timestamp: number }): Promise<void>;
-  /** Writes what is pending, then gives the file free. */
+  /** Writes pending events, then closes the file. */
   close(): Promise<void>;
 }
 
-/** What is left of an event that was removed. */
 export const removedEvent = (seq: number, timestamp: number): StoredEvent => ({
   type: "log:removed",
   data: {},
@@ -55,6 +56,9 @@ export const removedEvent = (seq: number, timestamp: number): StoredEvent => ({
   runSeq: 0,
 });
 
-/** The answer to an append whose run is not where its writer believed it to be. */
+/** The error for an append whose `expected` is not the run's last `runSeq`. */
 export const outOfPlace = (run: string, expected: number): TuttiError =>
-  new TuttiError("append_conflict", `run ${run || "of the server"} has moved on from event ${expected}`);
+  new TuttiError(
+    "append_conflict",
+    `${run ? `Run "${run}"` : "The server's log"} has changed since event ${expected}. Read it again and retry.`,
+  );

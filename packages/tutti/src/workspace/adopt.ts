@@ -1,5 +1,5 @@
-// A result that was made for one attempt, as the result of another. What both started from holds the same files, but need
-// not be the same commit; merges look at commits, so the result gets one that goes on from where the attempt begins.
+// Reuses the result of one attempt as the result of another. Both attempts start from the same files but not always
+// from the same commit. Merges compare commits, so `adopt` commits the result's tree on top of `start`.
 import type { Place } from "./place.ts";
 import { replaceRef } from "./refs.ts";
 import { changedFiles, commitTree, findCommit, isAncestor, newestDate, treeOf } from "./repository.ts";
@@ -23,7 +23,7 @@ async function onTopOf(repository: Repository, start: string, result: string, me
   const tree = await treeOf(repository, result);
   if (tree === (await treeOf(repository, start))) return start;
   if (await isAncestor(repository, start, result)) return result;
-  // With a date of its own every repeat would be another commit.
+  // A fixed date makes a repeated call produce the same commit.
   const date = await newestDate(repository, [start, result]);
   return commitTree(repository, { tree, parents: [start], message, date });
 }

@@ -1,4 +1,4 @@
-// Deleting folders that an agent has filled, and nothing else. Links are removed, never followed.
+// Deletes folders that an agent has filled. Symbolic links are removed, never followed.
 import { chmod, lstat, readdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { TuttiError } from "../schema/error.ts";
@@ -12,10 +12,13 @@ export async function exists(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => null)) !== null;
 }
 
-/** Deletes `path`, which must lie directly in `parent`, unless one of the `spared` folders lies in it. */
+/** Deletes `path`. It must be a direct child of `parent` and must not contain any of the `spared` folders. */
 export async function deleteFolder(path: string, parent: string, spared: readonly string[]): Promise<void> {
   if (dirname(path) !== parent || spared.some((folder) => folder === path || isInside(path, folder))) {
-    throw new TuttiError("workspace_failed", `The folder ${path} is not one that Tutti may delete.`);
+    throw new TuttiError(
+      "workspace_failed",
+      `The folder "${path}" is not one that Tutti may delete. Delete it yourself if you no longer need it.`,
+    );
   }
   try {
     await rm(path, { recursive: true, force: true, maxRetries: 3 });
@@ -26,7 +29,7 @@ export async function deleteFolder(path: string, parent: string, spared: readonl
   }
 }
 
-/** Gives the owner back the right to read files and to change folders; git records neither. */
+/** Restores the owner's rights to read files and to change folders. Git records neither, so no diff shows this. */
 export async function makeAccessible(path: string | Buffer): Promise<void> {
   const found = await lstat(path).catch(() => null);
   if (found === null || found.isSymbolicLink()) return;
@@ -38,7 +41,7 @@ export async function makeAccessible(path: string | Buffer): Promise<void> {
   for (const name of await readdir(path, { encoding: "buffer" })) await makeAccessible(childOf(path, name));
 }
 
-/** Joins by bytes, because a name need not be valid UTF-8. */
+/** Joins bytes, because a file name need not be valid UTF-8. */
 export function childOf(folder: string | Buffer, name: Buffer): Buffer {
   return Buffer.concat([Buffer.from(folder), Buffer.from("/"), name]);
 }

@@ -1,4 +1,4 @@
-// Workspaces as git worktrees of the person's repository.
+// Implements `Workspaces` with git worktrees of the user's repository.
 import { TuttiError } from "../schema/error.ts";
 import { adopt } from "./adopt.ts";
 import { combine, integrate, openBranch } from "./merge.ts";
@@ -13,7 +13,7 @@ import type { Workspaces } from "./workspace.ts";
 import { moveWorktree, prepareWorktree } from "./worktree.ts";
 
 export interface GitWorkspacesOptions {
-  /** Absolute; a workspace is made at FOLDER/RUN/NAME-ATTEMPT. Nothing outside of it is ever deleted. */
+  /** Absolute path. Workspaces are created at FOLDER/RUN/NAME-ATTEMPT; nothing outside `folder` is ever deleted. */
   folder: string;
 }
 
@@ -73,7 +73,7 @@ export function createGitWorkspaces({ folder }: GitWorkspacesOptions): Workspace
   };
 }
 
-/** Operations that change a repository wait for each other; those on other repositories do not. */
+/** Serialises the operations that change one repository. Different repositories do not wait for each other. */
 function changing<T>(cwd: string, task: (repository: Repository) => Promise<T>): Promise<T> {
   return guarded(async () => {
     const repository = await locate(cwd);
@@ -81,13 +81,13 @@ function changing<T>(cwd: string, task: (repository: Repository) => Promise<T>):
   });
 }
 
-/** A fault of the file system leaves here with a code that says what it means. */
+/** Converts file system errors to `TuttiError`, so that callers always get a code. */
 async function guarded<T>(task: () => Promise<T>): Promise<T> {
   try {
     return await task();
   } catch (error) {
     if (!(error instanceof Error) || error instanceof TuttiError || !("code" in error)) throw error;
-    const full = error.code === "ENOSPC" || error.code === "EDQUOT";
-    throw new TuttiError(full ? "disk_full" : "workspace_failed", error.message, { cause: error });
+    const isDiskFull = error.code === "ENOSPC" || error.code === "EDQUOT";
+    throw new TuttiError(isDiskFull ? "disk_full" : "workspace_failed", error.message, { cause: error });
   }
 }

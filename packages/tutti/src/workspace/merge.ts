@@ -1,5 +1,5 @@
-// Merging on objects alone: no checkout, no index, no hook. A result depends on nothing but its input, date included, so
-// that a repeat after a crash gives the same commit.
+// Merges objects without a checkout, an index or a hook. The result depends only on the input, including its date, so a
+// repeat after a crash gives the same commit.
 import { TuttiError } from "../schema/error.ts";
 import { runBranch } from "../schema/ids.ts";
 import { items, text } from "./git.ts";
@@ -13,10 +13,10 @@ import type { Repository } from "./repository.ts";
 import { settleTree } from "./settle.ts";
 import type { Favour, Integration, Merge } from "./workspace.ts";
 
-/** How often a merge is made anew when the person moves the run's branch at the same moment. */
+/** Number of attempts when the user moves the run's branch during a merge. */
 const TRIES = 3;
 
-/** On the run's branch, what was merged before came first. */
+/** The run's branch is always "ours" in a merge. */
 const SIDES = { first: "ours", last: "theirs" } as const;
 
 export async function combine(
@@ -45,12 +45,12 @@ export async function openBranch(repository: Repository, runId: string, base: st
   const ref = `refs/heads/${runBranch(runId)}`;
   const existing = await readRef(repository, ref);
   const commit = existing ?? (await commitOf(repository, base));
-  // The commit that the person works from, with all that is behind it, is not ours to write.
+  // The user's own history is not Tutti's to sync, so `held` is the commit itself.
   await writeRef(repository, ref, commit, existing, [commit]);
   return commit;
 }
 
-/** Always a merge commit with the given message, so that the first parents of the run's branch tell what came when. */
+/** Always creates a merge commit with `message`, so that the first parents of the run's branch record the order. */
 export async function integrate(
   repository: Repository,
   run: RunPlace,
@@ -64,7 +64,8 @@ export async function integrate(
   const commit = await commitOf(repository, revision);
   for (let attempt = 1; ; attempt++) {
     const head = await readRef(repository, ref);
-    if (head === null) throw new TuttiError("git_failed", `The branch ${branch} is missing; it must be opened first.`);
+    if (head === null)
+      throw new TuttiError("git_failed", `The branch "${branch}" does not exist. It must be opened first.`);
     if (await isAncestor(repository, commit, head)) {
       await writeRef(repository, ref, head, head);
       return { ok: true, commit: head, settled: [] };
@@ -82,13 +83,18 @@ export async function integrate(
   }
 }
 
-/** Moving a branch under a checkout makes everything merged look deleted there. An agent's own worktree does not count. */
+/**
+ * Moving a branch that is checked out makes everything merged look deleted there. Agents' own worktrees do not count.
+ */
 async function refuseCheckedOut(repository: Repository, run: RunPlace, branch: string): Promise<void> {
   const folders = await checkoutsOf(repository, `refs/heads/${branch}`);
-  const persons = folders.filter((folder) => !isInside(run.runFolder, folder));
-  if (persons.length === 0) return;
-  const advice = "check out another branch there, then try again";
-  throw new TuttiError("git_failed", `The branch ${branch} is checked out in ${persons.join(" and ")}; ${advice}.`);
+  const userFolders = folders.filter((folder) => !isInside(run.runFolder, folder));
+  if (userFolders.length === 0) return;
+  const advice = "Check out another branch there, then try again.";
+  throw new TuttiError(
+    "git_failed",
+    `The branch "${branch}" is checked out in ${userFolders.join(" and ")}. ${advice}`,
+  );
 }
 
 async function mergeTwo(repository: Repository, ours: string, theirs: string, message: string): Promise<Merge> {

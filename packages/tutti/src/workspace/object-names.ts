@@ -1,106 +1,106 @@
-// Which object a name stands for: a ref or a hash, also with `^{commit}` or `^{tree}`. That is asked dozens of times in
-// every run, so one git answers as long as questions keep coming, instead of one process for each. It looks at the disk
-// for every question; nothing is remembered between two.
+// Resolves names to objects: a ref or a hash, also with `^{commit}` or `^{tree}`. A run does this dozens of times, so
+// one `git cat-file` process per repository serves all lookups while they keep coming. Nothing is cached: git reads the
+// disk for each lookup.
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { gitFault, spawnFault, startGit, type GitOptions } from "./git.ts";
 
-type Where = GitOptions & { gitDir: string };
+type LookupOptions = GitOptions & { gitDir: string };
 
-/** So long nobody has asked when it ends. */
+/** The process ends after this time without a lookup. */
 const IDLE_MS = 500;
-/** Far longer than any answer takes. */
-const PATIENCE_MS = 60_000;
+/** Far longer than any lookup takes. */
+const LOOKUP_TIMEOUT_MS = 60_000;
 
-const askers = new Map<string, Asker>();
+const lookups = new Map<string, Lookup>();
 
-/** The hash of the object, or null if the name stands for none. */
-export async function findObject(name: string, where: Where): Promise<string | null> {
-  // A question is a line, so such a name cannot be asked for; nor can a ref have it.
+/** Returns the object's hash, or null if the name does not resolve. */
+export async function findObject(name: string, options: LookupOptions): Promise<string | null> {
+  // A lookup is one line, and no ref name can contain these characters.
   if (/[\n\0]/.test(name)) return null;
-  let asker = askers.get(where.gitDir);
-  if (!asker?.isOpen) {
-    asker = new Asker(where);
-    askers.set(where.gitDir, asker);
+  let lookup = lookups.get(options.gitDir);
+  if (!lookup?.isOpen) {
+    lookup = new Lookup(options);
+    lookups.set(options.gitDir, lookup);
   }
-  return asker.ask(name);
+  return lookup.find(name);
 }
 
-/** Resolves when no process is left that answers questions. */
+/** Resolves when no lookup process is left. */
 export async function endQuestions(): Promise<void> {
-  await Promise.all(Array.from(askers.values(), (asker) => asker.end()));
+  await Promise.all(Array.from(lookups.values(), (lookup) => lookup.end()));
 }
 
-interface Question {
+interface PendingLookup {
   name: string;
   resolve: (hash: string | null) => void;
   reject: (error: unknown) => void;
 }
 
-class Asker {
-  readonly #where: Where;
+class Lookup {
+  readonly #options: LookupOptions;
   readonly #process: ChildProcessWithoutNullStreams;
-  readonly #gone = Promise.withResolvers<void>();
+  readonly #closed = Promise.withResolvers<void>();
   readonly #idle: NodeJS.Timeout;
-  readonly #patience: NodeJS.Timeout;
-  #waiting: Question[] = [];
-  #heard = "";
-  #complaint = "";
+  readonly #timeout: NodeJS.Timeout;
+  #pending: PendingLookup[] = [];
+  #partialLine = "";
+  #stderr = "";
   isOpen = true;
 
-  constructor(where: Where) {
-    this.#where = where;
-    this.#process = startGit(["cat-file", "--batch-check=%(objectname)"], where);
-    this.#idle = setTimeout(() => this.#rest(), IDLE_MS);
-    this.#patience = setTimeout(() => this.#process.kill("SIGKILL"), PATIENCE_MS);
+  constructor(options: LookupOptions) {
+    this.#options = options;
+    this.#process = startGit(["cat-file", "--batch-check=%(objectname)"], options);
+    this.#idle = setTimeout(() => this.#endIfUnused(), IDLE_MS);
+    this.#timeout = setTimeout(() => this.#process.kill("SIGKILL"), LOOKUP_TIMEOUT_MS);
     const { stdin, stdout, stderr } = this.#process;
-    // Why it can be told nothing more is said by its end.
+    // The "close" handler reports the reason.
     stdin.on("error", () => {});
-    stdout.setEncoding("latin1").on("data", (chunk: string) => this.#hear(chunk));
-    stderr.setEncoding("latin1").on("data", (chunk: string) => (this.#complaint += chunk));
+    stdout.setEncoding("latin1").on("data", (chunk: string) => this.#onOutput(chunk));
+    stderr.setEncoding("latin1").on("data", (chunk: string) => (this.#stderr += chunk));
     this.#process.on("error", (error) => void this.#fail(error));
     this.#process.on("close", () => void this.#fail(null));
   }
 
-  ask(name: string): Promise<string | null> {
+  find(name: string): Promise<string | null> {
     const { promise, resolve, reject } = Promise.withResolvers<string | null>();
-    this.#waiting.push({ name, resolve, reject });
+    this.#pending.push({ name, resolve, reject });
     this.#idle.refresh();
-    this.#patience.refresh();
+    this.#timeout.refresh();
     this.#process.stdin.write(`${name}\n`);
     return promise;
   }
 
-  /** What was asked before is still answered. */
+  /** Lookups already in flight are still served. */
   async end(): Promise<void> {
     this.isOpen = false;
     this.#process.stdin.end();
-    await this.#gone.promise;
+    await this.#closed.promise;
   }
 
-  #rest(): void {
-    if (this.#waiting.length > 0) this.#idle.refresh();
+  #endIfUnused(): void {
+    if (this.#pending.length > 0) this.#idle.refresh();
     else void this.end();
   }
 
-  /** One line for each question, in their order. */
-  #hear(chunk: string): void {
-    const lines = (this.#heard + chunk).split("\n");
-    this.#heard = lines.pop()!;
-    for (const line of lines) this.#waiting.shift()?.resolve(/^[0-9a-f]{40,64}$/.test(line) ? line : null);
+  /** Git prints one line per lookup, in order. */
+  #onOutput(chunk: string): void {
+    const lines = (this.#partialLine + chunk).split("\n");
+    this.#partialLine = lines.pop()!;
+    for (const line of lines) this.#pending.shift()?.resolve(/^[0-9a-f]{40,64}$/.test(line) ? line : null);
   }
 
-  /** Whoever still waits when it is gone will not be answered. */
+  /** Rejects the lookups that are still pending when the process ends. */
   async #fail(error: Error | null): Promise<void> {
     this.isOpen = false;
     clearTimeout(this.#idle);
-    clearTimeout(this.#patience);
-    if (askers.get(this.#where.gitDir) === this) askers.delete(this.#where.gitDir);
-    const unanswered = this.#waiting;
-    this.#waiting = [];
-    this.#gone.resolve();
-    for (const { name, reject } of unanswered) {
+    clearTimeout(this.#timeout);
+    if (lookups.get(this.#options.gitDir) === this) lookups.delete(this.#options.gitDir);
+    const pending = this.#pending;
+    this.#pending = [];
+    this.#closed.resolve();
+    for (const { name, reject } of pending) {
       const purpose = `find ${name}`;
-      reject(error ? await spawnFault(purpose, error, this.#where) : gitFault(purpose, this.#complaint));
+      reject(error ? await spawnFault(purpose, error, this.#options) : gitFault(purpose, this.#stderr));
     }
   }
 }

@@ -1,5 +1,5 @@
-// Commands that change one repository run one after the other: parallel ones fail on each other's lock files and leave
-// half-made worktrees behind. The queue is shared by the whole process, because the locks are.
+// Serialises the commands that change one repository. Parallel ones fail on each other's lock files and leave half-made
+// worktrees. The queue is global because git's locks are.
 
 const tails = new Map<string, Promise<void>>();
 

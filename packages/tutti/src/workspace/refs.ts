@@ -1,5 +1,5 @@
-// Reading and writing refs. Every write is a compare-and-swap and never follows a symbolic ref: an agent could have
-// turned its branch into a link to the person's branch, and writing or deleting through it would hit that one.
+// Reads and writes refs. Every write is a compare-and-swap and never follows a symbolic ref: an agent can turn its
+// branch into a symbolic ref to the user's branch, and a write or delete would hit that.
 import { lstat, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { realWorld } from "../world.ts";
@@ -8,7 +8,7 @@ import { hardenCommit, hardenRef } from "./harden.ts";
 import { findCommit, isAncestor, onRepository } from "./repository.ts";
 import type { Repository } from "./repository.ts";
 
-/** Git holds the lock of a single ref for milliseconds; one that is older was left by a process that died. */
+/** Git holds the lock of a single ref for milliseconds, so an older lock belongs to a dead process. */
 const STALE_LOCK_MS = 2000;
 
 export const shortHash = (commit: string): string => commit.slice(0, 12);
@@ -17,7 +17,7 @@ export function readRef(repository: Repository, ref: string): Promise<string | n
   return findCommit(repository, ref);
 }
 
-/** Also one that leads to no commit, which only a list of all shows. */
+/** Also finds a ref that resolves to no commit; only a list shows those. */
 export async function hasRef(repository: Repository, ref: string): Promise<boolean> {
   return (await readRef(repository, ref)) !== null || (await listRefs(repository, ref)).includes(ref);
 }
@@ -31,8 +31,8 @@ export async function listRefs(repository: Repository, prefix: string): Promise<
 }
 
 /**
- * `old` is what the ref must hold now; null when it must not exist. Returns when the ref and all that it leads to are on
- * the disk. What `held` or a ref that was written here before leads to is there already.
+ * Sets a ref. `old` is its expected value, null if the ref must not exist. Resolves when the ref and its history are on
+ * disk. The history of `held`, or of any ref written by this function, is on disk already.
  */
 export async function writeRef(
   repository: Repository,
@@ -46,11 +46,11 @@ export async function writeRef(
     await hardenCommit(repository, commit, held);
     await onRepository(repository, `set ${ref}`, ["update-ref", "--no-deref", ref, commit, old ?? ""]);
   }
-  // Also one that is there already: who wrote it may have died before this.
+  // Also when the ref exists already: its writer may have died before the sync.
   await hardenRef(repository, ref);
 }
 
-/** The refs that only we write; an agent's branch holds what the agent's own git has written. */
+/** Only Tutti writes these refs. An agent's branch is not among them, because the agent's own git writes it. */
 function refsOfRun(ref: string): string[] {
   const [, run] = /^refs\/(?:tutti|heads\/(?:tutti|agent))\/([^/]+)/.exec(ref) ?? [];
   return run === undefined ? [] : [`--glob=refs/tutti/${run}/*`, `--glob=refs/heads/tutti/${run}*`];
@@ -61,8 +61,8 @@ export async function deleteRef(repository: Repository, ref: string): Promise<vo
 }
 
 /**
- * Sets a ref of ours; what it held before and would lose gets a ref of its own. `start` is what the commit goes on from:
- * that is on the disk, also if somebody has deleted the run's refs, and without it all of history would be read.
+ * Sets one of Tutti's refs. A commit that would become unreachable gets a ref of its own. `start` is the parent of
+ * `commit` and is on disk. It bounds the history to sync if the user has deleted the run's refs.
  */
 export async function replaceRef(repository: Repository, ref: string, commit: string, start: string): Promise<void> {
   const old = await readRef(repository, ref);
@@ -73,8 +73,8 @@ export async function replaceRef(repository: Repository, ref: string, commit: st
 }
 
 /**
- * Makes a commit reachable, at `ref` if that is free. Branches below `doomedPrefix` do not count as keeping it, because
- * they are about to be deleted.
+ * Makes `commit` reachable, at `ref` if that is free. Branches below `doomedPrefix` do not count because they are about
+ * to be deleted.
  */
 export async function keepReachable(
   repository: Repository,
@@ -88,7 +88,7 @@ export async function keepReachable(
   if (holders.length === 0) await writeFree(repository, ref, commit);
 }
 
-/** Writes to `ref`, or next to it when it holds something else. */
+/** Writes to `ref`, or to a name derived from it if `ref` holds another commit. */
 async function writeFree(repository: Repository, ref: string, commit: string): Promise<void> {
   const taken = await readRef(repository, ref);
   if (taken === null || taken === commit) return writeRef(repository, ref, commit, taken);
@@ -97,8 +97,8 @@ async function writeFree(repository: Repository, ref: string, commit: string): P
 }
 
 /**
- * Takes away what a process that died, or an agent, has left in the way of a ref: a stale lock, or a ref that leads to no
- * commit, which git would neither write nor delete. Only for refs of ours; locks that all refs share are never broken.
+ * Removes obstacles that a dead process or an agent has left: a stale lock, or a ref without a commit, which git
+ * neither writes nor deletes. Only for Tutti's refs; locks that all refs share are never broken.
  */
 export async function clearWay(repository: Repository, ref: string): Promise<void> {
   const file = join(repository.commonDir, ref);
@@ -112,7 +112,7 @@ async function breakStaleLock(lock: string): Promise<void> {
   for (;;) {
     const found = await stat(lock).catch(() => null);
     if (found === null) return;
-    // A lock from the future (a clock that was set back) counts as stale too.
+    // A lock from the future (the clock was set back) is stale, too.
     const age = realWorld.now() - found.mtimeMs;
     if (age < 0 || age >= STALE_LOCK_MS) return rm(lock, { force: true });
     await realWorld.sleep(50);

@@ -1,5 +1,5 @@
-// The worktrees that git knows. They are found in the repository's own administration, never by asking a worktree where
-// it belongs, because that answer lies in a file the agent can rewrite.
+// Reads git's list of worktrees from the repository's own `worktrees` folder. The `.git` file of a worktree is not
+// trusted, because an agent can rewrite it.
 import { readFile, readdir, rm, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { text } from "./git.ts";
@@ -8,10 +8,10 @@ import { findCommit, onRepository } from "./repository.ts";
 import type { Repository } from "./repository.ts";
 
 export interface Registration {
-  /** Name of its folder in `.git/worktrees`. */
+  /** Name of the entry in `.git/worktrees`. */
   id: string;
   adminDir: string;
-  /** The worktree's folder, which may be gone; null when git was stopped before it wrote that down. */
+  /** Folder of the worktree, which may no longer exist. Null if git was killed before it recorded the path. */
   path: string | null;
 }
 
@@ -27,15 +27,15 @@ export async function registrations(repository: Repository): Promise<Registratio
   );
 }
 
-/** Where a worktree stands; null for a branch without a commit or a HEAD that makes no sense. */
+/** Resolves the HEAD of a worktree. Null for a branch without a commit or an invalid HEAD. */
 export async function headOf(repository: Repository, worktree: Registration): Promise<string | null> {
   return findCommit(repository, `worktrees/${worktree.id}/HEAD`);
 }
 
-/** The ref that a worktree's HEAD names; null when it is detached. Without a worktree, that of the main checkout. */
+/** Returns the ref that HEAD names, or null if HEAD is detached. Without `worktree`, reads the main checkout. */
 export async function headRefOf(repository: Repository, worktree?: Registration): Promise<string | null> {
   const written = await readFile(join(worktree?.adminDir ?? repository.commonDir, "HEAD"), "utf8").catch(() => "");
-  // Most often it stands in a file. Where refs are kept in another way, the file names a ref that cannot be.
+  // Usually the HEAD file names the branch. With the reftable backend it names an invalid ref, so ask git.
   const [, ref] = /^ref: (refs\/heads\/[^\s.][^\s]*)\n$/.exec(written) ?? [];
   if (ref !== undefined) return ref;
   const args = ["symbolic-ref", "--quiet", worktree === undefined ? "HEAD" : `worktrees/${worktree.id}/HEAD`];
@@ -43,7 +43,7 @@ export async function headRefOf(repository: Repository, worktree?: Registration)
   return code === 0 ? text(stdout).trim() : null;
 }
 
-/** The folders in which a branch is checked out, the person's own checkout included. */
+/** Lists the folders in which `ref` is checked out, including the user's own checkout. */
 export async function checkoutsOf(repository: Repository, ref: string): Promise<string[]> {
   const linked = (await registrations(repository)).map(async (worktree) =>
     (await headRefOf(repository, worktree)) === ref && worktree.path !== null ? [worktree.path] : [],
@@ -54,16 +54,16 @@ export async function checkoutsOf(repository: Repository, ref: string): Promise<
 }
 
 /**
- * Forgets one worktree whose folder is gone; others are left alone, even when git would call them prunable. This is done
- * by hand, because git refuses when the entry is damaged, be it by an agent or by a crash while it was made.
+ * Removes one worktree entry whose folder is deleted; other prunable entries stay. It deletes the files directly,
+ * because git refuses entries that an agent or a crash has damaged.
  */
 export async function deregister(repository: Repository, worktree: Registration): Promise<void> {
   await rm(worktree.adminDir, { recursive: true, force: true });
-  // Like git, which leaves no empty folder behind; one that is not empty refuses to go.
+  // Git leaves no empty folder behind either. `rmdir` fails on a folder that is not empty.
   await rmdir(join(repository.commonDir, "worktrees")).catch(() => undefined);
 }
 
-/** Every entry says where the repository is, and a single damaged one keeps git from making a worktree at all. */
+/** Repairs the `commondir` file of each entry: a single damaged one keeps git from creating any worktree. */
 export async function healRegistrations(repository: Repository, folder: string): Promise<void> {
   for (const { path, adminDir } of await registrations(repository)) {
     if (path === null || !isInside(folder, path)) continue;

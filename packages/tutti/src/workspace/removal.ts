@@ -1,5 +1,5 @@
-// Taking workspaces away. What they hold is made reachable first, and what was done is looked at afterwards: an "ok" of
-// git that left the folder, the registration or the branch behind is an error.
+// Removes workspaces. Their content is made reachable first. Afterwards `verifyRemoved` checks the result: an exit code
+// 0 of git that left the folder, the registration or the branch behind is an error.
 import { readdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { TuttiError } from "../schema/error.ts";
@@ -15,42 +15,46 @@ import type { Repository } from "./repository.ts";
 import { treeOfWorkspace } from "./snapshot.ts";
 import { clearScratch } from "./working-tree.ts";
 
-/** Also clears away what is left of a workspace that was never finished. */
+/** Also cleans up a workspace that was never completed. */
 export async function removeWorkspace(repository: Repository, run: RunPlace, place: Place): Promise<void> {
-  const known = await registrations(repository);
-  const inside = known.filter(({ path }) => path !== null && isInside(place.path, path));
-  const own = known.find(({ path }) => path === place.path);
-  // The agent's own worktrees inside its workspace go with it, and so may their branches later.
-  for (const nested of inside) await keepWork(repository, run, { ...place, path: nested.path ?? "" }, known, nested);
-  await keepWork(repository, run, place, known, own);
+  const worktrees = await registrations(repository);
+  const inside = worktrees.filter(({ path }) => path !== null && isInside(place.path, path));
+  const registration = worktrees.find(({ path }) => path === place.path);
+  // Worktrees that the agent created inside its workspace are deleted with it, and their branches perhaps later.
+  for (const nested of inside)
+    await keepWork(repository, run, { ...place, path: nested.path ?? "" }, worktrees, nested);
+  await keepWork(repository, run, place, worktrees, registration);
   await deleteFolder(place.path, place.runFolder, [repository.root, repository.commonDir]);
-  const half = known.filter((entry) => isHalfMade(entry, place));
-  for (const entry of [...inside, ...half, ...(own ? [own] : [])]) await deregister(repository, entry);
+  const half = worktrees.filter((entry) => isHalfMade(entry, place));
+  for (const entry of [...inside, ...half, ...(registration ? [registration] : [])])
+    await deregister(repository, entry);
   for (const file of [place.index, place.boot]) await rm(file, { force: true });
   await clearScratch(place.scratchIndex);
-  const wasThere = await deleteBranch(repository, place.branchRef);
-  await verifyRemoved(repository, place, wasThere);
+  const hadBranch = await deleteBranch(repository, place.branchRef);
+  await verifyRemoved(repository, place, hadBranch);
 }
 
-/** Git was killed after it had reserved a name like the folder's and before it had written down the folder. */
+/** Git was killed after it had reserved an entry with the folder's name and before it had recorded the path. */
 function isHalfMade(entry: Registration, place: Place): boolean {
   const leaf = place.path.slice(place.runFolder.length + 1);
   return entry.path === null && entry.id.startsWith(leaf) && /^\d*$/.test(entry.id.slice(leaf.length));
 }
 
-/** Makes the files, the HEAD and the branch of a workspace reachable, as far as nothing else holds them. */
+/** Makes the files, the HEAD and the branch of a workspace reachable unless another ref holds them. */
 async function keepWork(
   repository: Repository,
   run: RunPlace,
   place: Place,
-  known: readonly Registration[],
-  own: Registration | undefined,
+  worktrees: readonly Registration[],
+  registration: Registration | undefined,
 ): Promise<void> {
-  const head = own ? await headOf(repository, own) : null;
+  const head = registration ? await headOf(repository, registration) : null;
   const tip = await readRef(repository, place.branchRef);
-  const taken = await readRef(repository, place.ref);
+  const snapshotCommit = await readRef(repository, place.ref);
   const present = await isFolder(place.path);
-  const loose = present ? await commitLoose(repository, place, known, head ?? tip ?? taken, taken) : null;
+  const loose = present
+    ? await commitLoose(repository, place, worktrees, head ?? tip ?? snapshotCommit, snapshotCommit)
+    : null;
   for (const commit of new Set([loose, head, tip])) {
     if (commit === null) continue;
     const free = (await readRef(repository, place.ref)) === null;
@@ -59,21 +63,21 @@ async function keepWork(
   }
 }
 
-/** A commit of the files that differ from `base`, or null when there is nothing to keep, or `taken` holds these very files. */
+/** Commits the files that differ from `base`. Returns null if nothing differs or `snapshotCommit` has the same tree. */
 export async function commitLoose(
   repository: Repository,
   place: Place,
-  known: readonly Registration[],
+  worktrees: readonly Registration[],
   base: string | null,
-  taken: string | null = null,
+  snapshotCommit: string | null = null,
 ): Promise<string | null> {
-  const tree = await treeOfWorkspace(repository, place, known, base);
-  // The usual case: the snapshot of the attempt.
-  if (taken !== null && tree === (await treeOf(repository, taken))) return null;
-  const before = base ?? (await emptyTree(repository));
-  if (tree === (base === null ? before : await treeOf(repository, base))) return null;
-  // Files that are merely missing from a workspace that was never finished are an interrupted checkout, not work.
-  const flags = ["-r", "--quiet", "--no-renames", "--no-ext-diff", "--diff-filter=d", before, tree];
+  const tree = await treeOfWorkspace(repository, place, worktrees, base);
+  // The usual case: the attempt's snapshot already holds these files.
+  if (snapshotCommit !== null && tree === (await treeOf(repository, snapshotCommit))) return null;
+  const baseTree = base ?? (await emptyTree(repository));
+  if (tree === (base === null ? baseTree : await treeOf(repository, base))) return null;
+  // In a workspace that was never completed, missing files come from an interrupted checkout.
+  const flags = ["-r", "--quiet", "--no-renames", "--no-ext-diff", "--diff-filter=d", baseTree, tree];
   const compared = await onRepository(repository, "compare two trees", ["diff-tree", ...flags], { accept: [1] });
   if (compared.code === 0 && !(await exists(place.index))) return null;
   const parents = base === null ? [] : [base];
@@ -86,7 +90,7 @@ async function emptyTree(repository: Repository): Promise<string> {
   return (await onRepository(repository, "write an empty tree", args)).stdout.trim();
 }
 
-/** A branch that the person has checked out, to look at it perhaps, is theirs now and stays. Says whether there was one. */
+/** Keeps a branch that the user has checked out. Returns whether the branch existed. */
 async function deleteBranch(repository: Repository, ref: string): Promise<boolean> {
   await clearWay(repository, ref);
   if (!(await hasRef(repository, ref))) return false;
@@ -104,11 +108,11 @@ async function verifyRemoved(repository: Repository, place: Place, hadBranch: bo
   if (left.length === 0) return;
   throw new TuttiError(
     "workspace_failed",
-    `The workspace ${path} was removed, but ${left.join(" and ")} is still there.`,
+    `The workspace "${path}" was removed, but ${left.join(" and ")} still exists. Check the folder's permissions.`,
   );
 }
 
-/** Removes all that is left of a run, found by its folder, by git's list and by its branches. */
+/** Removes everything left of a run: its folder, its registered worktrees and its branches. */
 export async function releaseRun(repository: Repository, run: RunPlace): Promise<void> {
   const registered = (await registrations(repository)).flatMap(
     ({ path }) => leafWithin(run.runFolder, path ?? "") ?? [],
@@ -123,7 +127,10 @@ export async function releaseRun(repository: Repository, run: RunPlace): Promise
   }
   await deleteFolder(run.runFolder, dirname(run.runFolder), [repository.root, repository.commonDir]);
   if (await exists(run.runFolder)) {
-    throw new TuttiError("workspace_failed", `The folder ${run.runFolder} was deleted, but is still there.`);
+    throw new TuttiError(
+      "workspace_failed",
+      `The folder "${run.runFolder}" was deleted but still exists. Delete it yourself.`,
+    );
   }
   await hardenRemoval(repository, run);
 }

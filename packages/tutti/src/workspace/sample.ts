@@ -1,22 +1,22 @@
-// Repositories of our own making: a sample to try things on, and a plain folder that shows what a commit holds.
+// Creates a sample repository, and exports commits to plain folders.
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { git } from "./git.ts";
 
-/** A new repository with these files as its first commit. */
+/** Creates a repository with `files` as its first commit. */
 export async function makeRepository(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
   const root = resolve(folder);
   for (const [name, text] of Object.entries(files)) {
     await mkdir(dirname(join(root, name)), { recursive: true });
     await writeFile(join(root, name), text);
   }
-  const here = { cwd: root };
-  await git("make a repository", ["init", "--quiet", "--initial-branch=main"], here);
-  await git("add the sample's files", ["add", "--all"], here);
-  await git("commit the sample's files", ["commit", "--quiet", "--message=A sample project"], here);
+  const options = { cwd: root };
+  await git("make a repository", ["init", "--quiet", "--initial-branch=main"], options);
+  await git("add the sample's files", ["add", "--all"], options);
+  await git("commit the sample's files", ["commit", "--quiet", "--message=A sample project"], options);
 }
 
-/** Writes the files of a commit into a folder of their own, which is no checkout of anything. */
+/** Writes the files of a commit into `folder`, which does not become a checkout. */
 export async function exportCommit(cwd: string, commit: string, folder: string): Promise<void> {
   const target = resolve(folder);
   await mkdir(target, { recursive: true });

@@ -1,5 +1,5 @@
-// A merge that collides, settled in favour of one side: the colliding files are taken whole from it, everything else is
-// merged as usual. It works on objects and an index of its own; no file of a checkout is read or written.
+// Settles a merge conflict in favour of one side: conflicting files are taken whole from that side, all others are
+// merged as usual. It uses objects and its own index; no file of a checkout is read or written.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { bytes, items, text } from "./git.ts";
@@ -10,7 +10,7 @@ import { clearScratch } from "./working-tree.ts";
 
 export interface SettledTree {
   tree: string;
-  /** The files that were settled, sorted. */
+  /** The files taken from the favoured side, sorted. */
   files: string[];
 }
 
@@ -20,19 +20,17 @@ export interface Collision {
   favoured: "ours" | "theirs";
 }
 
-/** What a path holds: git's mode and the object's name. */
 interface Entry {
   mode: string;
   hash: string;
 }
 
-/** One path that could not be merged, with what the favoured side holds there; a file renamed elsewhere counts as there. */
+/** A path with a conflict. `favoured` is the favoured side's entry; a file that this side renamed keeps its entry. */
 interface Colliding {
   path: string;
   favoured: Entry | null;
 }
 
-/** The tree in which nothing collides any more. */
 export async function settleTree(repository: Repository, run: RunPlace, collision: Collision): Promise<SettledTree> {
   const { tree, colliding } = await mergeAll(repository, collision);
   const side = collision.favoured === "ours" ? collision.ours : collision.theirs;
@@ -40,22 +38,22 @@ export async function settleTree(repository: Repository, run: RunPlace, collisio
   const wanted = new Map<string, Entry | null>();
   for (const { path, favoured } of colliding) {
     const original = originalName(path, collision);
-    // Git moves a file aside where the other side has a folder, or something that is no file.
+    // Git moves a file aside if the other side has a folder or a special entry at its path.
     if (original !== path) wanted.set(path, null);
     const whole = held.get(original);
     if (whole) wanted.set(original, whole);
     else wanted.set(path, favoured);
   }
   const settled = await writeSettled(repository, run, tree, wanted);
-  // A file that takes the place of a folder settles what was in it, too.
+  // A file that replaces a folder also settles the files that were in it.
   const changed = await changedFiles(repository, tree, settled);
   const files = [...colliding.map(({ path }) => text(path)), ...changed].map((path) => originalName(path, collision));
   return { tree: settled, files: [...new Set(files)].sort() };
 }
 
 /**
- * A file stays where its author put it: git's guess that it belongs into a folder the other side has renamed would be
- * one more collision, in which a side has no version of its own.
+ * Turns off git's detection of directory renames. It moves a file into the folder that the other side has renamed,
+ * which adds a conflict in which one side has no version.
  */
 async function mergeAll(
   repository: Repository,
@@ -69,13 +67,13 @@ async function mergeAll(
   for (const line of stages) {
     const { path, fields } = splitLine(line);
     const [mode = "", hash = "", stage] = fields;
-    const known = found.get(path)?.favoured ?? null;
-    found.set(path, { path, favoured: stage === wantedStage ? { mode, hash } : known });
+    const previous = found.get(path)?.favoured ?? null;
+    found.set(path, { path, favoured: stage === wantedStage ? { mode, hash } : previous });
   }
   return { tree, colliding: [...found.values()] };
 }
 
-/** Every file of a commit; one list, because a path may hold bytes that no argument can carry. */
+/** Reads every file of a commit with one `ls-tree`, because a path may contain bytes that an argument cannot. */
 async function entriesOf(repository: Repository, commit: string): Promise<Map<string, Entry>> {
   const args = ["ls-tree", "-r", "-z", "--full-tree", commit];
   const { stdout } = await onRepository(repository, `list the files of ${commit}`, args);
@@ -88,13 +86,13 @@ async function entriesOf(repository: Repository, commit: string): Promise<Map<st
   );
 }
 
-/** A line of git: fields, a tab, a path. */
+/** Splits a line of the form "FIELD FIELD FIELD<tab>PATH". */
 function splitLine(line: string): { fields: string[]; path: string } {
   const tab = line.indexOf("\t");
   return { fields: line.slice(0, tab).split(" "), path: line.slice(tab + 1) };
 }
 
-/** Git calls a file that it moves aside by its name, a tilde, and the commit it is from; with a number if that is taken. */
+/** Git renames a file that it moves aside to NAME~COMMIT, or NAME~COMMIT_NUMBER if that exists. */
 function originalName(path: string, { ours, theirs }: Collision): string {
   const [, original = path] = new RegExp(`^(.+)~(?:${ours}|${theirs})(?:_\\d+)?$`, "s").exec(path) ?? [];
   return original;
@@ -106,7 +104,7 @@ async function writeSettled(
   tree: string,
   wanted: ReadonlyMap<string, Entry | null>,
 ): Promise<string> {
-  // In the run's own folder, so that what a crash leaves goes with the run.
+  // The index lies in the run's folder, so removing the run also removes one that a crash has left.
   await mkdir(run.runFolder, { recursive: true });
   const indexFile = join(run.runFolder, "merge.scratch-index");
   const purpose = "settle a merge";
@@ -121,7 +119,7 @@ async function writeSettled(
   }
 }
 
-/** Removals first: a file that takes the place of a folder needs it empty, and drives out what is left in it. */
+/** Removals come first: `update-index` needs a folder to be empty before a file replaces it. */
 function indexLines(wanted: ReadonlyMap<string, Entry | null>, nothing: string): string {
   const removed = [...wanted].filter(([, entry]) => entry === null).map(([path]) => `0 ${nothing}\t${path}\0`);
   const taken = [...wanted].flatMap(([path, entry]) => (entry ? [`${entry.mode} ${entry.hash}\t${path}\0`] : []));

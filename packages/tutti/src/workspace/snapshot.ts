@@ -1,4 +1,4 @@
-// Commits what is found in a workspace, whatever the agent did to its branch, its index or its `.git` file.
+// Commits the files of a workspace, regardless of the agent's changes to its branch, index or `.git` file.
 import { TuttiError } from "../schema/error.ts";
 import { isFolder } from "./folder.ts";
 import { isInside } from "./place.ts";
@@ -20,25 +20,25 @@ export async function snapshot(
   const commit = (await isFolder(place.path))
     ? await takeSnapshot(repository, place, start, message)
     : await readRef(repository, place.ref);
-  // A workspace that was removed after its snapshot still answers with that snapshot.
-  if (commit === null) throw new TuttiError("workspace_failed", `The workspace ${place.path} is gone.`);
+  // A workspace that was removed after its snapshot still returns that snapshot.
+  if (commit === null) throw new TuttiError("workspace_failed", `The workspace "${place.path}" no longer exists.`);
   return { commit, files: await changedFiles(repository, start, commit) };
 }
 
 async function takeSnapshot(repository: Repository, place: Place, start: string, message: string): Promise<string> {
-  const known = await registrations(repository);
-  const own = known.find(({ path }) => path === place.path);
-  const parent = (own && (await ownCommits(repository, place, own, start))) ?? start;
-  const tree = await treeOfWorkspace(repository, place, known, parent);
+  const worktrees = await registrations(repository);
+  const registration = worktrees.find(({ path }) => path === place.path);
+  const parent = (registration && (await agentHead(repository, place, registration, start))) ?? start;
+  const tree = await treeOfWorkspace(repository, place, worktrees, parent);
   await clearScratch(place.scratchIndex);
   const commit = await commitFor(repository, place, { tree, parent, start, message });
   await replaceRef(repository, place.ref, commit, start);
-  // The snapshot holds all that was saved on the way.
+  // The snapshot contains everything that `saveWork` has saved.
   if ((await readRef(repository, savedRef(place))) !== null) await deleteRef(repository, savedRef(place));
   return commit;
 }
 
-/** Keeps what lies in the workspace now beside the attempt's ref, until the next time or the attempt's own snapshot. */
+/** Commits the current files to a ref next to the attempt's ref. The next save or the snapshot replaces it. */
 export async function saveWork(
   repository: Repository,
   place: Place,
@@ -58,29 +58,29 @@ export async function saveWork(
 
 const savedRef = ({ ref }: Place): string => `${ref}-saved`;
 
-/** What lies in a place's folder, as a tree. The scratch index stays behind for who wants to go on from it. */
+/** Writes the files of a workspace as a tree. The scratch index stays, so that the caller can continue from it. */
 export function treeOfWorkspace(
   repository: Repository,
   place: Place,
-  known: readonly Registration[],
+  worktrees: readonly Registration[],
   base: string | null,
 ): Promise<string> {
-  const skip = known.flatMap(({ path }) => (path !== null && isInside(place.path, path) ? [path] : []));
+  const skip = worktrees.flatMap(({ path }) => (path !== null && isInside(place.path, path) ? [path] : []));
   const { path, index, scratchIndex } = place;
   return writeWorkingTree(repository, { folder: path, index, scratchIndex, skip }, base);
 }
 
-/** The commit that the agent itself has come to, when that goes on from where it started. */
-async function ownCommits(
+/** Returns the agent's own HEAD if it descends from `start`. */
+async function agentHead(
   repository: Repository,
   place: Place,
-  own: Registration,
+  registration: Registration,
   start: string,
 ): Promise<string | null> {
-  const head = await headOf(repository, own);
+  const head = await headOf(repository, registration);
   if (head === null || !(await isAncestor(repository, start, head))) return null;
-  // A branch of Tutti moves without the agent: its files would look as if they took back what others have done.
-  const ref = await headRefOf(repository, own);
+  // Tutti moves its branches without the agent, so its files would look as if they reverted the work of others.
+  const ref = await headRefOf(repository, registration);
   const foreign = ref !== null && /^refs\/heads\/(?:tutti|agent)\//.test(ref) && ref !== place.branchRef;
   return foreign ? null : head;
 }
@@ -93,7 +93,7 @@ async function commitFor(
   const { tree, parent, start, message } = found;
   if (tree === (await treeOf(repository, start))) return start;
   if (tree === (await treeOf(repository, parent))) return parent;
-  // The same files on the same parent are the same snapshot, so that a repeat gives the same hash.
+  // The same files on the same parent reuse the last snapshot, so a repeat gives the same hash.
   const last = await readRef(repository, place.ref);
   if (last !== null && tree === (await treeOf(repository, last))) {
     const parents = await parentsOf(repository, last);

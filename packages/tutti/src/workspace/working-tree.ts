@@ -1,10 +1,9 @@
-// From the files in a workspace to a tree in the repository.
+// Turns the files of a workspace into a tree.
 //
 // Invariants
-// 1. The files are the truth. The worktree's own index and `.git` file are not read, because the agent can write both.
-// 2. Every path that git would show as changed or untracked is in the tree, ignored ones are not.
-// 3. Nothing is started but the filters that the person's project uses: no hook, no file watcher, no git inside a
-//    nested repository.
+// 1. The files decide. The worktree's index and `.git` file are not read, because the agent can write both.
+// 2. Every path that git would show as changed or untracked is in the tree; ignored paths are not.
+// 3. Only the filters of the user's project run: no hook, no file watcher, no git inside a nested repository.
 import { copyFile, lstat, readdir, rm, stat, utimes } from "node:fs/promises";
 import { relative } from "node:path";
 import { TuttiError } from "../schema/error.ts";
@@ -15,18 +14,18 @@ import type { Repository } from "./repository.ts";
 
 export interface WorkingTree {
   folder: string;
-  /** An index of ours that knows the files' times, so that only what was touched is read again; may be missing. */
+  /** Tutti's index with the files' times, so that only touched files are read again. May be missing. */
   index: string | null;
-  /** The index to fill; afterwards it lists the returned tree. */
+  /** The index to build. Afterwards it lists the returned tree. */
   scratchIndex: string;
-  /** Worktrees that the agent made inside its own; they are on branches of their own and are not part of this one. */
+  /** Worktrees that the agent created inside its own. They have branches of their own and are left out. */
   skip: readonly string[];
 }
 
-/** Git's own mode for "a commit of another repository". */
+/** Git's mode for a commit of another repository. */
 const GITLINK = "160000";
 
-/** Writes a tree with what the folder holds. `base` says which ignored paths are tracked all the same. */
+/** Writes the files of the folder as a tree. `base` decides which ignored paths are tracked anyway. */
 export async function writeWorkingTree(
   repository: Repository,
   work: WorkingTree,
@@ -35,7 +34,7 @@ export async function writeWorkingTree(
   try {
     return await fill(repository, work, base);
   } catch (error) {
-    // A file or folder that its owner may not read would be left out, or stop everything.
+    // A file or folder without read permission would be omitted, or would stop git.
     if (!isDenied(error)) throw error;
     await makeAccessible(work.folder);
     return fill(repository, work, base);
@@ -58,7 +57,7 @@ async function fill(repository: Repository, work: WorkingTree, base: string | nu
   return (await git("write the tree of a workspace", ["write-tree"], where)).stdout.trim();
 }
 
-/** Starts the scratch index at `base`, with the known times of files where there are any. */
+/** Initialises the scratch index from `base`, with the file times of `index` if it exists. */
 async function loadIndex(work: WorkingTree, base: string | null, where: GitOptions): Promise<void> {
   const { index, scratchIndex } = work;
   await clearScratch(scratchIndex);
@@ -79,7 +78,7 @@ export async function clearScratch(scratchIndex: string): Promise<void> {
   for (const path of [scratchIndex, `${scratchIndex}.lock`]) await rm(path, { force: true });
 }
 
-/** Copies with its time, by which git tells whether a file may have changed after the index was written. */
+/** Keeps the index's own time: git uses it to decide whether a file may have changed after the index was written. */
 export async function copyIndex(from: string, to: string): Promise<void> {
   await copyFile(from, to);
   const seconds = Math.floor((await stat(from)).mtimeMs) / 1000;
@@ -87,7 +86,7 @@ export async function copyIndex(from: string, to: string): Promise<void> {
 }
 
 async function trackedChanges(folder: string, where: GitOptions): Promise<{ changed: string[]; removed: string[] }> {
-  // Submodules are compared by their commit only; asking for more would start git inside them.
+  // Compare submodules by their commit only. More would start git inside them.
   const flags = ["--raw", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
   const { stdout, stderr } = await git("compare a workspace", ["diff-files", ...flags], where);
   refuseDenied(stderr);
@@ -97,15 +96,15 @@ async function trackedChanges(folder: string, where: GitOptions): Promise<{ chan
   for (let i = 0; i + 1 < fields.length; i += 2) {
     const [oldMode = "", newMode, , , status] = (fields[i] ?? "").split(" ");
     const path = fields[i + 1] ?? "";
-    // A submodule stays at the commit that the base records: a commit made in it lives only in this worktree.
+    // A submodule stays at the commit of `base`, because a commit made inside it exists only in this worktree.
     if (oldMode === `:${GITLINK}` && newMode === GITLINK) continue;
-    const gone = status === "D" || !(await canBeCommitted(folder, path));
-    (gone ? removed : changed).push(path);
+    const isRemoved = status === "D" || !(await canBeCommitted(folder, path));
+    (isRemoved ? removed : changed).push(path);
   }
   return { changed, removed };
 }
 
-/** Pipes, sockets and devices have no place in a commit; a folder in a file's place makes the file a removed one. */
+/** Pipes, sockets and devices cannot be committed. A folder at the path of a file counts as a removal of the file. */
 async function canBeCommitted(folder: string, path: string): Promise<boolean> {
   const found = await lstat(childOf(folder, bytes(path))).catch(() => null);
   return found !== null && (found.isFile() || found.isSymbolicLink());
@@ -118,8 +117,8 @@ async function untracked(work: WorkingTree, where: GitOptions): Promise<string[]
   const skipped = work.skip.map((path) => `${Buffer.from(relative(work.folder, path)).toString("latin1")}/`);
   const wanted = (path: string): boolean => !skipped.some((prefix) => path.startsWith(prefix));
   const found = items(stdout).filter(wanted);
-  // Git names a nested repository by its folder. As a link to a commit its files would be lost with the worktree, so
-  // they are taken as ordinary files, without its history.
+  // Git lists a nested repository by its folder. Committed as a link, its files would be lost with the worktree. They
+  // are committed as ordinary files instead, without their history.
   const nested = await Promise.all(
     found.filter((path) => path.endsWith("/")).map((path) => filesBelow(work.folder, path.slice(0, -1))),
   );
@@ -154,7 +153,7 @@ async function updateIndex(flags: readonly string[], paths: readonly string[], w
   await git("read the files of a workspace", ["update-index", ...flags, "-z", "--stdin"], { ...where, input });
 }
 
-/** Git only warns about what it may not read, and would then treat it as not there. */
+/** Git only warns about files that it may not read and then treats them as missing. */
 function refuseDenied(stderr: string): void {
   if (/Permission denied/.test(stderr)) throw new TuttiError("git_failed", text(stderr).trim());
 }

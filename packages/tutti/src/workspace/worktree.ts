@@ -1,4 +1,4 @@
-// Making a worktree for one attempt, and moving one to another commit.
+// Creates a worktree for one attempt, or moves it to another commit.
 import { mkdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { bootId } from "../durable-file.ts";
@@ -24,7 +24,7 @@ export async function prepareWorktree(
   if (!(await isComplete(repository, place))) {
     const commit = await commitOf(repository, start);
     await refuseVisibleFolder(repository, run.folder);
-    // Whatever a crash has left would be in the way: a folder, an entry in git's list, a branch.
+    // A crash may have left a folder, a worktree entry or a branch that would make git fail.
     await removeWorkspace(repository, run, place);
     await healRegistrations(repository, run.folder);
     try {
@@ -37,7 +37,7 @@ export async function prepareWorktree(
   return workFolder(repository, place);
 }
 
-/** An agent may be at work in a complete one, so it is not touched. */
+/** An agent may be working in a complete workspace, so `prepareWorktree` leaves it untouched. */
 async function isComplete(repository: Repository, place: Place): Promise<boolean> {
   if (!(await isFolder(place.path)) || !(await exists(place.index))) return false;
   if ((await readFile(place.boot, "utf8").catch(() => null)) !== bootId()) return false;
@@ -48,19 +48,19 @@ async function makeWorktree(repository: Repository, place: Place, start: string)
   await mkdir(place.runFolder, { recursive: true });
   const args = ["worktree", "add", "--no-track", "-b", place.branch, place.path, start];
   await onRepository(repository, `make the workspace ${place.path}`, args);
-  const own = await findOwn(repository, place);
+  const registration = await findRegistration(repository, place);
   await writeFile(place.boot, bootId());
-  await copyIndex(join(own.adminDir, "index"), place.scratchIndex);
+  await copyIndex(join(registration.adminDir, "index"), place.scratchIndex);
   await rename(place.scratchIndex, place.index);
 }
 
-async function findOwn(repository: Repository, place: Place): Promise<Registration> {
-  const own = (await registrations(repository)).find(({ path }) => path === place.path);
-  if (own && (await isFolder(place.path))) return own;
-  throw new TuttiError("workspace_failed", `The workspace ${place.path} is gone.`);
+async function findRegistration(repository: Repository, place: Place): Promise<Registration> {
+  const registration = (await registrations(repository)).find(({ path }) => path === place.path);
+  if (registration && (await isFolder(place.path))) return registration;
+  throw new TuttiError("workspace_failed", `The workspace "${place.path}" no longer exists.`);
 }
 
-/** In the person's checkout the folder would show up as untracked files, unless git ignores it. */
+/** Inside the user's checkout the folder would show up as untracked files, unless git ignores it. */
 async function refuseVisibleFolder(repository: Repository, folder: string): Promise<void> {
   const { root, commonDir } = repository;
   const inGit = folder === commonDir || isInside(commonDir, folder);
@@ -69,56 +69,59 @@ async function refuseVisibleFolder(repository: Repository, folder: string): Prom
     accept: [1, 128],
   });
   if (!inGit && ignored.code === 0) return;
-  const advice = "choose a folder outside of it, or have git ignore this one";
+  const advice = "Choose a folder outside of it, or add this one to .gitignore.";
   throw new TuttiError(
     "workspace_failed",
-    `The folder ${folder} for workspaces lies in the checkout ${root}; ${advice}.`,
+    `The folder "${folder}" for workspaces lies in the checkout "${root}". ${advice}`,
   );
 }
 
-/** The folder in the worktree that answers to the folder the run was started in. */
+/** Returns the folder inside the worktree that corresponds to the folder in which the run was started. */
 async function workFolder(repository: Repository, place: Place): Promise<string> {
   const path = join(place.path, repository.prefix);
   try {
     await mkdir(path, { recursive: true });
   } catch (error) {
-    const message = `The folder ${repository.prefix} is not a folder at the commit where the workspace starts.`;
+    const message = `"${repository.prefix}" is not a folder in the commit at which the workspace starts. Start the run in another folder.`;
     throw new TuttiError("workspace_failed", message, { cause: error });
   }
-  // A link there could lead an agent out of its workspace.
+  // A symbolic link could lead the agent out of its workspace.
   const real = await realpath(path);
   if (real === place.path || isInside(place.path, real)) return path;
-  throw new TuttiError("workspace_failed", `The folder ${repository.prefix} leads out of the workspace ${place.path}.`);
+  throw new TuttiError(
+    "workspace_failed",
+    `The folder "${repository.prefix}" leads out of the workspace "${place.path}". Start the run in another folder.`,
+  );
 }
 
 export async function moveWorktree(repository: Repository, run: RunPlace, place: Place, to: string): Promise<void> {
   const commit = await commitOf(repository, to);
-  const own = await findOwn(repository, place);
-  const head = await headOf(repository, own);
+  const registration = await findRegistration(repository, place);
+  const head = await headOf(repository, registration);
   const tip = await readRef(repository, place.branchRef);
-  const known = await registrations(repository);
-  // This also leaves a scratch index behind that lists every file of the workspace.
-  const loose = await commitLoose(repository, place, known, head ?? tip);
-  const before = `${place.ref}-before-${shortHash(commit)}`;
+  const worktrees = await registrations(repository);
+  // `commitLoose` also leaves a scratch index that lists every file of the workspace.
+  const loose = await commitLoose(repository, place, worktrees, head ?? tip);
+  const backupRef = `${place.ref}-backupRef-${shortHash(commit)}`;
   for (const held of new Set([loose, head, tip])) {
     if (held === null || (await isAncestor(repository, held, commit))) continue;
-    await keepReachable(repository, held, before, run.branchPrefix);
+    await keepReachable(repository, held, backupRef, run.branchPrefix);
   }
   await checkOut(repository, place, commit);
-  // What workspaces are moved to has been a head of the run, and so it is on the disk.
+  // Workspaces move only to heads of the run, which are on disk already.
   await writeRef(repository, place.branchRef, commit, tip, [commit]);
-  if ((await headRefOf(repository, own)) !== place.branchRef) {
-    const args = ["symbolic-ref", `worktrees/${own.id}/HEAD`, place.branchRef];
+  if ((await headRefOf(repository, registration)) !== place.branchRef) {
+    const args = ["symbolic-ref", `worktrees/${registration.id}/HEAD`, place.branchRef];
     await onRepository(repository, `put the workspace ${place.path} back on its branch`, args);
   }
-  // The agent's index is replaced as a whole; a lock in its way was left by a git that has died.
-  await rm(join(own.adminDir, "index.lock"), { force: true });
-  await copyIndex(place.scratchIndex, join(own.adminDir, "index"));
+  // The agent's index is replaced as a whole. A lock here belongs to a git that has died.
+  await rm(join(registration.adminDir, "index.lock"), { force: true });
+  await copyIndex(place.scratchIndex, join(registration.adminDir, "index"));
   await rename(place.scratchIndex, place.index);
   await workFolder(repository, place);
 }
 
-/** Makes the files equal to the commit. Ignored files stay, as do repositories that the agent made for itself. */
+/** Makes the files equal to the commit. Ignored files and repositories that the agent created stay. */
 async function checkOut(repository: Repository, place: Place, commit: string): Promise<void> {
   const { path, scratchIndex } = place;
   const where = { cwd: path, gitDir: repository.commonDir, workTree: path, indexFile: scratchIndex };

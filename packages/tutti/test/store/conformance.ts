@@ -1,9 +1,9 @@
-// What every store promises, as one suite for all of them.
+// The conformance suite that every `Store` must pass.
 import { afterEach, describe, expect, it } from "vitest";
 import type { NewEvent, Store } from "../../src/store/store.ts";
 
 export interface StoreUnderTest {
-  /** Opens the same storage once more, as a process after a restart would, without closing what is open. */
+  /** Opens the same storage again without closing the open store, as a process after a crash would. */
   open(): Store;
   cleanUp(): void;
 }
@@ -32,7 +32,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
       subject.cleanUp();
     });
 
-    it("gives back what was appended, in order, counted over the store and within each run", async () => {
+    it("reads events in append order, numbered over the store and within each run", async () => {
       const store = fresh();
       await store.append("a", 0, [told("1"), told("2", 7)]);
       await store.append("b", 0, [told("3")]);
@@ -54,7 +54,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
       expect(store.lastSeq()).toBe(5);
     });
 
-    it("reads a run page by page, forwards and backwards, whatever lies between its events", async () => {
+    it("reads a run in pages, forwards and backwards, with other events in between", async () => {
       const store = fresh();
       const next: Record<string, number> = {};
       const append = async (run: string | null, count: number) => {
@@ -94,7 +94,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
       expect(stored).toEqual(store.read({}));
     });
 
-    it("refuses an append that is not the next of its run, and stores nothing of it", async () => {
+    it("rejects an append with a wrong `expected`, and stores none of its events", async () => {
       const store = fresh();
       await store.append("a", 0, [told("1")]);
       for (const expected of [0, 2]) {
@@ -108,7 +108,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
       expect(store.read({}).map(({ seq }) => seq)).toEqual([1, 2]);
     });
 
-    it("lets one of two writers of the same place win, and tells the other", async () => {
+    it("accepts one of two concurrent appends with the same `expected` and rejects the other", async () => {
       const store = fresh();
       const results = await Promise.allSettled([
         store.append("a", 0, [told("1")]),
@@ -122,7 +122,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
       ]);
     });
 
-    it("keeps many writers apart without a gap", async () => {
+    it("numbers the events of many concurrent writers without a gap", async () => {
       const store = fresh();
       const write = async (run: string) => {
         for (let i = 0; i < 25; i++) await store.append(run, i, [told(`${i}`)]);
@@ -136,7 +136,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
         );
     });
 
-    it("keeps everything over a restart, and counts on", async () => {
+    it("keeps everything over a restart, and continues the numbering", async () => {
       const store = fresh();
       await store.append("a", 0, [told("ä \u0000 \u2028 🎭")]);
       await store.close();
@@ -145,7 +145,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
       expect(await again.append("a", 1, [told("2")])).toMatchObject([{ seq: 2, runSeq: 2 }]);
     });
 
-    it("takes nothing more from a writer once a newer one has opened it", async () => {
+    it("rejects appends of a writer after a newer one has opened the store", async () => {
       const old = fresh();
       await old.append("a", 0, [told("1")]);
       const young = open();
@@ -164,7 +164,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
       runSeq: 0,
     });
 
-    it("removes a run for good, and leaves each of its events empty in its place", async () => {
+    it("removes a run for good, and keeps each of its events as an empty entry", async () => {
       const store = fresh();
       await store.append("a", 0, [told("1"), told("2")]);
       await store.append("b", 0, [told("3")]);
@@ -186,7 +186,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
       expect(open().read({})).toEqual(expected);
     });
 
-    it("lets the id of a removed run begin anew, and the logs of others and of the server go on", async () => {
+    it("restarts the numbering for the id of a removed run, and continues the server's log", async () => {
       const store = fresh();
       await store.append("a", 0, [told("1")]);
       await store.remove("a", { timestamp: 2 });
@@ -211,16 +211,20 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
       expect(store.read({ run: null, after: 2 }).map(({ seq }) => seq)).toEqual([4]);
     });
 
-    it("removes what was appended before, and not what is appended after", async () => {
+    it("removes events appended before the removal, not those appended after it", async () => {
       const store = fresh();
       const appended = store.append("a", 0, [told("1")]);
-      const gone = store.remove("a", { timestamp: 2 });
+      const removal = store.remove("a", { timestamp: 2 });
       const anew = store.append("a", 0, [told("2")]);
-      await expect(Promise.all([appended, gone, anew])).resolves.toMatchObject([[{ seq: 1 }], undefined, [{ seq: 2 }]]);
+      await expect(Promise.all([appended, removal, anew])).resolves.toMatchObject([
+        [{ seq: 1 }],
+        undefined,
+        [{ seq: 2 }],
+      ]);
       expect(store.read({})).toEqual([removed(1, 2), { ...told("2"), seq: 2, run: "a", runSeq: 1 }]);
     });
 
-    it("takes the removal of a run that is not there as done, and never takes the server's log for a run", async () => {
+    it("ignores the removal of an unknown run, and never removes the server's log", async () => {
       const store = fresh();
       await store.append(null, 0, [told("1")]);
       await store.append("a", 0, [told("2")]);
@@ -229,7 +233,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
       expect(store.read({})).toEqual([{ ...told("1"), seq: 1, run: null, runSeq: 1 }, removed(2, 4)]);
     });
 
-    it("removes nothing for a writer that has been replaced, or that is closed", async () => {
+    it("rejects removals of a writer that was replaced or is closed", async () => {
       const old = fresh();
       await old.append("a", 0, [told("1")]);
       const young = open();
@@ -239,7 +243,7 @@ export function storeConformance(name: string, make: () => StoreUnderTest): void
       expect(young.read({})).toEqual([{ ...told("1"), seq: 1, run: "a", runSeq: 1 }]);
     });
 
-    it("takes nothing more once it is closed, and finishes what was asked before", async () => {
+    it("completes pending appends when it is closed, and rejects later ones", async () => {
       const store = fresh();
       const pending = store.append("a", 0, [told("1")]);
       await store.close();

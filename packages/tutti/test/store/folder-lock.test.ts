@@ -14,7 +14,7 @@ describe("the lock of a data folder", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  /** Another process that takes the lock and holds it until it is killed. */
+  /** Starts a process that acquires the lock and holds it until it is killed. */
   async function holder() {
     const module = fileURLToPath(new URL("../../src/store/folder-lock.ts", import.meta.url));
     const script = `const { lockFolder } = await import(${JSON.stringify(module)}); globalThis.lock = lockFolder(${JSON.stringify(folder)}, { pid: process.pid }); console.log("held"); setInterval(() => {}, 1000);`;
@@ -25,7 +25,7 @@ describe("the lock of a data folder", () => {
     return child;
   }
 
-  it("is held by one process at a time, and the refusal names the other", async () => {
+  it("is held by one process at a time, and the error names its holder", async () => {
     const child = await holder();
     expect(() => lockFolder(folder, { pid: 1 })).toThrow(
       expect.objectContaining({
@@ -37,14 +37,14 @@ describe("the lock of a data folder", () => {
     await once(child, "exit");
   });
 
-  it("is free the moment its owner is killed", async () => {
+  it("is released as soon as its owner is killed", async () => {
     const child = await holder();
     child.kill("SIGKILL");
     await once(child, "exit");
     lockFolder(folder, { pid: process.pid }).release();
   });
 
-  it("can be taken again after it was given back", () => {
+  it("can be acquired again after its release", () => {
     lockFolder(folder, {}).release();
     lockFolder(folder, {}).release();
   });

@@ -7,8 +7,8 @@ storeConformance("memory", () => {
   return { open: () => new MemoryStore(disk), cleanUp: () => {} };
 });
 
-describe("the memory store, told to fail", () => {
-  it("before the write, stores nothing and goes on", async () => {
+describe("a memory store with an injected fault", () => {
+  it("before the write stores nothing and then works again", async () => {
     const store = new MemoryStore();
     store.failNext("before", "full");
     await expect(store.append("a", 0, [told("1")])).rejects.toMatchObject({ code: "storage_failed" });
@@ -17,7 +17,7 @@ describe("the memory store, told to fail", () => {
     await store.append("a", 0, [told("1")]);
   });
 
-  it("after the write, has stored everything and takes nothing more until it is opened anew", async () => {
+  it("after the write has stored everything and rejects further writes until it is reopened", async () => {
     const disk = newMemoryDisk();
     const store = new MemoryStore(disk);
     store.failNext("lost");
@@ -26,7 +26,7 @@ describe("the memory store, told to fail", () => {
     expect(new MemoryStore(disk).read({})).toHaveLength(1);
   });
 
-  it("before a removal, keeps the run; after it, has removed it and takes nothing more", async () => {
+  it("before a removal keeps the run, and after it has removed the run and rejects further writes", async () => {
     const disk = newMemoryDisk();
     const store = new MemoryStore(disk);
     await store.append("a", 0, [told("1")]);

@@ -22,7 +22,7 @@ describe("the SQLite file", () => {
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
   });
 
-  it("is kept in WAL mode, so that readers do not wait for the writer", async () => {
+  it("is in WAL mode, so that readers do not wait for the writer", async () => {
     const file = newFile();
     const store = openSqliteStore(file);
     const db = new DatabaseSync(file);
@@ -31,7 +31,7 @@ describe("the SQLite file", () => {
     await store.close();
   });
 
-  it("is read by its indexes alone: a page costs what it holds, however long the log is before it", async () => {
+  it("is read by its indexes only, so the cost of a page is independent of the log's length", async () => {
     const file = newFile();
     await openSqliteStore(file).close();
     const db = new DatabaseSync(file);
@@ -45,7 +45,7 @@ describe("the SQLite file", () => {
       expect(plan(`${QUERIES.all}${way} LIMIT 9`)).toEqual([
         "SEARCH events USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
       ]);
-      // No step that sorts, and no bound that is not the index's own.
+      // No sort step, and every bound belongs to the index.
       expect(plan(`${QUERIES.ofRun}${way} LIMIT 9`)).toEqual([ofRun]);
     }
     const covering = "SEARCH events USING COVERING INDEX sqlite_autoindex_events_1";
@@ -54,7 +54,7 @@ describe("the SQLite file", () => {
     db.close();
   });
 
-  it("that is full fails with disk_full, keeps what it has, and takes events again once there is room", async () => {
+  it("fails with disk_full if it is full, keeps its events, and accepts new ones once there is space", async () => {
     const file = newFile();
     const full = openSqliteStore(file, { maxBytes: 100_000 });
     await full.append("a", 0, [told("small")]);
@@ -70,7 +70,7 @@ describe("the SQLite file", () => {
     await roomy.close();
   });
 
-  it("keeps a run whole whose removal fails half-way, and whatever shared its transaction fails with it", async () => {
+  it("keeps a run if its removal fails half-way, and fails the appends of the same transaction", async () => {
     const file = newFile();
     const store = openSqliteStore(file);
     await store.append("a", 0, [told("1"), told("2"), told("3")]);
@@ -91,7 +91,7 @@ describe("the SQLite file", () => {
     await store.close();
   });
 
-  it("holds nothing more of a removed run, not even in its unused parts", async () => {
+  it("contains no data of a removed run, not even in its free pages", async () => {
     const file = newFile();
     const store = openSqliteStore(file);
     const secret = `said in confidence ${"x".repeat(20_000)}`;
@@ -104,7 +104,7 @@ describe("the SQLite file", () => {
     for (const part of ["short secret", "in confidence", "xxxx"]) expect(bytes.includes(part)).toBe(false);
   });
 
-  it("of a newer version is refused instead of guessed at", async () => {
+  it("is rejected if a newer version wrote it", async () => {
     const file = newFile();
     await openSqliteStore(file).close();
     const db = new DatabaseSync(file);
@@ -113,14 +113,14 @@ describe("the SQLite file", () => {
     expect(() => openSqliteStore(file)).toThrow(expect.objectContaining({ code: "data_folder_newer" }));
   });
 
-  it("that is no database is refused with storage_failed", () => {
+  it("fails with storage_failed if it cannot be opened", () => {
     const file = newFile();
     expect(() => openSqliteStore(join(file, "missing", "x.db"))).toThrow(
       expect.objectContaining({ code: "storage_failed" }),
     );
   });
 
-  it("that was made and never written to is read as empty", () => {
+  it("reads as empty if it has no tables yet", () => {
     const file = newFile();
     new DatabaseSync(file).exec("PRAGMA journal_mode = WAL");
     const reader = openSqliteReader(file);
@@ -128,7 +128,7 @@ describe("the SQLite file", () => {
     reader.close();
   });
 
-  it("can be read by others without taking the writer's place", async () => {
+  it("can be read by others without replacing the writer", async () => {
     const file = newFile();
     const store = openSqliteStore(file);
     await store.append("a", 0, [told("1")]);

@@ -1,4 +1,4 @@
-// Stores of every earlier format are opened and brought to today's; what a newer version wrote is refused by everybody.
+// Stores of every earlier format are migrated; stores of a newer version are rejected by readers and writers.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** A data folder as an earlier version left it, with a run that had ended. */
+/** Writes a data folder of an earlier format, with a completed run. */
 function write(format: number): void {
   const db = new DatabaseSync(file);
   db.exec("PRAGMA journal_mode = WAL");
@@ -53,47 +53,47 @@ const formatOf = (): unknown => {
 };
 
 describe("a data folder of an earlier version", () => {
-  it("is told apart by a number, and there is a step for each", () => {
+  it("has a format number with one migration step each", () => {
     expect(FORMAT).toBe(STEPS.length);
   });
 
-  it.each(STEPS.map((_, i) => i + 1))(
-    "in format %i is looked at as it is, and brought to today's by an engine",
-    async (format) => {
-      write(format);
-      const list = await tuttiJson<{ id: string; status: string }[]>(["--data-dir", join(folder, "data"), "list"]);
-      expect(list.last).toMatchObject([{ status: "completed" }]);
-      expect(formatOf()).toBe(format);
-      const local = openLocalEngine({ dataDir: join(folder, "data") });
-      const { engine } = local;
-      const { id } = list.last[0]!;
-      expect(engine.get(id)).toMatchObject({ status: "completed", outcome: "degraded" });
-      for (const { type, data } of engine.events({ run: id })) expect(EVENTS[type].safeParse(data).success).toBe(true);
-      // What is written from now on has its place behind the rest.
-      const last = engine.lastSeq();
-      await engine.archiveWorkers(id);
-      expect(engine.events({ after: last })).toMatchObject([{ type: "workers:archived", seq: last + 1, run: id }]);
-      await local.close();
-      expect(formatOf()).toBe(FORMAT);
-    },
-  );
+  it.each(STEPS.map((_, i) => i + 1))("with format %i is read unchanged, and migrated by an engine", async (format) => {
+    write(format);
+    const list = await tuttiJson<{ id: string; status: string }[]>(["--data-dir", join(folder, "data"), "list"]);
+    expect(list.last).toMatchObject([{ status: "completed" }]);
+    expect(formatOf()).toBe(format);
+    const local = openLocalEngine({ dataDir: join(folder, "data") });
+    const { engine } = local;
+    const { id } = list.last[0]!;
+    expect(engine.get(id)).toMatchObject({ status: "completed", outcome: "degraded" });
+    for (const { type, data } of engine.events({ run: id })) expect(EVENTS[type].safeParse(data).success).toBe(true);
+    const last = engine.lastSeq();
+    await engine.archiveWorkers(id);
+    expect(engine.events({ after: last })).toMatchObject([{ type: "workers:archived", seq: last + 1, run: id }]);
+    await local.close();
+    expect(formatOf()).toBe(FORMAT);
+  });
 });
 
 describe("a data folder of a newer version", () => {
   it.each([
-    ["format", () => `PRAGMA user_version = ${FORMAT + 1}`, `format ${FORMAT + 1}, this one knows ${FORMAT}`],
+    [
+      "format",
+      () => `PRAGMA user_version = ${FORMAT + 1}`,
+      `it has format ${FORMAT + 1}, this version reads up to ${FORMAT}`,
+    ],
     [
       "events",
       () => `UPDATE events SET version = ${EVENT_VERSION + 1} WHERE seq = (SELECT max(seq) FROM events)`,
-      `events of version ${EVENT_VERSION + 1}, this one knows ${EVENT_VERSION}`,
+      `it has events of version ${EVENT_VERSION + 1}, this version reads up to ${EVENT_VERSION}`,
     ],
-  ])("is refused for its %s, by those who look as by those who write, and stays as it is", async (_, sql, how) => {
+  ])("is rejected for its %s by readers and writers, and stays unchanged", async (_, sql, detail) => {
     write(FORMAT);
     change(sql());
     const before = readFileSync(file);
     const refusal = {
       code: "data_folder_newer",
-      message: expect.stringContaining(`a newer version of Tutti (${how})`),
+      message: expect.stringContaining(`a newer version of Tutti (${detail})`),
     };
     expect(await tuttiJson(["--data-dir", join(folder, "data"), "list"])).toMatchObject({
       code: 4,

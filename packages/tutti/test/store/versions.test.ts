@@ -1,4 +1,4 @@
-// Logs of earlier versions, as those versions wrote them, are read in today's form and fold to a sensible state.
+// Logs of earlier versions, as those versions wrote them, must be readable today and fold to a valid state.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** A data folder as version 1 left it; `change` may change the template of its run. */
+/** Writes a data folder of version 1. `change` may edit the template of its run. */
 function version1(change: (template: Record<string, object>) => void = () => {}): string {
   const file = join(folder, "tutti.db");
   const db = new DatabaseSync(file);
@@ -43,7 +43,7 @@ function version1(change: (template: Record<string, object>) => void = () => {})
 }
 
 describe("a log of version 1", () => {
-  it("reads as events of today, before and after a writer of today has opened the file", async () => {
+  it("reads as current events, before and after a current writer has opened the file", async () => {
     const file = version1();
     const reader = openSqliteReader(file);
     const before = reader.read({});
@@ -55,7 +55,7 @@ describe("a log of version 1", () => {
     await store.close();
   });
 
-  it("folds to the run as it ended, with every setting at its value", () => {
+  it("folds to the run's final state, with every setting at its value", () => {
     const reader = openSqliteReader(version1());
     const run = fold(null, reader.read({ run: reader.runs()[0]! }))!;
     reader.close();
@@ -75,7 +75,7 @@ describe("a log of version 1", () => {
     expect(run.answers).toMatchObject({ "one: Tabs or spaces?": { text: "tabs" } });
   });
 
-  it("takes further events in the form of today, and each keeps its own", async () => {
+  it("accepts events of the current version, and each event keeps its own version", async () => {
     const file = version1();
     const store = openSqliteStore(file);
     const [id] = store.runs();
@@ -90,7 +90,7 @@ describe("a log of version 1", () => {
   });
 });
 
-/** A data folder as a version with migrations 1 to 3 left it. */
+/** Writes a data folder of a version with migrations 1 to 3. */
 function laterVersion(log: string): string {
   const file = join(folder, "tutti.db");
   const db = new DatabaseSync(file);
@@ -118,7 +118,7 @@ function foldWhole(file: string): Run {
 }
 
 describe("a log of version 2", () => {
-  it("folds to the run as it ended, and its template says what agents may do", () => {
+  it("folds to the run's final state, with default permissions in its template", () => {
     const run = foldWhole(laterVersion("version-2.jsonl"));
     expect(run).toMatchObject({ status: "error", outcome: "failed" });
     expect(census(run)).toMatchObject({ planned: 3, completed: 1, failed: 1, blocked: 1 });
@@ -127,7 +127,7 @@ describe("a log of version 2", () => {
 });
 
 describe("a log of version 3", () => {
-  it("folds to the run as it ended, and its template says how often work is saved", () => {
+  it("folds to the run's final state, with the default save interval in its template", () => {
     const run = foldWhole(laterVersion("version-3.jsonl"));
     expect(run).toMatchObject({ status: "completed", outcome: "degraded", usage: { usd: 0.02 } });
     expect(census(run)).toMatchObject({ planned: 3, completed: 2, failed: 1 });
@@ -136,7 +136,7 @@ describe("a log of version 3", () => {
 });
 
 describe("a template of version 1", () => {
-  it("that today's schema would refuse is read without what it refuses", () => {
+  it("is read without the settings that the current schema rejects", () => {
     const reader = openSqliteReader(
       version1((template) => {
         template["variables"] = { small: "letters", LARGE: "ones" };
@@ -150,7 +150,7 @@ describe("a template of version 1", () => {
     expect(run.template.config.workerTimeout).toBe(300_000);
   });
 
-  it("that cannot be read at all makes its run one with an error, and keeps no other from being opened", async () => {
+  it("puts its run into error if it is unreadable, and other runs still open", async () => {
     const file = version1((template) => delete template["prompts"]);
     const store = openSqliteStore(file);
     const [id] = store.runs();
@@ -174,14 +174,14 @@ describe("a template of version 1", () => {
   });
 });
 
-/** The names of all members of a state, without what they hold. */
+/** Lists the paths of all members of a state. */
 function shapeOf(value: unknown, path = ""): string[] {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return [path];
   return Object.entries(value).flatMap(([key, member]) => shapeOf(member, `${path}.${key}`));
 }
 
-describe("a stored state", () => {
-  it("is of use only to the fold that made it: a state of another form has another version of the fold", () => {
+describe("a snapshot", () => {
+  it("has a new fold version whenever the shape of the state changes", () => {
     const reader = openSqliteReader(version1());
     const run = fold(null, reader.read({ run: reader.runs()[0]! }))!;
     reader.close();
@@ -189,7 +189,8 @@ describe("a stored state", () => {
     const found = { version: FOLD_VERSION, shape: shapeOf(JSON.parse(JSON.stringify(run))) };
     if (process.env["TUTTI_UPDATE_FOLD"]) writeFileSync(file, `${JSON.stringify(found, null, 2)}\n`);
     const known = JSON.parse(readFileSync(file, "utf8")) as typeof found;
-    const advice = "the form of the state has changed: raise FOLD_VERSION, then run this with TUTTI_UPDATE_FOLD=1";
+    const advice =
+      "The shape of the state has changed. Increase FOLD_VERSION, then run this test with TUTTI_UPDATE_FOLD=1.";
     expect(found.shape, advice).toEqual(known.shape);
     expect(found.version).toBe(known.version);
   });

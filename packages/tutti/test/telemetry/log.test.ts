@@ -145,7 +145,7 @@ describe("an engine", () => {
       const request = { templateId: "_default", cwd: lab.repo, message: "x", agent: "local" };
       await expect(engine.create(request)).rejects.toMatchObject({ code: "storage_failed" });
       await expect(engine.halted).rejects.toThrow();
-      const error = "cannot write events: told to fail";
+      const error = "Cannot write events: a fault was injected.";
       expect(written).toMatchObject([{ level: "error", message: "engine halted", code: "storage_failed", error }]);
       await engine.close();
     } finally {

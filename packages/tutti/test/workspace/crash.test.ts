@@ -11,36 +11,36 @@ import { processTree } from "../lab/lab.ts";
 
 const CRASHES = 16;
 
-/** Kills the process and the git that it runs at the moment, as a power cut would. */
+/** Kills the process and its running git, as a power cut would. */
 async function crash(lab: Laboratory, afterMs: number): Promise<void> {
   const args = [fileURLToPath(new URL("./crashing-process.ts", import.meta.url)), lab.repo, lab.folder, RUN, lab.head];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   await once(child.stdout, "data");
   await delay(afterMs);
   expect(child.exitCode).toBeNull();
-  const ended = once(child, "close");
+  const closed = once(child, "close");
   if (child.pid === undefined) throw new Error("the process did not start");
-  // A process that stands still starts no other git. Each git leads a group, with all that it starts.
+  // A stopped process starts no further git. Each git leads its own process group.
   process.kill(child.pid, "SIGSTOP");
   for (const pid of processTree(child.pid).slice(1)) killGroup(pid);
   process.kill(child.pid, "SIGKILL");
-  await ended;
+  await closed;
 }
 
 function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It has ended, or it is in the group of another git.
+    // It has exited, or it belongs to the group of another git.
   }
 }
 
-it("goes on after a crash at any moment, and leaves nothing behind in the end", async () => {
+it("`Workspaces` recovers from a crash at any moment and leaves nothing behind", async () => {
   const lab = laboratory();
   const before = observe(lab.repo);
   for (let i = 0; i < CRASHES; i++) {
     await crash(lab, 5 + i * 14);
-    // The lock that all refs share is not ours to break: git's message tells the person to remove it.
+    // Tutti never breaks the lock that all refs share; git's message asks the user to remove it.
     rmSync(join(lab.repo, ".git/packed-refs.lock"), { force: true });
     const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
     write(path, { "work.txt": `after crash ${i}\n` });

@@ -1,5 +1,4 @@
-// Run by crash.test.ts as a process of its own, to be killed at some moment: makes a workspace, works in it, and takes
-// it away, over and over.
+// A process for crash.test.ts to kill: creates a workspace, works in it and removes it, in a loop.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";

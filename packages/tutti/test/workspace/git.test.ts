@@ -1,4 +1,3 @@
-// How git is started: out of reach of the user's terminal, and never for longer than its limit.
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,11 +5,11 @@ import { describe, expect, it } from "vitest";
 import { git, startGit } from "../../src/workspace/git.ts";
 
 const cwd = tmpdir();
-/** The sixth value of `stat`, after a name that holds no space here. */
+/** The session id is field 6 of `stat`; the program's name contains no space here. */
 const sessionOf = (pid: number | "self") => readFileSync(`/proc/${pid}/stat`, "utf8").split(" ")[5];
 
 describe("git", () => {
-  it("runs in a session of its own, which a Ctrl-C on the terminal does not reach", async () => {
+  it("runs in its own session, which Ctrl-C on the terminal does not reach", async () => {
     const alias = "alias.session=!cut -d' ' -f6 /proc/self/stat #";
     const { stdout } = await git("name its session", ["-c", alias, "session"], { cwd });
     expect(stdout.trim()).toMatch(/^\d+$/);
@@ -21,11 +20,11 @@ describe("git", () => {
     await once(staying, "close");
   });
 
-  it("that does not end in time is ended with the programs it started", async () => {
+  it("is killed with its children when it exceeds its timeout", async () => {
     const args = ["-c", "alias.hang=!sleep 100000 #", "hang"];
     await expect(git("hang", args, { cwd, timeoutMs: 100 })).rejects.toMatchObject({
       code: "git_failed",
-      message: "Git could not hang: it did not end within 0.1 seconds.",
+      message: "Git could not hang: it did not finish within 0.1 seconds.",
     });
   });
 });

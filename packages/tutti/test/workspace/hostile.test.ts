@@ -1,4 +1,4 @@
-// What an agent outside of a sandbox could do to make Tutti run a program for it, or to make it hit the person's refs.
+// Attacks by an agent without a sandbox: it tries to make Tutti start a program or change the user's refs.
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -17,7 +17,7 @@ import {
 } from "./laboratory.ts";
 import type { Laboratory } from "./laboratory.ts";
 
-/** Everything that Tutti does with a workspace while and after an agent works in it. */
+/** Every operation on a workspace during and after an agent's work. */
 async function wholeCycle(lab: Laboratory): Promise<void> {
   const { workspaces, repo, head } = lab;
   const to = commitOn(lab, head, { "to.txt": "t" });
@@ -33,8 +33,8 @@ async function wholeCycle(lab: Laboratory): Promise<void> {
   await workspaces.release(repo, RUN);
 }
 
-describe("an agent that plants a program", () => {
-  it("in a repository that its rewritten .git file points to, does not get it run", async () => {
+describe("Tutti does not run a program that an agent plants", () => {
+  it("in a repository to which its rewritten .git file points", async () => {
     const lab = laboratory();
     const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
     const { program, wasRun } = canary(lab.top);
@@ -53,7 +53,7 @@ describe("an agent that plants a program", () => {
     expect(content(lab.repo, attemptRef(), "work.txt")).toBe("w");
   });
 
-  it("in a .git folder of its own in place of the file, does not get it run", async () => {
+  it("in a .git folder that replaces the .git file", async () => {
     const lab = laboratory();
     const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
     const { program, wasRun } = canary(lab.top);
@@ -66,7 +66,7 @@ describe("an agent that plants a program", () => {
     expect(content(lab.repo, attemptRef(), "work.txt")).toBe("w");
   });
 
-  it("as a hook of the repository, does not get it run", async () => {
+  it("as a hook of the repository", async () => {
     const lab = laboratory();
     const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
     const { program, wasRun } = canary(lab.top);
@@ -86,7 +86,7 @@ describe("an agent that plants a program", () => {
     expect(wasRun()).toBe(false);
   });
 
-  it("as a setting of the repository, does not get it run", async () => {
+  it("as a setting of the repository", async () => {
     const lab = laboratory();
     const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
     const { program, wasRun } = canary(lab.top);
@@ -107,7 +107,7 @@ describe("an agent that plants a program", () => {
     expect(wasRun()).toBe(false);
   });
 
-  it("in a nested repository or in a submodule's folder, does not get it run", async () => {
+  it("in a nested repository or in a submodule's folder", async () => {
     const lab = laboratory();
     git(lab.repo, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lab.repo, "sub");
     git(lab.repo, "commit", "--quiet", "-m", "submodule");
@@ -129,8 +129,8 @@ describe("an agent that plants a program", () => {
   });
 });
 
-describe("an agent that plays with its registration", () => {
-  it.each(["", "/nowhere\n"])("and writes %j where the repository should be named, hinders nobody", async (target) => {
+describe("an agent that rewrites its worktree's registration", () => {
+  it.each(["", "/nowhere\n"])("with the repository path %j does not block other workspaces", async (target) => {
     const lab = laboratory();
     const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
     write(path, { "work.txt": "w" });
@@ -146,7 +146,7 @@ describe("an agent that plays with its registration", () => {
     expect(existsSync(join(lab.repo, ".git/worktrees"))).toBe(false);
   });
 
-  it("and names the person's folder in it, does not get that one deleted", async () => {
+  it("to name the user's folder does not cause its deletion", async () => {
     const lab = laboratory();
     const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
     const mine = join(lab.top, "mine");
@@ -160,8 +160,8 @@ describe("an agent that plays with its registration", () => {
   });
 });
 
-describe("an agent that plays with refs", () => {
-  it("and links its branch to the person's, neither moves nor deletes that one", async () => {
+describe("an agent that tampers with refs", () => {
+  it("by linking its branch to the user's neither moves nor deletes the user's branch", async () => {
     const lab = laboratory();
     const to = commitOn(lab, lab.head, { "to.txt": "t" });
     const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
@@ -182,7 +182,7 @@ describe("an agent that plays with refs", () => {
     expect(refs(lab.repo, "refs/heads/agent")).toEqual([]);
   });
 
-  it("and replaces a commit by another, does not change what is merged", async () => {
+  it("by replacing a commit does not change the merge", async () => {
     const lab = laboratory();
     const one = commitOn(lab, lab.head, { "one.txt": "1" });
     const two = commitOn(lab, lab.head, { "two.txt": "2" });
@@ -194,7 +194,7 @@ describe("an agent that plays with refs", () => {
     expect(await lab.workspaces.changedFiles(lab.repo, one, merged.commit)).toEqual(["two.txt"]);
   });
 
-  it("and damages its HEAD, its branch or its registration, does not keep its workspace from being taken away", async () => {
+  it("by damaging its HEAD, branch or index does not prevent the removal of its workspace", async () => {
     const lab = laboratory();
     const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
     write(path, { "work.txt": "w" });
@@ -210,7 +210,7 @@ describe("an agent that plays with refs", () => {
     expect(content(lab.repo, attemptRef(), "work.txt")).toBe("w");
   });
 
-  it("and damages all that, does not keep its workspace from being moved", async () => {
+  it("by damaging its HEAD, branch or index does not prevent moving its workspace", async () => {
     const lab = laboratory();
     const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
     writeFileSync(join(lab.repo, ".git/worktrees/task-1/HEAD"), "nonsense\n");

@@ -1,5 +1,4 @@
-// A real repository in a temporary folder, with a person's checkout, and workspaces beside it. Everything is removed at
-// the end of the test.
+// Creates a real repository with the user's checkout and workspaces in a temporary folder, deleted after the test.
 import { execFileSync } from "node:child_process";
 import {
   existsSync,
@@ -23,17 +22,16 @@ import type { WorkspaceKey, Workspaces } from "../../src/workspace/workspace.ts"
 export const RUN = "orch_abcdefghijkl";
 
 export interface Laboratory {
-  /** The temporary folder that holds all the others. */
+  /** Contains all other folders. */
   top: string;
-  /** The person's checkout. */
+  /** The user's checkout. */
   repo: string;
-  /** The folder that workspaces are made in. */
   folder: string;
   workspaces: Workspaces;
   head: string;
 }
 
-/** The person's repository holds a.txt, dir/b.txt and a .gitignore for *.log and build/. */
+/** The user's repository has a.txt, dir/b.txt and a .gitignore for *.log and build/. */
 export function laboratory(options: { format?: string } = {}): Laboratory {
   const top = temporaryFolder();
   const repo = join(top, "repo");
@@ -62,7 +60,7 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** Plain git as a person or an agent would use it, in the folder where they stand. */
+/** Runs plain git in `cwd`, as the user or an agent would. */
 export function git(cwd: string, ...args: string[]): string {
   const env = { ...process.env, LC_ALL: "C", GIT_CONFIG_NOSYSTEM: "1" };
   return execFileSync("git", args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }).replace(
@@ -85,7 +83,7 @@ export function commitAll(folder: string, message: string): string {
   return git(folder, "rev-parse", "HEAD");
 }
 
-/** A commit with these files on top of `parent`, made in a scratch worktree of the person. */
+/** Commits these files on top of `parent` in a scratch worktree. */
 export function commitOn(lab: Laboratory, parent: string, files: Record<string, string | null>): string {
   const scratch = join(lab.top, "scratch");
   git(lab.repo, "worktree", "add", "--quiet", "--detach", scratch, parent);
@@ -108,7 +106,6 @@ export const refs = (repo: string, prefix = "refs"): string[] =>
     .split("\n")
     .filter((ref) => ref !== "");
 
-/** The paths in a commit, by any name they may have. */
 export const paths = (repo: string, commit: string): string[] =>
   git(repo, "ls-tree", "-r", "-z", "--name-only", commit)
     .split("\0")
@@ -116,7 +113,7 @@ export const paths = (repo: string, commit: string): string[] =>
 
 export const content = (repo: string, commit: string, path: string): string => git(repo, "show", `${commit}:${path}`);
 
-/** All that a person could notice about a checkout: files with their times, index, HEAD, branch, configuration, stash. */
+/** Everything the user could notice about a checkout: files with their times, index, HEAD, branches, configuration. */
 export function observe(repo: string): Record<string, unknown> {
   const files = readdirSync(repo, { recursive: true, encoding: "utf8" })
     .filter((name) => name !== ".git" && !name.startsWith(".git/"))
@@ -150,7 +147,7 @@ export async function expectFailure(promise: Promise<unknown>, code: ErrorCode, 
   expect({ code: error.code, message: error.message }).toEqual({ code, message: expect.stringMatching(message) });
 }
 
-/** A program that leaves a mark when it is run, and the question whether it was. */
+/** A program that leaves a file behind when it runs. */
 export function canary(top: string): { program: string; wasRun: () => boolean } {
   const mark = join(top, "canary-was-run");
   const program = join(top, "canary.sh");

@@ -19,19 +19,19 @@ import {
 const REF = `refs/heads/tutti/${RUN}`;
 
 describe("combine", () => {
-  it("gives the base itself when there is nothing to add", async () => {
+  it("returns the base if there is nothing to merge", async () => {
     const { repo, workspaces, head } = laboratory();
     expect(await workspaces.combine(repo, head, [], "m")).toEqual({ ok: true, commit: head });
     expect(await workspaces.combine(repo, head, [head], "m")).toEqual({ ok: true, commit: head });
   });
 
-  it("gives the one commit that already holds the base", async () => {
+  it("fast-forwards to a commit that contains the base", async () => {
     const lab = laboratory();
     const one = commitOn(lab, lab.head, { "one.txt": "1" });
     expect(await lab.workspaces.combine(lab.repo, lab.head, [one], "m")).toEqual({ ok: true, commit: one });
   });
 
-  it("merges several commits in order, by Tutti and without touching the checkout", async () => {
+  it("merges several commits in order with Tutti as the author, without touching the checkout", async () => {
     const lab = laboratory();
     const commits = ["one", "two", "three"].map((name) => commitOn(lab, lab.head, { [`${name}.txt`]: name }));
     const before = observe(lab.repo);
@@ -44,7 +44,7 @@ describe("combine", () => {
     expect(observe(lab.repo)).toEqual(before);
   });
 
-  it("gives the same hash when it is repeated at another time", async () => {
+  it("returns the same hash when it is repeated later", async () => {
     const lab = laboratory();
     const commits = ["one", "two"].map((name) => commitOn(lab, lab.head, { [`${name}.txt`]: name }));
     const first = await lab.workspaces.combine(lab.repo, lab.head, commits, "m");
@@ -52,14 +52,14 @@ describe("combine", () => {
     expect(await lab.workspaces.combine(lab.repo, lab.head, commits, "m")).toEqual(first);
   });
 
-  it("skips what is already in", async () => {
+  it("skips commits that the base contains", async () => {
     const lab = laboratory();
     const one = commitOn(lab, lab.head, { "one.txt": "1" });
     const two = commitOn(lab, one, { "two.txt": "2" });
     expect(await lab.workspaces.combine(lab.repo, two, [one, lab.head], "m")).toEqual({ ok: true, commit: two });
   });
 
-  it("names the files in conflict, sorted and once each, and changes nothing", async () => {
+  it("lists each conflicting file once, sorted, and changes nothing", async () => {
     const lab = laboratory();
     const one = commitOn(lab, lab.head, { "a.txt": "1\n", "dir/b.txt": null, "ü\n": "1" });
     const two = commitOn(lab, lab.head, { "a.txt": "2\n", "dir/b.txt": "2\n", "ü\n": "2" });
@@ -69,21 +69,21 @@ describe("combine", () => {
     expect({ ...observe(lab.repo), refs: refs(lab.repo) }).toEqual(before);
   });
 
-  it("merges the same change made twice", async () => {
+  it("merges two commits with the same change", async () => {
     const lab = laboratory();
     const one = commitOn(lab, lab.head, { "a.txt": "same\n", "one.txt": "1" });
     const two = commitOn(lab, lab.head, { "a.txt": "same\n", "two.txt": "2" });
     expect(await lab.workspaces.combine(lab.repo, lab.head, [one, two], "m")).toMatchObject({ ok: true });
   });
 
-  it("refuses what is not a commit, also when it looks like an option", async () => {
+  it("rejects a name that is no commit, even if it looks like an option", async () => {
     const { repo, workspaces, head } = laboratory();
-    await expectFailure(workspaces.combine(repo, head, ["--output=x"], "m"), "git_failed", /no commit --output=x/);
+    await expectFailure(workspaces.combine(repo, head, ["--output=x"], "m"), "git_failed", /no commit "--output=x"/);
   });
 });
 
 describe("the run's branch", () => {
-  it("is opened at the base, and stays where it is when opened again", async () => {
+  it("is created at the base, and stays unchanged when it is opened again", async () => {
     const lab = laboratory();
     const other = commitOn(lab, lab.head, { "one.txt": "1" });
     expect(await lab.workspaces.openBranch(lab.repo, RUN, lab.head)).toBe(lab.head);
@@ -91,7 +91,7 @@ describe("the run's branch", () => {
     expect(git(lab.repo, "rev-parse", REF)).toBe(lab.head);
   });
 
-  it("takes in commits one after the other, each as a merge with its message", async () => {
+  it("receives each commit as a merge commit with its message", async () => {
     const lab = laboratory();
     await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
     for (const name of ["one", "two"]) {
@@ -103,7 +103,7 @@ describe("the run's branch", () => {
     expect(content(lab.repo, REF, "one.txt")).toBe("one");
   });
 
-  it("takes in parallel calls without losing one", async () => {
+  it("loses no commit when calls run in parallel", async () => {
     const lab = laboratory();
     await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
     const names = ["one", "two", "three", "four"];
@@ -112,7 +112,7 @@ describe("the run's branch", () => {
     expect(paths(lab.repo, REF)).toEqual(expect.arrayContaining(names.map((name) => `${name}.txt`)));
   });
 
-  it("answers with its head when the commit is already in", async () => {
+  it("is returned unchanged when it already contains the commit", async () => {
     const lab = laboratory();
     await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
     const commit = commitOn(lab, lab.head, { "one.txt": "1" });
@@ -121,7 +121,7 @@ describe("the run's branch", () => {
     expect(await lab.workspaces.integrate(lab.repo, RUN, lab.head, "m")).toEqual(first);
   });
 
-  it("stays as it was on a conflict", async () => {
+  it("stays unchanged after a conflict", async () => {
     const lab = laboratory();
     await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
     await lab.workspaces.integrate(lab.repo, RUN, commitOn(lab, lab.head, { "a.txt": "1\n" }), "m");
@@ -131,20 +131,20 @@ describe("the run's branch", () => {
     expect(git(lab.repo, "rev-parse", REF)).toBe(before);
   });
 
-  it("is not moved under a person who has it checked out", async () => {
+  it("does not move while the user has it checked out", async () => {
     const lab = laboratory();
     await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
     git(lab.repo, "checkout", "--quiet", `tutti/${RUN}`);
     const commit = commitOn(lab, lab.head, { "one.txt": "1" });
     const before = observe(lab.repo);
     const refusal = lab.workspaces.integrate(lab.repo, RUN, commit, "m");
-    await expectFailure(refusal, "git_failed", /is checked out in .*\/repo; check out another branch/);
+    await expectFailure(refusal, "git_failed", /is checked out in .*\/repo\. Check out another branch/);
     expect(observe(lab.repo)).toEqual(before);
     git(lab.repo, "checkout", "--quiet", "main");
     expect(await lab.workspaces.integrate(lab.repo, RUN, commit, "m")).toMatchObject({ ok: true });
   });
 
-  it("is moved although an agent has checked it out in its workspace", async () => {
+  it("moves even if an agent has checked it out in its workspace", async () => {
     const lab = laboratory();
     await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
     const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
@@ -153,19 +153,19 @@ describe("the run's branch", () => {
     expect(await lab.workspaces.integrate(lab.repo, RUN, commit, "m")).toMatchObject({ ok: true });
   });
 
-  it("keeps what a person committed to it in between", async () => {
+  it("keeps commits that the user has made on it", async () => {
     const lab = laboratory();
     await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
-    const persons = join(lab.top, "persons");
-    git(lab.repo, "worktree", "add", "--quiet", persons, `tutti/${RUN}`);
-    write(persons, { "person.txt": "p" });
-    commitAll(persons, "by hand");
-    git(lab.repo, "worktree", "remove", persons);
+    const usersFolder = join(lab.top, "persons");
+    git(lab.repo, "worktree", "add", "--quiet", usersFolder, `tutti/${RUN}`);
+    write(usersFolder, { "person.txt": "p" });
+    commitAll(usersFolder, "by hand");
+    git(lab.repo, "worktree", "remove", usersFolder);
     await lab.workspaces.integrate(lab.repo, RUN, commitOn(lab, lab.head, { "one.txt": "1" }), "m");
     expect(paths(lab.repo, REF)).toEqual(expect.arrayContaining(["person.txt", "one.txt"]));
   });
 
-  it("waits for a lock that is held for a moment, and breaks one that was left behind", async () => {
+  it("waits for a short lock and breaks a stale one", async () => {
     const lab = laboratory();
     await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
     const lock = join(lab.repo, `.git/${REF}.lock`);
@@ -179,7 +179,7 @@ describe("the run's branch", () => {
     expect(() => readFileSync(lock)).toThrow("ENOENT");
   });
 
-  it("must be opened before anything is merged into it", async () => {
+  it("must be opened before the first merge", async () => {
     const lab = laboratory();
     await expectFailure(lab.workspaces.integrate(lab.repo, RUN, lab.head, "m"), "git_failed", /must be opened first/);
   });

@@ -30,7 +30,7 @@ function expectNothingLeft(lab: Laboratory): void {
 }
 
 describe("remove", () => {
-  it("takes folder, registration and branch away, and makes no ref when there was no work", async () => {
+  it("deletes the folder, the registration and the branch, and creates no ref without work", async () => {
     const lab = laboratory();
     await workspace(lab);
     await lab.workspaces.remove(lab.repo, key());
@@ -38,19 +38,19 @@ describe("remove", () => {
     expect(refs(lab.repo)).toEqual(["refs/heads/main"]);
   });
 
-  it("keeps work that no snapshot was taken of, committed or not", async () => {
+  it("keeps work without a snapshot, committed or not", async () => {
     const lab = laboratory();
     const path = await workspace(lab);
     write(path, { "own.txt": "own\n" });
-    const own = commitAll(path, "own");
+    const agentCommit = commitAll(path, "own");
     write(path, { "loose.txt": "loose\n" });
     await lab.workspaces.remove(lab.repo, key());
     expectNothingLeft(lab);
     expect(content(lab.repo, attemptRef(), "loose.txt")).toBe("loose");
-    expect(git(lab.repo, "rev-parse", `${attemptRef()}^`)).toBe(own);
+    expect(git(lab.repo, "rev-parse", `${attemptRef()}^`)).toBe(agentCommit);
   });
 
-  it("adds no ref when the snapshot already holds everything", async () => {
+  it("adds no ref if the snapshot already contains everything", async () => {
     const lab = laboratory();
     const path = await workspace(lab);
     write(path, { "loose.txt": "loose\n" });
@@ -61,7 +61,7 @@ describe("remove", () => {
     expect(git(lab.repo, "rev-parse", attemptRef())).toBe(commit);
   });
 
-  it("keeps what was added after the snapshot without moving the snapshot's ref", async () => {
+  it("keeps files added after the snapshot without moving the snapshot's ref", async () => {
     const lab = laboratory();
     const path = await workspace(lab);
     write(path, { "one.txt": "1" });
@@ -73,7 +73,7 @@ describe("remove", () => {
     expect(left).toEqual([expect.stringMatching(/\/1-left-[0-9a-f]{12}$/)]);
   });
 
-  it("keeps commits that the agent walked away from by resetting or detaching", async () => {
+  it("keeps commits that the agent has left by a reset or a detached HEAD", async () => {
     const lab = laboratory();
     const path = await workspace(lab);
     write(path, { "branch.txt": "b" });
@@ -98,7 +98,7 @@ describe("remove", () => {
     expectNothingLeft(lab);
   });
 
-  it("is fine with a workspace whose folder is gone, that is half there, or that never was", async () => {
+  it("accepts a workspace whose folder is deleted, that is incomplete, or that never existed", async () => {
     const lab = laboratory();
     rmSync(await workspace(lab), { recursive: true });
     await lab.workspaces.remove(lab.repo, key());
@@ -110,7 +110,7 @@ describe("remove", () => {
     await lab.workspaces.remove(lab.repo, key("never"));
   });
 
-  it("follows no link out of the workspace, nor one in its place", async () => {
+  it("follows no link inside the workspace or at its path", async () => {
     const lab = laboratory();
     write(lab.top, { "outside/precious.txt": "p" });
     const path = await workspace(lab);
@@ -122,7 +122,7 @@ describe("remove", () => {
     expect(existsSync(join(lab.top, "outside/precious.txt"))).toBe(true);
   });
 
-  it("refuses to work through a link in place of the run's folder", async () => {
+  it("rejects a symbolic link at the path of the run's folder", async () => {
     const lab = laboratory();
     write(lab.top, { "outside/task-1/precious.txt": "p" });
     mkdirSync(lab.folder);
@@ -132,7 +132,7 @@ describe("remove", () => {
     expect(existsSync(join(lab.top, "outside/task-1/precious.txt"))).toBe(true);
   });
 
-  it("never deletes a folder that holds the repository", async () => {
+  it("never deletes a folder that contains the repository", async () => {
     const lab = laboratory();
     const place = join(lab.top, "w", RUN, "task-1");
     mkdirSync(join(lab.top, "w", RUN), { recursive: true });
@@ -143,7 +143,7 @@ describe("remove", () => {
     expect(existsSync(join(place, "a.txt"))).toBe(true);
   });
 
-  it("leaves a branch that the person has checked out to look at it", async () => {
+  it("keeps a branch that the user has checked out", async () => {
     const lab = laboratory();
     const path = await workspace(lab);
     git(path, "checkout", "--quiet", "--detach");
@@ -169,7 +169,7 @@ describe("release", () => {
     expect(git(lab.repo, "for-each-ref", "--contains", stray, "refs/tutti")).not.toBe("");
   });
 
-  it("leaves other runs, the person's worktrees and the person's branches alone", async () => {
+  it("keeps other runs and the user's worktrees and branches", async () => {
     const lab = laboratory();
     const mine = join(lab.top, "mine");
     git(lab.repo, "worktree", "add", "--quiet", "-b", "mine", mine);
@@ -191,7 +191,7 @@ describe("release", () => {
     ]);
   });
 
-  it("keeps the run's branch and may be repeated, also for a run that never was", async () => {
+  it("keeps the run's branch, is idempotent, and accepts an unknown run", async () => {
     const lab = laboratory();
     await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
     await workspace(lab);
@@ -201,7 +201,7 @@ describe("release", () => {
     expect(refs(lab.repo)).toEqual(["refs/heads/main", `refs/heads/tutti/${RUN}`]);
   });
 
-  it("keeps what it finds in a folder that an agent made beside its workspace", async () => {
+  it("keeps the files of a folder that an agent created beside its workspace", async () => {
     const lab = laboratory();
     write(join(await workspace(lab), ".."), { "Shared Notes/idea.txt": "i\n" });
     await lab.workspaces.release(lab.repo, RUN);

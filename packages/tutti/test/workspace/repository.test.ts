@@ -5,13 +5,13 @@ import { commitAll, commitOn, expectFailure, git, laboratory, observe, temporary
 import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";
 
 describe("inspect", () => {
-  it("tells root, head and branch of a clean checkout", async () => {
+  it("returns root, head and branch of a clean checkout", async () => {
     const { repo, workspaces, head } = laboratory();
     const facts = await workspaces.inspect(repo);
     expect(facts).toEqual({ root: repo, prefix: "", head, branch: "main", dirty: false });
   });
 
-  it("tells where a subfolder lies below the root", async () => {
+  it("returns a subfolder's path below the root", async () => {
     const { repo, workspaces } = laboratory();
     expect(await workspaces.inspect(join(repo, "dir"))).toMatchObject({ root: repo, prefix: "dir" });
   });
@@ -19,7 +19,7 @@ describe("inspect", () => {
   it.each([
     ["a changed file", "a.txt"],
     ["a new file", "new.txt"],
-  ])("calls a checkout with %s dirty and leaves it as it is", async (_, name) => {
+  ])("reports a checkout with %s as dirty and leaves it unchanged", async (_, name) => {
     const { repo, workspaces } = laboratory();
     write(repo, { [name]: "changed\n" });
     const before = observe(repo);
@@ -27,7 +27,7 @@ describe("inspect", () => {
     expect(observe(repo)).toEqual(before);
   });
 
-  it("does not even refresh the times in the person's index", async () => {
+  it("does not even refresh the times in the user's index", async () => {
     const { repo, workspaces } = laboratory();
     utimesSync(join(repo, "a.txt"), 1, 1);
     const before = observe(repo);
@@ -35,13 +35,13 @@ describe("inspect", () => {
     expect(observe(repo)).toEqual(before);
   });
 
-  it("does not call a checkout with ignored files dirty", async () => {
+  it("reports a checkout with ignored files as clean", async () => {
     const { repo, workspaces } = laboratory();
     write(repo, { "trace.log": "x" });
     expect(await workspaces.inspect(repo)).toMatchObject({ dirty: false });
   });
 
-  it("gives no branch when HEAD is detached", async () => {
+  it("returns no branch if HEAD is detached", async () => {
     const { repo, workspaces } = laboratory();
     git(repo, "checkout", "--quiet", "--detach");
     expect(await workspaces.inspect(repo)).toMatchObject({ branch: null });
@@ -54,7 +54,7 @@ describe("inspect", () => {
     expect(await workspaces.inspect(linked)).toMatchObject({ root: linked, branch: "side" });
   });
 
-  it("notices a repository that was made anew, moved away, or begun further down, since the last time", async () => {
+  it("detects a repository that was recreated, moved, or nested since the last call", async () => {
     const { repo, top, workspaces, head } = laboratory();
     const inner = join(repo, "dir");
     expect(await workspaces.inspect(inner)).toMatchObject({ root: repo, prefix: "dir", head });
@@ -83,57 +83,57 @@ describe("inspect", () => {
     expect(await workspaces.inspect(repo)).toMatchObject({ head });
   });
 
-  it("refuses a folder that is missing, and says which", async () => {
+  it("rejects a missing folder and names it", async () => {
     const { top, workspaces } = laboratory();
-    await expectFailure(workspaces.inspect(join(top, "nope")), "folder_not_found", /\/nope does not exist;/);
+    await expectFailure(workspaces.inspect(join(top, "nope")), "folder_not_found", /\/nope" does not exist\./);
   });
 
-  it("refuses a file in place of a folder", async () => {
+  it("rejects a file", async () => {
     const { repo, workspaces } = laboratory();
     await expectFailure(workspaces.inspect(join(repo, "a.txt")), "folder_not_found", /a\.txt/);
   });
 
-  it("refuses a folder without a repository, and says what to do", async () => {
+  it("rejects a folder without a repository and gives advice", async () => {
     const folder = temporaryFolder();
     const workspaces = createGitWorkspaces({ folder: join(folder, "w") });
-    await expectFailure(workspaces.inspect(folder), "not_a_repository", /is not in the checkout .* run "git init"/);
+    await expectFailure(workspaces.inspect(folder), "not_a_repository", /is not in the checkout .* Run "git init"/);
   });
 
-  it("refuses a bare repository and the inside of .git", async () => {
+  it("rejects a bare repository and the inside of .git", async () => {
     const { repo, top, workspaces } = laboratory();
     git(top, "init", "--quiet", "--bare", "bare.git");
     await expectFailure(workspaces.inspect(join(top, "bare.git")), "not_a_repository", /bare\.git/);
     await expectFailure(workspaces.inspect(join(repo, ".git")), "not_a_repository", /\.git/);
   });
 
-  it("refuses a repository without a commit, and says what to do", async () => {
+  it("rejects a repository without a commit and gives advice", async () => {
     const folder = temporaryFolder();
     git(folder, "init", "--quiet");
     const workspaces = createGitWorkspaces({ folder: join(folder, "w") });
-    await expectFailure(workspaces.inspect(folder), "empty_repository", /has no commit yet; make a first commit/);
+    await expectFailure(workspaces.inspect(folder), "empty_repository", /has no commit yet\. Make a first commit/);
   });
 });
 
 describe("git itself", () => {
-  it("is reported as missing when there is none", async () => {
+  it("is reported as missing if it is not installed", async () => {
     const { repo, top, workspaces } = laboratory();
     const path = process.env["PATH"];
     onTestFinished(() => void (process.env["PATH"] = path));
     process.env["PATH"] = join(top, "empty");
-    await expectFailure(workspaces.inspect(repo), "git_missing", /install git/);
+    await expectFailure(workspaces.inspect(repo), "git_missing", /Install git/);
   });
 
-  it("is reported as missing when it is too old", async () => {
+  it("is reported as missing if it is too old", async () => {
     const { repo, top, workspaces } = laboratory();
     const path = process.env["PATH"];
     onTestFinished(() => void (process.env["PATH"] = path));
     mkdirSync(join(top, "old"));
     writeFileSync(join(top, "old/git"), "#!/bin/sh\necho git version 2.25.1\n", { mode: 0o755 });
     process.env["PATH"] = `${join(top, "old")}:${path}`;
-    await expectFailure(workspaces.inspect(repo), "git_missing", /needs git 2\.38 or newer.*2\.25\.1/);
+    await expectFailure(workspaces.inspect(repo), "git_missing", /2\.25\.1.*Install git 2\.38 or newer/);
   });
 
-  it("passes on what it says when a command fails", async () => {
+  it("has its error output in the message of a failed command", async () => {
     const { repo, workspaces, head } = laboratory();
     await expectFailure(workspaces.changedFiles(repo, head, "f".repeat(40)), "git_failed", /bad object f{40}/);
     rmSync(join(repo, ".git/objects"), { recursive: true });
@@ -141,7 +141,7 @@ describe("git itself", () => {
     await expectFailure(workspaces.inspect(repo), "git_failed", /Git could not .*: .*/);
   });
 
-  it("reports a full disk as such", async () => {
+  it("is reported as `disk_full` if the disk is full", async () => {
     const { repo, top, workspaces } = laboratory();
     const path = process.env["PATH"];
     onTestFinished(() => void (process.env["PATH"] = path));

@@ -20,7 +20,7 @@ import type { Favour } from "../../src/workspace/workspace.ts";
 const REF = `refs/heads/tutti/${RUN}`;
 type Files = Record<string, string | null>;
 
-/** A run's branch that holds `ours`, and a commit beside it that holds `theirs`. */
+/** Puts `ours` on the run's branch, and returns a commit with `theirs` from the same base. */
 async function collision(lab: Laboratory, ours: Files, theirs: Files, base = lab.head): Promise<string> {
   await lab.workspaces.openBranch(lab.repo, RUN, base);
   await lab.workspaces.integrate(lab.repo, RUN, commitOn(lab, base, ours), "first");
@@ -34,12 +34,12 @@ async function settled(lab: Laboratory, commit: string, favour: Favour): Promise
   return merged.settled;
 }
 
-describe("a collision with a favoured side", () => {
+describe("a merge conflict with a favoured side", () => {
   it.each([
     ["first", "1\n"],
     ["last", "2\n"],
   ] as const)(
-    "is settled by taking the file whole from the %s, and merges the rest as usual",
+    "is settled by taking the whole file from the %s, and all other files merge as usual",
     async (favour, expected) => {
       const lab = laboratory();
       const lines = (first: string, last: string): string => `${first}\n${"same\n".repeat(9)}${last}\n`;
@@ -56,24 +56,24 @@ describe("a collision with a favoured side", () => {
     },
   );
 
-  it("says that nothing was settled when nothing collides", async () => {
+  it("has an empty `settled` after a clean merge", async () => {
     const lab = laboratory();
     const commit = await collision(lab, { "one.txt": "1" }, { "two.txt": "2" });
     expect(await settled(lab, commit, "last")).toEqual([]);
   });
 
-  it("takes a deletion as that side's version", async () => {
-    const gone = async (favour: Favour): Promise<string[]> => {
+  it("is settled by a deletion if the favoured side deleted the file", async () => {
+    const pathsAfter = async (favour: Favour): Promise<string[]> => {
       const lab = laboratory();
       const commit = await collision(lab, { "a.txt": null, "dir/b.txt": "1\n" }, { "a.txt": "2\n", "dir/b.txt": null });
       expect(await settled(lab, commit, favour)).toEqual(["a.txt", "dir/b.txt"]);
       return paths(lab.repo, REF);
     };
-    expect(await gone("first")).toEqual([".gitignore", "dir/b.txt"]);
-    expect(await gone("last")).toEqual([".gitignore", "a.txt"]);
+    expect(await pathsAfter("first")).toEqual([".gitignore", "dir/b.txt"]);
+    expect(await pathsAfter("last")).toEqual([".gitignore", "a.txt"]);
   });
 
-  it("takes names that are no text, and files with their modes and links", async () => {
+  it("is settled for names that are not UTF-8, file modes and links", async () => {
     const lab = laboratory();
     const odd = "ü\n\t~";
     const side = (mark: string, mode: number): string => {
@@ -94,7 +94,7 @@ describe("a collision with a favoured side", () => {
     expect(git(lab.repo, "rev-parse", `${REF}^{tree}`)).toBe(git(lab.repo, "rev-parse", `${two}^{tree}`));
   });
 
-  it("decides between a file and a folder of one name", async () => {
+  it("is settled between a file and a folder with the same name", async () => {
     const kept = async (favour: Favour): Promise<{ files: string[]; settled: string[] }> => {
       const lab = laboratory();
       const commit = await collision(lab, { x: "file\n" }, { "x/one.txt": "1\n", "x/two.txt": "2\n" });
@@ -105,7 +105,7 @@ describe("a collision with a favoured side", () => {
     expect(await kept("last")).toEqual({ files: ["x/one.txt", "x/two.txt"], settled: ["x"] });
   });
 
-  it("decides between two kinds of file of one name", async () => {
+  it("is settled between a file and a link with the same name", async () => {
     const lab = laboratory();
     const scratch = join(lab.top, "linking");
     git(lab.repo, "worktree", "add", "--quiet", "--detach", scratch, lab.head);
@@ -120,7 +120,7 @@ describe("a collision with a favoured side", () => {
     expect(content(lab.repo, REF, "k")).toBe("words");
   });
 
-  it("follows a file that one side has renamed", async () => {
+  it("is settled in a file that one side has renamed", async () => {
     const body = "line\n".repeat(20);
     const renamed = async (favour: Favour): Promise<string[]> => {
       const lab = laboratory();
@@ -139,7 +139,7 @@ describe("a collision with a favoured side", () => {
     expect(await renamed("last")).toEqual(["theirs"]);
   });
 
-  it("keeps one name of a file that both sides have renamed", async () => {
+  it("keeps the favoured name of a file that both sides have renamed", async () => {
     const body = "line\n".repeat(20);
     const named = async (favour: Favour): Promise<Record<string, string>> => {
       const lab = laboratory();
@@ -158,7 +158,7 @@ describe("a collision with a favoured side", () => {
     expect(await named("last")).toEqual({ "two.txt": `${body}2` });
   });
 
-  it("loses no file that was added to a folder which the other side has renamed", async () => {
+  it("keeps a file added to a folder that the other side has renamed", async () => {
     const lab = laboratory();
     const base = commitOn(lab, lab.head, { "old/a.txt": "a\n".repeat(9), "old/b.txt": "b\n".repeat(9) });
     const moved = {
@@ -175,7 +175,7 @@ describe("a collision with a favoured side", () => {
 });
 
 describe("settling", () => {
-  it("leaves the person's checkout, index and configuration as they were, and no scratch file", async () => {
+  it("leaves the user's checkout, index and configuration unchanged, and no scratch file behind", async () => {
     const lab = laboratory();
     const commit = await collision(lab, { "a.txt": "1\n" }, { "a.txt": "2\n" });
     const before = { ...observe(lab.repo), refs: refs(lab.repo) };
@@ -184,7 +184,7 @@ describe("settling", () => {
     expect(existsSync(join(lab.folder, RUN)) ? readdirSync(join(lab.folder, RUN)) : []).toEqual([]);
   });
 
-  it("runs no hook and no program that the repository names", async () => {
+  it("runs no hook and no program from the repository's configuration", async () => {
     const lab = laboratory();
     const commit = await collision(lab, { "a.txt": "1\n" }, { "a.txt": "2\n" });
     const { program, wasRun } = canary(lab.top);
@@ -198,21 +198,21 @@ describe("settling", () => {
     expect(wasRun()).toBe(false);
   });
 
-  it("gives the same commit when it is made again, and finds it merged when it is repeated", async () => {
+  it("returns the same commit after a crash, and finds it merged when it is repeated", async () => {
     const lab = laboratory();
     const commit = await collision(lab, { "a.txt": "1\n" }, { "a.txt": "2\n" });
     const before = git(lab.repo, "rev-parse", REF);
     const first = await lab.workspaces.integrate(lab.repo, RUN, commit, "m", "last");
     if (!first.ok) throw new Error("conflict");
     expect(await lab.workspaces.integrate(lab.repo, RUN, commit, "m", "last")).toEqual({ ...first, settled: [] });
-    // As if the process had died before the branch was moved, with its scratch index half written.
+    // Simulates a crash before the branch was moved, with a partly written scratch index.
     git(lab.repo, "update-ref", REF, before);
     write(lab.folder, { [`${RUN}/merge.scratch-index`]: "half", [`${RUN}/merge.scratch-index.lock`]: "" });
     await new Promise((resolve) => setTimeout(resolve, 1100));
     expect(await lab.workspaces.integrate(lab.repo, RUN, commit, "m", "last")).toEqual(first);
   });
 
-  it("works in a repository with longer hashes", async () => {
+  it("works in a repository with SHA-256 hashes", async () => {
     const lab = laboratory({ format: "sha256" });
     const commit = await collision(lab, { "a.txt": null, x: "file" }, { "a.txt": "2\n", "x/y": "folder" });
     expect(await settled(lab, commit, "first")).toEqual(["a.txt", "x", "x/y"]);

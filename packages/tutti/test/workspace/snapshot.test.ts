@@ -36,7 +36,7 @@ async function workspace(lab: Laboratory, start = lab.head): Promise<string> {
 const take = (lab: Laboratory, start = lab.head) => lab.workspaces.snapshot(lab.repo, key(), start, "work of the task");
 
 describe("snapshot", () => {
-  it("commits changed, new and deleted files, and not ignored ones", async () => {
+  it("commits changed, new and deleted files but no ignored ones", async () => {
     const lab = laboratory();
     const path = await workspace(lab);
     write(path, { "a.txt": "changed\n", "new/deep.txt": "n\n", "trace.log": "ignored", "build/out": "ignored" });
@@ -50,13 +50,13 @@ describe("snapshot", () => {
     expect(git(lab.repo, "rev-parse", attemptRef())).toBe(commit);
   });
 
-  it("reads nothing of what came before the start, also when somebody has deleted the run's refs", async () => {
+  it("reads no history before the start, even if the user has deleted the run's refs", async () => {
     const lab = laboratory();
     write(lab.repo, { "a.txt": "two\n" });
     const start = commitAll(lab.repo, "second");
     await lab.workspaces.openBranch(lab.repo, RUN, start);
     const path = await workspace(lab, start);
-    // Whoever reads all of history finds that this is missing.
+    // A command that reads the whole history fails on this missing object.
     const old = git(lab.repo, "rev-parse", `${lab.head}:a.txt`);
     rmSync(join(lab.repo, ".git/objects", old.slice(0, 2), old.slice(2)));
     git(lab.repo, "update-ref", "-d", `refs/heads/tutti/${RUN}`);
@@ -68,14 +68,14 @@ describe("snapshot", () => {
     expect((await take(lab, later)).files).toEqual(["new.txt"]);
   });
 
-  it("gives the start itself when nothing changed, and sets the ref all the same", async () => {
+  it("returns the start if nothing changed, and still sets the ref", async () => {
     const lab = laboratory();
     await workspace(lab);
     expect(await take(lab)).toEqual({ commit: lab.head, files: [] });
     expect(git(lab.repo, "rev-parse", attemptRef())).toBe(lab.head);
   });
 
-  it("gives the same commit when it is repeated, and after the workspace is gone", async () => {
+  it("returns the same commit when it is repeated, even after the workspace was removed", async () => {
     const lab = laboratory();
     write(await workspace(lab), { "a.txt": "changed\n" });
     const first = await take(lab);
@@ -85,7 +85,7 @@ describe("snapshot", () => {
     expect(await take(lab)).toEqual(first);
   });
 
-  it("leaves the files, the index and the branch of the workspace as they are", async () => {
+  it("leaves the files, the index and the branch of the workspace unchanged", async () => {
     const lab = laboratory();
     const path = await workspace(lab);
     write(path, { "a.txt": "changed\n", "new.txt": "n\n" });
@@ -101,28 +101,28 @@ describe("snapshot", () => {
     const lab = laboratory();
     const path = await workspace(lab);
     write(path, { "own.txt": "own\n" });
-    const own = commitAll(path, "own");
-    expect(await take(lab)).toEqual({ commit: own, files: ["own.txt"] });
+    const agentCommit = commitAll(path, "own");
+    expect(await take(lab)).toEqual({ commit: agentCommit, files: ["own.txt"] });
     write(path, { "rest.txt": "rest\n" });
     const { commit, files } = await take(lab);
-    expect(git(lab.repo, "rev-parse", `${commit}^`)).toBe(own);
+    expect(git(lab.repo, "rev-parse", `${commit}^`)).toBe(agentCommit);
     expect(files).toEqual(["own.txt", "rest.txt"]);
   });
 
-  it("takes the files when the agent has switched to another branch or detached its HEAD", async () => {
+  it("commits the files if the agent has switched to another branch or detached its HEAD", async () => {
     const lab = laboratory();
     const path = await workspace(lab);
     git(path, "checkout", "--quiet", "-b", "feature");
     write(path, { "own.txt": "own\n" });
-    const own = commitAll(path, "own");
+    const agentCommit = commitAll(path, "own");
     git(path, "checkout", "--quiet", "--detach");
     write(path, { "rest.txt": "rest\n" });
     const { commit, files } = await take(lab);
-    expect(git(lab.repo, "rev-parse", `${commit}^`)).toBe(own);
+    expect(git(lab.repo, "rev-parse", `${commit}^`)).toBe(agentCommit);
     expect(files).toEqual(["own.txt", "rest.txt"]);
   });
 
-  it("puts the files on the start when the agent's HEAD does not descend from it", async () => {
+  it("commits the files on top of the start if the agent's HEAD does not descend from it", async () => {
     const lab = laboratory();
     const start = commitOn(lab, lab.head, { "base.txt": "b\n" });
     const path = await workspace(lab, start);
@@ -133,7 +133,7 @@ describe("snapshot", () => {
     expect(files).toEqual(["a.txt"]);
   });
 
-  it("puts the files on the start when the agent is on a branch without a commit", async () => {
+  it("commits the files on top of the start if the agent is on a branch without a commit", async () => {
     const lab = laboratory();
     const path = await workspace(lab);
     git(path, "checkout", "--quiet", "--orphan", "nothing");
@@ -143,7 +143,7 @@ describe("snapshot", () => {
     expect(files).toEqual(["a.txt"]);
   });
 
-  it("does not make a moved run branch look like the agent's doing", async () => {
+  it("does not attribute a moved run branch to the agent", async () => {
     const lab = laboratory();
     const path = await workspace(lab);
     await lab.workspaces.openBranch(lab.repo, RUN, lab.head);
@@ -157,7 +157,7 @@ describe("snapshot", () => {
     expect(paths(lab.repo, `tutti/${RUN}`)).toEqual(expect.arrayContaining(["other.txt", "own.txt"]));
   });
 
-  it("sees a change that the agent told its index to hide", async () => {
+  it("includes a change that the agent has hidden in its index", async () => {
     const lab = laboratory();
     const path = await workspace(lab);
     git(path, "update-index", "--assume-unchanged", "a.txt");
@@ -166,7 +166,7 @@ describe("snapshot", () => {
     expect(await take(lab)).toMatchObject({ files: ["a.txt", "dir/b.txt"] });
   });
 
-  it("sees a change of the same size whose time was set back", async () => {
+  it("includes a change of the same size whose time was set back", async () => {
     const lab = laboratory();
     const path = await workspace(lab);
     const { atime, mtime } = lstatSync(join(path, "a.txt"));
@@ -186,7 +186,7 @@ describe("snapshot", () => {
     expect(content(lab.repo, commit, "forced.log")).toBe("g");
   });
 
-  it("keeps an earlier snapshot reachable when a later one does not build on it", async () => {
+  it("keeps an earlier snapshot reachable if a later one does not build on it", async () => {
     const lab = laboratory();
     const path = await workspace(lab);
     write(path, { "a.txt": "first\n" });
@@ -197,7 +197,7 @@ describe("snapshot", () => {
     expect(git(lab.repo, "for-each-ref", "--contains", first.commit, "refs/tutti")).not.toBe("");
   });
 
-  it("saves work on the way beside the attempt's ref, once for the same files, until the snapshot takes its place", async () => {
+  it("replaces the `-saved` ref of `saveWork`, which commits the same files only once", async () => {
     const lab = laboratory();
     const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
     const save = () => lab.workspaces.saveWork(lab.repo, key(), lab.head, "on the way");
@@ -216,14 +216,14 @@ describe("snapshot", () => {
     expect(await save()).toBeNull();
   });
 
-  it("refuses a workspace that never was", async () => {
+  it("rejects a workspace that never existed", async () => {
     const lab = laboratory();
-    await expectFailure(take(lab), "workspace_failed", /is gone/);
+    await expectFailure(take(lab), "workspace_failed", /no longer exists/);
   });
 });
 
 describe("snapshot of unusual files", () => {
-  it("takes names with line breaks, quotes, umlauts, spaces and a leading dash", async () => {
+  it("includes names with line breaks, quotes, umlauts, spaces and a leading dash", async () => {
     const lab = laboratory();
     const path = await workspace(lab);
     const names = ["-rf", "--stdin", 'qu"ote', "li\nne", "ümläut", "日本語", " space ", "back\\slash", ":(top)x", "*"];
@@ -233,7 +233,7 @@ describe("snapshot of unusual files", () => {
     expect(git(lab.repo, "cat-file", "blob", `${commit}:li\nne`)).toBe("li\nne");
   });
 
-  it("takes a name that is not valid UTF-8, byte by byte", async () => {
+  it("includes a name that is not valid UTF-8, byte by byte", async () => {
     const lab = laboratory();
     const path = await workspace(lab);
     const name = Buffer.from([0x66, 0xff, 0xfe, 0x67]);
@@ -245,7 +245,7 @@ describe("snapshot of unusual files", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it("commits links as links and follows none", async () => {
+  it("commits links as links without following them", async () => {
     const lab = laboratory();
     const path = await workspace(lab);
     write(lab.top, { "outside/secret.txt": "secret" });
@@ -260,7 +260,7 @@ describe("snapshot of unusual files", () => {
     }
   });
 
-  it("takes a file in place of a folder, a folder in place of a file, and a change of the executable bit", async () => {
+  it("includes a file that replaces a folder, a folder that replaces a file, and a changed executable bit", async () => {
     const lab = laboratory();
     const path = await workspace(lab);
     rmSync(join(path, "dir"), { recursive: true });
@@ -272,7 +272,7 @@ describe("snapshot of unusual files", () => {
     expect(git(lab.repo, "ls-tree", commit, ".gitignore")).toMatch(/^100755 /);
   });
 
-  it("leaves out pipes, also one in place of a file", async () => {
+  it("omits pipes, even one that replaces a file", async () => {
     const lab = laboratory();
     const path = await workspace(lab);
     rmSync(join(path, "a.txt"));
@@ -281,7 +281,7 @@ describe("snapshot of unusual files", () => {
     expect(paths(lab.repo, commit)).toEqual([".gitignore", "dir/b.txt"]);
   });
 
-  it("takes files that their owner may not read", async () => {
+  it("includes files without read permission", async () => {
     const lab = laboratory();
     const path = await workspace(lab);
     write(path, { "closed/inner.txt": "i\n", "secret.txt": "s\n" });
@@ -290,7 +290,7 @@ describe("snapshot of unusual files", () => {
     expect(await take(lab)).toMatchObject({ files: ["closed/inner.txt", "secret.txt"] });
   });
 
-  it("takes the files of a nested repository as ordinary files", async () => {
+  it("includes the files of a nested repository as ordinary files", async () => {
     const lab = laboratory();
     const path = await workspace(lab);
     git(lab.top, "clone", "--quiet", lab.repo, join(path, "cloned"));
@@ -312,7 +312,7 @@ describe("snapshot of unusual files", () => {
     expect((await take(lab)).commit).toBe(commit);
   });
 
-  it("takes the files of a repository that the agent put in place of a file or made from a folder", async () => {
+  it("includes the files of a repository that replaces a file or was created in a folder", async () => {
     const lab = laboratory();
     const path = await workspace(lab);
     rmSync(join(path, "a.txt"));
@@ -324,7 +324,7 @@ describe("snapshot of unusual files", () => {
     expect(paths(lab.repo, commit)).toEqual(expected);
   });
 
-  it("leaves a worktree that the agent made inside its own out of it, and keeps that one's work on removal", async () => {
+  it("omits a worktree that the agent created inside its own, whose work `remove` keeps", async () => {
     const lab = laboratory();
     const path = await workspace(lab);
     git(path, "worktree", "add", "--quiet", "-b", "helper", ".helpers/one");
@@ -336,7 +336,7 @@ describe("snapshot of unusual files", () => {
     expect(git(lab.repo, "worktree", "list").split("\n")).toHaveLength(1);
   });
 
-  it("leaves a submodule at its recorded commit, and lets it be removed", async () => {
+  it("keeps a submodule at its recorded commit, and includes its removal", async () => {
     const lab = laboratory();
     const allow = ["-c", "protocol.file.allow=always"];
     git(lab.repo, ...allow, "submodule", "--quiet", "add", lab.repo, "sub");
@@ -352,7 +352,7 @@ describe("snapshot of unusual files", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it("goes through the person's line-ending filter without inventing a change", async () => {
+  it("applies the user's line-ending filter without creating a change", async () => {
     const lab = laboratory();
     git(lab.repo, "config", "core.autocrlf", "true");
     const path = await workspace(lab);

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { commitAll, git, key, laboratory, observe, RUN, write } from "./laboratory.ts";
 import type { Laboratory } from "./laboratory.ts";
 
-/** Two tasks, a third on top of both, a conflict, a main session that is moved, and everything taken away again. */
+/** Two tasks, a third on top of both, a conflict, a main session that is moved, and the removal of everything. */
 async function wholeRun({ repo, workspaces, head }: Laboratory): Promise<void> {
   await workspaces.openBranch(repo, RUN, head);
   const main = await workspaces.prepare(repo, key("main"), head);
@@ -32,8 +32,8 @@ async function wholeRun({ repo, workspaces, head }: Laboratory): Promise<void> {
   await workspaces.release(repo, RUN);
 }
 
-describe("the person's checkout", () => {
-  it("is the same before and after a whole run: files, index bytes, HEAD, branch, configuration", async () => {
+describe("the user's checkout", () => {
+  it("does not change in a whole run: files, index bytes, HEAD, branch, configuration", async () => {
     const lab = laboratory();
     const before = observe(lab.repo);
     await wholeRun(lab);
@@ -41,7 +41,7 @@ describe("the person's checkout", () => {
     expect(git(lab.repo, "fsck", "--no-dangling")).toBe("");
   });
 
-  it("is the same with staged, unstaged, deleted, untracked and ignored changes in it", async () => {
+  it("does not change if it has staged, unstaged, deleted, untracked and ignored changes", async () => {
     const lab = laboratory();
     write(lab.repo, { "staged.txt": "s", "a.txt": "staged\n" });
     git(lab.repo, "add", "staged.txt", "a.txt");
@@ -53,7 +53,7 @@ describe("the person's checkout", () => {
     expect(observe(lab.repo)).toEqual(before);
   });
 
-  it("is the same in the middle of a merge conflict", async () => {
+  it("does not change in the middle of a merge conflict", async () => {
     const lab = laboratory();
     git(lab.repo, "checkout", "--quiet", "-b", "side");
     write(lab.repo, { "dir/b.txt": "side\n" });
@@ -67,7 +67,7 @@ describe("the person's checkout", () => {
     expect(observe(lab.repo)).toEqual(before);
   });
 
-  it("is the same with a detached HEAD and with a stash", async () => {
+  it("does not change with a detached HEAD and a stash", async () => {
     const lab = laboratory();
     write(lab.repo, { "a.txt": "stashed\n" });
     git(lab.repo, "stash");
@@ -79,7 +79,7 @@ describe("the person's checkout", () => {
 });
 
 describe("two repositories", () => {
-  it("are worked on at the same time without disturbing each other", async () => {
+  it("can have runs at the same time", async () => {
     const one = laboratory();
     const two = laboratory();
     await Promise.all([wholeRun(one), wholeRun(two)]);

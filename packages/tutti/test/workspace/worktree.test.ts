@@ -23,7 +23,7 @@ import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";
 const BRANCH = `agent/${RUN}/task/1`;
 
 describe("prepare", () => {
-  it("makes a worktree at the given commit, on a branch of its own", async () => {
+  it("creates a worktree at the given commit, on its own branch", async () => {
     const lab = laboratory();
     const newer = commitOn(lab, lab.head, { "a.txt": "newer\n" });
     const { path } = await lab.workspaces.prepare(lab.repo, key(), newer);
@@ -34,7 +34,7 @@ describe("prepare", () => {
     expect(git(path, "status", "--porcelain")).toBe("");
   });
 
-  it("returns a workspace that is there without touching what an agent is doing in it", async () => {
+  it("returns an existing workspace without touching the agent's work", async () => {
     const lab = laboratory();
     const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
     write(path, { "work.txt": "half done\n" });
@@ -45,7 +45,7 @@ describe("prepare", () => {
     expect(git(path, "status", "--porcelain")).toBe(" M a.txt");
   });
 
-  it("succeeds sixteen times in parallel, also while agents use git", async () => {
+  it("succeeds sixteen times in parallel while agents use git", async () => {
     const lab = laboratory();
     const busy = await lab.workspaces.prepare(lab.repo, key("busy"), lab.head);
     const identity = ["-c", "user.name=Agent", "-c", "user.email=agent@example.org"];
@@ -60,14 +60,14 @@ describe("prepare", () => {
     expect(git(lab.repo, "worktree", "list").split("\n")).toHaveLength(18);
   });
 
-  it("gives ids that git or a file system would confuse different folders and branches", async () => {
+  it("creates different folders and branches for ids that git or a file system would confuse", async () => {
     const lab = laboratory();
     const names = ["Task", "task", "a..b", "a.lock", "x.", "a.b"];
     const made = await Promise.all(names.map((name) => lab.workspaces.prepare(lab.repo, key(name), lab.head)));
     expect(new Set(made.map(({ path }) => path.toLowerCase())).size).toBe(names.length);
   });
 
-  it("returns the subfolder that the run was started in, and makes it when the commit has none", async () => {
+  it("returns the subfolder in which the run was started, and creates it if the commit has none", async () => {
     const lab = laboratory();
     mkdirSync(join(lab.repo, "later/deep"), { recursive: true });
     const there = await lab.workspaces.prepare(join(lab.repo, "dir"), key("one"), lab.head);
@@ -78,7 +78,7 @@ describe("prepare", () => {
     expect(existsSync(missing.path)).toBe(true);
   });
 
-  it("refuses a subfolder that leads out of the workspace at that commit", async () => {
+  it("rejects a subfolder that leads out of the workspace", async () => {
     const lab = laboratory();
     mkdirSync(join(lab.repo, "sub"));
     const scratch = join(lab.top, "link");
@@ -89,7 +89,7 @@ describe("prepare", () => {
     await expectFailure(prepared, "workspace_failed", /leads out of the workspace/);
   });
 
-  it("cuts a workspace from a checkout that is itself a linked worktree", async () => {
+  it("creates a workspace from a checkout that is itself a linked worktree", async () => {
     const lab = laboratory();
     const linked = join(lab.top, "linked");
     git(lab.repo, "worktree", "add", "--quiet", "-b", "side", linked);
@@ -109,7 +109,7 @@ describe("prepare", () => {
     expect(await lab.workspaces.integrate(lab.repo, RUN, commit, "merge")).toMatchObject({ ok: true });
   });
 
-  it("refuses a folder for workspaces that would show up in the person's checkout", async () => {
+  it("rejects a folder for workspaces that would show up in the user's checkout", async () => {
     const lab = laboratory();
     const visible = createGitWorkspaces({ folder: join(lab.repo, "workspaces") });
     await expectFailure(visible.prepare(lab.repo, key(), lab.head), "workspace_failed", /lies in the checkout/);
@@ -121,16 +121,16 @@ describe("prepare", () => {
     expect(git(lab.repo, "status", "--porcelain")).toBe("");
   });
 
-  it("refuses a commit that does not exist and leaves nothing behind", async () => {
+  it("rejects a commit that does not exist and leaves nothing behind", async () => {
     const lab = laboratory();
-    await expectFailure(lab.workspaces.prepare(lab.repo, key(), "0".repeat(40)), "git_failed", /no commit 0{40}/);
+    await expectFailure(lab.workspaces.prepare(lab.repo, key(), "0".repeat(40)), "git_failed", /no commit "0{40}"/);
     expect(existsSync(lab.folder)).toBe(false);
     expect(refs(lab.repo)).toEqual(["refs/heads/main"]);
   });
 });
 
 describe("prepare after a crash", () => {
-  it("makes anew what has a folder but is not in git's list", async () => {
+  it("recreates a workspace that has a folder but no worktree entry", async () => {
     const lab = laboratory();
     write(join(lab.folder, RUN, "task-1"), { "a.txt": "one\n" });
     const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
@@ -138,7 +138,7 @@ describe("prepare after a crash", () => {
     expect(git(path, "rev-parse", "HEAD")).toBe(lab.head);
   });
 
-  it("makes anew what is in git's list but has no folder", async () => {
+  it("recreates a workspace that has a worktree entry but no folder", async () => {
     const lab = laboratory();
     const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
     rmSync(path, { recursive: true });
@@ -147,7 +147,7 @@ describe("prepare after a crash", () => {
     expect(git(lab.repo, "worktree", "list").split("\n")).toHaveLength(2);
   });
 
-  it("takes a stray branch away, and keeps its commits reachable", async () => {
+  it("deletes a stray branch and keeps its commits reachable", async () => {
     const lab = laboratory();
     const stray = commitOn(lab, lab.head, { "stray.txt": "s" });
     git(lab.repo, "branch", BRANCH, stray);
@@ -156,7 +156,7 @@ describe("prepare after a crash", () => {
     expect(git(lab.repo, "rev-parse", attemptRef())).toBe(stray);
   });
 
-  it("finishes a checkout that was interrupted, and does not mistake it for work", async () => {
+  it("completes an interrupted checkout and does not mistake it for work", async () => {
     const lab = laboratory();
     const path = join(lab.folder, RUN, "task-1");
     git(lab.repo, "worktree", "add", "--quiet", "--no-checkout", "-b", BRANCH, path);
@@ -169,7 +169,7 @@ describe("prepare after a crash", () => {
     expect(refs(lab.repo, "refs/tutti")).toEqual([]);
   });
 
-  it("takes away a reservation in git's list that names no folder yet", async () => {
+  it("removes a worktree entry without a folder", async () => {
     const lab = laboratory();
     const admin = join(lab.repo, ".git/worktrees/task-1");
     mkdirSync(admin, { recursive: true });
@@ -191,7 +191,7 @@ describe("prepare after a crash", () => {
     expect(git(path, "status", "--porcelain")).toBe("");
   });
 
-  it("keeps files that it finds in an unfinished workspace", async () => {
+  it("keeps files found in an incomplete workspace", async () => {
     const lab = laboratory();
     write(join(lab.folder, RUN, "task-1"), { "a.txt": "one\n", "found.txt": "precious\n" });
     await lab.workspaces.prepare(lab.repo, key(), lab.head);
@@ -200,7 +200,7 @@ describe("prepare after a crash", () => {
 });
 
 describe("move", () => {
-  it("makes files, index and branch equal to the commit, and leaves ignored files", async () => {
+  it("sets files, index and branch to the commit, and keeps ignored files", async () => {
     const lab = laboratory();
     const to = commitOn(lab, lab.head, { "a.txt": "moved\n", "dir/b.txt": null, "new.txt": "n\n" });
     const { path } = await lab.workspaces.prepare(lab.repo, key("main"), lab.head);
@@ -217,23 +217,23 @@ describe("move", () => {
     expect(observe(lab.repo)).toEqual(before);
   });
 
-  it("keeps what the workspace held, committed or not", async () => {
+  it("keeps the workspace's previous content, committed or not", async () => {
     const lab = laboratory();
     const to = commitOn(lab, lab.head, { "a.txt": "moved\n" });
     const { path } = await lab.workspaces.prepare(lab.repo, key("main"), lab.head);
     write(path, { "own.txt": "own\n" });
-    const own = commitAll(path, "own");
+    const agentCommit = commitAll(path, "own");
     write(path, { "a.txt": "changed\n", "loose.txt": "loose\n" });
     await lab.workspaces.move(lab.repo, key("main"), to);
     const kept = attemptRef("main", `1-before-${to.slice(0, 12)}`);
-    expect(git(lab.repo, "rev-parse", `${kept}^`)).toBe(own);
+    expect(git(lab.repo, "rev-parse", `${kept}^`)).toBe(agentCommit);
     expect(content(lab.repo, kept, "loose.txt")).toBe("loose");
     expect(content(lab.repo, kept, "a.txt")).toBe("changed");
     expect(git(path, "status", "--porcelain", "--untracked-files=all")).toBe("");
     expect(paths(lab.repo, "HEAD")).not.toContain("loose.txt");
   });
 
-  it("may be repeated", async () => {
+  it("is idempotent", async () => {
     const lab = laboratory();
     const to = commitOn(lab, lab.head, { "a.txt": "moved\n" });
     const { path } = await lab.workspaces.prepare(lab.repo, key("main"), lab.head);
@@ -245,7 +245,7 @@ describe("move", () => {
     expect(git(path, "status", "--porcelain")).toBe("");
   });
 
-  it("brings an agent back that has left its branch, index locked and all", async () => {
+  it("returns to the workspace's branch if the agent has left it and the index is locked", async () => {
     const lab = laboratory();
     const to = commitOn(lab, lab.head, { "a.txt": "moved\n" });
     const { path } = await lab.workspaces.prepare(lab.repo, key("main"), lab.head);
@@ -257,7 +257,7 @@ describe("move", () => {
     expect(git(lab.repo, "rev-parse", "elsewhere")).toBe(lab.head);
   });
 
-  it("lets a snapshot after it see only what came later", async () => {
+  it("makes the next snapshot contain only later changes", async () => {
     const lab = laboratory();
     const to = commitOn(lab, lab.head, { "a.txt": "moved\n" });
     const { path } = await lab.workspaces.prepare(lab.repo, key("main"), lab.head);
@@ -267,8 +267,8 @@ describe("move", () => {
     expect(await lab.workspaces.snapshot(lab.repo, key("main"), to, "m")).toMatchObject({ files: ["dir/b.txt"] });
   });
 
-  it("refuses a workspace that is not there", async () => {
+  it("rejects a workspace that does not exist", async () => {
     const lab = laboratory();
-    await expectFailure(lab.workspaces.move(lab.repo, key("main"), lab.head), "workspace_failed", /is gone/);
+    await expectFailure(lab.workspaces.move(lab.repo, key("main"), lab.head), "workspace_failed", /no longer exists/);
   });
 });

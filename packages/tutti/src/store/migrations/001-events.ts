@@ -1,4 +1,4 @@
-// The log itself, and one row that says who may write.
+// The log, and one row with the epoch of the current writer.
 export const events = `
   CREATE TABLE events (
     seq     INTEGER PRIMARY KEY,

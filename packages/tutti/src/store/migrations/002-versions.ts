@@ -1,2 +1,2 @@
-// Which version of the vocabulary an event was written in; everything before this column was version 1.
+// The event schema version of each row. Rows older than this column have version 1.
 export const versions = `ALTER TABLE events ADD COLUMN version INTEGER NOT NULL DEFAULT 1`;

@@ -1,4 +1,4 @@
-// States that were folded before, to fold less the next time. Whatever is in here can be thrown away.
+// Folded states, which later folds start from. All rows can be deleted at any time.
 export const snapshots = `
   CREATE TABLE snapshots (
     run     TEXT    PRIMARY KEY,
