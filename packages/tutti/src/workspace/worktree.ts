@@ -102,7 +102,7 @@ export async function moveWorktree(repository: Repository, run: RunPlace, place:
   const worktrees = await registrations(repository);
   // `commitLoose` also leaves a scratch index that lists every file of the workspace.
   const loose = await commitLoose(repository, place, worktrees, head ?? tip);
-  const backupRef = `${place.ref}-backupRef-${shortHash(commit)}`;
+  const backupRef = `${place.ref}-before-${shortHash(commit)}`;
   for (const held of new Set([loose, head, tip])) {
     if (held === null || (await isAncestor(repository, held, commit))) continue;
     await keepReachable(repository, held, backupRef, run.branchPrefix);

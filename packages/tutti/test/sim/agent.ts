@@ -1,5 +1,5 @@
-// What agents do in a turn, good and bad, as the seed of their session says. A program yields how long it takes until it
-// goes on, or the name of a question that it waits for.
+// Simulates an agent's turn. The session's seed decides whether it behaves well or badly. A program yields the pause
+// until its next step in ms, or the id of the question whose answer it awaits.
 import type { Machine, Process } from "./machine.ts";
 import { forGood, ofAccount, passing, usedUp, type Trouble } from "./providers.ts";
 import { answer, block, END, sample, spoof, START, taskIdOf } from "./words.ts";
@@ -43,7 +43,7 @@ const WORKER = {
 };
 type Behaviour = keyof typeof WORKER;
 
-/** What agents offer as answers to a wish, in whatever order they like. */
+/** Answer options that agents offer with a permission request, in any order. */
 const WISHES = [["allow", "refuse"], ["Allow always", "Allow once", "Reject"], ["Deny", "Allow"], undefined];
 const MAIN: Record<Behaviour, number> = {
   ...WORKER,
@@ -174,7 +174,7 @@ class Agent {
     }
   }
 
-  /** Tools are called, files are written, and it costs something. */
+  /** Calls tools, writes files and reports usage. */
   *#work(): Generator<Pause> {
     const { random, spec } = this.#process;
     const writes = this.#turn.phase === "workerExecution" || this.#turn.phase === "aggregation";
@@ -187,7 +187,7 @@ class Agent {
       this.#machine.say(this.#process, { type: "usage", usage });
       if (random.chance(0.3)) this.#say(block("progress", { task_id: taskIdOf(this.#process), status: "in_progress" }));
       yield random.pick([1, 200, 1000, 1000, 3000]);
-      // Whoever is in the middle of something when the provider goes down is cut off.
+      // An outage of the provider interrupts a turn that is in progress.
       const trouble = troubleOf(this.#machine, this.#process);
       if (trouble) {
         this.#breakOff(trouble);
@@ -213,7 +213,7 @@ class Agent {
     yield askId;
   }
 
-  /** It wants to use a tool, and waits; or asks, and then no longer wants to know. */
+  /** Requests permission for a tool and awaits the answer, or withdraws the request. */
   *#wish(takesBack: boolean): Generator<Pause> {
     const { random } = this.#process;
     const askId = `p${this.#turn.number}`;

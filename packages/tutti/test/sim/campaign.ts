@@ -1,4 +1,4 @@
-// Many simulations: random seeds, crashes at chosen steps, and second crashes in the recovery from the first.
+// Runs many simulations: random seeds, crashes at chosen steps, and second crashes during recovery.
 import { Random } from "./random.ts";
 import { simulate, type SimulationOptions, type SimulationResult } from "./simulation.ts";
 
@@ -16,7 +16,7 @@ export interface Tally {
 
 export const newTally = (): Tally => ({ simulations: 0, steps: 0, counts: new Map(), failure: null });
 
-/** Simulates and adds up. Returns whether all was well. */
+/** Adds the simulation to the tally. Returns null after a violation. */
 async function trial(tally: Tally, options: SimulationOptions): Promise<SimulationResult | null> {
   const result = await simulate(options);
   tally.simulations++;
@@ -37,18 +37,18 @@ export async function runSeeds(
   }
 }
 
-/** Crashes of one seed that are tried before the next seed is. */
+/** Number of crashes to try per seed. */
 const KILLS_PER_SEED = 25;
 
 export interface KillOptions {
   from: number;
   count: number;
-  /** Crash once more, a few steps after the first. */
+  /** Crash a second time, a few steps after the first crash. */
   double: boolean;
   bug?: SimulationOptions["bug"];
 }
 
-/** Each seed is run once without a crash, to count its steps; then again and again, with a crash at one of them. */
+/** Runs each seed once without a crash to count its steps, then once per crash. */
 export async function runKillPoints(tally: Tally, { from, count, double, bug = null }: KillOptions): Promise<void> {
   let left = count;
   for (let seed = from; left > 0; seed++) {
@@ -65,7 +65,7 @@ export async function runKillPoints(tally: Tally, { from, count, double, bug = n
   }
 }
 
-/** The one command that shows a failure again. */
+/** Returns the command that reproduces a failure. */
 export function repeatCommand({ seed, kills, noCrashes, bug }: SimulationOptions): string {
   const crash = kills ? ` --kill ${kills.join(",")}` : noCrashes ? " --no-crashes" : "";
   return `npm run sim -- --seed ${seed}${crash}${bug ? ` --bug ${bug}` : ""}`;
@@ -75,5 +75,5 @@ const TAIL = 40;
 
 export function describeFailure({ options, result }: Failure): string {
   const tail = result.log.slice(-TAIL).join("\n");
-  return `${tail}\n\n${result.violation!.message}\nRepeat it with: ${repeatCommand(options)}`;
+  return `${tail}\n\n${result.violation!.message}\nReproduce it with: ${repeatCommand(options)}`;
 }

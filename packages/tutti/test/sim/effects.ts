@@ -1,5 +1,5 @@
-// What an engine does to the world outside: first it happens, then the engine hears of it. An engine can die before,
-// after, and in between.
+// Simulates the engine's effects on the outside world. The effect happens first and its result arrives later, so an
+// engine can die before, between and after the two.
 import type { Loop, Owner } from "./loop.ts";
 import type { Random } from "./random.ts";
 
@@ -14,7 +14,7 @@ export class Effects {
     this.#owner = owner;
   }
 
-  /** Few different waits, so that many things are due at once and the seed says which comes first. */
+  /** Uses few distinct delays, so that many items are due together and the seed decides their order. */
   latency(): number {
     return Number(this.#random.weighted({ "0": 4, "1": 4, "5": 3, "20": 2, "200": 1 }));
   }
@@ -23,7 +23,7 @@ export class Effects {
     this.#loop.at(delay, this.#owner, label, run, late);
   }
 
-  /** The effect, and then its result. */
+  /** Runs `effect` after a delay, then resolves with its result after another. */
   act<T>(label: string, effect: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       this.after(this.latency(), label, () => {

@@ -1,4 +1,4 @@
-// What many simulations together must have exercised: a simulation in which nothing happens finds nothing.
+// Lists the situations that a campaign must have exercised. A simulation without incidents proves nothing.
 
 const MUST_HAPPEN = [
   "crashes",
@@ -77,7 +77,7 @@ const MUST_HAPPEN = [
   "while no engine runs: sleep",
 ];
 
-/** Why turns must have ended. */
+/** Each of these causes must have ended a turn. */
 const CAUSES = [
   "overloaded",
   "rate_limit",

@@ -1,4 +1,4 @@
-// Plants one bug after the other and counts how many simulations it takes to find it: first random seeds, then kill
+// Plants one bug at a time and counts the simulations until it is found: first with random seeds, then with kill
 // points.
 import { newTally, repeatCommand, runKillPoints, runSeeds } from "./campaign.ts";
 import { BUGS, type BugName } from "./planted.ts";
@@ -8,7 +8,7 @@ const MAX_KILL_POINTS = 150;
 
 export interface Finding {
   bug: BugName;
-  /** Simulations until it was found, or null if it was not. */
+  /** Simulations until the bug was found, or null. */
   simulations: number | null;
   by: "seeds" | "kill points";
   what: string;

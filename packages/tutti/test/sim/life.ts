@@ -1,4 +1,4 @@
-// One life of the engine: from its opening, on whatever the last one left, until it is dropped.
+// One engine process: opens on the state that the previous one left, and lives until it is dropped.
 import { EngineChecks } from "./check/engine-checks.ts";
 import type { Checked } from "./check/log-checks.ts";
 import { Effects } from "./effects.ts";
@@ -15,7 +15,7 @@ import type { Stage } from "./stage.ts";
 import { Engine, type Listener } from "../../src/engine/engine.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
 
-/** What outlives engines. */
+/** State that outlives engines. */
 export interface Lasting {
   checked: Checked;
   scenario: Scenario;
@@ -26,11 +26,11 @@ export interface Lasting {
 
 export class Life {
   readonly owner: Owner;
-  /** When it began. */
+  /** Virtual time of the start. */
   readonly since: number;
   readonly engine: Engine;
   readonly checks: EngineChecks;
-  /** The store has failed, and nothing more will come of this engine. */
+  /** Whether the store has failed. The engine then does nothing more. */
   halted = false;
   readonly #stage: Stage;
   readonly #host: SimHost;
@@ -58,10 +58,10 @@ export class Life {
     stage.loop.note(`engine ${owner} is open`);
     this.checks = new EngineChecks(checked, disk, this.engine);
     this.engine.subscribe(this.#listener());
-    void this.#takeUp();
+    void this.#takeUpRuns();
   }
 
-  /** Whoever watches; some planted bugs lie between the engine and its listeners. */
+  /** Passes events to the checks. Some planted bugs sit between the engine and its subscribers. */
   #listener(): Listener {
     let held: StoredEvent | null = null;
     return (event) => {
@@ -76,16 +76,16 @@ export class Life {
     };
   }
 
-  async #takeUp(): Promise<void> {
+  async #takeUpRuns(): Promise<void> {
     try {
       await this.engine.takeUpAll();
-      this.#stage.loop.note("all runs are taken up");
+      this.#stage.loop.note("all runs are adopted");
     } catch (error) {
-      this.#stage.loop.note(`a run could not be taken up: ${String(error)}`);
+      this.#stage.loop.note(`a run could not be adopted: ${String(error)}`);
     }
   }
 
-  /** It is gone in the middle of whatever it was doing: nobody listens, and what it waited for never comes. */
+  /** Simulates a crash: subscribers are removed and pending items never run. */
   drop(): void {
     this.#host.forgetListeners();
     for (const { late } of this.#stage.loop.drop(this.owner)) late?.();

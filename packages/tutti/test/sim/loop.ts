@@ -1,12 +1,12 @@
-// The one event loop of the simulation. Everything that takes time is an item with a virtual moment; one item runs at a
-// time, and before the next one everything that followed from it in promises has come to rest.
+// The simulation's only event loop. Everything that takes time is an item with a virtual due time. One item runs at a
+// time, and all promises that it settles run before the next item.
 //
 // Invariants
-// 1. Nothing real is ever waited for but the barrier, so the order of items is the seed's alone.
-// 2. What a dead engine was waiting for never comes: its items are dropped with it.
+// 1. Only `barrier` waits for real time, so the seed alone decides the order of items.
+// 2. A dead engine's pending items never run: `drop` removes them.
 import type { Random } from "./random.ts";
 
-/** Whose work an item is: the number of an engine, or 0 for the world that outlives engines. */
+/** The engine to which an item belongs, or `WORLD` for everything that outlives engines. */
 export type Owner = number;
 export const WORLD: Owner = 0;
 
@@ -15,7 +15,7 @@ export interface Item {
   owner: Owner;
   label: string;
   run(): void;
-  /** What may still happen if the owner dies before the item runs. */
+  /** May run instead of `run` if the owner dies first. */
   late?: (() => void) | undefined;
 }
 
@@ -46,7 +46,7 @@ export class Loop {
     if (index !== -1) this.#pending.splice(index, 1);
   }
 
-  /** Everything that an owner still waited for. It will not happen, and nothing more is done for it. */
+  /** Removes and returns the owner's pending items. Later items of this owner are ignored. */
   drop(owner: Owner): Item[] {
     this.#dead.add(owner);
     const dropped = this.#pending.filter((item) => item.owner === owner);
@@ -54,13 +54,13 @@ export class Loop {
     return dropped;
   }
 
-  /** The whole machine stands still: the clocks go on, and what the world was doing comes that much later. */
+  /** Suspends the machine: time passes, and the world's pending items are postponed by as much. */
   suspend(byMs: number): void {
     this.now += byMs;
     for (const item of this.#pending) if (item.owner === WORLD) item.due += byMs;
   }
 
-  /** Runs one of the items that are due, or the first that will be. Returns whether there was one. */
+  /** Runs one of the items that are due, or the earliest one. Returns false if none is pending. */
   async step(): Promise<boolean> {
     const item = this.#next();
     if (!item) return false;
@@ -84,5 +84,5 @@ export class Loop {
   }
 }
 
-/** Comes after every promise that could settle by itself: microtasks go first, and no timer of the engine is real. */
+/** Resolves after all pending microtasks. No timer of the engine is real. */
 const barrier = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,5 +1,5 @@
-// The machine on which sessions live. They outlive engines: what they say is kept in a story that every engine hears from
-// its beginning.
+// The machine that runs sessions. Sessions outlive engines: their signals are kept in `story`, which every engine reads
+// from its start.
 import { program, type Pause } from "./agent.ts";
 import { WORLD } from "./loop.ts";
 import { Providers, type Trouble } from "./providers.ts";
@@ -17,16 +17,16 @@ export interface Process {
   open: Turn | null;
   interrupted: Set<number>;
   random: Random;
-  /** What it said of its own task, by turn: the truth against which the log is held. */
+  /** Task status that the agent has reported, by turn. The checks compare the log with it. */
   claims: Map<number, string>;
   wrote: Map<string, string>;
-  /** Turns that it ended with a question. */
+  /** Numbers of the turns that ended with a question. */
   questions: Set<number>;
   tools: number;
   waiting: Map<string, Generator<Pause>>;
   running: Generator<Pause> | null;
   listeners: Set<() => void>;
-  /** Whether it is to end as soon as its open turn is over. */
+  /** Whether the session ends after its open turn. */
   closing: boolean;
 }
 
@@ -52,10 +52,10 @@ export class Machine {
     return this.living().find(({ spec }) => spec.cwd === path)?.spec.sessionId ?? null;
   }
 
-  /** The session's folder is made: from now on it can be found, whether or not it ever starts. */
+  /** Creates the session's folder. From now on it can be found, even if it never starts. */
   begin(spec: SessionSpec): Process {
-    const known = this.processes.get(spec.sessionId);
-    if (known) return known;
+    const existing = this.processes.get(spec.sessionId);
+    if (existing) return existing;
     const process: Process = {
       spec,
       state: "starting",
@@ -77,7 +77,7 @@ export class Machine {
     return process;
   }
 
-  /** Never starts one id twice, and none that was ended before it had begun. */
+  /** Never starts an id twice, nor one that was ended before its start. */
   start(process: Process): void {
     if (process.state !== "starting") return;
     if (!this.stage.calm && process.random.chance(0.01)) {
@@ -95,7 +95,7 @@ export class Machine {
     for (const listener of process.listeners) listener();
   }
 
-  /** A turn of the same number changes nothing. */
+  /** Ignores a turn number that was delivered before. */
   deliver(process: Process, turn: Turn): void {
     if (process.turns.has(turn.number) && !this.stage.has("turn-delivered-twice")) return;
     const again = process.turns.has(turn.number);
@@ -112,7 +112,7 @@ export class Machine {
     this.go(process, program(this, process, turn));
   }
 
-  /** Goes on with what the agent is doing, as long as it lives and is still doing it. */
+  /** Advances the agent's program while the session is alive and runs this program. */
   go(process: Process, running: Generator<Pause>): void {
     process.running = running;
     const { value, done } = running.next();
@@ -128,11 +128,11 @@ export class Machine {
 
   answer(process: Process, askId: string, text: string): void {
     if (process.state !== "alive") return;
-    const asked = process.waiting.get(askId);
-    const known = process.story.some((signal) => signal.type === "ask" && signal.askId === askId);
-    this.stage.require(known, "questions", () => `${process.spec.sessionId} never asked ${askId} (${text})`);
+    const program = process.waiting.get(askId);
+    const isKnown = process.story.some((signal) => signal.type === "ask" && signal.askId === askId);
+    this.stage.require(isKnown, "questions", () => `${process.spec.sessionId} never asked ${askId} (${text})`);
     process.waiting.delete(askId);
-    if (asked && process.running === asked) this.go(process, asked);
+    if (program && process.running === program) this.go(process, program);
   }
 
   interrupt(process: Process, turn: number): void {
@@ -150,7 +150,7 @@ export class Machine {
     this.endTurn(process, "ended", "the turn ended");
   }
 
-  /** However an agent ends a turn that it was asked to stop, we are the reason. */
+  /** A turn that was interrupted always ends as interrupted, regardless of the agent's own ending. */
   endTurn(process: Process, kind: Ending["kind"], detail: string, trouble?: Trouble): void {
     const turn = process.open;
     if (!turn) return;
@@ -163,7 +163,6 @@ export class Machine {
     if (process.closing) this.end(process, "it was closed after its work", true);
   }
 
-  /** The agent ends by itself. */
   exit(process: Process, detail: string): void {
     this.endTurn(process, "exited", detail);
     if (process.state === "alive") this.end(process, "the agent exited", false);
@@ -176,7 +175,7 @@ export class Machine {
     this.say(process, { type: "gone", reason, deliberate });
   }
 
-  /** No more input; it may finish what it is doing, for a time. */
+  /** Closes the input. The open turn may finish within a grace period. */
   close(process: Process): void {
     process.closing = true;
     if (process.open === null || process.state !== "alive")
@@ -186,19 +185,19 @@ export class Machine {
     );
   }
 
-  /** The machine itself goes down, and comes up without its processes. */
+  /** Restarts the machine, which loses its processes. */
   reboot(): void {
     this.stage.count("reboots");
     for (const process of this.processes.values()) this.end(process, "its keeper died", false);
   }
 
-  /** No engine was seen for too long. */
+  /** Ends sessions that have seen no engine for too long. */
   orphan(): void {
     this.stage.count("orphaned sessions", this.living().length);
     for (const process of this.living()) this.end(process, "it was ended because no engine was there", true);
   }
 
-  /** How long ending a process tree takes. */
+  /** Duration of ending a process tree. */
   endingMs(): number {
     return this.#random.pick([0, 20, 400, 2000]);
   }

@@ -1,7 +1,7 @@
-// The simulation from the command line:
-//   npm run sim -- --seeds 500 --kill-points 300 --double     many simulations
-//   npm run sim -- --seed 17 --kill 230,251                   one of them again
-//   npm run sim -- --planted                                  are planted bugs found, and how fast?
+// The simulation's command line:
+//   npm run sim -- --seeds 500 --kill-points 300 --double     run many simulations
+//   npm run sim -- --seed 17 --kill 230,251                   reproduce one of them
+//   npm run sim -- --planted                                  check that planted bugs are found, and how fast
 import { parseArgs } from "node:util";
 import { isBug } from "./planted.ts";
 
@@ -21,8 +21,9 @@ const { values } = parseArgs({
 });
 
 const bug = values.bug === undefined || isBug(values.bug) ? values.bug : null;
-if (bug === null) throw new Error(`there is no planted bug ${values.bug}`);
-// The stand-ins have to be there before the engine is loaded.
+if (bug === null)
+  throw new Error(`The planted bug "${values.bug}" does not exist. See test/sim/planted.ts for their names.`);
+// The loader must run before the engine is loaded.
 if (values.planted || bug) await import("./planted-loader.ts");
 
 if (values.planted) {

@@ -1,5 +1,5 @@
-// The person: confirms, answers, pauses, resumes, retries, decides, cancels; sometimes twice, sometimes at the wrong
-// time. When things have calmed down the person only helps.
+// Simulates the user: confirms, answers, pauses, resumes, retries, decides and cancels, sometimes twice or at the wrong
+// time. In the calm phase the user only helps.
 import { WORLD } from "./loop.ts";
 import type { Random } from "./random.ts";
 import type { Stage } from "./stage.ts";
@@ -15,19 +15,19 @@ import { isRunOver } from "../../src/schema/status.ts";
 export interface PersonOptions {
   stage: Stage;
   engine(): Engine | null;
-  /** How many runs are wanted, and the names of those that are there. */
+  /** Number of runs to create. */
   wanted: number;
-  /** How many of them are to be forked at some time. */
+  /** Number of forks to create. */
   forks: number;
   runs(): Iterable<string>;
-  /** What a command was answered with. */
+  /** Called with the result of a successful command. */
   acknowledged(run: Run): void;
   lookedAt(outcome: Outcome): void;
 }
 
 type Order = [name: string, give: (engine: Engine) => Promise<unknown>];
 
-/** What an order may be refused with. Anything else is a fault of the program. */
+/** Error codes with which a command may be rejected. Any other code is a bug. */
 const EXPECTED = new Set([
   "wrong_state",
   "invalid_input",
@@ -44,7 +44,7 @@ const EXPECTED = new Set([
   "workspace_failed",
 ]);
 
-/** Data that would do for any phase, given by a person. */
+/** Answer data that fits every phase. */
 const BY_HAND = {
   summary: "by hand",
   recommended_splits: 2,
@@ -71,7 +71,7 @@ export class Person {
     return this.#options.stage.calm;
   }
 
-  /** Whether all runs that were wanted have been asked for. */
+  /** Whether all runs have been requested. */
   get isDone(): boolean {
     return this.#created >= this.#options.wanted;
   }
@@ -85,7 +85,7 @@ export class Person {
     });
   }
 
-  /** By chance of its own, so that a seed without forks is what it would be if there were none. */
+  /** Uses its own random stream, so that forks do not change the other choices of a seed. */
   #forkLater(): void {
     if (this.#forked >= this.#options.forks) return;
     this.#options.stage.loop.at(this.#whim.pick([2000, 6000, 15_000]), WORLD, "fork", () => {
@@ -138,7 +138,7 @@ export class Person {
 
   #give(engine: Engine, [name, give]: Order): void {
     const { stage } = this.#options;
-    const told = (answer: unknown) => {
+    const succeeded = (answer: unknown) => {
       stage.loop.note(`person: ${name} is done`);
       stage.count(`order: ${name}`);
       if (typeof answer === "object" && answer !== null && "runSeq" in answer)
@@ -152,18 +152,18 @@ export class Person {
     };
     stage.loop.note(`person: ${name}`);
     try {
-      give(engine).then(told, refused);
+      give(engine).then(succeeded, refused);
     } catch (error) {
       refused(error);
     }
   }
 
-  /** What brings a run on that waits for a person. */
+  /** Returns the commands that unblock a run that waits for the user. */
   #helpful(run: Run): Order[] {
     const { id, status } = run;
     if (status === "created") return [["start", (engine) => engine.start(id)]];
     const items = Object.values(run.inbox);
-    // What is over can be opened again; in calm it is left alone.
+    // Answering an item of a finished run reopens it. The calm phase does not.
     const open = isRunOver(status) ? items.filter(() => !this.#calm) : items;
     const orders = open.filter(({ kind }) => kind !== "plan").map((item) => this.#answer(id, item));
     if (status === "confirming") orders.push(this.#confirm(run));
@@ -176,7 +176,9 @@ export class Person {
     return orders;
   }
 
-  /** A run whose budget was used up while it was paused asks for nothing and cannot be resumed: only its end is left. */
+  /**
+   * A run whose budget ran out while it was paused has no inbox item and cannot be resumed. It can only be cancelled.
+   */
   async #resume(engine: Engine, id: string): Promise<Run> {
     try {
       this.#options.stage.resumed.add(id);
@@ -190,7 +192,7 @@ export class Person {
 
   #pause(engine: Engine, run: Run): Promise<Run> {
     const paused = engine.pause(run.id);
-    // Planted: the answer does not wait for the disk.
+    // Planted: acknowledges before the write is on disk.
     if (this.#options.stage.has("order-acknowledged-early"))
       this.#options.acknowledged({ ...run, runSeq: run.runSeq + 1 });
     return paused;
@@ -255,7 +257,7 @@ export class Person {
     return [`answer ${item.kind}`, give];
   }
 
-  /** Whether it makes sense or not. */
+  /** Returns any command, whether it makes sense or not. */
   #anything(run: Run): Order | null {
     const { id } = run;
     const workers = workersOf(run);

@@ -1,5 +1,5 @@
-// Puts planted bugs into the rules without changing a file: where a module of the product imports one of the patched
-// modules, it gets a stand-in with the same names. Has to be loaded before the engine is.
+// Plants bugs in the rules without changing a file: a product module that imports a patched module gets a stand-in with
+// the same exports. Must be loaded before the engine.
 import { registerHooks } from "node:module";
 import { PATCHED } from "./planted-patches.ts";
 
@@ -23,8 +23,8 @@ function standIn(url: string): string {
 registerHooks({
   resolve(specifier, context, next) {
     const found = next(specifier, context);
-    const ours = context.parentURL?.startsWith(SOURCE) === true && namesOf(found.url) !== undefined;
-    return ours ? { url: `${STAND_IN}${found.url}`, format: "module", shortCircuit: true } : found;
+    const isPatched = context.parentURL?.startsWith(SOURCE) === true && namesOf(found.url) !== undefined;
+    return isPatched ? { url: `${STAND_IN}${found.url}`, format: "module", shortCircuit: true } : found;
   },
   load(url, context, next) {
     if (!url.startsWith(STAND_IN)) return next(url, context);

@@ -1,4 +1,4 @@
-// Which rules can be replaced by planted bugs, and in which form a bug is written.
+// The rules that planted bugs can replace, and the type of a bug.
 import type { Slots } from "../../src/engine/slots.ts";
 import type { judgeAnswer } from "../../src/protocol/judge-answer.ts";
 import type { apply, fold } from "../../src/run/apply.ts";
@@ -19,7 +19,7 @@ import type { workKey } from "../../src/run/work-key.ts";
 import type { Run } from "../../src/schema/run.ts";
 import type { TemplateConfig } from "../../src/schema/template.ts";
 
-/** Where each function lives that can be replaced, below src. */
+/** The functions that can be replaced, by file below src. */
 export const PATCHED = {
   "run/schedule.ts": ["schedule", "deadlines", "isReady"],
   "run/decide.ts": ["decideStep"],

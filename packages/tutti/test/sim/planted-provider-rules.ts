@@ -1,17 +1,17 @@
-// Planted bugs in the rules for providers that refuse, for limits, permissions and questions.
+// Planted bugs in the rules for refusing providers, limits, permissions and questions.
 import { withConfig, type Patches } from "./planted-patches.ts";
 import type { ProviderBug } from "./planted.ts";
 import type { Slots } from "../../src/engine/slots.ts";
 import type { EventData } from "../../src/schema/event.ts";
 import type { Run } from "../../src/schema/run.ts";
 
-/** The run as it is for somebody who has forgotten that a provider refused, or that the time is over. */
+/** Returns the run without the refusals that `which` selects by their `until`. */
 const forgetting = (run: Run, which: (until: number) => boolean): Run => ({
   ...run,
   refusals: Object.fromEntries(Object.entries(run.refusals).filter(([, { until }]) => !which(until))),
 });
 
-/** What a worker's turn leads to, with its end told in another way. */
+/** Changes the `turn:ended` events that result from a worker's answer. */
 const endedOtherwise = (
   change: (data: EventData<"turn:ended">) => Partial<EventData<"turn:ended">>,
 ): Pick<Patches, "decideWorkerAnswer"> => ({

@@ -1,5 +1,5 @@
-// Planted bugs in the rules. The product is not changed: planted-loader.ts puts these functions in the place of the real
-// ones, for the engine only; what the simulation checks with is always the real thing.
+// Planted bugs in the rules. `planted-loader.ts` substitutes these functions for the real ones in the engine only; the
+// simulation's checks always use the real rules.
 import { withConfig, type Patches } from "./planted-patches.ts";
 import { PROVIDER_PATCHES } from "./planted-provider-rules.ts";
 import type { RuleBug } from "./planted.ts";
@@ -10,7 +10,7 @@ import type { Run } from "../../src/schema/run.ts";
 
 const mayStart = ({ status }: Run): boolean => status === "spawning" || status === "running";
 
-/** Tasks that have never been started, whatever they wait for. */
+/** Returns whether the task was never started, regardless of its dependencies. */
 const untouched = (run: Run, taskId: string): boolean =>
   mayStart(run) && !workerOf(run, taskId) && !run.skipped[taskId] && !run.blocked[taskId];
 
@@ -137,12 +137,12 @@ export const RULE_PATCHES: Record<RuleBug, Patches> = {
 
 let planted: Patches = {};
 
-/** From now on the rules have this bug, or none. Without effect unless the loader was there first. */
+/** Plants a bug, or removes it. Has no effect unless the loader ran before the engine was loaded. */
 export function plant(bug: RuleBug | null): void {
   planted = bug === null ? {} : RULE_PATCHES[bug];
 }
 
-/** A stand-in that is the real one as long as no bug is planted in it. */
+/** Wraps a rule. The proxy calls the real one unless the planted bug replaces it. */
 export function patched(name: keyof Patches, real: (...given: unknown[]) => unknown): unknown {
   const patchOf = () => planted[name] as ((...given: unknown[]) => unknown) | undefined;
   return new Proxy(real, {
@@ -157,7 +157,7 @@ export function patched(name: keyof Patches, real: (...given: unknown[]) => unkn
   });
 }
 
-/** Every event of that type is stored twice; what the second one changes is the same again, but for its place. */
+/** Stores every event of this type twice. The second has the same effect and the next `runSeq`. */
 function twice(type: RunEvent["type"], step: ReturnType<typeof decideStep>): ReturnType<typeof decideStep> {
   const events = step.events.flatMap((event) => (event.type === type ? [event, event] : [event]));
   const more = events.length - step.events.length;

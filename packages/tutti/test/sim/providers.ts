@@ -1,10 +1,9 @@
-// Who stands behind the agents: each provider is up and down at its own times, for all sessions alike. When things have
-// calmed down all of them answer.
+// Simulates the providers. Each has its own outages, which affect all sessions. In the calm phase all of them answer.
 import type { Random } from "./random.ts";
 import type { Stage } from "./stage.ts";
 import type { Ending, FailureCause } from "../../src/schema/ending.ts";
 
-/** What an agent says of a turn that its provider broke off. */
+/** The part of an `Ending` that describes how a provider ended a turn. */
 export type Trouble = Pick<Ending, "detail" | "cause" | "retryAfterMs" | "resetAt">;
 
 interface Outage {
@@ -21,7 +20,7 @@ export class Providers {
     this.#stage = stage;
   }
 
-  /** What somebody hears who asks now, or null if there is an answer. */
+  /** Returns the provider's refusal at this moment, or null if it answers. */
   trouble(provider: string, random: Random): Trouble | null {
     const { calm, loop } = this.#stage;
     if (calm) return null;
@@ -33,8 +32,8 @@ export class Providers {
   }
 
   #outagesOf(provider: string): Outage[] {
-    const known = this.#outages.get(provider);
-    if (known) return known;
+    const cached = this.#outages.get(provider);
+    if (cached) return cached;
     const random = this.#stage.random.fork(`provider ${provider}`);
     const outages: Outage[] = [];
     const times = random.chance(0.4) ? random.int(1, 6) : 0;
@@ -52,13 +51,13 @@ const OUTAGES = { overloaded: 3, rate_limit: 3, api: 3, usage_limit: 1.5 };
 const PASSING = ["overloaded", "rate_limit", "api"] as const;
 const CANNOT = ["refusal", "invalid_request", "max_output", "max_turns", "agent_budget", "denied", "protocol"] as const;
 
-/** A refusal for now, with the time that the provider names, or without. */
+/** A temporary refusal, with or without a retry time. */
 export function passing(random: Random, cause: FailureCause = random.pick(PASSING)): Trouble {
   const retryAfterMs = random.pick([undefined, undefined, 0, 2000, 40_000, 1_200_000]);
   return { cause, detail: `the provider says ${cause}`, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
-/** What the account may use is used up; `now` is that of the clock on the wall. */
+/** The account's usage limit is reached. `now` is the wall clock's time. */
 export function usedUp(stage: Stage, random: Random, now: number): Trouble {
   const detail = "the usage limit is reached";
   const resets = random.weighted({ unknown: 1, past: 1, soon: 4, far: 1 });
@@ -72,5 +71,5 @@ export const ofAccount = (random: Random): Trouble => ({
   detail: "the account is not accepted",
 });
 
-/** Asking the same again would not help. */
+/** A failure that a retry would repeat. */
 export const forGood = (random: Random): Trouble => ({ cause: random.pick(CANNOT), detail: "it cannot be done" });

@@ -1,5 +1,5 @@
-// Chance from a seed: the same seed gives the same choices, for ever. Each part of the simulation draws from a stream of
-// its own, so that one more choice in one part does not change all the others.
+// Seeded random numbers: a seed always gives the same choices. Each part of the simulation uses its own stream, so that
+// an additional choice in one part does not change the others.
 
 export class Random {
   readonly #seed: string;
@@ -10,12 +10,12 @@ export class Random {
     this.#state = hash(seed);
   }
 
-  /** A stream of its own, the same whenever it is made. */
+  /** Returns an independent stream that depends only on the seed and `name`. */
   fork(name: string): Random {
     return new Random(`${this.#seed}/${name}`);
   }
 
-  /** At least 0 and less than 1 (mulberry32). */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive), by mulberry32. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -23,7 +23,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** A whole number from `min` to `max`, both included. */
+  /** Returns an integer from `min` to `max`, both inclusive. */
   int(min: number, max: number): number {
     return min + Math.floor(this.next() * (max - min + 1));
   }
@@ -36,7 +36,7 @@ export class Random {
     return list[Math.floor(this.next() * list.length)]!;
   }
 
-  /** One of the names, each as likely as its weight says. */
+  /** Picks one of the names with a probability proportional to its weight. */
   weighted<T extends string>(weights: Readonly<Record<T, number>>): T {
     const entries = Object.entries(weights) as [T, number][];
     let left = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
@@ -44,7 +44,7 @@ export class Random {
   }
 }
 
-/** FNV-1a, then stirred once more: seeds that differ in one digit must not begin alike. */
+/** FNV-1a plus a final mix, so that seeds which differ in one digit start differently. */
 export function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);

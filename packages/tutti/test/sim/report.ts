@@ -1,4 +1,3 @@
-// What the command line prints of simulations.
 import { describeFailure, newTally, repeatCommand, runKillPoints, runSeeds, type Tally } from "./campaign.ts";
 import { missingExercise } from "./exercise.ts";
 import { simulate, type SimulationOptions } from "./simulation.ts";
@@ -12,7 +11,7 @@ export interface CampaignOptions {
   double: boolean;
 }
 
-/** Returns whether nothing was wrong. */
+/** Returns whether no violation was found. */
 export async function campaign({ from, seeds, killPoints, double }: CampaignOptions): Promise<boolean> {
   const tally = newTally();
   const began = performance.now();
@@ -40,7 +39,7 @@ function conclude(tally: Tally, seeds: number): boolean {
   // A few seeds cannot exercise everything.
   const missing = seeds >= 200 ? missingExercise(tally.counts) : [];
   if (missing.length > 0) say(`Never exercised: ${missing.join(", ")}`);
-  else say("Nothing was wrong.");
+  else say("No violation found.");
   return missing.length === 0;
 }
 
@@ -48,7 +47,7 @@ export async function repeat(options: SimulationOptions, tail: number): Promise<
   const result = await simulate(options);
   say(result.log.slice(-tail).join("\n"));
   say(`${result.steps} steps, crashes at ${result.crashes.join(", ") || "none"}`);
-  say(result.violation?.message ?? "Nothing was wrong.");
-  say(`Repeat it with: ${repeatCommand(options)}`);
+  say(result.violation?.message ?? "No violation found.");
+  say(`Reproduce it with: ${repeatCommand(options)}`);
   return result.violation === null;
 }

@@ -1,5 +1,5 @@
-// A git repository as values: commits are trees with parents, branches and refs are names for them. It outlives engines.
-// Merging is by whole files, which is enough for work to collide and for work to be lost.
+// A git repository in memory: commits are trees with parents; branches and refs name them. It outlives engines. Merges
+// compare whole files, which suffices for conflicts and for lost work.
 import { hash } from "./random.ts";
 
 export type Tree = Readonly<Record<string, string>>;
@@ -8,7 +8,7 @@ interface Commit {
   id: string;
   tree: Tree;
   parents: readonly string[];
-  /** Longer than that of every ancestor. */
+  /** Greater than the depth of every ancestor. */
   depth: number;
 }
 
@@ -23,9 +23,9 @@ export class Repository {
   readonly commits = new Map<string, Commit>();
   readonly refs = new Map<string, string>();
   readonly branches = new Map<string, string>();
-  /** Workspaces by path. */
+  /** By path. */
   readonly folders = new Map<string, Folder>();
-  /** Every version of a file that a ref or a branch still reaches. */
+  /** Every file content that a ref or a branch still reaches. */
   readonly #held = new Set<string>();
   readonly #seen = new Set<string>();
   head: string;
@@ -35,7 +35,7 @@ export class Repository {
     this.setBranch("main", this.head);
   }
 
-  /** The same tree on the same parents gives the same commit. */
+  /** The same tree, parents and message give the same commit. */
   commit(tree: Tree, parents: readonly string[], message: string): string {
     const sorted = Object.fromEntries(Object.entries(tree).toSorted(([a], [b]) => (a < b ? -1 : 1)));
     const text = JSON.stringify([sorted, parents, message]);
@@ -47,18 +47,18 @@ export class Repository {
 
   get(id: string): Commit {
     const commit = this.commits.get(id);
-    if (!commit) throw new Error(`there is no commit ${id}`);
+    if (!commit) throw new Error(`commit "${id}" does not exist`);
     return commit;
   }
 
-  /** A commit and all before it. */
+  /** Includes the commit itself. */
   ancestors(id: string): Set<string> {
     const found = new Set([id]);
     for (const each of found) for (const parent of this.get(each).parents) found.add(parent);
     return found;
   }
 
-  /** A branch as it grew, without what was merged into it; the newest first. */
+  /** Follows first parents only, newest first. */
   mainLine(id: string): string[] {
     const line: string[] = [];
     for (let at: string | undefined = id; at !== undefined; at = this.get(at).parents[0]) line.push(at);
@@ -97,7 +97,7 @@ export class Repository {
     return [...paths].filter((path) => before[path] !== after[path]).toSorted();
   }
 
-  /** Both sides' changes since they parted, and the files that both changed. */
+  /** Merges the changes of both sides since their merge base, and lists the files that both changed. */
   merge(ours: string, theirs: string): { tree: Record<string, string>; collided: string[] } {
     const base = this.#mergeBase(ours, theirs);
     const tree: Record<string, string> = { ...this.get(ours).tree };

@@ -1,4 +1,4 @@
-// What is simulated under one seed: how many runs, with which templates and plans, and how much the server may do at once.
+// Draws the scenario of a seed: the number of runs, their templates and plans, and the server's limits.
 import type { Random } from "./random.ts";
 import type { Stage } from "./stage.ts";
 import type { Templates } from "../../src/engine/new-run.ts";
@@ -7,15 +7,14 @@ import { Template } from "../../src/schema/template.ts";
 
 export interface Scenario {
   runs: number;
-  /** Workers at the same time over all runs. */
+  /** Maximum number of workers over all runs. */
   serverCap: number;
   perAgent: Record<string, number>;
-  /** How many steps things may go wrong. */
+  /** Number of steps with faults. */
   roughSteps: number;
   crashChance: number;
-  /** Whether folded states are kept beside the log. */
+  /** Whether folded states are stored beside the log. */
   snapshots: boolean;
-  /** How many runs are forked on the way. */
   forks: number;
 }
 
@@ -39,7 +38,7 @@ const SAMPLES = {
   verification: { phase: "verification", data: { status: "passed", summary: "What was checked" } },
 };
 
-/** As in the real templates, each prompt holds a sample of the answer. */
+/** Like the real templates, each prompt contains a sample answer. */
 const PROMPTS = Object.fromEntries(
   Object.entries(SAMPLES).map(([phase, sample]) => [
     phase,
@@ -101,7 +100,7 @@ function drawHooks(random: Random): object {
   );
 }
 
-/** Every name is a template of its own: the seed says what is in it. */
+/** Every id is a different template; the seed decides its content. */
 export const simTemplates = (stage: Stage): Templates => ({
   resolve(id) {
     const random = stage.random.fork(`template ${id}`);
@@ -119,7 +118,7 @@ export const simTemplates = (stage: Stage): Templates => ({
 
 const SCOPES = ["docs/", "docs/a.md", "src/one.ts", "src/two.ts", "src/", "test/four.ts"];
 
-/** The plan of a run, now and then one that cannot be carried out. */
+/** Returns the plan of a run, occasionally one with a cycle. */
 export function planOf(stage: Stage, runId: string, random: Random): object[] {
   const plan = stage.random.fork(`plan ${runId}`);
   const tasks = Array.from({ length: plan.int(1, 9) }, (_, i) => ({

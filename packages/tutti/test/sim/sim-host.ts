@@ -1,4 +1,4 @@
-// The session host of one engine, over the machine that outlives it.
+// The session host of one engine, on a machine that outlives it.
 import type { Effects } from "./effects.ts";
 import type { Machine, Process } from "./machine.ts";
 import { TuttiError } from "../../src/schema/error.ts";
@@ -14,7 +14,7 @@ export class SimHost implements SessionHost {
     this.#effects = effects;
   }
 
-  /** The engine is gone: nobody listens any more. */
+  /** The engine has crashed, so no listener may run again. */
   forgetListeners(): void {
     for (const handle of this.#handles) handle.deafen();
   }
@@ -86,7 +86,7 @@ class SimSession implements Session {
   #process: Process | null = null;
   #left = false;
   #wake: (() => void) | null = null;
-  /** What waits for the session's next words. */
+  /** Callbacks that run on every new signal of the session. */
   readonly #listeners = new Set<() => void>();
 
   constructor(spec: SessionSpec, machine: Machine, effects: Effects) {
@@ -110,7 +110,7 @@ class SimSession implements Session {
     const process = this.#start();
     this.#listen(process, () => this.#wake?.());
     let heard = 0;
-    // Everything that was told before it was opened here comes first.
+    // Signals from before this engine come first.
     const past = process.story.length;
     if (past > 0) this.#machine.stage.count("adoptions");
     let caughtUp = false;
@@ -141,13 +141,13 @@ class SimSession implements Session {
     return process;
   }
 
-  /** Planted: adopting a session starts another process for it. */
+  /** Planted: adopting a session starts a second process for it. */
   #startAgain(process: Process): void {
     const twin = { ...process, spec: { ...process.spec }, listeners: new Set<() => void>(), story: [] };
     this.#machine.processes.set(`${this.sessionId} again`, twin);
   }
 
-  /** Planted: what another session says is taken for this one's. */
+  /** Planted: uses the output of another session as this one's. */
   #mistaken(signal: SessionSignal): SessionSignal {
     const { stage, processes } = this.#machine;
     if (signal.type !== "text" || !stage.has("foreign-words")) return signal;

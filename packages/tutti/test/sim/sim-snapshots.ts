@@ -1,4 +1,4 @@
-// Folded states beside the log. They are written some time later, or never.
+// Stores folded states. They are written later, or never.
 import type { Effects } from "./effects.ts";
 import type { Disk } from "./sim-store.ts";
 import type { Snapshot, Snapshots } from "../../src/store/snapshots.ts";

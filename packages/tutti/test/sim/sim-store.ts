@@ -1,6 +1,6 @@
-// The log on a disk that can go wrong. What is durable and what has been acknowledged are two things here: a write can
-// fail, can be stored without anybody hearing of it, can be slow, can find the disk full, can be torn by a crash, and can
-// arrive when its process has long been replaced.
+// An event log on a faulty disk. Durability and acknowledgement are independent here: a write can fail, be stored
+// without an acknowledgement, be slow, find the disk full, be torn by a crash, or arrive after its process was
+// replaced.
 import { Effects } from "./effects.ts";
 import { WORLD } from "./loop.ts";
 import type { Random } from "./random.ts";
@@ -10,18 +10,18 @@ import type { StoredEvent } from "../../src/schema/event.ts";
 import type { Snapshot } from "../../src/store/snapshots.ts";
 import { outOfPlace, removedEvent, type NewEvent, type ReadOptions, type Store } from "../../src/store/store.ts";
 
-/** What outlives engines. */
+/** Storage that outlives engines. */
 export class Disk {
   readonly stage: Stage;
   epoch = 0;
   events: StoredEvent[] = [];
-  /** Called for every batch that has become durable. */
+  /** Called with every batch that has become durable. */
   onCommit: (events: readonly StoredEvent[]) => void = () => {};
   onRemove: (run: string) => void = () => {};
   fullUntil = 0;
-  /** Folded states; they are of no account and may be missing. */
+  /** Folded states. They are optional and may be missing. */
   readonly snapshots = new Map<string, Snapshot>();
-  /** What a crash left of a write that was not committed. */
+  /** The torn part of a write that was never committed. */
   #torn: StoredEvent[] = [];
   readonly #last = new Map<string | null, number>();
 
@@ -34,7 +34,7 @@ export class Disk {
   }
 
   place(run: string | null, expected: number, events: readonly NewEvent[]): StoredEvent[] {
-    // Through JSON, as on disk: what cannot be stored must not seem to be.
+    // Serialise as on disk, so that a value without a JSON form does not survive here either.
     const copies = JSON.parse(JSON.stringify(events)) as NewEvent[];
     return copies.map((event, i): StoredEvent => {
       const place = { seq: this.events.length + i + 1, run, runSeq: expected + i + 1 };
@@ -53,7 +53,7 @@ export class Disk {
     this.#torn = [...stored];
   }
 
-  /** A new process opens the log: what was not committed is not there, and older processes can write no more. */
+  /** Opens the log for a new process: uncommitted writes are discarded and older processes can no longer write. */
   open(): number {
     if (this.#torn.length > 0) this.stage.count("torn tails");
     if (this.#torn.length > 0 && this.stage.has("torn-tail-kept")) this.commit(this.#torn);
@@ -123,14 +123,14 @@ export class SimStore implements Store {
   }
 
   #refusal(run: string | null, expected: number, fate: Fate): TuttiError | null {
-    if (this.#isStale()) return new TuttiError("stale_epoch", "another process has taken over");
+    if (this.#isStale()) return new TuttiError("stale_epoch", "Another process has taken over the log.");
     if (fate === "before" && !this.#stage.has("failed-write-acknowledged")) {
       this.#stage.count("failed writes");
-      return new TuttiError("storage_failed", "cannot write events");
+      return new TuttiError("storage_failed", "Cannot write events.");
     }
     if (!this.#stage.calm && this.#stage.loop.now < this.#disk.fullUntil) {
       this.#stage.count("full disks");
-      return new TuttiError("disk_full", "cannot write events: the disk is full");
+      return new TuttiError("disk_full", "Cannot write events: the disk is full.");
     }
     return this.#disk.lastOf(run) === expected ? null : outOfPlace(run ?? "", expected);
   }
@@ -155,11 +155,11 @@ export class SimStore implements Store {
 
   #lose(): TuttiError {
     this.#stage.count("lost acknowledgements");
-    this.#broken = new TuttiError("storage_failed", "cannot commit: the acknowledgement was lost");
+    this.#broken = new TuttiError("storage_failed", "Cannot commit: the acknowledgement was lost.");
     return this.#broken;
   }
 
-  /** The process died while it was writing: the write may be torn, may be lost, or may still be on its way. */
+  /** The process died during the write, which may be torn, lost, or still pending. */
   #comeLate(run: string | null, expected: number, events: readonly NewEvent[]): void {
     const { loop } = this.#stage;
     const how = this.#random.weighted({ lost: 3, torn: 2, late: 5 });
@@ -176,7 +176,7 @@ export class SimStore implements Store {
     });
   }
 
-  /** Planted: the caller hears of it first, and then it is written. */
+  /** Planted: acknowledges the append before it is written. */
   #lie(
     resolve: (stored: StoredEvent[]) => void,
     run: string | null,
@@ -188,7 +188,7 @@ export class SimStore implements Store {
 
   remove(run: string, { timestamp }: { timestamp: number }): Promise<void> {
     return this.#effects.act(`remove ${run}`, () => {
-      if (this.#isStale()) throw new TuttiError("stale_epoch", "another process has taken over");
+      if (this.#isStale()) throw new TuttiError("stale_epoch", "Another process has taken over the log.");
       this.#disk.remove(run, timestamp);
     });
   }
@@ -211,7 +211,7 @@ export class SimStore implements Store {
   }
 
   close(): Promise<void> {
-    this.#broken = new TuttiError("engine_stopped", "the store is closed");
+    this.#broken = new TuttiError("engine_stopped", "The store is closed.");
     return this.#effects.act("close the store", () => {});
   }
 }

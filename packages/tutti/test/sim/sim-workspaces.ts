@@ -1,4 +1,4 @@
-// Workspaces over a repository of values, for one engine. Every operation may be repeated, as the interface promises.
+// Workspaces of one engine on a repository in memory. Every operation is idempotent, as `Workspaces` requires.
 import type { Effects } from "./effects.ts";
 import type { Machine } from "./machine.ts";
 import { hash, type Random } from "./random.ts";
@@ -79,7 +79,7 @@ export function simWorkspaces(parts: Parts): Workspaces {
 
 const refOf = ({ runId, name, attempt }: WorkspaceKey): string => attemptRef(runId, name, attempt);
 
-/** Git fails now and then, before it has changed anything. */
+/** Git fails occasionally, before it has changed anything. */
 function breakDown({ stage, random }: Parts, label: string): void {
   if (stage.calm || !random.chance(0.002)) return;
   stage.count("failed git operations");
@@ -118,7 +118,8 @@ function snapshot({ stage, repository }: Parts, key: WorkspaceKey, start: string
   const folder = repository.folders.get(folderPath(key));
   const kept = repository.refs.get(refOf(key));
   if (!folder) {
-    if (kept === undefined) throw new TuttiError("workspace_failed", "the workspace is gone and left no snapshot");
+    if (kept === undefined)
+      throw new TuttiError("workspace_failed", "the workspace no longer exists and has no snapshot");
     return { commit: kept, files: repository.changed(start, kept) };
   }
   const same = isSame(folder.files, repository.get(start).tree) || stage.has("snapshot-without-work");
@@ -170,7 +171,7 @@ function takeTheirs(repository: Repository, tree: Record<string, string>, commit
   else tree[path] = content;
 }
 
-/** What a folder holds beyond what it started from gets a name of its own before the folder goes. */
+/** Commits content of the folder that no ref reaches, before the folder is removed. */
 function keep({ stage, repository }: Parts, folder: Folder, ref: string): void {
   const added = Object.values(folder.files).filter((content) => !repository.isHeld(content));
   if (added.length === 0 || stage.has("workspace-gone-before-snapshot")) return;

@@ -1,4 +1,4 @@
-// Time, waiting and ids for one engine, all virtual.
+// Virtual time, timers and ids for one engine.
 import type { Loop, Owner } from "./loop.ts";
 import type { Random } from "./random.ts";
 import type { World } from "../../src/world.ts";
@@ -6,7 +6,7 @@ import type { World } from "../../src/world.ts";
 const EPOCH = 1_700_000_000_000;
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789".split("");
 
-/** The clock on the wall, which may be set; the other one is the loop's own. */
+/** The wall clock, which may be set. The monotonic clock is the loop's own. */
 export class WallClock {
   #offset = 0;
   #setAt = -1;
@@ -20,7 +20,7 @@ export class WallClock {
     return EPOCH + this.#loop.now + this.#offset;
   }
 
-  /** The loop's time at a moment on the wall, as long as the clock was never set. */
+  /** Converts wall time to loop time. Valid only while the clock was never set. */
   virtual(wall: number): number {
     return wall - EPOCH;
   }

@@ -1,5 +1,5 @@
-// The real engine in a simulated world: many seeds, crashes at chosen steps, and planted bugs that have to be found. The
-// first lines of main.ts say how to run more of it.
+// Runs the real engine in a simulated world: many seeds, crashes at chosen steps, and planted bugs that must be found.
+// The header of main.ts shows how to run more.
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -23,14 +23,14 @@ async function sim(...args: string[]): Promise<{ status: number; text: string }>
   }
 }
 
-it.concurrent(`keeps every promise over ${SEEDS} seeds of sessions, stores, clocks and people that misbehave, and brings every run to its end (D4-284)`, async () => {
+it.concurrent(`the engine keeps every invariant and ends every run over ${SEEDS} seeds with faulty sessions, stores, clocks and users (D4-284)`, async () => {
   const { status, text } = await sim("--seeds", `${SEEDS}`);
   expect(status, text).toBe(0);
   expect(text).toContain(`${SEEDS} seeds, `);
-  expect(text).toContain("Nothing was wrong.");
+  expect(text).toContain("No violation found.");
 });
 
-it.concurrent("goes on from the log wherever the engine is killed, also while it recovers (D4-284)", async () => {
+it.concurrent("the engine recovers from the log wherever it is killed, even during a recovery (D4-284)", async () => {
   const { status, text } = await sim("--kill-points", `${2 * KILL_POINTS}`);
   expect(status, text).toBe(0);
   const double = await sim("--from", "101", "--kill-points", `${KILL_POINTS}`, "--double");
@@ -39,7 +39,7 @@ it.concurrent("goes on from the log wherever the engine is killed, also while it
   expect(Math.min(once!, twice!)).toBeGreaterThan(KILL_POINTS);
 });
 
-it("does the same again under the same seed, step by step", async () => {
+it("the same seed reproduces a simulation step by step", async () => {
   for (const options of [{ seed: 3 }, { seed: 8 }, { seed: 12, kills: [90, 97] }]) {
     const [one, other] = [await simulate(options), await simulate(options)];
     expect(one.log.length).toBeGreaterThan(100);
@@ -63,13 +63,13 @@ it.each([
   "refusal-counts-as-a-try",
   "permission-by-default",
   "question-is-no-answer",
-])("finds the planted bug %s", async (bug) => {
+])("the simulation finds the planted bug %s", async (bug) => {
   expect((await sim("--planted", "--bug", bug)).text).toContain("1 planted, 1 found");
 });
 
-it("says how a failure can be repeated with one command", async () => {
+it("a failure prints the command that reproduces it", async () => {
   const { status, text } = await sim("--seed", "4", "--bug", "completed-twice");
   expect(status).toBe(1);
   expect(text).toContain("I4: ");
-  expect(text).toContain("Repeat it with: npm run sim -- --seed 4 --bug completed-twice");
+  expect(text).toContain("Reproduce it with: npm run sim -- --seed 4 --bug completed-twice");
 });

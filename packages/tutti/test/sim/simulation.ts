@@ -1,5 +1,5 @@
-// One simulation: the real engine in a world of chance, first with everything that can go wrong, then in calm, in which
-// every run has to come to its end.
+// One simulation: the real engine in a random world, first with faults, then in a calm phase in which every run must
+// end.
 import { checkBatch, type Checked } from "./check/log-checks.ts";
 import { checkWaitsEnd, forgiveWaits } from "./check/provider-checks.ts";
 import { newResults } from "./check/reuse-checks.ts";
@@ -22,9 +22,9 @@ import { isRunOver } from "../../src/schema/status.ts";
 
 export interface SimulationOptions {
   seed: number;
-  /** Steps after which the engine dies. Without them it dies by chance. */
+  /** Steps after which the engine crashes. Without them it crashes at random. */
   kills?: readonly number[];
-  /** The engine never dies by chance, also if no step is named. */
+  /** Never crash at random, even without `kills`. */
   noCrashes?: boolean;
   bug?: BugName | null;
 }
@@ -32,21 +32,21 @@ export interface SimulationOptions {
 export interface SimulationResult {
   violation: Violation | null;
   steps: number;
-  /** Steps until things calmed down. */
+  /** Steps before the calm phase. */
   roughSteps: number;
-  /** When the engine died, and the step from which the next one had taken up all runs. */
+  /** Steps at which the engine crashed. */
   crashes: number[];
   log: string[];
   counts: ReadonlyMap<string, number>;
 }
 
-/** In calm everything ends within this virtual time, or never will. */
+/** Virtual time within which every run must end in the calm phase. */
 const PATIENCE_MS = 3_600_000;
 const MAX_STEPS = 60_000;
 const QUIET_MS = 60_000;
 const UNTIDY_MS = 120_000;
 
-/** A clock that was set is noticed within this time. */
+/** Virtual time within which an engine detects a changed clock. */
 const UNSEEN_MS = 15_000;
 
 export class Simulation {
@@ -121,7 +121,7 @@ export class Simulation {
     this.#calmDown();
     const until = loop.now + PATIENCE_MS;
     await this.#steps(() => this.#isOver() || loop.now > until || loop.steps > MAX_STEPS);
-    if (!this.#isOver()) this.#stage.fail("I20", `not over: ${this.#standing()}`);
+    if (!this.#isOver()) this.#stage.fail("I20", `not finished: ${this.#standing()}`);
     if (!this.#stage.violation) checkNothingLeft(this.#checked);
     const { violation, counts } = this.#stage;
     return { violation, steps: loop.steps, roughSteps, crashes: this.#crashes, log: loop.log, counts };
@@ -146,7 +146,7 @@ export class Simulation {
   }
 
   #calmDown(): void {
-    this.#stage.loop.note("from here on nothing goes wrong");
+    this.#stage.loop.note("no more faults from here on");
     this.#stage.calm = true;
   }
 
@@ -156,7 +156,7 @@ export class Simulation {
     return this.#person.isDone && runs.every(({ run }) => run && isRunOver(run.status) && run.released);
   }
 
-  /** Everything has been over for so long that nobody will open it again. */
+  /** Whether all runs have been finished for so long that the user will not reopen one. */
   #isQuiet(): boolean {
     if (!this.#isOver()) this.#overSince = null;
     else this.#overSince ??= this.#stage.loop.now;
@@ -176,7 +176,7 @@ export class Simulation {
     life.engine.halted.catch(() => this.#halted(life));
   }
 
-  /** An engine that cannot go on is started anew by whoever looks after it. */
+  /** A supervisor restarts an engine that has halted. */
   #halted(life: Life): void {
     if (life.halted || this.#life !== life || this.#closing) return;
     life.halted = true;
@@ -187,7 +187,7 @@ export class Simulation {
     });
   }
 
-  /** What happens between two steps. */
+  /** Injects faults between two steps. */
   #disturb(): void {
     const { loop, calm } = this.#stage;
     const { kills, noCrashes } = this.#options;
@@ -201,7 +201,7 @@ export class Simulation {
     if (this.#fate.chance(0.0004)) this.#disk.fullUntil = loop.now + this.#fate.pick([100, 5000]);
   }
 
-  /** What could not be tidied up is tried again at the next start; somebody sees to it that there is one. */
+  /** Cleanup that failed is retried at the next start, so a stuck run makes the engine restart. */
   #lookAfter(): void {
     const { loop } = this.#stage;
     const runs = [...this.#checked.ledgers.values()];
@@ -213,7 +213,7 @@ export class Simulation {
     this.#shutDown();
   }
 
-  /** The engine is gone in the middle of whatever it was doing. */
+  /** Drops the engine in the middle of its work and opens a new one later. */
   #crash(how: string): void {
     const life = this.#life;
     if (!life) return;
@@ -232,18 +232,18 @@ export class Simulation {
     loop.at(Number(away), WORLD, "a new engine", () => this.#open());
   }
 
-  /** Nobody is there to notice: the clock is set, or the machine sleeps, between two engines. */
+  /** Sets the clock or suspends the machine between two engines. */
   #disturbAbsence(): void {
     const what = this.#absence.weighted({ nothing: 16, clock: 1, sleep: 1 });
     if (what === "nothing") return;
     this.#stage.count(`while no engine runs: ${what}`);
     if (what === "sleep") return this.#suspend();
-    // No engine can tell such a jump from time that passed: sessions that live on have had that time, as far as it knows.
+    // An engine cannot distinguish such a jump from elapsed time, so surviving sessions count it as theirs.
     clockWasSetUnseen(this.#checked.ledgers.values());
     this.#setClock();
   }
 
-  /** In order: the engine is closed, and another one opened after it. */
+  /** Closes the engine in order and opens another one. */
   #shutDown(): void {
     const life = this.#life!;
     if (life.halted || this.#closing) return;

@@ -1,5 +1,5 @@
-// What all parts of one simulation share: the loop, the clock, chance, what was exercised, and the first thing that was
-// wrong.
+// State that all parts of one simulation share: the loop, the clock, the random streams, the counters and the first
+// violation.
 import { Loop } from "./loop.ts";
 import { Random } from "./random.ts";
 import { WallClock } from "./sim-world.ts";
@@ -15,13 +15,13 @@ export class Stage {
   readonly #bug: BugName | null;
   readonly #roots = new Map<string, string>();
   #quiet = false;
-  /** From now on nothing fails by chance, and people are helpful. */
+  /** From now on there are no random faults, and the user is helpful. */
   calm = false;
   violation: Violation | null = null;
-  /** What the person has said yes to: runs whose plan may be carried out, and questions that were answered. */
+  /** Runs whose plan the user has confirmed, and inbox items that the user has answered. */
   readonly confirmed = new Set<string>();
   readonly answered = new Set<string>();
-  /** Items whose answer was a yes, and runs that were told to go on. */
+  /** Items that the user has approved, and runs that the user has resumed. */
   readonly allowed = new Set<string>();
   readonly resumed = new Set<string>();
 
@@ -33,7 +33,6 @@ export class Stage {
     this.clock = new WallClock(this.loop);
   }
 
-  /** Whether this bug was planted. */
   has(bug: BugName): boolean {
     return this.#bug === bug;
   }
@@ -43,17 +42,17 @@ export class Stage {
     this.counts.set(what, (this.counts.get(what) ?? 0) + by);
   }
 
-  /** For what is told again: nothing in it counts, and nothing is wrong with it. */
-  quietly(what: () => void): void {
+  /** Runs `what` on repeated history, without counters and violations. */
+  quietly(work: () => void): void {
     this.#quiet = true;
     try {
-      what();
+      work();
     } finally {
       this.#quiet = false;
     }
   }
 
-  /** A fork wants what the run wanted that it comes from in the end. */
+  /** Records the origin of a fork, which has the same plan. */
   parted(run: string, from: string): void {
     this.#roots.set(run, this.rootOf(from));
   }
@@ -62,7 +61,7 @@ export class Stage {
     return this.#roots.get(run) ?? run;
   }
 
-  /** Only the first is kept: what comes after it may only follow from it. */
+  /** Keeps only the first violation, because later ones may be its consequences. */
   fail(invariant: string, message: string): void {
     if (this.violation || this.#quiet) return;
     this.violation = new Violation(invariant, message);

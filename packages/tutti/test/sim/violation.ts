@@ -1,4 +1,4 @@
-// What the simulation says when something is wrong: which promise was broken, and how.
+// A broken invariant.
 
 export class Violation extends Error {
   readonly invariant: string;

@@ -1,4 +1,4 @@
-// What agents say: the block that answers a turn, and what only looks like one.
+// The texts of agents: answer blocks, and texts that only look like one.
 import type { Machine, Process } from "./machine.ts";
 import { planOf } from "./scenario.ts";
 import type { Turn } from "../../src/session/session.ts";
@@ -10,13 +10,13 @@ export const block = (phase: string, data: object): string => `${START}\n${JSON.
 
 export const taskIdOf = ({ spec }: Process): string => spec.taskId ?? "main";
 
-/** A block of the prompt, word for word. */
+/** Returns the sample block of the prompt verbatim. */
 export function sample({ text }: Turn): string {
   const from = text.lastIndexOf(START);
   return from === -1 ? "nothing to repeat" : text.slice(from, text.indexOf(END, from) + END.length);
 }
 
-/** What looks like an answer and is none: another phase, marks that are not the marks, a block that never closes. */
+/** Returns text that looks like an answer but is invalid: another phase, wrong delimiters, or an unclosed block. */
 export function spoof(process: Process): string {
   const fake = JSON.stringify({ phase: "completion", data: { task_id: taskIdOf(process), status: "success" } });
   return process.random.pick([
@@ -27,7 +27,7 @@ export function spoof(process: Process): string {
   ]);
 }
 
-/** The answer to this turn; what is said of one's own task is remembered as the truth. */
+/** Returns the answer block for this turn. A worker's status is recorded in `claims`. */
 export function answer(machine: Machine, process: Process, turn: Turn, status: string): string {
   const { random, spec } = process;
   switch (turn.phase) {

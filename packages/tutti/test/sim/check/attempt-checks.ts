@@ -1,4 +1,4 @@
-// Attempts: when one may begin, who may complete it, how often it may be tried again, and what it may cost.
+// Checks attempts: their start, their completion, their retries and their cost.
 import type { Attempt, Ledger } from "./ledger.ts";
 import type { Checked } from "./log-checks.ts";
 import { checkNotAgain, checkReuse, noteFinished } from "./reuse-checks.ts";
@@ -59,7 +59,7 @@ export function checkAttempts(checked: Checked, ledger: Ledger, before: Run, eve
     case "hook:ended": {
       const limit = before.template.hooks[event.data.hook]?.timeout ?? 0;
       const { durationMs } = event.data;
-      // A machine that slept meanwhile could not end it in time.
+      // A hook cannot be ended in time while the machine sleeps.
       const inTime = durationMs <= limit + 100 || stage.counts.has("sleeps of the machine");
       stage.require(inTime, "I18", () => `${event.data.hook} took ${durationMs} of ${limit} ms`);
       return;
@@ -74,7 +74,7 @@ function end(ledger: Ledger, taskId: string): void {
   ledger.ended.add(taskId);
 }
 
-/** Within the budget as the log knows it: what open turns use is not in it yet. */
+/** Checks the budget as recorded in the log, without the usage of open turns. */
 function checkBudget({ stage }: Checked, ledger: Ledger, before: Run, what: string): void {
   const { usd = Infinity, tokens = Infinity } = before.budget;
   stage.require(ledger.usd < usd, "I10", () => `${what} although ${ledger.usd} of ${usd} dollars are used`);
@@ -87,7 +87,7 @@ function checkSession(checked: Checked, ledger: Ledger, before: Run, sessionId: 
   ledger.sessions.add(sessionId);
   ledger.sessionCount++;
   const { descendants = Infinity } = before.budget;
-  // A retry that had to wait is not held against the budget when its time has come, which is a known gap of the rules.
+  // Known gap in the rules: a retry that had to wait is not checked against the budget when it starts.
   const within = ledger.sessionCount <= descendants || delayed;
   stage.require(within, "I10", () => `session ${ledger.sessionCount} of ${descendants}`);
 }
@@ -134,7 +134,7 @@ function checkStart(
   stage.require(active <= checked.serverCap, "I2", () => `${active} workers on a server for ${checked.serverCap}`);
 }
 
-/** Tasks that would get in each other's way are kept apart, and workers start with a pause between them if so wanted. */
+/** Checks that overlapping scopes do not run together, and that workers start at least `spawnDelay` apart. */
 function checkCompany({ stage }: Checked, ledger: Ledger, before: Run, task: Task, at: number): void {
   const { overlappingScopes, spawnDelay } = before.template.config;
   if (overlappingScopes === "apart") {
@@ -156,19 +156,19 @@ function checkTurn(checked: Checked, ledger: Ledger, before: Run, data: EventDat
   ledger.turns.add(key);
   ledger.turnCount++;
   const { turns = Infinity } = before.budget;
-  // All turns that are due begin together, and only the first of them is held against the budget.
+  // All due turns start together, and the budget is checked before the first of them only.
   stage.require(ledger.turnsBefore < turns, "I10", () => `turn ${ledger.turnCount} of ${turns}`);
   checkBudget(checked, ledger, before, `turn ${key} begins`);
 }
 
-/** A task completes once, and by the attempt that is open. */
+/** A task completes once, and only by its open attempt. */
 function checkOwner({ stage }: Checked, ledger: Ledger, { taskId, sessionId }: EventData<"worker:completed">): void {
   stage.require(!ledger.completed.has(taskId), "I4", () => `${taskId} completes twice`);
   const active = ledger.active.get(taskId);
   stage.require(active?.sessionId === sessionId, "I4", () => `${taskId} is completed by ${sessionId}`);
 }
 
-/** A completion counts if its own session said so, and there is work to be seen. */
+/** A completion requires that its own session has claimed it, and that there is visible work. */
 function checkCompletion(checked: Checked, ledger: Ledger, before: Run, data: EventData<"worker:completed">): void {
   const { stage, machine, repository } = checked;
   const { taskId, sessionId, commit } = data;

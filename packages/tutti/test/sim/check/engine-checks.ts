@@ -1,5 +1,5 @@
-// What a living engine tells and believes, held against the disk: nothing is told that is not durable, everything is told
-// in order, and the state in memory is the fold of the log.
+// Compares a living engine with the disk: it publishes only durable events, in order, and its state in memory equals
+// the fold of the log.
 import type { Checked } from "./log-checks.ts";
 import type { Disk } from "../sim-store.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
@@ -13,20 +13,20 @@ import type { Run } from "../../../src/schema/run.ts";
 export class EngineChecks {
   readonly #checked: Checked;
   readonly #disk: Disk;
-  readonly #heard = new Map<string, number>();
-  /** States that were compared, so that each is compared once. */
+  readonly #lastSeen = new Map<string, number>();
+  /** States compared so far, so that each is compared once. */
   readonly #compared = new WeakSet<Run>();
 
   constructor(checked: Checked, disk: Disk, engine: Engine) {
     this.#checked = checked;
     this.#disk = disk;
     for (const run of engine.list()) {
-      this.#heard.set(run.id, run.runSeq);
+      this.#lastSeen.set(run.id, run.runSeq);
       this.#compareWithWholeLog(run);
     }
   }
 
-  /** A restart folds the log as it was left by whoever is gone. */
+  /** After a restart the state must equal the fold of the whole log. */
   #compareWithWholeLog(run: Run): void {
     const events = this.#disk.events.filter((event) => event.run === run.id);
     this.#same(run, fold(null, events)!, "after a restart");
@@ -36,20 +36,20 @@ export class EngineChecks {
     const { stage } = this.#checked;
     const durable = this.#disk.events[event.seq - 1];
     const same = durable?.run === event.run && durable?.runSeq === event.runSeq && durable?.type === event.type;
-    stage.require(same, "I3", () => `${event.type} ${event.runSeq} of ${event.run} is told and not on the disk`);
+    stage.require(same, "I3", () => `${event.type} ${event.runSeq} of ${event.run} is published but not on disk`);
     if (event.run === null) return;
-    const before = this.#heard.get(event.run) ?? 0;
-    stage.require(event.runSeq === before + 1, "I7", () => `${event.run} is told ${event.runSeq} after ${before}`);
-    this.#heard.set(event.run, event.runSeq);
+    const last = this.#lastSeen.get(event.run) ?? 0;
+    stage.require(event.runSeq === last + 1, "I7", () => `${event.run} publishes ${event.runSeq} after ${last}`);
+    this.#lastSeen.set(event.run, event.runSeq);
   }
 
-  /** Whoever gave an order has been told that it is done. */
+  /** Called when a command has been acknowledged. */
   acknowledged(run: Run): void {
     const durable = this.#disk.lastOf(run.id);
     this.#checked.stage.require(
       run.runSeq <= durable,
       "I3",
-      () => `${run.id} is told to be at ${run.runSeq} of ${durable}`,
+      () => `${run.id} is acknowledged at ${run.runSeq} of ${durable}`,
     );
   }
 
@@ -59,8 +59,8 @@ export class EngineChecks {
       const run = engine.get(id);
       if (!run || this.#compared.has(run)) continue;
       const durable = ledger.runSeq;
-      stage.require(run.runSeq <= durable, "I3", () => `${run.id} is believed to be at ${run.runSeq} of ${durable}`);
-      // Something was stored and not acknowledged yet; it is compared when it is.
+      stage.require(run.runSeq <= durable, "I3", () => `${run.id} is in memory at ${run.runSeq} of ${durable}`);
+      // A stored event is not acknowledged yet. The state is compared later.
       if (run.runSeq !== durable || !ledger.run) continue;
       this.#compared.add(run);
       this.#same(run, ledger.run, "in memory");
@@ -73,7 +73,7 @@ export class EngineChecks {
     this.#checked.stage.require(one === other, "I8", () => `${run.id} ${when}: ${difference(one, other)}`);
   }
 
-  /** Every planned task is counted once, whoever counts. */
+  /** Each planned task is counted exactly once. */
   #count(run: Run): void {
     const counts = census(run);
     this.#addsUp(run.id, counts);
@@ -92,14 +92,14 @@ export class EngineChecks {
     this.#checked.stage.require(sum === planned, "census", () => `${id}: ${sum} of ${planned}`);
   }
 
-  /** The person has looked at a result. */
+  /** Called when the user has read a result. */
   lookedAt(outcome: Outcome): void {
     this.#checked.stage.count("results looked at");
     this.#addsUp(outcome.id, outcome.census);
   }
 }
 
-/** The state as text. What did not change between two states is the same object in both, and is written once. */
+/** Serialises the state. Unchanged parts are the same objects in both states and are serialised once. */
 function textOf(run: Run): string {
   const { template: _, workers: __, ...rest } = run;
   const members = Object.entries(rest).map(([name, value]) => `"${name}":${pieceOf(value)}`);
@@ -110,8 +110,8 @@ const pieces = new WeakMap<object, string>();
 
 function pieceOf(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "";
-  const known = pieces.get(value);
-  if (known !== undefined) return known;
+  const cached = pieces.get(value);
+  if (cached !== undefined) return cached;
   const text = JSON.stringify(value);
   pieces.set(value, text);
   return text;

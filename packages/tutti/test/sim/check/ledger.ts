@@ -1,5 +1,5 @@
-// One run as its durable log tells it: the fold, and beside it what the checks remember themselves, so that a rule is not
-// only held against its own bookkeeping.
+// One run according to its durable log: the fold, and independent bookkeeping of the checks, so that a rule is not only
+// compared with itself.
 import type { Wait } from "./provider-checks.ts";
 import { apply } from "../../../src/run/apply.ts";
 import type { Ending } from "../../../src/schema/ending.ts";
@@ -11,16 +11,18 @@ export interface Attempt {
   taskId: string;
   number: number;
   startedAt: number | null;
-  /** Virtual time in which its clock ran; it stands still while the attempt is paused or waits for a person. */
+  /** Virtual time during which its clock ran. The clock stops while the attempt is paused or waits for the user. */
   ranMs: number;
   runsSince: number | null;
   paused: boolean;
-  /** Its provider has refused, and it has not been asked again. */
+  /** Whether its provider has refused and no turn has started since. */
   putOff: boolean;
   questions: Set<string>;
-  /** The clock was set while this one stood still, which the rules count twice: such an attempt is not held to its time. */
+  /**
+   * The clock was set while this attempt's clock was stopped, which the rules count twice. Its timeout is not checked.
+   */
   unsure: boolean;
-  /** When it was wanted, in the order of all events, and what it is about, once its session is there. */
+  /** `seq` of its `worker:spawning` event. `about` describes the work, once its session exists. */
   seq: number;
   about?: string;
 }
@@ -28,11 +30,11 @@ export interface Attempt {
 export class Ledger {
   run: Run | null = null;
   runSeq = 0;
-  /** Attempts that are open, by task. */
+  /** Open attempts, by task. */
   readonly active = new Map<string, Attempt>();
   readonly completed = new Map<string, string>();
   readonly ended = new Set<string>();
-  /** By task: retries, and what the newest one promised. */
+  /** By task: the number of retries, and the earliest start that the latest retry allows. */
   readonly retries = new Map<string, number>();
   readonly notBefore = new Map<string, number>();
   readonly lastFailure = new Map<string, string>();
@@ -41,34 +43,34 @@ export class Ledger {
   readonly turns = new Set<string>();
   readonly hooks = new Set<string>();
   readonly merged = new Set<string>();
-  /** Tasks that the person wants done anew. */
+  /** Tasks that the user has retried. */
   readonly anew = new Set<string>();
-  /** Sessions of other runs whose results stand for tasks of this one. */
+  /** Sessions of other runs whose results are reused here. */
   readonly takenOver = new Set<string>();
-  /** By session: its provider, and the try that its provider refused. */
+  /** By session: its provider, and the try that the provider refused. */
   readonly providers = new Map<string, string>();
   readonly putOff = new Map<string, number>();
-  /** Providers that refuse. */
+  /** Providers that refuse requests. */
   readonly waits = new Map<string, Wait>();
-  /** Turns by session and number: where in the log they began, and which try they are. */
+  /** By session and turn number: the `runSeq` of the start, and the try. */
   readonly begun = new Map<string, { runSeq: number; try: number }>();
-  /** The newest turn that ended, and how. */
+  /** The latest turn that ended, and its ending. */
   lastTurn = "";
   ending: Ending | null = null;
-  /** The newest usage limit: what was asked about it, and how the turn ended that found it. */
+  /** The latest usage limit: its inbox item, and the ending of the turn that reached it. */
   limit: { itemId: string; ending: Ending | null } | null = null;
   autoResumes = 0;
-  /** A session that nothing keeps from being asked, and since when, by the loop's clock. */
+  /** A session whose next turn nothing blocks, and since when (loop time). */
   forgotten: { sessionId: string; since: number } | null = null;
   lastStart: number | null = null;
   turnCount = 0;
-  /** Turns that had begun before the batch at hand. */
+  /** Number of turns started before the current batch. */
   turnsBefore = 0;
   sessionCount = 0;
   usd = 0;
   tokens = 0;
 
-  /** One more event; returns the run before it. */
+  /** Applies an event and returns the run before it. */
   take(event: StoredEvent): Run | null {
     const before = this.run;
     this.run = apply(this.run, event);

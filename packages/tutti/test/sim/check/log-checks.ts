@@ -1,5 +1,5 @@
-// What must be true of every event at the moment when it becomes durable. The checks look at the log, at what the
-// sessions really did, and at the repository; not at what the engine believes.
+// Checks every event at the moment it becomes durable, against the log, the real behaviour of the sessions and the
+// repository, but never against the engine's state.
 import { checkAttempts } from "./attempt-checks.ts";
 import { Ledger } from "./ledger.ts";
 import { checkNobodyElseWaits, checkProviders } from "./provider-checks.ts";
@@ -26,10 +26,10 @@ export interface Checked {
 }
 
 export function checkBatch(checked: Checked, events: readonly StoredEvent[]): void {
-  const before = checked.ledgers.get(events[0]?.run ?? "");
-  if (before) before.turnsBefore = before.turnCount;
+  const previous = checked.ledgers.get(events[0]?.run ?? "");
+  if (previous) previous.turnsBefore = previous.turnCount;
   const forked = events.findLast((event) => event.type === "orchestrator:forked");
-  // The past of a fork was checked when it happened, and is only noted here.
+  // The history of a fork was checked when it happened.
   if (forked) checked.stage.quietly(() => checkEvents(checked, events));
   else checkEvents(checked, events);
   if (checked.stage.violation) return;
@@ -51,11 +51,11 @@ function checkEvents(checked: Checked, events: readonly StoredEvent[]): void {
   }
 }
 
-/** What was written together is there together: a log never stops between a cause and its consequence. */
+/** Events of one batch are stored together: a log never ends between a cause and its consequence. */
 function checkWhole(stage: Stage, run: Run, events: readonly StoredEvent[]): void {
   if (stage.violation || events.every(({ type }) => onlyTells(type))) return;
   const [due] = follow(run, events.at(-1)!.timestamp);
-  // What was overdue when a fork was made is answered when it is taken up.
+  // Items that were overdue when a fork was created are answered when the fork is adopted.
   const isFork = events.some(({ type }) => type === "orchestrator:forked");
   if (isFork && due?.type === "inbox:answered") return stage.count("forks with something overdue");
   stage.require(!due, "I3", () => `the log of ${run.id} ends before ${due?.type}`);
@@ -91,7 +91,7 @@ function checkEvent(checked: Checked, ledger: Ledger, event: StoredEvent): void 
   }
 }
 
-/** What tells events of one type apart, for the log. */
+/** The fields that distinguish events of one type in the simulation's log. */
 function brief({ data }: StoredEvent): string {
   const about = data as Record<string, unknown>;
   return ["taskId", "sessionId", "turn", "code", "status", "itemId", "reason", "hook", "cause", "commit"]
@@ -100,7 +100,7 @@ function brief({ data }: StoredEvent): string {
     .join(" ");
 }
 
-/** No state follows another that is not in the tables. */
+/** Every transition must be in the tables. */
 function checkTables(stage: Stage, before: Run, after: Run, event: StoredEvent): void {
   const moved = before.status !== after.status;
   stage.require(!moved || RUN_MOVES[before.status].includes(after.status), "tables", () => {
@@ -115,30 +115,34 @@ function checkTables(stage: Stage, before: Run, after: Run, event: StoredEvent):
 
 const BEGINS = new Set(["worker:spawning", "main:spawning", "turn:started"]);
 
-/** A run that is paused, or over, begins nothing. */
+/** A run that is paused or finished starts nothing. */
 function checkPause(stage: Stage, before: Run, event: StoredEvent): void {
   if (!BEGINS.has(event.type)) return;
   const still = before.status === "paused" || isRunOver(before.status);
   stage.require(!still, "pause", () => `${event.type} in ${event.run}, which is ${before.status}`);
 }
 
-/** Nothing that is the person's to say is said by anybody else. */
+/** Only the user may confirm a plan or answer a question. */
 function checkPerson(stage: Stage, before: Run, event: StoredEvent): void {
   if (event.type === "orchestrator:confirmed") {
     const allowed = before.template.config.autoSpawn || stage.confirmed.has(before.id);
-    stage.require(allowed, "person", () => `nobody confirmed the plan of ${before.id}`);
+    stage.require(allowed, "person", () => `the user has not confirmed the plan of ${before.id}`);
   }
   if (event.type !== "inbox:answered" || event.data.withdrawn) return;
   const item = before.inbox[event.data.itemId];
   if (item?.kind !== "question") return;
   const overdue = item.expiresAt !== undefined && event.timestamp >= item.expiresAt;
   const earlier = before.answers[`${item.taskId ?? "main"}: ${item.question}`];
-  // Whatever is kept with it: the person has said these words to the same question before.
+  // The user has given this answer to the same question before.
   const known = JSON.stringify(earlier ?? null).includes(JSON.stringify(event.data.text));
-  stage.require(overdue || known || stage.answered.has(item.id), "person", () => `nobody answered ${item.id}`);
+  stage.require(
+    overdue || known || stage.answered.has(item.id),
+    "person",
+    () => `the user has not answered ${item.id}`,
+  );
 }
 
-/** What the log calls merged is in the branch, once. */
+/** A commit that the log calls merged is in the branch, exactly once. */
 function checkGit({ stage, repository }: Checked, ledger: Ledger, event: StoredEvent): void {
   if (event.type !== "workspace:merged" && event.type !== "workspace:conflict") return;
   const { taskId, commit } = event.data;
@@ -151,12 +155,12 @@ function checkGit({ stage, repository }: Checked, ledger: Ledger, event: StoredE
   stage.require(repository.holds(head, commit), "merge", () => `${head} does not hold ${commit} of ${taskId}`);
   const merges = repository.mainLine(head).filter((id) => repository.get(id).parents[1] === commit);
   stage.require(merges.length <= 1, "merge", () => `${commit} of ${taskId} was merged ${merges.length} times`);
-  // A merge that is repeated after a crash no longer tells what it settled, as its interface says.
+  // A merge that is repeated after a crash returns an empty `settled`, as `Workspaces` documents.
   const favoured = ledger.run!.template.phases.aggregation.conflictResolution.endsWith("-wins");
   if (!favoured) checkNothingLost(stage, repository, head, commit);
 }
 
-/** A merge without a conflict changes no file that both sides had changed. */
+/** A merge without a conflict changes no file that both sides have changed. */
 function checkNothingLost(stage: Stage, repository: Repository, head: string, commit: string): void {
   const merge = repository.mainLine(head).find((id) => repository.get(id).parents[1] === commit);
   if (merge === undefined) return;
@@ -165,7 +169,7 @@ function checkNothingLost(stage: Stage, repository: Repository, head: string, co
   stage.require(collided.length === 0, "merge", () => `${commit} was merged over ${collided.join(", ")}`);
 }
 
-/** At its end a run has nothing open; when it is released nothing is left of it. */
+/** A finished run has no open attempt, and a released run has no session or workspace left. */
 function checkEnd({ stage, machine, repository }: Checked, ledger: Ledger, event: StoredEvent): void {
   const run = ledger.run!;
   if (isRunOver(run.status)) {
@@ -189,7 +193,7 @@ function checkEnd({ stage, machine, repository }: Checked, ledger: Ledger, event
   }
 }
 
-/** Between two writes: every task is counted once, and nothing waits that could not go on. */
+/** After each batch: the worker limit holds, and no task is blocked by completed tasks. */
 function checkRun({ stage }: Checked, ledger: Ledger, run: Run): void {
   stage.require(
     run.status === "paused" || ledger.active.size <= capOf(run),

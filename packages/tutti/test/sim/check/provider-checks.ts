@@ -1,5 +1,5 @@
-// Providers that refuse, limits that are reached, and what agents ask for: who may be asked when, what a wait may cost,
-// and what nobody but a person may say. All of it from the log and from what the agents really did.
+// Checks refusing providers, usage limits, permissions and questions: when a turn may start, the cost of a wait, and
+// decisions that only the user may make. Uses only the log and the real behaviour of the agents.
 import type { Ledger } from "./ledger.ts";
 import type { Checked } from "./log-checks.ts";
 import type { Stage } from "../stage.ts";
@@ -12,22 +12,22 @@ import type { Run } from "../../../src/schema/run.ts";
 import { isRunOver } from "../../../src/schema/status.ts";
 import type { Owed, SessionState } from "../../../src/schema/worker.ts";
 
-/** A provider that refuses, as one run has heard. */
+/** A refusing provider, as known to one run. */
 export interface Wait {
   until: number;
-  /** Where in the run's log it began, and its newest refusal. */
+  /** `runSeq` of its first and its latest refusal. */
   first: number;
   last: number;
-  /** How often it was waited for, one wait after the other; those who are refused together wait once. */
+  /** Number of consecutive waits. Turns refused together count as one wait. */
   waits: number;
   heardAt: number;
 }
 
-/** So often it is waited for before a task may be given up for it. */
+/** Number of waits before a task may fail because of its provider. */
 const WAITS = { overloaded: 8, rate_limit: 8, api: 4 } as const;
 const isPassing = (code: string | undefined): code is keyof typeof WAITS => code !== undefined && code in WAITS;
 
-/** Whether the session is to be asked the same again later. */
+/** Returns whether the same turn is to be retried later. */
 export const isPutOff = (cause: FailureCause | undefined): boolean => isPassing(cause) || cause === "usage_limit";
 
 export function checkProviders(checked: Checked, ledger: Ledger, before: Run, event: StoredEvent): void {
@@ -48,7 +48,7 @@ export function checkProviders(checked: Checked, ledger: Ledger, before: Run, ev
       return checkRefusal(stage, ledger, event);
     case "orchestrator:clockJumped": {
       const { byMs } = event.data;
-      // A wait is so long as it was promised, by whatever clock.
+      // A clock change does not shorten or extend a wait.
       for (const wait of ledger.waits.values()) if (wait.until > event.timestamp - byMs) wait.until += byMs;
       return;
     }
@@ -71,7 +71,7 @@ export function checkProviders(checked: Checked, ledger: Ledger, before: Run, ev
     case "inbox:answered":
       return checkPermission(stage, before, event);
     case "orchestrator:resumed":
-      // What it had heard counted for nobody while it was paused.
+      // Refusals known to a paused run did not apply to others.
       for (const wait of ledger.waits.values()) wait.heardAt = event.timestamp;
       return checkResume(stage, ledger, before, event);
     default:
@@ -79,10 +79,10 @@ export function checkProviders(checked: Checked, ledger: Ledger, before: Run, ev
   }
 }
 
-/** A slow write may lie between what one run has heard and the moment when others can know of it. */
+/** A slow write may delay the moment at which other runs learn of a refusal. */
 const HEARD_MS = 10_000;
 
-/** While a provider refuses in any run, no session of it is started in any. */
+/** While a provider refuses in any run, no run starts a session of it. */
 function checkHeld({ stage, ledgers }: Checked, provider: string, { timestamp, run }: StoredEvent): void {
   if (stage.clock.wasSet || stage.counts.has("sleeps of the machine")) return;
   for (const [id, { run: other, waits }] of ledgers) {
@@ -95,10 +95,10 @@ function checkHeld({ stage, ledgers }: Checked, provider: string, { timestamp, r
   }
 }
 
-/** After this time without news a provider is taken to answer again. */
+/** A refusal expires this long after its last news. */
 const NEWS_LAST_MS = 600_000;
 
-/** When the wait for a provider is over, one main session is started to see whether it answers, over all runs. */
+/** After a wait, only one main session over all runs is started to probe the provider. */
 function checkOneMain({ stage, ledgers }: Checked, provider: string, { timestamp, run: id }: StoredEvent): void {
   if (stage.clock.wasSet || stage.counts.has("sleeps of the machine")) return;
   const refuses = [...ledgers].some(([, { run, waits }]) => {
@@ -109,7 +109,7 @@ function checkOneMain({ stage, ledgers }: Checked, provider: string, { timestamp
   if (!refuses) return;
   stage.count("main sessions started to see");
   const other = [...ledgers].find(([each, { run, providers }]) => {
-    // Two writes that are under way at the same time know nothing of each other.
+    // Two writes in flight at the same time do not know of each other.
     const asked = each !== id && run && askedMain(run) !== null && timestamp - sinceWhen(run.main!) > HEARD_MS;
     return asked && providers.get(run.main!.sessionId) === provider;
   });
@@ -122,7 +122,7 @@ type Started = StoredEvent & { type: "turn:started" };
 
 const keyOf = (sessionId: string, turn: number): string => `${sessionId} ${turn}`;
 
-/** Turns of a provider that were begun to see whether it still refuses, and are open. */
+/** Returns the open turns that were started to probe the provider. */
 function probes(ledger: Ledger, run: Run, provider: string, { first }: Wait): SessionState[] {
   const sessions = [run.main, ...activeWorkers(run).map(({ session }) => session)];
   return sessions.filter((session): session is SessionState => {
@@ -135,7 +135,7 @@ function probes(ledger: Ledger, run: Run, provider: string, { first }: Wait): Se
 const asks = (run: Run, sessionId: string): boolean =>
   Object.values(run.inbox).some((item) => item.sessionId === sessionId);
 
-/** Nobody is asked before the time is over, then one is; what was refused is asked again as it was. */
+/** No turn starts before the wait ends, then one does. A refused turn is retried unchanged. */
 function checkAsking(stage: Stage, ledger: Ledger, before: Run, { data, timestamp, runSeq }: Started): void {
   const { sessionId, turn } = data;
   const provider = ledger.providers.get(sessionId)!;
@@ -144,7 +144,7 @@ function checkAsking(stage: Stage, ledger: Ledger, before: Run, { data, timestam
   if (wait) {
     const early = wait.until - timestamp;
     stage.require(early <= 0, "provider", () => `turn ${key} begins ${early} ms before ${provider} may be asked`);
-    // One that waits for a person has got an answer.
+    // A session that waits for the user has been answered by its provider.
     const other = probes(ledger, before, provider, wait).find((each) => !asks(before, each.sessionId));
     stage.require(!other, "provider", () => `turn ${key} begins beside ${other?.sessionId}, which asks ${provider}`);
     stage.count("providers asked again");
@@ -175,18 +175,18 @@ function noteEnd({ stage, machine }: Checked, ledger: Ledger, before: Run, event
   stage.require(!asked || problems.length === 0, "questions", wrong);
 }
 
-/** The time that the provider names is the least, and one that was promised before is kept. */
+/** The wait is at least the time that the provider has named, and never shorter than before. */
 function checkRefusal(stage: Stage, ledger: Ledger, event: StoredEvent & { type: "provider:refused" }): void {
   const { provider, until } = event.data;
   const { timestamp, runSeq } = event;
   const before = ledger.waits.get(provider);
   const least = Math.max(timestamp + (ledger.ending?.retryAfterMs ?? 0), before?.until ?? 0);
   stage.require(until >= least, "provider", () => `${provider} is asked ${least - until} ms early`);
-  // Who had begun before the newest refusal did not ask in spite of it.
+  // A turn that was in flight at the latest refusal does not count as a new wait.
   const anew = !before || (ledger.begun.get(ledger.lastTurn)?.runSeq ?? 0) > before.last;
   const waits = (before?.waits ?? 0) + (anew ? 1 : 0);
   const { count } = event.data;
-  // The rules tell by the clock who had begun before; after it was set back they may wait once more than they need.
+  // The rules use the clock to find turns in flight. After it was set back they may wait once more than necessary.
   const right = count === waits || stage.clock.wasSet;
   stage.require(right, "provider", () => `${provider} is waited for ${waits} times, counted as ${count}`);
   if (waits > 1) stage.count("waits one after the other");
@@ -198,7 +198,7 @@ function checkGivenUp(stage: Stage, ledger: Ledger, sessionId: string, code: str
   if (!isPassing(code)) return;
   const waits = ledger.waits.get(ledger.providers.get(sessionId)!)?.waits ?? 0;
   stage.count("given up after many waits");
-  // The rules tell by the clock who had begun before; after it was set they may have counted one more.
+  // The rules use the clock to find turns in flight. After it was set they may have counted one wait more.
   stage.require(
     waits >= WAITS[code] || stage.clock.wasSet,
     "provider",
@@ -206,7 +206,7 @@ function checkGivenUp(stage: Stage, ledger: Ledger, sessionId: string, code: str
   );
 }
 
-/** Whoever waits for a provider is neither late nor silent, and keeps its session. */
+/** A session that waits for its provider does not time out and is not lost. */
 function checkKept(
   { stage, machine }: Checked,
   ledger: Ledger,
@@ -214,25 +214,28 @@ function checkKept(
 ): void {
   const { sessionId } = data;
   const waited = ledger.putOff.delete(sessionId);
-  const gone = machine.processes.get(sessionId)?.state === "over" || ("code" in data && data.code === "phase_over");
-  stage.require(!waited || gone, "provider", () => `${type} of ${sessionId}, which waits for its provider`);
+  const hasEnded = machine.processes.get(sessionId)?.state === "over" || ("code" in data && data.code === "phase_over");
+  stage.require(!waited || hasEnded, "provider", () => `${type} of ${sessionId}, which waits for its provider`);
 }
 
-/** What nobody allowed is not allowed. */
+/** Only the user can allow a permission request. */
 function checkPermission(stage: Stage, before: Run, event: StoredEvent & { type: "inbox:answered" }): void {
   const item = before.inbox[event.data.itemId];
   if (item?.kind !== "permission" || event.data.withdrawn) return;
   const { text } = event.data;
   stage.count(`permissions: ${text}`);
   const allows = text.toLowerCase().startsWith("allow");
-  stage.require(!allows || stage.allowed.has(item.id), "permission", () => `nobody allowed ${item.id}`);
+  stage.require(!allows || stage.allowed.has(item.id), "permission", () => `the user has not allowed ${item.id}`);
   if (stage.answered.has(item.id)) return;
   stage.count("permissions refused by the clock");
   const overdue = item.expiresAt !== undefined && event.timestamp >= item.expiresAt;
   stage.require(overdue, "permission", () => `${item.id} was answered with ${text} before its time`);
 }
 
-/** A run that is parked for a limit goes on when a person says so; by itself only if it may, in time, and not too often. */
+/**
+ * A run parked for a limit resumes when the user says so. It resumes automatically only if its template allows it, in
+ * time and not too often.
+ */
 function checkResume(
   stage: Stage,
   ledger: Ledger,
@@ -244,17 +247,21 @@ function checkResume(
   const byPerson = stage.resumed.has(before.id) || stage.answered.has(itemId);
   if (!data.automatic) {
     stage.count("limits: a person goes on");
-    return stage.require(byPerson, "limit", () => `nobody told ${before.id} to go on`);
+    return stage.require(byPerson, "limit", () => `the user has not resumed ${before.id}`);
   }
   stage.count("limits: goes on by itself");
   const { autoResume, maxAutoResumes } = before.template.config;
   const times = ++ledger.autoResumes;
-  stage.require(autoResume && times <= maxAutoResumes, "limit", () => `${before.id} goes on by itself, ${times} times`);
+  stage.require(
+    autoResume && times <= maxAutoResumes,
+    "limit",
+    () => `${before.id} resumes automatically, ${times} times`,
+  );
   const early = (ending?.resetAt ?? 0) - timestamp;
-  stage.require(early <= 0, "limit", () => `${before.id} goes on ${early} ms before its limit ends`);
+  stage.require(early <= 0, "limit", () => `${before.id} resumes ${early} ms before its limit ends`);
 }
 
-/** Whether nothing keeps a session from being asked that owes an answer; `at` is the time on the wall. */
+/** Returns whether nothing blocks the next turn of a session that owes an answer. `at` is wall time. */
 function isForgotten(ledger: Ledger, run: Run, session: SessionState, owed: Owed | null, at: number): boolean {
   const due = session.state === "running" && session.turn === null && session.pausedAt === null && owed !== null;
   if (!due || asks(run, session.sessionId)) return false;
@@ -271,17 +278,17 @@ function forgotten(ledger: Ledger, run: Run, at: number): SessionState | undefin
   return workers.find(({ session, owed }) => isForgotten(ledger, run, session, owed, at))?.session;
 }
 
-/** After each write: nobody waits but who has asked, and who has a provider that is being waited for. */
+/** After each batch: only sessions that await an answer or their provider may be idle. */
 export function checkNobodyElseWaits(stage: Stage, ledger: Ledger, run: Run, events: readonly StoredEvent[]): void {
   if (events.every(({ type }) => onlyTells(type)) || stage.clock.wasSet) return;
   const found = forgotten(ledger, run, events.at(-1)!.timestamp);
-  stage.require(!found, "waiting", () => `${found?.sessionId} is not asked, and nothing holds it`);
+  stage.require(!found, "waiting", () => `${found?.sessionId} gets no turn, and nothing blocks it`);
 }
 
-/** How long it may take until a wait that is over is noticed; a slow write may lie in between. */
+/** How long an elapsed wait may go unnoticed, including a slow write. */
 const UNNOTICED_MS = 9000;
 
-/** To be asked after each step, as long as there is an engine that could do something. */
+/** Call after each step while an engine is running. */
 export function checkWaitsEnd({ stage, ledgers }: Checked): void {
   const { now } = stage.loop;
   for (const ledger of ledgers.values()) {
@@ -292,11 +299,11 @@ export function checkWaitsEnd({ stage, ledgers }: Checked): void {
     const { sessionId, since = now } = ledger.forgotten ?? {};
     const oddTimes = stage.clock.wasSet || stage.counts.has("sleeps of the machine");
     const inTime = now - since < UNNOTICED_MS || oddTimes;
-    stage.require(inTime, "waiting", () => `${sessionId} is not asked, although its wait is over`);
+    stage.require(inTime, "waiting", () => `${sessionId} gets no turn, although its wait is over`);
   }
 }
 
-/** Without an engine nobody is asked. */
+/** Without an engine no turn can start. */
 export function forgiveWaits({ ledgers }: Checked): void {
   for (const ledger of ledgers.values()) ledger.forgotten = null;
 }

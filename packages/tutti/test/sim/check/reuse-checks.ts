@@ -1,5 +1,5 @@
-// Work that was done before: what a fork takes over is about exactly what it needs, and what it could take over it does
-// not do again. What an attempt is about is put together here anew, not taken from the key in the log.
+// Checks reuse: a fork reuses only results for exactly the same work, and repeats no work that it could reuse. The
+// description of the work is built here independently of the key in the log.
 import type { Ledger } from "./ledger.ts";
 import type { Checked } from "./log-checks.ts";
 import { combine, treeOf } from "../sim-workspaces.ts";
@@ -7,7 +7,7 @@ import { workerOf } from "../../../src/run/lookup.ts";
 import type { EventData, StoredEvent } from "../../../src/schema/event.ts";
 import type { Run } from "../../../src/schema/run.ts";
 
-/** A completion by a session's own work. */
+/** A completion by the session's own work. */
 export interface Finished {
   run: string;
   sessionId: string;
@@ -17,23 +17,23 @@ export interface Finished {
   place: { seq: number; runSeq: number };
 }
 
-/** What is known of all runs, also of those that were removed. */
+/** Includes runs that were removed. */
 export interface Results {
   finished: Finished[];
-  /** By fork: where it comes from; null for a fresh one. */
+  /** By fork: its origin, or null for a fresh fork. */
   parents: Map<string, { run: string; at: number } | null>;
 }
 
 export const newResults = (): Results => ({ finished: [], parents: new Map() });
 
-/** What a task is about when it begins with these files. */
+/** Describes the work of a task that starts with these files. */
 function aboutOf(run: Run, taskId: string, tree: string): string {
   const { title, description, scope } = run.tasks.find(({ id }) => id === taskId)!;
   const { agent, role } = workerOf(run, taskId)!.session;
   return JSON.stringify([run.templateId, title, description, scope, agent, role, tree]);
 }
 
-/** The files that a task begins with now: those of the run, and what its dependencies have made. */
+/** Returns the commit with which a task would start now: the run's base merged with the results of its dependencies. */
 function startOf({ repository }: Checked, run: Run, taskId: string): string | null {
   const { dependencies } = run.tasks.find(({ id }) => id === taskId)!;
   const commits = dependencies.flatMap((id) => workerOf(run, id)?.commit ?? []);
@@ -41,7 +41,7 @@ function startOf({ repository }: Checked, run: Run, taskId: string): string | nu
   return merged.ok ? merged.commit : null;
 }
 
-/** Whether a run may use what another has finished: it comes from there, and this came after they parted. */
+/** Returns whether a run may reuse a result: it descends from that run, and the result is newer than the fork. */
 function isInPast({ results, ledgers }: Checked, run: string, finished: Finished): boolean {
   for (let from = results.parents.get(run) ?? null; from; from = results.parents.get(from.run) ?? null) {
     if (!ledgers.has(from.run)) return false;
@@ -50,7 +50,9 @@ function isInPast({ results, ledgers }: Checked, run: string, finished: Finished
   return false;
 }
 
-/** Whether a run on the way back has taken it over itself; who made it may have been removed since. */
+/**
+ * Returns whether an ancestor of the run has reused the result itself. The run that produced it may have been removed.
+ */
 function isHeldInPast({ results, ledgers }: Checked, run: string, { sessionId }: Finished): boolean {
   for (let from = results.parents.get(run) ?? null; from; from = results.parents.get(from.run) ?? null) {
     if (ledgers.get(from.run)?.takenOver.has(sessionId)) return true;
@@ -64,7 +66,7 @@ export function noteFork(checked: Checked, { data }: StoredEvent & { type: "orch
   checked.stage.parted(id, from);
 }
 
-/** A session has been opened: nothing that was there before it was wanted would have done in its place. */
+/** A session was opened, so no earlier result may exist that could have been reused. */
 export function checkNotAgain(checked: Checked, ledger: Ledger, before: Run, data: EventData<"worker:spawned">): void {
   const { stage, repository, results } = checked;
   const { taskId, start } = data;
@@ -95,31 +97,34 @@ export function noteFinished(
   const turns = ledger.run?.workers[taskId]?.session.turns ?? 0;
   const { seq, runSeq } = event;
   const tree = treeOf(repository, commit);
-  // In the past of a fork the session has another name; what it claimed is known by its own.
+  // In the history of a fork the session has another id, so look up the claim of the original.
   const original = results.finished.find((each) => each.about === about && each.tree === tree);
   const process = machine.processes.get(sessionId);
   const claim = process ? process.claims.get(turns) : original?.claim;
   results.finished.push({ run: event.run, sessionId, about, claim, tree, place: { seq, runSeq } });
 }
 
-/** What is taken over was done by somebody, as a whole, about the same, in the past of this run, and for this task only. */
+/**
+ * A reused result must be a complete result for the same work, from an ancestor of this run, and used for one task
+ * only.
+ */
 export function checkReuse(checked: Checked, ledger: Ledger, before: Run, data: EventData<"worker:completed">): void {
   const { stage, repository, results } = checked;
   const { taskId, commit, reused } = data;
-  const what = `${taskId} of ${before.id}, taken over from ${reused!.sessionId}`;
+  const what = `${taskId} of ${before.id}, reused from ${reused!.sessionId}`;
   stage.count("results taken over");
   const finished = results.finished.find(({ sessionId }) => sessionId === reused!.sessionId);
   if (!finished) return stage.fail("reuse", `${what}, was never finished`);
   const start = startOf(checked, before, taskId);
-  if (start === null) return stage.fail("reuse", `${what}, begins with a collision`);
+  if (start === null) return stage.fail("reuse", `${what}, starts with a merge conflict`);
   const about = aboutOf(before, taskId, treeOf(repository, start));
   stage.require(finished.about === about, "reuse", () => `${what}, is about ${about}, not ${finished.about}`);
   stage.require(finished.claim === "success", "reuse", () => `${what}, was ${finished.claim}`);
   const isKnown = isInPast(checked, before.id, finished) || isHeldInPast(checked, before.id, finished);
-  stage.require(isKnown, "reuse", () => `${what}, is another run's`);
-  stage.require(!ledger.anew.has(taskId), "reuse", () => `${what}, was to be done anew`);
-  stage.require(!ledger.takenOver.has(finished.sessionId), "reuse", () => `${what}, stands for two tasks`);
+  stage.require(isKnown, "reuse", () => `${what}, belongs to an unrelated run`);
+  stage.require(!ledger.anew.has(taskId), "reuse", () => `${what}, was retried by the user`);
+  stage.require(!ledger.takenOver.has(finished.sessionId), "reuse", () => `${what}, is used for two tasks`);
   stage.require(treeOf(repository, commit) === finished.tree, "reuse", () => `${what}, has other files`);
-  stage.require(repository.holds(commit, start), "reuse", () => `${what}, does not go on from ${start}`);
+  stage.require(repository.holds(commit, start), "reuse", () => `${what}, does not descend from ${start}`);
   ledger.takenOver.add(finished.sessionId);
 }

@@ -1,12 +1,12 @@
-// Whose time is up: measured by the loop's own clock, not by the one on the wall, which may be set. While an attempt is
-// paused, or waits for a person or its provider, its clock stands still.
+// Checks timeouts by the loop's clock, because the wall clock may be set. An attempt's clock stops while the attempt is
+// paused, or waits for the user or its provider.
 import type { Attempt, Ledger } from "./ledger.ts";
 import { isPutOff } from "./provider-checks.ts";
 import type { Stage } from "../stage.ts";
 import type { StoredEvent } from "../../../src/schema/event.ts";
 import type { Run } from "../../../src/schema/run.ts";
 
-/** A clock that was set tells nothing of the moment of a decision; and between it and the disk a write may be slow. */
+/** Tolerance after a clock change: the time of a decision is then unknown, and its write may be slow. */
 const SLACK_MS = 9000;
 
 export function checkTime(stage: Stage, ledger: Ledger, before: Run, event: StoredEvent): void {
@@ -40,7 +40,7 @@ export function checkTime(stage: Stage, ledger: Ledger, before: Run, event: Stor
       if (event.data.taskId === null) return;
       return during(ledger, event.data.taskId, (attempt) => (attempt.putOff = false), now);
     case "orchestrator:clockJumped":
-      // A wait is so long as it was promised, by whatever clock.
+      // A clock change does not shorten or extend a wait.
       for (const [taskId, at] of ledger.notBefore) ledger.notBefore.set(taskId, at + event.data.byMs);
       for (const attempt of ledger.active.values()) attempt.unsure ||= attempt.runsSince === null;
       return;
@@ -54,7 +54,7 @@ export function checkTime(stage: Stage, ledger: Ledger, before: Run, event: Stor
 const momentOf = ({ clock, loop }: Stage, { timestamp }: StoredEvent): number =>
   clock.wasSet ? loop.now : clock.virtual(timestamp);
 
-/** Stops the clock, makes the change, and starts it again if nothing holds it. */
+/** Stops the attempt's clock, applies the change, and restarts the clock if nothing blocks it. */
 function during(ledger: Ledger, taskId: string, change: (attempt: Attempt) => void, now: number): void {
   const attempt = ledger.active.get(taskId);
   if (!attempt || attempt.startedAt === null) return;
@@ -65,24 +65,24 @@ function during(ledger: Ledger, taskId: string, change: (attempt: Attempt) => vo
 
 type Timeout = StoredEvent & { type: "worker:timeout" };
 
-/** Did it really have all of its time? */
+/** A worker may time out only after its full time. */
 function checkTimeout(stage: Stage, ledger: Ledger, before: Run, event: Timeout, now: number): void {
   const attempt = ledger.active.get(event.data.taskId);
   if (event.data.code !== "worker_timeout" || !attempt || attempt.startedAt === null || attempt.unsure) return;
   const ran = attempt.ranMs + (attempt.runsSince === null ? 0 : now - attempt.runsSince);
   const { workerTimeout } = before.template.config;
-  // Neither clock tells when a write was decided that landed late.
+  // Neither clock records when a late write was decided.
   if (stage.clock.wasSet && stage.counts.has("late writes before a restart")) return;
   const slack = stage.clock.wasSet ? SLACK_MS : 0;
   stage.require(ran >= workerTimeout - slack, "time", () => `${attempt.sessionId} had ${ran} of ${workerTimeout} ms`);
   stage.count("timeouts checked");
 }
 
-/** Whoever could have noticed that the clock was set is gone. */
+/** The engine that could have detected the clock change has crashed. */
 export function clockWasSetUnseen(ledgers: Iterable<Ledger>): void {
   for (const { active } of ledgers) for (const attempt of active.values()) attempt.unsure = true;
 }
 
 export function stopClocks(stage: Stage, ledger: Ledger): void {
-  if (ledger.active.size > 0) stage.fail("I13", `${ledger.active.size} attempts are open after the end`);
+  if (ledger.active.size > 0) stage.fail("I13", `${ledger.active.size} attempts are open after the run has ended`);
 }

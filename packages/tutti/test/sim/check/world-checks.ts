@@ -1,4 +1,4 @@
-// What is alive on the machine, held against the log.
+// Compares the processes on the machine with the log.
 import { capOf, type Checked } from "./log-checks.ts";
 import { workerOf } from "../../../src/run/lookup.ts";
 
@@ -11,7 +11,7 @@ export function checkWorld({ stage, machine, ledgers, serverCap }: Checked): voi
     stage.require(!seen.has(sessionId), "I2", () => `${sessionId} runs twice`);
     seen.add(sessionId);
     stage.require(ledger?.sessions.has(sessionId) === true, "I3", () => `${sessionId} runs and is not in the log`);
-    // A session whose attempt has ended may take a moment to go; it no longer counts.
+    // A session may outlive its attempt for a moment. It no longer uses a slot.
     const open = spec.taskId !== null && ledger?.active.get(spec.taskId)?.sessionId === sessionId;
     if (open) perRun.set(spec.runId, (perRun.get(spec.runId) ?? 0) + 1);
   }
@@ -24,10 +24,10 @@ export function checkWorld({ stage, machine, ledgers, serverCap }: Checked): voi
   stage.require(all <= serverCap, "I2", () => `${all} workers are alive on a server for ${serverCap}`);
 }
 
-/** How long after a pause an agent may go on that nobody has asked to stop; the engine must have been there all the time. */
+/** How long an agent may continue after a pause without an interrupt, while the engine runs. */
 const UNHEARD_MS = 20_000;
 
-/** A pause reaches every session that has an open turn. */
+/** A pause interrupts every session with an open turn. */
 export function checkPausesAreHeard({ stage, machine, ledgers }: Checked, engineSince: number): void {
   const oddTimes = stage.clock.wasSet || stage.counts.has("sleeps of the machine");
   if (oddTimes || stage.loop.now - engineSince < UNHEARD_MS) return;
@@ -41,10 +41,10 @@ export function checkPausesAreHeard({ stage, machine, ledgers }: Checked, engine
   }
 }
 
-/** When everything is over nothing is left. */
+/** After all runs have ended, no process and no workspace is left. */
 export function checkNothingLeft({ stage, machine, repository }: Checked): void {
   const [process] = machine.living();
   stage.require(!process, "I13", () => `${process?.spec.sessionId} is still alive`);
   const [folder] = repository.folders.values();
-  stage.require(!folder, "I13", () => `${folder?.path} is still there`);
+  stage.require(!folder, "I13", () => `${folder?.path} still exists`);
 }
