@@ -1,4 +1,4 @@
-// The engine's whole process tree is killed at random moments, again and again; nothing may be lost and nothing done twice.
+// Kills the engine's whole process tree at random moments. Nothing may be lost or done twice.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,7 +10,7 @@ import { fold } from "../../src/run/apply.ts";
 const KILLS = Number(process.env["TUTTI_TEST_KILLS"] ?? 10);
 const SEED = Number(process.env["TUTTI_TEST_SEED"] ?? Date.now() % 1_000_000);
 
-/** Twelve tasks: six at once, four that need two of them each, two that need those. */
+/** Twelve tasks: six independent ones, four that each depend on two of them, and two that depend on those. */
 function plan(random: () => number) {
   const ms = () => 100 + Math.floor(random() * 900);
   const first = Array.from({ length: 6 }, (_, i) => ({ id: `first_${i}`, ms: ms() }));
@@ -32,7 +32,7 @@ describe(`an engine killed ${KILLS} times (seed ${SEED})`, () => {
   afterEach(() => lab.tearDown());
 
   it(
-    "accepts every task exactly once, starts no attempt twice, adopts what lives, and leaves nothing behind",
+    "accepts every task exactly once, starts no attempt twice, adopts living sessions, and leaves nothing behind",
     { timeout: 600_000 + KILLS * 15_000 },
     async () => {
       const random = randomFrom(SEED);
@@ -60,7 +60,7 @@ describe(`an engine killed ${KILLS} times (seed ${SEED})`, () => {
           const log = existsSync(join(lab.data, "tutti.db")) ? lab.events() : [];
           id = log[0]?.run ?? undefined;
           if (living) adopted += livingWorkers(ledger);
-          // Killed before the run was on disk: there is nothing to go on with, and the person starts it again.
+          // Killed before the run was on disk: there is no run to resume, so it is started again.
           if (id !== undefined) args = ["--json", "attach", id, "--yes", ...agentEnv];
         }
         const { last } = await lab.json(args.slice(1));
@@ -90,11 +90,11 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It was faster.
+    // The process has already exited.
   }
 }
 
-/** Workers that had begun and not ended when the engine was dead: these must go on by themselves. */
+/** Counts workers that had started but not ended when the engine was killed. They must continue by themselves. */
 function livingWorkers(ledger: string): number {
   if (!existsSync(ledger)) return 0;
   const lines = readFileSync(ledger, "utf8")
@@ -117,7 +117,7 @@ function checkLog(lab: Lab, id: string): void {
   expect(fold(null, log)).toMatchObject({ status: "completed", released: true });
 }
 
-/** Each attempt began once. Since sessions outlive the engine, an attempt that began also ended, and was the only one. */
+/** Each attempt starts once. Sessions outlive the engine, so no task needs a second attempt. */
 function checkLedger(ledger: string): void {
   const lines = readFileSync(ledger, "utf8")
     .trim()

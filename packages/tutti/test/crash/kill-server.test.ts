@@ -1,4 +1,4 @@
-// A server that is killed in the middle of its work has kept everything that it had answered, also what belongs to no run.
+// A server that is killed keeps everything that it has acknowledged, including data that belongs to no run.
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -13,13 +13,13 @@ afterEach(() => lab.tearDown());
 async function serve(): Promise<{ child: ChildProcess; call: (path: string, body?: object) => Promise<unknown> }> {
   const child = lab.start(["serve", "--port", "0"]);
   const address = await new Promise<URL>((resolve, reject) => {
-    let shown = "";
+    let output = "";
     child.stdout!.on("data", (text: Buffer) => {
-      shown += text.toString("utf8");
-      const found = /listening on (\S+)/.exec(shown);
+      output += text.toString("utf8");
+      const found = /listening on (\S+)/.exec(output);
       if (found) resolve(new URL(found[1]!));
     });
-    child.on("close", () => reject(new Error(shown)));
+    child.on("close", () => reject(new Error(output)));
   });
   const headers = { authorization: `Bearer ${address.searchParams.get("token")}`, "content-type": "application/json" };
   const call = async (path: string, body?: object): Promise<unknown> => {
@@ -29,14 +29,14 @@ async function serve(): Promise<{ child: ChildProcess; call: (path: string, body
   return { child, call };
 }
 
-it("keeps sub-sessions and what it told of templates through SIGKILL (E32, D4-520)", async () => {
+it("a server keeps sub-sessions and template events after SIGKILL (E32, D4-520)", async () => {
   const first = await serve();
   const registered = await first.call("/register", { childSessionId: "child", parentSessionId: "parent" });
   first.child.kill("SIGKILL");
   await once(first.child, "close");
   const next = await serve();
   const kept = (await next.call("/parent/parent")) as { status: string }[];
-  // It may have been looked at since then, and nobody knows its parent.
+  // The monitor may have run since then and found no parent.
   expect(kept).toMatchObject([{ ...(registered as object), status: expect.stringMatching(/active|orphaned/) }]);
   await expect
     .poll(async () => ((await next.call("/parent/parent")) as { status: string }[])[0]!.status)

@@ -1,13 +1,13 @@
-// The tests that cite a row of the requirements, read from their titles: `(D4-109, D4-113/E12)`, `(D4-204..D4-209)`.
+// Finds the tests that cite a row of the requirements in their titles: `(D4-109, D4-113/E12)`, `(D4-204..D4-209)`.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** One row in the title of a test or of a `describe`. */
+/** One row in the title of a test or `describe`. */
 export interface Citation {
   readonly row: string;
   /** Path below the folder that was read. */
   readonly file: string;
-  /** The row as the title spells it: `D4-205`, or the range that holds it. Full names of tests contain it. */
+  /** The row as spelled in the title: `D4-205`, or the range that contains it. Full test names contain it. */
   readonly spelling: string;
 }
 

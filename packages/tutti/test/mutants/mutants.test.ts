@@ -1,4 +1,4 @@
-// The table of mutants holds; `npm run mutants` shows that the tests notice them.
+// Checks the table of mutants. `npm run mutants` shows that the tests detect them.
 import { readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { describe, expect, it } from "vitest";
@@ -19,7 +19,7 @@ describe("the table of mutants", () => {
   });
 
   it("has a change for every row that a test cites, and for no other", () => {
-    // The tests of the real agent programs run apart, on programs that are not ours to change.
+    // The tests of real agent programs run separately, on programs that Tutti does not own.
     const cited = readCitations(TESTS).filter(({ file }) => !file.startsWith("agents/"));
     const rows = new Set(MUTANTS.flatMap((mutant) => mutant.rows));
     expect([...rows].toSorted()).toEqual([...new Set(cited.map(({ row }) => row))].toSorted());

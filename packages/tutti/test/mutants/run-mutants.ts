@@ -1,5 +1,5 @@
-// `npm run mutants`: breaks rows of the requirements in a copy of the repository and expects the tests that cite them to
-// fail. A mutant survives when they all pass; then the citation is wrong, or the test is too weak.
+// `npm run mutants`: breaks rows of the requirements in a copy of the repository and expects the tests that cite them
+// to fail. A mutant survives if they all pass; then the citation is wrong or the test is too weak.
 //
 //   npm run mutants                      60 rows, chosen by a seed that is printed
 //   npm run mutants -- --seed 7 --rows 200
@@ -22,7 +22,7 @@ import { MUTANTS } from "./table.ts";
 
 const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
 const TESTS = "packages/tutti/test";
-/** A mutant may make a test wait for something that never comes. */
+/** A mutant may make a test wait forever. */
 const TEST_TIMEOUT_MS = 45_000;
 const HANG_MS = 600_000;
 
@@ -88,7 +88,9 @@ async function main(): Promise<number> {
   return survivors.length === 0 && killed > 0 ? 0 : 1;
 }
 
-/** Rows to break: with --row or --all each with all its mutants, otherwise a sample with one mutant each. */
+/**
+ * Selects the rows to break: with --row or --all each with all its mutants, otherwise a sample with one mutant each.
+ */
 function chooseTrials(): Trial[] {
   const byRow = new Map<string, Mutant[]>();
   for (const mutant of MUTANTS) for (const row of mutant.rows) byRow.set(row, [...(byRow.get(row) ?? []), mutant]);
@@ -105,7 +107,7 @@ function chooseTrials(): Trial[] {
   return [...rowsOf].map(([mutant, rows]) => ({ mutant, rows }));
 }
 
-/** Applies the mutant in `tree` and returns a sentence for each of its rows that no test noticed. */
+/** Applies the mutant in `tree` and returns a sentence for each of its rows that no test detected. */
 async function survivingRows(tree: string, { mutant, rows }: Trial): Promise<string[]> {
   const file = join(tree, "packages", mutant.file);
   const original = readFileSync(file, "utf8");
@@ -126,7 +128,7 @@ async function survivingRows(tree: string, { mutant, rows }: Trial): Promise<str
   }
 }
 
-/** Rows whose tests fail or do not run even without a mutant. */
+/** Returns a sentence for each row whose tests fail or do not run without a mutant. */
 function unfitRows(report: Report, rows: string[]): string[] {
   const broken = report.testResults.flatMap(({ message, assertionResults }) =>
     message && assertionResults.length === 0 ? [oneLine(message)] : [],
@@ -150,14 +152,14 @@ async function runCiting(tree: string, rows: string[], limits: string[] = []): P
   const args = [vitest, "run", ...files, "-t", pattern, ...limits, "--reporter=json", `--outputFile=${output}`];
   const text = await new Promise<string>((resolve) => {
     const child = spawn(process.execPath, args, { cwd: tree, stdio: ["ignore", "pipe", "pipe"], detached: true });
-    let said = "";
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (said += chunk));
-    // A mutant may also make a process of Vitest loop for ever, which no limit of a test ends.
+    let printed = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (printed += chunk));
+    // A mutant may make a Vitest process loop forever, which no test timeout ends.
     const hang = setTimeout(() => killGroup(child.pid!), HANG_MS);
     child.once("close", () => {
       clearTimeout(hang);
       killGroup(child.pid!);
-      resolve(said);
+      resolve(printed);
     });
   });
   try {
@@ -167,12 +169,11 @@ async function runCiting(tree: string, rows: string[], limits: string[] = []): P
   }
 }
 
-/** Ends what is left of a process group. */
 function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // Nothing was left.
+    // The process group has already ended.
   }
 }
 
@@ -187,7 +188,7 @@ function testsOf(report: Report, wanted: "passed" | "failed"): string[] {
     .map(({ fullName }) => fullName);
 }
 
-/** Copies the files that git would commit. Workspace packages in the copy's `node_modules` are the copied ones. */
+/** Copies the files that git would commit. The workspace packages in the copy's `node_modules` link to the copies. */
 function copyTree(name: string): string {
   const tree = join(scratch, name);
   const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: ROOT });

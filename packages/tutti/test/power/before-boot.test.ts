@@ -1,4 +1,4 @@
-// What was not synced is not trusted once the machine was started anew: nobody can say which part of it is missing.
+// Files that were not synced are not trusted after a reboot, because any part of them may be missing.
 import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -7,14 +7,14 @@ import { git, laboratory, RUN } from "../workspace/laboratory.ts";
 import { bootId } from "../../src/durable-file.ts";
 import { pathName } from "../../src/schema/ids.ts";
 
-/** As if the file had been written before the machine was started. */
+/** Makes the file look as if it was written before the last boot. */
 function setBack(file: string): void {
   const text = readFileSync(file, "utf8");
   expect(text).toContain(bootId());
   writeFileSync(file, text.replaceAll(bootId(), "00000000-0000-0000-0000-000000000000"));
 }
 
-describe("a session that began before the machine was started", () => {
+describe("a session from before the last boot", () => {
   let lab: SessionLab;
   beforeEach(() => {
     lab = new SessionLab();
@@ -25,7 +25,7 @@ describe("a session that began before the machine was started", () => {
   const folderOf = ({ runId, sessionId }: ReturnType<typeof worker>) =>
     join(lab.folder, "sessions", runId, pathName(sessionId));
 
-  it("is lost, whatever its folder says of a turn that ended", async () => {
+  it("is lost, even if its folder records a completed turn", async () => {
     const spec = worker();
     const session = lab.host.open(spec);
     expect((await oneTurn(session)).at(-1)).toMatchObject({ type: "turnOver" });
@@ -38,7 +38,7 @@ describe("a session that began before the machine was started", () => {
     ]);
   });
 
-  it("is not started again when only its description is left, and can be ended at once", async () => {
+  it("is not started again if only its spec is left, and can be ended at once", async () => {
     const spec = worker();
     const session = lab.host.open(spec);
     await oneTurn(session);
@@ -54,7 +54,7 @@ describe("a session that began before the machine was started", () => {
     expect(existsSync(join(folder, "end.json"))).toBe(true);
   });
 
-  it("can still be read by people where its journal is in pieces", async () => {
+  it("still has a readable transcript if its journal is damaged", async () => {
     const spec = worker();
     const session = lab.host.open(spec);
     await oneTurn(session);
@@ -68,11 +68,11 @@ describe("a session that began before the machine was started", () => {
   });
 });
 
-describe("an object in the repository that a power cut left in pieces", () => {
+describe("a git object that a power cut has truncated", () => {
   it.each([
     ["empty", 0],
     ["cut", 12],
-  ])("and %s does not become part of later work with the same content", async (_, length) => {
+  ])("(%s) does not become part of later work with the same content", async (_, length) => {
     const { workspaces, repo, head, top } = laboratory();
     const key = { runId: RUN, name: "task", attempt: 1 };
     const { path } = await workspaces.prepare(repo, key, head);
@@ -92,10 +92,10 @@ describe("an object in the repository that a power cut left in pieces", () => {
   });
 });
 
-describe("a workspace that was made before the machine was started", () => {
+describe("a workspace from before the last boot", () => {
   const key = { runId: RUN, name: "task", attempt: 1 };
 
-  it("is made anew, since any of its files may be empty, and what was in it stays reachable", async () => {
+  it("is recreated, because any of its files may be empty, and its content stays reachable", async () => {
     const { workspaces, repo, folder, head } = laboratory();
     const { path } = await workspaces.prepare(repo, key, head);
     writeFileSync(join(path, "a.txt"), "");
@@ -108,7 +108,7 @@ describe("a workspace that was made before the machine was started", () => {
     await workspaces.release(repo, RUN);
   });
 
-  it("is used as it is when it is of today", async () => {
+  it("is reused if it is from the current boot", async () => {
     const { workspaces, repo, head } = laboratory();
     const { path } = await workspaces.prepare(repo, key, head);
     writeFileSync(join(path, "work.txt"), "work\n");

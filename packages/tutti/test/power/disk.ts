@@ -1,30 +1,30 @@
-// A disk under a cache that a power cut empties. It is given every operation in order and can say at any moment what may
-// be found after the power has gone.
+// A disk below a cache that a power cut empties. It applies every operation in order and can return, at any moment, a
+// state that may be found after a power cut.
 //
 // Invariants
-// 1. The bytes of a file are safe once that file was synced; the names in a folder, once that folder was synced. Syncing
-//    a file says nothing about its name, and nothing about the folder above a new folder. This is all that POSIX
-//    promises. Real file systems keep more, each of them something else.
-// 2. Of what was not synced anything may survive: each file's bytes on their own, each name on its own. Only the changes
-//    of one name come in their order, and a rename happens as a whole or not at all.
-// 3. The second model, `journal`, is what ext4 and its like do with names: all changes of all folders are in one journal
-//    that is kept in order, and any sync writes it up to this moment. Bytes are treated as before.
+// 1. The bytes of a file are safe once that file was synced; the names in a folder, once that folder was synced.
+//    Syncing a file does not sync its name, nor the folder above a new folder. POSIX guarantees no more. Real file
+//    systems do, each in its own way.
+// 2. Any part of the unsynced changes may survive: the bytes of each file and each name independently. Only the changes
+//    of one name keep their order, and a rename is atomic.
+// 3. The second model, `journal`, is that of ext4 and similar file systems: the name changes of all folders form one
+//    ordered journal, and any sync writes it up to that moment. Bytes behave as before.
 import { basename, dirname } from "node:path";
 import type { Operation } from "./operation.ts";
 
 export type Model = "strict" | "journal";
 
-/** What becomes of that which was not synced. */
+/** Decides the fate of unsynced changes. */
 export interface Luck {
-  /** How many of so many changes, which follow each other, survive. */
+  /** Number of `count` consecutive name changes that survive. */
   names(count: number): number;
-  /** What survives of the bytes: `none` and `all` of the writes since the last sync, or any of the blocks. */
+  /** Unsynced bytes that survive: `none`, `all`, or the selected blocks. */
   bytes(): "none" | "all" | ((block: number) => boolean);
 }
 
 interface NameChange {
   order: number;
-  /** Null: the name goes. */
+  /** Null removes the name. */
   names: Map<string, Node | null>;
 }
 
@@ -49,7 +49,6 @@ interface Link {
 
 type Node = Folder | File | Link;
 
-/** What is found at a path below the folder. */
 export type Found = { kind: "folder" } | { kind: "file"; mode: number; bytes: Buffer } | Link;
 
 const BLOCK = 512;
@@ -60,7 +59,7 @@ export class Disk {
   #order = 0;
   #lastSync = 0;
 
-  /** Everything that is there at the beginning is safe. */
+  /** The initial content is safe. */
   constructor(top: string, content: ReadonlyMap<string, Found>) {
     this.#top = top;
     for (const [path, found] of content) {
@@ -115,7 +114,7 @@ export class Disk {
     }
   }
 
-  /** Everything as the programs see it. */
+  /** The content as programs see it. */
   get live(): Map<string, Found> {
     return list(
       this.#top,
@@ -125,9 +124,9 @@ export class Disk {
     );
   }
 
-  /** Everything as it may be found when the power comes back. */
+  /** Returns the content that may be found after a power cut. */
   afterLoss(model: Model, luck: Luck): Map<string, Found> {
-    // In a journal one number says for all folders how much is kept.
+    // In a journal, one number decides for all folders how much survives.
     const kept = this.#lastSync + luck.names(this.#order - this.#lastSync);
     const names = (folder: Folder): Map<string, Node> => {
       const found = new Map(folder.safe);
@@ -181,19 +180,19 @@ export class Disk {
 
   #mustFind(path: string): Node {
     const node = this.#find(path);
-    if (node === null) throw new Error(`the record changes ${path}, which nobody has made`);
+    if (node === null) throw new Error(`the record changes ${path}, which does not exist`);
     return node;
   }
 
   #file(path: string): File {
     const node = this.#mustFind(path);
-    if (node.kind !== "file") throw new Error(`${path} is no file`);
+    if (node.kind !== "file") throw new Error(`${path} is not a file`);
     return node;
   }
 
   #folder(path: string): Folder {
     const node = this.#mustFind(path);
-    if (node.kind !== "folder") throw new Error(`${path} is no folder`);
+    if (node.kind !== "folder") throw new Error(`${path} is not a folder`);
     return node;
   }
 }
@@ -208,7 +207,7 @@ function put(names: Map<string, Node>, change: NameChange): void {
   }
 }
 
-/** Changes that have a name in common, directly or through others, are one chain. */
+/** Changes that share a name, directly or through others, form one chain. */
 function chains(changes: readonly NameChange[]): NameChange[][] {
   const chainOf = new Map<string, NameChange[]>();
   for (const change of changes) {
@@ -232,7 +231,7 @@ function resized(old: Buffer, length: number): Buffer {
   return next;
 }
 
-/** A block that did not reach the disk holds what was there before, and nothing if there was nothing. */
+/** A block that did not reach the disk keeps its previous content, or is missing if there was none. */
 function bytesAfterLoss({ safe, now }: File, fate: ReturnType<Luck["bytes"]>): Buffer {
   if (now === safe || fate === "none") return safe;
   if (fate === "all") return now;
@@ -254,11 +253,11 @@ function list(
   const all = new Map<string, Found>();
   const walk = (path: string, folder: Folder): void => {
     for (const [name, node] of names(folder)) {
-      const own = `${path}/${name}`;
+      const inner = `${path}/${name}`;
       if (node.kind === "folder") {
-        all.set(own, { kind: "folder" });
-        walk(own, node);
-      } else all.set(own, node.kind === "file" ? { kind: "file", mode: node.mode, bytes: bytes(node) } : node);
+        all.set(inner, { kind: "folder" });
+        walk(inner, node);
+      } else all.set(inner, node.kind === "file" ? { kind: "file", mode: node.mode, bytes: bytes(node) } : node);
     }
   };
   walk(top, root);

@@ -1,4 +1,4 @@
-// A folder as data, and data as a folder.
+// Reads a folder into a map, and writes a map to a folder.
 import {
   chmodSync,
   lstatSync,
@@ -27,7 +27,7 @@ export function readTree(top: string): Map<string, Found> {
   return found;
 }
 
-/** Makes the folder hold this and nothing else. */
+/** Replaces the content of the folder. */
 export function writeTree(top: string, tree: ReadonlyMap<string, Found>): void {
   for (const name of readdirSync(top)) rmSync(join(top, name), { recursive: true, force: true });
   for (const [path, found] of tree) {

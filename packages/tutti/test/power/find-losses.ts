@@ -1,5 +1,5 @@
-// What is wrong with a data folder and a repository after a power cut: whatever somebody had been told before must be
-// there, and everything that is there must open.
+// Finds damage to a data folder and a repository after a power cut: everything published before must exist, and every
+// remaining file must be readable.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -12,17 +12,17 @@ import { readEnd, readKeeper } from "../../src/session/session-folder.ts";
 import { createSecrets } from "../../src/session/find-secrets.ts";
 import { Transcript } from "../../src/session/transcript.ts";
 
-/** The events that `--json` had told by then. */
+/** Returns the events that `--json` had printed by then. */
 export function toldEvents(operations: readonly Operation[]): JsonLine[] {
   const text = operations.flatMap((operation) => (operation.type === "said" ? [operation.text] : [])).join("");
   const lines = text.split("\n").filter((line) => line !== "");
   return lines.map((line) => JSON.parse(line) as JsonLine).filter((line) => line.seq !== undefined);
 }
 
-export function findLosses(lab: Lab, told: readonly JsonLine[]): string[] {
+export function findLosses(lab: Lab, published: readonly JsonLine[]): string[] {
   return [
-    ...attempt("the log does not open", () => lossesOfLog(lab, told)),
-    ...attempt("git fails", () => lossesOfGit(lab, told)),
+    ...attempt("the log does not open", () => lossesOfLog(lab, published)),
+    ...attempt("git fails", () => lossesOfGit(lab, published)),
     ...attempt("the session folders cannot be read", () => lossesOfSessions(lab)),
   ];
 }
@@ -35,38 +35,38 @@ function attempt(sentence: string, look: () => string[]): string[] {
   }
 }
 
-function lossesOfLog(lab: Lab, told: readonly JsonLine[]): string[] {
+function lossesOfLog(lab: Lab, published: readonly JsonLine[]): string[] {
   const log = existsSync(join(lab.data, "tutti.db")) ? lab.events() : [];
   const found = new Map(log.map((event) => [event.seq, event]));
-  const lost = told.filter((line) => !isSame(line, found.get(line.seq!)));
+  const lost = published.filter((line) => !isSame(line, found.get(line.seq!)));
   const problems = readSummaries(lab.data).flatMap(({ id }) => replayLog(lab.data, id).problems);
   return [
-    ...lost.map(({ seq, type }) => `the event ${seq} (${type}) was told and is lost`),
+    ...lost.map(({ seq, type }) => `the event ${seq} (${type}) was published and is lost`),
     ...problems.map((problem) => `the log does not fold: ${JSON.stringify(problem)}`),
   ];
 }
 
-const isSame = (told: JsonLine, found: StoredEvent | undefined): boolean =>
-  found !== undefined && found.type === told.type && JSON.stringify(found.data) === JSON.stringify(told.data);
+const isSame = (published: JsonLine, found: StoredEvent | undefined): boolean =>
+  found !== undefined && found.type === published.type && JSON.stringify(found.data) === JSON.stringify(published.data);
 
-function lossesOfGit(lab: Lab, told: readonly JsonLine[]): string[] {
+function lossesOfGit(lab: Lab, published: readonly JsonLine[]): string[] {
   const named = new Map<string, string>();
-  for (const { type, data } of told) for (const hash of hashesIn(data)) named.set(hash, type!);
-  // Asked for one by one only to say which it is.
+  for (const { type, data } of published) for (const hash of hashesIn(data)) named.set(hash, type!);
+  // Checks the commits one by one only to name the damaged one.
   const isSound = damageOf(lab, [...named.keys()]) === null;
   const damaged = [...named].flatMap(([hash, type]) => {
     const damage = isSound ? null : damageOf(lab, [hash]);
-    return damage === null ? [] : [`the commit ${hash} of a told ${type} is not whole: ${damage}`];
+    return damage === null ? [] : [`the commit ${hash} of a published ${type} is damaged: ${damage}`];
   });
   const { stdout, stderr } = git(lab, ["for-each-ref", "--format=%(refname) %(objectname)"]);
   const refs = new Map(stdout.split("\n").map((line) => line.split(" ") as [string, string]));
-  const wrong = [...promisedRefs(told)].flatMap(([ref, commit]) =>
-    isAncestor(lab, commit, refs.get(ref)) ? [] : [`${ref} does not hold ${commit}, which was told`],
+  const wrong = [...promisedRefs(published)].flatMap(([ref, commit]) =>
+    isAncestor(lab, commit, refs.get(ref)) ? [] : [`${ref} does not contain ${commit}, which was published`],
   );
-  return [...damaged, ...wrong, ...(stderr === "" ? [] : [`git complains of a ref: ${stderr.trim()}`])];
+  return [...damaged, ...wrong, ...(stderr === "" ? [] : [`git reports a broken ref: ${stderr.trim()}`])];
 }
 
-/** Every object behind the commits is read, blobs included; a missing or damaged one ends the command. */
+/** Reads every object behind the commits, including blobs. A missing or damaged one makes the command fail. */
 function damageOf(lab: Lab, hashes: string[]): string | null {
   if (hashes.length === 0) return null;
   const objects = git(lab, ["rev-list", "--objects", "--no-object-names", ...hashes, "--"]);
@@ -79,11 +79,11 @@ function hashesIn(value: unknown): string[] {
   return value !== null && typeof value === "object" ? Object.values(value).flatMap(hashesIn) : [];
 }
 
-/** Where the work of completed tasks and the run's result must be found. */
-function promisedRefs(told: readonly JsonLine[]): Map<string, string> {
+/** The refs that must contain the work of completed tasks and the run's result. */
+function promisedRefs(published: readonly JsonLine[]): Map<string, string> {
   const refs = new Map<string, string>();
   const attempts = new Map<string, number>();
-  for (const { run, type, data } of told as StoredEvent[]) {
+  for (const { run, type, data } of published as StoredEvent[]) {
     if (type === "worker:spawning") attempts.set(data.taskId, data.attempt);
     if (type === "worker:completed") refs.set(attemptRef(run!, data.taskId, attempts.get(data.taskId)!), data.commit);
     if (type === "workspace:merged" || type === "orchestrator:aggregated" || type === "orchestrator:verified")

@@ -1,16 +1,16 @@
-// What becomes of everything that was not synced, from the worst that is simple to whatever a seed says.
+// Rules for the fate of unsynced changes, from simple worst cases to random ones.
 import type { Luck } from "./disk.ts";
 
-/** Nothing that was not synced is there. */
+/** No unsynced change survives. */
 const nothing: Luck = { names: () => 0, bytes: () => "none" };
-/** Every name is there and no byte behind it: the way a file is found empty after a power cut. */
+/** Every name survives but no bytes: files are found empty. */
 const names: Luck = { names: (count) => count, bytes: () => "none" };
-/** Every byte reached the disk and no name did. */
+/** All bytes survive but no names. */
 const bytes: Luck = { names: () => 0, bytes: () => "all" };
 
 export const SIMPLE: Record<string, Luck> = { nothing, names, bytes };
 
-/** Each thing on its own: lost, kept, or in part. */
+/** Each change is lost, kept or truncated independently. */
 export function randomLuck(random: () => number): Luck {
   return {
     names: (count) => Math.floor(random() * (count + 1)),
@@ -18,7 +18,7 @@ export function randomLuck(random: () => number): Luck {
       const fate = random();
       if (fate < 0.3) return "none";
       if (fate < 0.6) return "all";
-      // Half of these lose the end, half of them any block.
+      // Half of these lose the end, the others random blocks.
       if (fate >= 0.8) return () => random() < 0.5;
       const until = Math.floor(random() * 24);
       return (block) => block < until;
@@ -26,7 +26,7 @@ export function randomLuck(random: () => number): Luck {
   };
 }
 
-/** Small, repeatable, and good enough to choose moments. */
+/** Mulberry32: small and reproducible. */
 export function dice(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

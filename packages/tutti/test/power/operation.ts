@@ -1,10 +1,10 @@
-// What programs did to the files below one folder, in the order in which it happened, and what they said meanwhile.
+// Records the file operations of programs below one folder in order, and their output in between.
 
 export type Operation =
   | { type: "makeFile"; path: string; mode: number }
   | { type: "makeFolder"; path: string }
   | { type: "makeLink"; path: string; target: string }
-  /** `at` null: at the end. */
+  /** A null `at` appends. */
   | { type: "write"; path: string; at: number | null; bytes: Buffer }
   | { type: "copy"; from: string; start: number; path: string; length: number }
   | { type: "truncate"; path: string; length: number }
@@ -12,5 +12,5 @@ export type Operation =
   | { type: "link"; path: string; to: string }
   | { type: "remove"; path: string }
   | { type: "sync"; path: string }
-  /** What the first process wrote to its standard output: from here on somebody knows it. */
+  /** Output of the first process. From here on the reader relies on it. */
   | { type: "said"; text: string };

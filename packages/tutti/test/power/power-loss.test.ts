@@ -1,6 +1,6 @@
-// A real run is recorded with everything that it does to files; then the power goes at one moment after another, each
-// time with another part of what was not synced. Whatever had been told by then must be there, everything must open, and
-// the run must reach its end. A process that is killed cannot show this: its writes are in the system's memory.
+// Records all file operations of a real run, then cuts the power at one moment after another, each time with another
+// part of the unsynced changes. All published events must survive, every file must be readable, and the run must end.
+// Killing a process cannot show this, because its writes stay in the page cache.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,27 +14,27 @@ import type { Moment, RecordedRun } from "./recorded-run.ts";
 import { findStrace, withStrace } from "./strace.ts";
 import { Lab, type JsonLine } from "../lab/lab.ts";
 
-/** How many states are looked at; every so many of them is also gone on from. */
+/** Number of states to check. The run is resumed from one in `GO_ON_EVERY` of them. */
 const STATES = Number(process.env["TUTTI_TEST_POWER"] ?? 24);
 const GO_ON_EVERY = 12;
 const SEED = Number(process.env["TUTTI_TEST_SEED"] ?? 1);
 const PROMISING = fileURLToPath(new URL("./promising-process.ts", import.meta.url));
 
-/** Some of the moments just after something was told, and any others. */
+/** Half of the moments follow an output directly; the others are random. */
 function chooseMoments(run: RecordedRun, count: number): Moment[] {
   const random = dice(SEED);
   const telling = tellingMoments(run.operations);
   const anywhere = () => 1 + Math.floor(random() * run.operations.length);
-  const told = () => telling[Math.floor(random() * telling.length)]!;
+  const afterOutput = () => telling[Math.floor(random() * telling.length)]!;
   const lucks = Object.values(SIMPLE);
   return Array.from({ length: count }, (_, i) => ({
-    at: i % 2 === 0 ? told() : anywhere(),
+    at: i % 2 === 0 ? afterOutput() : anywhere(),
     model: i % 3 === 2 ? "journal" : "strict",
     luck: lucks[i % 4] ?? randomLuck(random),
   }));
 }
 
-/** The losses that are found when the power goes at the moments at which most can be lost. */
+/** Returns the losses after a power cut at the moments where most can be lost. */
 function lossesWithout(run: RecordedRun, forgotten: (path: string) => boolean): string[] {
   const faulty = withoutSyncs(run, forgotten);
   const telling = tellingMoments(faulty.operations);
@@ -43,7 +43,7 @@ function lossesWithout(run: RecordedRun, forgotten: (path: string) => boolean): 
   return some.flatMap((at) => lucks.flatMap((luck) => lossesAt(faulty, { at, model: "strict", luck })));
 }
 
-describe(`a run whose power goes (${STATES} states, seed ${SEED})`, () => {
+describe(`a run during a power cut (${STATES} states, seed ${SEED})`, () => {
   let run: RecordedRun;
   beforeAll(async () => {
     if (findStrace() !== null) run = await recordRun(new Lab());
@@ -51,7 +51,7 @@ describe(`a run whose power goes (${STATES} states, seed ${SEED})`, () => {
   afterAll(() => run?.lab.tearDown());
 
   it(
-    "is recorded completely: the operations give the very files that it left",
+    "is recorded completely: its operations reproduce the files that it left",
     withStrace(async () => {
       const disk = new Disk(run.lab.folder, run.before);
       for (const operation of run.operations) disk.apply(operation);
@@ -63,7 +63,7 @@ describe(`a run whose power goes (${STATES} states, seed ${SEED})`, () => {
   );
 
   it(
-    "opens whenever it goes while the data folder is being made",
+    "opens after a power cut at any moment of the creation of its data folder",
     withStrace(async () => {
       const first = tellingMoments(run.operations)[0]!;
       for (let at = 1; at < first; at += 2)
@@ -72,7 +72,7 @@ describe(`a run whose power goes (${STATES} states, seed ${SEED})`, () => {
   );
 
   it(
-    "has lost nothing that was told, opens, and goes on to its end",
+    "loses no published event, opens, and can be resumed to its end",
     { timeout: 600_000 + STATES * 10_000 },
     withStrace(async () => {
       for (const [i, moment] of chooseMoments(run, STATES).entries()) {
@@ -84,53 +84,55 @@ describe(`a run whose power goes (${STATES} states, seed ${SEED})`, () => {
   );
 
   it(
-    "finds it when the log is not synced",
+    "loses events if the log is not synced",
     withStrace(async () => {
       const losses = lossesWithout(run, (path) => path.endsWith("tutti.db-wal"));
-      expect(losses).toContainEqual(expect.stringMatching(/^the event \d+ \(worker:completed\) was told and is lost$/));
+      expect(losses).toContainEqual(
+        expect.stringMatching(/^the event \d+ \(worker:completed\) was published and is lost$/),
+      );
     }),
   );
 
   it(
-    "finds it when no folder is synced",
+    "loses events if no folder is synced",
     withStrace(async () => {
       const folders = new Set([run.lab.folder, ...foldersOf(run)]);
       const losses = lossesWithout(run, (path) => folders.has(path));
       expect(losses).toContainEqual(
-        expect.stringMatching(/^the event \d+ \(orchestrator:created\) was told and is lost$/),
+        expect.stringMatching(/^the event \d+ \(orchestrator:created\) was published and is lost$/),
       );
     }),
   );
 
   it(
-    "finds it when git's folders of objects are not synced",
+    "loses commits if git's object folders are not synced",
     withStrace(async () => {
       const losses = lossesWithout(run, (path) => foldersOf(run).has(path) && path.includes("/.git/objects"));
-      expect(losses).toContainEqual(expect.stringMatching(/^the commit \w+ of a told \S+ is not whole/));
+      expect(losses).toContainEqual(expect.stringMatching(/^the commit \w+ of a published \S+ is damaged/));
     }),
   );
 
   it(
-    "finds it when git's objects are not synced",
+    "loses commits if git's objects are not synced",
     withStrace(async () => {
       const losses = lossesWithout(run, (path) => /\/\.git\/objects\/\w\w\/./.test(path));
-      expect(losses).toContainEqual(expect.stringMatching(/^the commit \w+ of a told \S+ is not whole/));
+      expect(losses).toContainEqual(expect.stringMatching(/^the commit \w+ of a published \S+ is damaged/));
     }),
   );
 
   it(
-    "finds it when refs are not synced",
+    "loses refs if refs are not synced",
     withStrace(async () => {
       const losses = lossesWithout(run, (path) => path.includes("/.git/refs/"));
       expect(losses).toContainEqual(
-        expect.stringMatching(/^refs\/tutti\/\w+\/one\/1 does not hold \w+, which was told$/),
+        expect.stringMatching(/^refs\/tutti\/\w+\/one\/1 does not contain \w+, which was published$/),
       );
-      expect(losses).toContainEqual(expect.stringMatching(/^git complains of a ref/));
+      expect(losses).toContainEqual(expect.stringMatching(/^git reports a broken ref/));
     }),
   );
 
   it(
-    "finds it when the files of a session are not synced",
+    "loses sessions if the files of a session are not synced",
     withStrace(async () => {
       const losses = lossesWithout(run, (path) => path.includes("/sessions/"));
       expect(losses).toContainEqual(expect.stringMatching(/^the session \S+ cannot be read: SyntaxError/));
@@ -138,7 +140,7 @@ describe(`a run whose power goes (${STATES} states, seed ${SEED})`, () => {
   );
 });
 
-describe("what is written on somebody's word outside of a run", () => {
+describe("a file that is written outside of a run", () => {
   let run: RecordedRun;
   beforeAll(async () => {
     if (findStrace() === null) return;
@@ -148,30 +150,35 @@ describe("what is written on somebody's word outside of a run", () => {
   afterAll(() => run?.lab.tearDown());
 
   it(
-    "is there, whole, when the power goes the moment after: token, trust, templates, mailbox, an agent's own commits",
+    "survives a power cut directly after its write: token, trust, templates, mailbox, an agent's own commits",
     withStrace(async () => {
       const disk = new Disk(run.lab.folder, run.before);
-      const said: string[] = [];
+      const reported: string[] = [];
       for (const [i, operation] of run.operations.entries()) {
         disk.apply(operation);
         if (operation.type !== "said") continue;
         const [, what = "", name = ""] = /^(file|commit) (.*)\n$/.exec(operation.text) ?? [];
-        said.push(what);
+        reported.push(what);
         for (const luck of [SIMPLE["nothing"]!, SIMPLE["names"]!]) {
           if (what === "file") expect(textAt(disk.afterLoss("strict", luck), name), name).toBe(textAt(disk.live, name));
           else expect(lossOfCommit(run, { at: i + 1, model: "strict", luck }, name)).toEqual([]);
         }
       }
-      expect(said.filter((what) => what === "file").length).toBeGreaterThan(8);
-      expect(said.at(-1)).toBe("commit");
+      expect(reported.filter((what) => what === "file").length).toBeGreaterThan(8);
+      expect(reported.at(-1)).toBe("commit");
     }),
   );
 });
 
 function lossOfCommit(run: RecordedRun, moment: Moment, commit: string): string[] {
   loseTheRest(run, moment);
-  const told = { seq: 1, type: "orchestrator:verified", run: "orch_aaaaaaaaaaaa", data: { head: commit } } as JsonLine;
-  return findLosses(run.lab, [told]).filter((loss) => loss.startsWith("the commit"));
+  const published = {
+    seq: 1,
+    type: "orchestrator:verified",
+    run: "orch_aaaaaaaaaaaa",
+    data: { head: commit },
+  } as JsonLine;
+  return findLosses(run.lab, [published]).filter((loss) => loss.startsWith("the commit"));
 }
 
 function textAt(tree: ReturnType<typeof readTree>, path: string): string | null {
@@ -184,10 +191,10 @@ function foldersOf(run: RecordedRun): Set<string> {
   return new Set([...made, ...[...run.before].flatMap(([path, { kind }]) => (kind === "folder" ? [path] : []))]);
 }
 
-/** A new engine takes the run up; its work must be that of the agents, byte for byte. */
+/** Resumes the run with a new engine. The result must equal the agents' work byte for byte. */
 async function goOn(lab: Lab, where: string): Promise<void> {
   const id = existsSync(join(lab.data, "tutti.db")) ? lab.events()[0]?.run : null;
-  // The power went before there was a run.
+  // The power cut came before the run was created.
   if (!id) return;
   const { last } = await lab.json(["attach", id, "--yes"]);
   expect(last, where).toMatchObject({ outcome: "success", census: { planned: 2, completed: 2 } });
@@ -198,7 +205,7 @@ async function goOn(lab: Lab, where: string): Promise<void> {
     "# Title of two",
   ]);
   expect(lab.git("ls-tree", "-r", "--name-only", `tutti/${id}`).split("\n"), where).toHaveLength(3);
-  // Files of sessions that were over before may be back, and mean nothing.
+  // Files of finished sessions may reappear and are ignored.
   const left = lab.leftovers().filter((line) => !line.startsWith("sessions/"));
   expect(left, where).toEqual([]);
 }

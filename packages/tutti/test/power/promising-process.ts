@@ -1,5 +1,5 @@
-// Run by power-loss.test.ts as a process of its own: writes everything that is written on somebody's word outside of a
-// run, and says after each what from now on can be relied upon: a file with its content, or a commit.
+// A process for power-loss.test.ts: writes every file that is written outside of a run, and prints after each write the
+// file or commit that must now survive.
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ for (const file of (await mailbox.init()).made) say("file", file);
 say("file", (await mailbox.send("developer", assignment("one"))).file);
 say("file", (await mailbox.clear("developer")).archive);
 
-// An agent that commits with a git of its own, which syncs next to nothing.
+// An agent commits with its own git, which syncs almost nothing.
 const workspaces = createGitWorkspaces({ folder: join(data, "worktrees") });
 const key = { runId: "orch_aaaaaaaaaaaa", name: "task", attempt: 1 };
 await workspaces.openBranch(repo, key.runId, head);

@@ -1,4 +1,4 @@
-// Runs a program under strace and reads from its record what it and all its descendants did to the files of a folder.
+// Runs a program under strace and extracts the file operations of its process tree below one folder.
 import { spawn } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ const CALLS = [
   "rename,renameat,renameat2,link,linkat,symlink,symlinkat",
   "unlink,unlinkat,rmdir,mkdir,mkdirat",
 ];
-/** No line of the record may be cut. */
+/** strace must not truncate any line. */
 const LONGEST = String(64 * 1024 * 1024);
 const UMASK = 0o022;
 
@@ -51,8 +51,8 @@ function readRecord(text: string, folder: string, cwd: string): Operation[] {
   for (const line of text.split("\n")) {
     const [, pid, rest] = /^(\d+) +(.*)$/s.exec(line) ?? [];
     if (pid === undefined || rest === undefined) continue;
-    // What is written to the outside is known there from the moment the call begins; everything else is done when it ends.
-    if (pid === first && rest.startsWith("write(1<")) operations.push({ type: "said", text: said(rest) });
+    // The reader knows an output from the start of the call. All other calls take effect when they end.
+    if (pid === first && rest.startsWith("write(1<")) operations.push({ type: "said", text: outputOf(rest) });
     const [unfinished] = / <unfinished \.\.\.>$/.exec(rest) ?? [];
     if (unfinished !== undefined) {
       begun.set(pid, rest.slice(0, -unfinished.length));
@@ -65,13 +65,13 @@ function readRecord(text: string, folder: string, cwd: string): Operation[] {
     for (const operation of meaning(call, cwds, cwd, inside)) {
       const paths = "to" in operation ? [operation.path, operation.to] : "path" in operation ? [operation.path] : [];
       if (paths.every(inside)) operations.push(operation);
-      else if (paths.some(inside)) throw new Error(`a file crossed the border of the folder: ${paths.join(", ")}`);
+      else if (paths.some(inside)) throw new Error(`a file was moved into or out of the folder: ${paths.join(", ")}`);
     }
   }
   return operations;
 }
 
-/** All texts of a record are in hexadecimal, so no sign in them can be mistaken for one of the record's own. */
+/** All strings in the record are hexadecimal, so they contain none of strace's own delimiters. */
 function readCall(pid: string, line: string): Call | null {
   const [, name, args, result] = /^(\w+)\((.*)\) += (-?\d+)/s.exec(line) ?? [];
   if (name === undefined || args === undefined || result === undefined) return null;
@@ -80,8 +80,8 @@ function readCall(pid: string, line: string): Call | null {
 
 const unhex = (text: string): Buffer => Buffer.from(text.replaceAll("\\x", ""), "hex");
 const quoted = (arg = ""): Buffer => unhex(/"([^"]*)"/.exec(arg)?.[1] ?? "");
-const said = (line: string): string => quoted(line).toString("utf8");
-/** The path behind a descriptor; null if it is no file, or one without a name any more. */
+const outputOf = (line: string): string => quoted(line).toString("utf8");
+/** Returns the path behind a descriptor. Null if it is not a file or the file has been deleted. */
 function pathOf(arg = ""): string | null {
   const [, hex = "", deleted] = /<([^>]*)>(\(deleted\))?/.exec(arg) ?? [];
   const path = unhex(hex).toString("utf8");
@@ -92,7 +92,7 @@ function meaning(call: Call, cwds: Map<string, string>, first: string, inside: (
   const { name, args, pid, result } = call;
   const below = (folder: string | null, arg: string | undefined): string =>
     resolve(folder ?? cwds.get(pid) ?? first, quoted(arg).toString("utf8"));
-  /** A folder's descriptor, which also tells where the process is, and a path. */
+  /** Resolves a path against a folder's descriptor, which also reveals the process's working folder. */
   const at = (dir: string | undefined, arg: string | undefined): string => {
     const folder = pathOf(dir);
     if (dir?.startsWith("AT_FDCWD") && folder !== null) cwds.set(pid, folder);
@@ -138,7 +138,7 @@ function meaning(call: Call, cwds: Map<string, string>, first: string, inside: (
     case "truncate":
       return [{ type: "truncate", path: below(null, args[0]), length: Number(args[1]) }];
   }
-  // All others are on a descriptor. Pipes and sockets have no path, and a file without a name cannot come back.
+  // All other calls use a descriptor. Pipes and sockets have no path, and a deleted file cannot reappear.
   const target = name === "copy_file_range" ? pathOf(args[2]) : file;
   if (target === null || !inside(target)) return [];
   switch (name) {
@@ -161,11 +161,11 @@ function meaning(call: Call, cwds: Map<string, string>, first: string, inside: (
     case "fsync":
     case "fdatasync":
       return [{ type: "sync", path: target }];
-    // Starts the writing and promises nothing.
+    // Starts the write but guarantees nothing.
     case "sync_file_range":
       return [];
     default:
-      throw new Error(`the record holds a call that is not understood: ${name}`);
+      throw new Error(`the record contains an unsupported call: ${name}`);
   }
 }
 

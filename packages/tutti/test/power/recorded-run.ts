@@ -1,4 +1,4 @@
-// A whole run of a small project, recorded, and the states in which a power cut could have left it.
+// Records a whole run of a small project, and computes the states that a power cut could leave.
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,7 +13,7 @@ import { goodWorker, mainSession } from "../lab/scenarios.ts";
 const LAUNCHER = fileURLToPath(new URL("../../bin/tutti.js", import.meta.url));
 
 export interface Moment {
-  /** How many operations had been done. */
+  /** Number of operations before the power cut. */
   at: number;
   model: Model;
   luck: Luck;
@@ -21,12 +21,12 @@ export interface Moment {
 
 export interface RecordedRun {
   lab: Lab;
-  /** Everything before the first command, which is safe. */
+  /** The content before the first command, which is safe. */
   before: Map<string, Found>;
   operations: Operation[];
 }
 
-/** Two workers, one of which needs the other, so that work is accepted, merged and built upon. */
+/** Two workers, one of which depends on the other, so that work is accepted, merged and built upon. */
 export async function recordRun(lab: Lab): Promise<RecordedRun> {
   const agent = lab.scenario([...mainSession([{ id: "one" }, { id: "two", dependencies: ["one"] }]), goodWorker]);
   const args = ["--json", "run", "two things", "--cwd", lab.repo, "--agent", agent, "--yes"];
@@ -34,7 +34,7 @@ export async function recordRun(lab: Lab): Promise<RecordedRun> {
 }
 
 export async function recordProgram(lab: Lab, args: string[]): Promise<RecordedRun> {
-  // Samples that come with git and only make every state larger.
+  // Sample hooks only make every state larger.
   rmSync(join(lab.repo, ".git", "hooks"), { recursive: true });
   const before = readTree(lab.folder);
   const { code, stderr, operations } = await record([process.execPath, ...args], lab.folder, lab.folder);
@@ -42,14 +42,14 @@ export async function recordProgram(lab: Lab, args: string[]): Promise<RecordedR
   return { lab, before, operations };
 }
 
-/** Puts the state into the lab's own folder, because a log and a repository hold absolute paths. */
+/** Writes the state to the lab's own folder, because the log and the repository contain absolute paths. */
 export function loseTheRest({ lab, before, operations }: RecordedRun, { at, model, luck }: Moment): void {
   const disk = new Disk(lab.folder, before);
   for (const operation of operations.slice(0, at)) disk.apply(operation);
   writeTree(lab.folder, afterBoot(lab, disk.afterLoss(model, luck)));
 }
 
-/** The moments at which most can be lost: something has just been told. */
+/** The moments directly after an output, when most can be lost. */
 export const tellingMoments = (operations: readonly Operation[]): number[] =>
   operations.flatMap((operation, i) => (operation.type === "said" ? [i + 1] : []));
 
@@ -58,13 +58,13 @@ export function lossesAt(run: RecordedRun, moment: Moment): string[] {
   return findLosses(run.lab, toldEvents(run.operations.slice(0, moment.at)));
 }
 
-/** The same operations without the syncs of some files, as if we had forgotten them. */
+/** Omits the syncs of some files, as a bug would. */
 export function withoutSyncs(run: RecordedRun, forgotten: (path: string) => boolean): RecordedRun {
   const operations = run.operations.filter((operation) => operation.type !== "sync" || !forgotten(operation.path));
   return { ...run, operations };
 }
 
-/** After a power cut the system has another boot id; here it is the old one that is made another. SQLite's shared memory is gone. */
+/** After a power cut the boot id differs, so the recorded one is replaced. SQLite's shared memory is deleted. */
 function afterBoot(lab: Lab, found: Map<string, Found>): Map<string, Found> {
   const now = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
   const old = now.replaceAll(/[0-9a-f]/g, "0");

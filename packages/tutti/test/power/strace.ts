@@ -1,18 +1,18 @@
-// The program that records what others do to files: the one on this machine, or Debian's where packages can be
-// installed. Without it the tests are skipped and say why; where everything must be there (CI), that is a failure.
+// Finds strace, or installs it with apt if this process runs as root. Without it the tests are skipped with a reason,
+// or fail in CI.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { TestContext } from "vitest";
 
 const APT = "/usr/bin/apt-get";
 
-export const NO_STRACE = "no strace: install it so that it is found on PATH, and allow processes to be traced";
+export const NO_STRACE = "strace does not work here. Install it on the PATH, and allow processes to be traced.";
 
 export function findStrace(): string | null {
   return works() || (install() && works()) ? "strace" : null;
 }
 
-/** The body of a test that needs it. */
+/** Wraps the body of a test that needs strace. */
 export function withStrace(act: () => Promise<void>): (context: TestContext) => Promise<void> {
   return async (context) => {
     if (works()) return act();
@@ -21,7 +21,7 @@ export function withStrace(act: () => Promise<void>): (context: TestContext) => 
   };
 }
 
-/** A container may hold the program and forbid what it does. */
+/** A container may have strace but forbid tracing. */
 function works(): boolean {
   return spawnSync("strace", ["-f", "-y", "--seccomp-bpf", "-qq", "-o", "/dev/null", "true"]).status === 0;
 }

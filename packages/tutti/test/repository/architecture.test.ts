@@ -13,7 +13,7 @@ function sources() {
   }));
 }
 
-/** The problems of one planted file, given by its path under packages/tutti/src. */
+/** Returns the problems of one planted file at a path below packages/tutti/src. */
 function problemsOf(path: string, text: string): string[] {
   const full = path.startsWith("packages/") ? path : `packages/tutti/src/${path}`;
   return checkArchitecture([{ path: full, text }]).map((found) => found.problem);
@@ -71,16 +71,16 @@ describe("a planted violation is found:", () => {
     ["git in session, by path", "session/process.ts", 'childProcess.execFileSync("/usr/bin/git", []);', /git/],
     ["git in session, in a shell", "session/process.ts", "exec(`git log ${x}`);", /git/],
     ["git in session, promisified", "session/process.ts", 'await execFileAsync("git", []);', /git/],
-    ["a folder nobody knows", "extras/thing.ts", "export const x = 1;", /table of folders/],
-    ["a file at the top nobody knows", "thing.ts", "export const x = 1;", /table of folders/],
+    ["an unknown folder", "extras/thing.ts", "export const x = 1;", /table of folders/],
+    ["an unknown file at the top", "thing.ts", "export const x = 1;", /table of folders/],
     ["a folder with the name of a top file", "world/clock.ts", "export const x = 1;", /table of folders/],
     ["a file with the name of a folder", "run.ts", "export const x = 1;", /table of folders/],
-    ["utils", "run/utils.ts", "export const x = 1;", /says nothing: utils/],
-    ["helpers", "run/graph-helpers.ts", "export const x = 1;", /says nothing: helpers/],
-    ["a folder named common", "engine/common/clock.ts", "export const x = 1;", /says nothing: common/],
-    ["types", "schema/types.ts", "export const x = 1;", /says nothing: types/],
-    ["a manager outside module", "engine/worker-manager.ts", "export const x = 1;", /says nothing: manager/],
-    ["a service", "packages/web/src/run.service.ts", "export const x = 1;", /says nothing: service/],
+    ["utils", "run/utils.ts", "export const x = 1;", /meaningless name: utils/],
+    ["helpers", "run/graph-helpers.ts", "export const x = 1;", /meaningless name: helpers/],
+    ["a folder named common", "engine/common/clock.ts", "export const x = 1;", /meaningless name: common/],
+    ["types", "schema/types.ts", "export const x = 1;", /meaningless name: types/],
+    ["a manager outside module", "engine/worker-manager.ts", "export const x = 1;", /meaningless name: manager/],
+    ["a service", "packages/web/src/run.service.ts", "export const x = 1;", /meaningless name: service/],
     ["a default export", "run/decide.ts", "export default function decide() {}", /default/],
     ["a default export by name", "run/decide.ts", "const x = 1;\nexport { x as default };", /default/],
     ["an inner index", "run/index.ts", "export const x = 1;", /barrel/],
@@ -138,7 +138,7 @@ describe("sound code passes:", () => {
     ["a command without a server", "cli/serve.ts", 'const { x } = await import("../main/local-server.ts");'],
     ["a command that looks at the log", "cli/list.ts", 'import { x } from "../main/look.ts";'],
     ["main imports everything", "main/stage.ts", 'import { x } from "../server/routes.ts";'],
-    ["main hands on what a command needs", "main/processes.ts", 'export { x } from "../session/process.ts";'],
+    ["main re-exports a module for a command", "main/processes.ts", 'export { x } from "../session/process.ts";'],
     ["the public names", "index.ts", 'export { x } from "./module/orchestrator-module.ts";'],
     ["the manager names of the public classes", "module/worker-manager.ts", "export class WorkerManager {}"],
     ["git in workspace", "workspace/git.ts", 'import { execFile } from "node:child_process";\nexecFile("git", []);'],
@@ -149,7 +149,7 @@ describe("sound code passes:", () => {
     ["a clock outside the deterministic folders", "session/keeper.ts", "Date.now();"],
     ["the package's own manifest", "cli/version.ts", 'import data from "../../package.json" with { type: "json" };'],
     [
-      "what only looks like code",
+      "text that only looks like code",
       "run/graph.ts",
       `// import { x } from "../store/store.ts"; Date.now()
        /* export * from "../engine/engine.ts"; */
@@ -164,7 +164,7 @@ describe("sound code passes:", () => {
   });
 });
 
-test("every form of import is read", () => {
+test("`readFacts` reads every form of import", () => {
   const text = `
     import "a";
     import b from "b";

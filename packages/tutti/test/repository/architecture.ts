@@ -1,5 +1,5 @@
-// The architecture as data, and the check of it. A folder that needs another row changes the table in the same
-// change, with the reason.
+// The architecture as data, and its check. A change that needs another import edits `mayImport` in the same commit and
+// gives the reason.
 import { isBuiltin } from "node:module";
 import { basename, dirname, join } from "node:path/posix";
 import { readFacts, type SourceFacts, type SourceFile } from "./source-facts.ts";
@@ -12,7 +12,7 @@ export interface Violation {
 
 const everything = "everything";
 
-/** Folder, or file at the top of src, and what of ours it may import besides itself. */
+/** Maps each folder, or file at the top of src, to the parts of Tutti that it may import besides itself. */
 const mayImport: Record<string, readonly string[] | typeof everything> = {
   schema: [],
   world: [],
@@ -21,25 +21,25 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   run: ["schema"],
   client: ["schema"],
   template: ["schema", "world", "durable-file"],
-  // Completes templates and names agents, so it knows what a template and a session host are.
+  // Completes templates and names agents, so it knows templates and session hosts.
   config: ["schema", "template", "session", "schedule"],
-  // Makes runs at due times and at signed requests; what it needs of the engine it says itself.
+  // Creates runs at due times and for signed requests. It declares the interface that it needs of the engine.
   schedule: ["schema", "world", "durable-file"],
   store: ["schema", "world"],
   workspace: ["schema", "world", "durable-file"],
   mailbox: ["schema", "protocol", "world", "durable-file"],
   session: ["schema", "protocol", "world", "durable-file"],
   engine: ["schema", "protocol", "template", "run", "store", "session", "mailbox", "workspace", "world"],
-  // The documented constructors take a session controller, open an engine themselves, and show what the fold holds.
+  // The documented constructors take a session controller, open an engine themselves, and return the folded state.
   module: ["schema", "protocol", "template", "run", "session", "engine", "world", "main"],
-  // Looks at the engine from outside: what it tells is counted, logged and traced.
+  // Observes the engine from outside: counts, logs and traces its events.
   telemetry: ["schema", "run", "engine", "world"],
   server: ["schema", "protocol", "template", "engine", "schedule", "telemetry", "durable-file"],
-  // Tells what the log says, and runs the person's own command for it.
+  // Sends notifications about events, and runs the user's own command for them.
   notify: ["schema", "run", "session", "world", "durable-file"],
-  // Looks at the machine with the parts that know it: programs, git, the store, what the person has set up.
+  // Inspects the machine with the modules that know it: programs, git, the store and the user's configuration.
   doctor: ["schema", "config", "notify", "store", "session", "workspace", "world"],
-  // A run of a server is folded here too, by the same rules, when it is followed in a terminal.
+  // Folds a server's run by the same rules to follow it in a terminal.
   cli: ["schema", "client", "run", "main"],
   web: ["schema", "client", "run"],
   main: everything,
@@ -47,8 +47,8 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
 };
 
 /**
- * The commands that do their work without a server, and the stage of the classes of document 004, which open an engine
- * by themselves. All other commands speak through the client.
+ * Commands that work without a server, and the shared engine of the classes of document 004. All other commands use the
+ * client.
  */
 const filesThatOpenAnEngine = [
   "cli/serve.ts",
@@ -57,10 +57,10 @@ const filesThatOpenAnEngine = [
   "cli/worker.ts",
   "module/backstage.ts",
 ];
-/** The files of main that open one; the others only look, and every command may use them. */
+/** The files of main that open an engine. The others only read, and every command may use them. */
 const openers = ["local-engine.ts", "local-server.ts", "stage.ts"];
 
-/** Files that import something only known when they run, such as a configuration of the user. */
+/** Files that import a path computed at run time, such as a user's configuration. */
 const filesThatImportComputed: string[] = [];
 
 const topFiles = ["world", "durable-file", "index"];
@@ -84,7 +84,7 @@ const clocksAndChance = new Set([
 ]);
 const modulesOfTime = ["timers", "timers/promises", "perf_hooks"];
 
-/** Words that say nothing about a file. */
+/** Words that do not describe a file. */
 const emptyWords = ["util", "utils", "helper", "helpers", "common", "types", "manager", "service"];
 
 const tuttiSource = "packages/tutti/src/";
@@ -101,7 +101,7 @@ export function checkArchitecture(files: readonly SourceFile[]): Violation[] {
       ...checkGit(part, facts),
       ...facts.defaultExports.map(({ line }) => ({ line, problem: "has a default export" })),
     ];
-    // What main hands on to commands stands in files of their own, so that none loads more than it needs.
+    // Files in main re-export for commands one by one, so that a command loads no more than it needs.
     if (facts.onlyReExports && part !== "index" && part !== "main") problems.push({ line: 1, problem: "is a barrel" });
     return problems.map((found) => ({ path: file.path, ...found }));
   });
@@ -109,7 +109,7 @@ export function checkArchitecture(files: readonly SourceFile[]): Violation[] {
 
 type Problem = Omit<Violation, "path">;
 
-/** The row of the table a path belongs to; undefined when it is not under a src folder. */
+/** Returns the row of `mayImport` for a path, or undefined outside of the src folders. */
 function partOf(path: string): string | undefined {
   if (path.startsWith(webSource)) return "web";
   if (!path.startsWith(tuttiSource)) return undefined;
@@ -122,11 +122,11 @@ function checkName(path: string, part: string | undefined): Problem[] {
   const known = part !== undefined && part in mayImport && (part === "web" || atTop === topFiles.includes(part));
   if (!known) problems.push({ line: 1, problem: "is not in the table of folders" });
   const inner = path.replace(tuttiSource, "").replace(webSource, "");
-  // The classes of document 004 are public names, and a file is named after what it exports.
+  // The classes of document 004 have public names, and a file is named after its export.
   const allowed = part === "module" ? ["manager"] : [];
   for (const word of inner.split(/[/.-]/)) {
     if (emptyWords.includes(word) && !allowed.includes(word)) {
-      problems.push({ line: 1, problem: `has a name that says nothing: ${word}` });
+      problems.push({ line: 1, problem: `has a meaningless name: ${word}` });
     }
   }
   if (/^index\.tsx?$/.test(basename(path)) && !atTop) problems.push({ line: 1, problem: "is a barrel" });
@@ -164,7 +164,7 @@ function problemOfImport(path: string, part: string, specifier: string | null): 
   return undefined;
 }
 
-/** The row that a specifier leads to; undefined for packages of others and for data. */
+/** Returns the row that a specifier leads to, or undefined for other packages and for data. */
 function targetOf(path: string, specifier: string): string | undefined {
   if (specifier.startsWith(".")) {
     const target = join(dirname(path), specifier);
@@ -190,7 +190,7 @@ function checkWorld(part: string | undefined, facts: SourceFacts): Problem[] {
 
 function checkGit(part: string | undefined, facts: SourceFacts): Problem[] {
   if (part === "workspace") return [];
-  // `execFile`, also as `childProcess.execFile` or promisified `execFileAsync`, but not the `exec` of a pattern.
+  // Matches `execFile`, `childProcess.execFile` and `execFileAsync`, but not the `exec` of a pattern.
   const starts = /^(\w*process\w*\.)?(spawn|exec|fork)\w*$/i;
   return facts.calls
     .filter(({ callee, firstArgument }) => starts.test(callee) && /^(\S*\/)?git(\s|$)/.test(firstArgument))

@@ -1,5 +1,5 @@
-// The benchmark beside other engines has packages of its own, outside the workspaces. Their lock is held to the same
-// rules as ours, but for install scripts: some of them have one, and the benchmark installs without running any.
+// The packages of the benchmark's peers have a lock file of their own. It must meet the same rules as the main one,
+// except for install scripts: the benchmark installs without running any.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -17,7 +17,7 @@ test.each([
   ["a run without tests", [], 0, /no test ran/],
   ["a run that skipped every test", [file("passed", "skipped")], 0, /no test ran/],
   ["a run that wrote no report", undefined, 0, /no report/],
-])("%s is one failure", (_title, report, exitCode, problem) => {
+])("%s counts as one failure", (_title, report, exitCode, problem) => {
   const { failed, problems } = countTests(report, exitCode);
   expect(failed).toBe(1);
   expect(problems).toEqual([expect.stringMatching(problem)]);

@@ -14,7 +14,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A Node that is too old: one that says so, and a real one if the machine has it. */
+/** Versions of Node that are too old: a simulated one, and a real one if the machine has it. */
 const oldNodes = [{ name: "a Node that says it is 20.20.2", version: "20.20.2", command: pretendToBe("20.20.2") }];
 const foundNode = findOldNode();
 if (foundNode !== undefined) oldNodes.push(foundNode);
@@ -35,7 +35,7 @@ function findOldNode() {
   return undefined;
 }
 
-/** Lays out a package of its own around the launcher, with `main` as its command line. Returns the launcher's path. */
+/** Creates a package around the launcher with `main` as its command line. Returns the launcher's path. */
 function layOut({ main, where, pinned = false }: { main: string; where: "src" | "dist"; pinned?: boolean }): string {
   const root = mkdtempSync(join(folder, "layout-"));
   const home = join(root, "packages", "tutti");
@@ -54,19 +54,19 @@ function layOut({ main, where, pinned = false }: { main: string; where: "src" | 
 }
 
 function start(command: string[], args: string[]) {
-  const [file = "", ...before] = command;
-  const child = spawn(file, [...before, ...args], { stdio: ["pipe", "pipe", "pipe"] });
+  const [file = "", ...options] = command;
+  const child = spawn(file, [...options, ...args], { stdio: ["pipe", "pipe", "pipe"] });
   const output = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
-  const ended = new Promise<typeof output & { code: number | null; signal: string | null }>((resolve) => {
+  const exited = new Promise<typeof output & { code: number | null; signal: string | null }>((resolve) => {
     child.once("close", (code, signal) => resolve({ ...output, code, signal }));
   });
-  const said = (text: string) =>
+  const printed = (text: string) =>
     new Promise<void>((resolve) => {
       child.stdout.on("data", () => output.stdout.includes(text) && resolve());
     });
-  return { child, ended, said, output };
+  return { child, exited, printed, output };
 }
 
 const echo = `export async function main(argv) {
@@ -77,22 +77,25 @@ const echo = `export async function main(argv) {
 }`;
 
 describe("on a Node that is new enough", () => {
-  test.each(["src", "dist"] as const)("it runs main of %s with the arguments and ends with its code", async (where) => {
-    const { child, ended } = start([process.execPath], [layOut({ main: echo, where }), "run", "a b", "--json"]);
-    child.stdin.end("typed");
-    const { code, stdout, stderr } = await ended;
-    expect({ code, stderr }).toEqual({ code: 7, stderr: "typed" });
-    expect(JSON.parse(stdout)).toEqual({ argv: ["run", "a b", "--json"], node: process.versions.node });
-  });
+  test.each(["src", "dist"] as const)(
+    "the launcher runs main of %s with the arguments and exits with its code",
+    async (where) => {
+      const { child, exited } = start([process.execPath], [layOut({ main: echo, where }), "run", "a b", "--json"]);
+      child.stdin.end("typed");
+      const { code, stdout, stderr } = await exited;
+      expect({ code, stderr }).toEqual({ code: 7, stderr: "typed" });
+      expect(JSON.parse(stdout)).toEqual({ argv: ["run", "a b", "--json"], node: process.versions.node });
+    },
+  );
 
-  test("the source is preferred to what was built from it", async () => {
+  test("the launcher prefers the source to the build", async () => {
     const file = layOut({ main: "export const main = async () => 3;", where: "src" });
     mkdirSync(join(file, "../../dist/cli"), { recursive: true });
     writeFileSync(join(file, "../../dist/cli/main.js"), "export const main = async () => 4;");
-    expect((await start([process.execPath], [file]).ended).code).toBe(3);
+    expect((await start([process.execPath], [file]).exited).code).toBe(3);
   });
 
-  test("only the warning about SQLite is hidden", async () => {
+  test("the launcher hides only the warning about SQLite", async () => {
     const main = `export async function main() {
       process.emitWarning("SQLite is an experimental feature and might change at any time", "ExperimentalWarning");
       process.emitWarning("Something else is an experimental feature", "ExperimentalWarning");
@@ -100,15 +103,15 @@ describe("on a Node that is new enough", () => {
       await import("node:sqlite");
       return 0;
     }`;
-    const { stderr } = await start([process.execPath], [layOut({ main, where: "src" })]).ended;
+    const { stderr } = await start([process.execPath], [layOut({ main, where: "src" })]).exited;
     expect(stderr).not.toContain("SQLite");
     expect(stderr).toContain("ExperimentalWarning: Something else");
     expect(stderr).toContain("[OLD] DeprecationWarning: old");
   });
 
-  test("an error that main does not handle is shown and ends with 1", async () => {
+  test("the launcher prints an unhandled error of main and exits with 1", async () => {
     const main = 'export async function main() { setInterval(() => {}, 1000); throw new Error("broken"); }';
-    const { code, stderr } = await start([process.execPath], [layOut({ main, where: "src" })]).ended;
+    const { code, stderr } = await start([process.execPath], [layOut({ main, where: "src" })]).exited;
     expect(code).toBe(1);
     expect(stderr).toContain("Error: broken");
   });
@@ -121,20 +124,20 @@ describe("on a terminal, with a Node that is too old", () => {
     process.stdout.write("launcher " + process.ppid + "\\n");
     while (count === 0) await new Promise((resolve) => setTimeout(resolve, 20));
     await new Promise((resolve) => setTimeout(resolve, 800));
-    process.stdout.write("heard " + count + "\\n");
+    process.stdout.write("received " + count + "\\n");
     return 0;
   }`;
 
-  test("an interrupt is heard once, whether it is typed or sent to the launcher alone", async () => {
+  test("main receives an interrupt once, whether it is typed or sent to the launcher only", async () => {
     const file = layOut({ main: counting, where: "src", pinned: true });
     const command = ["exec", ...oldNodes[0]!.command.map((word) => `'${word}'`), file].join(" ");
     for (const how of ["typed", "sent"]) {
-      const { child, ended, said, output } = start(["script"], ["-qec", command, "/dev/null"]);
-      await said("launcher ");
+      const { child, exited, printed, output } = start(["script"], ["-qec", command, "/dev/null"]);
+      await printed("launcher ");
       if (how === "typed") child.stdin.write("\u0003");
       else process.kill(Number(/launcher (\d+)/.exec(output.stdout)![1]), "SIGINT");
-      const { stdout, code } = await ended;
-      expect([how, /heard (\d)/.exec(stdout)?.[1], code]).toEqual([how, "1", 0]);
+      const { stdout, code } = await exited;
+      expect([how, /received (\d)/.exec(stdout)?.[1], code]).toEqual([how, "1", 0]);
     }
   });
 });
@@ -143,8 +146,8 @@ describe.each(oldNodes)("on $name", ({ command, version }) => {
   test.each([
     ["installed", { where: "dist", pinned: true }],
     ["in a checkout without the pinned Node", { where: "src", pinned: false }],
-  ] as const)("%s, it says one sentence and ends with 1", async (_title, layout) => {
-    const result = await start(command, [layOut({ main: echo, ...layout }), "--help"]).ended;
+  ] as const)("%s, the launcher prints one sentence and exits with 1", async (_title, layout) => {
+    const result = await start(command, [layOut({ main: echo, ...layout }), "--help"]).exited;
     expect(result).toEqual({
       code: 1,
       signal: null,
@@ -153,25 +156,25 @@ describe.each(oldNodes)("on $name", ({ command, version }) => {
     });
   });
 
-  test("in a checkout, it starts again with the pinned Node", async () => {
+  test("in a checkout, the launcher restarts with the pinned Node", async () => {
     const file = layOut({ main: echo, where: "src", pinned: true });
-    const { child, ended } = start(command, [file, "run", "a b", ""]);
+    const { child, exited } = start(command, [file, "run", "a b", ""]);
     child.stdin.end("typed");
-    const { code, stdout, stderr } = await ended;
+    const { code, stdout, stderr } = await exited;
     expect({ code, stderr }).toEqual({ code: 7, stderr: "typed" });
     expect(JSON.parse(stdout)).toEqual({ argv: ["run", "a b", ""], pinned: "yes", node: process.versions.node });
   });
 
-  test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s reaches main, whose exit code counts", async (signal) => {
+  test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s reaches main, whose exit code is used", async (signal) => {
     const main = `export const main = () => new Promise((resolve) => {
       const timer = setInterval(() => {}, 1000);
       process.once("${signal}", () => { clearInterval(timer); resolve(42); });
       console.log("ready");
     });`;
-    const { child, ended, said } = start(command, [layOut({ main, where: "src", pinned: true })]);
-    await said("ready");
+    const { child, exited, printed } = start(command, [layOut({ main, where: "src", pinned: true })]);
+    await printed("ready");
     child.kill(signal);
-    expect(await ended).toMatchObject({ code: 42, signal: null });
+    expect(await exited).toMatchObject({ code: 42, signal: null });
   });
 
   test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s ends both processes", async (signal) => {
@@ -179,12 +182,12 @@ describe.each(oldNodes)("on $name", ({ command, version }) => {
       setInterval(() => {}, 1000);
       console.log("ready " + process.pid + ".");
     });`;
-    const { child, ended, said, output } = start(command, [layOut({ main, where: "src", pinned: true })]);
-    await said(".");
+    const { child, exited, printed, output } = start(command, [layOut({ main, where: "src", pinned: true })]);
+    await printed(".");
     const pid = Number(/ready (\d+)/.exec(output.stdout)?.[1]);
     expect(pid).not.toBe(child.pid);
     child.kill(signal);
-    expect(await ended).toMatchObject({ code: null, signal });
+    expect(await exited).toMatchObject({ code: null, signal });
     expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   });
 });

@@ -7,7 +7,7 @@ const manifests = {
   "packages/a": { dependencies: { tool: "1.2.3-beta.1" } },
 };
 
-/** A sound lock, so that every test below plants one thing. */
+/** Returns a valid lock, so that every test below plants one defect. */
 function soundLock(planted: Record<string, object> = {}) {
   return {
     packages: {
@@ -21,11 +21,11 @@ function soundLock(planted: Record<string, object> = {}) {
   };
 }
 
-test("the lock file of this repository is sound", () => {
+test("the lock file of this repository is valid", () => {
   expect(checkRepository(join(import.meta.dirname, "../../../.."))).toEqual([]);
 });
 
-test("a sound lock has no problems, also when a binary is nested beside the package that needs it", () => {
+test("a valid lock has no problems, even if a binary is nested beside the package that needs it", () => {
   expect(checkLock(soundLock(), manifests)).toEqual([]);
   const nested = soundLock({
     "node_modules/other": { integrity: "sha512-c", optionalDependencies: { "other-linux": "1.0.0" } },
@@ -40,18 +40,18 @@ test.each([
   ["a link that leads out of the workspaces", { resolved: "../tool", link: true }, /names where it comes from/],
   ["an install script", { hasInstallScript: true }, /has an install script/],
   ["a binary that is missing", { optionalDependencies: { "tool-darwin": "1.2.3" } }, /needs tool-darwin, which is not/],
-])("%s is found", (_title, entry, problem) => {
+])("`checkLock` reports %s", (_title, entry, problem) => {
   const lock = soundLock({ "node_modules/tool": { integrity: "sha512-a", ...entry } });
   expect(checkLock(lock, manifests)).toEqual([expect.stringMatching(problem)]);
 });
 
-test("a binary without integrity is found", () => {
+test("`checkLock` reports a binary without integrity", () => {
   const lock = soundLock({ "node_modules/tool-linux": {} });
   expect(checkLock(lock, manifests)).toContain("tool-linux has no integrity");
 });
 
 test.each(["^1.2.3", "~1.2.3", "1.x", ">=1", "*", "latest", "git+ssh://example.org/tool"])(
-  "a version that is not exact is found: %s",
+  "`checkLock` reports a version that is not exact: %s",
   (version) => {
     for (const kind of ["dependencies", "devDependencies", "optionalDependencies"]) {
       for (const folder of ["", "packages/a"]) {

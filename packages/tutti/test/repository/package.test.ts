@@ -9,8 +9,8 @@ interface Packed {
   files: { path: string; size: number }[];
 }
 
-test("the package holds the launcher, what is built, the schemas and nothing else", () => {
-  // --ignore-scripts: what is packed is asked for, not built.
+test("the package contains only the launcher, the build and the schemas", () => {
+  // --ignore-scripts lists the packed files without building them.
   const args = ["pack", "--dry-run", "--json", "--ignore-scripts"];
   const cwd = join(root, "packages/tutti");
   const output = execFileSync("npm", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
@@ -20,11 +20,11 @@ test("the package holds the launcher, what is built, the schemas and nothing els
   expect(paths).toContain("package.json");
   const allowed = /^((bin|dist|schemas)\/.+|package\.json|README\.md|LICENSE)$/;
   expect(paths.filter((path) => !allowed.test(path))).toEqual([]);
-  // Nobody installs a picture or a bundle by accident.
+  // No image or bundle is packed by accident.
   expect(packed?.files.filter((file) => file.size > 1_000_000)).toEqual([]);
 });
 
-test("the package has one door, runs on Node 22.18, and runs nothing when it is installed", () => {
+test("the package has one entry point, runs on Node 22.18, and has no install script", () => {
   const manifest = JSON.parse(readFileSync(join(root, "packages/tutti/package.json"), "utf8"));
   expect(Object.keys(manifest.exports)).toEqual([".", "./package.json"]);
   expect(manifest.engines.node).toBe(">=22.18");
@@ -33,7 +33,7 @@ test("the package has one door, runs on Node 22.18, and runs nothing when it is 
   }
 });
 
-test.skipIf(!existsSync(join(root, "AGENTS.md")))("AGENTS.md, the map for whoever arrives, is under 100 lines", () => {
+test.skipIf(!existsSync(join(root, "AGENTS.md")))("AGENTS.md is under 100 lines", () => {
   const lines = readFileSync(join(root, "AGENTS.md"), "utf8").trimEnd().split("\n");
   expect(lines.length).toBeLessThan(100);
 });

@@ -1,8 +1,8 @@
-// What a source file imports, exports and calls, read from its syntax tree, so that comments and strings never count.
+// Reads the imports, exports and calls of a source file from its syntax tree, so that comments and strings never count.
 import { parseAst } from "vitest/node";
 
 export interface SourceFile {
-  /** Relative to the root of the repository, with forward slashes. */
+  /** Relative to the repository's root, with forward slashes. */
   path: string;
   text: string;
 }
@@ -12,14 +12,16 @@ interface Found {
 }
 
 export interface SourceFacts {
-  /** Every import, re-export, import type and dynamic import. The specifier is null when it is computed. */
+  /** Every import, re-export, import type and dynamic import. A computed specifier is null. */
   imports: (Found & { specifier: string | null; names: string[] })[];
-  /** Dotted names that are read, such as `Date.now` and `setTimeout`; `new Date` is one without arguments. */
+  /**
+   * Dotted names that are read, such as `Date.now` and `setTimeout`. `new Date` stands for a call without arguments.
+   */
   uses: (Found & { name: string })[];
-  /** Calls whose first argument is a text, or begins as one: `execFile("git", …)`. */
+  /** Calls whose first argument is or begins with a string: `execFile("git", …)`. */
   calls: (Found & { callee: string; firstArgument: string })[];
   defaultExports: Found[];
-  /** True when the file does nothing but pass on what others export. */
+  /** Whether the file only re-exports. */
   onlyReExports: boolean;
 }
 
@@ -99,7 +101,7 @@ function collect(node: Node, facts: SourceFacts, line: number): void {
   }
 }
 
-/** Calls `see` for every node that can run or import. Names of members and keys are not uses of what they are called. */
+/** Calls `see` for every node that can run or import. Member names and keys are not uses. */
 function visit(node: Node, see: (node: Node) => void): void {
   see(node);
   // `typeof setTimeout` in a type runs nothing.
@@ -122,13 +124,13 @@ function dottedName(node: Node | undefined): string | null {
   return object === "globalThis" || object === "window" ? name : `${object}.${name}`;
 }
 
-/** The value of a string, or of a template without substitutions. */
+/** Returns the value of a string or of a template without substitutions. */
 function textOf(node: Node | undefined): string | null {
   if (node?.type === "Literal") return typeof node["value"] === "string" ? node["value"] : null;
   return children(node, "quasis").length === 1 ? beginningOf(node) : null;
 }
 
-/** The same, and of a template with substitutions what comes before the first. */
+/** Like `textOf`, but returns the text before the first substitution of a template. */
 function beginningOf(node: Node | undefined): string | null {
   if (node?.type !== "TemplateLiteral") return textOf(node);
   const [first] = children(node, "quasis");

@@ -1,4 +1,4 @@
-// The reports of `npm test` and `npm run test:stress`, on test files made for them.
+// Tests the reports of `npm test` and `npm run test:stress` on generated test files.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../../../..");
 
-/** Below the tests, because Vitest finds test files there only. */
+/** Vitest finds test files only below the tests. */
 const FIXTURES = join(import.meta.dirname, "fixtures");
 let folder: string;
 beforeEach(() => {
@@ -31,7 +31,7 @@ function run(args: string[]): { status: number | null; lines: string[] } {
 const vitest = (...args: string[]) =>
   run(["node_modules/vitest/vitest.mjs", "run", "--reporter=./scripts/test-reporter.mjs", ...args]);
 
-test("a failed test is printed with its whole title and a command that repeats just that test", () => {
+test("a failed test is printed with its whole title and a command that reruns only that test", () => {
   const file = write(
     "failing.test.ts",
     `describe("a group (of two)", () => {
@@ -47,7 +47,7 @@ test("a failed test is printed with its whole title and a command that repeats j
   expect(stripVTControlCharacters(again.stdout)).toMatch(/Tests +1 failed \| 1 skipped/);
 });
 
-test("the slowest ten tests, a retry and a failed hook are in the last lines", () => {
+test("the last lines show the slowest ten tests, a retry and a failed hook", () => {
   const many = Array.from(
     { length: 12 },
     (_, i) => `test("number ${i}", () => new Promise((r) => setTimeout(r, ${i * 9})));`,
@@ -74,7 +74,7 @@ test("the slowest ten tests, a retry and a failed hook are in the last lines", (
   expect(lines.some((line) => line.startsWith("FAIL") && line.includes("hook.test.ts"))).toBe(true);
 });
 
-test("a stress run names each test that is not the same every time, with its counts, and fails", () => {
+test("a stress run fails and lists each unsteady test with its counts", () => {
   const file = write(
     "unsteady.test.ts",
     `import { appendFileSync, readFileSync } from "node:fs";
