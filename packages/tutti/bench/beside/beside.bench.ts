@@ -1,9 +1,9 @@
-// Tutti's engine beside the engines and queues that others would take: the same graph of tasks that do nothing, the same
-// cap, every start and end durable, in turns on the same machine. How long it takes, how long a task that could start
-// waits, how many transitions are stored in a second, and what a SIGKILL in the middle costs.
+// Compares Tutti's engine with other engines and queues: the same graph of no-op tasks, the same cap, every start and
+// end durable, in turns on the same machine. Measures the total time, the wait of a task that could start, the stored
+// transitions per second, and the cost of a SIGKILL in the middle.
 //
-// Wanted: at most 1 ms from ready to started in the median, and no peer ahead in any figure. p-graph keeps nothing, so it
-// only tells what the graph costs without durability. A peer that cannot be had here is named and left out.
+// Targets: at most 1 ms from ready to started in the median, and no peer better in any figure. p-graph is not durable,
+// so it only shows the cost of the graph itself. A peer that is not available here is listed and skipped.
 // Run: npm run bench -- beside
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -38,7 +38,7 @@ async function entries(folder: string, packages: string | null, stops: (() => Pr
   ];
   if (packages === null) return found;
   const add = (name: string, provided: Provided, of: string, durability: (service: Service) => string): void => {
-    if (typeof provided === "string") return console.log(`left out: ${name}, because ${provided}`);
+    if (typeof provided === "string") return console.log(`skipped: ${name}, because ${provided}`);
     if (!stops.includes(provided.stop)) stops.push(provided.stop);
     found.push(entry(name, versionIn(packages, of), durability(provided), provided.url));
   };
@@ -77,9 +77,9 @@ async function measure(all: readonly Entry[], folder: string, packages: string):
 function show(all: readonly Entry[]): void {
   const measured = all.filter(({ figures }) => figures.length > 0);
   const ours = measured.find(({ name }) => name === "Tutti");
-  if (!ours) throw new Error("Tutti itself has not finished");
+  if (!ours) throw new Error("Tutti itself did not finish");
   for (const { name, version, durability } of measured) console.log(`${name} ${version}: ${durability}`);
-  const own = medians(ours.figures);
+  const baseline = medians(ours.figures);
   console.log(
     `\n${GRAPH.length} tasks, ${CAP} at a time; medians of ${ROUNDS} rounds, in brackets as a multiple of ${ours.name}`,
   );
@@ -87,16 +87,16 @@ function show(all: readonly Entry[]): void {
   for (const { name, isDurable, figures } of measured) {
     const { totalMs, p50, p99, queuedP50, transitionsPerSecond } = medians(figures);
     const cells = [
-      against(totalMs, own.totalMs),
-      against(p50, own.p50),
-      against(p99, own.p99),
-      against(queuedP50, own.queuedP50),
-      isDurable ? against(transitionsPerSecond, own.transitionsPerSecond) : "not durable",
+      against(totalMs, baseline.totalMs),
+      against(p50, baseline.p50),
+      against(p99, baseline.p99),
+      against(queuedP50, baseline.queuedP50),
+      isDurable ? against(transitionsPerSecond, baseline.transitionsPerSecond) : "not durable",
     ];
     console.log(row(name, cells));
   }
   console.log(
-    `  ${ours.name} stores ${number(own.storedPerSecond)} events a second; a session is given its task after p50 ${number(own.promptedP50)}, p99 ${number(own.promptedP99)} ms`,
+    `  ${ours.name} stores ${number(baseline.storedPerSecond)} events a second; a session is given its task after p50 ${number(baseline.promptedP50)}, p99 ${number(baseline.promptedP99)} ms`,
   );
   const killedOnes = measured.filter(({ recoveries }) => recoveries.length > 0);
   if (!killedOnes.includes(ours)) return;
@@ -111,12 +111,12 @@ function show(all: readonly Entry[]): void {
   }
 }
 
-const against = (value: number, own: number): string => `${number(value)} (${(value / own).toFixed(2)})`;
+const against = (value: number, baseline: number): string => `${number(value)} (${(value / baseline).toFixed(2)})`;
 const number = (value: number): string => value.toFixed(value < 10 ? 2 : 0);
 const row = (name: string, cells: readonly string[]): string =>
   `  ${name.padEnd(10)}${cells.map((cell) => cell.padStart(20)).join("")}`;
 
-/** What one durable write of a page costs on this disk at this moment. */
+/** The cost of one durable page write on this disk at this moment. */
 function syncMs(folder: string): number {
   const file = openSync(join(folder, "sync"), "w");
   const times = Array.from({ length: 101 }, () => {
@@ -136,13 +136,13 @@ if (!(await tookPart())) {
     for (const stop of stops.splice(0)) await stop();
     rmSync(folder, { recursive: true, force: true });
   };
-  // Whoever ends the benchmark ends its servers too.
+  // Stop the servers when the benchmark is interrupted.
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => void tidyUp().finally(() => process.exit(1)));
   }
   try {
     const peers = installPeers();
-    if (typeof peers === "string") console.log(`left out: every peer but p-graph, because ${peers}`);
+    if (typeof peers === "string") console.log(`skipped: every peer except p-graph, because ${peers}`);
     const packages = typeof peers === "string" ? null : peers.folder;
     const all = await entries(folder, packages, stops);
     const before = syncMs(folder);

@@ -1,19 +1,19 @@
-// From what was noted of every task to the figures.
+// Computes the figures from the records.
 import { CAP, GRAPH } from "./layered-graph.ts";
 import type { Record } from "./recorder.ts";
 import { median } from "../protocol/compare.ts";
 
 export interface Figures {
   totalMs: number;
-  /** From the moment at which a task could have started (its dependencies ended, a place free) to its start. */
+  /** From the moment at which a task could have started (dependencies ended, slot free) to its start. */
   p50: number;
   p99: number;
-  /** The same without regard to places: from the end of its last dependency. */
+  /** The same without regard to slots: from the end of its last dependency. */
   queuedP50: number;
-  /** To the moment at which its session is given the task; not a number for an engine that has no such thing. */
+  /** To the delivery of the task to its session; NaN for an engine without sessions. */
   promptedP50: number;
   promptedP99: number;
-  /** Starts and ends of tasks, each of them stored. */
+  /** Stored starts and ends of tasks. */
   transitionsPerSecond: number;
   storedPerSecond: number;
 }
@@ -23,7 +23,7 @@ const NEEDS = new Map(GRAPH.map(({ id, needs }) => [id, needs]));
 export function figuresOf(record: Record): Figures {
   const { from, to, starts, ends, prompted, stored } = record;
   if (new Set(starts.map(([id]) => id)).size !== GRAPH.length || ends.length !== GRAPH.length) {
-    throw new Error(`${starts.length} starts and ${ends.length} ends of ${GRAPH.length} tasks were noted`);
+    throw new Error(`${starts.length} starts and ${ends.length} ends of ${GRAPH.length} tasks were recorded`);
   }
   const waits = waitsIn(record, starts, true);
   const decisions = waitsIn(record, prompted, true);
@@ -40,14 +40,14 @@ export function figuresOf(record: Record): Figures {
   };
 }
 
-/** How long each of the moments came after the task could have started; with `places`, only once there was a free one. */
+/** Returns the delay of each start after the task could have started. With `places`, a free slot is required too. */
 function waitsIn({ from, ends }: Record, moments: readonly [string, number][], places: boolean): number[] {
   const endOf = new Map(ends);
   const endTimes = ends.map(([, at]) => at).toSorted((a, b) => a - b);
   const inOrder = moments.toSorted(([, a], [, b]) => a - b);
   return inOrder.map(([id, at], i) => {
     const ready = Math.max(from, ...NEEDS.get(id)!.map((needed) => endOf.get(needed)!));
-    // The first ones take free places; each later one takes the place of one that has ended.
+    // The first tasks use free slots; each later one uses the slot of a task that has ended.
     const free = places && i >= CAP ? endTimes[i - CAP]! : from;
     return Math.max(0, at - Math.max(ready, free));
   });
@@ -63,17 +63,16 @@ export function medians<T extends { [K in keyof T]: number }>(rounds: readonly T
 }
 
 export interface Recovery {
-  /** From the start of the second process to the first task that it begins. */
+  /** From the start of the second process to the first task that it starts. */
   recoveryMs: number;
   /** From the start of the second process to the end of the last task. */
   wholeMs: number;
-  /** Tasks that had finished before the kill and were begun again. */
+  /** Tasks that had finished before the kill and were started again. */
   again: number;
-  /** Tasks that never finished. */
   lost: number;
 }
 
-/** `killed` is the length of the trace at the kill, `restarted` and `over` are moments of the machine's own clock. */
+/** `killed` is the length of the trace at the kill; `restarted` and `over` are monotonic times. */
 export function recoveryOf(trace: string, killed: number, restarted: bigint, over: bigint): Recovery {
   const lines = (text: string): { what: string; id: string; at: bigint }[] =>
     Array.from(text.matchAll(/^(began|ended) (\S+) (\d+)$/gm), ([, what, id, at]) => {

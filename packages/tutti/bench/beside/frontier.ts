@@ -1,4 +1,4 @@
-// Which tasks of the graph can be started: the little coordinator that the users of a queue write themselves.
+// Finds the tasks that can start: the coordinator that users of a queue write themselves.
 import { GRAPH } from "./layered-graph.ts";
 
 export class Frontier {
@@ -11,12 +11,12 @@ export class Frontier {
     for (const { id, needs } of GRAPH) for (const needed of needs) this.#dependents.get(needed)!.push(id);
   }
 
-  /** Everything that has not ended and waits for nothing. */
+  /** Tasks that have not ended and have no open dependency. */
   ready(): string[] {
     return GRAPH.filter(({ id }) => this.#open.get(id) === 0 && !this.#done.has(id)).map(({ id }) => id);
   }
 
-  /** A task has ended; returns what can start because of it. Told twice, it changes nothing. */
+  /** Marks a task as ended and returns the tasks that this makes ready. A repeated call has no effect. */
   ended(id: string): string[] {
     if (this.#done.has(id)) return [];
     this.#done.add(id);
@@ -28,7 +28,6 @@ export class Frontier {
     });
   }
 
-  /** Resolves when every task has ended. */
   get finished(): Promise<void> {
     return this.#finish.promise;
   }

@@ -1,5 +1,5 @@
-// The work that every engine is given: 1,000 tasks in 10 layers of 100, each with three dependencies in the layer before,
-// and never more than 20 at a time.
+// The work of every engine: 1,000 tasks in 10 layers of 100, each with three dependencies in the previous layer, at
+// most 20 at a time.
 const LAYERS = 10;
 const WIDTH = 100;
 const NEEDS = [0, 33, 67];

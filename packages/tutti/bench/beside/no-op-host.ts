@@ -1,6 +1,6 @@
-// Sessions that answer at once, in this process: the main session with the plan, a worker with its completion. What they
-// have done stands in the trace of the benchmark, as a real session's story stands in its folder: a session that is
-// opened again after a crash and has answered before tells that again and does nothing.
+// Sessions in this process that answer at once: the main session with the plan, a worker with its completion. Their
+// history is in the benchmark's trace, as a real session's is in its folder: a session that is reopened after a crash
+// and has answered before repeats its answer and does nothing.
 import type { Recorder } from "./recorder.ts";
 import { GRAPH } from "./layered-graph.ts";
 import type { Session, SessionHost, SessionSignal, SessionSpec, Turn } from "../../src/session/session.ts";
@@ -11,7 +11,7 @@ type Delimiters = Template["prompts"]["responseFormat"];
 export interface NoOpHostOptions {
   delimiters: Delimiters;
   recorder: Recorder;
-  /** Tasks whose sessions have answered in an earlier life of the engine. */
+  /** Tasks whose sessions have answered before the engine was restarted. */
   answered: ReadonlySet<string>;
 }
 
@@ -25,7 +25,7 @@ export class NoOpHost implements SessionHost {
 
   open(spec: SessionSpec): Session {
     const session = new NoOpSession(spec, this.#options);
-    // Here the process of an agent would be started.
+    // A real host would start the agent's process here.
     if (spec.taskId !== null) this.#options.recorder.started(spec.taskId);
     this.#open.set(spec.sessionId, session);
     return session;

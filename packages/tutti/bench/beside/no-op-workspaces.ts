@@ -1,4 +1,4 @@
-// Workspaces without git: every operation has been done at once, and no task has changed a file.
+// Workspaces without git: every operation completes at once, and no task changes a file.
 import type { Workspaces } from "../../src/workspace/workspace.ts";
 
 export const NO_OP_WORKSPACES: Workspaces = {

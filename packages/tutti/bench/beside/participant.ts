@@ -1,21 +1,20 @@
-// One engine at work on the graph, in a process of its own: started by the benchmark with its name and where things are,
-// it carries the graph out and sends back what it noted. Where it resumes, it goes on with what a killed one has left.
+// One engine that works on the graph in its own process. The benchmark starts it with a `Setting`; it executes the
+// graph and sends back its record. A resumed one continues the work of a killed one.
 import { Recorder, type Record } from "./recorder.ts";
 
 export interface Setting {
   name: string;
-  /** A folder of its own, the same one when it resumes. */
+  /** The engine's own folder, the same after a resume. */
   folder: string;
-  /** Where tasks leave their traces, or null where nobody is going to be killed. */
+  /** File for the traces of tasks, or null if the process will not be killed. */
   trace: string | null;
   isResumed: boolean;
-  /** The folder in which the packages of the peers are installed. */
   packages: string;
-  /** Where its server listens, if it has one. */
+  /** Address of its server, if it has one. */
   url: string;
 }
 
-/** Carries the graph out and resolves when every task has ended. */
+/** Executes the graph and resolves when every task has ended. */
 export type Participant = (setting: Setting, recorder: Recorder) => Promise<void>;
 
 const PARTICIPANTS: { [name: string]: () => Promise<Participant> } = {

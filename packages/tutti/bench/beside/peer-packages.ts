@@ -1,4 +1,4 @@
-// The packages of the peers, installed once into the person's cache: they are no part of this repository's own install.
+// The packages of the peers, installed once into the user's cache. They are not part of this repository's install.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
@@ -9,14 +9,14 @@ import { fileURLToPath } from "node:url";
 const HERE = fileURLToPath(new URL("peers/", import.meta.url));
 const FILES = ["package.json", "package-lock.json"];
 
-/** The folder in which they are installed, or why they cannot be had. */
+/** Returns the folder of the packages, or the reason why they are not available. */
 export function installPeers(): { folder: string } | string {
   const hash = createHash("sha256");
   for (const name of FILES) hash.update(readFileSync(join(HERE, name)));
   const cache = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
   const folder = join(cache, "tutti/bench-peers", hash.digest("hex").slice(0, 16));
   if (existsSync(folder)) return { folder };
-  // Whole or not at all: what was cut short is not taken for installed.
+  // Rename at the end, so that an interrupted install does not count as complete.
   const unfinished = `${folder}.${process.pid}`;
   mkdirSync(unfinished, { recursive: true });
   for (const name of FILES) copyFileSync(join(HERE, name), join(unfinished, name));
@@ -27,7 +27,6 @@ export function installPeers(): { folder: string } | string {
   return status === 0 ? { folder } : `npm ci failed: ${(stderr ?? "").trim().split("\n").at(-1)}`;
 }
 
-/** The version of an installed package. */
 export function versionIn(packages: string, name: string): string {
   const file = join(packages, "node_modules", name, "package.json");
   return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;

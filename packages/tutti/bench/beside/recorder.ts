@@ -1,18 +1,18 @@
-// What is noted of every task, in the same way for every engine: when it began and when its end was stored. The task
-// itself does nothing. Where the process is going to be killed, each task also leaves two lines in a file that outlives it.
+// Records the start and the stored end of every task, in the same way for every engine. The task itself does nothing.
+// If the process will be killed, each task also writes two lines to a file that outlives it.
 import { closeSync, openSync, writeSync } from "node:fs";
 
 export interface Record {
-  /** When the first task could be started, and when the last end was known. */
+  /** When the first task could start, and when the last end was known. */
   from: number;
   to: number;
-  /** Tasks with the moments at which they began, in that order. */
+  /** Tasks with their start times, in order. */
   starts: [string, number][];
-  /** Tasks with the moments at which the engine knew that their end was stored. */
+  /** Tasks with the times at which the engine knew that their end was stored. */
   ends: [string, number][];
-  /** For an engine that starts a session first and gives it its task then: the moments at which that is stored. */
+  /** For an engine that starts a session before it delivers the task: the times at which the delivery is stored. */
   prompted: [string, number][];
-  /** Events that the engine stored in all, if it counts them. */
+  /** Number of events that the engine stored, if it counts them. */
   stored: number;
 }
 
@@ -44,7 +44,6 @@ export class Recorder {
     this.#ends.push([id, performance.now()]);
   }
 
-  /** The task itself. */
   work(id: string): void {
     if (this.#trace === null) return;
     writeSync(this.#trace, `began ${id} ${process.hrtime.bigint()}\n`);

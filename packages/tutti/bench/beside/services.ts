@@ -1,5 +1,5 @@
-// The servers that the peers need: found or, where we may, installed; started on free ports of this machine in a folder
-// of their own, with everything that makes them durable; stopped at the end.
+// The servers of the peers: found, or installed if this process is root; started on free local ports in their own
+// folder with full durability; stopped at the end.
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { connect, createServer, type AddressInfo } from "node:net";
@@ -11,12 +11,11 @@ export interface Service {
   stop: () => Promise<void>;
 }
 
-/** The service, or why there is none. */
+/** The service, or the reason why it is not available. */
 export type Provided = Service | string;
 
 const HOST = "127.0.0.1";
 const START_MS = 30_000;
-/** Debian's. */
 const INSTALLER = "apt-get";
 
 export async function startRedis(folder: string): Promise<Provided> {
@@ -33,13 +32,13 @@ export async function startRedis(folder: string): Promise<Provided> {
 export async function startPostgres(folder: string): Promise<Provided> {
   const program = await provide("postgres", postgresFolders(), "postgresql");
   if (program === null) return "there is no PostgreSQL";
-  // It refuses to run as root.
+  // PostgreSQL refuses to run as root.
   const user = process.getuid?.() === 0 ? ["postgres", "nobody"].find((name) => userId(name) !== null) : null;
-  if (user === undefined) return "PostgreSQL does not run as root, and there is no other user";
+  if (user === undefined) return "PostgreSQL does not run as root, and no other user was found";
   mkdirSync(folder);
   if (user !== null) {
     chownSync(folder, userId(user)!, -1);
-    // Whoever it is has to come through the folder above.
+    // The other user must be able to enter the folder above.
     chmodSync(dirname(folder), 0o711);
   }
   const data = join(folder, "data");
@@ -90,15 +89,15 @@ async function served(
   version: string,
   ports: number[],
 ): Promise<Provided> {
-  const { promise: gone, resolve } = Promise.withResolvers<void>();
+  const { promise: exited, resolve } = Promise.withResolvers<void>();
   child.once("error", () => resolve());
   child.once("exit", () => resolve());
   const stop = async (): Promise<void> => {
-    // PostgreSQL ends its sessions at once on this signal; the others end in order on it too.
+    // PostgreSQL closes its sessions at once on SIGINT. The others shut down in order on it too.
     child.kill("SIGINT");
-    await Promise.race([gone, wait(5000)]);
+    await Promise.race([exited, wait(5000)]);
     child.kill("SIGKILL");
-    await gone;
+    await exited;
   };
   const until = performance.now() + START_MS;
   for (const port of ports) {
@@ -140,7 +139,7 @@ function freePort(): Promise<number> {
 
 const output = (command: string, args: string[]): string => spawnSync(command, args, { encoding: "utf8" }).stdout ?? "";
 
-/** The program, installed with Debian's packages where we are root and it is missing. */
+/** Finds the program, or installs it from Debian's packages if this process is root. */
 async function provide(program: string, folders: string[], debianPackage: string): Promise<string | null> {
   const found = find(program, folders);
   if (found !== null || process.getuid?.() !== 0 || find(INSTALLER, []) === null) return found;
@@ -155,7 +154,7 @@ function find(program: string, folders: string[]): string | null {
   return places.map((folder) => join(folder, program)).find((file) => existsSync(file)) ?? null;
 }
 
-/** Debian keeps each version of PostgreSQL in a folder of its own, outside the path; the newest first. */
+/** Debian keeps each version of PostgreSQL in its own folder outside the path. Newest first. */
 function postgresFolders(): string[] {
   const root = "/usr/lib/postgresql";
   if (!existsSync(root)) return [];

@@ -1,5 +1,5 @@
-// Participants as processes: one that carries the graph out in peace, and one that is killed in the middle and followed
-// by another.
+// Runs participants as processes: one without interruption, and one that is killed in the middle and resumed by
+// another.
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
@@ -9,14 +9,14 @@ import { recoveryOf, type Recovery } from "./figures.ts";
 import { takePart, type Setting } from "./participant.ts";
 import type { Record } from "./recorder.ts";
 
-/** So many tasks have finished when the process is killed. */
+/** Number of finished tasks at which the process is killed. */
 const KILLED_AFTER = 400;
-/** Whoever has not finished by then does not finish. */
+/** Time limit of a participant. */
 const PATIENCE_MS = 180_000;
 
 const FLAG = "--take-part";
 
-/** Whether this process was started as a participant; then it does its part and ends. */
+/** Runs this process as a participant if it was started as one. Returns whether it was. */
 export async function tookPart(): Promise<boolean> {
   const [flag, setting] = process.argv.slice(2);
   if (flag !== FLAG) return false;
@@ -26,11 +26,11 @@ export async function tookPart(): Promise<boolean> {
   return true;
 }
 
-/** What the peers say about their work and what they have to warn of is not of interest; what goes wrong is. */
+/** Hides the peers' information and warnings, but not their errors. */
 const QUIET = { NODE_NO_WARNINGS: "1", RESTATE_LOGGING: "ERROR" };
 
 function start(setting: Setting): ChildProcess {
-  // Compiled code is kept from one start to the next, so that reading TypeScript counts against nobody.
+  // The compile cache is kept between starts, so that TypeScript stripping is not measured.
   const env = { ...process.env, ...QUIET, NODE_COMPILE_CACHE: join(dirname(setting.folder), "compiled") };
   return fork(process.argv[1]!, [FLAG, JSON.stringify(setting)], {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
@@ -38,17 +38,17 @@ function start(setting: Setting): ChildProcess {
   });
 }
 
-/** What it noted, when it has finished. */
+/** Returns the record of a participant that has finished. */
 async function result(child: ChildProcess): Promise<Record> {
   const patience = new AbortController();
   try {
     return await Promise.race([
       once(child, "message").then(([record]) => record as Record),
       once(child, "exit").then(([code, signal]) => {
-        throw new Error(`it ended with ${code ?? signal}`);
+        throw new Error(`the participant ended with ${code ?? signal}`);
       }),
       wait(PATIENCE_MS, null, { signal: patience.signal }).then(() => {
-        throw new Error(`it did not finish in ${PATIENCE_MS / 1000} s`);
+        throw new Error(`the participant did not finish in ${PATIENCE_MS / 1000} s`);
       }),
     ]);
   } finally {
@@ -66,14 +66,15 @@ export async function killed(setting: Omit<Setting, "trace" | "isResumed">): Pro
   mkdirSync(setting.folder);
   const trace = join(setting.folder, "trace");
   const first = start({ ...setting, trace, isResumed: false });
-  const gone = once(first, "exit");
+  const exited = once(first, "exit");
   const until = performance.now() + PATIENCE_MS;
   while (finishedIn(trace) < KILLED_AFTER) {
-    if (first.exitCode !== null || performance.now() > until) throw new Error("it did not come to the middle");
+    if (first.exitCode !== null || performance.now() > until)
+      throw new Error("the participant did not reach the kill point");
     await wait(1);
   }
   first.kill("SIGKILL");
-  await gone;
+  await exited;
   const { size } = statSync(trace);
   const restarted = process.hrtime.bigint();
   await result(start({ ...setting, trace, isResumed: true }));

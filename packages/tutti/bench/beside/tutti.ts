@@ -1,4 +1,4 @@
-// Tutti's own engine over its SQLite store in a data folder, with sessions and workspaces that do nothing.
+// Tutti's engine with its SQLite store, and with no-op sessions and workspaces.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CAP } from "./layered-graph.ts";
@@ -38,7 +38,7 @@ export const tutti: Participant = async ({ folder, trace, isResumed }, recorder)
   if (outcome !== "success") throw new Error(`the run ended with ${outcome}`);
 };
 
-/** The built-in template; only the phase in which the tasks are carried out is of interest. */
+/** The built-in template, with the worker phase only. */
 function templateIn(folder: string): Template {
   const { template } = new TemplateLibrary({ userFolder: join(folder, "templates") }).resolve("_default");
   const { analysis, aggregation, verification } = template.phases;
@@ -54,7 +54,7 @@ function templateIn(folder: string): Template {
   };
 }
 
-/** A run whose plan waits to be confirmed. */
+/** Creates a run whose plan waits for confirmation. */
 async function planned(engine: Engine, cwd: string): Promise<string> {
   const { id } = await engine.create({ templateId: "_default", cwd, message: "do nothing", agent: "local" });
   await engine.start(id);

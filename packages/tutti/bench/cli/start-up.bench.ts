@@ -1,6 +1,5 @@
-// What it costs to start: processor time of a command from its start to its end, and of a server from its start until it
-// listens, as multiples of a Node that does nothing. What Node has compiled is kept from one start to the next, as it is
-// for everybody; the first start of each is not counted.
+// Measures start-up: the CPU time of a command, and of a server until it listens, as multiples of an empty Node
+// process. Node's compile cache is kept between starts, as in normal use; the first start of each is not counted.
 // Run: npm run bench -- start-up
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -12,7 +11,7 @@ import { fileURLToPath } from "node:url";
 const ROUNDS = 15;
 const folder = mkdtempSync(join(tmpdir(), "tutti-bench-start-"));
 const tutti = fileURLToPath(new URL("../../bin/tutti.js", import.meta.url));
-/** Writes the processor time in microseconds, and the memory in bytes, to the fourth file descriptor at the end. */
+/** At exit, writes the CPU time in microseconds and the memory in bytes to file descriptor 3. */
 const hook = `import { writeSync } from "node:fs";
 process.on("exit", () => {
   const { user, system } = process.cpuUsage();
@@ -26,21 +25,21 @@ interface Cost {
   memory: number;
 }
 
-/** Ends by itself, or is told to once it has said that it listens. */
+/** Waits until the command exits. A server is killed once it listens. */
 async function cost(args: string[]): Promise<Cost> {
   const child = spawn(process.execPath, ["--import", `data:text/javascript,${encodeURIComponent(hook)}`, ...args], {
     stdio: ["ignore", "pipe", "ignore", "pipe"],
     env: { ...process.env, NODE_COMPILE_CACHE: join(folder, "compiled"), NODE_NO_WARNINGS: "1" },
   });
-  let told = "";
-  child.stdio[3]!.on("data", (chunk: Buffer) => (told += chunk.toString()));
+  let report = "";
+  child.stdio[3]!.on("data", (chunk: Buffer) => (report += chunk.toString()));
   child.stdout!.on("data", (chunk: Buffer) => {
-    // Not SIGTERM, which would have it close everything first: what is asked is the start.
+    // Not SIGTERM, which would include an orderly shutdown in the measurement.
     if (chunk.includes("listening on")) child.kill("SIGUSR2");
   });
   const [code] = (await once(child, "close")) as [number | null];
-  if (told === "") throw new Error(`${args.join(" ")} ended with ${code} and told nothing`);
-  const { cpu, memory } = JSON.parse(told) as { cpu: number; memory: number };
+  if (report === "") throw new Error(`${args.join(" ")} ended with ${code} without a report`);
+  const { cpu, memory } = JSON.parse(report) as { cpu: number; memory: number };
   return { cpu: cpu / 1000, memory: memory / 2 ** 20 };
 }
 
@@ -65,7 +64,7 @@ try {
     }
   }
   const bare = median(results[0]!.costs.map(({ cpu }) => cpu));
-  console.log(`medians of ${ROUNDS} rounds; in brackets as a multiple of a Node that does nothing`);
+  console.log(`medians of ${ROUNDS} rounds; in brackets as a multiple of an empty Node process`);
   for (const { name, costs } of results) {
     const cpu = median(costs.map((each) => each.cpu));
     const memory = median(costs.map((each) => each.memory));

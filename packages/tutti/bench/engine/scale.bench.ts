@@ -1,6 +1,6 @@
-// A server with many runs: how long it takes to open a log of 10,000 finished runs and 200 live ones, how much memory it
-// holds then, and how long a run of 100,000 events takes to open, from its snapshot and without one. The peer is the time
-// that SQLite needs to read the same rows and JSON.parse to parse them.
+// Measures a server with many runs: the time to open a log of 10,000 finished runs and 200 live ones, the memory it
+// then uses, and the time to open a run of 100,000 events with and without a snapshot. The baseline is the time that
+// SQLite needs to read the same rows and JSON.parse to parse them.
 // Run: npm run bench -- scale
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ const FINISHED = 10_000;
 const LIVE = 200;
 const EVENTS = 100_000;
 
-/** The log of a run of three tasks, finished or stopped in the middle of its work. */
+/** The log of a run of three tasks, finished or stopped in the middle. */
 function logOf(id: string, finished: boolean): NewEvent[] {
   const story = new Story().execute([{ id: "a" }, { id: "b" }, { id: "c", dependencies: ["a"] }]);
   for (const task of finished ? ["a", "b", "c"] : ["a"]) {
@@ -34,7 +34,7 @@ function logOf(id: string, finished: boolean): NewEvent[] {
   return (JSON.parse(renamed) as (NewEvent & { runSeq: number })[]).map(({ runSeq: _runSeq, ...event }) => event);
 }
 
-/** One run that has told of its progress very often, as a run of several days has. */
+/** A run with very many progress events, like a run of several days. */
 function longLog(id: string): NewEvent[] {
   const tasks = Array.from({ length: 2000 }, (_, i) => ({ id: `t${i}` }));
   const story = new Story().execute(tasks);
@@ -46,7 +46,7 @@ function longLog(id: string): NewEvent[] {
       log.push({ ...event, timestamp: story.now });
     }
   };
-  // No more of them are at work at a time than the template allows.
+  // No more workers at a time than the template allows.
   const { maxWorkers } = run.template.config;
   for (let i = 0; log.length < EVENTS; i = (i + 1) % maxWorkers) {
     const taskId = `t${i}`;

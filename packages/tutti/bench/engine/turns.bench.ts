@@ -1,6 +1,6 @@
-// What the turns of one run cost while other runs are open on the same server: 1,000 tasks that do nothing, alone and
-// beside 200 runs whose plans wait to be confirmed. Only sessions and workspaces do nothing; engine, rules, prompts and
-// store are the real ones.
+// Measures the cost of a run's turns while other runs are open on the same server: 1,000 no-op tasks, alone and beside
+// 200 runs that wait for confirmation. Only sessions and workspaces are no-ops; engine, rules, prompts and store are
+// real.
 // Run: npm run bench -- turns
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -33,7 +33,7 @@ const template: Template = {
   },
 };
 
-/** Processor time for each task of one run, in microseconds. */
+/** Returns the CPU time per task in microseconds. */
 async function cost(others: number): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "tutti-bench-turns-"));
   const store = openSqliteStore(join(folder, "tutti.db"));
@@ -67,7 +67,7 @@ async function cost(others: number): Promise<number> {
   return (user + system) / TASKS;
 }
 
-// The first one warms the code up.
+// The first run warms up the code.
 await cost(0);
 const results = { alone: [] as number[], beside: [] as number[] };
 for (let round = 0; round < ROUNDS; round++) {

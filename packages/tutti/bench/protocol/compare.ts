@@ -1,9 +1,9 @@
 // Measures functions against the first of them, per CPU second, in turns.
 
-/** Each function runs at least this long before it is measured, so that it has been compiled. */
+/** Each function runs at least this long before the measurement, so that it is compiled. */
 const WARM_UP_MS = 250;
 
-/** The speed of each function as a share of the first one's: the median over the rounds. */
+/** Returns each function's speed relative to the first one: the median over the rounds. */
 export function compare(
   candidates: Record<string, () => unknown>,
   repeats: number,
@@ -26,7 +26,7 @@ function warmUp(run: () => unknown): void {
   for (let runs = 0; runs < 2 || spent < 1000 * WARM_UP_MS; runs++) spent += cpuTime(run, 1);
 }
 
-/** The CPU time of so many runs in microseconds, all threads together. */
+/** Returns the CPU time of the runs in microseconds, over all threads. */
 export function cpuTime(run: () => unknown, repeats: number): number {
   const before = process.cpuUsage();
   for (let index = 0; index < repeats; index++) run();

@@ -1,6 +1,6 @@
-// What reading and checking an agent's answer costs, as a multiple of JSON.parse over the same text: the check alone
-// (generated, and by the schema it is generated from), the public validatePhase with its warnings, and all that is done
-// with a block before its answer counts.
+// Measures the cost of reading and checking an agent's answer as a multiple of JSON.parse on the same text: the check
+// alone (generated, and by the schema from which it is generated), the public validatePhase with its warnings, and all
+// processing of a block until its answer is accepted.
 // Run: npm run bench -- parse-validate
 import { readBlock } from "../../src/protocol/block.ts";
 import { answerIssues } from "../../src/protocol/check-answer.ts";
@@ -45,7 +45,7 @@ function progress(index: number): Message {
   };
 }
 
-/** What is done with the text between two delimiters, and what was done with it when the schema checked everything. */
+/** Processes the text between two delimiters with the given check. */
 function accept(text: string, check: (phase: BlockPhase, data: unknown) => unknown): unknown {
   const { block } = readBlock(text);
   if (!block.ok) return null;
@@ -56,7 +56,7 @@ function accept(text: string, check: (phase: BlockPhase, data: unknown) => unkno
 function measure(title: string, messages: Message[], repeats: number): void {
   const texts = messages.map((message) => JSON.stringify(message));
   const eachText = (act: (text: string) => unknown) => () => {
-    for (const text of texts) if (act(text) === null) throw new Error("A sound message was refused");
+    for (const text of texts) if (act(text) === null) throw new Error("A valid message was rejected");
   };
   const eachMessage = (act: (message: Message) => unknown) => eachText((text) => act(JSON.parse(text) as Message));
   const shares = compare(

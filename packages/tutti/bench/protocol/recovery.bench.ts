@@ -1,4 +1,4 @@
-// How many damaged messages are read as they were meant, alone and combined, and how many are read as something else.
+// Counts how many damaged messages are read correctly, for single and combined damages, and how many are misread.
 // Run: npm run bench -- recovery
 import { jsonrepair } from "jsonrepair";
 import { combination, DAMAGES, isUnclear } from "../../test/protocol/damage.ts";
@@ -7,7 +7,7 @@ import type { Random } from "../../test/lab/random.ts";
 import { ourReader, tally } from "../../test/protocol/recovery.ts";
 import type { Reader, Tally } from "../../test/protocol/recovery.ts";
 
-/** The peer says nothing about a text that was cut, so it can only give a message or fail. */
+/** The peer does not report truncation, so it can only return a message or fail. */
 const peerReader: Reader = (text) => {
   try {
     const value = JSON.parse(jsonrepair(text));

@@ -1,5 +1,6 @@
-// How fast damaged text is read, as a share of what JSON.parse needs for the same text undamaged. All figures are per
-// CPU second, the candidates take turns, and the ratios are taken inside a round, so that a busy machine does not matter.
+// Measures how fast damaged text is read, relative to JSON.parse on the same text without damage. All figures are per
+// CPU second, the candidates take turns, and the ratios are computed within a round, so that other load does not
+// matter.
 // Run: npm run bench -- repair-speed
 import { jsonrepair } from "jsonrepair";
 import { readTolerantly } from "../../src/protocol/tolerant-json.ts";
@@ -9,7 +10,7 @@ import { randomMessage } from "../../test/protocol/random-message.ts";
 import { compare } from "./compare.ts";
 
 const SIZES = [100_000, 5_000_000];
-/** The peer needs time that grows with the square of the size for some damages, so larger texts are not given to it. */
+/** The peer's time is quadratic for some damages, so it does not get larger texts. */
 const LARGEST_FOR_PEER = 200_000;
 const KINDS = [
   "trailing commas",
@@ -20,7 +21,7 @@ const KINDS = [
   "missing commas at line ends",
 ];
 
-/** A list of messages of about this size: as JSON, and written with damages. */
+/** A list of messages of about this size: as JSON, and with damages. */
 function texts(size: number, damageNames: string[]): { sound: string; broken: string } {
   const random = randomFrom(1);
   const damages = DAMAGES.filter((damage) => damageNames.includes(damage.name));
@@ -57,7 +58,7 @@ function show(size: number, name: string, sound: string, broken: string): void {
 for (const size of SIZES) {
   const { sound, broken } = texts(size, []);
   show(size, "none but one trailing comma at the very end", sound, broken);
-  // JSON.parse has to be asked first here, and reads almost everything before it finds the damage.
+  // Here JSON.parse runs first, and reads almost everything before it finds the damage.
   show(
     size,
     "none but one trailing comma just before the end",

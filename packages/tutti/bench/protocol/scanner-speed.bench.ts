@@ -1,8 +1,8 @@
-// How fast the scanner passes over talk and finds blocks, as a share of one Buffer.indexOf over the same bytes, and
-// whether that stays the same from 1 MB to 100 MB.
+// Measures how fast the scanner skips text and finds blocks, relative to one Buffer.indexOf over the same bytes, and
+// whether that is constant from 1 MB to 100 MB.
 //
-// Finding a block means more than finding its delimiters: it is decoded and read. So the same is shown for a program
-// that has all bytes at once and does nothing but the unavoidable: search for both delimiters, decode, JSON.parse.
+// The scanner also decodes and parses blocks. The second baseline therefore has all bytes at once and does only the
+// unavoidable: search for both delimiters, decode, JSON.parse.
 // Run: npm run bench -- scanner-speed
 import { DEFAULT_DELIMITERS, ResponseScanner } from "../../src/protocol/response-scanner.ts";
 import { randomFrom } from "../../test/lab/random.ts";
@@ -11,13 +11,13 @@ import { compare, cpuTime, median } from "./compare.ts";
 
 const { delimiterStart, delimiterEnd } = DEFAULT_DELIMITERS;
 const TALK = "The agent reads files, edits <b>some</b> of them, runs `npm test` and says what it does. Größe 10 KB. ";
-/** Full of the signs of the delimiters: the scanner cannot skip anything by looking for a rare one. */
+/** Full of the delimiters' characters, so that the scanner cannot skip ahead by searching for a rare one. */
 const SHOUTING =
   "for (const CHAR_SET of <Array<Map<SPAN, T>>>HEAP_ROOTS) EACH_PART >>= 1; // SEE ALSO <<< THE CHARTS_OF_ROPES ";
 const MEGABYTE = 1_000_000;
 const LARGEST = 100 * MEGABYTE;
 
-/** Talk with a block of about 600 bytes in every 20 KB. */
+/** Text with a block of about 600 bytes in every 20 KB. */
 function transcript(size: number): Buffer {
   const random = randomFrom(5);
   const parts: string[] = [];
@@ -38,14 +38,14 @@ function scan(chunks: Buffer[]): number {
   return blocks + scanner.end().length;
 }
 
-/** The whole text searched once for the next start delimiter. */
+/** Searches the whole text for the start delimiter. */
 function searchOnce(bytes: Buffer): number {
   let found = 0;
   for (let at = bytes.indexOf(delimiterStart); at !== -1; at = bytes.indexOf(delimiterStart, at + 1)) found++;
   return found;
 }
 
-/** Both delimiters searched for in the whole text, and what stands between them decoded and, if wanted, parsed. */
+/** Searches the whole text for both delimiters, decodes the text in between, and optionally parses it. */
 function searchAndDecode(bytes: Buffer, alsoParse: boolean): number {
   let length = 0;
   for (let at = bytes.indexOf(delimiterStart); at !== -1; at = bytes.indexOf(delimiterStart, at)) {
@@ -96,8 +96,8 @@ function showWithoutBlocks(name: string, talk: string): void {
 }
 
 /**
- * The speed at each size as a share of that at 1 MB. The same 100 MB are read every time, by one scanner or by one for
- * each part of that size, so that the memory they come from makes no difference.
+ * Prints the speed at each size relative to 1 MB. The same 100 MB are read every time, by one scanner or by one per
+ * part of that size, so that memory effects are equal.
  */
 function showFlatness(bytes: Buffer): void {
   const sizes = [MEGABYTE, 10 * MEGABYTE, LARGEST];

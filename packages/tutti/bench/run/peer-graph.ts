@@ -1,10 +1,10 @@
-// The npm package p-graph, driven in virtual time: a task's promise is resolved when the clock has come to its end.
+// Runs the npm package p-graph in virtual time: a task's promise resolves when the clock reaches its end.
 import { PGraph } from "p-graph";
 import type { Task } from "../../src/schema/task.ts";
 
 /**
- * When p-graph has carried out all tasks with so many at once. It is told nothing but the dependencies, or also how long
- * each task will take, as the priority that it adds up along the chains.
+ * Returns the time at which p-graph has executed all tasks with `workers` at once. With `isToldDurations` it also gets
+ * each task's duration as the priority that it adds up along the chains.
  */
 export async function peerMakespan(tasks: readonly Task[], workers: number, isToldDurations: boolean): Promise<number> {
   const ends: { at: number; resolve: () => void }[] = [];
@@ -17,7 +17,7 @@ export async function peerMakespan(tasks: readonly Task[], workers: number, isTo
   let isOver = false;
   const done = new PGraph(new Map(nodes), edges).run({ concurrency: workers }).then(() => (isOver = true));
   for (;;) {
-    // Everything that follows from what was resolved happens before the next turn of the loop.
+    // All consequences of a resolved promise run before the next turn of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
     if (isOver) break;
     now = Math.min(...ends.map(({ at }) => at));

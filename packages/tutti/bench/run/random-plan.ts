@@ -1,11 +1,11 @@
-// Random plans of several shapes, the same for the same seed. Durations are what the tasks are expected to take.
+// Random plans of several shapes, reproducible by seed. Durations are the tasks' expected times.
 import type { Random } from "../../test/lab/random.ts";
 import type { Task } from "../../src/schema/task.ts";
 
 export const between = (random: Random, least: number, most: number): number =>
   least + Math.floor(random() * (most - least + 1));
 
-/** Which earlier tasks each task needs, by their places in the plan. */
+/** Returns the dependencies of each task, by index in the plan. */
 type Shape = (count: number, random: Random) => number[][];
 
 const pick = (random: Random, below: number, many: number): number[] => [
@@ -13,15 +13,15 @@ const pick = (random: Random, below: number, many: number): number[] => [
 ];
 
 /**
- * The shapes are such that the lower bound (the longest chain, or all work spread evenly over the workers) can almost
- * be reached: there is no point in the middle of a plan where a few tasks hold up everybody. Where there is one, as with
- * a single line of forks and joins, the workers are idle under every schedule and the bound says nothing about any.
+ * In these shapes the lower bound (the longest chain, or all work spread evenly over the workers) can almost be
+ * reached: no few tasks in the middle of a plan block all others. In a plan with such a bottleneck, for example a
+ * single line of forks and joins, workers are idle under every schedule and the bound is meaningless.
  */
 export const SHAPES: Record<string, Shape> = {
-  /** Up to three needs, anywhere before. */
+  /** Up to three dependencies on any earlier tasks. */
   sparse: (count, random) =>
     Array.from({ length: count }, (_, i) => (i === 0 ? [] : pick(random, i, between(random, 0, 3)))),
-  /** Layers of about the same width; each task needs one to three of the layer before. */
+  /** Layers of about the same width; each task depends on one to three tasks of the previous layer. */
   layered: (count, random) => {
     const needs: number[][] = [];
     const usual = between(random, 5, Math.max(5, Math.floor(count / 4)));
@@ -35,7 +35,7 @@ export const SHAPES: Record<string, Shape> = {
     }
     return needs;
   },
-  /** Several lines beside each other of: one task, many that need it, one that needs them all; and again. */
+  /** Several parallel lines. Each repeats: one task, then many that depend on it. */
   "fork-join": (count, random) => {
     const needs: number[][] = [];
     const lines = between(random, 2, 6);
@@ -47,7 +47,7 @@ export const SHAPES: Record<string, Shape> = {
     }
     return needs;
   },
-  /** A few chains, and as many tasks again that need nothing. */
+  /** A few chains, and as many independent tasks. */
   chains: (count, random) => {
     const chains = between(random, 2, 8);
     return Array.from({ length: count }, (_, i) => (i < count / 2 && i >= chains ? [i - chains] : []));

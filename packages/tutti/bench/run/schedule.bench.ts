@@ -1,6 +1,6 @@
-// What a decision costs when the plan grows, and how good the schedule is. Wanted: at most 1.5 times the cost with a
-// hundred times the tasks; over all shapes at most 1.001 of the lower bound in the median and 1.11 in the worst case; and
-// never slower than p-graph.
+// Measures the cost of a decision as the plan grows, and the quality of the schedule. Targets: at most 1.5 times the
+// cost for a hundred times the tasks; over all shapes at most 1.001 of the lower bound in the median and 1.11 in the
+// worst case; never slower than p-graph.
 // Run: npm run bench -- schedule
 import { peerMakespan } from "./peer-graph.ts";
 import { randomFrom } from "../../test/lab/random.ts";
@@ -18,7 +18,7 @@ const ROUNDS = 41;
 const SEED = 1;
 const PLANS_PER_SHAPE = 100;
 
-/** A run in the middle of its plan, and the bytes that each started task has taken so far. */
+/** Returns a run in the middle of its plan, and the bytes per started task. */
 function halfway(count: number, failEvery?: number): { live: VirtualRun; bytesPerTask: number } {
   const run = confirmedRun(randomPlan(SHAPES["sparse"]!, count, randomFrom(1)), WORKERS);
   const live = new VirtualRun(run, failEvery);
@@ -29,13 +29,13 @@ function halfway(count: number, failEvery?: number): { live: VirtualRun; bytesPe
 }
 
 function heap(): number {
-  // Twice: what is kept beside a state goes only after the state has gone.
+  // Twice: caches of a state are collected only after the state.
   globalThis.gc!();
   globalThis.gc!();
   return process.memoryUsage().heapUsed;
 }
 
-/** Steps from the same state over and over: a state is never changed, so every round does the same work. */
+/** Repeats steps from the same immutable state, so every round does the same work. */
 function steps(live: VirtualRun): () => number {
   return () => {
     const copy = live.copy();
@@ -66,7 +66,7 @@ function showFlatness(name: string, failEvery?: number): void {
 
 interface Result {
   shape: string;
-  /** How long the whole took, as a multiple of the bound under which no schedule can be. */
+  /** Total time as a multiple of the lower bound. */
   ours: number;
   peer: number;
   toldPeer: number;
@@ -91,7 +91,7 @@ async function compareSchedules(): Promise<Result[]> {
   return results;
 }
 
-/** The longest chain, or all work spread evenly. */
+/** The longest chain, or all work spread evenly over the workers. */
 function lowerBound(tasks: readonly Task[], workers: number): number {
   const work = tasks.reduce((sum, { expectedMs }) => sum + expectedMs!, 0);
   return Math.max(work / workers, ...chainLengths(tasks).values());
@@ -101,7 +101,7 @@ function makespan(tasks: Task[], workers: number): number {
   const live = new VirtualRun(confirmedRun(tasks, workers));
   live.begin();
   while (live.step());
-  if (live.run.status === "running") throw new Error("the plan was not carried out");
+  if (live.run.status === "running") throw new Error("the plan was not executed");
   return live.now;
 }
 
@@ -117,10 +117,10 @@ function showSchedules(results: readonly Result[]): void {
     console.log(`${name}, ${of.length} plans: time as a multiple of the lower bound (50 75 90 95 100 %)`);
     console.log(`  ours                     ${line("ours")}`);
     console.log(`  p-graph                  ${line("peer")}`);
-    console.log(`  p-graph told durations   ${line("toldPeer")}`);
+    console.log(`  p-graph with durations   ${line("toldPeer")}`);
   }
   const above = (who: "peer" | "toldPeer"): number => results.filter((each) => each.ours > each[who] + 1e-9).length;
-  console.log(`slower than p-graph: ${above("peer")} plans; than p-graph told durations: ${above("toldPeer")} plans`);
+  console.log(`slower than p-graph: ${above("peer")} plans; than p-graph with durations: ${above("toldPeer")} plans`);
 }
 
 showFlatness("every attempt succeeds");

@@ -1,5 +1,5 @@
-// A run under the real rules, in virtual time: every task takes as long as it is expected to, and everything between
-// two moments takes no time. What the engine does with the rules is done here in the same order.
+// A run under the real rules in virtual time: every task takes its expected time, and everything else takes none. It
+// applies the rules in the same order as the engine.
 import { apply } from "../../src/run/apply.ts";
 import type { Command } from "../../src/run/command.ts";
 import { decide } from "../../src/run/decide.ts";
@@ -13,7 +13,7 @@ import { makeTemplate } from "../../test/run/make-run.ts";
 
 const ID = "orch_000000000000";
 
-/** A run whose plan has just been confirmed. */
+/** Returns a run whose plan was just confirmed. */
 export function confirmedRun(tasks: Task[], maxWorkers: number): Run {
   const template = makeTemplate({ config: { maxWorkers, autoRetry: true, retryDelay: 60_000 } });
   const events: RunEvent[] = [
@@ -55,19 +55,19 @@ export class VirtualRun {
   run: Run;
   now = 0;
   decisions = 0;
-  /** When each task that is at work will be done, the next one first. */
+  /** End times of the running tasks, earliest first. */
   #ends: { at: number; taskId: string }[] = [];
 
   readonly #failEvery: number;
   #attempts = 0;
 
-  /** Every so manieth attempt fails, and the task is tried again later; without the number none does. */
+  /** Every `failEvery`th attempt fails and is retried later. By default none fails. */
   constructor(run: Run, failEvery = Number.POSITIVE_INFINITY) {
     this.run = run;
     this.#failEvery = failEvery;
   }
 
-  /** One decision: what follows from the command, the state after it, and what is wanted then. */
+  /** One decision: applies the command and returns the resulting schedule. */
   #decide(command: Command): Wanted {
     this.decisions++;
     this.run = applyAll(this.run, decide(this.run, command, this.now), this.now);
@@ -78,7 +78,6 @@ export class VirtualRun {
     return schedule(this.run, { freeSlots: Number.POSITIVE_INFINITY }, this.now);
   }
 
-  /** Starts what should be started. */
   begin(): void {
     this.#start(this.#look().spawn);
   }
@@ -93,7 +92,7 @@ export class VirtualRun {
     this.#ends.sort((a, b) => a.at - b.at);
   }
 
-  /** The next attempt ends, its work is merged, and others start. Says whether there was one. */
+  /** Ends the next attempt, merges its work, and starts others. Returns false if none was running. */
   step(): boolean {
     const next = this.#ends.shift();
     if (!next) return false;
@@ -104,12 +103,12 @@ export class VirtualRun {
     const over = answerOf(taskId, fails ? "failed" : "success");
     let wanted = this.#decide({ type: "turnOver", sessionId, turn: session.turn!.number, over });
     if (!fails) wanted = this.#decide({ type: "merged", taskId, commit: `c-${taskId}`, head: `h-${taskId}` });
-    // What ends at the same moment frees its place first.
+    // Tasks that end at the same moment free their slots first.
     if (this.#ends[0]?.at !== this.now) this.#start(wanted.spawn);
     return true;
   }
 
-  /** The same run at the same moment, to be moved by itself. */
+  /** Returns an independent copy of the run at this moment. */
   copy(): VirtualRun {
     const copy = new VirtualRun(this.run, this.#failEvery);
     copy.#attempts = this.#attempts;

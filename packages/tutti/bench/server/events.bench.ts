@@ -1,6 +1,6 @@
-// Live events on their way to clients: how long from the moment an event is told to the moment a client has it, with 1,
-// 100 and 1,000 WebSocket clients, and how many deliveries a second of the server's processor time gives in bursts, beside
-// one plain socket write for each event and client. Clients live in a process of their own and read raw bytes.
+// Measures live events: the delay from publishing an event to its arrival at a client, with 1, 100 and 1,000 WebSocket
+// clients, and the deliveries per second of the server's CPU time in bursts, compared with one plain socket write per
+// event and client. Clients run in their own process and read raw bytes.
 // Run: npm run bench -- events
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -18,11 +18,11 @@ const BURST = 10;
 const ROUNDS = 3;
 const DELIVERIES = 300_000;
 const LATENCIES = 300;
-/** With what surrounds it, an event of about 300 bytes. */
+/** With its envelope, an event of about 300 bytes. */
 const FILLING = "x".repeat(170);
 const MARK = '"sent":"';
 
-/** A log that is told what to hold; nothing is stored, so that the way out alone is measured. */
+/** A log that stores nothing, so that only the delivery is measured. */
 class ToldLog implements EventLog {
   #listener: Parameters<EventLog["subscribe"]>[0] = () => {};
   #last = 0;
@@ -44,7 +44,7 @@ class ToldLog implements EventLog {
 
 interface Rig {
   port: number;
-  /** Sends so many events to everybody, as they would come in one turn. */
+  /** Publishes `count` events at once to all clients. */
   send(count: number): Promise<void>;
   close(): void;
 }
@@ -76,13 +76,13 @@ async function feedRig(): Promise<Rig> {
   };
 }
 
-/** The limit to compare with: the same bytes, one write for each event and client. */
+/** The baseline: the same bytes, one write per event and client. */
 async function rawRig(): Promise<Rig> {
   const open = new Set<Socket>();
   const server = createServer((socket) => {
     open.add(socket);
     socket.on("error", () => {});
-    // The request for an upgrade, which is answered so that the clients cannot tell the difference.
+    // Answers the upgrade request, so that the clients see no difference.
     socket.once("data", () => socket.write("HTTP/1.1 101 Switching Protocols\r\n\r\n"));
   });
   server.listen({ port: 0, host: "127.0.0.1", backlog: 2000 });
@@ -108,7 +108,7 @@ async function rawRig(): Promise<Rig> {
 
 interface Readers {
   process: ChildProcess;
-  /** Deliveries since the last question, and how long they took, in milliseconds. */
+  /** Deliveries since the last call, and their delays in milliseconds. */
   ask(): Promise<{ count: number; latencies: number[] }>;
 }
 
@@ -123,7 +123,7 @@ async function readers(port: number, clients: number): Promise<Readers> {
   return { process: child, ask };
 }
 
-/** The process with the clients: counts marks in what arrives, and looks at the first one of each piece. */
+/** The process with the clients: counts marks in the input, and reads the first one of each chunk. */
 async function read(port: number, clients: number): Promise<void> {
   let count = 0;
   let latencies: number[] = [];
@@ -136,7 +136,7 @@ async function read(port: number, clients: number): Promise<void> {
     let tail = Buffer.alloc(0);
     socket.on("data", (chunk: Buffer) => {
       const now = process.hrtime.bigint();
-      // A mark may be cut between two pieces.
+      // A mark may be split between two chunks.
       const bytes = tail.length > 0 ? Buffer.concat([tail, chunk]) : chunk;
       const first = bytes.indexOf(MARK);
       if (first >= 0) {
@@ -166,7 +166,7 @@ async function measure(rig: Rig, clients: number): Promise<{ perCpuSecond: numbe
   const before = process.cpuUsage();
   for (let i = 0; i < bursts; i++) {
     await rig.send(BURST);
-    // As fast as the readers take it; a crowd that falls behind would be cut off.
+    // Match the readers' speed; clients that fall behind would be disconnected.
     if (i % 4 === 3) await wait(1);
   }
   let delivered = 0;

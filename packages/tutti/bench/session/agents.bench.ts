@@ -1,5 +1,5 @@
-// What sessions cost: how much the engine holds for each that is alive (it should stay below 36 KB), how much its keeper
-// takes, how soon the next task starts once the one before has been answered, and how twenty real Claudes get on at once.
+// Measures the cost of sessions: the engine's memory per living session (target: below 36 KB), the keeper's memory, the
+// delay from the answer of a task to the start of the next one, and twenty real Claudes at once.
 // Run: npm run bench -- session/agents
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
@@ -24,7 +24,7 @@ const GOAL_KB = 36;
 const CHAIN = 21;
 const CLAUDES = 20;
 
-/** What a process takes in MB, with its share of what it has in common with others; 0 if it is gone. */
+/** Returns the memory of a process in MB with its share of shared pages, or 0 if it has ended. */
 function megabytesOf(pid: number): number {
   try {
     const [, kilobytes] = /^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))!;
@@ -40,7 +40,7 @@ const percentile = (values: number[], share: number): number =>
 const seconds = (ms: number): string => (ms / 1000).toFixed(1);
 const isReady = ({ type }: SessionSignal): boolean => type === "ready";
 
-/** The smallest of a few readings: what is still to be collected is nobody's. */
+/** The smallest of several readings, to exclude garbage that is not collected yet. */
 async function heapKilobytes(): Promise<number> {
   const readings: number[] = [];
   for (let i = 0; i < 5; i += 1) {
@@ -52,8 +52,8 @@ async function heapKilobytes(): Promise<number> {
 }
 
 /**
- * Sessions that have nothing to do, all listened to in this process. Compared with the time after their end and not with
- * the time before: what is compiled and kept for all of them changes most in the beginning.
+ * Opens idle sessions in this process. The baseline is measured after their end, not before, because most compiled code
+ * and caches appear at the start.
  */
 async function engineMemory(): Promise<void> {
   const lab = new SessionLab();
@@ -99,7 +99,7 @@ async function keeperMemory(): Promise<void> {
   }
 }
 
-/** From the last byte of a task's answer to the start of the process of the next one. */
+/** Measures the time from the last byte of a task's answer to the start of the next process. */
 async function handover(): Promise<void> {
   const lab = new Lab();
   try {
@@ -116,7 +116,7 @@ async function handover(): Promise<void> {
     if (status !== "completed") throw new Error(`the chain is ${status}`);
     const moments = readMoments(lab, ledger);
     const node = median(Array.from({ length: 5 }, () => nodeStart()));
-    /** The time between two moments, of which the first is one of the task before or of the task itself. */
+    /** Returns the times between two events. The first one belongs to the previous task or to the task itself. */
     const waits = (from: string, to: string, before: 0 | 1): number[] =>
       Array.from(
         { length: CHAIN - 1 },
@@ -141,7 +141,7 @@ async function handover(): Promise<void> {
   }
 }
 
-/** By event and number of the task: what the agents noted themselves, what the log holds, and when sessions were opened. */
+/** By event and task number: the agents' own notes, the log, and the times at which sessions were opened. */
 function readMoments(lab: Lab, ledger: string): Map<string, number> {
   const moments = new Map<string, number>();
   const note = (event: string, task: string, at: number) =>
@@ -206,7 +206,9 @@ async function claudes(count: number): Promise<ManyClaudes> {
 
 async function manyClaudes(): Promise<void> {
   if (!isInstalled())
-    return console.log("claude: left out, because the programs are not there: npm run agents:install");
+    return console.log(
+      "claude: skipped, because the programs are not installed. Install them with: npm run agents:install",
+    );
   const one = await claudes(1);
   const many = await claudes(CLAUDES);
   console.log(
@@ -217,7 +219,7 @@ async function manyClaudes(): Promise<void> {
 }
 
 const load = (): string => loadavg()[0]!.toFixed(1);
-console.log(`load at the beginning: ${load()}`);
+console.log(`load at the start: ${load()}`);
 await engineMemory();
 await keeperMemory();
 await handover();

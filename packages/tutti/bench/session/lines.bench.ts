@@ -1,6 +1,6 @@
-// How fast an agent's lines are taken in: read from its file, searched for secrets, decoded and told, against JSON.parse
-// of the same lines, which is the least that anybody must do. The parts are shown as well, and the search for secrets
-// against a search for one of them in the same bytes.
+// Measures how fast an agent's lines are processed: read from the file, searched for secrets, decoded and emitted. The
+// baseline is JSON.parse on the same lines, the unavoidable minimum. It also shows the parts, and compares the search
+// for secrets with a search for one of them in the same bytes.
 // Run: npm run bench -- session/lines
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -47,9 +47,9 @@ function parse(): number {
 
 function decode(): number {
   const decoder = new JsonLinesDecoder();
-  let told = 0;
-  chunks((chunk) => (told += decoder.push(chunk).length));
-  return told;
+  let emitted = 0;
+  chunks((chunk) => (emitted += decoder.push(chunk).length));
+  return emitted;
 }
 
 function mask(values = secrets): void {
@@ -60,12 +60,12 @@ function mask(values = secrets): void {
 
 function read(): number {
   const reader = new SessionReader(folder, "stream", () => new JsonLinesDecoder(), { secrets });
-  let told = 0;
-  for (const _ of reader.read()) told += 1;
-  return told;
+  let emitted = 0;
+  for (const _ of reader.read()) emitted += 1;
+  return emitted;
 }
 
-if (read() !== LINES) throw new Error("not every line was told");
+if (read() !== LINES) throw new Error("not every line was emitted");
 const rates = compare({ "JSON.parse": parse, decoded: decode, masked: () => mask(), read }, 3);
 const seconds = median(Array.from({ length: 5 }, () => cpuTime(read, 1))) / 1e6;
 const share = (value: number): string => value.toFixed(2);
@@ -74,7 +74,7 @@ console.log(
 );
 console.log(
   `as a share of JSON.parse: ${share(rates["decoded"]!)} decoded, ${share(rates["masked"]!)} searched for secrets, ` +
-    `${share(rates["read"]!)} read, searched, decoded and told`,
+    `${share(rates["read"]!)} read, searched, decoded and emitted`,
 );
 console.log(`${Math.round(LINES / seconds)} lines, or ${Math.round(bytes.length / seconds / 1e6)} MB, per CPU second`);
 

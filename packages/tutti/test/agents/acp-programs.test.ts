@@ -1,4 +1,4 @@
-// The programs that speak the Agent Client Protocol, bare, against the scripted model: one prompt each, by hand.
+// Runs each program that implements the Agent Client Protocol directly against the scripted model: one prompt each.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,7 +31,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 });
 
-test.each(speakers)("%s answers a prompt with the words of the script", async (name, args) => {
+test.each(speakers)("%s answers a prompt with the script's text", async (name, args) => {
   model = await startModel(() => [say("Hello from the script.")]);
   const cwd = join(folder, "work");
   mkdirSync(cwd, { recursive: true });
@@ -39,7 +39,7 @@ test.each(speakers)("%s answers a prompt with the words of the script", async (n
     cwd,
     env: agentEnv(name, model, folder),
     stdio: ["pipe", "pipe", "ignore"],
-    // Some leave children behind when they are ended, so the whole group is.
+    // Some programs leave children behind when they are killed, so the test kills the whole group.
     detached: true,
   });
   const seen: Message[] = [];

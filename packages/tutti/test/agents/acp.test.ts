@@ -13,7 +13,7 @@ import { playRun } from "../lab/model/tutti-run.ts";
 import { SessionLab, texts } from "../session/session-lab.ts";
 import type { SessionSignal } from "../../src/session/session.ts";
 
-/** Whether the slow talk is still to come: a model that is asked the same again is quick. */
+/** Whether the slow answer is still to come. A repeated prompt is answered at once. */
 let slow: boolean;
 const script = byPrompt({
   "Say hello": inOrder([say("Hello from the script."), usage({ input: 1234, output: 56 })]),
@@ -58,7 +58,7 @@ describe.each([
   ["claude-agent-acp", "", "@agentclientprotocol/claude-agent-acp", "Write", "usd"],
   ["codex-acp", "", "@agentclientprotocol/codex-acp", "Edit", "tokens"],
 ] as const)("%s", (name, args, agent, tool, cost) => {
-  test("says who it is, answers, and writes a file of its workspace without asking", async () => {
+  test("reports its name, answers, and writes a file in its workspace without asking", async () => {
     const talk = open(name, args);
     const hello = await talk.turn(1, "Say hello");
     expect(talk.heard.find(({ type }) => type === "agent")).toMatchObject({ agent, capabilities: { resume: true } });
@@ -77,7 +77,7 @@ describe.each([
     expect(model.problems).toEqual([]);
   });
 
-  test("fails a turn that its provider fails, also where it calls that the end of its turn", async () => {
+  test("fails a turn when its provider fails, even if it reports a normal end of the turn", async () => {
     const talk = open(name, args);
     const heard = await talk.turn(1, "Be wrong");
     const detail = expect.stringContaining("scripted refusal of this request") as string;
@@ -88,7 +88,7 @@ describe.each([
 });
 
 describe("gemini", () => {
-  test("asks before it runs a command, and does what the person says", async () => {
+  test("asks before it runs a command, and obeys the user's answer", async () => {
     const answers = ["Allow", "Reject"];
     const talk = open("gemini", GEMINI, () => answers.shift()!);
     const allowed = await talk.turn(1, "Run a command");
@@ -106,7 +106,7 @@ describe("gemini", () => {
     await talk.end();
   });
 
-  test("tells what its provider refuses for now", async () => {
+  test("reports a temporary refusal of its provider", async () => {
     const talk = open("gemini", GEMINI);
     const fast = endingOf(await talk.turn(1, "Be too fast"));
     expect(fast).toMatchObject({ kind: "error", cause: "rate_limit", retryAfterMs: 1000 });
@@ -114,19 +114,19 @@ describe("gemini", () => {
     await talk.end();
   });
 
-  test("that nobody is logged in to says so, and the login in its settings stays as it is", async () => {
+  test("without a login reports that, and keeps the login method in its settings", async () => {
     const env = agentEnv("gemini", model, lab.folder);
     const settings = join(env["HOME"]!, ".gemini", "settings.json");
     const readAuth = () => (JSON.parse(readFileSync(settings, "utf8")) as { security: unknown }).security;
     const before = readAuth();
     const host = lab.newHost({ agentEnv: { ...env, GEMINI_API_KEY: "", GOOGLE_GEMINI_BASE_URL: "" } });
     const talk = new Conversation(host.open(lab.spec(`acp:${agentProgram("gemini")} ${GEMINI}`)));
-    const told = await talk.until(({ type }) => type === "unstartable");
-    expect(told).toMatchObject({ error: expect.stringMatching(/nobody is logged in.*Gemini API key/s) as string });
+    const signal = await talk.until(({ type }) => type === "unstartable");
+    expect(signal).toMatchObject({ error: expect.stringMatching(/nobody is logged in.*Gemini API key/s) as string });
     expect(readAuth()).toEqual(before);
   });
 
-  test("with a server of tools, which makes it deaf to the end of its input and to SIGTERM, leaves nothing behind", async () => {
+  test("with a tool server, which makes it ignore the end of its input and SIGTERM, leaves nothing behind", async () => {
     const env = agentEnv("gemini", model, lab.folder);
     const settings = join(env["HOME"]!, ".gemini", "settings.json");
     const server = join(lab.folder, "server.mjs");
@@ -142,7 +142,7 @@ describe("gemini", () => {
   });
 });
 
-/** A server of one tool, in as few words as the protocol allows. */
+/** A minimal MCP server with one tool. */
 const TOOL_SERVER = `
 import { createInterface } from "node:readline";
 const ANSWERS = {
@@ -159,16 +159,16 @@ for await (const line of createInterface({ input: process.stdin })) {
 setInterval(() => {}, 1000);
 `;
 
-test("gemini carries a run through all five phases over the protocol, allowed what the template lists", async () => {
+test("gemini completes all five phases of a run over ACP, with the permissions of the template", async () => {
   const play = playRun({ tasks: [{ id: "alpha" }, { id: "beta" }, { id: "gamma", dependencies: ["alpha"] }] });
   const played = await startModel(play);
   const whole = new Lab();
   try {
     const config = { permissions: { allow: ["Bash(cat docs/*)"] } };
-    const own = join(whole.data, "templates");
-    mkdirSync(own, { recursive: true });
+    const templates = join(whole.data, "templates");
+    mkdirSync(templates, { recursive: true });
     writeFileSync(
-      join(own, "listed.json"),
+      join(templates, "listed.json"),
       JSON.stringify({ id: "listed", name: "Listed", extends: "implementation", config }),
     );
     const env = agentEnv("gemini", played, whole.folder);

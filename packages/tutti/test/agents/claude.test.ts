@@ -40,7 +40,7 @@ async function start(script: Script): Promise<SessionLab> {
 }
 
 function converse(options: Options = {}): Conversation {
-  // As often as it tries where nobody says otherwise.
+  // The program's default number of retries.
   const usual = { CLAUDE_CODE_MAX_RETRIES: "2" };
   const env = { ...agentEnv("claude", model, lab!.folder), ...usual, ...options.env };
   const host = lab!.newHost({ agentEnv: env, graceMs: 3000 });
@@ -55,14 +55,14 @@ const tools = (signals: SessionSignal[]): string[] => of(signals, "tool").map(({
 
 const ending = (signals: SessionSignal[]) => of(signals, "turnOver")[0]?.ending;
 
-/** Where a session keeps what its program wrote. */
+/** The folder of a session's files. */
 function folderOf(sessionId: string): string {
   const sessions = join(lab!.folder, "sessions");
   const run = readdirSync(sessions).find((name) => existsSync(join(sessions, name, sessionId)))!;
   return join(sessions, run, sessionId);
 }
 
-test("is ready once its hand-shake is over, tells its version, answers, and says what that cost (E80)", async () => {
+test("Claude is ready after its handshake, reports its version, answers, and reports the cost (E80)", async () => {
   await start(() => [say("Hello from the script."), usage({ input: 1200, output: 34 })]);
   const talk = converse();
   const heard = await talk.turn(1, "Say hello");
@@ -82,7 +82,7 @@ test("is ready once its hand-shake is over, tells its version, answers, and says
   expect(model.requests[0]!.session).toBe(agent!.conversation);
   const raw = readFileSync(join(folderOf(talk.session.sessionId), "raw.log"), "utf8");
   expect(raw).toContain("Hello from the script.");
-  // The prompt goes out after the answer to the hand-shake and not before.
+  // The prompt must be sent after the answer to the handshake.
   const order = talk.heard.map(({ type }) => type).filter((type) => ["ready", "sent", "agent"].includes(type));
   expect(order).toEqual(["agent", "ready", "sent"]);
   const [spent] = of(heard, "usage");
@@ -92,7 +92,7 @@ test("is ready once its hand-shake is over, tells its version, answers, and says
   expect(lab!.processes()).toEqual([]);
 });
 
-test("writes a file of its workspace without asking, and its tool is counted by its real name (D4-100)", async () => {
+test("Claude writes a file in its workspace without asking, and its tool is counted by its real name (D4-100)", async () => {
   await start(inOrder([say("I write it."), write("docs/page.md", "# A page\n")], [say("It is written.")]));
   const talk = converse();
   const heard = await talk.turn(1, "Write a page");
@@ -103,7 +103,7 @@ test("writes a file of its workspace without asking, and its tool is counted by 
   await talk.end();
 });
 
-test("asks before a command; allowed it runs, refused it does not and says so", async () => {
+test("Claude asks before a command, runs it if allowed, and reports a refusal", async () => {
   await start(
     byPrompt({
       First: inOrder([run("echo one > one.txt")], [say("done")]),
@@ -131,15 +131,15 @@ test("asks before a command; allowed it runs, refused it does not and says so", 
   await talk.end();
 });
 
-test("what the run refuses stays refused, whatever the settings of the person or of the repository allow", async () => {
+test("a tool that the run denies stays denied, even if the settings of the user or the repository allow it", async () => {
   await start(inOrder([run("touch who.txt"), run("ls")], [say("done")]));
   const settings = { permissions: { allow: ["Bash"] }, hooks: { PreToolUse: [hookThatLeavesA("marked")] } };
-  const own = join(lab!.folder, "person");
-  for (const folder of [own, join(lab!.cwd, ".claude")]) mkdirSync(folder, { recursive: true });
+  const configFolder = join(lab!.folder, "person");
+  for (const folder of [configFolder, join(lab!.cwd, ".claude")]) mkdirSync(folder, { recursive: true });
   writeFileSync(join(lab!.cwd, ".claude/settings.json"), JSON.stringify(settings));
-  writeFileSync(join(own, "settings.json"), JSON.stringify({ permissions: settings.permissions }));
+  writeFileSync(join(configFolder, "settings.json"), JSON.stringify({ permissions: settings.permissions }));
   const permissions = { mode: "all" as const, refuse: ["Bash(touch *)"] };
-  const talk = converse({ permissions, env: { CLAUDE_CONFIG_DIR: own } });
+  const talk = converse({ permissions, env: { CLAUDE_CONFIG_DIR: configFolder } });
   const heard = await talk.turn(1, "Go");
   expect(existsSync(join(lab!.cwd, "who.txt"))).toBe(false);
   expect(existsSync(join(lab!.cwd, "marked"))).toBe(false);
@@ -149,7 +149,7 @@ test("what the run refuses stays refused, whatever the settings of the person or
 
 const hookThatLeavesA = (file: string) => ({ matcher: "", hooks: [{ type: "command", command: `touch ${file}` }] });
 
-test("reads the CLAUDE.md of the repository", async () => {
+test("Claude reads the CLAUDE.md of the repository", async () => {
   await start(() => [say("ok")]);
   writeFileSync(join(lab!.cwd, "CLAUDE.md"), "Always speak of the blue heron.\n");
   const talk = converse();
@@ -158,7 +158,7 @@ test("reads the CLAUDE.md of the repository", async () => {
   await talk.end();
 });
 
-test("puts its questions to the person, one after the other, and hears the answers", async () => {
+test("Claude asks the user its questions one by one and receives the answers", async () => {
   const questions = ["Which colour?", "Which size?"].map((question, i) => ({
     question,
     header: `Q${i}`,
@@ -181,8 +181,8 @@ test("puts its questions to the person, one after the other, and hears the answe
   await talk.end();
 });
 
-test("an interrupted turn ends, a question that was open is taken back, and the next turn is answered", async () => {
-  // What follows an interrupted tool stands in one message with its result, which is no prompt of its own.
+test("an interrupted turn ends, its open question is withdrawn, and the next turn is answered", async () => {
+  // Text after an interrupted tool is in one message with the tool's result, so it is not a separate prompt.
   const went = (request: ModelRequest) => JSON.stringify(request.body).includes("Then go on");
   await start(
     byPrompt({
@@ -198,14 +198,14 @@ test("an interrupted turn ends, a question that was open is taken back, and the 
   await talk.give(2, "Command");
   await talk.until(({ type }) => type === "ask");
   await talk.session.interrupt(2);
-  const asked = await talk.over(2);
-  expect(of(asked, "askCancelled").map(({ askId }) => askId)).toEqual(of(asked, "ask").map(({ askId }) => askId));
-  expect(ending(asked)?.kind).toBe("interrupted");
+  const signals = await talk.over(2);
+  expect(of(signals, "askCancelled").map(({ askId }) => askId)).toEqual(of(signals, "ask").map(({ askId }) => askId));
+  expect(ending(signals)?.kind).toBe("interrupted");
   expect(texts(await talk.turn(3, "Then go on"))).toBe("Here I am.");
   await talk.end();
 });
 
-test("a turn that is interrupted before the program has begun it is over too", async () => {
+test("a turn that is interrupted before the program has started it ends", async () => {
   await start(byPrompt({ Slowly: () => [say("word ".repeat(200), 50)], Then: () => [say("Here I am.")] }));
   const talk = converse();
   await talk.give(1, "Slowly");
@@ -215,7 +215,7 @@ test("a turn that is interrupted before the program has begun it is over too", a
   await talk.end();
 });
 
-test("a program that is killed in the middle of a turn is taken up again, and nothing is heard twice (D4-021)", async () => {
+test("a program that is killed during a turn is resumed, and no signal is repeated (D4-021)", async () => {
   await start(
     byPrompt({
       "cut off": inOrder([say("I go on where I was.")]),
@@ -233,7 +233,7 @@ test("a program that is killed in the middle of a turn is taken up again, and no
   const heard = await talk.over(2);
   expect(ending(heard)?.kind).toBe("ended");
   expect(texts(heard)).toBe("I begin.I go on where I was.");
-  // The conversation is the same one, and the program knows what was said before.
+  // The conversation is the same, and the program knows its history.
   const { session, prompt, body } = model.requests.at(-1)!;
   expect(session).toBe(model.requests[0]!.session);
   expect(prompt).toContain("Second");
@@ -260,7 +260,7 @@ const FAILURES: [name: string, steps: Step[], expected: object][] = [
   ["an answer without an end", [say("cut of"), stop("max_tokens")], { cause: "max_output" }],
 ];
 
-test("every failure of the provider ends the turn with its cause, and the session takes the next turn", async () => {
+test("every failure of the provider ends the turn with its cause, and the session accepts the next turn", async () => {
   let steps: Step[] = [];
   await start(() => steps);
   const talk = converse();
@@ -274,7 +274,7 @@ test("every failure of the provider ends the turn with its cause, and the sessio
   await talk.end();
 });
 
-test("a key that is not accepted ends the turn at the first refusal", async () => {
+test("an invalid key ends the turn at the first refusal", async () => {
   await start(() => [fail("unauthorised")]);
   const talk = converse();
   const heard = await talk.turn(1, "Hello");
@@ -283,7 +283,7 @@ test("a key that is not accepted ends the turn at the first refusal", async () =
   await talk.end();
 });
 
-test("a wait that the provider wants to be long is not waited for by the program", async () => {
+test("the program does not wait when the provider requests a long delay", async () => {
   await start(() => [fail("rateLimit", { retryAfterSeconds: 45 })]);
   const talk = converse();
   const heard = await talk.turn(1, "Hello");
@@ -292,7 +292,7 @@ test("a wait that the provider wants to be long is not waited for by the program
   await talk.end();
 });
 
-test("nobody logged in is told as that", async () => {
+test("a missing login is reported as such", async () => {
   await start(() => [say("never")]);
   const talk = converse({ env: { ANTHROPIC_API_KEY: "" } });
   expect(ending(await talk.turn(1, "Hello"))).toMatchObject({ kind: "error", cause: "auth" });
@@ -300,10 +300,10 @@ test("nobody logged in is told as that", async () => {
   await talk.end();
 });
 
-test("every session uses the person's login from its one place", async () => {
+test("every session uses the user's login from its original file", async () => {
   await start(() => [say("ok")]);
-  const own = join(lab!.folder, "person");
-  mkdirSync(own);
+  const configFolder = join(lab!.folder, "person");
+  mkdirSync(configFolder);
   const claudeAiOauth = {
     accessToken: "sk-ant-oat01-of-the-person",
     refreshToken: "sk-ant-ort01-of-the-person",
@@ -312,15 +312,15 @@ test("every session uses the person's login from its one place", async () => {
     subscriptionType: "max",
   };
   const login = JSON.stringify({ claudeAiOauth });
-  writeFileSync(join(own, ".credentials.json"), login, { mode: 0o600 });
-  const talk = converse({ env: { ANTHROPIC_API_KEY: "", CLAUDE_CONFIG_DIR: own } });
+  writeFileSync(join(configFolder, ".credentials.json"), login, { mode: 0o600 });
+  const talk = converse({ env: { ANTHROPIC_API_KEY: "", CLAUDE_CONFIG_DIR: configFolder } });
   expect(texts(await talk.turn(1, "Hello"))).toBe("ok");
   expect(model.requests[0]!.headers["authorization"]).toBe("Bearer sk-ant-oat01-of-the-person");
   await talk.end();
-  expect(readFileSync(join(own, ".credentials.json"), "utf8")).toBe(login);
+  expect(readFileSync(join(configFolder, ".credentials.json"), "utf8")).toBe(login);
 });
 
-test("a stream that stalls says nothing, and stop ends it with everything it started", async () => {
+test("a stalled stream reports nothing, and stop ends the program with its children", async () => {
   await start(() => [say("first words"), stall()]);
   const talk = converse();
   await talk.give(1, "Stall");
@@ -329,7 +329,7 @@ test("a stream that stalls says nothing, and stop ends it with everything it sta
   expect(lab!.processes()).toEqual([]);
 });
 
-test("a subagent's words are not the main agent's, and its work is", async () => {
+test("a sub-agent's text does not count as the main agent's, but its work does", async () => {
   await start(
     byPrompt({
       "Sub job": inOrder([say("Subagent speaking."), write("sub.txt", "sub\n")], [say("SUB RESULT")]),
@@ -354,7 +354,7 @@ test("a subagent's words are not the main agent's, and its work is", async () =>
   await talk.end();
 });
 
-test("two sessions at once keep apart, each with a configuration of its own", async () => {
+test("two parallel sessions stay separate, each with its own configuration", async () => {
   await start((request) => [say(`Answer to ${request.prompt}`)]);
   const [one, two] = [converse(), converse()];
   const [first, second] = await Promise.all([one.turn(1, "one"), two.turn(1, "two")]);
@@ -366,7 +366,7 @@ test("two sessions at once keep apart, each with a configuration of its own", as
   expect(lab!.processes()).toEqual([]);
 });
 
-test("carries a run through all five phases, with files of its own making (D4-012)", async () => {
+test("Claude completes all five phases of a run with its own files (D4-012)", async () => {
   model = await startModel(playRun({ tasks: [{ id: "alpha" }, { id: "beta", dependencies: ["alpha"] }] }));
   runLab = new Lab();
   const env = agentEnv("claude", model, runLab.folder);

@@ -36,11 +36,11 @@ afterEach(async () => {
   await model.close();
 });
 
-/** What the person has set up is found in the environment of this process, as the engine finds it in its own. */
+/** The user's configuration is in the environment of this process, as for an engine. */
 async function start(script: Script): Promise<SessionLab> {
   model = await startModel(script);
   lab = new SessionLab();
-  // Not the folder for temporary files: that the home is below it is a case of its own, and the usual one here.
+  // TMPDIR is not set: a home below the temporary folder is a separate case, and the usual one here.
   const { TMPDIR: _, ...env } = agentEnv("codex", model, lab.folder);
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
   for (const name of ["OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL"]) vi.stubEnv(name, undefined);
@@ -65,7 +65,7 @@ const tools = (signals: SessionSignal[]): string[] => of(signals, "tool").map(({
 
 const ending = (signals: SessionSignal[]) => of(signals, "turnOver")[0]?.ending;
 
-/** A command for which Codex asks to leave its sandbox. */
+/** A command for which Codex requests to leave its sandbox. */
 const escalated = (command: string): Step =>
   call("exec_command", {
     cmd: command,
@@ -73,10 +73,10 @@ const escalated = (command: string): Step =>
     justification: "It must be outside.",
   });
 
-/** Neither in the workspace nor among the temporary files. */
+/** Neither in the workspace nor in the temporary folder. */
 const OUTSIDE = join(import.meta.dirname, "outside.txt");
 
-test("is ready once its conversation has begun, tells its version, answers, and says what that took", async () => {
+test("Codex is ready once its conversation has begun, reports its version, answers, and reports its usage", async () => {
   await start(() => [think("A greeting."), say("Hello from the script."), usage({ input: 1200, output: 34 })]);
   const talk = converse();
   const heard = await talk.turn(1, "Say hello");
@@ -97,7 +97,7 @@ test("is ready once its conversation has begun, tells its version, answers, and 
   expect(lab!.processes()).toEqual([]);
 });
 
-test("changes files and runs commands within its workspace without asking, and not outside of it", async () => {
+test("Codex changes files and runs commands inside its workspace without asking, but not outside", async () => {
   await start(
     inOrder(
       [say("I write it."), write("docs/page.md", "# A page\n")],
@@ -121,7 +121,7 @@ test("changes files and runs commands within its workspace without asking, and n
   await talk.end();
 });
 
-test("asks before it leaves its sandbox; allowed it does, refused it does not and the turn goes on", async () => {
+test("Codex asks before it leaves its sandbox, and the turn continues after a refusal", async () => {
   await start(
     byPrompt({
       First: inOrder([escalated("echo one > one.txt")], [say("done")]),
@@ -147,7 +147,7 @@ test("asks before it leaves its sandbox; allowed it does, refused it does not an
   await talk.end();
 });
 
-test("in a strict run every command and every change of a file comes by, and what is refused stays undone", async () => {
+test("in a strict run Codex asks for every command and file change, and refused ones are not executed", async () => {
   await start(
     inOrder([write("a.md", "a\n")], [write("b.md", "b\n")], [run("touch c.txt")], [run("touch d.txt")], [say("ok")]),
   );
@@ -160,7 +160,7 @@ test("in a strict run every command and every change of a file comes by, and wha
   await talk.end();
 });
 
-test("reads the AGENTS.md of the repository, and starts no server that its configuration or the person's names", async () => {
+test("Codex reads the AGENTS.md of the repository, and starts no MCP server from its configuration or the user's", async () => {
   await start(inOrder([write("x.md", "x\n")], [say("ok")]));
   const started = join(lab!.folder, "started");
   const server = ["[mcp_servers.uninvited]", 'command = "touch"', `args = [${JSON.stringify(started)}]`].join("\n");
@@ -176,7 +176,7 @@ test("reads the AGENTS.md of the repository, and starts no server that its confi
   await talk.end();
 });
 
-test("an interrupted turn ends, a question that was open is taken back, and the next turn is answered", async () => {
+test("an interrupted turn ends, its open question is withdrawn, and the next turn is answered", async () => {
   await start(
     byPrompt({
       Then: () => [say("Here I am.")],
@@ -193,9 +193,9 @@ test("an interrupted turn ends, a question that was open is taken back, and the 
   await talk.give(2, "Command");
   await talk.until(({ type }) => type === "ask");
   await talk.session.interrupt(2);
-  const asked = await talk.over(2);
-  expect(of(asked, "askCancelled").map(({ askId }) => askId)).toEqual(of(asked, "ask").map(({ askId }) => askId));
-  expect(ending(asked)?.kind).toBe("interrupted");
+  const signals = await talk.over(2);
+  expect(of(signals, "askCancelled").map(({ askId }) => askId)).toEqual(of(signals, "ask").map(({ askId }) => askId));
+  expect(ending(signals)?.kind).toBe("interrupted");
   await talk.give(3, "Working");
   await talk.until((signal) => signal.type === "tool" && signal.name === "Bash");
   await talk.session.interrupt(3);
@@ -209,14 +209,14 @@ test("an interrupted turn ends, a question that was open is taken back, and the 
   expect(lab!.processes()).toEqual([]);
 });
 
-/** The program itself, not its launcher. */
+/** Kills the program itself, not its launcher. */
 const killProgram = (): void => {
   const found = lab!.processes().filter((line) => /\bapp-server\b/.test(line) && !/^\d+ \S*node /.test(line));
   expect(found.length).toBeGreaterThan(0);
   for (const line of found) process.kill(Number(line.split(" ")[0]), "SIGKILL");
 };
 
-test("a program that is killed in the middle of a turn is taken up again, and nothing is heard twice", async () => {
+test("a program that is killed during a turn is resumed, and no signal is repeated", async () => {
   await start(
     byPrompt({
       "cut off": inOrder([say("I go on where I was."), usage({ input: 3000, output: 30 })]),
@@ -245,7 +245,7 @@ test("a program that is killed in the middle of a turn is taken up again, and no
   expect(lab!.processes()).toEqual([]);
 });
 
-test("a program that is killed in its first turn answers it all the same", async () => {
+test("a program that is killed in its first turn still answers it", async () => {
   await start(byPrompt({ "cut off": () => [say("Here it is.")], First: () => [say("word ".repeat(400), 50)] }));
   const talk = converse();
   await talk.give(1, "First");
@@ -261,9 +261,9 @@ const FAILURES: [name: string, steps: Step[], expected: object][] = [
   ["401", [fail("unauthorised")], { cause: "auth" }],
   ["no credit", [fail("billing")], { cause: "billing" }],
   ["too long", [fail("promptTooLong")], { cause: "context" }],
-  ["too long, told late", [say("x"), fail("promptTooLong")], { cause: "context" }],
+  ["too long, in the stream", [say("x"), fail("promptTooLong")], { cause: "context" }],
   ["429", [fail("rateLimit")], { cause: "rate_limit" }],
-  ["429, told late", [say("x"), fail("rateLimit")], { cause: "rate_limit", retryAfterMs: 1000 }],
+  ["429, in the stream", [say("x"), fail("rateLimit")], { cause: "rate_limit", retryAfterMs: 1000 }],
   [
     "429 with a long wait",
     [say("x"), fail("rateLimit", { message: "Rate limit reached. Please try again in 600s." })],
@@ -277,7 +277,7 @@ const FAILURES: [name: string, steps: Step[], expected: object][] = [
   ["an answer without an end", [say("cut of"), stop("max_tokens")], { cause: "max_output" }],
 ];
 
-test("every failure of the provider ends the turn with its cause, and the session takes the next turn", async () => {
+test("every failure of the provider ends the turn with its cause, and the session accepts the next turn", async () => {
   let steps: Step[] = [];
   await start(() => steps);
   const talk = converse();
@@ -294,7 +294,7 @@ test("every failure of the provider ends the turn with its cause, and the sessio
   await talk.end();
 });
 
-test("a stream that stalls says nothing, and stop ends it with everything it started", async () => {
+test("a stalled stream reports nothing, and stop ends the program with its children", async () => {
   await start(() => [say("first words"), stall()]);
   const talk = converse();
   await talk.give(1, "Stall");
@@ -303,7 +303,7 @@ test("a stream that stalls says nothing, and stop ends it with everything it sta
   expect(lab!.processes()).toEqual([]);
 });
 
-test("nobody logged in is told at once, before any turn", async () => {
+test("a missing login is reported at once, before any turn", async () => {
   await start(() => [say("never")]);
   writeFileSync(join(process.env["CODEX_HOME"]!, "config.toml"), 'model = "gpt-5.5"\n');
   const talk = converse();
@@ -314,7 +314,7 @@ test("nobody logged in is told at once, before any turn", async () => {
   expect(lab!.processes()).toEqual([]);
 });
 
-test("a key in the environment is enough, and is written nowhere", async () => {
+test("a key in the environment suffices and is never written to disk", async () => {
   await start(() => [say("Hello.")]);
   writeFileSync(join(process.env["CODEX_HOME"]!, "config.toml"), 'model = "gpt-5.5"\n');
   vi.stubEnv("OPENAI_API_KEY", "sk-scripted-secret");
@@ -329,7 +329,7 @@ test("a key in the environment is enough, and is written nowhere", async () => {
   expect(holding.map(({ name }) => name)).toEqual([]);
 });
 
-test("two sessions at once keep apart, with the person's login in both", async () => {
+test("two parallel sessions stay separate and share the user's login", async () => {
   await start((request) => [say(`Answer to ${request.prompt}`)]);
   const login = join(process.env["CODEX_HOME"]!, "auth.json");
   writeFileSync(login, '{"OPENAI_API_KEY":"scripted"}', { mode: 0o600 });
@@ -349,7 +349,7 @@ test("two sessions at once keep apart, with the person's login in both", async (
   expect(lab!.processes()).toEqual([]);
 });
 
-test("carries a run through all five phases, with files of its own making (D4-012)", async () => {
+test("Codex completes all five phases of a run with its own files (D4-012)", async () => {
   model = await startModel(
     playRun({ tasks: [{ id: "alpha" }, { id: "beta" }, { id: "gamma", dependencies: ["alpha"] }] }),
   );

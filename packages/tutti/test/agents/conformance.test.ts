@@ -1,4 +1,4 @@
-// The real programs, against a model that does what the prompt says: the same suite as for the played ones.
+// Runs the conformance suite of the test agents with the real programs, against a model that obeys the prompt.
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, vi } from "vitest";
 import { agentProgram } from "../../../../scripts/agents.mjs";
@@ -24,7 +24,7 @@ describeAgent("codex", {
 describeAgent("acp:gemini", {
   patienceMs: PATIENCE_MS,
   make: (lab) => {
-    // It names the file of a conversation by the minute, and loses what it writes into the same one again.
+    // Gemini names a conversation's file by the minute, and overwrites an existing one with the same name.
     const beforeKill = () => sleep(60_000 - (Date.now() % 60_000) + 1000);
     const agent = `acp:${agentProgram("gemini")} --acp --skip-trust`;
     return real(lab, "gemini", { agent, tool: "Edit", beforeKill });
@@ -54,8 +54,8 @@ interface RealAgent extends Pick<Made, "agent" | "tool" | "beforeKill" | "asksNo
 async function real(lab: SessionLab, name: AgentName, { orders, ...agent }: RealAgent): Promise<Made> {
   const model = await startModel(playOrders(orders));
   const env = agentEnv(name, model, lab.folder);
-  // What a person has set up is found in the environment of the engine, which is this process. The folder for temporary
-  // files stays: that Codex's home is below it is the usual case here.
+  // The user's configuration is in the environment of the engine, which is this process. TMPDIR is not set: a home
+  // below the temporary folder is the usual case here.
   if (name === "codex") {
     delete env["TMPDIR"];
     for (const [key, value] of Object.entries(env)) vi.stubEnv(key, value);
@@ -75,6 +75,6 @@ async function real(lab: SessionLab, name: AgentName, { orders, ...agent }: Real
   };
 }
 
-/** Codex asks only for what is to leave its sandbox. */
+/** Codex requests permission only to leave its sandbox. */
 const outsideOfSandbox = (cmd: string) =>
   call("exec_command", { cmd, sandbox_permissions: "require_escalated", justification: "It must be outside." });

@@ -1,4 +1,4 @@
-// A conversation with an agent under a keeper: turns are given, everything told is kept, questions are answered.
+// A conversation with an agent under a keeper: delivers turns, records all signals and answers questions.
 import { turn } from "../session/session-lab.ts";
 import type { Phase } from "../../src/schema/status.ts";
 import type { Session, SessionSignal } from "../../src/session/session.ts";
@@ -25,13 +25,13 @@ export class Conversation {
     for (const wake of this.#waiting) wake();
   }
 
-  /** Waits for a signal that was not there before. */
+  /** Waits for a matching signal from index `from` on. */
   async until(is: (signal: SessionSignal) => boolean, from = 0): Promise<SessionSignal> {
     for (;;) {
       const found = this.heard.slice(from).find(is);
       if (found) return found;
       if (this.heard.at(-1)?.type === "gone")
-        throw new Error(`it is gone: ${JSON.stringify(this.heard.slice(-5), null, 1)}`);
+        throw new Error(`the session has ended: ${JSON.stringify(this.heard.slice(-5), null, 1)}`);
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#waiting.add(resolve);
       await promise;
@@ -39,19 +39,19 @@ export class Conversation {
     }
   }
 
-  /** Gives a turn, as soon as it can take one. */
+  /** Delivers a turn once the session is ready. */
   async give(number: number, text: string, phase: Phase = "workerExecution"): Promise<void> {
     await this.until(({ type }) => type === "ready");
     await this.session.deliver(turn(number, text, { phase }));
   }
 
-  /** Gives a turn, and returns what was told of it. */
+  /** Delivers a turn and returns its signals. */
   async turn(number: number, text: string): Promise<SessionSignal[]> {
     await this.give(number, text);
     return this.over(number);
   }
 
-  /** Waits until a turn is over, and returns what was told of it. */
+  /** Waits until a turn ends and returns its signals. */
   async over(number: number): Promise<SessionSignal[]> {
     const over = await this.until((signal) => signal.type === "turnOver" && signal.turn === number);
     const from = this.heard.findIndex((signal) => signal.type === "sent" && signal.turn === number);

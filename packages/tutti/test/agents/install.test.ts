@@ -1,4 +1,4 @@
-// The installer of the agent programs, with an npm of the test's own in place of a gigabyte of downloads.
+// Tests the installer of the agent programs with a fake npm instead of a gigabyte of downloads.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { agentsFolder, installationFolder, isInstalled, markerName, pins } from "../../../../scripts/agents.mjs";
 
 const installer = fileURLToPath(new URL("../../../../scripts/agents-install.mjs", import.meta.url));
-/** Puts packages in place whose programs tell the version that was asked for, as far as it gets. */
+/** Creates packages whose programs print the requested version. */
 const goodNpm = `#!${process.execPath}
 const { mkdirSync, readFileSync, writeFileSync } = require("node:fs");
 for (const [name, version] of Object.entries(JSON.parse(readFileSync("package.json", "utf8")).dependencies)) {
@@ -40,7 +40,7 @@ function install(npm: string) {
   return spawnSync(process.execPath, [installer], { env, encoding: "utf8" });
 }
 
-test("every program is installed at its pinned version, and its place is told", () => {
+test("every program is installed at its pinned version, and its path is printed", () => {
   const { status, stdout, stderr } = install(goodNpm);
   expect(status, stderr).toBe(0);
   for (const [name, { version }] of Object.entries(pins)) {
@@ -51,15 +51,15 @@ test("every program is installed at its pinned version, and its place is told", 
   expect(new Set(readdirSync(agentsFolder(env)))).toEqual(new Set(["bin", basename(installationFolder(env))]));
 });
 
-test("what is there is used again", () => {
+test("an existing installation is reused", () => {
   install(goodNpm);
   expect(install("#!/bin/sh\nexit 7\n").status).toBe(0);
 });
 
-test("an installation that was broken off counts for nothing and is done again", () => {
+test("an incomplete installation is discarded and repeated", () => {
   install(goodNpm);
   rmSync(join(installationFolder(env), markerName));
-  // What a process left that was killed; no process has this id.
+  // The folder of a killed process; no process has this id.
   const abandoned = join(agentsFolder(env), "stage-99999999");
   mkdirSync(abandoned);
   expect(isInstalled(env)).toBe(false);
@@ -68,14 +68,14 @@ test("an installation that was broken off counts for nothing and is done again",
   expect(existsSync(abandoned)).toBe(false);
 });
 
-test("a program of another version is refused, and nothing is left", () => {
+test("a program of another version is rejected, and nothing is left behind", () => {
   const { status, stderr } = install(goodNpm.replace('echo " + version', 'echo 0.0.1 #" + version'));
   expect(status).toBe(1);
   expect(stderr).toContain("calls itself 0.0.1");
   expect(readdirSync(agentsFolder(env))).toEqual([]);
 });
 
-test("the cache is where the person's other caches are", () => {
+test("the cache is below the user's cache folder", () => {
   expect(agentsFolder({ TUTTI_AGENTS_DIR: "/elsewhere" })).toBe("/elsewhere");
   expect(agentsFolder({ XDG_CACHE_HOME: "/caches" })).toBe("/caches/tutti/agents");
   expect(dirname(dirname(agentsFolder({})))).toMatch(/\.cache$/);

@@ -1,4 +1,5 @@
-// Whole runs with the real programs: several kinds of agent in one run, and an engine that is killed while they work.
+// Whole runs with the real programs: several kinds of agents in one run, and an engine that is killed during their
+// work.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
@@ -16,11 +17,11 @@ afterEach(async () => {
   lab.tearDown();
 });
 
-/** Which vendor was asked for which block. */
-const askedWhom = (requests: ModelRequest[]): string[] =>
+/** Lists which vendor received a request for which block. */
+const vendorsByPhase = (requests: ModelRequest[]): string[] =>
   [...new Set(requests.map((request) => `${askedFor(request).phase} ${request.vendor}`))].toSorted();
 
-test("three kinds of agent carry out one run, each its own phases, and all files come together", async () => {
+test("three kinds of agents execute one run, each with its own phases, and all files are merged", async () => {
   const tasks = [{ id: "alpha" }, { id: "beta" }, { id: "gamma", dependencies: ["alpha", "beta"] }];
   model = await startModel(playRun({ tasks }));
   lab = new Lab();
@@ -46,7 +47,7 @@ test("three kinds of agent carry out one run, each its own phases, and all files
   expect(model.problems).toEqual([]);
   expect(code, stderr).toBe(0);
   expect(last).toMatchObject({ outcome: "success", census: { planned: 3, completed: 3 } });
-  expect(askedWhom(model.requests)).toEqual([
+  expect(vendorsByPhase(model.requests)).toEqual([
     "aggregation anthropic",
     "analysis anthropic",
     "completion openai",
@@ -59,10 +60,10 @@ test("three kinds of agent carry out one run, each its own phases, and all files
   expect(lab.fingerprint()).toBe(before);
 });
 
-test("an engine that is killed while real workers are at work is taken over, and no task is done twice", async () => {
+test("a new engine adopts the real workers of a killed one, and no task runs twice", async () => {
   const killed = Promise.withResolvers<void>();
   const ids = ["alpha", "beta", "gamma"];
-  /** Writes its file, and goes on only when the engine is gone. */
+  /** Writes its file, and continues only after the engine was killed. */
   const work = (id: string) => async (request: ModelRequest) => {
     if (request.step > 0) await killed.promise;
     return goodWork(id)(request);
@@ -86,12 +87,12 @@ test("an engine that is killed while real workers are at work is taken over, and
   expect(code, stderr).toBe(0);
   expect(last).toMatchObject({ outcome: "success", census: { planned: 4, completed: 4 } });
   expect(model.problems).toEqual([]);
-  // One session and one prompt for each task, and one start of it in the log.
+  // Each task has one session, one prompt and one start in the log.
   for (const task of [...ids, "delta"]) {
-    const asked = model.requests.filter((request) => askedFor(request).task === task);
-    expect(new Set(asked.map(({ session }) => session)).size, task).toBe(1);
+    const ofTask = model.requests.filter((request) => askedFor(request).task === task);
+    expect(new Set(ofTask.map(({ session }) => session)).size, task).toBe(1);
     expect(
-      asked.map(({ step }) => step),
+      ofTask.map(({ step }) => step),
       task,
     ).toEqual([0, 1, 2]);
   }
@@ -104,7 +105,7 @@ test("an engine that is killed while real workers are at work is taken over, and
   expect(lab.leftovers()).toEqual([]);
 });
 
-/** Tasks whose workers have written and wait for what to do next. */
+/** Tasks whose workers have written their file and await the next answer. */
 const atWork = (): (string | null)[] => [
   ...new Set(model.requests.flatMap((request) => (request.step === 1 ? [askedFor(request).task] : []))),
 ];

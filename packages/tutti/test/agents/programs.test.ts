@@ -1,5 +1,5 @@
-// The real agent programs at their pinned versions, bare, against the scripted model. What fails here is the endpoint or
-// a program, not Tutti.
+// Runs the real agent programs at their pinned versions directly against the scripted model. A failure here is one of
+// the endpoint or a program, not of Tutti.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +21,7 @@ const script = byPrompt({
   ),
   "Be refused": inOrder([fail("badRequest", { message: "scripted refusal of this request" })]),
   "Break off": () => [say("These words come, and then"), die()],
-  // Some versions go on by themselves after that, and must be cut off again.
+  // Some versions continue by themselves after that, and must be cut off again.
   "cut off mid-stream": () => [say("These words come, and then"), die()],
 });
 
@@ -79,7 +79,7 @@ describe.each(programs)("$name", (program) => {
       }),
     );
 
-  test("answers with the words and the usage of the script, after one request with its tools on offer", async () => {
+  test("answers with the text and usage of the script, after one request that offers its tools", async () => {
     const { code, stdout, stderr } = await ask("Say hello, please");
     expect(code, stderr).toBe(0);
     expect(stdout).toContain("Hello from the script.");
@@ -111,7 +111,7 @@ describe.each(programs)("$name", (program) => {
     expect(model.requests.length).toBeGreaterThan(0);
   });
 
-  test("does not take an answer for complete when the connection breaks in it", async () => {
+  test("does not treat an answer as complete if the connection breaks", async () => {
     const { code } = await ask("Break off");
     expect(code).not.toBe(0);
     expect(model.requests.length).toBeGreaterThan(program.repeats ? 1 : 0);

@@ -1,4 +1,4 @@
-// What a provider refuses, through the whole engine, with the real Claude.
+// Refusals of a provider through the whole engine, with the real Claude.
 import { afterEach, expect, test } from "vitest";
 import { Lab } from "../lab/lab.ts";
 import { agentEnv, agentEnvFlags } from "../lab/model/agent-env.ts";
@@ -15,7 +15,7 @@ afterEach(async () => {
   lab.tearDown();
 });
 
-/** A run of one task whose worker is refused as long as `refusing` says so. */
+/** Starts a run of one task whose worker gets the failure that `refusing` returns. */
 async function start(refusing: () => Step | null) {
   const work: Script = (request) => {
     const refusal = refusing();
@@ -29,7 +29,7 @@ async function start(refusing: () => Step | null) {
   return { env, given, result: await lab.json(["run", "Write a page", ...flags], env) };
 }
 
-const asked = () => model.requests.filter((request) => askedFor(request).task === "alpha");
+const requestsOfTask = () => model.requests.filter((request) => askedFor(request).task === "alpha");
 
 function events<T extends StoredEvent["type"]>(type: T): Extract<StoredEvent, { type: T }>[] {
   return lab.events().filter((event): event is Extract<StoredEvent, { type: T }> => event.type === type);
@@ -37,11 +37,11 @@ function events<T extends StoredEvent["type"]>(type: T): Extract<StoredEvent, { 
 
 const attempts = () => events("worker:spawning").map(({ data }) => data.attempt);
 
-test("a provider that is overloaded is waited for, and the task completes in the same attempt", async () => {
-  // The program tries by itself first, and tells of it; what ends its turn counts.
+test("the engine waits for an overloaded provider, and the task completes in the same attempt", async () => {
+  // The program retries by itself first and reports that. Only a refusal that ends its turn counts.
   const refusals = () => events("provider:refused").filter(({ data }) => !data.trying);
-  const isHeard = () => refusals().length > 0;
-  const { result } = await start(() => (isHeard() ? null : fail("overloaded", { retryAfterSeconds: 1 })));
+  const isRefused = () => refusals().length > 0;
+  const { result } = await start(() => (isRefused() ? null : fail("overloaded", { retryAfterSeconds: 1 })));
   expect(result.code, result.stderr).toBe(0);
   expect(result.last).toMatchObject({ outcome: "success", census: { completed: 1 } });
   const [refused, ...more] = refusals();
@@ -49,15 +49,15 @@ test("a provider that is overloaded is waited for, and the task completes in the
   expect(more).toEqual([]);
   expect(events("worker:completed")[0]!.timestamp).toBeGreaterThanOrEqual(refused!.data.until);
   expect(attempts()).toEqual([1]);
-  expect(new Set(asked().map(({ session }) => session)).size).toBe(1);
+  expect(new Set(requestsOfTask().map(({ session }) => session)).size).toBe(1);
   expect(lab.leftovers()).toEqual([]);
 });
 
-test("a key that is not accepted fails at once with advice, and the run rests until it is tried again", async () => {
+test("an invalid key fails at once with advice, and the run waits for a retry", async () => {
   let refuses = true;
   const { result, env, given } = await start(() => (refuses ? fail("unauthorised") : null));
   expect(result.code).not.toBe(0);
-  expect(asked()).toHaveLength(1);
+  expect(requestsOfTask()).toHaveLength(1);
   const [paused] = events("orchestrator:paused");
   expect(paused!.data.detail).toContain("Log in again or set its key");
   refuses = false;
@@ -68,7 +68,7 @@ test("a key that is not accepted fails at once with advice, and the run rests un
   expect(lab.leftovers()).toEqual([]);
 });
 
-test("a usage limit parks the run with an item for the person, and the answer lets it go on", async () => {
+test("a usage limit parks the run with an inbox item, and the answer resumes it", async () => {
   let refuses = true;
   const resetAt = Math.floor(Date.now() / 1000) + 7200;
   const message = `Claude AI usage limit reached|${resetAt}`;
@@ -80,7 +80,7 @@ test("a usage limit parks the run with an item for the person, and the answer le
   const again = await lab.json(["answer", item!.id, "--option", "0", ...given], env);
   expect(again.code, again.stderr).toBe(0);
   expect(again.last).toMatchObject({ outcome: "success" });
-  // The session had ended with the command that was parked; that is nobody's failure.
+  // The session had ended with the command that was parked, which does not count as a failure.
   expect(attempts()).toEqual([1, 2]);
   expect(events("worker:failed")).toEqual([]);
   expect(lab.leftovers()).toEqual([]);

@@ -1,4 +1,4 @@
-// Whole runs with the real programs in their plainest form, prompt in and answer out, against a model that plays a run.
+// Whole runs with the real programs as `text:` agents, against a model that plays a run.
 import { afterEach, expect, test } from "vitest";
 import { Lab } from "../lab/lab.ts";
 import { agentEnv, agentEnvFlags, type AgentName } from "../lab/model/agent-env.ts";
@@ -19,7 +19,7 @@ afterEach(async () => {
   lab?.tearDown();
 });
 
-test.each(agents)("%s carries a run through all five phases, with files of its own making", async (name, agent) => {
+test.each(agents)("%s completes all five phases of a run with its own files", async (name, agent) => {
   model = await startModel(
     playRun({ tasks: [{ id: "alpha" }, { id: "beta" }, { id: "gamma", dependencies: ["alpha"] }] }),
   );
@@ -32,7 +32,7 @@ test.each(agents)("%s carries a run through all five phases, with files of its o
   expect(last).toMatchObject({ outcome: "success" });
   const pages = lab.git("ls-tree", "-r", "--name-only", last.branch!, "docs/");
   expect(pages.split("\n")).toEqual(["docs/alpha.md", "docs/beta.md", "docs/gamma.md"]);
-  // One request for each block, and two more for each worker: the file and the command.
+  // One request per block, and two more per worker: the file and the command.
   expect(model.requests.map((request) => askedFor(request).phase).toSorted()).toEqual(
     ["aggregation", "analysis", ...Array<string>(9).fill("completion"), "task_list", "verification"].toSorted(),
   );

@@ -1,4 +1,4 @@
-// Whether the cost of a function grows in proportion to its input, independent of the machine and of other load on it.
+// Checks that the cost of a function is proportional to its input, independent of the machine and of other load.
 
 /** Below this CPU time the noise of the runtime outweighs the work. */
 const NOISE_MS = 300;
@@ -17,7 +17,7 @@ export function expectLinear(act: (size: number) => unknown, size: number): void
     );
 }
 
-/** CPU time of this process, in which tests of one file run one after the other. */
+/** Tests of one file run one after the other, so the CPU time of this process is theirs. */
 function cpuMs(act: () => void): number {
   const before = process.cpuUsage();
   act();

@@ -1,5 +1,5 @@
-// A laboratory for whole runs: a throw-away repository and data folder, the command line as a real process, and a look at
-// what is left afterwards.
+// A laboratory for whole runs: a temporary repository and data folder, the command line as a real process, and a check
+// for leftovers.
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { openSqliteReader } from "../../src/store/sqlite.ts";
 
 const LAUNCHER = fileURLToPath(new URL("../../bin/tutti.js", import.meta.url));
 export const programOf = (name: string): string => fileURLToPath(new URL(`./agents/${name}`, import.meta.url));
-/** An agent of the tests as a `command:` or `text:` would name it. */
+/** Names an agent of the tests as `command:` or `text:` would. */
 export const agentOf = (kind: "command" | "text", name: string, ...args: string[]): string =>
   [`${kind}:${process.execPath}`, programOf(name), ...args].join(" ");
 
@@ -58,14 +58,14 @@ export class Lab {
     return result.stdout.trim();
   }
 
-  /** A scenario file beside the repository. */
+  /** Writes a scenario file beside the repository. */
   scenario(sessions: object[], name = "scenario.json"): string {
     const file = join(this.folder, name);
     writeFileSync(file, JSON.stringify({ sessions }));
     return `script:${file}`;
   }
 
-  /** A file for `waitForFile` of a scenario, and the function that makes it. */
+  /** Returns a file for `waitForFile` of a scenario, and a function that creates it. */
   gate(name = "gate"): { file: string; open: () => void } {
     const file = join(this.folder, name);
     return { file, open: () => writeFileSync(file, "") };
@@ -83,7 +83,7 @@ export class Lab {
     return finished(this.start(args, env));
   }
 
-  /** `tutti --json …`, with its lines read. */
+  /** Runs `tutti --json …` and parses its lines. */
   async json(args: string[], env?: Record<string, string>): Promise<Finished & { lines: JsonLine[]; last: JsonLine }> {
     const result = await this.tutti(["--json", ...args], env);
     const lines = result.stdout
@@ -102,9 +102,9 @@ export class Lab {
     }
   }
 
-  /** Everything of the person's repository that a run must not touch. */
+  /** Captures everything in the user's repository that a run must not touch. */
   fingerprint(): string {
-    // Git notes in the index of a copied repository what it has found, the first time that it looks.
+    // The first `git status` in a copied repository updates its index.
     const status = this.git("status", "--porcelain=v2", "--branch", "--untracked-files=all");
     const files = this.git("ls-files", "-s", "--debug");
     const index = readFileSync(join(this.repo, ".git", "index")).toString("base64");
@@ -118,7 +118,7 @@ export class Lab {
     ].join("\n");
   }
 
-  /** What a finished run has left behind where it should have left nothing: processes, worktrees, locks, temporary files. */
+  /** Lists leftovers of a finished run: processes, worktrees, locks, temporary files. */
   leftovers(): string[] {
     const worktrees = this.git("worktree", "list", "--porcelain")
       .split("\n")
@@ -134,13 +134,13 @@ export class Lab {
     ];
   }
 
-  /** Ends whatever a failed test left and removes everything. */
+  /** Kills the processes that a failed test left, and deletes all files. */
   tearDown(): void {
     for (const line of processesOf(this.folder)) {
       try {
         process.kill(Number(line.split(" ")[0]), "SIGKILL");
       } catch {
-        // It was gone already.
+        // The process has already exited.
       }
     }
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
@@ -149,7 +149,7 @@ export class Lab {
 
 let sample: Lab | null = null;
 
-/** A repository with one commit, made by git once in each process and copied after that. */
+/** A repository with one commit, created once per process and copied after that. */
 function sampleRepository(): string {
   if (sample === null) {
     const made = new Lab({ "README.md": "# A project\n" });
@@ -173,7 +173,7 @@ function listFiles(folder: string): string[] {
     .toSorted();
 }
 
-/** Living processes that name the folder in their command line, environment or working directory; never this one. */
+/** Living processes with the folder in their command line, environment or working folder, except this one. */
 export function processesOf(folder: string): string[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -189,7 +189,6 @@ export function processesOf(folder: string): string[] {
     });
 }
 
-/** A process and all its descendants, as the system knows them at this moment. */
 export function processTree(root: number): number[] {
   const children = new Map<number, number[]>();
   for (const name of readdirSync("/proc")) {
@@ -199,7 +198,7 @@ export function processTree(root: number): number[] {
       const parent = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
       children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
     } catch {
-      // It ended while we looked.
+      // The process ended during the scan.
     }
   }
   const tree = [root];

@@ -1,7 +1,7 @@
-/** A generator of numbers in [0, 1). */
+/** Returns a number in [0, 1). */
 export type Random = () => number;
 
-/** Gives the same sequence for the same seed (mulberry32). */
+/** Returns the same sequence for the same seed (mulberry32). */
 export function randomFrom(seed: number): Random {
   let state = seed >>> 0;
   return () => {

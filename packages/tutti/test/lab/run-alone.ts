@@ -1,5 +1,5 @@
-// A program: an engine by itself carries out one run, reads the transcript of its main session page by page, and says how
-// much memory that took. Arguments: data folder, repository, agent.
+// A program: executes one run with its own engine, reads the transcript of the main session in pages, and prints its
+// memory use. Arguments: data folder, repository, agent.
 import { openLocalEngine } from "../../src/main/local-engine.ts";
 
 const [dataDir = "", cwd = "", agent = ""] = process.argv.slice(2);

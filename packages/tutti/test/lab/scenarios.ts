@@ -11,7 +11,7 @@ export const done = (data: object) => ({
   data: { task_id: "{TASK_ID}", status: "success", ...data },
 });
 
-/** A main session that plans these tasks and is content with everything. */
+/** A main session that plans these tasks and accepts every result. */
 export function mainSession(tasks: ScriptedTask[], aggregation: object = { status: "success", summary: "all in one" }) {
   const full = tasks.map((task) => ({
     title: `Title of ${task.id}`,
@@ -39,7 +39,7 @@ export function mainSession(tasks: ScriptedTask[], aggregation: object = { statu
   ];
 }
 
-/** A worker that writes a page of its own. */
+/** A worker that writes one page. */
 export const goodWorker = {
   match: { role: "worker" },
   turns: [

@@ -1,9 +1,9 @@
-// A clock that runs like the real one, and that a test moves ahead. Timeouts of a template can then be far longer than
-// anything a slow machine takes, and still be over when the test wants them to be.
+// A clock that runs like the real one and that a test can move ahead. A template can then have timeouts far longer than
+// a slow machine needs, and the test decides when they elapse.
 import { setImmediate } from "node:timers/promises";
 import { realWorld, type World } from "../../src/world.ts";
 
-/** A longer step would look as if the machine had slept (`ClockWatch`), and sessions would be given that time back. */
+/** A longer step would look like a suspended machine (`ClockWatch`), and sessions would get that time back. */
 const STEP_MS = 4000;
 
 interface Sleeper {
@@ -49,7 +49,7 @@ export class SteeredWorld implements World {
     });
   }
 
-  /** Moves the clock ahead, in steps between which sleepers that are due have their turn. */
+  /** Moves the clock ahead in steps. Due sleepers run between two steps. */
   async pass(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= STEP_MS) {
       this.#ahead += Math.min(left, STEP_MS);

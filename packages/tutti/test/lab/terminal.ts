@@ -4,9 +4,9 @@ import type { Readable, Writable } from "node:stream";
 
 const LAUNCHER = join(import.meta.dirname, "../../bin/tutti.js");
 
-/** Starts a command line of Tutti on a terminal of its own. Its exit code is the command's. */
+/** Starts the Tutti command line on its own terminal. The exit code is the command's. */
 export function onTerminal(args: string[]): ChildProcessByStdio<Writable, Readable, null> {
-  // `exec`, because a shell in between would get the Ctrl-C too, and some shells then end with 130 by themselves.
+  // `exec`, because a shell in between would receive the Ctrl-C too, and some shells then exit with 130.
   const command = ["exec", process.execPath, LAUNCHER, ...args].join(" ");
   const child = spawn("script", ["-qec", command, "/dev/null"], { stdio: ["pipe", "pipe", "inherit"] });
   child.stdout.setEncoding("utf8");

@@ -1,12 +1,12 @@
-// BullMQ: a queue in Redis and a worker; which task comes next is ours to say. A job has the name of its task, so it is
-// there only once however often it is put in.
+// BullMQ: a queue in Redis and a worker; `Frontier` decides the next task. A job's id is its task, so adding it twice
+// has no effect.
 import { basename } from "node:path";
 import { loadPackage } from "./load-package.ts";
 import { Frontier } from "../frontier.ts";
 import { CAP } from "../layered-graph.ts";
 import type { Participant } from "../participant.ts";
 
-/** Jobs of a process that died are found after this time. The default is thirty times as long. */
+/** Jobs of a dead process are found after this time. The default is thirty times as long. */
 const STALLED_MS = 1000;
 
 export const bullmq: Participant = async ({ folder, packages, url, isResumed }, recorder) => {

@@ -1,11 +1,11 @@
-// DBOS: a workflow that starts one child workflow for each task on a queue. The order in which it starts them is fixed,
-// because it is replayed after a crash.
+// DBOS: a workflow that starts one child workflow per task on a queue. The order of the starts is fixed, because the
+// workflow is replayed after a crash.
 import { basename } from "node:path";
 import { loadPackage } from "./load-package.ts";
 import { CAP, GRAPH } from "../layered-graph.ts";
 import type { Participant } from "../participant.ts";
 
-/** Its queues and results are polled; by default once a second. */
+/** Queues and results are polled. Default: once a second. */
 const POLL_MS = 20;
 const GRAPH_ID = "graph";
 
@@ -47,7 +47,7 @@ export const dbos: Participant = async ({ folder, packages, url, isResumed }, re
   await DBOS.launch();
   await DBOS.registerQueue("tasks", { globalConcurrency: CAP, minPollingIntervalMs: POLL_MS });
   recorder.begin();
-  // What a killed process had begun is taken up by the launch.
+  // The launch recovers the work of a killed process.
   const handle = isResumed
     ? DBOS.retrieveWorkflow(GRAPH_ID)
     : await DBOS.startWorkflow(graph, { workflowID: GRAPH_ID })();

@@ -1,5 +1,5 @@
-// The packages of the peers are not part of this repository: they are installed elsewhere, and found from there. So
-// nothing is known of their types here.
+// Loads a package of the peers from its own folder. These packages are not part of this repository, so their types are
+// unknown.
 import { createRequire } from "node:module";
 import { join } from "node:path";
 

@@ -1,6 +1,6 @@
-// pg-boss: a queue in PostgreSQL and its workers, woken by NOTIFY. What a task makes ready is put into the queue in the
-// transaction that completes it. Its own dependencies, flow(), look for what is ready once a second at most, which would
-// add ten seconds to ten layers.
+// pg-boss: a queue in PostgreSQL and its workers, woken by NOTIFY. The transaction that completes a task enqueues the
+// tasks that it makes ready. flow(), the built-in dependencies, polls at most once a second, which would add ten
+// seconds to ten layers.
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { loadPackage } from "./load-package.ts";
@@ -10,11 +10,11 @@ import type { Participant } from "../participant.ts";
 
 const QUEUE = "graph";
 
-/** The shortest times that pg-boss allows for noticing that a worker is gone. */
+/** The shortest times that pg-boss allows for detecting a dead worker. */
 const HEARTBEAT = { heartbeatSeconds: 10, retryLimit: 10 };
 const SUPERVISION = { superviseIntervalSeconds: 1, monitorIntervalSeconds: 1, maintenanceIntervalSeconds: 1 };
 
-/** A job's id has to be a UUID; the same task has the same one. */
+/** A job's id must be a UUID; the same task always gets the same one. */
 function jobId(taskId: string): string {
   const digest = createHash("sha256").update(taskId).digest("hex");
   return [8, 12, 16, 20, 32].map((end, i) => digest.slice([0, 8, 12, 16, 20][i], end)).join("-");
@@ -23,7 +23,7 @@ function jobId(taskId: string): string {
 export const pgBoss: Participant = async ({ folder, packages, url, isResumed }, recorder) => {
   const { PgBoss } = loadPackage(packages, "pg-boss");
   const schema = basename(folder).replaceAll(/\W/g, "_");
-  // Every worker holds a connection while it is in its transaction.
+  // Every worker holds a connection during its transaction.
   const boss = new PgBoss({
     connectionString: `${url}/postgres`,
     schema,
@@ -52,12 +52,12 @@ export const pgBoss: Participant = async ({ folder, packages, url, isResumed }, 
   const intervals = { pollingIntervalSeconds: 0.5, notifyPollingIntervalSeconds: 0.5 };
   await boss.work(QUEUE, { localConcurrency: CAP, transactional: true, ...intervals }, work);
   recorder.begin();
-  // What is in the queue already stays as it is.
+  // Jobs that are already in the queue stay unchanged.
   await boss.insert(QUEUE, jobs(frontier.ready()));
   await completed(boss, schema);
 };
 
-/** A handler's end is not yet its job's. */
+/** A job completes after its handler, so poll the table. */
 async function completed(boss: ReturnType<typeof loadPackage>, schema: string): Promise<void> {
   const count = `SELECT count(*)::int AS done FROM ${schema}.job WHERE name = '${QUEUE}' AND state = 'completed'`;
   for (;;) {

@@ -1,4 +1,4 @@
-// Restate: a workflow that keeps as many calls of a service open as the cap allows. The server calls this process.
+// Restate: a workflow that keeps as many service calls open as the cap allows. The server calls this process.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
@@ -43,7 +43,7 @@ export const restate: Participant = async ({ folder, packages, url, isResumed },
   };
   const graph = workflow({ name: `graph_${name}`, handlers: { run } });
   const [ingress, admin] = url.split(" ");
-  // The server goes on calling where it called before.
+  // After a resume the server calls the same port again.
   const portFile = join(folder, "port");
   const known = existsSync(portFile) ? Number(readFileSync(portFile, "utf8")) : 0;
   const server = createServer(createEndpointHandler({ services: [task, graph] }));
@@ -60,5 +60,5 @@ export const restate: Participant = async ({ folder, packages, url, isResumed },
 async function register(admin: string, uri: string): Promise<void> {
   const headers = { "content-type": "application/json" };
   const response = await fetch(`${admin}/deployments`, { method: "POST", headers, body: JSON.stringify({ uri }) });
-  if (!response.ok) throw new Error(`Restate does not take the services: ${await response.text()}`);
+  if (!response.ok) throw new Error(`Restate rejected the services: ${await response.text()}`);
 }

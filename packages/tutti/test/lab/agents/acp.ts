@@ -1,5 +1,5 @@
-// An ACP agent that does what the prompt says (orders.ts, and a few orders of its own), and remembers its conversation
-// in a file. Flags make it one that cannot take a conversation up again (--forgetful), or that has lost it (--confused).
+// An ACP agent that obeys the orders in its prompt (orders.ts, and a few of its own), and stores its conversation in a
+// file. With --forgetful it cannot resume a conversation; with --confused it has lost it.
 import {
   agent,
   ndJsonStream,
@@ -18,14 +18,14 @@ const flags = new Set(process.argv.slice(2));
 const sessionId = "conversation-1";
 let cwd = "";
 let cancel = new AbortController();
-/** The conversation was taken up again. */
+/** Whether the conversation was resumed. */
 let again = false;
 
 const memory = () => join(cwd, "memory.json");
 const remembered = (): string[] =>
   existsSync(memory()) ? (JSON.parse(readFileSync(memory(), "utf8")) as string[]) : [];
 const remember = (text: string) => writeFileSync(memory(), JSON.stringify([...remembered(), text]));
-/** Past the connection, as a program prints that breaks the rules. */
+/** Prints past the connection, as a program does that breaks the protocol. */
 const print = (text: string) => void writeSync(1, `${text}\n`);
 const raw = (message: object) => print(JSON.stringify({ jsonrpc: "2.0", ...message }));
 
@@ -38,11 +38,11 @@ async function say(client: AgentContext, text: string): Promise<void> {
 
 interface Wanted {
   toolCall: ToolCallUpdate;
-  /** What is done once it is allowed. */
+  /** Runs after permission was granted. */
   work: () => unknown;
 }
 
-/** The option that was chosen, after what was wanted has been done. */
+/** Requests permission, runs `work` if granted, and returns the chosen option. */
 async function ask(client: AgentContext, { toolCall, work }: Wanted): Promise<string> {
   const request: RequestPermissionRequest = {
     sessionId,
@@ -81,7 +81,7 @@ async function run(client: AgentContext, command: string): Promise<void> {
   await client.notify("session/update", { sessionId, update });
 }
 
-/** As Claude's adapter tells of agents that were started by a call. */
+/** Reports a sub-agent as Claude's adapter does. */
 async function delegate(client: AgentContext, text: string): Promise<void> {
   const update = {
     sessionUpdate: "agent_message_chunk" as const,
@@ -91,7 +91,7 @@ async function delegate(client: AgentContext, text: string): Promise<void> {
   await client.notify("session/update", { sessionId, update });
 }
 
-/** What no good agent does: rubbish, numbers nobody gave, words for others, files that are not its own. */
+/** Breaks the protocol: garbage, unknown ids, messages of other roles, foreign files. */
 async function misbehave(client: AgentContext): Promise<void> {
   print("(node:1) Warning: this is no message");
   print('[{"jsonrpc":"2.0"}]');
@@ -129,7 +129,7 @@ interface Asked {
   count: { input_tokens: number; output_tokens: number };
 }
 
-/** What only this agent understands. Null for what everybody does. */
+/** Handles the orders that only this agent has. Returns null for a common order. */
 async function obey(order: string, { client, requestId }: Asked): Promise<StopReason | "done" | null> {
   const [verb = "", word] = order.split(" ");
   switch (verb) {
@@ -139,7 +139,7 @@ async function obey(order: string, { client, requestId }: Asked): Promise<StopRe
       await misbehave(client);
       return "done";
     case "die":
-      // Once: after the conversation was taken up again it gets on.
+      // Exits once only: in the resumed conversation the order succeeds.
       if (remembered().filter((text) => text === remembered().at(-1)).length > 1) return "done";
       process.exit(3);
       break;
@@ -165,9 +165,9 @@ async function answer(prompt: string, asked: Asked): Promise<StopReason> {
   };
   cancel = new AbortController();
   for (const order of prompt.split("\n")) {
-    const own = await obey(order, asked);
-    if (own === "done") continue;
-    if (own !== null) return own;
+    const result = await obey(order, asked);
+    if (result === "done") continue;
+    if (result !== null) return result;
     const end = await carryOut(order, voice, { again, interrupted: cancel.signal });
     if (end.how === "interrupted") return "cancelled";
     if (end.how === "failed") throw new RequestError(end.code, end.words);
@@ -189,7 +189,7 @@ agent({ name: "lab" })
     if (flags.has("--confused")) throw RequestError.sessionNotFound(params.sessionId);
     cwd = params.cwd;
     again = true;
-    // Some agents go on replaying after they have said that the conversation is loaded.
+    // Some agents continue to replay after they have reported the conversation as loaded.
     setTimeout(() => remembered().forEach((text) => void say(client, `replayed: ${text}`)), 100);
     return {};
   })

@@ -1,4 +1,4 @@
-// A program that speaks Claude Code's protocol and does what the prompt says; see orders.ts.
+// A program that implements Claude Code's protocol and obeys the orders in its prompt; see orders.ts.
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { carryOut, runCommand, writeFile, type TurnEnd, type Voice } from "./orders.ts";
@@ -13,7 +13,7 @@ interface Heard {
 
 const again = process.argv.some((word) => word.startsWith("--resume"));
 const answers = new Map<string, (allowed: boolean) => void>();
-/** Its totals grow over the whole conversation. */
+/** Totals of the whole conversation. */
 const used = { inputTokens: 0, outputTokens: 0, costUSD: 0 };
 let interrupt = new AbortController();
 let count = 0;
@@ -26,7 +26,7 @@ const respond = (id: string, response: object): void =>
 const speak = (content: object[], parent: string | null = null, more: object = {}): void =>
   send({ type: "assistant", parent_tool_use_id: parent, message: { role: "assistant", content }, ...more });
 
-/** Calls a tool, after it has asked if it must; the result is what was written where the tool is at work. */
+/** Calls a tool, after a permission request if `asks`. The files in the tool's folder are the result. */
 async function use(name: string, input: object, work: () => unknown, asks: boolean): Promise<void> {
   const id = `tool-${++count}`;
   speak([{ type: "tool_use", id, name, input }]);
@@ -76,7 +76,7 @@ const voice: Voice = {
   },
 };
 
-/** Most failures are called a success, and the words stand in the place of an answer. */
+/** Claude reports most failures as a success, with the error text as the answer. */
 function resultOf(end: TurnEnd): object {
   const common = { type: "result", subtype: "success", permission_denials: [], modelUsage: { model: used } };
   if (end.how === "ended") return { ...common, is_error: false, result: "done" };

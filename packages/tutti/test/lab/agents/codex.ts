@@ -1,4 +1,4 @@
-// A program that speaks the protocol of Codex's app-server and does what the prompt says; see orders.ts.
+// A program that implements the protocol of Codex's app-server and obeys the orders in its prompt; see orders.ts.
 import { writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -13,7 +13,7 @@ interface Heard {
 
 const threadId = "thread-of-the-lab";
 const answers = new Map<unknown, (decision: string) => void>();
-/** Its totals grow over the whole conversation. */
+/** Totals of the whole conversation. */
 const total = { inputTokens: 0, outputTokens: 0 };
 let interrupt = new AbortController();
 let again = false;
@@ -58,7 +58,7 @@ const voice: Voice = {
       aggregatedOutput: `what came of ${command}`,
     });
   },
-  // In a thread of its own.
+  // Sub-agents have their own thread.
   delegate: (text) =>
     notify("item/completed", { threadId: "another-thread", item: { id: "i", type: "agentMessage", text } }),
   use: (inputTokens, outputTokens) => {

@@ -1,4 +1,4 @@
-// A `command:` agent that does what the prompt says; see orders.ts.
+// A `command:` agent that obeys the orders in its prompt; see orders.ts.
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { carryOut, runCommand, writeFile, type Voice } from "./orders.ts";

@@ -1,5 +1,5 @@
-// A `command:` agent that starts agents of its own, and tells of them. The worker of task `stays` never ends; any other
-// waits until there is the file that the variable GO names, then its own are done and so is it.
+// A `command:` agent that starts and reports sub-agents. The worker of task `stays` never ends; any other waits for the
+// file named by the variable GO, then completes its sub-agents and itself.
 import { existsSync, writeFileSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,5 +1,5 @@
-// A `command:` agent that shows all secrets it knows, in every place where an agent can say something. The file named by
-// its first argument holds them; with a second one it asks a question before it is done. Task b breaks.
+// A `command:` agent that prints all secrets it knows wherever an agent can print something. The file named by its
+// first argument contains them. With a second argument it asks a question before it ends. Task b fails.
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
@@ -11,7 +11,7 @@ const task = process.env["TUTTI_TASK_ID"];
 const send = (message: object) => process.stdout.write(`${JSON.stringify(message)}\n`);
 const block = (phase: string, data: object) =>
   `<<<ORCHESTRATOR_RESPONSE>>>\n${JSON.stringify({ phase, data })}\n<<<END_ORCHESTRATOR_RESPONSE>>>`;
-/** JSON in which nothing can be read without decoding it. */
+/** JSON whose text is unreadable without decoding. */
 const hidden = (text: string) =>
   Array.from({ length: text.length }, (_, i) => `\\u${text.charCodeAt(i).toString(16).padStart(4, "0")}`).join("");
 
@@ -40,7 +40,7 @@ const ANSWERS: Record<string, () => string> = {
   analysis: () => block("analysis", { summary: `it has ${all}`, recommended_splits: 2 }),
   taskPlanning: () => block("task_list", { tasks }),
   workerExecution: () => block("completion", { task_id: task, status: "success", summary: `used ${all}` }),
-  // Of a block, too, only the delimiters have to be readable.
+  // Only the delimiters of a block must be readable.
   aggregation: () => block("aggregation", { status: "success", summary: "HIDDEN" }).replace("HIDDEN", hidden(all)),
   verification: () => block("verification", { status: "passed", summary: `checked ${all}` }),
 };

@@ -1,27 +1,27 @@
-// What the played agents do: the prompt says it, one order per line, and lines that are no orders mean nothing. Every
-// program speaks a protocol of its own; what an order is, is the same for all of them, and for the scripted model too.
+// The orders of the test agents: one per line of the prompt; other lines are ignored. Each program implements its own
+// protocol, but all of them and the scripted model share the same orders.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How one protocol says and does it. */
+/** One protocol's implementation of the orders. */
 export interface Voice {
-  /** A whole message. */
+  /** Sends a complete message. */
   say(text: string): unknown;
-  /** A piece of a message that is never finished. */
+  /** Sends a part of a message that is never completed. */
   mutter(text: string): unknown;
-  /** Changes a file with a tool of its own. */
+  /** Changes a file with the agent's own tool. */
   write(file: string): unknown;
-  /** Asks whether it may, and runs the command if so. */
+  /** Requests permission, and runs the command if granted. */
   run(command: string): unknown;
-  /** Lets an agent of its own say something. */
+  /** Sends a message of a sub-agent. */
   delegate(words: string): unknown;
   use(inputTokens: number, outputTokens: number): unknown;
 }
 
 export interface Circumstances {
-  /** The conversation was taken up again: what hung or talked without end comes to an end this time. */
+  /** Whether the conversation was resumed. Orders that hang or never stop then end. */
   again: boolean;
   interrupted: AbortSignal;
 }
@@ -70,10 +70,9 @@ async function aborted(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) await sleep(50);
 }
 
-/** What a tool for files does. */
 export const writeFile = (file: string): void => writeFileSync(file, "written\n");
 
-/** What a shell tool does; nothing of it is heard. */
+/** Runs a shell command and discards its output. */
 export const runCommand = (command: string): Promise<void> => runs("/bin/sh", ["-c", command]);
 
 async function runs(program: string, args: string[]): Promise<void> {

@@ -1,5 +1,5 @@
-// A `command:` agent that says far too much in its first turn: so many megabytes in one line, so many short lines, and
-// so many short messages. The rest it answers as it should.
+// A `command:` agent with far too much output in its first turn: megabytes in one line, many short lines and many short
+// messages. It answers all other turns normally.
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 

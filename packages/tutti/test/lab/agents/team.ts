@@ -1,5 +1,5 @@
-// A `command:` agent that plays every role. What it is to do comes in the variable PLAN:
-// { tasks: [{ id, dependencies, ms }] }; every start and end of a worker goes into the file LEDGER, one line each.
+// A `command:` agent that plays every role. The variable PLAN contains its tasks: { tasks: [{ id, dependencies, ms }]
+// }. It appends every start and end of a worker to the file LEDGER, one line each.
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";

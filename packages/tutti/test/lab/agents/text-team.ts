@@ -1,4 +1,4 @@
-// A `text:` agent that plays every role: it knows what is asked by the block that the prompt shows.
+// A `text:` agent that plays every role. The block in the prompt decides its answer.
 let prompt = "";
 for await (const part of process.stdin) prompt += String(part);
 

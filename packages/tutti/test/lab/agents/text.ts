@@ -1,5 +1,5 @@
-// A `text:` agent that does what the prompt says; see orders.ts. It can say nothing but its answer, so it asks for
-// nothing and tells of nothing, and an error of its own is its exit.
+// A `text:` agent that obeys the orders in its prompt; see orders.ts. Its only output is its answer, so it cannot ask
+// or report anything, and an error is its exit code.
 import { writeSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { carryOut, runCommand, writeFile } from "./orders.ts";

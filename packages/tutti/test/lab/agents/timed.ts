@@ -1,5 +1,5 @@
-// A `command:` agent that plans a chain of so many tasks, carries them out at once, and notes in the file LEDGER when each
-// of its processes began and when it had said the last byte of its answer: one line of `start|end TASK MILLISECONDS`.
+// A `command:` agent that plans a chain of tasks, executes them at once, and appends to the file LEDGER when each of
+// its processes started and when it had written its answer: lines of `start|end TASK MILLISECONDS`.
 import { appendFileSync, writeFileSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 

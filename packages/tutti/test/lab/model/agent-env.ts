@@ -1,9 +1,9 @@
-// The environment in which a real agent program talks to the scripted model and to nobody else.
+// The environment in which a real agent program can reach only the scripted model.
 //
-// 1. Everything it writes lies below the folder of the test. TMPDIR is there too: Codex refuses to put the helpers of its
-//    sandbox into a home below the system's folder for temporary files.
-// 2. Nothing comes from the person's own environment but the path and the language: no key, no settings.
-// 3. It gives up after one repetition, so that a test of an error does not wait for minutes.
+// 1. All its files lie below the test's folder, including TMPDIR: Codex refuses to put its sandbox helpers into a home
+//    below the system's temporary folder.
+// 2. It inherits only the path and the language from the user's environment: no key, no settings.
+// 3. It retries once only, so that a test of an error does not wait for minutes.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { agentProgram } from "../../../../../scripts/agents.mjs";
@@ -11,7 +11,10 @@ import type { ModelEndpoint } from "./model-endpoint.ts";
 
 export type AgentName = "claude" | "codex" | "gemini" | "claude-agent-acp" | "codex-acp";
 
-/** Makes the folders and settings that the program needs, and tells its whole environment. The program is on the path. */
+/**
+ * Creates the folders and settings that the program needs, and returns its whole environment. The program is on the
+ * path.
+ */
 export function agentEnv(
   name: AgentName,
   endpoint: Pick<ModelEndpoint, "url">,
@@ -25,7 +28,7 @@ export function agentEnv(
     LANG: process.env["LANG"] ?? "C.UTF-8",
     HOME: home,
     TMPDIR: temporary,
-    // Set by some containers. Claude's ACP adapter takes it as leave to ask for no permissions, and fails as root.
+    // Some containers set this. Claude's ACP adapter then requests no permissions, and fails as root.
     IS_SANDBOX: "",
   };
   switch (name) {
@@ -58,7 +61,7 @@ function claudeEnv(url: string, home: string): Record<string, string> {
 function codexEnv(url: string, home: string): Record<string, string> {
   const settings = join(home, ".codex");
   mkdirSync(settings, { recursive: true });
-  // A model that the program knows: without its data it offers fewer tools.
+  // A model that the program knows; for an unknown one it offers fewer tools.
   const lines = [
     'model = "gpt-5.5"',
     'model_provider = "scripted"',
@@ -90,6 +93,6 @@ function geminiEnv(url: string, home: string): Record<string, string> {
   return { GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: "scripted" };
 }
 
-/** The same environment as the flags of `tutti run`, which hands agents hardly anything of its own. */
+/** The same environment as flags of `tutti run`, which passes agents almost nothing of its own. */
 export const agentEnvFlags = (env: Record<string, string>): string[] =>
   Object.entries(env).flatMap(([name, value]) => ["--agent-env", `${name}=${value}`]);

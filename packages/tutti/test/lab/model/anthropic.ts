@@ -1,4 +1,4 @@
-// Anthropic's Messages, as Claude Code asks for them.
+// Anthropic's Messages API, as Claude Code uses it.
 import { randomUUID } from "node:crypto";
 import { event, faultFrame, paced, stopOf, usageOf, type Dialect, type FailedReply, type Frame } from "./dialect.ts";
 import { locatePrompt, type Message, type ModelRequest } from "./model-request.ts";
@@ -66,7 +66,7 @@ export const anthropic: Dialect = {
 
   failed,
 
-  /** The program has a title made for its session, when it likes. That question offers no tools and wants JSON. */
+  /** Claude Code may request a title for its session. That request has no tools and wants JSON. */
   aside: ({ tools, body }) =>
     tools.length === 0 && (body as Body).output_config?.format?.type === "json_schema"
       ? [say(JSON.stringify({ title: "A scripted session" }))]
@@ -74,7 +74,7 @@ export const anthropic: Dialect = {
 };
 
 function messageOf({ role, content }: Body["messages"][number]): Message[] {
-  // A message of the role "system" may stand among the others.
+  // Messages with the role "system" may appear among the others.
   if (role !== "user" && role !== "assistant") return [];
   const parts = typeof content === "string" ? [{ type: "text", text: content }] : content;
   const results = parts.filter((part) => part.type === "tool_result");

@@ -1,4 +1,4 @@
-// Google's generateContent, as the Gemini CLI asks for it.
+// Google's generateContent API, as the Gemini CLI uses it.
 import { deltas, faultFrame, stopOf, usageOf, type Dialect, type FailedReply } from "./dialect.ts";
 import { locatePrompt, type Message, type ModelRequest } from "./model-request.ts";
 import { say, type Failure, type FailureName, type Step } from "./step.ts";
@@ -53,12 +53,12 @@ export const gemini: Dialect = {
 
   failed,
 
-  /** Before it turns to the model the program asks, among others, which model to take. All such questions want JSON. */
+  /** The Gemini CLI first asks, for example, which model to use. All such requests want JSON. */
   aside: ({ body }) =>
     (body as Body).generationConfig?.responseMimeType === "application/json" ? [say(JSON.stringify(ASIDE))] : undefined,
 };
 
-/** An answer that fits all of the small questions. */
+/** An answer that fits all minor requests. */
 const ASIDE = {
   reasoning: "scripted",
   next_speaker: "user",

@@ -73,7 +73,7 @@ describe.each(Object.entries(vendors))("for %s the scripted model", (_, vendor) 
     });
   };
 
-  test("streams text, calls and the usage it is told", async () => {
+  test("streams text, calls and the given usage", async () => {
     const calls = [write("a.md", "text"), run("ls -1"), call("Special", { n: 1 }), mcp("tutti", "ask_person")];
     const steps = [wait(1), say("words"), wait(1), ...calls, usage({ input: 4321, output: 765 })];
     const text = await (await ask(() => steps)).text();
@@ -91,7 +91,7 @@ describe.each(Object.entries(vendors))("for %s the scripted model", (_, vendor) 
     expect(model.requests[0]!.results.join()).toContain("fine");
   });
 
-  test.each(Object.entries(vendor.statuses))("refuses with %s", async (name, status) => {
+  test.each(Object.entries(vendor.statuses))("fails with %s", async (name, status) => {
     const response = await ask(() => [fail(name as FailureName, { retryAfterSeconds: 7 })]);
     expect(response.status).toBe(status);
     expect(response.headers.get("retry-after")).toBe("7");
@@ -103,7 +103,7 @@ describe.each(Object.entries(vendors))("for %s the scripted model", (_, vendor) 
     await expect(response.text()).rejects.toThrow();
   });
 
-  test("falls silent after the headers, and before them", async () => {
+  test("stalls after the headers and before them", async () => {
     const stalled = await ask(() => [stall()]);
     expect(stalled.status).toBe(200);
     await model.close();
@@ -111,19 +111,19 @@ describe.each(Object.entries(vendors))("for %s the scripted model", (_, vendor) 
     await expect.poll(() => model.requests[0]!.abandoned).toBe(true);
   });
 
-  test("says why an answer is not complete", async () => {
+  test("reports why an answer is incomplete", async () => {
     const cut = await (await ask(() => [say("cut"), stop("max_tokens")])).text();
     expect(cut).toMatch(/max_tokens|max_output_tokens|MAX_TOKENS/);
   });
 
-  test("refuses what the script has no answer to, and records it", async () => {
+  test("rejects and records a request that the script cannot answer", async () => {
     const response = await ask(inOrder());
     expect(response.status).toBe(400);
     expect(model.problems).toHaveLength(1);
   });
 });
 
-test("a prompt of ours tells which block it asks for, and for which task", async () => {
+test("`askedFor` finds the block and the task in a prompt of Tutti", async () => {
   const script = playRun({ tasks: [{ id: "alpha" }] });
   model = await startModel(script);
   const prompt = 'Task alpha: …\n\nEnd with the "completion" block for alpha.\n\nReport no progress in between.';

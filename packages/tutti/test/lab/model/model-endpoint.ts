@@ -1,8 +1,8 @@
-// A scripted model on loopback, for real agent programs: three vendors' interfaces, one script.
+// A scripted model on loopback for real agent programs: the APIs of three vendors, one script.
 //
-// 1. Nothing is remembered between requests: what the script needs is in the request. So any number of sessions, and
-//    sub-agents, share one endpoint.
-// 2. What was asked is recorded, for assertions. What the script could not answer is recorded too and refused.
+// 1. The endpoint keeps no state between requests: the request contains everything the script needs. Any number of
+//    sessions and sub-agents can share one endpoint.
+// 2. Requests are recorded for assertions. Requests that the script cannot answer are recorded and rejected.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,17 +13,17 @@ import type { ModelRequest } from "./model-request.ts";
 import { openai } from "./openai.ts";
 import type { Step } from "./step.ts";
 
-/** What the model does when it is asked something. */
+/** Returns the model's steps for a request. */
 export type Script = (request: ModelRequest) => Step[] | Promise<Step[]>;
 
 export interface ModelEndpoint {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   url: string;
-  /** Everything that went to the script, in the order of arrival. */
+  /** All requests that reached the script, in order of arrival. */
   requests: ModelRequest[];
-  /** Everything else: small questions of the programs, and addresses that nobody serves. */
+  /** All other requests: minor requests of the programs, and unknown paths. */
   asides: string[];
-  /** What the script threw. A test that expects a run to go well expects this to be empty. */
+  /** Errors that the script has thrown. A test of a successful run expects none. */
   problems: string[];
   requestsOf(session: string): ModelRequest[];
   close(): Promise<void>;
@@ -62,7 +62,7 @@ export async function startModel(script: Script): Promise<ModelEndpoint> {
       return await script(request);
     } catch (error) {
       problems.push(String(error));
-      return [{ kind: "fail", failure: { name: "badRequest", message: `the script says: ${String(error)}` } }];
+      return [{ kind: "fail", failure: { name: "badRequest", message: `the script failed: ${String(error)}` } }];
     }
   }
 
@@ -93,13 +93,13 @@ function dialectOf(path: string): Dialect | undefined {
   return /:(streamGenerate|generate)Content$/.test(path) ? gemini : undefined;
 }
 
-/** What programs ask beside the model: are you there, how many tokens is this, which models are there. */
+/** Answers minor requests of the programs: health checks, token counts, model lists. */
 function minorAnswer(method: string | undefined, path: string): [status: number, body: object] {
   if (method === "HEAD" || path === "/") return [200, {}];
   if (path.endsWith("/count_tokens")) return [200, { input_tokens: 100 }];
   if (path.endsWith(":countTokens")) return [200, { totalTokens: 100 }];
   if (path.endsWith("/models")) return [200, { object: "list", data: [], models: [], has_more: false }];
-  return [404, { type: "error", error: { type: "not_found_error", message: `nobody serves ${path}` } }];
+  return [404, { type: "error", error: { type: "not_found_error", message: `no handler for ${path}` } }];
 }
 
 interface Answer {
@@ -126,14 +126,14 @@ async function send(response: ServerResponse, dialect: Dialect, { request, steps
   response.end();
 }
 
-/** After a broken stream some programs ask for the answer in one piece; the same fault keeps that back too. */
+/** After a broken stream some programs request the answer in one piece, which fails the same way. */
 function sendWhole(response: ServerResponse, dialect: Dialect, { request, steps }: Answer): void {
   const fault = steps.map(faultFrame).find((frame) => typeof frame === "object" && "end" in frame);
   if (fault === undefined) sendJson(response, 200, dialect.whole(request, steps));
   else if (fault.end === "die") response.destroy();
 }
 
-/** Sends one frame. True when nothing may follow it. */
+/** Sends one frame. Returns true if it is the last one. */
 async function isEnd(response: ServerResponse, frame: Frame): Promise<boolean> {
   if (response.destroyed) return true;
   if (typeof frame === "string") await written(response, frame);
@@ -143,7 +143,7 @@ async function isEnd(response: ServerResponse, frame: Frame): Promise<boolean> {
   return response.destroyed;
 }
 
-/** What was sent before the connection breaks must have left, so every frame waits for the one before. */
+/** Waits for the write, so that everything before a broken connection has been sent. */
 const written = (response: ServerResponse, text: string): Promise<void> =>
   text === "" ? Promise.resolve() : new Promise((resolve) => response.write(text, () => resolve()));
 

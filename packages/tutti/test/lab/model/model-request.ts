@@ -1,51 +1,50 @@
-// What an agent program asks the scripted model, the same for every vendor.
+// A request of an agent program to the scripted model, the same for every vendor.
 import type { IncomingHttpHeaders } from "node:http";
 
 export type Vendor = "anthropic" | "openai" | "gemini";
 
-/** What a vendor's dialect reads from a request. */
+/** The fields that a vendor's dialect reads from a request. */
 export interface Asked {
   model: string;
-  /** The newest text of the user. Tool results and what the program adds on its own (reminders, context) do not count. */
+  /** The latest text of the user, without tool results and additions of the program (reminders, context). */
   prompt: string;
-  /** How many assistant turns follow the prompt already: 0 for the first request of a turn. */
+  /** Number of assistant turns since the prompt: 0 for the first request of a turn. */
   step: number;
-  /** How many prompts the conversation holds, this one included. */
+  /** Number of prompts in the conversation, including this one. */
   turn: number;
   system: string;
-  /** The names of the tools on offer. */
+  /** Names of the offered tools. */
   tools: string[];
-  /** What the tools answered since the prompt, oldest first. */
+  /** Tool results since the prompt, oldest first. */
   results: string[];
-  /** The program's own id of its session, where it sends one. Gemini does not. */
+  /** The program's own session id, if it sends one. Gemini does not. */
   session: string | null;
 }
 
 export interface ModelRequest extends Asked {
   vendor: Vendor;
-  /** Counted from 1 over everything the endpoint was asked. */
+  /** Counts all requests to the endpoint, from 1. */
   number: number;
   headers: IncomingHttpHeaders;
   body: unknown;
-  /** Did the program go away before the answer was complete? */
+  /** Whether the program disconnected before the answer was complete. */
   abandoned: boolean;
 }
 
-/** One message of a conversation: texts, and whether tool results are among its parts. */
 export interface Message {
   role: "user" | "assistant";
   texts: string[];
   results?: string[];
 }
 
-/** Finds the newest prompt in a conversation, and what came after it. */
+/** Finds the latest prompt in a conversation and what follows it. */
 export function locatePrompt(messages: Message[]): Pick<Asked, "prompt" | "step" | "turn" | "results"> {
   const found = { prompt: "", step: 0, turn: 0, results: [] as string[] };
   let after: Message["role"] = "user";
   for (const { role, texts, results = [] } of messages) {
     const prompt = role === "user" && results.length === 0 ? texts.findLast((text) => !isAdded(text)) : undefined;
     if (prompt !== undefined) Object.assign(found, { prompt, step: 0, turn: found.turn + 1, results: [] });
-    // OpenAI's conversations list text and calls of one assistant turn one by one.
+    // OpenAI lists the text and calls of one assistant turn as separate items.
     else if (role === "assistant" && after !== "assistant") found.step += 1;
     found.results.push(...results);
     after = role;
@@ -53,7 +52,7 @@ export function locatePrompt(messages: Message[]): Pick<Asked, "prompt" | "step"
   return found;
 }
 
-/** What programs put into the user's messages on their own: reminders and context, each wholly within a tag, and notes. */
+/** Programs add reminders and context to the user's messages, each enclosed in a tag, and notes. */
 function isAdded(text: string): boolean {
   const trimmed = text.trim();
   const notes = ["[Request interrupted", "Output token limit hit."];

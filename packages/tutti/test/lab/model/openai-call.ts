@@ -1,4 +1,4 @@
-// A tool call in the words of the tools that Codex offers. Which ones these are depends on its version and model.
+// A tool call for the tools that Codex offers, which depend on its version and model.
 import { randomUUID } from "node:crypto";
 import type { ModelRequest } from "./model-request.ts";
 import type { Step } from "./step.ts";

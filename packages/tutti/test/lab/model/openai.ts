@@ -1,4 +1,4 @@
-// OpenAI's Responses, as Codex asks for them.
+// OpenAI's Responses API, as Codex uses it.
 import { event, faultFrame, paced, stopOf, usageOf, type Dialect, type FailedReply, type Frame } from "./dialect.ts";
 import { locatePrompt, type Message, type ModelRequest } from "./model-request.ts";
 import { openaiCall } from "./openai-call.ts";
@@ -24,11 +24,11 @@ export const openai: Dialect = {
   read(json, headers) {
     const body = json as Body;
     const items = typeof body.input === "string" ? [{ role: "user", content: body.input }] : body.input;
-    const told = items.filter(({ role }) => role === "developer" || role === "system").flatMap(textsOf);
+    const systemTexts = items.filter(({ role }) => role === "developer" || role === "system").flatMap(textsOf);
     return {
       ...locatePrompt(items.flatMap(messageOf)),
       model: body.model,
-      system: [body.instructions ?? "", ...told].join("\n"),
+      system: [body.instructions ?? "", ...systemTexts].join("\n"),
       tools: (body.tools ?? []).map((tool) => tool.name ?? tool.type),
       session: (headers["session-id"] ?? headers["session_id"])?.toString() ?? null,
     };

@@ -1,23 +1,23 @@
-// A model that does what the prompt says, in the orders of ../agents/orders.ts, so that real programs can be tested like
-// those that are played.
+// A model that obeys the orders of ../agents/orders.ts in the prompt, so that real programs can be tested like the test
+// agents.
 import type { Script } from "./model-endpoint.ts";
 import { call, fail, run, say, usage, write, type Step } from "./step.ts";
 
 export interface PlayOrdersOptions {
-  /** How the program is made to ask before it runs a command. */
+  /** Makes the program request permission before it runs a command. */
   run?: (command: string) => Step;
-  /** How it starts an agent of its own; without it there is none. */
+  /** Makes the program start a sub-agent. Without it there is none. */
   delegate?: (words: string) => Step;
 }
 
-/** As Claude starts an agent, which is then asked with the words as an order. */
+/** Starts a sub-agent as Claude does. The sub-agent's prompt is an order. */
 export const delegateToClaude = (words: string): Step =>
   call("Agent", { description: "A part of it", prompt: `say ${words}`, subagent_type: "general-purpose" });
 
 const TALK = "word ".repeat(400);
 
 export function playOrders({ run: runs = run, delegate }: PlayOrdersOptions = {}): Script {
-  /** What was talked about before: whoever asks again is answered at once. */
+  /** Prompts that were answered before. A repeated prompt is answered at once. */
   const talked = new Set<string>();
 
   const stepOf = (line: string): Step[] => {
@@ -48,7 +48,7 @@ export function playOrders({ run: runs = run, delegate }: PlayOrdersOptions = {}
 
   return ({ prompt, step }) => {
     const lists: Step[][] = [[]];
-    // An answer ends with each call of a tool.
+    // Each tool call ends an answer.
     for (const each of prompt.split("\n").flatMap(stepOf)) {
       lists.at(-1)!.push(each);
       if (["write", "run", "call"].includes(each.kind)) lists.push([]);

@@ -1,21 +1,21 @@
-// Ways of putting a script together.
+// Combinators for scripts.
 import type { Script } from "./model-endpoint.ts";
 import type { Step } from "./step.ts";
 
-/** One list of steps for each request of a turn. After the last one the turn is over, so the last should call no tool. */
+/** Plays one list of steps per request of a turn. The turn ends after the last one, so the last should call no tool. */
 export const inOrder =
   (...lists: Step[][]): Script =>
   ({ step, prompt }) => {
     const steps = lists[step];
-    if (steps === undefined) throw new Error(`there is no answer ${step} to "${prompt.slice(0, 60)}"`);
+    if (steps === undefined) throw new Error(`the script has no answer ${step} to "${prompt.slice(0, 60)}"`);
     return steps;
   };
 
-/** The first script whose key stands in the prompt. */
+/** Selects the first script whose key occurs in the prompt. */
 export const byPrompt =
   (table: Record<string, Script>): Script =>
   (request) => {
     const entry = Object.entries(table).find(([key]) => request.prompt.includes(key));
-    if (entry === undefined) throw new Error(`nothing fits the prompt "${request.prompt.slice(0, 60)}"`);
+    if (entry === undefined) throw new Error(`no script matches the prompt "${request.prompt.slice(0, 60)}"`);
     return entry[1](request);
   };

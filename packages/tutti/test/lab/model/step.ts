@@ -1,4 +1,4 @@
-// What the scripted model does in answer to one request: a list of steps, played in order.
+// The scripted model's answer to one request: a list of steps, played in order.
 //
 // A list that begins with `fail` or `hang` sends no stream at all. Anywhere else, `fail` is an error within the stream.
 
@@ -31,7 +31,7 @@ export type FailureName =
   | "serverError"
   | "overloaded";
 
-/** An error of the vendor. Each dialect knows its status and wording; both can be set. */
+/** A vendor's error. Each dialect has a default status and wording. */
 export interface Failure {
   name: FailureName;
   status?: number;
@@ -39,26 +39,26 @@ export interface Failure {
   retryAfterSeconds?: number;
 }
 
-/** Text, in several deltas; `paceMs` apart, for answers that somebody interrupts. */
+/** Text in several deltas, `paceMs` apart so that a test can interrupt it. */
 export const say = (text: string, paceMs?: number): Step => ({ kind: "text", text, ...(paceMs ? { paceMs } : {}) });
 export const think = (text: string): Step => ({ kind: "thinking", text });
 
-/** A call of the agent's own tool for new files. The path may be relative to the agent's folder. */
+/** Calls the agent's own tool for new files. The path may be relative to the agent's folder. */
 export const write = (path: string, content: string): Step => ({ kind: "write", path, content });
 
-/** A call of the agent's own shell tool. */
+/** Calls the agent's own shell tool. */
 export const run = (command: string): Step => ({ kind: "run", command });
 
-/** A call of a tool by the name that the vendor knows it under. */
+/** Calls a tool by the vendor's name for it. */
 export const call = (tool: string, input: object = {}): Step => ({ kind: "call", tool, input });
 
-/** A call of a tool of an MCP server, under the name that each program gives it. */
+/** Calls a tool of an MCP server, by the name that each program gives it. */
 export const mcp = (server: string, tool: string, input: object = {}): Step => ({ kind: "mcp", server, tool, input });
 
-/** The tokens that the answer is said to have used. Without it they follow from the lengths. */
+/** The tokens that the answer reports. Default: an estimate from the lengths. */
 export const usage = (counts: ModelUsage): Step => ({ kind: "usage", usage: counts });
 
-/** Ends the answer for another reason than being complete. */
+/** Ends the answer for a reason other than completion. */
 export const stop = (reason: StopReason): Step => ({ kind: "stop", reason });
 
 export const fail = (name: FailureName, details: Omit<Failure, "name"> = {}): Step => ({
@@ -66,14 +66,14 @@ export const fail = (name: FailureName, details: Omit<Failure, "name"> = {}): St
   failure: { name, ...details },
 });
 
-/** Nothing is sent for a while; before the first other step not even headers. */
+/** Pauses. As the first step it also delays the headers. */
 export const wait = (ms: number): Step => ({ kind: "wait", ms });
 
-/** Nothing at all is sent, not even headers, until the program goes away. */
+/** Sends nothing, not even headers, until the program disconnects. */
 export const hang = (): Step => ({ kind: "hang" });
 
-/** Headers and the steps before this one are sent, then nothing until the program goes away. */
+/** Sends the headers and the steps before this one, then nothing until the program disconnects. */
 export const stall = (): Step => ({ kind: "stall" });
 
-/** The connection breaks after the steps before this one. */
+/** Breaks the connection after the steps before this one. */
 export const die = (): Step => ({ kind: "die" });

@@ -1,5 +1,5 @@
-// A model that plays a whole run of Tutti: it reads from our own prompts which phase and which task it is asked about,
-// and answers with a proper block, workers after real tool calls.
+// A model that plays a whole run of Tutti: it reads the phase and the task from Tutti's prompts and answers with a
+// valid block, for workers after real tool calls.
 import { DEFAULT_DELIMITERS } from "../../../src/protocol/response-scanner.ts";
 import type { BlockPhase } from "../../../src/schema/answer.ts";
 import type { Script } from "./model-endpoint.ts";
@@ -12,22 +12,22 @@ export interface PlayedTask {
   dependencies?: string[];
   scope?: string[];
   priority?: number;
-  /** What its worker does; without it, what `goodWork` does. */
+  /** The worker's script. Default: `goodWork`. */
   work?: Script;
 }
 
 export interface PlayedRun {
   tasks: PlayedTask[];
-  /** Scripts in place of the usual ones, by the phase that is asked for. */
+  /** Replaces the default script of a phase. */
   phases?: Partial<Record<BlockPhase, Script>>;
 }
 
-/** The script of a main session that plans these tasks and is content with everything, and of good workers. */
+/** The script of a main session that plans these tasks and accepts every result, and of good workers. */
 export function playRun({ tasks, phases = {} }: PlayedRun): Script {
   return (request) => {
     const { phase, task: id } = askedFor(request);
-    const own = phases[phase];
-    if (own) return own(request);
+    const custom = phases[phase];
+    if (custom) return custom(request);
     if (phase !== "completion") return [say(`Here is the ${phase}.\n\n`), say(block(phase, usualData(phase, tasks)))];
     const task = tasks.find((task) => task.id === id);
     if (!task) throw new Error(`the plan has no task ${id}`);
@@ -35,7 +35,7 @@ export function playRun({ tasks, phases = {} }: PlayedRun): Script {
   };
 }
 
-/** A worker that writes a page with the agent's own tool, looks at it with the shell, and reports it. */
+/** A worker that writes a page with the agent's own tool, lists it with the shell, and reports it. */
 export function goodWork(id: string, file = `docs/${id}.md`): Script {
   const progress = { task_id: id, status: "in_progress", progress_percent: 50, current_action: `writing ${file}` };
   return inOrder(
@@ -45,7 +45,6 @@ export function goodWork(id: string, file = `docs/${id}.md`): Script {
   );
 }
 
-/** A block as an agent writes it. */
 export function block(phase: BlockPhase, data: object, delimiters = DEFAULT_DELIMITERS): string {
   const json = JSON.stringify({ phase, data }, null, 2);
   return `${delimiters.delimiterStart}\n${json}\n${delimiters.delimiterEnd}`;
@@ -54,10 +53,10 @@ export function block(phase: BlockPhase, data: object, delimiters = DEFAULT_DELI
 export const completion = (task_id: string, data: object = {}): string =>
   block("completion", { task_id, status: "success", summary: `${task_id} is done`, ...data });
 
-/** Which block a prompt of ours asks for, and for which task. */
+/** Reads the requested block and the task from a prompt of Tutti. */
 export function askedFor({ prompt }: Pick<ModelRequest, "prompt">): { phase: BlockPhase; task: string | null } {
   const [, phase, task] = [...prompt.matchAll(/with the "(\w+)" block(?: for ([\w-]+))?/g)].at(-1) ?? [];
-  if (phase === undefined) throw new Error(`this is no prompt of Tutti: "${prompt.slice(0, 80)}"`);
+  if (phase === undefined) throw new Error(`not a prompt of Tutti: "${prompt.slice(0, 80)}"`);
   return { phase: phase as BlockPhase, task: task ?? null };
 }
 
