@@ -1,9 +1,9 @@
-// `npm run agents:install`: installs the pinned agent programs into the cache, unless they are there already.
+// `npm run agents:install`: installs the pinned agent programs into the cache, unless they are installed already.
 //
-// 1. Nobody's install script runs. Claude's only puts its native binary in place; here its place is in `bin`.
-// 2. Everything happens in a folder beside the final one, which is renamed when each program has told its version.
-//    So a half-done installation is never used, and two that run at once do not meet.
-// 3. The exit code is 3 when the disk is too small, and only then, so that a caller can go on without the programs.
+// 1. No install script runs. Claude's only puts its native binary in place; here the binary goes to `bin`.
+// 2. The installation happens in a folder beside the final one, which is renamed after each program has printed its
+//    version. An incomplete installation is never used, and parallel ones do not collide.
+// 3. The exit code is 3 if, and only if, the disk is too small, so that a caller can continue without the programs.
 
 import { execFile } from "node:child_process";
 import {
@@ -39,7 +39,9 @@ async function install() {
     const { bavail, bsize } = statfsSync(folder);
     if (bavail * bsize < neededBytes) {
       const free = ((bavail * bsize) / 1e9).toFixed(1);
-      console.error(`The agent programs need 4 GB of free disk, and ${folder} has ${free} GB.`);
+      console.error(
+        `The folder "${folder}" has ${free} GB of free disk space, and the agent programs need 4 GB. Free some space, or set TUTTI_AGENTS_DIR to another folder.`,
+      );
       return tooSmall;
     }
     const stage = join(folder, `stage-${process.pid}`);
@@ -57,7 +59,7 @@ async function install() {
   return 0;
 }
 
-/** Puts all programs into a folder and asks each for its version. */
+/** Installs all programs into a folder and checks their versions. */
 async function fill(/** @type {string} */ stage) {
   const dependencies = Object.fromEntries(Object.values(pins).map((pin) => [pin.package, pin.version]));
   const home = join(stage, "home");
@@ -70,7 +72,10 @@ async function fill(/** @type {string} */ stage) {
     const link = programIn(stage, name);
     symlinkSync(relative(dirname(link), startable(stage, name, pin)), link);
     const { stdout } = await execute(link, ["--version"], { env: { ...process.env, HOME: home } });
-    if (!stdout.includes(pin.version)) throw new Error(`${name} calls itself ${stdout.trim()}, not ${pin.version}.`);
+    if (!stdout.includes(pin.version))
+      throw new Error(
+        `The program "${name}" reports version "${stdout.trim()}", not ${pin.version}. Check scripts/agents.json.`,
+      );
   }
   rmSync(home, { recursive: true, force: true });
   writeFileSync(join(stage, markerName), `${JSON.stringify(pins, null, 2)}\n`);
@@ -88,14 +93,14 @@ function startable(stage, name, pin) {
   const modules = join(stage, "node_modules");
   if (name === "claude") {
     const native = readdirSync(join(modules, dirname(pin.package))).find((entry) => /^claude-code-./.test(entry));
-    if (native === undefined) throw new Error(`${pin.package} has no binary for this machine.`);
+    if (native === undefined) throw new Error(`The package "${pin.package}" has no binary for this machine.`);
     return join(modules, dirname(pin.package), native, "claude");
   }
   const { bin } = JSON.parse(readFileSync(join(modules, pin.package, "package.json"), "utf8"));
   return join(modules, pin.package, typeof bin === "string" ? bin : bin[name]);
 }
 
-/** Gives a finished installation its name. Another process may have been faster: then theirs stays. */
+/** Renames a complete installation to its final name. If another process was faster, its installation stays. */
 function publish(/** @type {string} */ stage) {
   const final = installationFolder();
   if (isInstalled()) return;
@@ -107,7 +112,7 @@ function publish(/** @type {string} */ stage) {
   }
 }
 
-/** Removes what installers that no longer run have left. */
+/** Removes the folders of installers that no longer run. */
 function removeAbandoned(/** @type {string} */ folder) {
   for (const name of readdirSync(folder)) {
     const pid = /^stage-(\d+)$/.exec(name)?.[1];
@@ -124,7 +129,7 @@ function isRunning(/** @type {number} */ pid) {
   }
 }
 
-/** `bin` in the cache leads to the programs that were asked for last, for whoever wants to try them by hand. */
+/** `bin` in the cache links to the latest requested programs, for manual use. */
 function pointTo(/** @type {string} */ folder) {
   const next = join(folder, `bin-${process.pid}`);
   rmSync(next, { force: true });

@@ -1,5 +1,5 @@
-// Runs every benchmark in packages/tutti/bench, one after the other, each in a process of its own so that none warms up
-// another. Figures are ratios taken within one run; a machine's own speed is nobody's merit. Arguments choose by name.
+// Runs the benchmarks in packages/tutti/bench one by one, each in its own process so that none warms up another.
+// Figures are ratios within one run, because the absolute speed depends on the machine. Arguments select by name.
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";

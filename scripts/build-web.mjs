@@ -1,5 +1,5 @@
-// Builds the dashboard, unless what is built is newer than everything it is made of. With `--into FOLDER` the built
-// files are also copied there, which is how they get into the published package.
+// Builds the dashboard unless the build is newer than all its sources. With `--into FOLDER` it also copies the build
+// there, for the published package.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const web = join(root, "packages/web");
 const built = join(web, "dist/index.html");
 
-/** What the dashboard is made of: its own files, and the rules and words it shares with the engine. */
+/** The dashboard's sources: its own files, and the code that it shares with the engine. */
 const SOURCES = [
   "packages/web/src",
   "packages/web/index.html",

@@ -1,10 +1,10 @@
-// Is the lock file one that `npm ci` accepts on every platform, and that names no machine?
+// Checks that `npm ci` accepts the lock file on every platform, and that the file names no machine.
 //
-// 1. No `resolved` address: integrity is what identifies a package, and a registry's host has no place here.
-// 2. No install scripts: installing this repository runs nobody's code.
-// 3. Every optional dependency that a package declares is in the lock with its integrity. npm leaves out
-//    binaries that a registry lacks for other platforms, and `npm ci` then refuses the lock it wrote itself.
-// 4. The root and the workspaces ask for exact versions.
+// 1. No `resolved` address: the integrity identifies a package, and a registry's host does not belong here.
+// 2. No install scripts: installing this repository runs no foreign code.
+// 3. Every optional dependency of a package is in the lock with its integrity. npm omits binaries for other platforms
+//    that a registry lacks, and `npm ci` then rejects the lock.
+// 4. The root and the workspaces require exact versions.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const exactVersion = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
 
 /**
- * Every problem as a sentence; none when the lock is sound.
+ * Returns every problem as a sentence, or none for a valid lock.
  *
  * @param {Lock} lock the parsed package-lock.json
  * @param {Record<string, Manifest>} manifests the parsed package.json of the root ("") and of each workspace, by folder
@@ -50,7 +50,7 @@ export function checkLock(lock, manifests) {
 }
 
 /**
- * Looks a package up as Node does: beside the one that needs it, then in every folder above.
+ * Resolves a package as Node does: beside the one that needs it, then in every folder above.
  *
  * @param {Lock} lock
  * @param {string} from
@@ -63,7 +63,6 @@ function findPackage(lock, from, name) {
   }
 }
 
-/** Reads the files under `root` and checks them. */
 export function checkRepository(/** @type {string} */ root) {
   const read = (/** @type {string} */ path) => JSON.parse(readFileSync(join(root, path), "utf8"));
   const manifest = read("package.json");

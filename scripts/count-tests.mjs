@@ -1,6 +1,5 @@
-// Counts a Vitest run from the report of `test-reporter.mjs` and the exit code.
-// The two are compared because neither is enough: the report does not know of errors outside tests,
-// and the exit code is 0 when every test was skipped.
+// Counts the tests of a Vitest run from the report of `test-reporter.mjs` and the exit code. Neither suffices alone:
+// the report does not contain errors outside tests, and the exit code is 0 if every test was skipped.
 
 /** @typedef {{ file: string, status: string, tests: { status: string }[] }} CountedFile */
 

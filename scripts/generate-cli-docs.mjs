@@ -1,5 +1,4 @@
-// Writes the part of docs/cli.md that lists the commands, from the table of commands itself. A test asks for the same
-// text, so a forgotten run does not go unnoticed.
+// Writes the commands in docs/cli.md from the command table. A test compares the result with the file.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -11,23 +10,23 @@ import { createProgram, pathOf } from "../packages/tutti/src/cli/program.ts";
 const file = fileURLToPath(new URL("../docs/cli.md", import.meta.url));
 const MARK = "<!-- From here on made by scripts/generate-cli-docs.mjs from the table of commands. -->\n";
 
-/** The whole table; no command of it is run. */
+/** Builds the whole table; no command runs. */
 export const commandTable = () => createProgram(() => async () => {});
 
-/** The text below the mark, as it should be. */
+/** Returns the generated text below the mark. */
 export function renderCommands() {
   const program = commandTable();
   const options = ["## Global flags", "", ...table("flag", program.options.map(rowOfOption)), ""];
   return [...options, "## Commands", "", ...leaves(program).flatMap(section)].join("\n");
 }
 
-/** The text below the mark, as it is. */
+/** Returns the current text below the mark. */
 export function storedCommands() {
   return readFileSync(file, "utf8").split(MARK)[1];
 }
 
 /**
- * All commands that do something, in the order of the table.
+ * All executable commands, in the order of the table.
  *
  * @param {Command} command
  * @returns {Command[]}

@@ -20,7 +20,7 @@ import { ToolStats } from "../packages/tutti/src/schema/worker.ts";
 export const eventsFile = fileURLToPath(new URL("../docs/events.md", import.meta.url));
 
 /**
- * Parts that several events share, with the file that describes each. A template has a page of its own.
+ * Schemas that several events share, with the file of each. Templates have their own page.
  *
  * @type {Record<string, [schema: object, file: string]>}
  */
@@ -42,7 +42,7 @@ const SHARED = {
 const NAMES = new Map([[Template, "[Template](templates.md)"]]);
 for (const [name, [schema]] of Object.entries(SHARED)) NAMES.set(schema, `[${name}](#${name.toLowerCase()})`);
 
-/** Lists that are too long to be repeated. */
+/** Lists that are too long to repeat. */
 const LISTS = new Map([
   [PHASES.join(), "phase"],
   [RUN_STATUSES.join(), "status of a run"],
@@ -88,7 +88,7 @@ export function renderEvents() {
 }
 
 /**
- * A table of a schema's members. Their comments stand before them in the object that the schema was made from.
+ * Returns a table of a schema's members. Their comments precede them in the object literal of the schema.
  *
  * @param {any} schema
  * @param {string} text
@@ -173,7 +173,7 @@ function schemaFile(name) {
 }
 
 /**
- * What an exported name was made from, and the statement that exports it.
+ * Finds the initialiser of an exported name and its export statement.
  *
  * @param {{ program: any }} file
  * @param {string} name
@@ -184,11 +184,11 @@ function constant({ program }, name) {
       if (id.name === name) return { ...init, statement };
     }
   }
-  throw new Error(`no schema ${name}`);
+  throw new Error(`the schema "${name}" is not exported`);
 }
 
 /**
- * The object literal that a schema is made from, however it is wrapped.
+ * Finds the object literal inside a schema's calls.
  *
  * @param {Node | null | undefined} node
  * @returns {any}
@@ -201,7 +201,7 @@ function objectIn(node) {
 }
 
 /**
- * The comment that stands directly before a node, as one paragraph.
+ * Returns the comment directly before a node, as one paragraph.
  *
  * @param {string} text
  * @param {Node} node

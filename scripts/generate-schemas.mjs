@@ -1,6 +1,5 @@
-// Writes the published JSON Schemas into packages/tutti/schemas, the code that is made from them, and the page of events.
-// With --check it writes nothing and fails if a file is missing, superfluous or different. A test asks for the same texts, so a
-// forgotten run does not go unnoticed.
+// Writes the published JSON Schemas to packages/tutti/schemas, the code generated from them, and docs/events.md. With
+// --check it writes nothing and fails if a file is missing, superfluous or different. A test does the same check.
 
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
@@ -13,7 +12,7 @@ import { TEMPLATE_SCHEMA_FILE, templateSchemaText } from "../packages/tutti/src/
 export const schemasFolder = fileURLToPath(new URL("../packages/tutti/schemas", import.meta.url));
 
 /**
- * The text of every schema file by its path under the folder.
+ * The text of every schema file, by path below the folder.
  *
  * @returns {Map<string, string>}
  */
@@ -31,7 +30,7 @@ export function renderSchemas() {
   return files;
 }
 
-/** What stands in the folder now, in the same form. */
+/** Reads the existing files in the same form. */
 export function storedSchemas() {
   const paths = globSync("**/*.json", { cwd: schemasFolder }).map((path) => path.split(sep).join("/"));
   return new Map(paths.map((path) => [path, readFileSync(join(schemasFolder, path), "utf8")]));
@@ -51,7 +50,7 @@ async function main(checkOnly) {
   const madeAnew = made.filter(([path, text]) => !existsSync(path) || readFileSync(path, "utf8") !== text);
   if (checkOnly) {
     const paths = [...changed.map(([path]) => path), ...superfluous, ...madeAnew.map(([path]) => path)];
-    for (const path of paths) console.error(`Not up to date: ${path}`);
+    for (const path of paths) console.error(`${path} is not up to date. Run: npm run schemas`);
     process.exitCode = paths.length > 0 ? 1 : 0;
     return;
   }

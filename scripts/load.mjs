@@ -1,5 +1,5 @@
-// One process of load beside the tests: `node scripts/load.mjs cpu|disk|memory`. It ends with its parent, whose end of
-// the pipe is its standard input.
+// A process that creates load beside the tests: `node scripts/load.mjs cpu|disk|memory`. Its standard input is a pipe
+// from its parent, and it exits when that closes.
 
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,12 +9,12 @@ import { join } from "node:path";
 const kinds = { cpu: burn, disk: writeFiles, memory: fillMemory };
 
 const kind = kinds[process.argv[2] ?? ""];
-if (!kind) throw new Error(`There is no load "${process.argv[2]}". Choose ${Object.keys(kinds).join(", ")}.`);
+if (!kind) throw new Error(`The load "${process.argv[2]}" does not exist. Choose ${Object.keys(kinds).join(", ")}.`);
 process.stdin.on("end", () => process.exit(0)).resume();
 process.once("SIGTERM", () => process.exit(0));
 kind();
 
-/** Repeats `act` for ever, with a turn of the event loop between, so that the end of the parent is noticed. */
+/** Repeats `act` forever, with a turn of the event loop in between, so that the end of the parent is detected. */
 function repeat(/** @type {() => void} */ act) {
   act();
   setImmediate(repeat, act);
@@ -27,7 +27,7 @@ function burn() {
   });
 }
 
-/** Writes 32 MiB in blocks, each flushed to the disk. */
+/** Writes 32 MiB in blocks, each flushed to disk. */
 function writeFiles() {
   const folder = mkdtempSync(join(tmpdir(), "tutti-load-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -42,7 +42,7 @@ function writeFiles() {
   });
 }
 
-/** Keeps 1 GiB and touches all of it again and again, which also takes the caches of the processor from others. */
+/** Touches 1 GiB repeatedly, which also evicts the CPU caches of other processes. */
 function fillMemory() {
   const blocks = Array.from({ length: 64 }, () => Buffer.alloc(16 * 1024 * 1024, 1));
   let turn = 0;

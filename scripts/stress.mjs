@@ -1,12 +1,11 @@
-// `npm run test:stress`: repeats the tests beside a load that it makes itself, and reports each test that is not the same
-// every time.
+// `npm run test:stress`: repeats the tests under load, and reports each test whose result varies.
 //
 //   npm run test:stress                                       the whole suite, five times
 //   npm run test:stress -- --times 20 packages/tutti/test/engine
 //   npm run test:stress -- --load cpu,cpu,disk,memory -t "a title"
 //
-// Other arguments go to Vitest. The load is one CPU burner for each core, one disk writer and one memory toucher, unless
-// `--load` names others; `--load none` makes none.
+// Other arguments go to Vitest. The default load is one CPU burner per core, one disk writer and one memory toucher.
+// `--load` selects others; `--load none` disables it.
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";

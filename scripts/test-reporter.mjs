@@ -1,6 +1,6 @@
-// The Vitest reporter of `npm test`: a line for each file, every failure with the command that repeats it, and at the end
-// the slowest tests and those that passed only when repeated. It writes all results to the file that
-// `TUTTI_TEST_REPORT` names, from which `test.mjs` and `stress.mjs` count.
+// The Vitest reporter of `npm test`. It prints a line per file, every failure with the command that reruns it, and at
+// the end the slowest tests and those that passed only after a retry. It writes all results to the file named by
+// `TUTTI_TEST_REPORT`, which `test.mjs` and `stress.mjs` read.
 
 import { writeFileSync } from "node:fs";
 import { relative } from "node:path";
@@ -54,7 +54,7 @@ export default class TestReporter {
     }
     this.#printSlowest(tests);
     const retried = tests.filter((test) => (test.diagnostic()?.retryCount ?? 0) > 0);
-    if (retried.length > 0) console.log("\nPassed only when repeated, so not reliable:");
+    if (retried.length > 0) console.log("\nPassed only after a retry, so not reliable:");
     for (const test of retried) console.log(`  ${titleOf(test)}\n    ${repeatCommand(test)}`);
     const failed = tests.filter((test) => test.result().state === "failed");
     if (failed.length > 0) console.log("\nFailed:");
@@ -74,7 +74,7 @@ export default class TestReporter {
   /** @param {TestCase} test */
   #printFailure(test) {
     console.log(`\nFAIL ${titleOf(test)}`);
-    console.log(`     repeat it with: ${repeatCommand(test)}`);
+    console.log(`     rerun it with: ${repeatCommand(test)}`);
     this.#printErrors(test.result().errors ?? [], test.module);
   }
 
@@ -113,7 +113,7 @@ function fileOf(module) {
 }
 
 /**
- * The titles of the groups and of the test as one sentence.
+ * Joins the titles of the groups and the test into one sentence.
  *
  * @param {TestCase} test
  */

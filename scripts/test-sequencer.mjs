@@ -1,8 +1,8 @@
-// The order in which Vitest starts test files: the long ones first, so that none of them ends alone on one core. Vitest
-// itself knows durations only from an earlier run, which a fresh clone does not have.
+// Decides the order in which Vitest starts test files: the longest first, so that none runs alone at the end. Vitest
+// knows durations only from an earlier run, which a fresh clone lacks.
 import { BaseSequencer } from "vitest/node";
 
-/** The longest first. A file that is missing here is only started later. */
+/** The longest first. Files that are not listed start later. */
 const LONG_FILES = [
   "sim/sim",
   "cli/run",

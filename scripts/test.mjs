@@ -1,11 +1,11 @@
-// The checks of this repository. The first argument chooses which:
+// The checks of this repository. The first argument selects them:
 //
-//   npm test             (none)     static steps, then all tests but those of the real agent programs
+//   npm test             (none)     static steps, then all tests except those of the real agent programs
 //   npm run verify       --static   static steps: format, lint, types, unused code, lock file
 //   npm run test:quick   --quick    static steps, the rules, the protocols and one real run; for every edit
 //   npm run test:agents  --agents   the tests of the real agent programs, which `npm run agents:install` installs
 //
-// 1. Every step runs, even after a failure, so that one run names everything that is wrong.
+// 1. Every step runs, even after a failure, so that one run lists every problem.
 // 2. A static step prints its output only if it fails. `test-reporter.mjs` prints the progress of the tests.
 // 3. The last line is `N passed, N failed`, with `, N skipped` if there are any. It counts static steps and tests.
 // 4. The exit code is 0 only if nothing failed and, without `--static`, at least one test passed.
@@ -27,10 +27,10 @@ const pinnedNode = join(bin, "node");
 /** @type {NodeJS.ProcessEnv} */
 const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH ?? ""}` };
 
-// The names of scripts in package.json: each command is written down once, there.
+// The names of scripts in package.json, which defines the commands.
 const staticSteps = ["format:check", "lint", "typecheck", "unused", "lock:check"];
 
-/** Arguments of Vitest: the rules and the protocols in one go, then one real run. */
+/** Arguments of Vitest: first the rules and the protocols, then one real run. */
 const quickTests = [
   ["run", "protocol", "schema", "repository/architecture.test.ts"].map((name) => `packages/tutti/test/${name}`),
   ["packages/tutti/test/cli/run.test.ts", "-t", "goes through all five phases"],
@@ -58,7 +58,7 @@ async function check(argv) {
     count(await agentTests(rest));
   } else {
     for (const ok of await Promise.all(staticSteps.map(staticStep))) count({ passed: +ok, failed: +!ok, skipped: 0 });
-    // The tests that `-t` leaves out of a file are not skipped: they are no part of the quick check.
+    // Tests that `-t` excludes are not part of the quick check, so they do not count as skipped.
     if (kind === "--quick") for (const args of quickTests) count({ ...(await vitest([...args, ...rest])), skipped: 0 });
     if (kind === "all") {
       await provide();
@@ -73,7 +73,7 @@ async function check(argv) {
 /** @param {string[]} argv */
 async function agentTests(argv) {
   if (isInstalled()) return vitest(["--mode", "agents", ...argv]);
-  console.log("FAIL the agent programs are not installed: npm run agents:install");
+  console.log("FAIL The agent programs are not installed. Install them with: npm run agents:install");
   return { passed: 0, failed: 1, skipped: 0 };
 }
 

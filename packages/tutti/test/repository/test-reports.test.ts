@@ -42,7 +42,7 @@ test("a failed test is printed with its whole title and a command that reruns on
   const { status, lines } = vitest(file);
   expect(status).toBe(1);
   expect(lines).toContain("FAIL a group (of two) whose second test can't pass [1]");
-  const repeat = lines.find((line) => line.includes("repeat it with:"))!;
+  const repeat = lines.find((line) => line.includes("rerun it with:"))!;
   const again = spawnSync("bash", ["-c", repeat.slice(repeat.indexOf("npx"))], { cwd: ROOT, encoding: "utf8" });
   expect(stripVTControlCharacters(again.stdout)).toMatch(/Tests +1 failed \| 1 skipped/);
 });
