@@ -116,7 +116,6 @@ const number = (value: number): string => value.toFixed(value < 10 ? 2 : 0);
 const row = (name: string, cells: readonly string[]): string =>
   `  ${name.padEnd(10)}${cells.map((cell) => cell.padStart(20)).join("")}`;
 
-/** The cost of one durable page write on this disk at this moment. */
 function syncMs(folder: string): number {
   const file = openSync(join(folder, "sync"), "w");
   const times = Array.from({ length: 101 }, () => {
@@ -136,7 +135,7 @@ if (!(await tookPart())) {
     for (const stop of stops.splice(0)) await stop();
     rmSync(folder, { recursive: true, force: true });
   };
-  // Stop the servers when the benchmark is interrupted.
+  // `tidyUp` stops the servers.
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => void tidyUp().finally(() => process.exit(1)));
   }

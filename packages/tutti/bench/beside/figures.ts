@@ -8,12 +8,11 @@ export interface Figures {
   /** From the moment at which a task could have started (dependencies ended, slot free) to its start. */
   p50: number;
   p99: number;
-  /** The same without regard to slots: from the end of its last dependency. */
+  /** Like `p50`, but without regard to slots: from the end of its last dependency. */
   queuedP50: number;
   /** To the delivery of the task to its session; NaN for an engine without sessions. */
   promptedP50: number;
   promptedP99: number;
-  /** Stored starts and ends of tasks. */
   transitionsPerSecond: number;
   storedPerSecond: number;
 }
@@ -47,7 +46,7 @@ function waitsIn({ from, ends }: Record, moments: readonly [string, number][], p
   const inOrder = moments.toSorted(([, a], [, b]) => a - b);
   return inOrder.map(([id, at], i) => {
     const ready = Math.max(from, ...NEEDS.get(id)!.map((needed) => endOf.get(needed)!));
-    // The first tasks use free slots; each later one uses the slot of a task that has ended.
+    // The first `CAP` tasks use free slots; each later one uses the slot of a task that has ended.
     const free = places && i >= CAP ? endTimes[i - CAP]! : from;
     return Math.max(0, at - Math.max(ready, free));
   });
@@ -63,9 +62,8 @@ export function medians<T extends { [K in keyof T]: number }>(rounds: readonly T
 }
 
 export interface Recovery {
-  /** From the start of the second process to the first task that it starts. */
+  /** From the start of the second process to its first task. */
   recoveryMs: number;
-  /** From the start of the second process to the end of the last task. */
   wholeMs: number;
   /** Tasks that had finished before the kill and were started again. */
   again: number;

@@ -11,12 +11,11 @@ export class Frontier {
     for (const { id, needs } of GRAPH) for (const needed of needs) this.#dependents.get(needed)!.push(id);
   }
 
-  /** Tasks that have not ended and have no open dependency. */
   ready(): string[] {
     return GRAPH.filter(({ id }) => this.#open.get(id) === 0 && !this.#done.has(id)).map(({ id }) => id);
   }
 
-  /** Marks a task as ended and returns the tasks that this makes ready. A repeated call has no effect. */
+  /** Returns the tasks that this makes ready. A repeated call has no effect. */
   ended(id: string): string[] {
     if (this.#done.has(id)) return [];
     this.#done.add(id);

@@ -11,7 +11,7 @@ type Delimiters = Template["prompts"]["responseFormat"];
 export interface NoOpHostOptions {
   delimiters: Delimiters;
   recorder: Recorder;
-  /** Tasks whose sessions have answered before the engine was restarted. */
+  /** Tasks whose sessions answered before the engine was restarted. */
   answered: ReadonlySet<string>;
 }
 

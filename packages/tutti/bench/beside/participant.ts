@@ -4,17 +4,15 @@ import { Recorder, type Record } from "./recorder.ts";
 
 export interface Setting {
   name: string;
-  /** The engine's own folder, the same after a resume. */
+  /** The same folder if `isResumed`. */
   folder: string;
   /** File for the traces of tasks, or null if the process will not be killed. */
   trace: string | null;
   isResumed: boolean;
   packages: string;
-  /** Address of its server, if it has one. */
   url: string;
 }
 
-/** Executes the graph and resolves when every task has ended. */
 export type Participant = (setting: Setting, recorder: Recorder) => Promise<void>;
 
 const PARTICIPANTS: { [name: string]: () => Promise<Participant> } = {

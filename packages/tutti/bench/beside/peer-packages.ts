@@ -9,14 +9,14 @@ import { fileURLToPath } from "node:url";
 const HERE = fileURLToPath(new URL("peers/", import.meta.url));
 const FILES = ["package.json", "package-lock.json"];
 
-/** Returns the folder of the packages, or the reason why they are not available. */
+/** Returns the reason as a string if the packages are not available. */
 export function installPeers(): { folder: string } | string {
   const hash = createHash("sha256");
   for (const name of FILES) hash.update(readFileSync(join(HERE, name)));
   const cache = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
   const folder = join(cache, "tutti/bench-peers", hash.digest("hex").slice(0, 16));
   if (existsSync(folder)) return { folder };
-  // Rename at the end, so that an interrupted install does not count as complete.
+  // `unfinished` is renamed at the end, so that an interrupted install does not count as complete.
   const unfinished = `${folder}.${process.pid}`;
   mkdirSync(unfinished, { recursive: true });
   for (const name of FILES) copyFileSync(join(HERE, name), join(unfinished, name));

@@ -6,13 +6,11 @@ export interface Record {
   /** When the first task could start, and when the last end was known. */
   from: number;
   to: number;
-  /** Tasks with their start times, in order. */
   starts: [string, number][];
   /** Tasks with the times at which the engine knew that their end was stored. */
   ends: [string, number][];
   /** For an engine that starts a session before it delivers the task: the times at which the delivery is stored. */
   prompted: [string, number][];
-  /** Number of events that the engine stored, if it counts them. */
   stored: number;
 }
 

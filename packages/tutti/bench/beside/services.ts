@@ -11,7 +11,7 @@ export interface Service {
   stop: () => Promise<void>;
 }
 
-/** The service, or the reason why it is not available. */
+/** A string is the reason why the service is not available. */
 export type Provided = Service | string;
 
 const HOST = "127.0.0.1";
@@ -139,7 +139,7 @@ function freePort(): Promise<number> {
 
 const output = (command: string, args: string[]): string => spawnSync(command, args, { encoding: "utf8" }).stdout ?? "";
 
-/** Finds the program, or installs it from Debian's packages if this process is root. */
+/** Installs from `debianPackage` if the program is missing and this process is root. */
 async function provide(program: string, folders: string[], debianPackage: string): Promise<string | null> {
   const found = find(program, folders);
   if (found !== null || process.getuid?.() !== 0 || find(INSTALLER, []) === null) return found;

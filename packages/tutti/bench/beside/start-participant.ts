@@ -9,14 +9,13 @@ import { recoveryOf, type Recovery } from "./figures.ts";
 import { takePart, type Setting } from "./participant.ts";
 import type { Record } from "./recorder.ts";
 
-/** Number of finished tasks at which the process is killed. */
+/** Number of finished tasks at the kill. */
 const KILLED_AFTER = 400;
-/** Time limit of a participant. */
 const PATIENCE_MS = 180_000;
 
 const FLAG = "--take-part";
 
-/** Runs this process as a participant if it was started as one. Returns whether it was. */
+/** Returns whether this process was started with `FLAG` and has done its part. */
 export async function tookPart(): Promise<boolean> {
   const [flag, setting] = process.argv.slice(2);
   if (flag !== FLAG) return false;
@@ -38,7 +37,6 @@ function start(setting: Setting): ChildProcess {
   });
 }
 
-/** Returns the record of a participant that has finished. */
 async function result(child: ChildProcess): Promise<Record> {
   const patience = new AbortController();
   try {

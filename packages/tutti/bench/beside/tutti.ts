@@ -54,7 +54,6 @@ function templateIn(folder: string): Template {
   };
 }
 
-/** Creates a run whose plan waits for confirmation. */
 async function planned(engine: Engine, cwd: string): Promise<string> {
   const { id } = await engine.create({ templateId: "_default", cwd, message: "do nothing", agent: "local" });
   await engine.start(id);

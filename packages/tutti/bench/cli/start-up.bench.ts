@@ -25,7 +25,7 @@ interface Cost {
   memory: number;
 }
 
-/** Waits until the command exits. A server is killed once it listens. */
+/** A server is killed once it listens. */
 async function cost(args: string[]): Promise<Cost> {
   const child = spawn(process.execPath, ["--import", `data:text/javascript,${encodeURIComponent(hook)}`, ...args], {
     stdio: ["ignore", "pipe", "ignore", "pipe"],

@@ -18,7 +18,6 @@ const FINISHED = 10_000;
 const LIVE = 200;
 const EVENTS = 100_000;
 
-/** The log of a run of three tasks, finished or stopped in the middle. */
 function logOf(id: string, finished: boolean): NewEvent[] {
   const story = new Story().execute([{ id: "a" }, { id: "b" }, { id: "c", dependencies: ["a"] }]);
   for (const task of finished ? ["a", "b", "c"] : ["a"]) {
@@ -46,7 +45,6 @@ function longLog(id: string): NewEvent[] {
       log.push({ ...event, timestamp: story.now });
     }
   };
-  // No more workers at a time than the template allows.
   const { maxWorkers } = run.template.config;
   for (let i = 0; log.length < EVENTS; i = (i + 1) % maxWorkers) {
     const taskId = `t${i}`;

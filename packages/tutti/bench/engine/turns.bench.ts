@@ -33,7 +33,7 @@ const template: Template = {
   },
 };
 
-/** Returns the CPU time per task in microseconds. */
+/** Returns the CPU time per task in microseconds, with `others` open runs. */
 async function cost(others: number): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "tutti-bench-turns-"));
   const store = openSqliteStore(join(folder, "tutti.db"));
@@ -67,7 +67,7 @@ async function cost(others: number): Promise<number> {
   return (user + system) / TASKS;
 }
 
-// The first run warms up the code.
+// The first call warms up the code.
 await cost(0);
 const results = { alone: [] as number[], beside: [] as number[] };
 for (let round = 0; round < ROUNDS; round++) {

@@ -3,7 +3,7 @@
 /** Each function runs at least this long before the measurement, so that it is compiled. */
 const WARM_UP_MS = 250;
 
-/** Returns each function's speed relative to the first one: the median over the rounds. */
+/** Returns each speed relative to the first of the `candidates`: the median over the rounds. */
 export function compare(
   candidates: Record<string, () => unknown>,
   repeats: number,
@@ -26,7 +26,7 @@ function warmUp(run: () => unknown): void {
   for (let runs = 0; runs < 2 || spent < 1000 * WARM_UP_MS; runs++) spent += cpuTime(run, 1);
 }
 
-/** Returns the CPU time of the runs in microseconds, over all threads. */
+/** Microseconds over all threads. */
 export function cpuTime(run: () => unknown, repeats: number): number {
   const before = process.cpuUsage();
   for (let index = 0; index < repeats; index++) run();

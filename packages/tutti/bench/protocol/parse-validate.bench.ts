@@ -45,7 +45,6 @@ function progress(index: number): Message {
   };
 }
 
-/** Processes the text between two delimiters with the given check. */
 function accept(text: string, check: (phase: BlockPhase, data: unknown) => unknown): unknown {
   const { block } = readBlock(text);
   if (!block.ok) return null;

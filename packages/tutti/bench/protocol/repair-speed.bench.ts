@@ -21,7 +21,7 @@ const KINDS = [
   "missing commas at line ends",
 ];
 
-/** A list of messages of about this size: as JSON, and with damages. */
+/** A list of messages of about `size` bytes: as JSON, and with damages. */
 function texts(size: number, damageNames: string[]): { sound: string; broken: string } {
   const random = randomFrom(1);
   const damages = DAMAGES.filter((damage) => damageNames.includes(damage.name));
@@ -58,7 +58,7 @@ function show(size: number, name: string, sound: string, broken: string): void {
 for (const size of SIZES) {
   const { sound, broken } = texts(size, []);
   show(size, "none but one trailing comma at the very end", sound, broken);
-  // Here JSON.parse runs first, and reads almost everything before it finds the damage.
+  // `JSON.parse` runs first here, and reads almost everything before it finds the damage.
   show(
     size,
     "none but one trailing comma just before the end",

@@ -17,7 +17,6 @@ const SHOUTING =
 const MEGABYTE = 1_000_000;
 const LARGEST = 100 * MEGABYTE;
 
-/** Text with a block of about 600 bytes in every 20 KB. */
 function transcript(size: number): Buffer {
   const random = randomFrom(5);
   const parts: string[] = [];
@@ -38,14 +37,13 @@ function scan(chunks: Buffer[]): number {
   return blocks + scanner.end().length;
 }
 
-/** Searches the whole text for the start delimiter. */
 function searchOnce(bytes: Buffer): number {
   let found = 0;
   for (let at = bytes.indexOf(delimiterStart); at !== -1; at = bytes.indexOf(delimiterStart, at + 1)) found++;
   return found;
 }
 
-/** Searches the whole text for both delimiters, decodes the text in between, and optionally parses it. */
+/** Decodes the text between two delimiters, and parses it if `alsoParse`. */
 function searchAndDecode(bytes: Buffer, alsoParse: boolean): number {
   let length = 0;
   for (let at = bytes.indexOf(delimiterStart); at !== -1; at = bytes.indexOf(delimiterStart, at)) {

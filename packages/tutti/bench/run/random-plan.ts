@@ -5,7 +5,7 @@ import type { Task } from "../../src/schema/task.ts";
 export const between = (random: Random, least: number, most: number): number =>
   least + Math.floor(random() * (most - least + 1));
 
-/** Returns the dependencies of each task, by index in the plan. */
+/** Returns the dependencies of each task, as indexes. */
 type Shape = (count: number, random: Random) => number[][];
 
 const pick = (random: Random, below: number, many: number): number[] => [

@@ -18,7 +18,7 @@ const ROUNDS = 41;
 const SEED = 1;
 const PLANS_PER_SHAPE = 100;
 
-/** Returns a run in the middle of its plan, and the bytes per started task. */
+/** `bytesPerTask` counts started tasks only. */
 function halfway(count: number, failEvery?: number): { live: VirtualRun; bytesPerTask: number } {
   const run = confirmedRun(randomPlan(SHAPES["sparse"]!, count, randomFrom(1)), WORKERS);
   const live = new VirtualRun(run, failEvery);
@@ -35,7 +35,7 @@ function heap(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** Repeats steps from the same immutable state, so every round does the same work. */
+/** A state is immutable, so every round from `live` does the same work. */
 function steps(live: VirtualRun): () => number {
   return () => {
     const copy = live.copy();

@@ -13,7 +13,6 @@ import { makeTemplate } from "../../test/run/make-run.ts";
 
 const ID = "orch_000000000000";
 
-/** Returns a run whose plan was just confirmed. */
 export function confirmedRun(tasks: Task[], maxWorkers: number): Run {
   const template = makeTemplate({ config: { maxWorkers, autoRetry: true, retryDelay: 60_000 } });
   const events: RunEvent[] = [
@@ -55,7 +54,7 @@ export class VirtualRun {
   run: Run;
   now = 0;
   decisions = 0;
-  /** End times of the running tasks, earliest first. */
+  /** Earliest first. */
   #ends: { at: number; taskId: string }[] = [];
 
   readonly #failEvery: number;
@@ -92,7 +91,7 @@ export class VirtualRun {
     this.#ends.sort((a, b) => a.at - b.at);
   }
 
-  /** Ends the next attempt, merges its work, and starts others. Returns false if none was running. */
+  /** Returns false if no attempt was running. */
   step(): boolean {
     const next = this.#ends.shift();
     if (!next) return false;
@@ -103,12 +102,11 @@ export class VirtualRun {
     const over = answerOf(taskId, fails ? "failed" : "success");
     let wanted = this.#decide({ type: "turnOver", sessionId, turn: session.turn!.number, over });
     if (!fails) wanted = this.#decide({ type: "merged", taskId, commit: `c-${taskId}`, head: `h-${taskId}` });
-    // Tasks that end at the same moment free their slots first.
+    // Tasks that end at the same moment (`now`) free their slots first.
     if (this.#ends[0]?.at !== this.now) this.#start(wanted.spawn);
     return true;
   }
 
-  /** Returns an independent copy of the run at this moment. */
   copy(): VirtualRun {
     const copy = new VirtualRun(this.run, this.#failEvery);
     copy.#attempts = this.#attempts;

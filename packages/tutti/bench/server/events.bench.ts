@@ -108,7 +108,7 @@ async function rawRig(): Promise<Rig> {
 
 interface Readers {
   process: ChildProcess;
-  /** Deliveries since the last call, and their delays in milliseconds. */
+  /** `count` is the number of deliveries since the last call; `latencies` are in milliseconds. */
   ask(): Promise<{ count: number; latencies: number[] }>;
 }
 
@@ -123,7 +123,7 @@ async function readers(port: number, clients: number): Promise<Readers> {
   return { process: child, ask };
 }
 
-/** The process with the clients: counts marks in the input, and reads the first one of each chunk. */
+/** Counts `MARK` in the input of all clients, and reads the first one of each chunk. */
 async function read(port: number, clients: number): Promise<void> {
   let count = 0;
   let latencies: number[] = [];
@@ -136,7 +136,7 @@ async function read(port: number, clients: number): Promise<void> {
     let tail = Buffer.alloc(0);
     socket.on("data", (chunk: Buffer) => {
       const now = process.hrtime.bigint();
-      // A mark may be split between two chunks.
+      // `MARK` may be split between two chunks.
       const bytes = tail.length > 0 ? Buffer.concat([tail, chunk]) : chunk;
       const first = bytes.indexOf(MARK);
       if (first >= 0) {

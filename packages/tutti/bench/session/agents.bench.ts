@@ -24,7 +24,7 @@ const GOAL_KB = 36;
 const CHAIN = 21;
 const CLAUDES = 20;
 
-/** Returns the memory of a process in MB with its share of shared pages, or 0 if it has ended. */
+/** Includes the process's share of shared pages (`Pss`). Returns 0 if it has ended. */
 function megabytesOf(pid: number): number {
   try {
     const [, kilobytes] = /^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))!;
@@ -99,7 +99,6 @@ async function keeperMemory(): Promise<void> {
   }
 }
 
-/** Measures the time from the last byte of a task's answer to the start of the next process. */
 async function handover(): Promise<void> {
   const lab = new Lab();
   try {
@@ -116,7 +115,7 @@ async function handover(): Promise<void> {
     if (status !== "completed") throw new Error(`the chain is ${status}`);
     const moments = readMoments(lab, ledger);
     const node = median(Array.from({ length: 5 }, () => nodeStart()));
-    /** Returns the times between two events. The first one belongs to the previous task or to the task itself. */
+    /** `before` is 1 if the first event belongs to the previous task. */
     const waits = (from: string, to: string, before: 0 | 1): number[] =>
       Array.from(
         { length: CHAIN - 1 },

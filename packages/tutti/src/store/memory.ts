@@ -29,7 +29,7 @@ export class MemoryStore implements Store {
     this.epoch = ++disk.epoch;
   }
 
-  /** Makes the next appends and removals fail, one per fault. */
+  /** One fault per `append` or `remove`. */
   failNext(...faults: StoreFault[]): void {
     this.#faults.push(...faults);
   }

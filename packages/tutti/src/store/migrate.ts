@@ -12,7 +12,7 @@ export const FORMAT = STEPS.length;
 /** The first format whose events record the version that wrote them. */
 const FIRST_WITH_VERSIONS = 2;
 
-/** Returns the format of a store. Throws if a newer version has written to it. */
+/** Throws if a newer version has written to `file`. */
 export function checkFormat(db: DatabaseSync, file: string): number {
   const format = db.prepare("PRAGMA user_version").get()!["user_version"] as number;
   if (format > FORMAT) throw newer(file, `it has format ${format}, this version reads up to ${FORMAT}`);

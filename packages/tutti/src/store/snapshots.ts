@@ -16,7 +16,7 @@ export interface Snapshot {
 
 export interface Snapshots {
   load(run: string): Snapshot | null;
-  /** Every snapshot without its state. */
+  /** Omits `state`, which is large. */
   overview(): (Omit<Snapshot, "state"> & { run: string })[];
   /** Stores the snapshot later. Errors are ignored because the log suffices. */
   save(run: string, snapshot: Snapshot): void;

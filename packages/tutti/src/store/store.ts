@@ -24,7 +24,7 @@ export interface ReadOptions {
 
 export interface LogReader {
   read(options: ReadOptions): StoredEvent[];
-  /** Lists every run, oldest first. */
+  /** Oldest first. */
   runs(): string[];
   /** Returns 0 for an empty store. */
   lastSeq(): number;

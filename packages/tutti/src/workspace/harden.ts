@@ -7,7 +7,7 @@ import type { RunPlace } from "./place.ts";
 import { onRepository } from "./repository.ts";
 import type { Repository } from "./repository.ts";
 
-/** Number of files to sync at the same time, so that the disk can write them together. */
+/** Number of files that `syncAll` syncs at the same time, so that the disk can write them together. */
 const AT_ONCE = 16;
 
 /**
@@ -57,7 +57,6 @@ export async function hardenRemoval({ commonDir }: Repository, { folder, branchP
   await syncAll([...folders, join(commonDir, "reftable"), commonDir]);
 }
 
-/** Lists the folders that contain a ref, innermost first. */
 function foldersOf(ref: string, commonDir: string): string[] {
   const folders: string[] = [];
   for (let name = dirname(ref); name !== "."; name = dirname(name)) folders.push(join(commonDir, name));

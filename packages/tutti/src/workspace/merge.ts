@@ -13,7 +13,7 @@ import type { Repository } from "./repository.ts";
 import { settleTree } from "./settle.ts";
 import type { Favour, Integration, Merge } from "./workspace.ts";
 
-/** Number of attempts when the user moves the run's branch during a merge. */
+/** Number of attempts of `integrate` while the user moves the run's branch. */
 const TRIES = 3;
 
 /** The run's branch is always "ours" in a merge. */

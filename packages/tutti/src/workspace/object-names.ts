@@ -13,7 +13,7 @@ const LOOKUP_TIMEOUT_MS = 60_000;
 
 const lookups = new Map<string, Lookup>();
 
-/** Returns the object's hash, or null if the name does not resolve. */
+/** Returns null if the name does not resolve. */
 export async function findObject(name: string, options: LookupOptions): Promise<string | null> {
   // A lookup is one line, and no ref name can contain these characters.
   if (/[\n\0]/.test(name)) return null;

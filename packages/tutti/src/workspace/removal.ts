@@ -72,7 +72,7 @@ export async function commitLoose(
   snapshotCommit: string | null = null,
 ): Promise<string | null> {
   const tree = await treeOfWorkspace(repository, place, worktrees, base);
-  // The usual case: the attempt's snapshot already holds these files.
+  // The usual case: the attempt's `snapshotCommit` already holds these files.
   if (snapshotCommit !== null && tree === (await treeOf(repository, snapshotCommit))) return null;
   const baseTree = base ?? (await emptyTree(repository));
   if (tree === (base === null ? baseTree : await treeOf(repository, base))) return null;
@@ -112,7 +112,7 @@ async function verifyRemoved(repository: Repository, place: Place, hadBranch: bo
   );
 }
 
-/** Removes everything left of a run: its folder, its registered worktrees and its branches. */
+/** Finds workspaces by the run's folder and by git's list, and removes the branches below `branchPrefix`. */
 export async function releaseRun(repository: Repository, run: RunPlace): Promise<void> {
   const registered = (await registrations(repository)).flatMap(
     ({ path }) => leafWithin(run.runFolder, path ?? "") ?? [],

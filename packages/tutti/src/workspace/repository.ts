@@ -25,7 +25,7 @@ const located = new Map<string, { repository: Repository; signs: string }>();
 /** More folders than one server works on at a time. */
 const MAX_LOCATED = 200;
 
-/** Every operation calls this, so git runs again only if the disk shows that its answer may have changed. */
+/** Every operation calls `locate`, so git runs again only if the disk shows that its answer may have changed. */
 export async function locate(cwd: string): Promise<Repository> {
   if (!(await stat(cwd).catch(() => null))?.isDirectory()) {
     throw new TuttiError("folder_not_found", `The folder "${cwd}" does not exist. Choose a folder that exists.`);
@@ -150,7 +150,7 @@ export function onRepository(
   return git(purpose, args, { cwd: root, gitDir: commonDir, workTree: root, ...options });
 }
 
-/** Resolves a revision to the full hash of its commit. Throws if there is none. */
+/** Returns the full hash. Throws if `revision` names no commit. */
 export async function commitOf(repository: Repository, revision: string): Promise<string> {
   const found = await findCommit(repository, revision);
   if (found === null)

@@ -93,7 +93,7 @@ async function commitFor(
   const { tree, parent, start, message } = found;
   if (tree === (await treeOf(repository, start))) return start;
   if (tree === (await treeOf(repository, parent))) return parent;
-  // The same files on the same parent reuse the last snapshot, so a repeat gives the same hash.
+  // The same files on the same parent reuse `last`, so a repeat gives the same hash.
   const last = await readRef(repository, place.ref);
   if (last !== null && tree === (await treeOf(repository, last))) {
     const parents = await parentsOf(repository, last);

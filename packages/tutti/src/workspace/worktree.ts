@@ -76,7 +76,7 @@ async function refuseVisibleFolder(repository: Repository, folder: string): Prom
   );
 }
 
-/** Returns the folder inside the worktree that corresponds to the folder in which the run was started. */
+/** Returns the folder below `place.path` that corresponds to the folder in which the run was started. */
 async function workFolder(repository: Repository, place: Place): Promise<string> {
   const path = join(place.path, repository.prefix);
   try {

@@ -1,12 +1,12 @@
 // Checks that the cost of a function is proportional to its input, independent of the machine and of other load.
 
-/** Below this CPU time the noise of the runtime outweighs the work. */
+/** Below this CPU time, noise outweighs the work of `act`. */
 const NOISE_MS = 300;
 const FACTOR = 8;
 
 /**
- * Throws if eight times the input costs much more than eight times the CPU time. Quadratic work costs 64 times as much,
- * so the limit between them leaves room for noise on both sides.
+ * Throws if `FACTOR` times the input costs much more than `FACTOR` times the CPU time. Quadratic work costs 64 times as
+ * much, so the limit between them leaves room for noise on both sides.
  */
 export function expectLinear(act: (size: number) => unknown, size: number): void {
   const small = cpuMs(() => act(size / FACTOR));

@@ -58,7 +58,6 @@ export class Lab {
     return result.stdout.trim();
   }
 
-  /** Writes a scenario file beside the repository. */
   scenario(sessions: object[], name = "scenario.json"): string {
     const file = join(this.folder, name);
     writeFileSync(file, JSON.stringify({ sessions }));
@@ -102,7 +101,7 @@ export class Lab {
     }
   }
 
-  /** Captures everything in the user's repository that a run must not touch. */
+  /** Captures everything in `repo` that a run must not touch. */
   fingerprint(): string {
     // The first `git status` in a copied repository updates its index.
     const status = this.git("status", "--porcelain=v2", "--branch", "--untracked-files=all");
@@ -118,7 +117,7 @@ export class Lab {
     ].join("\n");
   }
 
-  /** Lists leftovers of a finished run: processes, worktrees, locks, temporary files. */
+  /** Lists processes, worktrees, locks and temporary files that a finished run has left. */
   leftovers(): string[] {
     const worktrees = this.git("worktree", "list", "--porcelain")
       .split("\n")
@@ -134,7 +133,6 @@ export class Lab {
     ];
   }
 
-  /** Kills the processes that a failed test left, and deletes all files. */
   tearDown(): void {
     for (const line of processesOf(this.folder)) {
       try {
@@ -149,7 +147,7 @@ export class Lab {
 
 let sample: Lab | null = null;
 
-/** A repository with one commit, created once per process and copied after that. */
+/** A repository with one commit, created once per process and copied from `sample` after that. */
 function sampleRepository(): string {
   if (sample === null) {
     const made = new Lab({ "README.md": "# A project\n" });
@@ -173,7 +171,7 @@ function listFiles(folder: string): string[] {
     .toSorted();
 }
 
-/** Living processes with the folder in their command line, environment or working folder, except this one. */
+/** Never includes this process. */
 export function processesOf(folder: string): string[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)

@@ -39,7 +39,6 @@ export function mainSession(tasks: ScriptedTask[], aggregation: object = { statu
   ];
 }
 
-/** A worker that writes one page. */
 export const goodWorker = {
   match: { role: "worker" },
   turns: [

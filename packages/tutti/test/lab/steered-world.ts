@@ -49,7 +49,7 @@ export class SteeredWorld implements World {
     });
   }
 
-  /** Moves the clock ahead in steps. Due sleepers run between two steps. */
+  /** Moves the clock ahead by `STEP_MS` at a time. Due sleepers run in between. */
   async pass(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= STEP_MS) {
       this.#ahead += Math.min(left, STEP_MS);

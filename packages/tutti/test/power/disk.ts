@@ -14,7 +14,6 @@ import type { Operation } from "./operation.ts";
 
 export type Model = "strict" | "journal";
 
-/** Decides the fate of unsynced changes. */
 export interface Luck {
   /** Number of `count` consecutive name changes that survive. */
   names(count: number): number;
@@ -59,7 +58,6 @@ export class Disk {
   #order = 0;
   #lastSync = 0;
 
-  /** The initial content is safe. */
   constructor(top: string, content: ReadonlyMap<string, Found>) {
     this.#top = top;
     for (const [path, found] of content) {
@@ -114,7 +112,6 @@ export class Disk {
     }
   }
 
-  /** The content as programs see it. */
   get live(): Map<string, Found> {
     return list(
       this.#top,
@@ -124,9 +121,8 @@ export class Disk {
     );
   }
 
-  /** Returns the content that may be found after a power cut. */
   afterLoss(model: Model, luck: Luck): Map<string, Found> {
-    // In a journal, one number decides for all folders how much survives.
+    // The `journal` model has one number for all folders.
     const kept = this.#lastSync + luck.names(this.#order - this.#lastSync);
     const names = (folder: Folder): Map<string, Node> => {
       const found = new Map(folder.safe);
@@ -231,7 +227,7 @@ function resized(old: Buffer, length: number): Buffer {
   return next;
 }
 
-/** A block that did not reach the disk keeps its previous content, or is missing if there was none. */
+/** A lost block keeps its content of `safe`, or is missing if there was none. */
 function bytesAfterLoss({ safe, now }: File, fate: ReturnType<Luck["bytes"]>): Buffer {
   if (now === safe || fate === "none") return safe;
   if (fate === "all") return now;

@@ -27,7 +27,6 @@ export function readTree(top: string): Map<string, Found> {
   return found;
 }
 
-/** Replaces the content of the folder. */
 export function writeTree(top: string, tree: ReadonlyMap<string, Found>): void {
   for (const name of readdirSync(top)) rmSync(join(top, name), { recursive: true, force: true });
   for (const [path, found] of tree) {

@@ -52,7 +52,7 @@ const isSame = (published: JsonLine, found: StoredEvent | undefined): boolean =>
 function lossesOfGit(lab: Lab, published: readonly JsonLine[]): string[] {
   const named = new Map<string, string>();
   for (const { type, data } of published) for (const hash of hashesIn(data)) named.set(hash, type!);
-  // Checks the commits one by one only to name the damaged one.
+  // If `isSound`, the loop below need not check the commits one by one.
   const isSound = damageOf(lab, [...named.keys()]) === null;
   const damaged = [...named].flatMap(([hash, type]) => {
     const damage = isSound ? null : damageOf(lab, [hash]);
@@ -66,7 +66,7 @@ function lossesOfGit(lab: Lab, published: readonly JsonLine[]): string[] {
   return [...damaged, ...wrong, ...(stderr === "" ? [] : [`git reports a broken ref: ${stderr.trim()}`])];
 }
 
-/** Reads every object behind the commits, including blobs. A missing or damaged one makes the command fail. */
+/** `cat-file` reads every object, including blobs, and fails on a missing or damaged one. */
 function damageOf(lab: Lab, hashes: string[]): string | null {
   if (hashes.length === 0) return null;
   const objects = git(lab, ["rev-list", "--objects", "--no-object-names", ...hashes, "--"]);
@@ -79,7 +79,6 @@ function hashesIn(value: unknown): string[] {
   return value !== null && typeof value === "object" ? Object.values(value).flatMap(hashesIn) : [];
 }
 
-/** The refs that must contain the work of completed tasks and the run's result. */
 function promisedRefs(published: readonly JsonLine[]): Map<string, string> {
   const refs = new Map<string, string>();
   const attempts = new Map<string, number>();

@@ -1,7 +1,6 @@
 // Rules for the fate of unsynced changes, from simple worst cases to random ones.
 import type { Luck } from "./disk.ts";
 
-/** No unsynced change survives. */
 const nothing: Luck = { names: () => 0, bytes: () => "none" };
 /** Every name survives but no bytes: files are found empty. */
 const names: Luck = { names: (count) => count, bytes: () => "none" };
@@ -10,7 +9,6 @@ const bytes: Luck = { names: () => 0, bytes: () => "all" };
 
 export const SIMPLE: Record<string, Luck> = { nothing, names, bytes };
 
-/** Each change is lost, kept or truncated independently. */
 export function randomLuck(random: () => number): Luck {
   return {
     names: (count) => Math.floor(random() * (count + 1)),
@@ -26,7 +24,6 @@ export function randomLuck(random: () => number): Luck {
   };
 }
 
-/** Mulberry32: small and reproducible. */
 export function dice(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -34,7 +34,6 @@ function chooseMoments(run: RecordedRun, count: number): Moment[] {
   }));
 }
 
-/** Returns the losses after a power cut at the moments where most can be lost. */
 function lossesWithout(run: RecordedRun, forgotten: (path: string) => boolean): string[] {
   const faulty = withoutSyncs(run, forgotten);
   const telling = tellingMoments(faulty.operations);

@@ -51,7 +51,7 @@ function readRecord(text: string, folder: string, cwd: string): Operation[] {
   for (const line of text.split("\n")) {
     const [, pid, rest] = /^(\d+) +(.*)$/s.exec(line) ?? [];
     if (pid === undefined || rest === undefined) continue;
-    // The reader knows an output from the start of the call. All other calls take effect when they end.
+    // The reader knows `said` from the start of the call. All other calls take effect when they end.
     if (pid === first && rest.startsWith("write(1<")) operations.push({ type: "said", text: outputOf(rest) });
     const [unfinished] = / <unfinished \.\.\.>$/.exec(rest) ?? [];
     if (unfinished !== undefined) {
@@ -81,7 +81,7 @@ function readCall(pid: string, line: string): Call | null {
 const unhex = (text: string): Buffer => Buffer.from(text.replaceAll("\\x", ""), "hex");
 const quoted = (arg = ""): Buffer => unhex(/"([^"]*)"/.exec(arg)?.[1] ?? "");
 const outputOf = (line: string): string => quoted(line).toString("utf8");
-/** Returns the path behind a descriptor. Null if it is not a file or the file has been deleted. */
+/** Returns null if the descriptor is not a file or the file has been deleted. */
 function pathOf(arg = ""): string | null {
   const [, hex = "", deleted] = /<([^>]*)>(\(deleted\))?/.exec(arg) ?? [];
   const path = unhex(hex).toString("utf8");
@@ -92,7 +92,7 @@ function meaning(call: Call, cwds: Map<string, string>, first: string, inside: (
   const { name, args, pid, result } = call;
   const below = (folder: string | null, arg: string | undefined): string =>
     resolve(folder ?? cwds.get(pid) ?? first, quoted(arg).toString("utf8"));
-  /** Resolves a path against a folder's descriptor, which also reveals the process's working folder. */
+  /** An `AT_FDCWD` descriptor also reveals the process's working folder. */
   const at = (dir: string | undefined, arg: string | undefined): string => {
     const folder = pathOf(dir);
     if (dir?.startsWith("AT_FDCWD") && folder !== null) cwds.set(pid, folder);
@@ -138,7 +138,7 @@ function meaning(call: Call, cwds: Map<string, string>, first: string, inside: (
     case "truncate":
       return [{ type: "truncate", path: below(null, args[0]), length: Number(args[1]) }];
   }
-  // All other calls use a descriptor. Pipes and sockets have no path, and a deleted file cannot reappear.
+  // All other calls use a descriptor. `pathOf` is null for pipes, sockets and deleted files.
   const target = name === "copy_file_range" ? pathOf(args[2]) : file;
   if (target === null || !inside(target)) return [];
   switch (name) {

@@ -13,7 +13,7 @@ import { goodWorker, mainSession } from "../lab/scenarios.ts";
 const LAUNCHER = fileURLToPath(new URL("../../bin/tutti.js", import.meta.url));
 
 export interface Moment {
-  /** Number of operations before the power cut. */
+  /** Number of `operations` before the power cut. */
   at: number;
   model: Model;
   luck: Luck;
@@ -49,7 +49,6 @@ export function loseTheRest({ lab, before, operations }: RecordedRun, { at, mode
   writeTree(lab.folder, afterBoot(lab, disk.afterLoss(model, luck)));
 }
 
-/** The moments directly after an output, when most can be lost. */
 export const tellingMoments = (operations: readonly Operation[]): number[] =>
   operations.flatMap((operation, i) => (operation.type === "said" ? [i + 1] : []));
 
@@ -58,7 +57,6 @@ export function lossesAt(run: RecordedRun, moment: Moment): string[] {
   return findLosses(run.lab, toldEvents(run.operations.slice(0, moment.at)));
 }
 
-/** Omits the syncs of some files, as a bug would. */
 export function withoutSyncs(run: RecordedRun, forgotten: (path: string) => boolean): RecordedRun {
   const operations = run.operations.filter((operation) => operation.type !== "sync" || !forgotten(operation.path));
   return { ...run, operations };

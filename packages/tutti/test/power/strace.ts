@@ -12,7 +12,6 @@ export function findStrace(): string | null {
   return works() || (install() && works()) ? "strace" : null;
 }
 
-/** Wraps the body of a test that needs strace. */
 export function withStrace(act: () => Promise<void>): (context: TestContext) => Promise<void> {
   return async (context) => {
     if (works()) return act();

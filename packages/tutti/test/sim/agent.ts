@@ -43,7 +43,7 @@ const WORKER = {
 };
 type Behaviour = keyof typeof WORKER;
 
-/** Answer options that agents offer with a permission request, in any order. */
+/** `options` that agents offer with a permission request, in any order. */
 const WISHES = [["allow", "refuse"], ["Allow always", "Allow once", "Reject"], ["Deny", "Allow"], undefined];
 const MAIN: Record<Behaviour, number> = {
   ...WORKER,
@@ -174,7 +174,6 @@ class Agent {
     }
   }
 
-  /** Calls tools, writes files and reports usage. */
   *#work(): Generator<Pause> {
     const { random, spec } = this.#process;
     const writes = this.#turn.phase === "workerExecution" || this.#turn.phase === "aggregation";
@@ -187,7 +186,7 @@ class Agent {
       this.#machine.say(this.#process, { type: "usage", usage });
       if (random.chance(0.3)) this.#say(block("progress", { task_id: taskIdOf(this.#process), status: "in_progress" }));
       yield random.pick([1, 200, 1000, 1000, 3000]);
-      // An outage of the provider interrupts a turn that is in progress.
+      // `troubleOf` also interrupts a turn that is in progress.
       const trouble = troubleOf(this.#machine, this.#process);
       if (trouble) {
         this.#breakOff(trouble);
@@ -213,7 +212,7 @@ class Agent {
     yield askId;
   }
 
-  /** Requests permission for a tool and awaits the answer, or withdraws the request. */
+  /** Requests permission for a tool. Awaits the answer, or withdraws the request if `takesBack`. */
   *#wish(takesBack: boolean): Generator<Pause> {
     const { random } = this.#process;
     const askId = `p${this.#turn.number}`;

@@ -16,7 +16,7 @@ export interface Tally {
 
 export const newTally = (): Tally => ({ simulations: 0, steps: 0, counts: new Map(), failure: null });
 
-/** Adds the simulation to the tally. Returns null after a violation. */
+/** Adds the simulation to `tally`. Returns null after a violation. */
 async function trial(tally: Tally, options: SimulationOptions): Promise<SimulationResult | null> {
   const result = await simulate(options);
   tally.simulations++;
@@ -37,18 +37,17 @@ export async function runSeeds(
   }
 }
 
-/** Number of crashes to try per seed. */
 const KILLS_PER_SEED = 25;
 
 export interface KillOptions {
   from: number;
   count: number;
-  /** Crash a second time, a few steps after the first crash. */
+  /** Crash a second time, a few steps after the first. */
   double: boolean;
   bug?: SimulationOptions["bug"];
 }
 
-/** Runs each seed once without a crash to count its steps, then once per crash. */
+/** Runs each seed once without a crash to count its steps, then `KILLS_PER_SEED` times with one. */
 export async function runKillPoints(tally: Tally, { from, count, double, bug = null }: KillOptions): Promise<void> {
   let left = count;
   for (let seed = from; left > 0; seed++) {
@@ -65,7 +64,6 @@ export async function runKillPoints(tally: Tally, { from, count, double, bug = n
   }
 }
 
-/** Returns the command that reproduces a failure. */
 export function repeatCommand({ seed, kills, noCrashes, bug }: SimulationOptions): string {
   const crash = kills ? ` --kill ${kills.join(",")}` : noCrashes ? " --no-crashes" : "";
   return `npm run sim -- --seed ${seed}${crash}${bug ? ` --bug ${bug}` : ""}`;

@@ -30,7 +30,6 @@ export async function findBug(bug: BugName): Promise<Finding> {
   };
 }
 
-/** Returns whether every bug was found. */
 export async function findPlanted(bugs: readonly BugName[] | null): Promise<boolean> {
   const names = bugs ?? (Object.keys(BUGS) as BugName[]);
   let missed = 0;

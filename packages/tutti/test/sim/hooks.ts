@@ -7,7 +7,6 @@ import type { StoredEvent } from "../../src/schema/event.ts";
 export class SimHooks {
   readonly #stage: Stage;
   readonly #seen = new Set<string>();
-  /** Returns whether the log contains the start of a hook for this event. */
   readonly #isRecorded: (run: string, cause: number) => boolean;
 
   constructor(stage: Stage, isRecorded: (run: string, cause: number) => boolean) {

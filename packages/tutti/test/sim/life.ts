@@ -15,7 +15,6 @@ import type { Stage } from "./stage.ts";
 import { Engine, type Listener } from "../../src/engine/engine.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
 
-/** State that outlives engines. */
 export interface Lasting {
   checked: Checked;
   scenario: Scenario;
@@ -26,11 +25,10 @@ export interface Lasting {
 
 export class Life {
   readonly owner: Owner;
-  /** Virtual time of the start. */
   readonly since: number;
   readonly engine: Engine;
   readonly checks: EngineChecks;
-  /** Whether the store has failed. The engine then does nothing more. */
+  /** Set when the store has failed. The engine then does nothing more. */
   halted = false;
   readonly #stage: Stage;
   readonly #host: SimHost;
@@ -61,7 +59,7 @@ export class Life {
     void this.#takeUpRuns();
   }
 
-  /** Passes events to the checks. Some planted bugs sit between the engine and its subscribers. */
+  /** Passes events to `checks`. Some planted bugs sit between the engine and its subscribers. */
   #listener(): Listener {
     let held: StoredEvent | null = null;
     return (event) => {
@@ -85,7 +83,6 @@ export class Life {
     }
   }
 
-  /** Simulates a crash: subscribers are removed and pending items never run. */
   drop(): void {
     this.#host.forgetListeners();
     for (const { late } of this.#stage.loop.drop(this.owner)) late?.();

@@ -54,13 +54,13 @@ export class Loop {
     return dropped;
   }
 
-  /** Suspends the machine: time passes, and the world's pending items are postponed by as much. */
+  /** Suspends the machine: `now` advances, and the world's pending items are postponed by `byMs`. */
   suspend(byMs: number): void {
     this.now += byMs;
     for (const item of this.#pending) if (item.owner === WORLD) item.due += byMs;
   }
 
-  /** Runs one of the items that are due, or the earliest one. Returns false if none is pending. */
+  /** Returns false if no item is pending. */
   async step(): Promise<boolean> {
     const item = this.#next();
     if (!item) return false;

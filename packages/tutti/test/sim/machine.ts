@@ -20,13 +20,12 @@ export interface Process {
   /** Task status that the agent has reported, by turn. The checks compare the log with it. */
   claims: Map<number, string>;
   wrote: Map<string, string>;
-  /** Numbers of the turns that ended with a question. */
   questions: Set<number>;
   tools: number;
   waiting: Map<string, Generator<Pause>>;
   running: Generator<Pause> | null;
   listeners: Set<() => void>;
-  /** Whether the session ends after its open turn. */
+  /** Set by `close`: the session ends after its open turn. */
   closing: boolean;
 }
 
@@ -52,7 +51,7 @@ export class Machine {
     return this.living().find(({ spec }) => spec.cwd === path)?.spec.sessionId ?? null;
   }
 
-  /** Creates the session's folder. From now on it can be found, even if it never starts. */
+  /** Models the session's folder: from now on the session can be found, even if it never starts. */
   begin(spec: SessionSpec): Process {
     const existing = this.processes.get(spec.sessionId);
     if (existing) return existing;
@@ -95,7 +94,6 @@ export class Machine {
     for (const listener of process.listeners) listener();
   }
 
-  /** Ignores a turn number that was delivered before. */
   deliver(process: Process, turn: Turn): void {
     if (process.turns.has(turn.number) && !this.stage.has("turn-delivered-twice")) return;
     const again = process.turns.has(turn.number);
@@ -112,7 +110,7 @@ export class Machine {
     this.go(process, program(this, process, turn));
   }
 
-  /** Advances the agent's program while the session is alive and runs this program. */
+  /** Advances `running` while the session is alive and runs this program. */
   go(process: Process, running: Generator<Pause>): void {
     process.running = running;
     const { value, done } = running.next();
@@ -150,7 +148,7 @@ export class Machine {
     this.endTurn(process, "ended", "the turn ended");
   }
 
-  /** A turn that was interrupted always ends as interrupted, regardless of the agent's own ending. */
+  /** An `interrupted` turn always ends as such, regardless of the agent's own ending. */
   endTurn(process: Process, kind: Ending["kind"], detail: string, trouble?: Trouble): void {
     const turn = process.open;
     if (!turn) return;
@@ -175,7 +173,7 @@ export class Machine {
     this.say(process, { type: "gone", reason, deliberate });
   }
 
-  /** Closes the input. The open turn may finish within a grace period. */
+  /** The open turn may finish within a grace period. */
   close(process: Process): void {
     process.closing = true;
     if (process.open === null || process.state !== "alive")
@@ -185,19 +183,16 @@ export class Machine {
     );
   }
 
-  /** Restarts the machine, which loses its processes. */
   reboot(): void {
     this.stage.count("reboots");
     for (const process of this.processes.values()) this.end(process, "its keeper died", false);
   }
 
-  /** Ends sessions that have seen no engine for too long. */
   orphan(): void {
     this.stage.count("orphaned sessions", this.living().length);
     for (const process of this.living()) this.end(process, "it was ended because no engine was there", true);
   }
 
-  /** Duration of ending a process tree. */
   endingMs(): number {
     return this.#random.pick([0, 20, 400, 2000]);
   }

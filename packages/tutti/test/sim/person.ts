@@ -15,9 +15,7 @@ import { isRunOver } from "../../src/schema/status.ts";
 export interface PersonOptions {
   stage: Stage;
   engine(): Engine | null;
-  /** Number of runs to create. */
   wanted: number;
-  /** Number of forks to create. */
   forks: number;
   runs(): Iterable<string>;
   /** Called with the result of a successful command. */
@@ -71,7 +69,6 @@ export class Person {
     return this.#options.stage.calm;
   }
 
-  /** Whether all runs have been requested. */
   get isDone(): boolean {
     return this.#created >= this.#options.wanted;
   }
@@ -158,12 +155,11 @@ export class Person {
     }
   }
 
-  /** Returns the commands that unblock a run that waits for the user. */
   #helpful(run: Run): Order[] {
     const { id, status } = run;
     if (status === "created") return [["start", (engine) => engine.start(id)]];
     const items = Object.values(run.inbox);
-    // Answering an item of a finished run reopens it. The calm phase does not.
+    // An answer to an item of a finished run reopens it, so the `#calm` phase does not answer.
     const open = isRunOver(status) ? items.filter(() => !this.#calm) : items;
     const orders = open.filter(({ kind }) => kind !== "plan").map((item) => this.#answer(id, item));
     if (status === "confirming") orders.push(this.#confirm(run));
@@ -257,7 +253,6 @@ export class Person {
     return [`answer ${item.kind}`, give];
   }
 
-  /** Returns any command, whether it makes sense or not. */
   #anything(run: Run): Order | null {
     const { id } = run;
     const workers = workersOf(run);

@@ -10,7 +10,6 @@ import type { Run } from "../../src/schema/run.ts";
 
 const mayStart = ({ status }: Run): boolean => status === "spawning" || status === "running";
 
-/** Returns whether the task was never started, regardless of its dependencies. */
 const untouched = (run: Run, taskId: string): boolean =>
   mayStart(run) && !workerOf(run, taskId) && !run.skipped[taskId] && !run.blocked[taskId];
 
@@ -137,12 +136,12 @@ export const RULE_PATCHES: Record<RuleBug, Patches> = {
 
 let planted: Patches = {};
 
-/** Plants a bug, or removes it. Has no effect unless the loader ran before the engine was loaded. */
+/** Has no effect unless `planted-loader.ts` ran before the engine was loaded. */
 export function plant(bug: RuleBug | null): void {
   planted = bug === null ? {} : RULE_PATCHES[bug];
 }
 
-/** Wraps a rule. The proxy calls the real one unless the planted bug replaces it. */
+/** Returns a proxy that calls `real` unless the planted bug replaces it. */
 export function patched(name: keyof Patches, real: (...given: unknown[]) => unknown): unknown {
   const patchOf = () => planted[name] as ((...given: unknown[]) => unknown) | undefined;
   return new Proxy(real, {

@@ -20,7 +20,7 @@ export class Providers {
     this.#stage = stage;
   }
 
-  /** Returns the provider's refusal at this moment, or null if it answers. */
+  /** Returns null if the provider answers at this moment. */
   trouble(provider: string, random: Random): Trouble | null {
     const { calm, loop } = this.#stage;
     if (calm) return null;
@@ -51,7 +51,7 @@ const OUTAGES = { overloaded: 3, rate_limit: 3, api: 3, usage_limit: 1.5 };
 const PASSING = ["overloaded", "rate_limit", "api"] as const;
 const CANNOT = ["refusal", "invalid_request", "max_output", "max_turns", "agent_budget", "denied", "protocol"] as const;
 
-/** A temporary refusal, with or without a retry time. */
+/** A temporary refusal, with or without `retryAfterMs`. */
 export function passing(random: Random, cause: FailureCause = random.pick(PASSING)): Trouble {
   const retryAfterMs = random.pick([undefined, undefined, 0, 2000, 40_000, 1_200_000]);
   return { cause, detail: `the provider says ${cause}`, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };

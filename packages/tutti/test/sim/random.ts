@@ -36,7 +36,6 @@ export class Random {
     return list[Math.floor(this.next() * list.length)]!;
   }
 
-  /** Picks one of the names with a probability proportional to its weight. */
   weighted<T extends string>(weights: Readonly<Record<T, number>>): T {
     const entries = Object.entries(weights) as [T, number][];
     let left = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);

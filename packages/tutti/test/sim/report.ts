@@ -11,7 +11,6 @@ export interface CampaignOptions {
   double: boolean;
 }
 
-/** Returns whether no violation was found. */
 export async function campaign({ from, seeds, killPoints, double }: CampaignOptions): Promise<boolean> {
   const tally = newTally();
   const began = performance.now();

@@ -23,7 +23,6 @@ export class Repository {
   readonly commits = new Map<string, Commit>();
   readonly refs = new Map<string, string>();
   readonly branches = new Map<string, string>();
-  /** By path. */
   readonly folders = new Map<string, Folder>();
   /** Every file content that a ref or a branch still reaches. */
   readonly #held = new Set<string>();
@@ -97,7 +96,7 @@ export class Repository {
     return [...paths].filter((path) => before[path] !== after[path]).toSorted();
   }
 
-  /** Merges the changes of both sides since their merge base, and lists the files that both changed. */
+  /** `collided` lists the files that both sides have changed since their merge base. */
   merge(ours: string, theirs: string): { tree: Record<string, string>; collided: string[] } {
     const base = this.#mergeBase(ours, theirs);
     const tree: Record<string, string> = { ...this.get(ours).tree };

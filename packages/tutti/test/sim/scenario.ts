@@ -7,13 +7,10 @@ import { Template } from "../../src/schema/template.ts";
 
 export interface Scenario {
   runs: number;
-  /** Maximum number of workers over all runs. */
   serverCap: number;
   perAgent: Record<string, number>;
-  /** Number of steps with faults. */
   roughSteps: number;
   crashChance: number;
-  /** Whether folded states are stored beside the log. */
   snapshots: boolean;
   forks: number;
 }

@@ -14,7 +14,6 @@ export class SimHost implements SessionHost {
     this.#effects = effects;
   }
 
-  /** The engine has crashed, so no listener may run again. */
   forgetListeners(): void {
     for (const handle of this.#handles) handle.deafen();
   }
@@ -86,7 +85,6 @@ class SimSession implements Session {
   #process: Process | null = null;
   #left = false;
   #wake: (() => void) | null = null;
-  /** Callbacks that run on every new signal of the session. */
   readonly #listeners = new Set<() => void>();
 
   constructor(spec: SessionSpec, machine: Machine, effects: Effects) {
@@ -110,7 +108,6 @@ class SimSession implements Session {
     const process = this.#start();
     this.#listen(process, () => this.#wake?.());
     let heard = 0;
-    // Signals from before this engine come first.
     const past = process.story.length;
     if (past > 0) this.#machine.stage.count("adoptions");
     let caughtUp = false;
@@ -141,13 +138,13 @@ class SimSession implements Session {
     return process;
   }
 
-  /** Planted: adopting a session starts a second process for it. */
+  /** Planted (`attempt-started-twice`): adopting a session starts a second process for it. */
   #startAgain(process: Process): void {
     const twin = { ...process, spec: { ...process.spec }, listeners: new Set<() => void>(), story: [] };
     this.#machine.processes.set(`${this.sessionId} again`, twin);
   }
 
-  /** Planted: uses the output of another session as this one's. */
+  /** Planted (`foreign-words`): uses the output of another session as this one's. */
   #mistaken(signal: SessionSignal): SessionSignal {
     const { stage, processes } = this.#machine;
     if (signal.type !== "text" || !stage.has("foreign-words")) return signal;

@@ -10,16 +10,13 @@ import type { StoredEvent } from "../../src/schema/event.ts";
 import type { Snapshot } from "../../src/store/snapshots.ts";
 import { outOfPlace, removedEvent, type NewEvent, type ReadOptions, type Store } from "../../src/store/store.ts";
 
-/** Storage that outlives engines. */
 export class Disk {
   readonly stage: Stage;
   epoch = 0;
   events: StoredEvent[] = [];
-  /** Called with every batch that has become durable. */
   onCommit: (events: readonly StoredEvent[]) => void = () => {};
   onRemove: (run: string) => void = () => {};
   fullUntil = 0;
-  /** Folded states. They are optional and may be missing. */
   readonly snapshots = new Map<string, Snapshot>();
   /** The torn part of a write that was never committed. */
   #torn: StoredEvent[] = [];
@@ -176,7 +173,7 @@ export class SimStore implements Store {
     });
   }
 
-  /** Planted: acknowledges the append before it is written. */
+  /** Planted (`ack-before-durable`): acknowledges the append before it is written. */
   #lie(
     resolve: (stored: StoredEvent[]) => void,
     run: string | null,

@@ -171,7 +171,7 @@ function takeTheirs(repository: Repository, tree: Record<string, string>, commit
   else tree[path] = content;
 }
 
-/** Commits content of the folder that no ref reaches, before the folder is removed. */
+/** Commits files that no ref reaches to `ref`, before the folder is removed. */
 function keep({ stage, repository }: Parts, folder: Folder, ref: string): void {
   const added = Object.values(folder.files).filter((content) => !repository.isHeld(content));
   if (added.length === 0 || stage.has("workspace-gone-before-snapshot")) return;

@@ -6,7 +6,7 @@ import type { World } from "../../src/world.ts";
 const EPOCH = 1_700_000_000_000;
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789".split("");
 
-/** The wall clock, which may be set. The monotonic clock is the loop's own. */
+/** The wall clock, which `set` may change. The monotonic clock is the loop's own. */
 export class WallClock {
   #offset = 0;
   #setAt = -1;

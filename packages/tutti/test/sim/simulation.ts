@@ -22,7 +22,7 @@ import { isRunOver } from "../../src/schema/status.ts";
 
 export interface SimulationOptions {
   seed: number;
-  /** Steps after which the engine crashes. Without them it crashes at random. */
+  /** Steps after which the engine crashes. Without them it crashes with `crashChance`. */
   kills?: readonly number[];
   /** Never crash at random, even without `kills`. */
   noCrashes?: boolean;
@@ -32,9 +32,7 @@ export interface SimulationOptions {
 export interface SimulationResult {
   violation: Violation | null;
   steps: number;
-  /** Steps before the calm phase. */
   roughSteps: number;
-  /** Steps at which the engine crashed. */
   crashes: number[];
   log: string[];
   counts: ReadonlyMap<string, number>;
@@ -156,7 +154,7 @@ export class Simulation {
     return this.#person.isDone && runs.every(({ run }) => run && isRunOver(run.status) && run.released);
   }
 
-  /** Whether all runs have been finished for so long that the user will not reopen one. */
+  /** Whether `#isOver` has held for so long that the user will not reopen a run. */
   #isQuiet(): boolean {
     if (!this.#isOver()) this.#overSince = null;
     else this.#overSince ??= this.#stage.loop.now;
@@ -187,7 +185,6 @@ export class Simulation {
     });
   }
 
-  /** Injects faults between two steps. */
   #disturb(): void {
     const { loop, calm } = this.#stage;
     const { kills, noCrashes } = this.#options;
@@ -201,7 +198,7 @@ export class Simulation {
     if (this.#fate.chance(0.0004)) this.#disk.fullUntil = loop.now + this.#fate.pick([100, 5000]);
   }
 
-  /** Cleanup that failed is retried at the next start, so a stuck run makes the engine restart. */
+  /** Cleanup that failed is retried at the next start, so `#shutDown` restarts the engine of a stuck run. */
   #lookAfter(): void {
     const { loop } = this.#stage;
     const runs = [...this.#checked.ledgers.values()];
@@ -213,7 +210,6 @@ export class Simulation {
     this.#shutDown();
   }
 
-  /** Drops the engine in the middle of its work and opens a new one later. */
   #crash(how: string): void {
     const life = this.#life;
     if (!life) return;
@@ -232,7 +228,6 @@ export class Simulation {
     loop.at(Number(away), WORLD, "a new engine", () => this.#open());
   }
 
-  /** Sets the clock or suspends the machine between two engines. */
   #disturbAbsence(): void {
     const what = this.#absence.weighted({ nothing: 16, clock: 1, sleep: 1 });
     if (what === "nothing") return;
@@ -243,7 +238,6 @@ export class Simulation {
     this.#setClock();
   }
 
-  /** Closes the engine in order and opens another one. */
   #shutDown(): void {
     const life = this.#life!;
     if (life.halted || this.#closing) return;

@@ -18,10 +18,8 @@ export class Stage {
   /** From now on there are no random faults, and the user is helpful. */
   calm = false;
   violation: Violation | null = null;
-  /** Runs whose plan the user has confirmed, and inbox items that the user has answered. */
   readonly confirmed = new Set<string>();
   readonly answered = new Set<string>();
-  /** Items that the user has approved, and runs that the user has resumed. */
   readonly allowed = new Set<string>();
   readonly resumed = new Set<string>();
 
@@ -52,7 +50,6 @@ export class Stage {
     }
   }
 
-  /** Records the origin of a fork, which has the same plan. */
   parted(run: string, from: string): void {
     this.#roots.set(run, this.rootOf(from));
   }

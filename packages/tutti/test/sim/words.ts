@@ -10,7 +10,6 @@ export const block = (phase: string, data: object): string => `${START}\n${JSON.
 
 export const taskIdOf = ({ spec }: Process): string => spec.taskId ?? "main";
 
-/** Returns the sample block of the prompt verbatim. */
 export function sample({ text }: Turn): string {
   const from = text.lastIndexOf(START);
   return from === -1 ? "nothing to repeat" : text.slice(from, text.indexOf(END, from) + END.length);

@@ -47,7 +47,7 @@ export const dbos: Participant = async ({ folder, packages, url, isResumed }, re
   await DBOS.launch();
   await DBOS.registerQueue("tasks", { globalConcurrency: CAP, minPollingIntervalMs: POLL_MS });
   recorder.begin();
-  // The launch recovers the work of a killed process.
+  // The launch has recovered the work of a killed process.
   const handle = isResumed
     ? DBOS.retrieveWorkflow(GRAPH_ID)
     : await DBOS.startWorkflow(graph, { workflowID: GRAPH_ID })();

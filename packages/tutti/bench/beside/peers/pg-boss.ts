@@ -57,7 +57,7 @@ export const pgBoss: Participant = async ({ folder, packages, url, isResumed }, 
   await completed(boss, schema);
 };
 
-/** A job completes after its handler, so poll the table. */
+/** A job completes after its handler, so `completed` polls the table. */
 async function completed(boss: ReturnType<typeof loadPackage>, schema: string): Promise<void> {
   const count = `SELECT count(*)::int AS done FROM ${schema}.job WHERE name = '${QUEUE}' AND state = 'completed'`;
   for (;;) {

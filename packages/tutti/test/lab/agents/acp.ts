@@ -18,14 +18,13 @@ const flags = new Set(process.argv.slice(2));
 const sessionId = "conversation-1";
 let cwd = "";
 let cancel = new AbortController();
-/** Whether the conversation was resumed. */
 let again = false;
 
 const memory = () => join(cwd, "memory.json");
 const remembered = (): string[] =>
   existsSync(memory()) ? (JSON.parse(readFileSync(memory(), "utf8")) as string[]) : [];
 const remember = (text: string) => writeFileSync(memory(), JSON.stringify([...remembered(), text]));
-/** Prints past the connection, as a program does that breaks the protocol. */
+/** Bypasses the connection, as a program does that breaks the protocol. */
 const print = (text: string) => void writeSync(1, `${text}\n`);
 const raw = (message: object) => print(JSON.stringify({ jsonrpc: "2.0", ...message }));
 
@@ -38,7 +37,7 @@ async function say(client: AgentContext, text: string): Promise<void> {
 
 interface Wanted {
   toolCall: ToolCallUpdate;
-  /** Runs after permission was granted. */
+  /** Runs after the permission was granted. */
   work: () => unknown;
 }
 
@@ -81,7 +80,6 @@ async function run(client: AgentContext, command: string): Promise<void> {
   await client.notify("session/update", { sessionId, update });
 }
 
-/** Reports a sub-agent as Claude's adapter does. */
 async function delegate(client: AgentContext, text: string): Promise<void> {
   const update = {
     sessionUpdate: "agent_message_chunk" as const,
@@ -129,7 +127,7 @@ interface Asked {
   count: { input_tokens: number; output_tokens: number };
 }
 
-/** Handles the orders that only this agent has. Returns null for a common order. */
+/** Returns null for an order that `carryOut` handles. */
 async function obey(order: string, { client, requestId }: Asked): Promise<StopReason | "done" | null> {
   const [verb = "", word] = order.split(" ");
   switch (verb) {
@@ -139,7 +137,7 @@ async function obey(order: string, { client, requestId }: Asked): Promise<StopRe
       await misbehave(client);
       return "done";
     case "die":
-      // Exits once only: in the resumed conversation the order succeeds.
+      // Exits once only: `remembered` shows the prompt twice in the resumed conversation.
       if (remembered().filter((text) => text === remembered().at(-1)).length > 1) return "done";
       process.exit(3);
       break;

@@ -58,7 +58,7 @@ const voice: Voice = {
       aggregatedOutput: `what came of ${command}`,
     });
   },
-  // Sub-agents have their own thread.
+  // `delegate` uses another thread, as Codex does for sub-agents.
   delegate: (text) =>
     notify("item/completed", { threadId: "another-thread", item: { id: "i", type: "agentMessage", text } }),
   use: (inputTokens, outputTokens) => {

@@ -7,15 +7,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** One protocol's implementation of the orders. */
 export interface Voice {
-  /** Sends a complete message. */
   say(text: string): unknown;
   /** Sends a part of a message that is never completed. */
   mutter(text: string): unknown;
-  /** Changes a file with the agent's own tool. */
   write(file: string): unknown;
   /** Requests permission, and runs the command if granted. */
   run(command: string): unknown;
-  /** Sends a message of a sub-agent. */
   delegate(words: string): unknown;
   use(inputTokens: number, outputTokens: number): unknown;
 }
@@ -72,7 +69,6 @@ async function aborted(signal: AbortSignal): Promise<void> {
 
 export const writeFile = (file: string): void => writeFileSync(file, "written\n");
 
-/** Runs a shell command and discards its output. */
 export const runCommand = (command: string): Promise<void> => runs("/bin/sh", ["-c", command]);
 
 async function runs(program: string, args: string[]): Promise<void> {

@@ -11,10 +11,7 @@ import type { ModelEndpoint } from "./model-endpoint.ts";
 
 export type AgentName = "claude" | "codex" | "gemini" | "claude-agent-acp" | "codex-acp";
 
-/**
- * Creates the folders and settings that the program needs, and returns its whole environment. The program is on the
- * path.
- */
+/** Also creates the folders and settings that the program needs, and puts the program on the `PATH`. */
 export function agentEnv(
   name: AgentName,
   endpoint: Pick<ModelEndpoint, "url">,
@@ -28,7 +25,7 @@ export function agentEnv(
     LANG: process.env["LANG"] ?? "C.UTF-8",
     HOME: home,
     TMPDIR: temporary,
-    // Some containers set this. Claude's ACP adapter then requests no permissions, and fails as root.
+    // Some containers set `IS_SANDBOX`. Claude's ACP adapter then requests no permissions, and fails as root.
     IS_SANDBOX: "",
   };
   switch (name) {

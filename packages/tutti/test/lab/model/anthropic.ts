@@ -66,7 +66,7 @@ export const anthropic: Dialect = {
 
   failed,
 
-  /** Claude Code may request a title for its session. That request has no tools and wants JSON. */
+  /** Claude Code may request a title for its session: a request without `tools` that wants JSON. */
   aside: ({ tools, body }) =>
     tools.length === 0 && (body as Body).output_config?.format?.type === "json_schema"
       ? [say(JSON.stringify({ title: "A scripted session" }))]
@@ -74,7 +74,6 @@ export const anthropic: Dialect = {
 };
 
 function messageOf({ role, content }: Body["messages"][number]): Message[] {
-  // Messages with the role "system" may appear among the others.
   if (role !== "user" && role !== "assistant") return [];
   const parts = typeof content === "string" ? [{ type: "text", text: content }] : content;
   const results = parts.filter((part) => part.type === "tool_result");

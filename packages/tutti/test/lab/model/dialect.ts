@@ -15,9 +15,8 @@ export interface FailedReply {
 export interface Dialect {
   vendor: Vendor;
   read(body: unknown, headers: IncomingHttpHeaders, path: string): Asked;
-  /** Returns the answer as server-sent events. */
   stream(request: ModelRequest, steps: Step[]): Iterable<Frame>;
-  /** Returns the answer in one piece, for requests without streaming. */
+  /** For requests without streaming. */
   whole(request: ModelRequest, steps: Step[]): object;
   failed(failure: Failure): FailedReply;
   /**
@@ -26,14 +25,13 @@ export interface Dialect {
   aside?(request: ModelRequest): Step[] | undefined;
 }
 
-/** Splits a text into deltas, never within a character. */
+/** `size` counts whole characters, so no delta cuts one. */
 export const deltas = (text: string, size = 80): string[] => text.match(new RegExp(`[^]{1,${size}}`, "gu")) ?? [""];
 
 export function event(name: string, data: object): string {
   return `event: ${name}\ndata: ${JSON.stringify({ type: name, ...data })}\n\n`;
 }
 
-/** Yields the deltas of a text with pauses in between. */
 export function* paced(step: Step & { text: string; paceMs?: number }, frame: (delta: string) => string) {
   for (const delta of deltas(step.text)) {
     yield frame(delta);
@@ -41,7 +39,7 @@ export function* paced(step: Step & { text: string; paceMs?: number }, frame: (d
   }
 }
 
-/** Returns the tokens that the script names, or an estimate from the lengths. */
+/** Uses the last `usage` step, or an estimate from the lengths. */
 export function usageOf(request: ModelRequest, steps: Step[]): Required<ModelUsage> {
   const named = steps.findLast((step) => step.kind === "usage")?.usage;
   const input = Math.ceil(JSON.stringify(request.body).length / 4);
@@ -51,7 +49,6 @@ export function usageOf(request: ModelRequest, steps: Step[]): Required<ModelUsa
 
 export const stopOf = (steps: Step[]) => steps.findLast((step) => step.kind === "stop")?.reason;
 
-/** Returns the fault of a step that sends no content. */
 export function faultFrame(step: Step): Frame | undefined {
   if (step.kind === "stall" || step.kind === "die") return { end: step.kind };
   if (step.kind === "hang") return { end: "stall" };

@@ -58,7 +58,7 @@ export const gemini: Dialect = {
     (body as Body).generationConfig?.responseMimeType === "application/json" ? [say(JSON.stringify(ASIDE))] : undefined,
 };
 
-/** An answer that fits all minor requests. */
+/** Fits all minor requests. */
 const ASIDE = {
   reasoning: "scripted",
   next_speaker: "user",

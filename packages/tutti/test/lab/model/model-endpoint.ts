@@ -13,15 +13,14 @@ import type { ModelRequest } from "./model-request.ts";
 import { openai } from "./openai.ts";
 import type { Step } from "./step.ts";
 
-/** Returns the model's steps for a request. */
 export type Script = (request: ModelRequest) => Step[] | Promise<Step[]>;
 
 export interface ModelEndpoint {
   /** Without a trailing slash. */
   url: string;
-  /** All requests that reached the script, in order of arrival. */
+  /** In order of arrival, without the `asides`. */
   requests: ModelRequest[];
-  /** All other requests: minor requests of the programs, and unknown paths. */
+  /** Minor requests of the programs, and unknown paths. */
   asides: string[];
   /** Errors that the script has thrown. A test of a successful run expects none. */
   problems: string[];
@@ -93,7 +92,7 @@ function dialectOf(path: string): Dialect | undefined {
   return /:(streamGenerate|generate)Content$/.test(path) ? gemini : undefined;
 }
 
-/** Answers minor requests of the programs: health checks, token counts, model lists. */
+/** Health checks, token counts and model lists. */
 function minorAnswer(method: string | undefined, path: string): [status: number, body: object] {
   if (method === "HEAD" || path === "/") return [200, {}];
   if (path.endsWith("/count_tokens")) return [200, { input_tokens: 100 }];
@@ -133,7 +132,7 @@ function sendWhole(response: ServerResponse, dialect: Dialect, { request, steps 
   else if (fault.end === "die") response.destroy();
 }
 
-/** Sends one frame. Returns true if it is the last one. */
+/** Returns true if `frame` is the last one. */
 async function isEnd(response: ServerResponse, frame: Frame): Promise<boolean> {
   if (response.destroyed) return true;
   if (typeof frame === "string") await written(response, frame);
@@ -143,7 +142,7 @@ async function isEnd(response: ServerResponse, frame: Frame): Promise<boolean> {
   return response.destroyed;
 }
 
-/** Waits for the write, so that everything before a broken connection has been sent. */
+/** Resolves after the write, so that everything before a broken connection has been sent. */
 const written = (response: ServerResponse, text: string): Promise<void> =>
   text === "" ? Promise.resolve() : new Promise((resolve) => response.write(text, () => resolve()));
 

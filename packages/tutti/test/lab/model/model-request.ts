@@ -8,16 +8,15 @@ export interface Asked {
   model: string;
   /** The latest text of the user, without tool results and additions of the program (reminders, context). */
   prompt: string;
-  /** Number of assistant turns since the prompt: 0 for the first request of a turn. */
+  /** Number of assistant turns since `prompt`: 0 for the first request of a turn. */
   step: number;
   /** Number of prompts in the conversation, including this one. */
   turn: number;
   system: string;
-  /** Names of the offered tools. */
   tools: string[];
-  /** Tool results since the prompt, oldest first. */
+  /** Tool results since `prompt`, oldest first. */
   results: string[];
-  /** The program's own session id, if it sends one. Gemini does not. */
+  /** Null for Gemini, which sends no session id. */
   session: string | null;
 }
 
@@ -27,7 +26,6 @@ export interface ModelRequest extends Asked {
   number: number;
   headers: IncomingHttpHeaders;
   body: unknown;
-  /** Whether the program disconnected before the answer was complete. */
   abandoned: boolean;
 }
 
@@ -37,7 +35,6 @@ export interface Message {
   results?: string[];
 }
 
-/** Finds the latest prompt in a conversation and what follows it. */
 export function locatePrompt(messages: Message[]): Pick<Asked, "prompt" | "step" | "turn" | "results"> {
   const found = { prompt: "", step: 0, turn: 0, results: [] as string[] };
   let after: Message["role"] = "user";

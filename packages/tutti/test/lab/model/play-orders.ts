@@ -10,14 +10,13 @@ export interface PlayOrdersOptions {
   delegate?: (words: string) => Step;
 }
 
-/** Starts a sub-agent as Claude does. The sub-agent's prompt is an order. */
 export const delegateToClaude = (words: string): Step =>
   call("Agent", { description: "A part of it", prompt: `say ${words}`, subagent_type: "general-purpose" });
 
 const TALK = "word ".repeat(400);
 
 export function playOrders({ run: runs = run, delegate }: PlayOrdersOptions = {}): Script {
-  /** Prompts that were answered before. A repeated prompt is answered at once. */
+  /** A prompt in `talked` is answered at once when it is repeated. */
   const talked = new Set<string>();
 
   const stepOf = (line: string): Step[] => {

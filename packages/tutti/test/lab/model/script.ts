@@ -11,7 +11,6 @@ export const inOrder =
     return steps;
   };
 
-/** Selects the first script whose key occurs in the prompt. */
 export const byPrompt =
   (table: Record<string, Script>): Script =>
   (request) => {

@@ -31,7 +31,7 @@ export type FailureName =
   | "serverError"
   | "overloaded";
 
-/** A vendor's error. Each dialect has a default status and wording. */
+/** Each dialect has a default `status` and wording. */
 export interface Failure {
   name: FailureName;
   status?: number;
@@ -43,22 +43,19 @@ export interface Failure {
 export const say = (text: string, paceMs?: number): Step => ({ kind: "text", text, ...(paceMs ? { paceMs } : {}) });
 export const think = (text: string): Step => ({ kind: "thinking", text });
 
-/** Calls the agent's own tool for new files. The path may be relative to the agent's folder. */
+/** `path` may be relative to the agent's folder. */
 export const write = (path: string, content: string): Step => ({ kind: "write", path, content });
 
-/** Calls the agent's own shell tool. */
 export const run = (command: string): Step => ({ kind: "run", command });
 
-/** Calls a tool by the vendor's name for it. */
 export const call = (tool: string, input: object = {}): Step => ({ kind: "call", tool, input });
 
 /** Calls a tool of an MCP server, by the name that each program gives it. */
 export const mcp = (server: string, tool: string, input: object = {}): Step => ({ kind: "mcp", server, tool, input });
 
-/** The tokens that the answer reports. Default: an estimate from the lengths. */
+/** Default: an estimate from the lengths. */
 export const usage = (counts: ModelUsage): Step => ({ kind: "usage", usage: counts });
 
-/** Ends the answer for a reason other than completion. */
 export const stop = (reason: StopReason): Step => ({ kind: "stop", reason });
 
 export const fail = (name: FailureName, details: Omit<Failure, "name"> = {}): Step => ({
@@ -75,5 +72,4 @@ export const hang = (): Step => ({ kind: "hang" });
 /** Sends the headers and the steps before this one, then nothing until the program disconnects. */
 export const stall = (): Step => ({ kind: "stall" });
 
-/** Breaks the connection after the steps before this one. */
 export const die = (): Step => ({ kind: "die" });

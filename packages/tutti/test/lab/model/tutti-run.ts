@@ -35,7 +35,7 @@ export function playRun({ tasks, phases = {} }: PlayedRun): Script {
   };
 }
 
-/** A worker that writes a page with the agent's own tool, lists it with the shell, and reports it. */
+/** A worker that writes `file` with the agent's own tool, lists it with the shell, and reports it. */
 export function goodWork(id: string, file = `docs/${id}.md`): Script {
   const progress = { task_id: id, status: "in_progress", progress_percent: 50, current_action: `writing ${file}` };
   return inOrder(
@@ -53,7 +53,6 @@ export function block(phase: BlockPhase, data: object, delimiters = DEFAULT_DELI
 export const completion = (task_id: string, data: object = {}): string =>
   block("completion", { task_id, status: "success", summary: `${task_id} is done`, ...data });
 
-/** Reads the requested block and the task from a prompt of Tutti. */
 export function askedFor({ prompt }: Pick<ModelRequest, "prompt">): { phase: BlockPhase; task: string | null } {
   const [, phase, task] = [...prompt.matchAll(/with the "(\w+)" block(?: for ([\w-]+))?/g)].at(-1) ?? [];
   if (phase === undefined) throw new Error(`not a prompt of Tutti: "${prompt.slice(0, 80)}"`);

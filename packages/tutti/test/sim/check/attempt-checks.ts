@@ -74,7 +74,7 @@ function end(ledger: Ledger, taskId: string): void {
   ledger.ended.add(taskId);
 }
 
-/** Checks the budget as recorded in the log, without the usage of open turns. */
+/** Compares the budget with `ledger`, which lacks the usage of open turns. */
 function checkBudget({ stage }: Checked, ledger: Ledger, before: Run, what: string): void {
   const { usd = Infinity, tokens = Infinity } = before.budget;
   stage.require(ledger.usd < usd, "I10", () => `${what} although ${ledger.usd} of ${usd} dollars are used`);
@@ -87,7 +87,7 @@ function checkSession(checked: Checked, ledger: Ledger, before: Run, sessionId: 
   ledger.sessions.add(sessionId);
   ledger.sessionCount++;
   const { descendants = Infinity } = before.budget;
-  // Known gap in the rules: a retry that had to wait is not checked against the budget when it starts.
+  // Known gap in the rules: a `delayed` retry is not checked against the budget when it starts.
   const within = ledger.sessionCount <= descendants || delayed;
   stage.require(within, "I10", () => `session ${ledger.sessionCount} of ${descendants}`);
 }
@@ -156,19 +156,18 @@ function checkTurn(checked: Checked, ledger: Ledger, before: Run, data: EventDat
   ledger.turns.add(key);
   ledger.turnCount++;
   const { turns = Infinity } = before.budget;
-  // All due turns start together, and the budget is checked before the first of them only.
+  // All due turns start together, and only the first is checked against the budget, hence `turnsBefore`.
   stage.require(ledger.turnsBefore < turns, "I10", () => `turn ${ledger.turnCount} of ${turns}`);
   checkBudget(checked, ledger, before, `turn ${key} begins`);
 }
 
-/** A task completes once, and only by its open attempt. */
 function checkOwner({ stage }: Checked, ledger: Ledger, { taskId, sessionId }: EventData<"worker:completed">): void {
   stage.require(!ledger.completed.has(taskId), "I4", () => `${taskId} completes twice`);
   const active = ledger.active.get(taskId);
   stage.require(active?.sessionId === sessionId, "I4", () => `${taskId} is completed by ${sessionId}`);
 }
 
-/** A completion requires that its own session has claimed it, and that there is visible work. */
+/** A `worker:completed` requires a claim of its own session and visible work. */
 function checkCompletion(checked: Checked, ledger: Ledger, before: Run, data: EventData<"worker:completed">): void {
   const { stage, machine, repository } = checked;
   const { taskId, sessionId, commit } = data;

@@ -14,7 +14,6 @@ export class EngineChecks {
   readonly #checked: Checked;
   readonly #disk: Disk;
   readonly #lastSeen = new Map<string, number>();
-  /** States compared so far, so that each is compared once. */
   readonly #compared = new WeakSet<Run>();
 
   constructor(checked: Checked, disk: Disk, engine: Engine) {
@@ -26,7 +25,6 @@ export class EngineChecks {
     }
   }
 
-  /** After a restart the state must equal the fold of the whole log. */
   #compareWithWholeLog(run: Run): void {
     const events = this.#disk.events.filter((event) => event.run === run.id);
     this.#same(run, fold(null, events)!, "after a restart");
@@ -43,7 +41,7 @@ export class EngineChecks {
     this.#lastSeen.set(event.run, event.runSeq);
   }
 
-  /** Called when a command has been acknowledged. */
+  /** Called with the `run` that a command has returned. */
   acknowledged(run: Run): void {
     const durable = this.#disk.lastOf(run.id);
     this.#checked.stage.require(
@@ -60,7 +58,7 @@ export class EngineChecks {
       if (!run || this.#compared.has(run)) continue;
       const durable = ledger.runSeq;
       stage.require(run.runSeq <= durable, "I3", () => `${run.id} is in memory at ${run.runSeq} of ${durable}`);
-      // A stored event is not acknowledged yet. The state is compared later.
+      // A stored event is not acknowledged yet; a later `check` compares the state.
       if (run.runSeq !== durable || !ledger.run) continue;
       this.#compared.add(run);
       this.#same(run, ledger.run, "in memory");
@@ -73,7 +71,6 @@ export class EngineChecks {
     this.#checked.stage.require(one === other, "I8", () => `${run.id} ${when}: ${difference(one, other)}`);
   }
 
-  /** Each planned task is counted exactly once. */
   #count(run: Run): void {
     const counts = census(run);
     this.#addsUp(run.id, counts);
@@ -92,14 +89,13 @@ export class EngineChecks {
     this.#checked.stage.require(sum === planned, "census", () => `${id}: ${sum} of ${planned}`);
   }
 
-  /** Called when the user has read a result. */
   lookedAt(outcome: Outcome): void {
     this.#checked.stage.count("results looked at");
     this.#addsUp(outcome.id, outcome.census);
   }
 }
 
-/** Serialises the state. Unchanged parts are the same objects in both states and are serialised once. */
+/** Unchanged parts are the same objects in both states, so `pieceOf` serialises them once. */
 function textOf(run: Run): string {
   const { template: _, workers: __, ...rest } = run;
   const members = Object.entries(rest).map(([name, value]) => `"${name}":${pieceOf(value)}`);

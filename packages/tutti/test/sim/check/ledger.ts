@@ -11,11 +11,11 @@ export interface Attempt {
   taskId: string;
   number: number;
   startedAt: number | null;
-  /** Virtual time during which its clock ran. The clock stops while the attempt is paused or waits for the user. */
+  /** Loop time during which its clock ran. The clock stops while the attempt is `paused` or waits for the user. */
   ranMs: number;
   runsSince: number | null;
   paused: boolean;
-  /** Whether its provider has refused and no turn has started since. */
+  /** Set by a refusal of its provider, cleared by `turn:started`. */
   putOff: boolean;
   questions: Set<string>;
   /**
@@ -30,11 +30,10 @@ export interface Attempt {
 export class Ledger {
   run: Run | null = null;
   runSeq = 0;
-  /** Open attempts, by task. */
   readonly active = new Map<string, Attempt>();
   readonly completed = new Map<string, string>();
   readonly ended = new Set<string>();
-  /** By task: the number of retries, and the earliest start that the latest retry allows. */
+  /** By task. `notBefore` is the earliest start that the latest retry allows. */
   readonly retries = new Map<string, number>();
   readonly notBefore = new Map<string, number>();
   readonly lastFailure = new Map<string, string>();
@@ -43,18 +42,14 @@ export class Ledger {
   readonly turns = new Set<string>();
   readonly hooks = new Set<string>();
   readonly merged = new Set<string>();
-  /** Tasks that the user has retried. */
   readonly anew = new Set<string>();
-  /** Sessions of other runs whose results are reused here. */
   readonly takenOver = new Set<string>();
   /** By session: its provider, and the try that the provider refused. */
   readonly providers = new Map<string, string>();
   readonly putOff = new Map<string, number>();
-  /** Providers that refuse requests. */
   readonly waits = new Map<string, Wait>();
   /** By session and turn number: the `runSeq` of the start, and the try. */
   readonly begun = new Map<string, { runSeq: number; try: number }>();
-  /** The latest turn that ended, and its ending. */
   lastTurn = "";
   ending: Ending | null = null;
   /** The latest usage limit: its inbox item, and the ending of the turn that reached it. */
@@ -64,13 +59,12 @@ export class Ledger {
   forgotten: { sessionId: string; since: number } | null = null;
   lastStart: number | null = null;
   turnCount = 0;
-  /** Number of turns started before the current batch. */
+  /** Value of `turnCount` before the current batch. */
   turnsBefore = 0;
   sessionCount = 0;
   usd = 0;
   tokens = 0;
 
-  /** Applies an event and returns the run before it. */
   take(event: StoredEvent): Run | null {
     const before = this.run;
     this.run = apply(this.run, event);

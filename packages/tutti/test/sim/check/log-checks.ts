@@ -29,7 +29,7 @@ export function checkBatch(checked: Checked, events: readonly StoredEvent[]): vo
   const previous = checked.ledgers.get(events[0]?.run ?? "");
   if (previous) previous.turnsBefore = previous.turnCount;
   const forked = events.findLast((event) => event.type === "orchestrator:forked");
-  // The history of a fork was checked when it happened.
+  // The history of a fork was checked when it happened, so `quietly` reports no violation.
   if (forked) checked.stage.quietly(() => checkEvents(checked, events));
   else checkEvents(checked, events);
   if (checked.stage.violation) return;
@@ -51,11 +51,11 @@ function checkEvents(checked: Checked, events: readonly StoredEvent[]): void {
   }
 }
 
-/** Events of one batch are stored together: a log never ends between a cause and its consequence. */
+/** `follow` must find no further event: a log never ends between a cause and its consequence. */
 function checkWhole(stage: Stage, run: Run, events: readonly StoredEvent[]): void {
   if (stage.violation || events.every(({ type }) => onlyTells(type))) return;
   const [due] = follow(run, events.at(-1)!.timestamp);
-  // Items that were overdue when a fork was created are answered when the fork is adopted.
+  // Items that were overdue at the `orchestrator:forked` event are answered when the fork is adopted.
   const isFork = events.some(({ type }) => type === "orchestrator:forked");
   if (isFork && due?.type === "inbox:answered") return stage.count("forks with something overdue");
   stage.require(!due, "I3", () => `the log of ${run.id} ends before ${due?.type}`);
@@ -100,7 +100,6 @@ function brief({ data }: StoredEvent): string {
     .join(" ");
 }
 
-/** Every transition must be in the tables. */
 function checkTables(stage: Stage, before: Run, after: Run, event: StoredEvent): void {
   const moved = before.status !== after.status;
   stage.require(!moved || RUN_MOVES[before.status].includes(after.status), "tables", () => {
@@ -115,14 +114,12 @@ function checkTables(stage: Stage, before: Run, after: Run, event: StoredEvent):
 
 const BEGINS = new Set(["worker:spawning", "main:spawning", "turn:started"]);
 
-/** A run that is paused or finished starts nothing. */
 function checkPause(stage: Stage, before: Run, event: StoredEvent): void {
   if (!BEGINS.has(event.type)) return;
   const still = before.status === "paused" || isRunOver(before.status);
   stage.require(!still, "pause", () => `${event.type} in ${event.run}, which is ${before.status}`);
 }
 
-/** Only the user may confirm a plan or answer a question. */
 function checkPerson(stage: Stage, before: Run, event: StoredEvent): void {
   if (event.type === "orchestrator:confirmed") {
     const allowed = before.template.config.autoSpawn || stage.confirmed.has(before.id);
@@ -133,7 +130,7 @@ function checkPerson(stage: Stage, before: Run, event: StoredEvent): void {
   if (item?.kind !== "question") return;
   const overdue = item.expiresAt !== undefined && event.timestamp >= item.expiresAt;
   const earlier = before.answers[`${item.taskId ?? "main"}: ${item.question}`];
-  // The user has given this answer to the same question before.
+  // `answers` has this text for the same question.
   const known = JSON.stringify(earlier ?? null).includes(JSON.stringify(event.data.text));
   stage.require(
     overdue || known || stage.answered.has(item.id),
@@ -142,7 +139,7 @@ function checkPerson(stage: Stage, before: Run, event: StoredEvent): void {
   );
 }
 
-/** A commit that the log calls merged is in the branch, exactly once. */
+/** A commit in `workspace:merged` is in the branch, exactly once. */
 function checkGit({ stage, repository }: Checked, ledger: Ledger, event: StoredEvent): void {
   if (event.type !== "workspace:merged" && event.type !== "workspace:conflict") return;
   const { taskId, commit } = event.data;
@@ -169,7 +166,7 @@ function checkNothingLost(stage: Stage, repository: Repository, head: string, co
   stage.require(collided.length === 0, "merge", () => `${commit} was merged over ${collided.join(", ")}`);
 }
 
-/** A finished run has no open attempt, and a released run has no session or workspace left. */
+/** A finished run has no open attempt. After `workspace:released` it has no session and no workspace. */
 function checkEnd({ stage, machine, repository }: Checked, ledger: Ledger, event: StoredEvent): void {
   const run = ledger.run!;
   if (isRunOver(run.status)) {

@@ -12,7 +12,6 @@ import type { Run } from "../../../src/schema/run.ts";
 import { isRunOver } from "../../../src/schema/status.ts";
 import type { Owed, SessionState } from "../../../src/schema/worker.ts";
 
-/** A refusing provider, as known to one run. */
 export interface Wait {
   until: number;
   /** `runSeq` of its first and its latest refusal. */
@@ -23,7 +22,7 @@ export interface Wait {
   heardAt: number;
 }
 
-/** Number of waits before a task may fail because of its provider. */
+/** Number of waits before a task may fail with this code. */
 const WAITS = { overloaded: 8, rate_limit: 8, api: 4 } as const;
 const isPassing = (code: string | undefined): code is keyof typeof WAITS => code !== undefined && code in WAITS;
 
@@ -48,7 +47,7 @@ export function checkProviders(checked: Checked, ledger: Ledger, before: Run, ev
       return checkRefusal(stage, ledger, event);
     case "orchestrator:clockJumped": {
       const { byMs } = event.data;
-      // A clock change does not shorten or extend a wait.
+      // A clock change does not shorten or extend `until`.
       for (const wait of ledger.waits.values()) if (wait.until > event.timestamp - byMs) wait.until += byMs;
       return;
     }
@@ -71,7 +70,7 @@ export function checkProviders(checked: Checked, ledger: Ledger, before: Run, ev
     case "inbox:answered":
       return checkPermission(stage, before, event);
     case "orchestrator:resumed":
-      // Refusals known to a paused run did not apply to others.
+      // Others ignored the refusals of the paused run, so they count from now on.
       for (const wait of ledger.waits.values()) wait.heardAt = event.timestamp;
       return checkResume(stage, ledger, before, event);
     default:
@@ -79,10 +78,9 @@ export function checkProviders(checked: Checked, ledger: Ledger, before: Run, ev
   }
 }
 
-/** A slow write may delay the moment at which other runs learn of a refusal. */
+/** A slow write may delay the moment at which other runs learn of a refusal (`heardAt`). */
 const HEARD_MS = 10_000;
 
-/** While a provider refuses in any run, no run starts a session of it. */
 function checkHeld({ stage, ledgers }: Checked, provider: string, { timestamp, run }: StoredEvent): void {
   if (stage.clock.wasSet || stage.counts.has("sleeps of the machine")) return;
   for (const [id, { run: other, waits }] of ledgers) {
@@ -95,7 +93,7 @@ function checkHeld({ stage, ledgers }: Checked, provider: string, { timestamp, r
   }
 }
 
-/** A refusal expires this long after its last news. */
+/** A refusal expires this long after `until`. */
 const NEWS_LAST_MS = 600_000;
 
 /** After a wait, only one main session over all runs is started to probe the provider. */
@@ -109,7 +107,7 @@ function checkOneMain({ stage, ledgers }: Checked, provider: string, { timestamp
   if (!refuses) return;
   stage.count("main sessions started to see");
   const other = [...ledgers].find(([each, { run, providers }]) => {
-    // Two writes in flight at the same time do not know of each other.
+    // Two writes in flight do not know of each other, hence `HEARD_MS`.
     const asked = each !== id && run && askedMain(run) !== null && timestamp - sinceWhen(run.main!) > HEARD_MS;
     return asked && providers.get(run.main!.sessionId) === provider;
   });
@@ -122,7 +120,6 @@ type Started = StoredEvent & { type: "turn:started" };
 
 const keyOf = (sessionId: string, turn: number): string => `${sessionId} ${turn}`;
 
-/** Returns the open turns that were started to probe the provider. */
 function probes(ledger: Ledger, run: Run, provider: string, { first }: Wait): SessionState[] {
   const sessions = [run.main, ...activeWorkers(run).map(({ session }) => session)];
   return sessions.filter((session): session is SessionState => {
@@ -144,7 +141,7 @@ function checkAsking(stage: Stage, ledger: Ledger, before: Run, { data, timestam
   if (wait) {
     const early = wait.until - timestamp;
     stage.require(early <= 0, "provider", () => `turn ${key} begins ${early} ms before ${provider} may be asked`);
-    // A session that waits for the user has been answered by its provider.
+    // A session that `asks` the user has been answered by its provider.
     const other = probes(ledger, before, provider, wait).find((each) => !asks(before, each.sessionId));
     stage.require(!other, "provider", () => `turn ${key} begins beside ${other?.sessionId}, which asks ${provider}`);
     stage.count("providers asked again");
@@ -175,14 +172,14 @@ function noteEnd({ stage, machine }: Checked, ledger: Ledger, before: Run, event
   stage.require(!asked || problems.length === 0, "questions", wrong);
 }
 
-/** The wait is at least the time that the provider has named, and never shorter than before. */
+/** `until` respects `retryAfterMs` and never becomes earlier. */
 function checkRefusal(stage: Stage, ledger: Ledger, event: StoredEvent & { type: "provider:refused" }): void {
   const { provider, until } = event.data;
   const { timestamp, runSeq } = event;
   const before = ledger.waits.get(provider);
   const least = Math.max(timestamp + (ledger.ending?.retryAfterMs ?? 0), before?.until ?? 0);
   stage.require(until >= least, "provider", () => `${provider} is asked ${least - until} ms early`);
-  // A turn that was in flight at the latest refusal does not count as a new wait.
+  // A turn that `begun` shows as started before the latest refusal is not a new wait.
   const anew = !before || (ledger.begun.get(ledger.lastTurn)?.runSeq ?? 0) > before.last;
   const waits = (before?.waits ?? 0) + (anew ? 1 : 0);
   const { count } = event.data;
@@ -206,7 +203,6 @@ function checkGivenUp(stage: Stage, ledger: Ledger, sessionId: string, code: str
   );
 }
 
-/** A session that waits for its provider does not time out and is not lost. */
 function checkKept(
   { stage, machine }: Checked,
   ledger: Ledger,
@@ -218,7 +214,6 @@ function checkKept(
   stage.require(!waited || hasEnded, "provider", () => `${type} of ${sessionId}, which waits for its provider`);
 }
 
-/** Only the user can allow a permission request. */
 function checkPermission(stage: Stage, before: Run, event: StoredEvent & { type: "inbox:answered" }): void {
   const item = before.inbox[event.data.itemId];
   if (item?.kind !== "permission" || event.data.withdrawn) return;
@@ -278,7 +273,7 @@ function forgotten(ledger: Ledger, run: Run, at: number): SessionState | undefin
   return workers.find(({ session, owed }) => isForgotten(ledger, run, session, owed, at))?.session;
 }
 
-/** After each batch: only sessions that await an answer or their provider may be idle. */
+/** Only sessions that await an answer or their provider may be idle after a batch. */
 export function checkNobodyElseWaits(stage: Stage, ledger: Ledger, run: Run, events: readonly StoredEvent[]): void {
   if (events.every(({ type }) => onlyTells(type)) || stage.clock.wasSet) return;
   const found = forgotten(ledger, run, events.at(-1)!.timestamp);
@@ -303,7 +298,6 @@ export function checkWaitsEnd({ stage, ledgers }: Checked): void {
   }
 }
 
-/** Without an engine no turn can start. */
 export function forgiveWaits({ ledgers }: Checked): void {
   for (const ledger of ledgers.values()) ledger.forgotten = null;
 }

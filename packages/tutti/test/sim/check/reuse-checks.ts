@@ -7,7 +7,6 @@ import { workerOf } from "../../../src/run/lookup.ts";
 import type { EventData, StoredEvent } from "../../../src/schema/event.ts";
 import type { Run } from "../../../src/schema/run.ts";
 
-/** A completion by the session's own work. */
 export interface Finished {
   run: string;
   sessionId: string;
@@ -26,14 +25,13 @@ export interface Results {
 
 export const newResults = (): Results => ({ finished: [], parents: new Map() });
 
-/** Describes the work of a task that starts with these files. */
 function aboutOf(run: Run, taskId: string, tree: string): string {
   const { title, description, scope } = run.tasks.find(({ id }) => id === taskId)!;
   const { agent, role } = workerOf(run, taskId)!.session;
   return JSON.stringify([run.templateId, title, description, scope, agent, role, tree]);
 }
 
-/** Returns the commit with which a task would start now: the run's base merged with the results of its dependencies. */
+/** Merges the run's `base` with the results of the task's dependencies. */
 function startOf({ repository }: Checked, run: Run, taskId: string): string | null {
   const { dependencies } = run.tasks.find(({ id }) => id === taskId)!;
   const commits = dependencies.flatMap((id) => workerOf(run, id)?.commit ?? []);
@@ -41,7 +39,7 @@ function startOf({ repository }: Checked, run: Run, taskId: string): string | nu
   return merged.ok ? merged.commit : null;
 }
 
-/** Returns whether a run may reuse a result: it descends from that run, and the result is newer than the fork. */
+/** Returns whether `finished` belongs to an ancestor of the run and is newer than the fork. */
 function isInPast({ results, ledgers }: Checked, run: string, finished: Finished): boolean {
   for (let from = results.parents.get(run) ?? null; from; from = results.parents.get(from.run) ?? null) {
     if (!ledgers.has(from.run)) return false;
@@ -50,9 +48,7 @@ function isInPast({ results, ledgers }: Checked, run: string, finished: Finished
   return false;
 }
 
-/**
- * Returns whether an ancestor of the run has reused the result itself. The run that produced it may have been removed.
- */
+/** Returns whether an ancestor has `takenOver` the result itself. The run that produced it may have been removed. */
 function isHeldInPast({ results, ledgers }: Checked, run: string, { sessionId }: Finished): boolean {
   for (let from = results.parents.get(run) ?? null; from; from = results.parents.get(from.run) ?? null) {
     if (ledgers.get(from.run)?.takenOver.has(sessionId)) return true;
@@ -66,7 +62,6 @@ export function noteFork(checked: Checked, { data }: StoredEvent & { type: "orch
   checked.stage.parted(id, from);
 }
 
-/** A session was opened, so no earlier result may exist that could have been reused. */
 export function checkNotAgain(checked: Checked, ledger: Ledger, before: Run, data: EventData<"worker:spawned">): void {
   const { stage, repository, results } = checked;
   const { taskId, start } = data;
@@ -97,7 +92,7 @@ export function noteFinished(
   const turns = ledger.run?.workers[taskId]?.session.turns ?? 0;
   const { seq, runSeq } = event;
   const tree = treeOf(repository, commit);
-  // In the history of a fork the session has another id, so look up the claim of the original.
+  // In the history of a fork the session has another id, so the claim comes from the `original`.
   const original = results.finished.find((each) => each.about === about && each.tree === tree);
   const process = machine.processes.get(sessionId);
   const claim = process ? process.claims.get(turns) : original?.claim;

@@ -40,7 +40,7 @@ export function checkTime(stage: Stage, ledger: Ledger, before: Run, event: Stor
       if (event.data.taskId === null) return;
       return during(ledger, event.data.taskId, (attempt) => (attempt.putOff = false), now);
     case "orchestrator:clockJumped":
-      // A clock change does not shorten or extend a wait.
+      // A clock change does not shorten or extend `notBefore`.
       for (const [taskId, at] of ledger.notBefore) ledger.notBefore.set(taskId, at + event.data.byMs);
       for (const attempt of ledger.active.values()) attempt.unsure ||= attempt.runsSince === null;
       return;
@@ -54,7 +54,7 @@ export function checkTime(stage: Stage, ledger: Ledger, before: Run, event: Stor
 const momentOf = ({ clock, loop }: Stage, { timestamp }: StoredEvent): number =>
   clock.wasSet ? loop.now : clock.virtual(timestamp);
 
-/** Stops the attempt's clock, applies the change, and restarts the clock if nothing blocks it. */
+/** Stops the attempt's clock, applies `change`, and restarts the clock if nothing blocks it. */
 function during(ledger: Ledger, taskId: string, change: (attempt: Attempt) => void, now: number): void {
   const attempt = ledger.active.get(taskId);
   if (!attempt || attempt.startedAt === null) return;
@@ -65,7 +65,6 @@ function during(ledger: Ledger, taskId: string, change: (attempt: Attempt) => vo
 
 type Timeout = StoredEvent & { type: "worker:timeout" };
 
-/** A worker may time out only after its full time. */
 function checkTimeout(stage: Stage, ledger: Ledger, before: Run, event: Timeout, now: number): void {
   const attempt = ledger.active.get(event.data.taskId);
   if (event.data.code !== "worker_timeout" || !attempt || attempt.startedAt === null || attempt.unsure) return;
@@ -78,7 +77,7 @@ function checkTimeout(stage: Stage, ledger: Ledger, before: Run, event: Timeout,
   stage.count("timeouts checked");
 }
 
-/** The engine that could have detected the clock change has crashed. */
+/** `unsure` attempts: the engine that could have detected the clock change has crashed. */
 export function clockWasSetUnseen(ledgers: Iterable<Ledger>): void {
   for (const { active } of ledgers) for (const attempt of active.values()) attempt.unsure = true;
 }

@@ -11,7 +11,7 @@ export function checkWorld({ stage, machine, ledgers, serverCap }: Checked): voi
     stage.require(!seen.has(sessionId), "I2", () => `${sessionId} runs twice`);
     seen.add(sessionId);
     stage.require(ledger?.sessions.has(sessionId) === true, "I3", () => `${sessionId} runs and is not in the log`);
-    // A session may outlive its attempt for a moment. It no longer uses a slot.
+    // A session may outlive its attempt for a moment; only `open` ones use a slot.
     const open = spec.taskId !== null && ledger?.active.get(spec.taskId)?.sessionId === sessionId;
     if (open) perRun.set(spec.runId, (perRun.get(spec.runId) ?? 0) + 1);
   }
@@ -27,7 +27,6 @@ export function checkWorld({ stage, machine, ledgers, serverCap }: Checked): voi
 /** How long an agent may continue after a pause without an interrupt, while the engine runs. */
 const UNHEARD_MS = 20_000;
 
-/** A pause interrupts every session with an open turn. */
 export function checkPausesAreHeard({ stage, machine, ledgers }: Checked, engineSince: number): void {
   const oddTimes = stage.clock.wasSet || stage.counts.has("sleeps of the machine");
   if (oddTimes || stage.loop.now - engineSince < UNHEARD_MS) return;
@@ -41,7 +40,6 @@ export function checkPausesAreHeard({ stage, machine, ledgers }: Checked, engine
   }
 }
 
-/** After all runs have ended, no process and no workspace is left. */
 export function checkNothingLeft({ stage, machine, repository }: Checked): void {
   const [process] = machine.living();
   stage.require(!process, "I13", () => `${process?.spec.sessionId} is still alive`);
