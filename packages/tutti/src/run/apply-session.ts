@@ -143,12 +143,18 @@ export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
     }
     case "worker:progress": {
       const { progress, currentAction, outputPreview } = event.data;
-      const ended = workerOf(run, event.data.taskId)?.endedTools ?? NO_TOOLS;
-      const toolStats = addTools(ended, event.data.toolStats);
+      const worker = workerOf(run, event.data.taskId);
+      // The reporter may be late: its last event can follow the end of the worker, whose progress is final.
+      if (!worker || worker.completedAt !== null) return run;
+      const toolStats = addTools(worker.endedTools, event.data.toolStats);
       const shown = { progress, currentAction, toolStats, outputPreview, lastActivityAt: event.timestamp };
       return withWorker(run, event.data.taskId, shown);
     }
     case "orchestrator:progress":
+      return run;
+    default:
+      // A newer version may have written event types that this one does not know. The fold skips them.
+      event satisfies never;
       return run;
   }
 }

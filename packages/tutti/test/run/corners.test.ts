@@ -1,6 +1,7 @@
 // Interactions of several rules: items from before a retry, budgets together with decisions, clock jumps during pauses.
 import { describe, expect, it } from "vitest";
-import { makeTemplate, Story, taskList } from "./make-run.ts";
+import { makeTemplate, Story, taskList, type LoggedEvent } from "./make-run.ts";
+import { apply } from "../../src/run/apply.ts";
 import { used } from "../../src/run/budget.ts";
 import { schedule } from "../../src/run/schedule.ts";
 import type { Answer } from "../../src/schema/answer.ts";
@@ -58,6 +59,14 @@ describe("Data that the run no longer needs", () => {
     expect(items(story, "data")).toEqual([item]);
     story.do({ type: "supply", itemId: item!.id, answer: taskList([{ id: "a" }]) });
     expect(story.run.status).toBe("confirming");
+  });
+});
+
+describe("An event of an unknown type", () => {
+  it("is skipped by the fold, which counts its position", () => {
+    const { run } = new Story().execute([{ id: "a" }]);
+    const event = { type: "worker:levitated", data: { taskId: "a" }, runSeq: run.runSeq + 1, timestamp: 9000 };
+    expect(apply(run, event as unknown as LoggedEvent)).toEqual({ ...run, runSeq: run.runSeq + 1, updatedAt: 9000 });
   });
 });
 

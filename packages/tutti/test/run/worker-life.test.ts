@@ -31,6 +31,15 @@ describe("A worker", () => {
     expect(schedule(story.run, { freeSlots: 9 }, story.now).sessions).toEqual([]);
   });
 
+  it("keeps its final progress when a progress event follows its end", () => {
+    const story = new Story().execute([{ id: "a" }]);
+    story.spawn("a");
+    const late = progress(story, 40);
+    story.succeed("a");
+    story.do({ type: "told", event: late });
+    expect(story.run.workers["a"]).toMatchObject({ status: "completed", progress: 100 });
+  });
+
   it("is identified by session, run and task, and has its task, progress, tools, output and times (D4-272..D4-275)", () => {
     const story = new Story().execute([{ id: "a" }]);
     story.spawn("a");
