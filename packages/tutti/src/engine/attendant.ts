@@ -1,6 +1,6 @@
-// The attendant of one session: makes its workspace, opens it, gives it the turns that the log says it has, listens, and
-// reports. It decides nothing. Whatever it was doing when the engine died, a new attendant does again from the state of
-// the log and the session's folder, and arrives at the same point.
+// Serves one session: prepares its workspace, opens it, delivers the turns that the log contains, and reports its
+// signals. An attendant decides nothing. After a crash, a new attendant repeats the work from the log and the session's
+// folder and reaches the same point.
 import { keyOfAttempt } from "./attempt-key.ts";
 import { judgeTurn } from "./judge-turn.ts";
 import type { KnownResults } from "./known-results.ts";
@@ -30,20 +30,20 @@ export interface AttendantOptions {
   sessions: SessionHost;
   workspaces: Workspaces;
   world: World;
-  /** Everything that happened in the session before it was opened here has been judged. */
+  /** Called when every signal from before the session was opened here has been judged. */
   onCaughtUp(): void;
-  /** Its open turn has used more. */
+  /** Called when the usage of the open turn has grown. */
   onSpent(): void;
-  /** What such tasks took before. */
+  /** Durations and costs of earlier tasks, for the estimate of a plan. */
   history(run: Run): History;
-  /** What the runs that this one comes from have done. */
+  /** Results of the runs that this one was forked from. */
   known: KnownResults;
-  /** It tells of an agent that it has started itself. */
-  onSubagent(told: Subagent): void;
+  /** Called when the agent starts or ends a sub-agent of its own. */
+  onSubagent(subagent: Subagent): void;
 }
 
-/** How many blocks without effect are recorded one by one. */
-const TOLD_IGNORED = 20;
+/** Limit of `protocol:ignored` events per turn. */
+const MAX_IGNORED_EVENTS = 20;
 
 export class Attendant {
   readonly sessionId: string;
@@ -52,30 +52,30 @@ export class Attendant {
   readonly #key: WorkspaceKey;
   #session: Session | null = null;
   #cwd = "";
-  /** What the attempt is about, found when it begins. */
+  /** The attempt's work key, computed by `#findKey`. */
   #workKey: string | null = null;
   #record: TurnRecord;
   #progress: ProgressAnswer | null = null;
   #delivered = 0;
-  /** The prompt of the turn that was delivered last, by this engine. */
-  #told: { turn: number; text: string } | null = null;
+  /** The turn that this engine delivered last, with its prompt. */
+  #lastPrompt: { turn: number; text: string } | null = null;
   #answered = new Set<string>();
   #caughtUp = false;
-  readonly #teller: ProgressTeller;
+  readonly #progressTeller: ProgressTeller;
   readonly #saver: WorkSaver;
-  #heardAt: number;
-  /** Null while the session is wanted; then how it is to end. */
+  #lastSignalAt: number;
+  /** How the session is to end; null while it is wanted. */
   #ending: "close" | "stop" | "leave" | null = null;
   readonly #attending: Promise<void>;
 
   constructor(options: AttendantOptions) {
     this.#options = options;
-    this.#heardAt = options.world.mono();
+    this.#lastSignalAt = options.world.mono();
     this.sessionId = options.sessionId;
     this.taskId = options.taskId;
     this.#key = { runId: options.writer.id, name: options.taskId ?? "main", attempt: options.attempt };
     this.#record = new TurnRecord(this.#run.template.prompts.responseFormat);
-    this.#teller = new ProgressTeller({
+    this.#progressTeller = new ProgressTeller({
       world: options.world,
       look: () => this.#watched(),
       tell: (event) => this.#report({ type: "told", event }),
@@ -88,12 +88,12 @@ export class Attendant {
     this.#attending = this.#attend();
   }
 
-  /** Of a worker whose turn is open; at its end everything is committed anyway. */
+  /** Saves the work of an open turn. At the end of a turn, `judgeTurn` commits everything anyway. */
   async #saveWork(): Promise<void> {
     const { taskId, sessionId } = this;
     const state = this.#watched() && this.#state;
     if (taskId === null || !state?.turn || !state.start) return;
-    const message = `What ${taskId} of ${this.#run.id} had come to`;
+    const message = `Save unfinished work of ${taskId} of ${this.#run.id}`;
     const commit = await this.#options.workspaces.saveWork(this.#run.cwd, this.#key, state.start, message);
     const data = { id: this.#run.id, sessionId, taskId, commit: commit ?? "" };
     if (commit !== null) await this.#report({ type: "told", event: { type: "workspace:saved", data } });
@@ -104,25 +104,25 @@ export class Attendant {
     return { run: this.#run, worker: this.#worker, record: this.#record, progress: this.#progress };
   }
 
-  /** Until then nobody can say that the session is late: its result may lie there unread. */
+  /** While this is false the session cannot time out: its result may be unread. */
   get caughtUp(): boolean {
     return this.#caughtUp;
   }
 
-  /** What the open turn has used so far. */
+  /** Usage of the open turn. */
   get spent(): Usage {
-    // Until then it tells of turns whose cost is in the log already.
+    // Before `#caughtUp` the record contains turns whose usage is in the log already.
     return this.#caughtUp ? this.#record.usage : NO_USAGE;
   }
 
-  /** Nobody could hear anything for a while; that is not silence. */
+  /** Restarts the idle time, for example after a suspend. */
   touch(): void {
-    this.#heardAt = this.#options.world.mono();
+    this.#lastSignalAt = this.#options.world.mono();
   }
 
-  /** For how long nothing has been heard of it. */
+  /** Milliseconds since the last signal. */
   get silentMs(): number {
-    return this.#options.world.mono() - this.#heardAt;
+    return this.#options.world.mono() - this.#lastSignalAt;
   }
 
   get #run(): Run {
@@ -134,13 +134,13 @@ export class Attendant {
     return worker?.sessionId === this.sessionId ? worker : null;
   }
 
-  /** The session's part of the log's state, or null once another session has taken its place. */
+  /** The session's state in the run, or null once another session has replaced it. */
   get #state(): SessionState | null {
     if (this.taskId !== null) return this.#worker?.session ?? null;
     return this.#run.main?.sessionId === this.sessionId ? this.#run.main : null;
   }
 
-  /** Something in the run has changed: there may be a turn to deliver or a question answered. */
+  /** Delivers an open turn or an answered question after a change of the run. */
   async refresh(): Promise<void> {
     try {
       await this.#passOn();
@@ -165,14 +165,14 @@ export class Attendant {
     this.#delivered = turn.number;
     if (session.wasDelivered(turn.number)) return;
     const { workspaces } = this.#options;
-    // What the main session is to merge or check is the work of all, whatever its folder held until now.
+    // The main session merges and verifies the accepted work of all tasks, so its folder moves to the run's head.
     const owed = this.#worker ? this.#worker.owed : this.#run.owed;
-    const anew = turn.try === 1 && !owed?.interrupted;
-    if ((turn.phase === "aggregation" || turn.phase === "verification") && anew)
+    const isNewTurn = turn.try === 1 && !owed?.interrupted;
+    if ((turn.phase === "aggregation" || turn.phase === "verification") && isNewTurn)
       await workspaces.move(this.#run.cwd, this.#key, this.#run.head!);
     const prompt = renderPrompt(this.#run, turn.phase, this.#worker, owed, this.#cwd);
-    this.#told = { turn: turn.number, text: prompt.text };
-    // A pause may have come in the meantime; then the turn waits for the resume.
+    this.#lastPrompt = { turn: turn.number, text: prompt.text };
+    // After a pause that came in the meantime, the turn waits for the resume.
     if (this.#state?.turn?.number === turn.number && this.#state.pausedAt !== null) {
       this.#delivered = turn.number - 1;
       return;
@@ -188,7 +188,7 @@ export class Attendant {
     if (this.#state?.pausedAt != null) await session.interrupt(turn.number);
   }
 
-  /** Ends the session and takes its workspace away; work that is in it stays reachable. Resolves when that is done. */
+  /** Ends the session and removes its workspace. Its work stays reachable through refs. */
   async end(how: "close" | "stop"): Promise<void> {
     this.#ending ??= how;
     if (how === "close") await this.#session?.close();
@@ -201,14 +201,14 @@ export class Attendant {
     await this.#options.workspaces.remove(this.#run.cwd, this.#key);
   }
 
-  /** What a turn used that nobody will judge any more. */
+  /** Reports the usage of a turn that will not be judged. */
   async #abandon({ usage, toolStats }: TurnRecord): Promise<void> {
     if (usage.usd + usage.inputTokens + usage.outputTokens === 0) return;
     const { sessionId, taskId } = this;
     await this.#report({ type: "abandoned", sessionId, taskId, usage, toolStats });
   }
 
-  /** Stops listening and leaves the session to its keeper. */
+  /** Detaches from the session, which its keeper continues. */
   async leave(): Promise<void> {
     this.#ending = "leave";
     this.#session?.leave();
@@ -237,25 +237,27 @@ export class Attendant {
         permissions: this.#run.template.config.permissions,
         stallTimeout: this.#run.template.config.stallTimeout,
       });
-      for await (const signal of this.#session.signals()) await this.#hear(signal, start);
+      for await (const signal of this.#session.signals()) await this.#handle(signal, start);
     } catch (error) {
       await this.#broken(error);
     }
   }
 
-  /** What we could not do for the session ends it, with the reason; what the store could not do ends the engine. */
+  /** Ends the session with the error. If the store failed, the report fails too, and the engine halts. */
   async #broken(error: unknown): Promise<void> {
     const { code, message } = asTuttiError(error);
     if (this.#ending || !this.#state || this.#state.state === "over") return;
     await this.#report({ type: "unpreparable", sessionId: this.sessionId, code, error: message }).catch(() => {});
   }
 
-  /** Whether the session is still wanted, as far as anybody here knows. */
   get #isOpen(): boolean {
     return this.#ending === null && this.#state !== null && this.#state.state !== "over";
   }
 
-  /** The commit that a new attempt starts from; null if there cannot be one, or if what it is about is done already. */
+  /**
+   * Returns the commit that a new attempt starts from. Returns null if its dependencies collide or a known result has
+   * completed it.
+   */
   async #begin(): Promise<string | null> {
     const { workspaces, known } = this.#options;
     const start = await this.#findStart();
@@ -266,11 +268,11 @@ export class Attendant {
     const key = await this.#findKey(worker, start);
     const attempt = { run, worker, place: this.#key, start, key };
     const isDone = await known.takeOver(attempt, workspaces, (report) => this.#report(report));
-    // What another task has taken in the meantime was not given to this one.
+    // The rules may reject the result because another task has used it meanwhile; then this attempt is still open.
     return isDone && !this.#isOpen ? null : start;
   }
 
-  /** What the attempt is about. Only a fork needs to know it before its session is opened. */
+  /** The work key of the attempt. Only a fork needs it before its session is opened. */
   async #findKey(worker: Worker, start: string): Promise<string> {
     const { cwd } = this.#run;
     this.#workKey ??= keyOfAttempt(this.#run, worker, await this.#options.workspaces.treeOf(cwd, start));
@@ -279,36 +281,36 @@ export class Attendant {
 
   async #findStart(): Promise<string | null> {
     const run = this.#run;
-    // A dependency that was left out, or that failed and may be missing, has nothing to build on.
+    // A skipped or failed dependency has no commit to build on.
     const needs = this.#worker!.task.dependencies.flatMap((id) => {
       const worker = run.workers[id];
       return worker?.status === "completed" ? [worker.commit!] : [];
     });
-    const message = `What ${this.taskId} of ${run.id} builds on`;
+    const message = `Combine the dependencies of ${this.taskId} of ${run.id}`;
     const merge = await this.#options.workspaces.combine(run.cwd, run.base!, needs, message);
     if (merge.ok) return merge.commit;
-    const error = `the work of its dependencies collides in ${merge.files.join(", ")}`;
+    const error = `The work of its dependencies conflicts in ${merge.files.join(", ")}.`;
     await this.#report({ type: "unpreparable", sessionId: this.sessionId, code: "dependencies_collide", error });
     return null;
   }
 
-  async #hear(signal: SessionSignal, start: string): Promise<void> {
+  async #handle(signal: SessionSignal, start: string): Promise<void> {
     const { sessionId } = this;
-    this.#heardAt = this.#options.world.mono();
+    this.#lastSignalAt = this.#options.world.mono();
     switch (signal.type) {
       case "ready":
         await this.#ready(start);
         return this.refresh();
       case "unstartable": {
-        const error = `the agent ${this.#state?.agent ?? this.#run.agent} could not be started: ${signal.error}`;
+        const error = `The agent "${this.#state?.agent ?? this.#run.agent}" could not be started: ${signal.error}`;
         return this.#report({ type: "unpreparable", sessionId, code: "agent_not_startable", error });
       }
       case "text": {
-        const before = this.#progress;
+        const previous = this.#progress;
         for (const block of this.#record.text(signal.text, signal.complete)) {
           this.#progress = readProgress(block, this.taskId ?? undefined) ?? this.#progress;
         }
-        return this.#teller.changed(this.#progress !== before);
+        return this.#progressTeller.changed(this.#progress !== previous);
       }
       case "agent":
       case "partial":
@@ -321,18 +323,18 @@ export class Attendant {
       case "tool":
         this.#record.tool(signal.name);
         this.#saver.worked();
-        return this.#teller.changed(false);
+        return this.#progressTeller.changed(false);
       case "usage":
         this.#record.spend(signal.usage);
         return this.#caughtUp ? this.#options.onSpent() : undefined;
       case "ask": {
-        const { type: _, ...asked } = signal;
-        await this.#report({ type: "asked", sessionId, itemId: this.#newItemId(), ...asked });
+        const { type: _, ...question } = signal;
+        await this.#report({ type: "asked", sessionId, itemId: this.#newItemId(), ...question });
         return this.refresh();
       }
       case "trouble": {
         const { cause, detail, retryAfterMs } = signal;
-        // What it told before this engine came is over.
+        // Trouble from before `caughtUp` has passed.
         if (!this.#caughtUp) return;
         return this.#report({ type: "troubled", sessionId, cause, detail, retryAfterMs });
       }
@@ -354,7 +356,7 @@ export class Attendant {
 
   async #ready(start: string): Promise<void> {
     const worker = this.#worker;
-    // An adopted session tells again that it is ready; what it is about stands in the log.
+    // An adopted session emits `ready` again; the log has its key already.
     const key = worker?.status === "spawning" ? { key: await this.#findKey(worker, start) } : {};
     await this.#report({ type: "ready", sessionId: this.sessionId, start, ...key });
   }
@@ -363,10 +365,10 @@ export class Attendant {
     const record = this.#record;
     this.#record = new TurnRecord(this.#run.template.prompts.responseFormat);
     const state = this.#state;
-    // Judged before the engine was started anew, or overtaken by a timeout or a cancellation.
+    // The turn was judged before a restart, or a timeout or cancellation came first.
     if (state?.turn?.number !== turn) return this.#caughtUp ? this.#abandon(record) : undefined;
     const { writer, workspaces } = this.#options;
-    // A save that is still under way would write its `-saved` ref after the snapshot has deleted it.
+    // A save under way would write its `-saved` ref after the snapshot has deleted it.
     await this.#saver.settled();
     const judged = await judgeTurn({
       run: this.#run,
@@ -377,11 +379,11 @@ export class Attendant {
       ending,
       workspaces,
       cwd: this.#cwd,
-      prompt: this.#told?.turn === turn ? this.#told.text : null,
+      prompt: this.#lastPrompt?.turn === turn ? this.#lastPrompt.text : null,
       itemId: this.#newItemId(),
       history: state.turn.phase === "taskPlanning" ? this.#options.history(this.#run) : null,
     });
-    for (const { phase, reason } of judged.ignored.slice(0, TOLD_IGNORED)) {
+    for (const { phase, reason } of judged.ignored.slice(0, MAX_IGNORED_EVENTS)) {
       const data = {
         id: writer.id,
         sessionId: this.sessionId,

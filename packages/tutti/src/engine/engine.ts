@@ -1,9 +1,10 @@
-// The engine: the only writer. Four things for ever: append → apply → publish → reconcile.
+// The engine: the only writer of a data folder. It repeats four steps: append, apply, publish, reconcile.
 //
 // Invariants
-// 1. Only the run writers append, and what is acknowledged to a caller is on disk.
+// 1. A caller is answered only after the events of its command are on disk.
 // 2. Effects (sessions, workspaces, merges) follow from the state on disk, never the other way round.
-// 3. If the store fails, the engine halts: no further effect, every waiting caller is told, a restart continues.
+// 3. If the store fails, the engine halts: it causes no further effect and rejects every waiting caller. A restart
+// continues.
 import { archive, cleanUp, type CleanupOptions, type CleanupResult } from "./cleanup.ts";
 import type { CommandRunner } from "./hooks.ts";
 import { KeptRuns, type Live } from "./kept-runs.ts";
@@ -35,16 +36,16 @@ import type { World } from "../world.ts";
 
 export interface EngineOptions extends SlotLimits, Surroundings {
   store: Store;
-  /** Where folded states are kept between starts; without it the log is folded from its beginning. */
+  /** Keeps folded states between starts; without it, every log is folded from its beginning. */
   snapshots?: Snapshots;
   world: World;
-  /** Runs commands that templates name as hooks; without it there are none. */
+  /** Runs the commands that templates name as hooks; without it, such hooks fail. */
   runCommand?: CommandRunner;
-  /** How sub-sessions are looked after; without it by the documented settings, as long as there are any. */
+  /** How sub-sessions are monitored; the documented defaults apply without it. */
   subSessions?: SubSessionCare;
 }
 
-/** `run` is null for events of the server itself. */
+/** `run` is null for events that belong to no run. */
 export type Listener = (event: StoredEvent, run: Run | null) => void;
 
 export class Engine {
@@ -56,24 +57,24 @@ export class Engine {
     this.#runs = new KeptRuns(options, (id, text, taskId) => this.message(id, text, taskId));
   }
 
-  /** Folds what is stored. A run rests until it is taken up. */
+  /** Folds the stored runs. The engine does not act for a run before `takeUp`. */
   static open(options: EngineOptions): Engine {
     const engine = new Engine(options);
     engine.#runs.open();
     return engine;
   }
 
-  /** Goes on with a run where it was: adopts its living sessions, reads what has finished, starts only what is missing. */
+  /** Continues a run where it stopped: adopts living sessions, reads finished ones and starts only the missing ones. */
   takeUp(id: string): Promise<Run> {
     return this.#runs.takeUp(id);
   }
 
-  /** Takes up every run that is not done with. */
+  /** Continues every run that is not released. */
   takeUpAll(): Promise<void> {
     return this.#runs.takeUpAll();
   }
 
-  /** Everything that can be refused is refused here, before a run exists. */
+  /** Rejects every invalid request before a run exists. */
   async create(request: NewRun): Promise<Run> {
     this.#runs.mustGoOn();
     const { templateId, message, customVariables = {}, idempotency } = request;
@@ -97,18 +98,18 @@ export class Engine {
     const { writer } = this.#runs.live(id);
     const { head, dirty } = await this.#options.workspaces.inspect(writer.run.cwd);
     const warnings = dirty
-      ? ["there are uncommitted changes in the folder; the run works on the last commit and does not see them"]
+      ? ["The folder has uncommitted changes. The run starts from the last commit and does not include them."]
       : [];
     return writer.submit({ type: "start", base: head, warnings });
   }
 
-  /** Carries the plan out, with the person's changes; `hash` is that of the plan the person was shown. */
+  /** Confirms the plan with the user's changes. `hash` identifies the plan that the user saw. */
   confirm(id: string, changes: PlanChanges = {}, hash?: string): Promise<Run> {
     const { writer } = this.#runs.live(id);
     return writer.submit({ type: "confirm", changes, ...(hash === undefined ? {} : { hash }) });
   }
 
-  /** Sends the plan back to the main session. */
+  /** Sends the plan back to the main session with the user's text. */
   requestChanges(id: string, text: string): Promise<Run> {
     return this.#runs.live(id).writer.submit({ type: "requestChanges", text });
   }
@@ -137,17 +138,17 @@ export class Engine {
     return this.#runs.live(id).writer.submit({ type: "cancelWorker", sessionId });
   }
 
-  /** Tries a task again that did not complete; a run that is over goes on for it. */
+  /** Starts another attempt at a task that did not complete, and reopens a run that is over. */
   retry(id: string, taskId: string): Promise<Run> {
     return this.#runs.live(id).writer.submit({ type: "retry", taskId });
   }
 
-  /** What a person says to the main session, or to the worker of a task; told with the session's next turn. */
+  /** Sends the user's text to the main session, or to the worker of `taskId`, with its next turn. */
   message(id: string, text: string, taskId: string | null = null): Promise<Run> {
     return this.#runs.live(id).writer.submit({ type: "message", taskId, text });
   }
 
-  /** A person's answer to something in the inbox. */
+  /** Answers an inbox item. */
   answer(itemId: string, answer: PersonAnswer): Promise<Run> {
     const { writer } = this.#waitingFor(itemId);
     const { kind } = writer.run.inbox[itemId]!;
@@ -155,28 +156,34 @@ export class Engine {
     return writer.submit({ type: "answer", itemId, answer });
   }
 
-  /** What the person decided where merging needs it, by the places of the decisions. */
+  /** Answers the decisions that a merge needs, by their index. */
   decide(id: string, decisions: Extract<Command, { type: "decide" }>["decisions"]): Promise<Run> {
     return this.#runs.live(id).writer.submit({ type: "decide", decisions });
   }
 
   /**
-   * Tidies up after a run: it is cancelled if it is not over, its sessions are packed or removed, and it leaves the lists
-   * if its state is to go. Its branch and refs stay.
+   * Cancels the run if it is not over, archives or deletes its sessions, and with `removeState` removes the run. Its
+   * branch and refs stay.
    */
   async cleanup(id: string, options: CleanupOptions = {}): Promise<CleanupResult> {
     const { archiveWorkers = true, deleteWorkers = false, removeState = true } = options;
     return this.#runs.holding(id, async (live) => {
       const { writer, reconciler } = live;
       if (options.onlyEnded && !isDoneWith(writer.run)) {
-        throw new TuttiError("wrong_state", `run ${id} is not over, or something in it waits for a person`);
+        throw new TuttiError(
+          "wrong_state",
+          `Run "${id}" has not ended or has open inbox items. Wait until it has ended, and answer its items.`,
+        );
       }
       if (!isRunOver(writer.run.status)) await writer.submit({ type: "cancel" });
       await reconciler.begin();
       await reconciler.settled();
-      // A run that is forgotten is never looked after again: first nothing of it may be left.
+      // After the removal nothing would clean up what is left of the run.
       if (removeState && !writer.run.released) {
-        throw new TuttiError("workspace_failed", `what run ${id} left behind could not be taken away yet`);
+        throw new TuttiError(
+          "workspace_failed",
+          `The workspaces or sessions of run "${id}" could not be removed. Try again.`,
+        );
       }
       const result = await cleanUp(writer, this.#options.sessions, { archiveWorkers, deleteWorkers, removeState });
       if (removeState) await this.#runs.remove(live);
@@ -184,17 +191,16 @@ export class Engine {
     });
   }
 
-  /** The log of a run, to take along. */
+  /** The log of a run as JSON lines, for `import`. */
   export(id: string): string {
     this.#runs.state(id);
     return writeCopy(id, this.#options.store.read({ run: id }));
   }
 
   /**
-   * Takes in a run that was exported, here or elsewhere, or all those of an old file of states. One that was not over
-   * waits to be resumed. Nothing is taken in if one of them is here already, or if they name programs and the person has
-   * not agreed to them: `trust` is the hash of what the person was shown. `mayUse` refuses, by throwing, a folder or
-   * repository that whoever asks may not use.
+   * Imports an exported run, or all runs of an old state file. A run that was not over stays paused until it is
+   * resumed. The import is rejected as a whole if one run exists already, or if the runs name programs and `trust` is
+   * not the hash of what the user saw. `mayUse` throws for a folder or repository that the caller may not use.
    */
   async import(text: string, { trust, mayUse }: Pick<NewRun, "trust" | "mayUse"> = {}): Promise<Run[]> {
     const { world, templates, workspaces } = this.#options;
@@ -206,39 +212,42 @@ export class Engine {
     demandTrust(programsIn(states), found.length === 1 ? "this run" : "these runs", trust, this.#options);
     for (const folder of mayUse ? new Set(states.map(({ cwd }) => cwd)) : []) {
       mayUse!(folder);
-      // A folder of another machine need not be here; where it is, the repository around it counts too.
+      // The folder may not exist on this machine. If it does, check its repository too.
       const { root } = await workspaces.inspect(folder).catch(() => ({ root: folder }));
       mayUse!(root);
     }
-    // Somebody else may have been quicker.
+    // Another import may have added a run while this one waited.
     this.#checkNew(ids);
-    for (const id of ids) this.#coming.add(id);
+    for (const id of ids) this.#importing.add(id);
     try {
       const taken: Run[] = [];
       for (const { id, events } of found) taken.push(await this.#runs.take(id, importOf(id, events, world.now())));
       return taken;
     } finally {
-      for (const id of ids) this.#coming.delete(id);
+      for (const id of ids) this.#importing.delete(id);
     }
   }
 
-  /** Runs that are being taken in. */
-  readonly #coming = new Set<string>();
+  /** Ids of runs whose import is under way. */
+  readonly #importing = new Set<string>();
 
-  /** A run that is taken in must not take what another of its id has left for its own doing. */
+  /** Rejects ids that exist already: an imported run must not adopt the sessions of another run. */
   #checkNew(ids: readonly string[]): void {
     const twice = ids.find((id, i) => ids.indexOf(id) !== i);
-    if (twice !== undefined) throw new TuttiError("invalid_input", `there are two runs ${twice} in it`);
-    const known = ids.find((id) => this.get(id) ?? this.#coming.has(id));
-    if (known) throw new TuttiError("wrong_state", `there is a run ${known} already`);
-    const left = ids.find((id) => this.#options.sessions.knows(id));
-    if (left) throw new TuttiError("wrong_state", `there are sessions of a run ${left} already; remove their folder`);
+    if (twice !== undefined)
+      throw new TuttiError("invalid_input", `The file contains run "${twice}" twice. Remove one of the two.`);
+    const known = ids.find((id) => this.get(id) ?? this.#importing.has(id));
+    if (known) throw new TuttiError("wrong_state", `Run "${known}" exists already. Delete it before you import it.`);
+    const leftover = ids.find((id) => this.#options.sessions.knows(id));
+    if (leftover) {
+      const message = `Sessions of an earlier run "${leftover}" exist already. Remove their folder before you import the run.`;
+      throw new TuttiError("wrong_state", message);
+    }
   }
 
   /**
-   * A new run that has the past of another one, up to one of its events and what was decided with it. What was done by
-   * then is not done again, and what was done since is taken over wherever it is about the same; `fresh` takes over
-   * nothing from after that event.
+   * Creates a run with the log of run `id` up to event `at` and the events decided with it. Tasks completed by then
+   * stay completed. Results made since then are reused for the same work, unless `fresh` is set.
    */
   async fork(id: string, at = Number.POSITIVE_INFINITY, { fresh = false } = {}): Promise<Run> {
     this.#runs.state(id);
@@ -247,46 +256,54 @@ export class Engine {
     return this.#runs.take(forked, forkOf(store.read({ run: id }), { from: id, to: forked, at, fresh }, world.now()));
   }
 
-  /** The run's log folded again, event by event, and whether it is as it should be; `until` is one of its events. */
+  /** Folds the run's log again, event by event up to `until`, and reports everything that is wrong with it. */
   replay(id: string, until?: number): Replay {
     const known = this.#runs.state(id);
     return replay(this.#options.store.read({ run: id }), known, until);
   }
 
-  /** Data of a phase that no session could give; checked like an agent's own answer. */
+  /** Supplies the data of a phase that no session could answer; validated like an agent's answer. */
   supply(itemId: string, data: unknown): Promise<Run> {
     const live = this.#waitingFor(itemId);
     const { phase } = live.writer.run.inbox[itemId]!;
     const answer = phase && readAnswer(ANSWER_PHASE[phase], data);
-    if (!answer) throw new TuttiError("wrong_state", `${itemId} does not wait for data`);
+    if (!answer)
+      throw new TuttiError(
+        "wrong_state",
+        `Inbox item "${itemId}" does not ask for data. Answer it with text, an option or an approval.`,
+      );
     return live.writer.submit({ type: "supply", itemId, answer });
   }
 
-  /** Data of the phase that the main session owes now, or could not give; checked like its own answer. */
+  /** Answers the phase that the main session owes or could not answer; validated like its own answer. */
   respond(id: string, phase: Phase, data: unknown): Promise<Run> {
     const { writer } = this.#runs.live(id);
     return writer.submit({ type: "respond", answer: readAnswer(ANSWER_PHASE[phase], data) });
   }
 
-  /** Tool calls that somebody counted beside the sessions are added to the run's. */
+  /** Adds tool calls that the caller counted itself. */
   countTools(id: string, toolStats: ToolStats): Promise<Run> {
     const event = { type: "orchestrator:toolsCounted" as const, data: { id, toolStats } };
     return this.#runs.live(id).writer.submit({ type: "told", event });
   }
 
-  /** Packs the sessions of a run's workers; one that is still alive stays, with an error. */
+  /** Archives the sessions of a run's workers. A living session stays and is returned in `errors`. */
   archiveWorkers(id: string): Promise<Pick<CleanupResult, "archived" | "errors">> {
     return archive(this.#runs.live(id).writer, this.#options.sessions);
   }
 
-  /** Resolves when everything that was asked for until now is on disk. */
+  /** Resolves when every command submitted so far is on disk. */
   flush(): Promise<void> {
     return this.#runs.flush();
   }
 
   #waitingFor(itemId: string): Live {
     const found = this.summaries().find(({ inbox }) => inbox.some((item) => item.id === itemId));
-    if (!found) throw new TuttiError("item_not_found", `nothing waits under ${itemId}`);
+    if (!found)
+      throw new TuttiError(
+        "item_not_found",
+        `Inbox item "${itemId}" does not exist. List open items with "tutti inbox".`,
+      );
     return this.#runs.live(found.id);
   }
 
@@ -294,12 +311,12 @@ export class Engine {
     return this.#runs.get(id);
   }
 
-  /** What lists show of every run, oldest first. */
+  /** Summaries of all runs, oldest first. */
   summaries(): RunSummary[] {
     return this.#runs.summaries();
   }
 
-  /** The whole state of every run, oldest first. Where there may be thousands, `summaries` costs less. */
+  /** Full states of all runs, oldest first. `summaries` is cheaper when there are thousands. */
   list(): Run[] {
     return this.#runs.list();
   }
@@ -313,27 +330,25 @@ export class Engine {
     return outcome(run, files, this.#options.world.now());
   }
 
-  /** Rejects when the engine cannot go on, or has been closed. */
+  /** Rejects when the store fails or the engine is closed. */
   get halted(): Promise<never> {
     return this.#runs.halted;
   }
 
-  /** Events as they are stored; with `run` only that run's. */
+  /** Stored events; with `run` only those of that run. */
   events(options: ReadOptions): StoredEvent[] {
     return this.#options.store.read(options);
   }
 
-  /** What happened on the server and belongs to no run; resolves when it is on disk. */
+  /** Appends events that belong to no run; resolves when they are on disk. */
   tell(...events: RunEvent[]): Promise<StoredEvent[]> {
     return this.#runs.tell(...events);
   }
 
-  /** Sessions that others have started: who looks after them. */
   get subSessions(): SubSessionMonitor {
     return this.#runs.subSessions;
   }
 
-  /** The same, as the server's own log has them. */
   get subSessionLog(): SubSessionLog {
     return this.#runs.subSessionLog;
   }
@@ -342,33 +357,33 @@ export class Engine {
     return this.#options.store.lastSeq();
   }
 
-  /** What was said and done in one session of a run, its newest attempt or an older one. */
+  /** The transcript of one session of a run, of its newest attempt or an older one. */
   transcript(id: string, sessionId: string, page?: TranscriptPage): TranscriptEntry[] {
     this.#runs.state(id);
     return this.#options.sessions.transcript(id, sessionId, page);
   }
 
-  /** Whether nothing can go on in the run until a person answers. */
+  /** Whether the run cannot continue until the user answers. */
   waitsForPerson(run: Run): boolean {
     return waitsForPerson(run, this.#options.world.now());
   }
 
-  /** Every event from now on, in order. Returns the way out. */
+  /** Calls `listener` with every event from now on, in order. Returns a function that unsubscribes it. */
   subscribe(listener: Listener): () => void {
     return this.#runs.subscribe(listener);
   }
 
-  /** Resolves when the run is in a state that `reached` accepts; rejects if the engine halts before. */
+  /** Resolves when `reached` accepts the run's state; rejects if the engine halts first. */
   until(id: string, reached: (run: Run) => boolean): Promise<Run> {
     return this.#runs.until(id, reached);
   }
 
-  /** Resolves when no process, workspace or merge of the run is being dealt with. */
+  /** Resolves when no session, workspace, merge or hook of the run is being worked on. */
   settled(id: string): Promise<void> {
     return this.#runs.settled(id);
   }
 
-  /** Ends the engine. Runs that are not over can be taken up again by the next one. */
+  /** Stops the engine. The next engine can continue runs that are not over. */
   close(options: { leaveRunning?: boolean } = {}): Promise<void> {
     return this.#runs.close(options);
   }

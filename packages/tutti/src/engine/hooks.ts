@@ -1,6 +1,9 @@
-// Hooks: what the template wants run at moments of a run. A hook is recorded before it runs, so it runs at most once for
-// each cause whatever happens to the engine; its end is recorded too. What it does or fails to do changes nothing in the
-// run, unless the template wants it paused.
+// Runs the hooks of a template.
+//
+// Invariants
+// 1. `hookStarted` is stored before a hook runs, so a hook runs at most once per cause, also across a restart.
+// 2. The end of a hook is stored too.
+// 3. A hook changes nothing in the run, except that a failed one pauses it with `onFailure: "pause"`.
 import type { RunWriter } from "./run-writer.ts";
 import { hookKey } from "../run/apply.ts";
 import type { HookReport } from "../run/command.ts";
@@ -12,7 +15,7 @@ import type { Phase } from "../schema/status.ts";
 import type { Template } from "../schema/template.ts";
 import type { World } from "../world.ts";
 
-/** Something registered in code under a name that templates can use. */
+/** A function that templates can name as a hook. */
 export type HookFunction = (event: StoredEvent, run: Run) => void | Promise<void>;
 export type CommandRunner = (
   command: string,
@@ -27,16 +30,16 @@ export interface HooksOptions {
 
 const COMMAND = "command:";
 
-/** Sentences about hooks of a template that could never run. */
+/** One sentence for each hook of the template that can never run. */
 export function unknownHooks(template: Template, functions: HooksOptions["functions"]): string[] {
   return HOOK_NAMES.flatMap((name) => {
     const hook = template.hooks[name];
     if (!hook || hook.run.startsWith(COMMAND) || Object.hasOwn(functions, hook.run)) return [];
-    return [`${name} names ${JSON.stringify(hook.run)}, which is not registered`];
+    return [`hook ${name} names the function ${JSON.stringify(hook.run)}, which is not registered`];
   });
 }
 
-/** The hook that an event calls for; `phase` is the one in which it happened. */
+/** The hook that `event` triggers; `phase` is the phase in which it happened. */
 function hookOf(event: RunEvent, phase: Phase | null): HookName | null {
   switch (event.type) {
     case "orchestrator:analysisComplete":
@@ -62,7 +65,6 @@ function hookOf(event: RunEvent, phase: Phase | null): HookName | null {
   }
 }
 
-/** The phase after an event that happened in `phase`. */
 function phaseAfter(event: RunEvent, phase: Phase | null): Phase | null {
   switch (event.type) {
     case "orchestrator:phaseChanged":
@@ -81,52 +83,54 @@ interface Call {
 }
 
 /**
- * What the events call for, one after the other, from the phase that the run was in before them. What a run was given of
- * another one's past calls for nothing: it happened there, and whoever lived there has heard of it.
+ * The hooks that the events trigger, in order. Events copied by a fork or an import trigger nothing: their hooks ran in
+ * the original run.
  */
-export function callsIn(events: readonly StoredEvent[], before: Phase | null): Call[] {
-  const own = events.findLastIndex(({ type }) => type === "orchestrator:forked" || type === "orchestrator:imported");
-  let phase = before;
+export function callsIn(events: readonly StoredEvent[], phaseBefore: Phase | null): Call[] {
+  const lastCopied = events.findLastIndex(
+    ({ type }) => type === "orchestrator:forked" || type === "orchestrator:imported",
+  );
+  let phase = phaseBefore;
   return events.flatMap((event, i) => {
     const name = hookOf(event, phase);
     phase = phaseAfter(event, phase);
-    return name !== null && i > own ? [{ name, event }] : [];
+    return name !== null && i > lastCopied ? [{ name, event }] : [];
   });
 }
 
 export class Hooks {
   readonly #options: HooksOptions;
   readonly #running = new Set<Promise<void>>();
-  /** Hooks whose start is on its way into the log. */
+  /** Hooks whose `hookStarted` command is being stored. */
   readonly #beginning = new Set<string>();
 
   constructor(options: HooksOptions) {
     this.#options = options;
   }
 
-  /** Events that have just become durable, with the phase before them and the state after them. */
-  heard(events: readonly StoredEvent[], before: Phase | null, run: Run, writer: RunWriter): void {
-    for (const { name, event } of callsIn(events, before)) {
+  /** Runs the hooks for events that have become durable; `run` is the state after them. */
+  heard(events: readonly StoredEvent[], phaseBefore: Phase | null, run: Run, writer: RunWriter): void {
+    for (const { name, event } of callsIn(events, phaseBefore)) {
       if (!run.template.hooks[name]) continue;
       const work: Promise<void> = this.#run(name, event, run, writer)
-        // A store that failed meanwhile has been heard of elsewhere.
+        // A failed store halts the engine, which reports it.
         .catch(() => {})
         .finally(() => this.#running.delete(work));
       this.#running.add(work);
     }
   }
 
-  /** After a restart: what was running is over, and what was never begun is begun. */
+  /** After a restart: records interrupted hooks as failed and runs those that never started. */
   async takeUp(run: Run, events: readonly StoredEvent[], writer: RunWriter): Promise<void> {
     if (HOOK_NAMES.every((name) => run.template.hooks[name] === null)) return;
     for (const [key, state] of Object.entries(run.hooks)) {
       if (state !== "running") continue;
       const [name, cause] = key.split(" ") as [HookName, string];
       const hook = { name, cause: Number(cause), run: run.template.hooks[name]?.run ?? "" };
-      const detail = "the engine ended while it ran; it is not run again";
+      const detail = "The engine stopped while the hook ran. The hook is not run again.";
       await writer.submit({ type: "hookEnded", hook, ok: false, detail, durationMs: 0, pause: false });
     }
-    // Also of a run that is over: the engine may have died between its end and the hook that is to hear of it.
+    // Also for a run that is over: the engine may have stopped between its end and the hook.
     this.heard(events, null, run, writer);
   }
 
@@ -141,41 +145,41 @@ export class Hooks {
     await writer.submit({ type: "hookEnded", hook, ok, detail, durationMs, pause: settings.onFailure === "pause" });
   }
 
-  /** Whether the hook is to run; it is not if it was started before, here or by an engine that is gone. */
+  /** Stores the start of the hook. Returns false if this engine or an earlier one has started it. */
   async #begin(hook: HookReport, writer: RunWriter): Promise<boolean> {
     const key = hookKey(hook.name, hook.cause);
-    const here = `${writer.id} ${key}`;
-    if (this.#beginning.has(here) || entryOf(writer.run.hooks, key) !== undefined) return false;
-    this.#beginning.add(here);
+    const runKey = `${writer.id} ${key}`;
+    if (this.#beginning.has(runKey) || entryOf(writer.run.hooks, key) !== undefined) return false;
+    this.#beginning.add(runKey);
     try {
       await writer.submit({ type: "hookStarted", hook });
       return true;
     } finally {
-      this.#beginning.delete(here);
+      this.#beginning.delete(runKey);
     }
   }
 
   async #carryOut(
-    what: string,
+    program: string,
     timeoutMs: number,
     event: StoredEvent,
     run: Run,
   ): Promise<{ ok: boolean; detail: string }> {
     const { functions, runCommand, world } = this.#options;
     try {
-      if (what.startsWith(COMMAND)) {
+      if (program.startsWith(COMMAND)) {
         const stdin = `${JSON.stringify({ ...event, timestamp: new Date(event.timestamp).toISOString() })}\n`;
-        const command = what.slice(COMMAND.length).trim();
+        const command = program.slice(COMMAND.length).trim();
         return await runCommand(command, { cwd: run.cwd, stdin, timeoutMs, runId: run.id });
       }
-      const end = new AbortController();
-      const late = world.sleep(timeoutMs, end.signal).then(() => {
-        if (!end.signal.aborted) throw new Error(`it took longer than ${timeoutMs} ms`);
+      const timer = new AbortController();
+      const late = world.sleep(timeoutMs, timer.signal).then(() => {
+        if (!timer.signal.aborted) throw new Error(`The hook took longer than ${timeoutMs} ms.`);
       });
       try {
-        await Promise.race([functions[what]!(event, run), late]);
+        await Promise.race([functions[program]!(event, run), late]);
       } finally {
-        end.abort();
+        timer.abort();
       }
       return { ok: true, detail: "" };
     } catch (error) {

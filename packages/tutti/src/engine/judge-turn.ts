@@ -1,5 +1,5 @@
-// The end of a turn, judged as far as facts go: which block counts, and what the workspace really holds. What follows
-// from it is for the rules to say.
+// Judges a finished turn by its facts: the block that counts, and the changes in the workspace. `decide` draws the
+// consequences.
 import { PROMPT_OF, renderPrompt } from "./prompt.ts";
 import type { TurnRecord } from "./turn-record.ts";
 import { detectFallback } from "../protocol/fallback.ts";
@@ -22,11 +22,11 @@ export interface TurnToJudge {
   ending: Ending;
   workspaces: Workspaces;
   cwd: string;
-  /** What the session was told, if this engine told it; it is rendered again otherwise. */
+  /** The delivered prompt, or null if an earlier engine delivered it; then it is rendered again. */
   prompt: string | null;
-  /** A fresh name for an inbox item. */
+  /** A new id, in case the turn leads to an inbox item. */
   itemId: string;
-  /** For a plan: what such tasks took before. */
+  /** Durations and costs of earlier tasks; null unless the turn makes a plan. */
   history: History | null;
 }
 
@@ -35,37 +35,39 @@ interface Judged {
   problems: string[];
 }
 
-/** Where the template agrees on a last line that stands for a completion block, that line is as good as the block. */
+/** Accepts a last line that is one of the template's `completionMarkers` in place of a completion block. */
 function byMarker({ run, worker, record, ending }: TurnToJudge, judged: Judged): Judged {
   if (judged.answer !== null || !worker || ending.kind !== "ended") return judged;
   const lines = record.said.trimEnd().split("\n");
   const last = lines.pop()!.trim();
   const at = run.template.phases.workerExecution.completionMarkers.indexOf(last);
   if (at === -1) return judged;
-  const words = lines.join("\n").trim().slice(-SUMMARY);
+  const summary = lines.join("\n").trim().slice(-SUMMARY_CHARACTERS);
   const status = at === 0 ? ("success" as const) : ("failed" as const);
-  const data = { task_id: worker.taskId, status, ...(status === "failed" ? { error: words } : { summary: words }) };
+  const data = { task_id: worker.taskId, status, ...(status === "failed" ? { error: summary } : { summary }) };
   return { answer: { phase: "completion", data }, problems: [] };
 }
 
-/** A main session that gives the work to agents of its own instead of answering goes past everybody who watches. */
+/**
+ * Rejects a main session that starts sub-agents instead of answering: their work would bypass the plan and its limits.
+ */
 function bypass({ worker, record }: TurnToJudge, judged: Judged): Judged {
   if (worker !== null || judged.answer !== null || record.subagents === 0) return judged;
-  const problem = `You started ${record.subagents} of your own agents instead of answering: plan the work as tasks, which are given to workers.`;
+  const problem = `You started ${record.subagents} of your own agents instead of answering. Plan the work as tasks; Tutti assigns them to workers.`;
   return { answer: null, problems: [problem, ...judged.problems] };
 }
 
-const SUMMARY = 400;
+const SUMMARY_CHARACTERS = 400;
 
-/** The question that a text ends with, with what stands before it in the same paragraph. */
+/** The last paragraph of `said` if it ends with a question mark. */
 function questionIn(said: string): string | null {
   const text = said.trimEnd();
   if (!text.endsWith("?")) return null;
   return text.slice(text.lastIndexOf("\n\n") + 1).trim();
 }
 
-/** What the template demands of an answer beyond its phase's own schema. */
-function demand(run: Run, phase: Phase, judged: Judged): Judged {
+/** Rejects an answer without the fields that the template's `format` requires. */
+function requireFields(run: Run, phase: Phase, judged: Judged): Judged {
   const { answer } = judged;
   const format = run.template.prompts[PROMPT_OF[phase]]?.format;
   if (answer === null || !format) return judged;
@@ -96,14 +98,14 @@ export async function judgeTurn(
     ...(worker ? { taskId: worker.taskId } : {}),
   });
   const { ignored } = judged;
-  const { answer, problems } = bypass(turn, demand(run, phase, byMarker(turn, judged)));
-  // A turn that broke off counts only if its very last word was a worker's completion.
-  const lastWord = record.lastBlock?.ok === true && record.lastBlock.phase === "completion";
+  const { answer, problems } = bypass(turn, requireFields(run, phase, byMarker(turn, judged)));
+  // A session that exited counts only if its last block was a worker's completion.
+  const endsWithCompletion = record.lastBlock?.ok === true && record.lastBlock.phase === "completion";
   const counts =
     ending.kind === "ended" ||
-    // What was complete when the pause came is not thrown away.
+    // An answer that was complete before the interrupt counts.
     ending.kind === "interrupted" ||
-    (ending.kind === "exited" && answer?.phase === "completion" && lastWord);
+    (ending.kind === "exited" && answer?.phase === "completion" && endsWithCompletion);
   const counted = counts ? answer : null;
   const work = counted && (await takeWork(turn, counted));
   const { toolStats, usage, said } = record;
@@ -127,7 +129,7 @@ export async function judgeTurn(
   };
 }
 
-const VERBS: Partial<Record<Answer["phase"], string>> = {
+const RESULT_TITLES: Partial<Record<Answer["phase"], string>> = {
   aggregation: "Merged result",
   verification: "Verified result",
 };
@@ -136,8 +138,8 @@ const isOnlyPhase = ({ template: { phases } }: Run): boolean =>
   !phases.taskPlanning.enabled && !phases.workerExecution.enabled;
 
 /**
- * Commits what the workspace holds. The main session's changes count in aggregation and verification, if it succeeded,
- * and in an analysis that nothing follows: there the main session does all the work.
+ * Commits the workspace. Changes of the main session count in a successful aggregation or verification, and in an
+ * analysis without later phases, where the main session does all the work.
  */
 async function takeWork(
   { run, worker, state, key, workspaces }: TurnToJudge,
@@ -159,13 +161,13 @@ async function takeWork(
     run.cwd,
     key,
     run.head!,
-    `${VERBS[answer.phase] ?? "Result"} of ${run.id}`,
+    `${RESULT_TITLES[answer.phase] ?? "Result"} of ${run.id}`,
   );
   const merge = await workspaces.integrate(run.cwd, run.id, commit, `Result of ${run.id}`);
   if (!merge.ok)
     throw new TuttiError(
       "workspace_failed",
-      `the main session's changes collide with the run's branch in ${merge.files.join(", ")}`,
+      `The changes of the main session conflict with the run's branch in ${merge.files.join(", ")}.`,
     );
   return { commit, files, head: merge.commit };
 }

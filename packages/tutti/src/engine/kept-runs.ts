@@ -1,6 +1,9 @@
-// Every run of the data folder, where it is: alive, with the writer that alone may change it and the reconciler that acts
-// for it, or put away on the shelf. Whoever opens one, puts one away or takes one out does it here, and if the store fails,
-// all of them halt together.
+// Holds every run of the data folder. A live run has a `RunWriter`, which alone may change it, and a `Reconciler`,
+// which acts for it. A finished run is on the `RunShelf`.
+//
+// Invariants
+// 1. Runs are opened, shelved and removed only here.
+// 2. If the store fails, `#fail` halts every writer and the server log together.
 import { ClockWatch } from "./clock-watch.ts";
 import type { EngineOptions, Listener } from "./engine.ts";
 import { guarded } from "./guarded.ts";
@@ -33,9 +36,12 @@ export interface Live {
 export class KeptRuns {
   readonly #options: EngineOptions;
   readonly #runs = new Map<string, Live>();
-  /** Those that count when places are given, so that what one run does costs no more the more there are. */
+  /**
+   * Runs that count in `activeAgents`, `askedMains` or `refusedUntil`, so that the cost of a turn does not grow with
+   * the number of runs.
+   */
   readonly #busy = new Set<Live>();
-  /** And those that may wait for a place, or for a provider's answer. */
+  /** Runs that may wait for a slot or for a provider's answer. */
   readonly #waiting = new Set<Live>();
   readonly #listeners = new Set<Listener>();
   readonly #halt = Promise.withResolvers<never>();
@@ -48,27 +54,28 @@ export class KeptRuns {
   readonly #serverLog: ServerLog;
   readonly #subSessions: SubSessionPart;
 
-  /** `message` says something to a session of a run, for an agent that it has started itself. */
+  /** `message` sends a text to a session of a run. The sub-session monitor returns results with it. */
   constructor(options: EngineOptions, message: (id: string, text: string, taskId: string | null) => Promise<Run>) {
     this.#options = options;
     this.#shelf = new RunShelf(options.store, options.snapshots ?? null);
     this.#slots = new Slots(
       options,
-      (instead) => activeAgents(this.#atWork(instead?.id), options.world.now(), instead),
+      (next) => activeAgents(this.#atWork(next?.id), options.world.now(), next),
       () => options.world.now(),
       (provider) => refusedUntil(this.#busy, provider, options.world.now()),
       () => askedMains(this.#busy),
     );
     const { world, hooks: functions = {} } = options;
-    const none: CommandRunner = () => Promise.resolve({ ok: false, detail: "commands are not run here" });
-    this.#hooks = new Hooks({ functions, runCommand: options.runCommand ?? none, world });
+    const rejectCommand: CommandRunner = () =>
+      Promise.resolve({ ok: false, detail: "This engine does not run hook commands." });
+    this.#hooks = new Hooks({ functions, runCommand: options.runCommand ?? rejectCommand, world });
     this.#clock = new ClockWatch(world, (byMs) => this.#jumped(byMs));
     this.#serverLog = new ServerLog({
       store: options.store,
       world,
       published: (events) => {
         this.#subSessions.log.heard(events);
-        this.#told(events, null);
+        this.#publish(events, null);
       },
       failed: (error) => this.#fail(error),
     });
@@ -81,16 +88,16 @@ export class KeptRuns {
       message,
       isLive: (id) => this.#runs.has(id),
     });
-    // Whoever waits for the halt hears of it; if nobody does, that is no fault of its own.
+    // Without a caller that waits for `halted`, the rejection would be reported as unhandled.
     this.#halt.promise.catch(() => {});
   }
 
-  /** Folds what is stored. A run rests until it is taken up. */
+  /** Folds the stored runs. The engine does not act for a run before `takeUp`. */
   open(): void {
     for (const run of this.#shelf.open()) this.#keep(this.#make(run.id, run));
   }
 
-  /** Goes on with a run where it was: adopts its living sessions, reads what has finished, starts only what is missing. */
+  /** Continues a run where it stopped: adopts living sessions, reads finished ones and starts only the missing ones. */
   async takeUp(id: string): Promise<Run> {
     const { writer, reconciler } = this.live(id);
     this.subSessions.wake();
@@ -102,7 +109,7 @@ export class KeptRuns {
     return writer.run;
   }
 
-  /** Takes up every run that is not done with. All of them count from the first moment, so that none takes another's place. */
+  /** Continues every unreleased run. All of them claim their slots at once, so that none takes the slot of another. */
   async takeUpAll(): Promise<void> {
     this.subSessions.wake();
     const open = this.summaries().filter(({ released }) => !released);
@@ -127,13 +134,13 @@ export class KeptRuns {
     else this.#waiting.delete(live);
   }
 
-  /** With the run of this id, of which a state is about to be stored that may make it busy. */
+  /** Returns the busy runs and the run `id`, whose next state may make it busy. */
   #atWork(id: string | undefined): Iterable<Live> {
-    const own = id === undefined ? undefined : this.#runs.get(id);
-    return own === undefined || this.#busy.has(own) ? this.#busy : [...this.#busy, own];
+    const current = id === undefined ? undefined : this.#runs.get(id);
+    return current === undefined || this.#busy.has(current) ? this.#busy : [...this.#busy, current];
   }
 
-  /** The machine slept, or its clock was set: nobody is to be late because of it. */
+  /** Gives the lost time back after a suspend or a clock change, so that no session times out because of it. */
   #jumped(byMs: number): void {
     for (const { writer, reconciler } of this.#runs.values()) {
       if (reconciler.begun && !isRunOver(writer.run.status)) {
@@ -152,7 +159,7 @@ export class KeptRuns {
       store,
       world,
       failed,
-      published: (events, now, before) => this.#published(events, now, before),
+      published: (events, now, previous) => this.#afterAppend(events, now, previous),
       lookAtClock: () => this.#clock.look(),
       calledFor: (next) => reconciler.callFor(next),
     });
@@ -166,41 +173,41 @@ export class KeptRuns {
       onPlaceLeft: () => this.#lookAtOthers(id),
       history: (each) => historyOf(each, this.summaries()),
       known: new KnownResults(store),
-      onSubagent: (sessionId, told) => this.#subSessions.told(id, sessionId, told),
+      onSubagent: (sessionId, subagent) => this.#subSessions.told(id, sessionId, subagent),
     });
-    // A run that is made while the engine halts must not be the one that goes on.
+    // The engine may halt while this run is created; the new writer must not append either.
     if (this.#halted !== null) writer.halt(this.#halted);
     return { writer, reconciler };
   }
 
-  #told(events: StoredEvent[], run: Run | null): void {
+  #publish(events: StoredEvent[], run: Run | null): void {
     for (const event of events) {
       for (const listener of this.#listeners) guarded(() => listener(event, run));
     }
   }
 
-  #published(events: StoredEvent[], run: Run, before: Run | null): void {
+  #afterAppend(events: StoredEvent[], run: Run, previous: Run | null): void {
     const live = this.#runs.get(run.id);
     if (live) this.#note(live, run);
-    this.#told(events, run);
+    this.#publish(events, run);
     this.#shelf.noted(run, events.length, events.at(-1)!.seq);
     if (events.every(({ type }) => onlyTells(type))) return;
-    if (live) this.#hooks.heard(events, before?.currentPhase ?? null, run, live.writer);
-    // Nobody takes up a run that was over; whoever reopens it wants it to go on.
+    if (live) this.#hooks.heard(events, previous?.currentPhase ?? null, run, live.writer);
+    // `takeUpAll` skips runs that are over, so a reopened run is continued here.
     if (events.some(({ type }) => type === "orchestrator:reopened")) this.takeUp(run.id).catch(() => {});
     live?.reconciler.look();
     if (run.released && live) void live.reconciler.settled().then(() => this.#shelve(live));
-    const answersAgain = before !== null && before.refusals !== run.refusals;
-    const mainIsDone = before !== null && askedMain(before) !== null && askedMain(run) === null;
+    const answersAgain = previous !== null && previous.refusals !== run.refusals;
+    const mainIsDone = previous !== null && askedMain(previous) !== null && askedMain(run) === null;
     if (answersAgain || mainIsDone || events.some(({ type }) => FREES_A_SLOT.has(type))) this.#lookAtOthers(run.id);
   }
 
-  /** A place that one run gives up may be what another waits for. */
+  /** Another run may wait for the slot that run `id` has freed. */
   #lookAtOthers(id: string): void {
     for (const { writer, reconciler } of this.#waiting) if (writer.id !== id) reconciler.look();
   }
 
-  /** Throws what has halted the engine. */
+  /** Throws the error that halted the engine, if any. */
   mustGoOn(): void {
     if (this.#halted !== null) throw this.#halted;
   }
@@ -213,43 +220,42 @@ export class KeptRuns {
     this.#halt.reject(this.#halted);
   }
 
-  /** A run to be steered; one from the shelf comes back for it. */
+  /** Returns the run with its writer, and revives it if it is shelved. */
   live(id: string): Live {
     this.mustGoOn();
     const live = this.#runs.get(id);
     if (live) return live;
     const run = this.#shelf.get(id);
-    if (!run) throw new TuttiError("run_not_found", `there is no run ${id}`);
+    if (!run) throw runNotFound(id);
     const revived = this.#make(id, run);
     this.#shelf.take(id);
     this.#keep(revived);
     return revived;
   }
 
-  /** A run to be looked at. */
   state(id: string): Run {
     this.mustGoOn();
     const run = this.get(id);
-    if (!run) throw new TuttiError("run_not_found", `there is no run ${id}`);
+    if (!run) throw runNotFound(id);
     return run;
   }
 
-  /** Runs that are being tidied up, and must not be put away meanwhile. */
+  /** Ids of runs that `holding` works on; they must not be shelved. */
   readonly #held = new Set<string>();
 
-  /** Puts a run away in which nothing happens any more. Whoever still holds its writer can write nothing more with it. */
+  /** Moves a released run to the shelf. Callers that still hold its writer are rejected from then on. */
   async #shelve(live: Live): Promise<void> {
     const { writer } = live;
     await this.#hooks.settled();
     while (!writer.isIdle) await writer.idle();
     const inUse = this.#held.has(writer.id) || this.#runs.get(writer.id) !== live || !writer.run.released;
     if (inUse || !this.#shelf.takesRuns) return;
-    writer.halt(new TuttiError("engine_stopped", `run ${writer.id} has been put away`));
+    writer.halt(new TuttiError("engine_stopped", `Run "${writer.id}" is no longer active. Repeat the command.`));
     this.#drop(live);
     this.#shelf.put(writer.run);
   }
 
-  /** A run that begins with this command. */
+  /** Creates a run with `first` as its first command. */
   async begin(id: string, first: Command): Promise<Run> {
     const live = this.#make(id, null);
     const run = await live.writer.submit(first);
@@ -259,7 +265,7 @@ export class KeptRuns {
     return run;
   }
 
-  /** While `work` is done with it, a run is not put away. */
+  /** Keeps the run off the shelf while `work` runs. */
   async holding<T>(id: string, work: (live: Live) => Promise<T>): Promise<T> {
     const live = this.live(id);
     this.#held.add(id);
@@ -271,7 +277,7 @@ export class KeptRuns {
     }
   }
 
-  /** A run that has a past. */
+  /** Adds an imported or forked run, whose `events` are its log so far. */
   async take(id: string, events: NewEvent[]): Promise<Run> {
     this.mustGoOn();
     const stored = await this.#options.store.append(id, 0, events).catch((error: unknown) => {
@@ -280,22 +286,26 @@ export class KeptRuns {
     });
     const run = fold(null, stored)!;
     this.#keep(this.#make(id, run));
-    this.#published(stored, run, null);
+    this.#afterAppend(stored, run, null);
     return run;
   }
 
-  /** The events stay in their places in the sequence, without content. */
+  /** Empties the run's events; they keep their `seq`, so the sequence has no gap. */
   async remove(live: Live): Promise<void> {
     const { writer } = live;
     const { store, sessions, world } = this.#options;
     const { id } = writer;
     await this.#hooks.settled();
     while (!writer.isIdle) await writer.idle();
-    // Whoever had it opened again meanwhile was told so, and keeps it.
-    if (!writer.run.released) throw new TuttiError("wrong_state", `run ${id} goes on; it was not removed`);
-    writer.refuse(new TuttiError("wrong_state", `run ${id} is being removed`));
-    // First, so that a removal that is cut short here can be repeated. A run of this id that is imported later must not
-    // find sessions that were another's.
+    // A run that was reopened in the meantime stays: the caller that reopened it has been answered.
+    if (!writer.run.released)
+      throw new TuttiError(
+        "wrong_state",
+        `Run "${id}" was reopened and cannot be removed. Remove it after it has ended.`,
+      );
+    writer.refuse(new TuttiError("wrong_state", `Run "${id}" is being removed. Send no more commands to it.`));
+    // Sessions go first, so that a removal that fails here can be repeated. A run imported later under this id must not
+    // find sessions of this one.
     await sessions.forget(id).catch((error: unknown) => {
       writer.refuse(null);
       throw error;
@@ -304,8 +314,8 @@ export class KeptRuns {
       this.#fail(error);
       throw error;
     });
-    // Whoever still holds its writer is refused: an event after the removal would belong to no run.
-    writer.halt(new TuttiError("run_not_found", `run ${id} has been removed`));
+    // An event appended after the removal would belong to no run.
+    writer.halt(new TuttiError("run_not_found", `Run "${id}" has been removed. List runs with "tutti list".`));
     this.#drop(live);
     this.#shelf.take(id);
   }
@@ -314,56 +324,54 @@ export class KeptRuns {
     return this.#runs.get(id)?.writer.run ?? this.#shelf.get(id);
   }
 
-  /** What lists show of every run, oldest first. */
+  /** Summaries of all runs, oldest first. */
   summaries(): RunSummary[] {
     const live = Array.from(this.#runs.values(), ({ writer }) => summarise(writer.run));
     return [...this.#shelf.summaries(), ...live].toSorted((a, b) => a.createdAt - b.createdAt);
   }
 
-  /** The whole state of every run, oldest first. Where there may be thousands, `summaries` costs less. */
+  /** Full states of all runs, oldest first. `summaries` is cheaper when there are thousands. */
   list(): Run[] {
     return this.summaries().map(({ id }) => this.get(id)!);
   }
 
-  /** Resolves when everything that was asked for until now is on disk. */
+  /** Resolves when every command submitted so far is on disk. */
   async flush(): Promise<void> {
     await Promise.all([...this.#runs.values()].map(({ writer }) => writer.idle()));
     await this.#serverLog.idle();
     if (this.#halted !== null) throw this.#halted;
   }
 
-  /** Rejects when the engine cannot go on, or has been closed. */
+  /** Rejects when the store fails or the engine is closed. */
   get halted(): Promise<never> {
     return this.#halt.promise;
   }
 
-  /** What happened on the server and belongs to no run; resolves when it is on disk. */
+  /** Appends events that belong to no run; resolves when they are on disk. */
   tell(...events: RunEvent[]): Promise<StoredEvent[]> {
     return this.#serverLog.tell(events);
   }
 
-  /** Sessions that others have started: who looks after them. */
   get subSessions(): SubSessionMonitor {
     return this.#subSessions.monitor;
   }
 
-  /** The same, as the server's own log has them. */
   get subSessionLog(): SubSessionLog {
     return this.#subSessions.log;
   }
 
-  /** Every event from now on, in order. Returns the way out. */
+  /** Calls `listener` with every event from now on, in order. Returns a function that unsubscribes it. */
   subscribe(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Resolves when the run is in a state that `reached` accepts; rejects if the engine halts before. */
+  /** Resolves when `reached` accepts the run's state; rejects if the engine halts first. */
   async until(id: string, reached: (run: Run) => boolean): Promise<Run> {
     const now = this.state(id);
     if (reached(now)) return now;
     const { promise, resolve, reject } = Promise.withResolvers<Run>();
-    const leave = this.subscribe((_, run) => {
+    const unsubscribe = this.subscribe((_, run) => {
       try {
         if (run?.id === id && reached(run)) resolve(run);
       } catch (error) {
@@ -373,31 +381,34 @@ export class KeptRuns {
     try {
       return await Promise.race([promise, this.#halt.promise]);
     } finally {
-      leave();
+      unsubscribe();
     }
   }
 
-  /** Resolves when no process, workspace or merge of the run is being dealt with. */
+  /** Resolves when the reconciler and the hooks have no work under way. */
   async settled(id: string): Promise<void> {
     this.state(id);
     await this.#runs.get(id)?.reconciler.settled();
     await this.#hooks.settled();
   }
 
-  /** Ends the engine. Runs that are not over can be taken up again by the next one. */
+  /** Stops the engine. The next engine can continue runs that are not over. */
   async close({ leaveRunning = false } = {}): Promise<void> {
     this.#clock.stop();
     this.subSessions.close();
     await Promise.all([...this.#runs.values()].map(({ reconciler }) => reconciler.leave(!leaveRunning)));
-    // What was told is written; nobody waits for it any more who could hear that it was not.
+    // Flush server events first: after `#fail` no caller is left to receive a write error.
     await this.#serverLog.idle();
-    this.#fail(new TuttiError("engine_stopped", "the engine has been stopped"));
+    this.#fail(new TuttiError("engine_stopped", "The engine has been stopped. Open it again to continue."));
     await Promise.all([...this.#runs.values()].map(({ writer }) => writer.idle()));
     await this.#serverLog.idle();
     await this.#options.workspaces.close();
     await this.#options.store.close();
   }
 }
+
+const runNotFound = (id: string): TuttiError =>
+  new TuttiError("run_not_found", `Run "${id}" does not exist. List runs with "tutti list".`);
 
 const FREES_A_SLOT = new Set<StoredEvent["type"]>([
   "worker:completed",

@@ -1,4 +1,4 @@
-// What all runs at work say together: which agents are busy, and which providers refuse.
+// Sums over all runs: active agents, main sessions with a turn, and provider refusals.
 import type { Live } from "./kept-runs.ts";
 import type { ActiveAgents } from "./slots.ts";
 import { activeWorkers } from "../run/lookup.ts";
@@ -10,11 +10,11 @@ import { isRunOver } from "../schema/status.ts";
 
 type Runs = Iterable<Live>;
 
-/** A state that is about to be stored may be given, to count instead of the stored one. */
-export function activeAgents(runs: Runs, now: number, instead?: Run): ReturnType<ActiveAgents> {
+/** `next` is a state about to be stored, which counts next of the stored state of its run. */
+export function activeAgents(runs: Runs, now: number, next?: Run): ReturnType<ActiveAgents> {
   const active: ReturnType<ActiveAgents> = [];
   for (const { writer, reconciler } of runs) {
-    const run = writer.id === instead?.id ? instead : writer.run;
+    const run = writer.id === next?.id ? next : writer.run;
     if (!reconciler.claimed || isRunOver(run.status)) continue;
     for (const { session, startedAt } of activeWorkers(run)) {
       const provider = providerOf(session.agent, run.providers);
@@ -24,7 +24,7 @@ export function activeAgents(runs: Runs, now: number, instead?: Run): ReturnType
   return active;
 }
 
-/** Main sessions that are being asked something, by their providers. */
+/** Providers of main sessions that have a turn. */
 export function askedMains(runs: Runs): string[] {
   return [...runs].flatMap(({ writer: { run }, reconciler }) => {
     const agent = reconciler.claimed ? askedMain(run) : null;
@@ -32,14 +32,14 @@ export function askedMains(runs: Runs): string[] {
   });
 }
 
-/** What any run at work has heard of a provider holds for all. */
+/** Time until which `provider` refuses. A refusal that one run received holds for all runs. */
 export function refusedUntil(runs: Runs, provider: string, now: number): number | null {
   let until: number | null = null;
   for (const { writer, reconciler } of runs) {
     const { status } = writer.run;
     if (!reconciler.claimed || isRunOver(status)) continue;
     const refusal = Object.hasOwn(writer.run.refusals, provider) ? writer.run.refusals[provider]! : null;
-    // One that is paused asks nobody, so nobody hears from it when the provider answers again.
+    // A paused run sends no turns, so its refusal is never cleared by an answer.
     const isStale = status === "paused" && (refusal?.until ?? 0) <= now;
     if (refusal && !isStale && (until === null || refusal.until > until)) until = refusal.until;
   }
@@ -47,8 +47,8 @@ export function refusedUntil(runs: Runs, provider: string, now: number): number 
 }
 
 /**
- * Whether the run may wait for what another gives up: a place for a worker or a main session, or a provider's answer. Most
- * runs do not, and what one does must not cost more the more there are.
+ * Whether the run may wait for a slot, a main session or a provider's answer that another run frees. Most runs do not,
+ * so the cost of a freed slot does not grow with the number of runs.
  */
 export function mayWaitForOthers(run: Run): boolean {
   const { status, owed, main, refusals } = run;
@@ -58,7 +58,7 @@ export function mayWaitForOthers(run: Run): boolean {
   return wantsMain || (mayStart && openWork(run).ready.some(() => true)) || Object.keys(refusals).length > 0;
 }
 
-/** Whether the run counts in any of the sums above: somebody of it is at work, is asked, or was refused. */
+/** Whether the run counts in any of the sums above. */
 export function counts(run: Run): boolean {
   if (isRunOver(run.status)) return false;
   return openWork(run).active.length > 0 || Object.keys(run.refusals).length > 0 || askedMain(run) !== null;

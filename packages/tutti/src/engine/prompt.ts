@@ -1,4 +1,4 @@
-// What a session is told: the template's words for the phase, filled with what the run knows.
+// Renders the prompt of a turn from the template and the state of the run.
 import { basename } from "node:path";
 import { PHASE_SCHEMAS } from "../protocol/phase-schemas.ts";
 import { substituteVariables } from "../template/render.ts";
@@ -10,11 +10,11 @@ import type { Owed, Worker } from "../schema/worker.ts";
 
 export interface RenderedPrompt {
   text: string;
-  /** Found when somebody asks for them: some grow with the plan, and most agents need none. */
+  /** Rendered on access: some grow with the plan, and most agents need none. */
   readonly variables: Record<string, string>;
 }
 
-/** What goes before the template's words: why this is asked again, and what has happened since. */
+/** The part of `Owed` that is rendered before the template's text. */
 export type Asking = Pick<Owed, "problems" | "note" | "interrupted">;
 
 export const PROMPT_OF: Record<Phase, "analysis" | "taskPlanning" | "worker" | "aggregation" | "verification"> = {
@@ -25,7 +25,7 @@ export const PROMPT_OF: Record<Phase, "analysis" | "taskPlanning" | "worker" | "
   verification: "verification",
 };
 
-/** The text of a turn: system text, blank line, user text; an asking after an unusable answer says first what was wrong. */
+/** Joins problems with the last answer, messages of the user, system text, user text and settings with blank lines. */
 export function renderPrompt(
   run: Run,
   phase: Phase,
@@ -37,8 +37,8 @@ export function renderPrompt(
   const known = promptVariables(run.template.variables, run.customVariables, builtIn);
   const prompt: Prompt = run.template.prompts[PROMPT_OF[phase]]!;
   const parts = [prompt.system, prompt.user ?? ""].map((part) => substituteVariables(part, known).trim());
-  const first = [...(asking ? before(asking, phase, prompt) : []), ...messagesTo(run, worker?.taskId ?? null)];
-  const text = [...first, ...parts, wishes(run, phase)].filter((part) => part !== "").join("\n\n");
+  const first = [...(asking ? preamble(asking, phase, prompt) : []), ...messagesTo(run, worker?.taskId ?? null)];
+  const text = [...first, ...parts, instructions(run, phase)].filter((part) => part !== "").join("\n\n");
   return {
     text,
     get variables() {
@@ -47,13 +47,12 @@ export function renderPrompt(
   };
 }
 
-/** A variable as it stands in a prompt. */
 const textOf = (variables: Record<string, unknown>, name: string): string =>
   substituteVariables(`{${name}}`, variables);
 
-const PAUSED = "You were paused in the middle of this. What you had done is still in the folder; go on with it.";
+const PAUSED = "You were paused in the middle of this turn. Your changes are still in the folder. Continue from there.";
 
-function before(asking: Asking, phase: Phase, prompt: Prompt): string[] {
+function preamble(asking: Asking, phase: Phase, prompt: Prompt): string[] {
   return [
     ...(asking.problems.length > 0 ? [complaint(asking.problems, phase, prompt)] : []),
     ...(asking.interrupted ? [PAUSED] : []),
@@ -61,17 +60,19 @@ function before(asking: Asking, phase: Phase, prompt: Prompt): string[] {
   ];
 }
 
-/** All of them in every turn: a session that takes over has heard none. */
+/** Every turn contains all messages, because a replacement session has seen none of them. */
 function messagesTo(run: Run, taskId: string | null): string[] {
-  const said = run.messages.filter((message) => message.taskId === taskId);
-  return said.length === 0 ? [] : [`The person says:\n${said.map(({ text }) => `- ${text}`).join("\n")}`];
+  const messages = run.messages.filter((message) => message.taskId === taskId);
+  return messages.length === 0
+    ? []
+    : [`Messages from the user:\n${messages.map(({ text }) => `- ${text}`).join("\n")}`];
 }
 
-/** Asked more often, an agent would report instead of work. */
+/** At shorter intervals an agent reports instead of working. */
 const LEAST_PROGRESS_SECONDS = 10;
 
-/** What the template's settings say to the agent: tools, how conflicts are settled, how often to report. */
-function wishes(run: Run, phase: Phase): string {
+/** Instructions from the template's settings: tools, progress interval, conflict resolution. */
+function instructions(run: Run, phase: Phase): string {
   const { phases } = run.template;
   const { tools } = phases[phase];
   const lines: string[] = [];
@@ -80,29 +81,27 @@ function wishes(run: Run, phase: Phase): string {
   if (phase === "workerExecution") {
     const { progressReporting, progressInterval } = phases.workerExecution;
     const seconds = Math.max(LEAST_PROGRESS_SECONDS, Math.round(progressInterval / 1000));
-    lines.push(
-      progressReporting ? `Report progress about every ${seconds} seconds.` : "Report no progress in between.",
-    );
+    lines.push(progressReporting ? `Report progress about every ${seconds} seconds.` : "Do not report progress.");
   }
   if (phase === "aggregation") lines.push(STRATEGIES[phases.aggregation.conflictResolution]);
   return lines.join(" ");
 }
 
 const STRATEGIES = {
-  ask: "Settle no conflict by yourself: list each with its options, and answer needs_input.",
-  "first-wins": "Where two results cannot both stand, the one of the earlier task wins.",
-  "last-wins": "Where two results cannot both stand, the one of the later task wins.",
-  smart: "Where two results cannot both stand, decide by what serves the request best.",
+  ask: 'Do not resolve conflicts yourself. List each conflict with its options and set the status to "needs_input".',
+  "first-wins": "If two results conflict, keep the result of the earlier task.",
+  "last-wins": "If two results conflict, keep the result of the later task.",
+  smart: "If two results conflict, resolve the conflict in the way that serves the request best.",
 } as const;
 
-/** Stricter than the first asking: what was wrong, and exactly what the block must hold. */
+/** Lists the problems and the exact fields of the block, which is stricter than the first prompt. */
 function complaint(problems: readonly string[], phase: Phase, { format }: Prompt): string {
   const list = problems.map((problem) => `- ${problem}`).join("\n");
   const known = PHASE_SCHEMAS[ANSWER_PHASE[phase]];
   const required = [...new Set([...known.required, ...(format?.requiredFields ?? [])])];
   const optional = [...new Set([...known.optional, ...(format?.optionalFields ?? [])])];
-  const members = `its phase is "${ANSWER_PHASE[phase]}", its data must hold ${required.join(", ")} and may hold ${optional.join(", ")}`;
-  return `Your last answer could not be used:\n${list}\n\nPlease answer again, with exactly one block: ${members}.`;
+  const members = `Its phase must be "${ANSWER_PHASE[phase]}". Its data must contain ${required.join(", ")} and may contain ${optional.join(", ")}.`;
+  return `Your last answer could not be used:\n${list}\n\nAnswer again with exactly one block. ${members}`;
 }
 
 function builtInVariables(run: Run, cwd: string): Record<string, unknown> {
@@ -140,7 +139,7 @@ function workerVariables({ task, attempt }: Worker): Record<string, string> {
   };
 }
 
-/** What the workers brought, in the order of the plan, failures included. */
+/** Results of the workers in the order of the plan, failures included. */
 function collectOutputs(run: Run): object[] {
   return run.tasks.flatMap((task): object[] => {
     const worker = run.workers[task.id];

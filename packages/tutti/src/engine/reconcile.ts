@@ -1,5 +1,8 @@
-// Compares what should exist with what is there, for one run, and acts on the difference. It looks at the state only, so
-// it can be called at any moment and any number of times, and a restart is just the first call.
+// Compares the `schedule` of one run with the sessions, merges and workspaces that exist, and acts on the difference.
+//
+// Invariants
+// 1. Only the stored state decides, so `look` may be called at any moment and any number of times.
+// 2. A restart is just the first call.
 import { Attendant, type AttendantOptions } from "./attendant.ts";
 import { mergeWork } from "./merge-work.ts";
 import type { CalledFor, RunWriter } from "./run-writer.ts";
@@ -19,8 +22,8 @@ import type { SessionHost } from "../session/session.ts";
 import type { Workspaces } from "../workspace/workspace.ts";
 import type { World } from "../world.ts";
 
-/** Without a reason, `abort` makes an exception with a stack trace, which costs more than the timer it ends. */
-const NO_REASON = "the alarm was set anew";
+/** Without a reason, `abort` creates an exception with a stack trace, which costs more than the timer it cancels. */
+const NO_REASON = "the alarm was reset";
 
 export interface ReconcilerOptions {
   writer: RunWriter;
@@ -28,36 +31,36 @@ export interface ReconcilerOptions {
   workspaces: Workspaces;
   world: World;
   slots: Slots;
-  /** To be called before a deadline is acted on. */
+  /** Called before the reconciler acts on a deadline. */
   lookAtClock(): void;
-  /** A place for a worker that was held is free again without having been used. */
+  /** Called when a reserved slot is freed unused. */
   onPlaceLeft(): void;
   history: AttendantOptions["history"];
   known: AttendantOptions["known"];
-  /** A session tells of an agent that it has started itself. */
-  onSubagent(sessionId: string, told: Subagent): void;
+  /** Called when the agent of a session starts or ends a sub-agent of its own. */
+  onSubagent(sessionId: string, subagent: Subagent): void;
 }
 
 export class Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #attendants = new Map<string, Attendant>();
-  /** Those that are being ended; what their open turns have used counts until the log says it. */
+  /** Attendants that are ending. The usage of their open turns counts until the log contains it. */
   readonly #leaving = new Set<Attendant>();
-  /** Ends, merges and the release that are under way. */
+  /** Session ends, merges and the release that are under way. */
   readonly #work = new Set<Promise<unknown>>();
   #merging = false;
   #releasing = false;
-  /** The release has failed. */
-  #untidy = false;
+  /** Whether the last release failed. */
+  #releaseFailed = false;
   #branchOpen = false;
-  /** When the rules were last asked what is due by now. */
+  /** Time of the last `tick` command. */
   #tickedAt = Number.NEGATIVE_INFINITY;
   #claimed = false;
   #begun = false;
-  #left = false;
-  #again = false;
+  #hasLeft = false;
+  #lookAgain = false;
   #looking = false;
-  #looked: Promise<void> = Promise.resolve();
+  #lookDone: Promise<void> = Promise.resolve();
   #alarm = new AbortController();
 
   constructor(options: ReconcilerOptions) {
@@ -68,7 +71,7 @@ export class Reconciler {
     return this.#options.writer;
   }
 
-  /** Takes the run up: ends sessions that no longer count, then looks. Until then the run only rests in the log. */
+  /** Starts working on the run: ends sessions that no longer count, then looks. */
   async begin(): Promise<void> {
     if (this.#begun) return;
     this.claim();
@@ -79,39 +82,38 @@ export class Reconciler {
     this.look();
   }
 
-  /** The run is about to be taken up: from now on its workers take their places. */
+  /** Called before `begin`. From now on the run's workers occupy slots. */
   claim(): void {
     this.#claimed = true;
   }
 
-  /** Whether its workers take places; those of a resting run take none. */
+  /** Whether the run's workers occupy slots. */
   get claimed(): boolean {
     return this.#claimed;
   }
 
-  /** Whether this engine works on the run. */
   get begun(): boolean {
     return this.#begun;
   }
 
-  /** Looks now, or once more after the look that is under way. */
+  /** Compares now, or once more after the comparison that is under way. */
   look(): void {
-    if (!this.#begun || this.#left) return;
-    this.#again = true;
-    if (!this.#looking) this.#looked = this.#loop();
+    if (!this.#begun || this.#hasLeft) return;
+    this.#lookAgain = true;
+    if (!this.#looking) this.#lookDone = this.#loop();
   }
 
   async #loop(): Promise<void> {
     this.#looking = true;
-    while (this.#again && !this.#left) {
-      this.#again = false;
+    while (this.#lookAgain && !this.#hasLeft) {
+      this.#lookAgain = false;
       await this.#compare().catch((error: unknown) => this.#fault("reconcile", error));
     }
-    // In the same step as the last question whether to look again, so that no call is lost in between.
+    // Reset in the same microtask as the last check of `#lookAgain`, so that no call is lost.
     this.#looking = false;
   }
 
-  /** What could not be done for the run as a whole ends it, with the reason. A store that fails halts the engine by itself. */
+  /** Ends the run with the error. A failed store halts the engine by itself, so its error is dropped here. */
   async #fault(operation: string, error: unknown): Promise<void> {
     const { message, code } = asTuttiError(error);
     await this.#writer.submit({ type: "fault", operation, error: message, code }).catch(() => {});
@@ -122,12 +124,12 @@ export class Reconciler {
     if (isRunOver(run.status)) {
       this.#alarm.abort(NO_REASON);
       this.#endOthers(new Set());
-      if (!run.released && !this.#releasing && !this.#untidy) this.#do("release", this.#release());
+      if (!run.released && !this.#releasing && !this.#releaseFailed) this.#do("release", this.#release());
       return;
     }
-    // A run that was reopened begins anew when its old end has been tidied up.
+    // A reopened run waits until the release of its previous end is done.
     if (this.#releasing) return;
-    this.#untidy = false;
+    this.#releaseFailed = false;
     if (run.base !== null && !this.#branchOpen) {
       this.#branchOpen = true;
       await this.#options.workspaces.openBranch(run.cwd, run.id, run.head ?? run.base);
@@ -142,7 +144,7 @@ export class Reconciler {
     if (wanted.merges.length > 0 && !this.#merging) this.#do("merge", this.#merge());
     this.#setAlarm(
       wanted.deadlines.filter(({ sessionId }) => this.#attendants.get(sessionId)?.caughtUp),
-      // What is due by the clock alone waits for what sessions have to tell first.
+      // Clock-based steps wait until every session has caught up.
       [...this.#attendants.values()].every(({ caughtUp }) => caughtUp) ? earliest(wanted.lookAt, opensAt) : null,
     );
     if (wanted.spawnMain && slots.opensAt(mainAgent(run)) === null) await this.#spawnMain();
@@ -150,11 +152,11 @@ export class Reconciler {
   }
 
   /**
-   * Tasks that become ready by what is about to be stored are started with it: between the end of one and the start of
-   * the next there is no moment at which a crash could leave neither.
+   * Starts tasks that become ready in `next` within the same append, so that a crash cannot fall between the end of one
+   * task and the start of the following one.
    */
   callFor(next: Run): CalledFor | null {
-    if (!this.#begun || this.#left || this.#releasing || !this.#branchOpen || isRunOver(next.status)) return null;
+    if (!this.#begun || this.#hasLeft || this.#releasing || !this.#branchOpen || isRunOver(next.status)) return null;
     const { slots, world } = this.#options;
     const agent = workerAgent(next);
     const { spawn } = schedule(next, { freeSlots: slots.free(agent, next) }, world.now());
@@ -169,32 +171,32 @@ export class Reconciler {
     };
   }
 
-  /** Other runs look at the same moment, when the wait for a provider is over; only one of them is to ask. */
+  /** Several runs look when the wait for a provider ends; `holdMain` lets only one of them send a turn. */
   async #spawnMain(): Promise<void> {
-    const before = this.#writer.run;
-    const letGo = this.#options.slots.holdMain(mainAgent(before));
+    const previous = this.#writer.run;
+    const release = this.#options.slots.holdMain(mainAgent(previous));
     try {
       await this.#writer.submit({ type: "spawnMain" });
     } finally {
-      letGo();
+      release();
     }
-    // Others saw that it was about to ask, and nothing will tell them that it is not.
-    if (this.#writer.run !== before && askedMain(this.#writer.run) === null) this.#options.onPlaceLeft();
+    // Other runs saw the slot as held and get no event that it is free.
+    if (this.#writer.run !== previous && askedMain(this.#writer.run) === null) this.#options.onPlaceLeft();
   }
 
   async #spawn(taskIds: readonly string[]): Promise<void> {
     const { slots } = this.#options;
-    // Between this look at the free places and the answer of the log, other runs look too.
+    // Other runs check the free slots before the log shows these workers.
     const agent = workerAgent(this.#writer.run);
-    const places = taskIds.slice(0, slots.free(agent));
-    slots.reserve(agent, places.length);
+    const started = taskIds.slice(0, slots.free(agent));
+    slots.reserve(agent, started.length);
     try {
-      await Promise.all(places.map((taskId) => this.#writer.submit({ type: "spawn", taskId })));
+      await Promise.all(started.map((taskId) => this.#writer.submit({ type: "spawn", taskId })));
     } finally {
-      slots.release(agent, places.length);
+      slots.release(agent, started.length);
     }
-    // Others saw these places taken, and nothing will tell them that they were not.
-    if (places.some((taskId) => !this.#isActive(taskId))) this.#options.onPlaceLeft();
+    // Other runs saw these slots as taken and get no event that they are free.
+    if (started.some((taskId) => !this.#isActive(taskId))) this.#options.onPlaceLeft();
   }
 
   #isActive(taskId: string): boolean {
@@ -223,12 +225,12 @@ export class Reconciler {
       ...options,
       onCaughtUp: () => this.look(),
       onSpent: () => this.#spent(),
-      onSubagent: (told) => this.#options.onSubagent(sessionId, told),
+      onSubagent: (subagent) => this.#options.onSubagent(sessionId, subagent),
     });
     this.#attendants.set(sessionId, attendant);
   }
 
-  /** Open turns cost while they go on; a budget that they use up stops the run at once, not at their end. */
+  /** Counts the usage of open turns, so that an exhausted budget stops the run at once and not at their end. */
   #spent(): void {
     const { run } = this.#writer;
     const open = [...this.#attendants.values(), ...this.#leaving];
@@ -237,20 +239,20 @@ export class Reconciler {
     this.#writer.submit({ type: "spending", usage }).catch(() => {});
   }
 
-  /** A session whose result was accepted may finish in peace; any other that is not wanted is stopped. */
+  /** Closes sessions whose result was accepted, and stops all others that are not `wanted`. */
   #endOthers(wanted: ReadonlySet<string>): void {
     for (const [sessionId, attendant] of this.#attendants) {
       if (wanted.has(sessionId)) continue;
       this.#attendants.delete(sessionId);
       const { run } = this.#writer;
       const worker = attendant.taskId === null ? null : run.workers[attendant.taskId];
-      const inPeace = worker
+      const isAccepted = worker
         ? worker.sessionId === sessionId && worker.status === "completed"
         : run.status === "completed" || run.main?.sessionId !== sessionId || run.main.state === "over";
       this.#leaving.add(attendant);
       this.#do(
         "end of a session",
-        attendant.end(inPeace ? "close" : "stop").finally(() => {
+        attendant.end(isAccepted ? "close" : "stop").finally(() => {
           this.#leaving.delete(attendant);
           this.#spent();
         }),
@@ -259,38 +261,38 @@ export class Reconciler {
   }
 
   /**
-   * One after the other in git; what the log is told of it may be stored while the next one is merged already. A merge
-   * that the log has not heard of is found again after a crash.
+   * Merges one task at a time in git; the report of one may be stored while the next one is merged. After a crash,
+   * `mergeWork` finds a merge that the log does not contain.
    */
   async #merge(): Promise<void> {
     this.#merging = true;
-    const told = new Map<string, Promise<unknown>>();
+    const reports = new Map<string, Promise<unknown>>();
     const merged = new Set<string>();
     try {
       for (;;) {
         const { run } = this.#writer;
         const merges = schedule(run, { freeSlots: 0 }, this.#options.world.now()).merges;
-        const taskId = this.#left ? undefined : merges.find((each) => !told.has(each));
-        if (taskId === undefined && told.size === 0) return;
+        const taskId = this.#hasLeft ? undefined : merges.find((each) => !reports.has(each));
+        if (taskId === undefined && reports.size === 0) return;
         if (taskId === undefined) {
-          await Promise.all(told.values());
-          told.clear();
+          await Promise.all(reports.values());
+          reports.clear();
           merged.clear();
           continue;
         }
         const report = await mergeWork(run, taskId, this.#options.workspaces, merged);
         if (report.type === "merged") merged.add(taskId);
         const stored = this.#writer.submit(report);
-        // Its failure is met above; until then nobody listens.
+        // `Promise.all` above receives the rejection; until then it would count as unhandled.
         stored.catch(() => {});
-        told.set(taskId, stored);
+        reports.set(taskId, stored);
       }
     } finally {
       this.#merging = false;
     }
   }
 
-  /** After the end of a run nothing of it may be left but its branch, its refs and its log. */
+  /** Removes everything of an ended run except its branch, its refs and its log. */
   async #release(): Promise<void> {
     this.#releasing = true;
     const { run } = this.#writer;
@@ -302,14 +304,14 @@ export class Reconciler {
     } finally {
       const reopened = !isRunOver(this.#writer.run.status);
       this.#releasing = false;
-      // What could not be tidied up is tried again at the next end or the next start, not over and over.
-      this.#untidy = !reopened && !this.#writer.run.released;
+      // A failed release is retried at the next end or the next start, not in a loop.
+      this.#releaseFailed = !reopened && !this.#writer.run.released;
       this.#branchOpen = false;
       if (reopened) this.look();
     }
   }
 
-  /** Work beside the loop. Of a run that is over a fault changes nothing any more; it is told, and tried again at the next start. */
+  /** Runs `work` beside the loop. A failed merge ends a running run; every other failure is only recorded. */
   #do(operation: string, work: Promise<unknown>): void {
     const watched: Promise<unknown> = work
       .catch(async (error: unknown) => {
@@ -322,15 +324,15 @@ export class Reconciler {
     this.#work.add(watched);
   }
 
-  /** Resolves when no work beside the loop is under way. */
+  /** Resolves when no comparison and no work beside it is under way. */
   async settled(): Promise<void> {
     do {
-      await this.#looked;
+      await this.#lookDone;
       await Promise.allSettled(this.#work);
     } while (this.#looking || this.#work.size > 0);
   }
 
-  /** Wakes up when the first moment has come, and lets the rules say what that means. */
+  /** Sleeps until the first deadline, then submits the commands that let the rules act on it. */
   #setAlarm(deadlines: readonly Deadline[], lookAt: number | null): void {
     this.#alarm.abort(NO_REASON);
     const { world } = this.#options;
@@ -350,37 +352,37 @@ export class Reconciler {
       for (const { sessionId, silentMs, taskId } of this.#attendants.values()) {
         if (taskId !== null) this.#writer.submit({ type: "idle", sessionId, forMs: silentMs }).catch(() => {});
       }
-      // Not before that is stored: what is due would be found due again, every moment until then.
+      // Look only after the tick is stored; until then the same step would be due again and again.
       void this.#tick().then(() => this.look());
     });
   }
 
-  /** Lets the rules look at the clock: something may be due that nobody reports. */
+  /** Lets the rules act on steps that are due by the clock alone. */
   async #tick(): Promise<void> {
     this.#tickedAt = this.#options.world.now();
     await this.#writer.submit({ type: "tick" }).catch(() => {});
   }
 
-  /** Nobody could be heard for a while: the machine slept, or this process was stopped. */
+  /** Restarts the idle time of all sessions after a suspend. */
   touch(): void {
     for (const attendant of this.#attendants.values()) attendant.touch();
   }
 
-  /** When the worker that has been silent for longest will have been so for too long. */
+  /** When the worker that is idle for longest reaches `idleTimeout`. */
   #idleAt(): number | null {
     const { idleTimeout } = this.#writer.run.template.config;
     const silent = [...this.#attendants.values()].filter(({ taskId }) => taskId !== null);
     if (idleTimeout === undefined || silent.length === 0) return null;
-    const left = Math.min(...silent.map(({ silentMs }) => idleTimeout - silentMs));
-    // One that was not ended when its time had come is paused or waits; it is looked at again later.
-    return this.#options.world.now() + (left > 0 ? left : idleTimeout);
+    const remaining = Math.min(...silent.map(({ silentMs }) => idleTimeout - silentMs));
+    // A worker past its `idleTimeout` is paused or waiting; check it again one period later.
+    return this.#options.world.now() + (remaining > 0 ? remaining : idleTimeout);
   }
 
-  /** Lets go of everything. With `stop`, the sessions are ended; the run can be taken up again in either case. */
+  /** Detaches from all sessions and, with `stop`, ends them. The run can be continued in either case. */
   async leave(stop: boolean): Promise<void> {
-    this.#left = true;
+    this.#hasLeft = true;
     this.#alarm.abort(NO_REASON);
-    await this.#looked;
+    await this.#lookDone;
     const attendants = [...this.#attendants.values()];
     this.#attendants.clear();
     await Promise.all(attendants.map((attendant) => attendant.leave()));

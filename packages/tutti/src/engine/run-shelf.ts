@@ -1,5 +1,5 @@
-// Runs that nothing happens in any more. Only what lists show of them is kept in memory; the whole state is folded when
-// somebody asks, from the last snapshot and the events after it. A run comes back from the shelf when it is opened again.
+// Keeps finished runs: only their summaries stay in memory. `get` folds the full state from the last snapshot and the
+// later events. A reopened run leaves the shelf.
 import { readState, writeState } from "./stored-state.ts";
 import { foldReadable } from "./unreadable-run.ts";
 import { FOLD_VERSION, fold } from "../run/apply.ts";
@@ -12,7 +12,7 @@ import type { Phase, RunStatus } from "../schema/status.ts";
 import type { Snapshots } from "../store/snapshots.ts";
 import type { LogReader } from "../store/store.ts";
 
-/** What lists and the inbox show of a run, and what estimates need of it. */
+/** Data of a run for lists, the inbox and estimates. */
 export interface RunSummary {
   id: string;
   status: RunStatus;
@@ -27,7 +27,7 @@ export interface RunSummary {
   taskCount: number;
   completedTasks: number;
   inbox: InboxItem[];
-  /** What its completed tasks took together, and by title. */
+  /** Totals of the completed tasks, and durations by title. */
   took: { tasks: number; ms: number; usd: number; tokens: number; msByTitle: Record<string, number> };
   createdAt: number;
   updatedAt: number;
@@ -35,12 +35,12 @@ export interface RunSummary {
   completedAt: number | null;
 }
 
-/** Titles that a summary keeps; enough for any plan that a person would look through. */
+/** Maximum number of titles in `msByTitle`. */
 const MAX_TITLES = 200;
-/** A snapshot is taken when so many events have come since the last one, and the log has grown by such a part. */
+/** A snapshot is due after `EVERY_EVENTS` events, and after the log has grown by `EVERY_PART`. */
 const EVERY_EVENTS = 1000;
 const EVERY_PART = 1 / 4;
-/** Whole states of shelved runs that are kept for whoever asks again. */
+/** Size of the LRU cache of full states. */
 const KEPT_STATES = 16;
 
 export function summarise(run: Run): RunSummary {
@@ -51,9 +51,9 @@ export function summarise(run: Run): RunSummary {
   let completedTasks = 0;
   for (const worker of workersOf(run)) {
     if (worker.status === "completed") completedTasks++;
-    // What was taken over from another run took nothing here.
+    // Tasks reused from a fork have no `startedAt` and cost nothing in this run.
     if (worker.status !== "completed" || worker.startedAt === null || worker.completedAt === null) continue;
-    // The clock may have been set back meanwhile; no task takes less than no time.
+    // The clock may have been set back between the two times.
     const ms = Math.max(0, worker.completedAt - worker.startedAt);
     took.tasks++;
     took.ms += ms;
@@ -79,7 +79,7 @@ export class RunShelf {
   readonly #snapshots: Snapshots | null;
   readonly #shelved = new Map<string, RunSummary>();
   readonly #states = new Map<string, Run>();
-  /** For each run that is at work, the events since its last snapshot. */
+  /** Events since the last snapshot, by live run. */
   readonly #since = new Map<string, number>();
 
   constructor(log: LogReader, snapshots: Snapshots | null) {
@@ -87,7 +87,7 @@ export class RunShelf {
     this.#snapshots = snapshots;
   }
 
-  /** Shelves what is over, and returns the runs that are not. */
+  /** Shelves the runs that have a complete snapshot, and returns the others. */
   open(): Run[] {
     const known = new Map(this.#snapshots?.overview().map((each) => [each.run, each]));
     return this.#log.runs().flatMap((id) => {
@@ -103,7 +103,6 @@ export class RunShelf {
     return this.#log.read({ run: id, after, limit: 1 }).length > 0;
   }
 
-  /** The state of a run as the log has it now. */
   fold(id: string): Run | null {
     const snapshot = this.#snapshots?.load(id) ?? null;
     if (snapshot?.fold !== FOLD_VERSION) return foldReadable(id, this.#log.read({ run: id }));
@@ -118,7 +117,7 @@ export class RunShelf {
     return this.#shelved.has(id);
   }
 
-  /** The state of a shelved run, to look at. */
+  /** The full state of a shelved run; null if the run is not on the shelf. */
   get(id: string): Run | null {
     if (!this.#shelved.has(id)) return null;
     const run = this.#states.get(id) ?? this.fold(id)!;
@@ -129,7 +128,7 @@ export class RunShelf {
     return run;
   }
 
-  /** Whether runs can be put here at all: without snapshots every look would fold the whole log. */
+  /** False without snapshots, because every `get` would fold the whole log. */
   get takesRuns(): boolean {
     return this.#snapshots !== null;
   }
@@ -144,7 +143,7 @@ export class RunShelf {
     this.#states.delete(id);
   }
 
-  /** To be told of every event that was stored, so that snapshots are taken in time. */
+  /** Must be called after every append; takes the snapshots that are due. */
   noted(run: Run, count: number, lastSeq: number): void {
     if (!this.#snapshots) return;
     const since = (this.#since.get(run.id) ?? 0) + count;

@@ -1,6 +1,8 @@
-// The one place where a run changes. Commands are taken in order; those that wait together are decided one after the
-// other and stored in one append. Nobody sees a state that is not on disk: the state is replaced, and listeners are told,
-// only after the append has been acknowledged.
+// The only code that changes a run.
+//
+// Invariants
+// 1. Commands are decided in order; commands that wait together share one append.
+// 2. The state is replaced, and `published` called, only after the store has acknowledged the append.
 import { guarded } from "./guarded.ts";
 import type { Command } from "../run/command.ts";
 import { decideStep } from "../run/decide.ts";
@@ -10,10 +12,10 @@ import type { Run } from "../schema/run.ts";
 import type { NewEvent, Store } from "../store/store.ts";
 import type { World } from "../world.ts";
 
-/** Within so many steps of promises an attendant comes from a stored start to the report that its session is ready. */
+/** Microtasks that an attendant needs from a stored start to the report that its session is ready. */
 const STEPS_TO_SETTLE = 32;
 
-interface Waiting {
+interface PendingCommand {
   command: Command;
   resolve(run: Run): void;
   reject(error: unknown): void;
@@ -21,7 +23,7 @@ interface Waiting {
 
 export interface CalledFor {
   commands: Command[];
-  /** To be called when they are stored, or will never be. */
+  /** Called when the commands are stored, or when the append has failed. */
   done(stored: boolean): void;
 }
 
@@ -30,13 +32,13 @@ export interface RunWriterOptions {
   run: Run | null;
   store: Store;
   world: World;
-  /** Called with what has just become durable, before those who asked for it are answered. */
-  published(events: StoredEvent[], run: Run, before: Run | null): void;
-  /** The store has failed; nothing was changed, and nothing more will be written. */
+  /** Called with the events of an append, before its callers are answered. */
+  published(events: StoredEvent[], run: Run, previous: Run | null): void;
+  /** Called when the store has failed. The state is unchanged, and the writer appends nothing more. */
   failed(error: unknown): void;
-  /** What a state that is about to be stored calls for at once; it is decided and stored with it. */
+  /** Returns commands that follow from `run`, a state about to be stored; they share its append. */
   calledFor(run: Run): CalledFor | null;
-  /** To be called before a command is taken: what begins after a jump of the clock must not be counted as before it. */
+  /** Called before a command is queued or decided, so that a clock jump is compensated first. */
   lookAtClock(): void;
 }
 
@@ -44,7 +46,7 @@ export class RunWriter {
   readonly id: string;
   readonly #options: RunWriterOptions;
   #run: Run | null;
-  #waiting: Waiting[] = [];
+  #waiting: PendingCommand[] = [];
   #halted: TuttiError | null = null;
   #refusal: TuttiError | null = null;
   #draining = false;
@@ -56,37 +58,37 @@ export class RunWriter {
     this.#run = options.run;
   }
 
-  /** The run as it is on disk. */
+  /** The state on disk. */
   get run(): Run {
-    if (this.#run === null) throw new Error(`run ${this.id} has no first event yet`);
+    if (this.#run === null) throw new Error(`Run "${this.id}" has no event yet.`);
     return this.#run;
   }
 
-  /** Resolves with the run after the command, once that is durable; rejects with the refusal or the store's failure. */
+  /** Resolves with the run after the command, once it is durable. Rejects with the refusal or the store's error. */
   submit(command: Command): Promise<Run> {
     const refusal = this.#halted ?? this.#refusal;
     if (refusal) return Promise.reject(refusal);
     if (command.type !== "clockJumped") this.#options.lookAtClock();
     const { promise, resolve, reject } = Promise.withResolvers<Run>();
     const waiting = { command, resolve, reject };
-    // Time that nobody could use is given back before anything is judged by the clock.
+    // The lost time must be given back before the clock decides any other command.
     if (command.type === "clockJumped") this.#waiting.unshift(waiting);
     else this.#waiting.push(waiting);
     if (!this.#draining) this.#drained = this.#drain();
     return promise;
   }
 
-  /** From now on nothing is written: a log that missed one event must not get the next. */
+  /** Rejects every command from now on: a log that missed one event must not get the next. */
   halt(error: TuttiError): void {
     this.#halted ??= error;
   }
 
-  /** Until further notice every command is refused; what was taken before is still written. */
+  /** Rejects new commands until `refuse(null)`; queued commands are still written. */
   refuse(refusal: TuttiError | null): void {
     this.#refusal = refusal;
   }
 
-  /** Whether nothing is being written, at this moment: whoever waited with others may not be the first to come. */
+  /** Whether nothing is being written. Check it again after `idle`: another waiter may have submitted first. */
   get isIdle(): boolean {
     return !this.#draining;
   }
@@ -98,26 +100,25 @@ export class RunWriter {
 
   async #drain(): Promise<void> {
     this.#draining = true;
-    // Let everything that arrives in this turn of the loop share one append.
+    // Commands submitted in the same microtask share one append.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
-      // What the last append has set off asks for more within a few steps of promises, and they cost less than an append
-      // each.
+      // Effects of the last append submit more commands within a few microtasks, which cost less than an append each.
       for (let step = 0; step < STEPS_TO_SETTLE; step++) await Promise.resolve();
-      // The clock may have been set since these commands came; what is judged next is judged by the time of now.
+      // The clock may have been set while these commands were queued.
       this.#options.lookAtClock();
       const batch = this.#waiting;
       this.#waiting = [];
       await this.#write(batch);
     }
-    // In the same step as the last look at the queue, so that nothing can arrive unseen in between.
+    // Reset in the same microtask as the last check of the queue, so that no command is missed.
     this.#draining = false;
   }
 
-  async #write(batch: Waiting[]): Promise<void> {
+  async #write(batch: PendingCommand[]): Promise<void> {
     const { store, world } = this.#options;
     const at = world.now();
-    const refusals = new Map<Waiting, unknown>();
+    const refusals = new Map<PendingCommand, unknown>();
     const events: NewEvent[] = [];
     let next = this.#run;
     for (const waiting of batch) {
@@ -129,10 +130,10 @@ export class RunWriter {
         refusals.set(waiting, refusal);
       }
     }
-    const before = this.#run;
+    const previous = this.#run;
     const calledFor = events.every(({ type }) => onlyTells(type)) ? null : this.#options.calledFor(next!);
     for (const command of calledFor?.commands ?? []) {
-      // What is refused now is asked for again when everybody looks.
+      // The reconciler submits a refused command again at its next look.
       guarded(() => {
         const step = decideStep(next, command, at);
         for (const event of step.events) events.push({ ...event, timestamp: at });
@@ -142,18 +143,18 @@ export class RunWriter {
     let stored: StoredEvent[] = [];
     try {
       if (this.#halted) throw this.#halted;
-      if (events.length > 0) stored = await store.append(this.id, before?.runSeq ?? 0, events);
+      if (events.length > 0) stored = await store.append(this.id, previous?.runSeq ?? 0, events);
     } catch (error) {
       calledFor?.done(false);
       for (const waiting of batch) waiting.reject(error);
-      // A writer that was told to stop has not failed.
+      // A halted writer has not failed itself.
       if (error !== this.#halted) this.#options.failed(error);
       return;
     }
     this.#run = next;
     calledFor?.done(true);
-    // Only what the store could not do is a failure. What is on disk has happened, whatever its listeners make of it.
-    if (stored.length > 0) guarded(() => this.#options.published(stored, next!, before));
+    // The events are on disk, so an error of a listener must not count as a failed write.
+    if (stored.length > 0) guarded(() => this.#options.published(stored, next!, previous));
     for (const waiting of batch) {
       if (refusals.has(waiting)) waiting.reject(refusals.get(waiting));
       else waiting.resolve(next!);

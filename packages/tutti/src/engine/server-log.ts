@@ -1,5 +1,5 @@
-// What happens on the server and belongs to no run: templates that change, sub-sessions, schedules. One log of its own in
-// the same sequence; what is told here is durable before anybody hears of it.
+// The log of events that belong to no run: templates, sub-sessions, schedules. It shares the sequence of the runs, and
+// events are published only after they are on disk.
 import type { TuttiError } from "../schema/error.ts";
 import type { RunEvent, StoredEvent } from "../schema/event.ts";
 import type { Store } from "../store/store.ts";
@@ -8,9 +8,9 @@ import type { World } from "../world.ts";
 export interface ServerLogOptions {
   store: Store;
   world: World;
-  /** Called with what has just become durable. */
+  /** Called with the events of an append. */
   published: (events: StoredEvent[]) => void;
-  /** The store has failed; nothing more will be written. */
+  /** Called when the store has failed. */
   failed: (error: unknown) => void;
 }
 
@@ -24,12 +24,11 @@ export class ServerLog {
     this.#options = options;
   }
 
-  /** Everything that was told, from the beginning. */
   read(): StoredEvent[] {
     return this.#options.store.read({ run: null });
   }
 
-  /** Resolves once the events are on disk, in the order of the calls. */
+  /** Appends the events in the order of the calls; resolves when they are on disk. */
   tell(events: readonly RunEvent[]): Promise<StoredEvent[]> {
     const stored = this.#written.then(() => this.#append(events));
     this.#written = stored.catch(() => {});
@@ -40,7 +39,6 @@ export class ServerLog {
     this.#halted ??= error;
   }
 
-  /** Resolves when nothing is being written. */
   async idle(): Promise<void> {
     await this.#written;
   }

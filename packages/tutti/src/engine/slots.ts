@@ -1,39 +1,38 @@
-// Places for workers: how many more may be started now, over all runs of this server, for one agent, in the memory that
-// is left, and while its provider answers.
+// Counts free worker slots: over all runs, per agent, by free memory, and by the provider's refusals.
 import type { Run } from "../schema/run.ts";
 
 export interface SlotLimits {
-  /** Workers at the same time over all runs. */
+  /** Concurrent workers over all runs. */
   maxWorkers: number;
-  /** Workers at the same time for an agent, by the name that comes before a colon, e.g. `claude`. */
+  /** Concurrent workers per agent, by the part of its name before the colon, such as `claude`. */
   perAgent?: Readonly<Record<string, number>>;
-  /** Memory that one worker is expected to need, and how much there is; without both, memory is not looked at. */
+  /** Bytes that one worker is expected to need. Memory limits nothing unless `freeMemory` is given too. */
   memoryPerWorker?: number;
   freeMemory?: () => number;
 }
 
-/** An agent, and who stands behind it as its run knows. */
+/** An agent and its provider, as the run maps it. */
 export interface Asker {
   agent: string;
   provider: string;
 }
 
 /**
- * One entry for each worker that is active, over all runs: its agent, and since when it runs. A state of a run that is
- * about to be stored may be given, to be counted instead of the stored one.
+ * One entry per active worker over all runs, with its start time. `next` is a state about to be stored, which counts
+ * instead of the stored state of its run.
  */
-export type ActiveAgents = (instead?: Run) => (Asker & { since: number })[];
+export type ActiveAgents = (next?: Run) => (Asker & { since: number })[];
 
-/** The providers of main sessions that are being asked something, or will be at the next moment, over all runs. */
+/** Providers of main sessions with an open or due turn, over all runs. */
 export type AskedMains = () => string[];
 
-/** Until when the provider of an agent answers nobody, as the runs have heard; null where none has heard such a thing. */
+/** Time until which a provider refuses, over all runs; null if it has not refused. */
 export type RefusedUntil = (provider: string) => number | null;
 
-/** After this time without news a provider is taken to answer again. */
-const NEWS_LAST_MS = 600_000;
+/** A provider that has not answered for this long after `until` counts as available again. */
+const REFUSAL_EXPIRES_MS = 600_000;
 
-/** So long a worker has not taken the memory that it will need. */
+/** A younger worker has not yet allocated the memory that it will need. */
 const YOUNG_MS = 20_000;
 
 export const agentKind = (agent: string): string => agent.split(":", 1)[0]!;
@@ -45,7 +44,7 @@ export class Slots {
   readonly #refusedUntil: RefusedUntil;
   readonly #mains: AskedMains;
   readonly #reserved: Asker[] = [];
-  /** Providers of main sessions that are about to start; those take no worker's place. */
+  /** Providers of main sessions that are starting; these occupy no worker slot. */
   readonly #starting: string[] = [];
 
   constructor(
@@ -62,25 +61,25 @@ export class Slots {
     this.#mains = mains;
   }
 
-  /** When to look again, because the agent's provider lets nobody in for now; null while it does. */
+  /** When to look again, if the provider admits no session now; null if it does. */
   opensAt({ provider }: Asker): number | null {
     if (this.#byProvider(provider, [...this.#active(), ...this.#reserved]) > 0) return null;
     const until = this.#refusedUntil(provider)!;
-    return this.#now() < until ? until : until + NEWS_LAST_MS;
+    return this.#now() < until ? until : until + REFUSAL_EXPIRES_MS;
   }
 
-  /** How many more its provider lets in: none while it refuses, then one that shows whether it still does. */
+  /** How many more sessions the provider admits: none while it refuses, then one as a probe. */
   #byProvider(provider: string, active: readonly Asker[]): number {
     const until = this.#refusedUntil(provider);
-    if (until === null || this.#now() >= until + NEWS_LAST_MS) return Number.POSITIVE_INFINITY;
+    if (until === null || this.#now() >= until + REFUSAL_EXPIRES_MS) return Number.POSITIVE_INFINITY;
     if (this.#now() < until) return 0;
     const others = [...active.map((each) => each.provider), ...this.#mains(), ...this.#starting];
     return others.includes(provider) ? 0 : 1;
   }
 
-  /** How many workers of this agent may be started now. */
-  free({ agent, provider }: Asker, instead?: Run): number {
-    const known = this.#active(instead);
+  /** How many workers of `agent` may start now. */
+  free({ agent, provider }: Asker, next?: Run): number {
+    const known = this.#active(next);
     const active = [...known, ...this.#reserved];
     const { maxWorkers, perAgent = {} } = this.#limits;
     const kind = agentKind(agent);
@@ -92,25 +91,25 @@ export class Slots {
     return Math.max(0, Math.min(maxWorkers - active.length, cap - ofKind, byMemory, byProvider));
   }
 
-  /** Where nothing runs, one is started whatever is free: waiting would not make room. */
+  /** One worker may always run: if none is active, waiting would free no memory. */
   #byMemory(active: number, young: number): number {
     const { memoryPerWorker, freeMemory } = this.#limits;
     if (memoryPerWorker === undefined || freeMemory === undefined) return Number.POSITIVE_INFINITY;
     return Math.max(active === 0 ? 1 : 0, Math.floor(freeMemory() / memoryPerWorker) - young);
   }
 
-  /** Held between the decision to start a main session and the moment when the log shows it. Returns the way out. */
+  /** Holds the provider's probe until the log shows the main session. Returns a function that releases it. */
   holdMain({ provider }: Asker): () => void {
     this.#starting.push(provider);
     return () => void this.#starting.splice(this.#starting.indexOf(provider), 1);
   }
 
-  /** Held between the decision to start workers and the moment when the log shows them. */
+  /** Reserves slots until the log shows the workers. */
   reserve(asker: Asker, count: number): void {
     for (let i = 0; i < count; i++) this.#reserved.push(asker);
   }
 
-  /** What was reserved, by the same object. */
+  /** Releases slots of `reserve`, which must have received the same `asker` object. */
   release(asker: Asker, count: number): void {
     for (let i = 0; i < count; i++) this.#reserved.splice(this.#reserved.indexOf(asker), 1);
   }

@@ -1,9 +1,11 @@
-// Looks after sub-sessions: who is silent has finished, and what it said last goes to its parent.
+// Monitors sub-sessions. A silent one counts as finished, and its last message goes to its parent.
 //
 // Invariants
-// 1. One look at a time: a slow one delays the next. What cannot be found out now is looked at again next time.
-// 2. A result is sent once. Whoever died between sending it and writing that down finds it in the parent's transcript.
-// 3. What an agent reports of its own (`reported`) ends by its report, or with its parent, and in no other way.
+// 1. One poll runs at a time. A check that fails is repeated by the next poll.
+// 2. A result is sent once. After a crash between sending and recording it, `returnResult` finds it in the parent's
+// transcript.
+// 3. A sub-session that an agent reports itself (`reported`) ends by its report or with its parent, and in no other
+// way.
 import { returnResult, type ReturnedResult } from "./return-result.ts";
 import type { SeenMessage, SessionReach } from "./session-reach.ts";
 import { Silence } from "./silence.ts";
@@ -33,11 +35,11 @@ export interface SubSessionMonitorOptions {
   reach: SessionReach;
   world: World;
   settings: SubSessionSettings;
-  /** Whether it looks by itself as long as something is open. */
+  /** Whether the monitor polls by itself while a sub-session is open. */
   automatic: boolean;
-  /** The run that a session belongs to, as long as it may go on. */
+  /** The run of a session, if the run may continue. */
   runOf: (sessionId: string) => Run | null;
-  /** Whether the run is still at work; what its agents reported must be known as long. */
+  /** Whether the run is live; its reported sub-sessions are kept that long. */
   isLive: (runId: string) => boolean;
 }
 
@@ -49,14 +51,14 @@ export interface SubSessionStats {
   isMonitoring: boolean;
 }
 
-/** How long relations are kept of which nothing more will come. */
+/** How long ended relations are kept, in milliseconds. */
 export const KEPT_MS = 3_600_000;
 
 export class SubSessionMonitor {
   readonly #options: SubSessionMonitorOptions;
   readonly spawns: TaskSpawns;
-  /** Whether somebody wants it to look, whatever there is. */
-  #wanted = false;
+  /** Whether `start` was called; then the monitor polls even if nothing is open. */
+  #started = false;
   #loop: AbortController | null = null;
   #closed = false;
   #polling: Promise<void> | null = null;
@@ -76,7 +78,10 @@ export class SubSessionMonitor {
     });
   }
 
-  /** Refused at once or not at all; resolves when it is on disk. Where the parent belongs to a run, so does the child. */
+  /**
+   * Throws at once or not at all; resolves when the relation is on disk. A child of a run's session belongs to that
+   * run.
+   */
   register(childSessionId: string, parentSessionId: string, taskToolId?: string): Promise<void> {
     const { log, runOf } = this.#options;
     const run = runOf(rootOf(log.ahead, parentSessionId));
@@ -107,30 +112,31 @@ export class SubSessionMonitor {
   }
 
   start(): void {
-    if (this.#wanted || this.#closed) return;
-    this.#wanted = true;
+    if (this.#started || this.#closed) return;
+    this.#started = true;
     void this.#options.log.tell({ type: "subsession:monitoring:started", data: { timestamp: this.#timestamp() } });
     this.wake();
   }
 
   stop(): void {
-    if (!this.#wanted) return;
-    this.#wanted = false;
+    if (!this.#started) return;
+    this.#started = false;
     this.#loop?.abort();
     this.#loop = null;
     void this.#options.log.tell({ type: "subsession:monitoring:stopped", data: { timestamp: this.#timestamp() } });
   }
 
-  /** From now on what the session starts is found in its transcript, as far as it can be seen. */
+  /** Detects sub-sessions of `parentSessionId` in its transcript from now on. */
   async watch(parentSessionId: string): Promise<void> {
     const { log } = this.#options;
     const isKnown = childrenOf(log.ahead, parentSessionId).length > 0 || (await this.isThere(parentSessionId));
-    if (!isKnown) throw new TuttiError("session_not_found", `there is no session ${parentSessionId}`);
+    if (!isKnown)
+      throw new TuttiError("session_not_found", `Session "${parentSessionId}" does not exist. Check the session id.`);
     await this.spawns.watch(parentSessionId);
     this.start();
   }
 
-  /** Something may be there to look after. */
+  /** Starts the poll loop if it is needed. */
   wake(): void {
     if (this.#closed || this.#loop || !this.#isNeeded()) return;
     const loop = new AbortController();
@@ -138,7 +144,7 @@ export class SubSessionMonitor {
     void this.#look(loop);
   }
 
-  /** A look that is under way is not waited for: what it can no longer write is found anew by the next engine. */
+  /** Does not wait for a poll under way: the next engine repeats whatever it could not store. */
   close(): void {
     this.#closed = true;
     this.#loop?.abort();
@@ -146,12 +152,14 @@ export class SubSessionMonitor {
   }
 
   #isNeeded(): boolean {
-    if (this.#wanted) return true;
-    return this.#options.automatic && (this.spawns.watches || this.#relations().some((each) => this.#isLeft(each)));
+    if (this.#started) return true;
+    return (
+      this.#options.automatic && (this.spawns.watches || this.#relations().some((each) => this.#needsPolling(each)))
+    );
   }
 
-  /** Whether looking at it again can lead anywhere. */
-  #isLeft(relation: SubSession): boolean {
+  /** Whether a further poll can change the relation or remove it. */
+  #needsPolling(relation: SubSession): boolean {
     return isOpen(relation) || !this.#isKept(relation);
   }
 
@@ -172,7 +180,7 @@ export class SubSessionMonitor {
     return [...this.#options.log.ahead.relations.values()];
   }
 
-  /** Looks at everything now. */
+  /** Polls now, or joins the poll that is under way. */
   poll(): Promise<void> {
     this.#polling ??= this.#pollAll().finally(() => (this.#polling = null));
     return this.#polling;
@@ -180,7 +188,7 @@ export class SubSessionMonitor {
 
   async #pollAll(): Promise<void> {
     const { settings } = this.#options;
-    // A controller that does not answer, or a store that failed: the next look will tell.
+    // The next poll repeats everything that fails here.
     if (settings.detectTaskSpawn) await this.spawns.poll().catch(() => {});
     await Promise.all(this.#relations().map((relation) => this.#lookAt(relation).catch(() => {})));
     await this.cleanup(KEPT_MS, (relation) => !this.#isKept(relation)).catch(() => {});
@@ -199,19 +207,19 @@ export class SubSessionMonitor {
     await this.#measure(relation);
   }
 
-  /** One that is a sub-session itself is there as long as it has not come to its end. */
+  /** A parent that is a sub-session itself exists until it ends. */
   async isThere(sessionId: string): Promise<boolean> {
     const relation = this.#options.log.get(sessionId);
     return (relation !== null && isOpen(relation)) || this.#options.reach.isThere(sessionId);
   }
 
-  /** Whether it is silent, and for how long. */
+  /** Updates the status of a child from its silence. */
   async #measure({ childSessionId }: SubSession): Promise<void> {
     const { log, reach } = this.#options;
     const messages = await this.#messages(childSessionId);
     if (messages === null) return;
     const isBusy = await reach.isBusy(childSessionId);
-    // Time has passed: somebody may have taken it out or returned it meanwhile.
+    // The relation may have been removed or returned while this poll waited.
     const current = log.get(childSessionId);
     if (current === null || (current.status !== "active" && current.status !== "completing")) return;
     const status = this.#silence.judge(current, messages, isBusy, this.#now);
@@ -221,7 +229,7 @@ export class SubSessionMonitor {
     if (status === "completed") await this.#return(log.get(childSessionId)!, { patient: true });
   }
 
-  /** One that is gone for good has failed, and its parent hears of it. */
+  /** Reads the messages of a child. Returns null on failure, and returns a vanished child to its parent as failed. */
   async #messages(childSessionId: string): Promise<SeenMessage[] | null> {
     const { log, reach } = this.#options;
     try {
@@ -234,22 +242,22 @@ export class SubSessionMonitor {
     }
   }
 
-  /** What it said last goes to its parent, whatever its status. */
+  /** Returns the last message of a child to its parent, whatever its status. */
   async extract(childSessionId: string): Promise<ReturnedResult> {
     return this.#return(this.#find(childSessionId), { patient: false });
   }
 
-  /** Who asks while it is on its way gets the same answer. */
+  /** Concurrent calls for the same child share one result. */
   #return(relation: SubSession, { patient }: { patient: boolean }): Promise<ReturnedResult> {
     const { childSessionId } = relation;
-    const under = this.#returning.get(childSessionId);
-    if (under) return under;
+    const pending = this.#returning.get(childSessionId);
+    if (pending) return pending;
     const { log, reach, settings } = this.#options;
     const returned = returnResult({ log, reach, settings, patient, isThere: (id) => this.isThere(id) }, relation)
       .then(async (result) => {
-        const now = log.get(childSessionId);
-        // If it cannot be put away now, it is tried again with the next look.
-        if (result.success && settings.autoArchiveOnReturn && now) await this.#archive(now).catch(() => {});
+        const updated = log.get(childSessionId);
+        // The next poll repeats a failed archive.
+        if (result.success && settings.autoArchiveOnReturn && updated) await this.#archive(updated).catch(() => {});
         return result;
       })
       .finally(() => this.#returning.delete(childSessionId));
@@ -276,7 +284,7 @@ export class SubSessionMonitor {
     await Promise.all(children.map(({ childSessionId }) => this.unregister(childSessionId, options)));
   }
 
-  /** Takes out what ended so long ago; answers how many. */
+  /** Removes relations that ended at least `maxAge` milliseconds ago. Returns their number. */
   async cleanup(maxAge: number, which: (relation: SubSession) => boolean = () => true): Promise<number> {
     const old = this.#relations().filter(
       (relation) => !isOpen(relation) && this.#now - relation.since >= maxAge && which(relation),

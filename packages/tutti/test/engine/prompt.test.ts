@@ -36,7 +36,9 @@ describe("a prompt", () => {
   it("says how often to report progress, or not to", () => {
     expect(told({}, "workerExecution")).toContain("Report progress about every 30 seconds.");
     expect(told({ workerExecution: { progressInterval: 120_000 } }, "workerExecution")).toContain("every 120 seconds");
-    expect(told({ workerExecution: { progressReporting: false } }, "workerExecution")).toContain("Report no progress");
+    expect(told({ workerExecution: { progressReporting: false } }, "workerExecution")).toContain(
+      "Do not report progress.",
+    );
     expect(told({}, "analysis")).not.toContain("progress");
   });
 
@@ -47,10 +49,10 @@ describe("a prompt", () => {
 
   it("says how conflicts are to be settled (D4-309, D4-316, E61)", () => {
     const settings = (conflictResolution: string) => told({ aggregation: { conflictResolution } }, "aggregation");
-    expect(settings("ask")).toContain("Settle no conflict by yourself");
-    expect(settings("first-wins")).toContain("the earlier task wins");
-    expect(settings("last-wins")).toContain("the later task wins");
-    expect(settings("smart")).toContain("what serves the request best");
+    expect(settings("ask")).toContain("Do not resolve conflicts yourself.");
+    expect(settings("first-wins")).toContain("keep the result of the earlier task");
+    expect(settings("last-wins")).toContain("keep the result of the later task");
+    expect(settings("smart")).toContain("in the way that serves the request best");
   });
 
   it("begins with why it is asked again, and with what has happened since", () => {

@@ -43,7 +43,7 @@ describe("a run that is being removed", () => {
     await store.begun.promise;
     await expect(engine.retry(id, "one")).rejects.toMatchObject({
       code: "wrong_state",
-      message: `run ${id} is being removed`,
+      message: `Run "${id}" is being removed. Send no more commands to it.`,
     });
     store.go.resolve();
     await removal;

@@ -1195,7 +1195,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-587"],
     file: "tutti/src/engine/hooks.ts",
-    find: "await Promise.race([functions[what]!(event, run), late]);",
+    find: "await Promise.race([functions[program]!(event, run), late]);",
     replace: "await Promise.race([functions[what], late]);",
   },
   {
@@ -1213,9 +1213,9 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-590"],
     file: "tutti/src/engine/attendant.ts",
-    find: `this.#heardAt = this.#options.world.mono();
+    find: `this.#lastSignalAt = this.#options.world.mono();
     switch`,
-    replace: `if (signal.type === "tool") this.#heardAt = this.#options.world.mono();
+    replace: `if (signal.type === "tool") this.#lastSignalAt = this.#options.world.mono();
     switch`,
   },
   {

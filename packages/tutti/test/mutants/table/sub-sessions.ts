@@ -307,12 +307,12 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
     find: 'if (status === "completed") await this.#return(',
     replace: 'if (status === "completing") await this.#return(',
   },
-  { rows: ["D4-415"], file: MONITOR, find: "    this.#wanted = true;\n", replace: "" },
+  { rows: ["D4-415"], file: MONITOR, find: "    this.#started = true;\n", replace: "" },
   {
     rows: ["D4-416"],
     file: MONITOR,
-    find: "this.#wanted = false;\n    this.#loop?.abort();\n    this.#loop = null;",
-    replace: "this.#wanted = false;",
+    find: "this.#started = false;\n    this.#loop?.abort();\n    this.#loop = null;",
+    replace: "this.#started = false;",
   },
 
   // The result.
@@ -350,8 +350,8 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-222", "D4-574"],
     file: MONITOR,
-    find: "result.success && settings.autoArchiveOnReturn && now",
-    replace: "result.orphaned && settings.autoArchiveOnReturn && now",
+    find: "result.success && settings.autoArchiveOnReturn && updated",
+    replace: "result.orphaned && settings.autoArchiveOnReturn && updated",
   },
   { rows: ["D4-574"], file: STATE, find: "{ ...before, archivedAt: at }", replace: "before" },
   {

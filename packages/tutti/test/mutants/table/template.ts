@@ -112,8 +112,8 @@ const PROMPTS: readonly Mutant[] = [
   {
     rows: ["D4-316"],
     file: PROMPT,
-    find: `smart: "Where two results cannot both stand, decide by what serves the request best.",`,
-    replace: `smart: "Where two results cannot both stand, list both.",`,
+    find: `smart: "If two results conflict, resolve the conflict in the way that serves the request best.",`,
+    replace: `smart: "If two results conflict, list both.",`,
   },
 ];
 

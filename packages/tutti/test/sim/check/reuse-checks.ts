@@ -35,7 +35,7 @@ function aboutOf(run: Run, taskId: string, tree: string): string {
 function startOf({ repository }: Checked, run: Run, taskId: string): string | null {
   const { dependencies } = run.tasks.find(({ id }) => id === taskId)!;
   const commits = dependencies.flatMap((id) => workerOf(run, id)?.commit ?? []);
-  const merged = combine(repository, run.base!, commits, `What ${taskId} of ${run.id} builds on`);
+  const merged = combine(repository, run.base!, commits, `Combine the dependencies of ${taskId} of ${run.id}`);
   return merged.ok ? merged.commit : null;
 }
 
