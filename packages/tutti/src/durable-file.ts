@@ -1,10 +1,10 @@
-// What writing a file to last takes, wherever it is done: the content and the name reach the disk, and a failure says why.
-// And for what is not written to last: how to tell whether the machine was restarted since.
+// Durable writes: a file's content and its name are synced to disk. `bootId` detects a restart of the machine, for
+// files that are not synced.
 import { closeSync, fchmodSync, fsyncSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { TuttiError } from "./schema/error.ts";
 
-/** A new file. Who may read it is taken from the file it will replace; that is not ours to change. */
+/** Writes and syncs a new file. `mode` is the mode of the file that it will replace, which must not change. */
 export function writeDurably(file: string, content: string | Uint8Array, mode: number | undefined): void {
   const fd = openSync(file, "wx", (mode ?? 0o644) & 0o777);
   try {
@@ -16,16 +16,17 @@ export function writeDurably(file: string, content: string | Uint8Array, mode: n
   }
 }
 
-/** What a failed write means to a person. */
+/** Turns an error of a write into a `TuttiError`; `what` is the start of its sentence. */
 export function asDiskError(error: unknown, what: string): TuttiError {
   if (error instanceof TuttiError) return error;
   const { code, message } = error as NodeJS.ErrnoException;
   const full = code === "ENOSPC" || code === "EDQUOT" || /disk is full/.test(message);
-  if (full) return new TuttiError("disk_full", `${what}: the disk is full`, { cause: error });
+  if (full)
+    return new TuttiError("disk_full", `${what}: the disk is full. Free some space and try again.`, { cause: error });
   return new TuttiError("storage_failed", `${what}: ${message}`, { cause: error });
 }
 
-/** Makes a folder, with those above it that are missing, so that their names last. */
+/** Creates a folder and its missing parents, and syncs their names. */
 export function makeFolderDurably(folder: string, mode = 0o777): void {
   const whole = resolve(folder);
   const first = mkdirSync(whole, { recursive: true, mode });
@@ -34,8 +35,8 @@ export function makeFolderDurably(folder: string, mode = 0o777): void {
 }
 
 /**
- * Another one after every start of the machine. Files that were not written to last can be trusted as long as it is the
- * same. Empty where a system tells nothing of the kind.
+ * Changes with every start of the machine. Unsynced files are valid as long as it is the same. Empty on systems without
+ * a boot id.
  */
 export function bootId(): string {
   try {
@@ -45,7 +46,7 @@ export function bootId(): string {
   }
 }
 
-/** Makes a name, a new one of it or its absence durable. Systems that cannot open a folder need no such thing. */
+/** Syncs the names in a folder after a create, rename or delete. Windows cannot open a folder and needs no sync. */
 export function syncFolder(folder: string): void {
   if (process.platform === "win32") return;
   const fd = openSync(folder, "r");

@@ -1,16 +1,19 @@
-// Everything that is not deterministic: the clock, waiting and ids. The engine takes a World instead of calling
-// the platform, so that a simulation can drive the real engine in virtual time and a failure can be repeated from its seed.
+// Everything that is not deterministic: time, timers and ids. The engine takes a `World` instead of calling the
+// platform, so that a simulation can run it in virtual time and repeat a failure from its seed.
 import { randomInt } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 
 export interface World {
-  /** Wall-clock time in milliseconds since 1970; what is written into the log. */
+  /** Wall-clock time in milliseconds since 1970, as stored in the log. */
   now(): number;
-  /** A clock that only goes forward; for measuring, never for the log. */
+  /** Monotonic time in milliseconds, for durations only. */
   mono(): number;
-  /** Waits, or ends early without an error when the signal fires. In the background it does not keep the process alive. */
+  /**
+   * Resolves after `ms`, or at once when `signal` aborts. With `inBackground` the timer does not keep the process
+   * alive.
+   */
   sleep(ms: number, signal?: AbortSignal, inBackground?: boolean): Promise<void>;
-  /** `length` characters of [a-z0-9], unguessable. */
+  /** `length` random characters of [a-z0-9], unguessable. */
   id(length: number): string;
 }
 

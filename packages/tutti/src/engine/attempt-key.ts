@@ -1,4 +1,4 @@
-// The key of an attempt: what its worker is told and held to, without the names that differ from run to run.
+// Computes the work key of an attempt from its prompt and its settings, without names that differ between runs.
 import { renderPrompt } from "./prompt.ts";
 import { createHash } from "node:crypto";
 import { workKey } from "../run/work-key.ts";
@@ -6,7 +6,7 @@ import type { Run } from "../schema/run.ts";
 import type { Template, TemplateConfig } from "../schema/template.ts";
 import type { Worker } from "../schema/worker.ts";
 
-/** Settings about when, where and how often work is done. Any other may change what is done or what is accepted. */
+/** Settings that affect only scheduling. Any other setting may change the work or whether it is accepted. */
 const ABOUT_SCHEDULING = new Set<string>([
   "agent",
   "maxWorkers",
@@ -35,10 +35,10 @@ const ABOUT_SCHEDULING = new Set<string>([
   "budget",
 ] satisfies (keyof TemplateConfig)[]);
 
-/** `tree` is what the attempt starts from. */
+/** `tree` is the git tree that the attempt starts from. */
 export function keyOfAttempt(run: Run, worker: Worker, tree: string): string {
   const { task, session } = worker;
-  // What stands for a name is the same in every run; the task's own words are left as they are.
+  // Replace ids by constants, so that the prompt is equal in every run.
   const nameless = { ...worker, attempt: 0, task: { ...task, id: "TASK" } };
   const { text: prompt } = renderPrompt({ ...run, id: "RUN" }, "workerExecution", nameless, null, "FOLDER");
   const { agent, role } = session;

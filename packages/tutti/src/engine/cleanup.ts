@@ -1,4 +1,4 @@
-// Tidying up after a run that is over: its sessions are packed or removed. Its branch and refs stay.
+// Archives or deletes the sessions of a run. Its branch and refs stay.
 import type { RunWriter } from "./run-writer.ts";
 import { asTuttiError } from "../schema/error.ts";
 import type { SessionHost } from "../session/session.ts";
@@ -8,7 +8,7 @@ export interface CleanupOptions {
   archiveWorkers?: boolean;
   deleteWorkers?: boolean;
   removeState?: boolean;
-  /** Only if the run is over, nothing of it is left at work and nothing in it waits for a person; else it is refused. */
+  /** Reject the call unless the run is over and released and has no open inbox item. */
   onlyEnded?: boolean;
 }
 
@@ -41,7 +41,7 @@ export async function cleanUp(
   return { archived, deleted, removed, errors };
 }
 
-/** Packs the sessions of a run's workers. One that cannot be packed does not keep the others from it. */
+/** Archives the sessions of a run's workers. A session that fails does not stop the others. */
 export async function archive(
   writer: RunWriter,
   sessions: SessionHost,

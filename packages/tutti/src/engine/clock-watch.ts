@@ -1,9 +1,9 @@
-// Notices that time has passed which nobody could use: the machine slept, the process was stopped, or the clock was set.
-// Sessions are given that time back, so that healthy work is not ended for it.
+// Detects lost time: the machine was suspended, the process was stopped, or the clock was set. Sessions get that time
+// back, so that healthy work does not time out.
 import type { World } from "../world.ts";
 
 const EVERY_MS = 5000;
-/** Less than this is a busy machine, not a gap. */
+/** A shorter delay is a busy machine, not a gap. */
 const GAP_MS = 15_000;
 
 export class ClockWatch {
@@ -28,14 +28,14 @@ export class ClockWatch {
     }
   }
 
-  /** To be called before a deadline is acted on: the gap must be known first. */
+  /** Must be called before acting on a deadline, so that the gap is known first. */
   look(): void {
     const wall = this.#world.now() - this.#wall;
     const mono = this.#world.mono() - this.#mono;
     this.#wall += wall;
     this.#mono += mono;
-    // The clock of the log moved without the other one; or both did while nobody here was running. How much of that time
-    // was before the sleep nobody knows; it is given back too.
+    // Either the wall clock moved without the monotonic one, or both moved while the process was stopped. The time
+    // before the stop is unknown, so all of it is given back.
     const gap = Math.abs(wall - mono) > GAP_MS ? wall - mono : mono > EVERY_MS + GAP_MS ? mono : 0;
     if (gap !== 0) this.#jumped(Math.round(gap));
   }

@@ -1,4 +1,4 @@
-// The sessions of a controller as parents and children of sub-sessions, beside those of our own runs that it carries out.
+// Sessions of a controller as parents and children of sub-sessions, beside the sessions of Tutti's own runs.
 import type { OwnSessions } from "./own-sessions.ts";
 import type { SeenMessage, SessionReach } from "./session-reach.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -7,9 +7,9 @@ import { readBusy, readMessages, readSessionList, type SessionController } from 
 export interface ControllerSessionsOptions {
   controller: SessionController;
   own: OwnSessions;
-  /** The controller's names for the sessions of our runs. */
+  /** The controller's ids for the sessions of Tutti's runs. */
   ownNames: () => ReadonlySet<string>;
-  /** Takes secrets out of what was said: it goes into the log and to others. */
+  /** Masks secrets: messages go into the log and to other sessions. */
   mask: (text: string) => string;
 }
 
@@ -27,7 +27,7 @@ export function controllerSessions({ controller, own, ownNames, mask }: Controll
     async isThere(id) {
       if (isOwn(id)) return own.isThere(id);
       const found = await controller.getSession(id).catch(() => null);
-      // A controller that cannot be reached says nothing about its sessions; its list does, or fails too.
+      // `getSession` may fail because the controller is unreachable; then the list decides or fails too.
       return isSomething(found) || (await listed()).some((session) => session.id === id);
     },
     async messages(id) {
@@ -36,7 +36,7 @@ export function controllerSessions({ controller, own, ownNames, mask }: Controll
         return await messages(id);
       } catch (error) {
         if ((await listed()).some((session) => session.id === id)) throw error;
-        throw new TuttiError("session_not_found", `the controller has no session ${id}`, { cause: error });
+        throw new TuttiError("session_not_found", `The controller has no session "${id}".`, { cause: error });
       }
     },
     isBusy: async (id) => (isOwn(id) ? own.isBusy(id) : readBusy(await controller.getSession(id))),
@@ -60,7 +60,7 @@ export function controllerSessions({ controller, own, ownNames, mask }: Controll
 
 const isSomething = (value: unknown): boolean => value !== null && value !== undefined && value !== false;
 
-/** By message: what the transcript calls each use of a tool. */
+/** Ids of the tool calls, by message. */
 function toolIds(transcript: unknown): (string | null)[][] {
   const list = Array.isArray(transcript) ? transcript : isObject(transcript) ? transcript["messages"] : null;
   return (Array.isArray(list) ? list : []).filter(isObject).map((message) => {

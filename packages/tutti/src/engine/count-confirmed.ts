@@ -1,4 +1,3 @@
-// What became of the tasks of a plan in the moment it was confirmed.
 import type { Run } from "../schema/run.ts";
 
 export interface ConfirmedCounts {
@@ -7,9 +6,9 @@ export interface ConfirmedCounts {
   skipped: number;
 }
 
-/** How many sessions were started before the answer, and how many of the other tasks are to be carried out. */
+/** Counts the sessions that exist when a plan is confirmed, and the tasks that still have to run. */
 export function countConfirmed({ tasks, skipped, workers }: Run): ConfirmedCounts {
-  const left = Object.keys(skipped).length;
+  const skippedCount = Object.keys(skipped).length;
   const workersCreated = Object.values(workers).filter(({ session }) => session.state !== "spawning").length;
-  return { workersCreated, tasksQueued: tasks.length - left - workersCreated, skipped: left };
+  return { workersCreated, tasksQueued: tasks.length - skippedCount - workersCreated, skipped: skippedCount };
 }

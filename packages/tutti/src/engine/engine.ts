@@ -209,7 +209,7 @@ export class Engine {
     const ids = found.map(({ id }) => id);
     this.#checkNew(ids);
     const states = found.map(stateOf);
-    demandTrust(programsIn(states), found.length === 1 ? "this run" : "these runs", trust, this.#options);
+    demandTrust(programsIn(states), found.length === 1 ? "This run" : "These runs", trust, this.#options);
     for (const folder of mayUse ? new Set(states.map(({ cwd }) => cwd)) : []) {
       mayUse!(folder);
       // The folder may not exist on this machine. If it does, check its repository too.

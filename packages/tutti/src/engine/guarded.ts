@@ -1,4 +1,4 @@
-// Code of others that is told what happened. What it throws is its own fault: the person hears of it, and nothing stops.
+// Runs a callback of other code. An exception becomes a process warning, so that it stops nothing here.
 
 export function guarded(work: () => void): void {
   try {

@@ -1,5 +1,5 @@
-// Results that a fork need not make again: those of the runs it comes from, found by what they are about. Of a run only
-// what came after the fork is looked at; everything before it is in the fork's own log. No other run is ever looked at.
+// Finds results that a fork can reuse, by their work key, in the runs that it was forked from. Only results after the
+// fork count: earlier ones are in the fork's own log. No other run is read.
 import type { Report } from "../run/command.ts";
 import { isWhole, mayStandFor, type KnownResult } from "../run/reuse.ts";
 import type { StoredEvent } from "../schema/event.ts";
@@ -11,23 +11,22 @@ import type { WorkspaceKey, Workspaces } from "../workspace/workspace.ts";
 type Found = KnownResult & { runSeq: number };
 type Known = Extract<Report, { type: "known" }>;
 
-/** The log of one run, read so far. */
+/** Index of one run's log. */
 interface Reading {
-  /** Where the log begins and how far it has been read; a run that was removed and imported again begins elsewhere. */
+  /** `seq` of the first event and of the last indexed one. `first` changes if the run is removed and imported again. */
   first: number;
   last: number;
   forkedFrom: Run["forkedFrom"];
-  /** By session: what its attempt is about. */
+  /** Work keys of attempts, by session id. */
   keys: Map<string, string>;
-  /** By key, oldest first. */
+  /** Results by work key, oldest first. */
   results: Map<string, Found[]>;
 }
 
-/** For one run, as long as an engine works on it. */
 export class KnownResults {
   readonly #log: LogReader;
   readonly #readings = new Map<string, Reading>();
-  /** Results that are being taken over at this moment, so that no two tasks take the same. */
+  /** Results that are being taken over, so that no two tasks take the same one. */
   readonly #claimed = new Set<string>();
 
   constructor(log: LogReader) {
@@ -35,8 +34,8 @@ export class KnownResults {
   }
 
   /**
-   * Hands a known result to `report` as work of this attempt, if there is one and the repository still has it. Returns
-   * whether there was.
+   * Passes a known result to `report` as the work of this attempt, if there is one and the repository still has its
+   * commit. Returns whether there was one.
    */
   async takeOver(
     { run, worker, place, start, key }: { run: Run; worker: Worker; place: WorkspaceKey; start: string; key: string },
@@ -63,7 +62,7 @@ export class KnownResults {
 
   #find(run: Run, worker: Worker, key: string): KnownResult[] {
     const found: KnownResult[] = [];
-    // A run is younger than what it was forked from, so the way back has an end.
+    // A run is younger than its origin, so the chain ends.
     for (let from = run.forkedFrom; from !== null;) {
       const reading = this.#read(from.run);
       const { at } = from;
@@ -73,14 +72,14 @@ export class KnownResults {
     return found.filter((result) => mayStandFor(run, worker, result));
   }
 
-  /** The log as it is now, or null if there is none any more. */
+  /** Indexes new events of the run; null if it no longer exists. */
   #read(run: string): Reading | null {
     const [first] = this.#log.read({ run, limit: 1 });
     if (!first) return null;
     const known = this.#readings.get(run);
     const reading = known?.first === first.seq ? known : newReading(first.seq);
     this.#readings.set(run, reading);
-    for (const event of this.#log.read({ run, after: reading.last })) note(reading, event);
+    for (const event of this.#log.read({ run, after: reading.last })) index(reading, event);
     return reading;
   }
 }
@@ -93,7 +92,7 @@ const newReading = (first: number): Reading => ({
   results: new Map(),
 });
 
-function note(reading: Reading, event: StoredEvent): void {
+function index(reading: Reading, event: StoredEvent): void {
   reading.last = event.seq;
   switch (event.type) {
     case "orchestrator:forked":
@@ -109,9 +108,9 @@ function note(reading: Reading, event: StoredEvent): void {
       const { sessionId, taskId, orchestratorId, output, report, commit, reused } = event.data;
       const key = reused?.key ?? reading.keys.get(sessionId);
       if (key === undefined || !isWhole(event.data)) return;
-      // A result that was itself taken over keeps the name of who made it.
-      const made = reused ?? { run: orchestratorId, taskId, sessionId };
-      const origin = { run: made.run, taskId: made.taskId, sessionId: made.sessionId };
+      // A reused result keeps its original author.
+      const author = reused ?? { run: orchestratorId, taskId, sessionId };
+      const origin = { run: author.run, taskId: author.taskId, sessionId: author.sessionId };
       const results = reading.results.get(key) ?? [];
       reading.results.set(key, [...results, { origin, output, report, commit, runSeq: event.runSeq }]);
       return;

@@ -1,4 +1,4 @@
-// One task's accepted work into the run's branch.
+// Merges the accepted work of one task into the run's branch.
 import type { Report } from "../run/command.ts";
 import { attemptRef } from "../schema/ids.ts";
 import type { Conflict } from "../schema/outcome.ts";
@@ -6,15 +6,15 @@ import type { Run } from "../schema/run.ts";
 import type { Worker } from "../schema/worker.ts";
 import type { Favour, Workspaces } from "../workspace/workspace.ts";
 
-/** Tasks whose work is in the branch, although the run does not show it yet. */
+/** Tasks that are merged into the branch, but not yet in the state of the run. */
 type MergedBefore = Pick<ReadonlySet<string>, "has">;
 
-/** A repeat after a crash finds the commit already merged and gives the same answer. */
+/** Idempotent: after a crash it finds the commit already merged and returns the same report. */
 export async function mergeWork(
   run: Run,
   taskId: string,
   workspaces: Workspaces,
-  before: MergedBefore,
+  alreadyMerged: MergedBefore,
 ): Promise<Report> {
   const worker = run.workers[taskId]!;
   const commit = worker.commit!;
@@ -26,7 +26,7 @@ export async function mergeWork(
   if (merge.ok && merge.settled.length === 0) return merged(merge.commit);
   const conflict = conflictIn(
     run,
-    before,
+    alreadyMerged,
     worker,
     merge.ok ? merge.settled : merge.files,
     merge.ok ? conflictResolution : null,
@@ -36,20 +36,20 @@ export async function mergeWork(
 
 const FAVOURED: Partial<Record<string, Favour>> = { "first-wins": "first", "last-wins": "last" };
 
-const isMerged = ({ merged, taskId }: Worker, before: MergedBefore): boolean =>
-  merged === "merged" || (merged === "not yet" && before.has(taskId));
+const isMerged = ({ merged, taskId }: Worker, alreadyMerged: MergedBefore): boolean =>
+  merged === "merged" || (merged === "not yet" && alreadyMerged.has(taskId));
 
-/** Who collided where, with the places where every party's work stays reachable. */
+/** Describes the conflict: its files, its tasks, and the refs that keep the work of each task. */
 function conflictIn(
   run: Run,
-  before: MergedBefore,
+  alreadyMerged: MergedBefore,
   worker: Worker,
   paths: string[],
   resolution: string | null,
 ): Conflict {
   const files = new Set(paths);
   const others = Object.values(run.workers).filter(
-    (other) => isMerged(other, before) && other.outputFiles.some((file) => files.has(file)),
+    (other) => isMerged(other, alreadyMerged) && other.outputFiles.some((file) => files.has(file)),
   );
   const parties = [...others, worker];
   return {

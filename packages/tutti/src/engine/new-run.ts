@@ -1,4 +1,4 @@
-// What is asked for when a run is created, and everything that can be refused before one exists.
+// Validates a request for a new run before the run exists.
 import type { z } from "zod";
 import { unknownHooks, type HookFunction } from "./hooks.ts";
 import { providerOf } from "../run/provider-name.ts";
@@ -14,21 +14,21 @@ export interface NewRun {
   templateId: string;
   cwd: string;
   message: string;
-  /** Who works; the template's own agent if it names one, else the built-in one. */
+  /** Defaults to the template's agent, else to `local`. */
   agent?: string | undefined;
   customVariables?: Record<string, unknown>;
-  /** Settings that override the template's. */
+  /** Overrides of the template's settings. */
   config?: Partial<TemplateConfig>;
   budget?: Budget;
-  /** The hash of what the person agreed to let a project's template run. */
+  /** Hash of the programs that the user allows the project's template to run. */
   trust?: string | undefined;
-  /** What the request is called, so that it can be known again. */
+  /** Identifies a repeated request. */
   idempotency?: Idempotency;
-  /** Refuses, by throwing, a repository that whoever asks may not use. */
+  /** Throws for a repository that the caller may not use. */
   mayUse?: (root: string) => void;
 }
 
-/** Where templates come from; the project is the run's repository. */
+/** `project` is the run's repository. */
 export interface Templates {
   resolve(id: string, project?: string): { template: Template; programs: string[]; warnings: string[] };
 }
@@ -37,9 +37,9 @@ export interface Surroundings {
   workspaces: Workspaces;
   sessions: SessionHost;
   templates: Templates;
-  /** Whether the person has agreed before to what a project's template would run. */
+  /** Whether the user has allowed the programs with this hash before. */
   isTrusted?: (hash: string) => boolean;
-  /** What templates can name as hooks. */
+  /** Functions that templates can name as hooks. */
   hooks?: Readonly<Record<string, HookFunction>>;
 }
 
@@ -49,7 +49,8 @@ export async function prepareRun(
   request: NewRun,
   around: Surroundings,
 ): Promise<{ cwd: string; template: Template; agent: string; providers: Record<string, string> }> {
-  if (request.message.trim() === "") throw new TuttiError("invalid_input", "a run needs a request in words");
+  if (request.message.trim() === "")
+    throw new TuttiError("invalid_input", "The request is empty. Describe the work in words.");
   const { root, prefix } = await around.workspaces.inspect(request.cwd);
   request.mayUse?.(root);
   const cwd = prefix === "" ? root : `${root}/${prefix}`;
@@ -60,43 +61,50 @@ export async function prepareRun(
   return { cwd, template, agent, providers: providersOf(agents, around.sessions) };
 }
 
-/** Of agents whose name the person has chosen: the name does not say who stands behind them, and may mean another one day. */
+/**
+ * Maps each user-defined agent name to its provider, for example `fast` to `anthropic`. Stored with the run, because
+ * the configuration may change.
+ */
 function providersOf(agents: readonly string[], sessions: SessionHost): Record<string, string> {
   const real = agents.map((agent) => [agent, sessions.meant?.(agent) ?? agent] as const);
   return Object.fromEntries(real.flatMap(([agent, meant]) => (meant === agent ? [] : [[agent, providerOf(meant)]])));
 }
 
-/** The template as this run will use it: resolved, agreed to, and with what the person set for this run. */
+/** Resolves the template, checks trust and hooks, and applies the settings of this run. */
 function templateFor(request: NewRun, project: string, around: Surroundings): Template {
   const { templateId, config = {}, budget = {}, trust } = request;
   const { template, programs } = around.templates.resolve(templateId, project);
-  demandTrust(programs, `the template ${templateId} of this project`, trust, around);
+  demandTrust(programs, `The template "${templateId}" of this project`, trust, around);
   const missing = unknownHooks(template, around.hooks ?? {});
-  if (missing.length > 0) throw new TuttiError("invalid_template", `template ${templateId}: ${missing.join("; ")}`);
+  if (missing.length > 0)
+    throw new TuttiError(
+      "invalid_template",
+      `Template "${templateId}" is invalid: ${missing.join("; ")}. Register the function or remove the hook.`,
+    );
   const settings = { ...config, budget: { ...template.config.budget, ...config.budget, ...budget } };
   return { ...template, config: { ...template.config, ...checkSettings(settings) } };
 }
 
-/** Refuses what would run programs, unless the person has agreed to exactly these, now or before. */
+/** Throws if `programs` would run, unless the user has allowed exactly these, with `trust` or before. */
 export function demandTrust(
   programs: readonly string[],
-  who: string,
+  subject: string,
   trust: string | undefined,
   { isTrusted }: Pick<Surroundings, "isTrusted">,
 ): void {
   const hash = trustHash(programs);
   if (programs.length === 0 || hash === trust || isTrusted?.(hash)) return;
-  throw new TuttiError("needs_trust", `${who} would run ${programs.join("; ")}`, { details: { programs, hash } });
+  throw new TuttiError("needs_trust", `${subject} would run ${programs.join("; ")}`, { details: { programs, hash } });
 }
 
-/** Settings for one run are held to the same bounds as those of a template. */
+/** Validates the settings of one run like those of a template. */
 function checkSettings(settings: Partial<TemplateConfig>): Partial<TemplateConfig> {
   const known = TemplateConfig.shape as Record<string, z.ZodType>;
   const checked = Object.entries(settings).map(([name, value]) => {
     const parsed = Object.hasOwn(known, name) ? known[name]!.safeParse(value) : null;
     if (parsed?.success) return [name, parsed.data];
-    const why = parsed ? parsed.error.issues.map(({ message }) => message).join("; ") : "there is no such setting";
-    throw new TuttiError("invalid_input", `config.${name}: ${why}`);
+    const why = parsed ? parsed.error.issues.map(({ message }) => message).join("; ") : "this setting does not exist";
+    throw new TuttiError("invalid_input", `The setting "config.${name}" is invalid: ${why}. Correct or remove it.`);
   });
   return Object.fromEntries(checked) as Partial<TemplateConfig>;
 }

@@ -1,5 +1,5 @@
-// The file in which the program behind document 004 kept its orchestrators, read as runs of ours. It holds states, not
-// events, so what can be told is where each of them stood; none of them goes on by itself.
+// Reads the state file of document 004's program (`orchestrators.json`) as runs. It contains states, not events, so
+// each run gets a short log that ends as cancelled.
 import { parallelGroups } from "../run/graph.ts";
 import { checkPlan } from "../run/plan.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -22,7 +22,7 @@ const text = (value: unknown, otherwise: string): string =>
 const list = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 
-/** A list of states, an object of states by id, or one of the two under `orchestrators`. */
+/** Accepts a list of states, an object of states by id, or either of them under `orchestrators`. */
 export function isOldFile(value: unknown): boolean {
   return statesIn(value).length > 0;
 }
@@ -33,13 +33,17 @@ function statesIn(value: unknown): Data[] {
   return all.filter((each): each is Data => isObject(each) && typeof each["templateId"] === "string" && "cwd" in each);
 }
 
-/** `newId` names what has no id that could be kept. `fallback` stands in for a template that cannot be read. */
+/** `newId` replaces ids that are not valid. `fallback` replaces a template that cannot be read. */
 export function readOldStates(value: unknown, fallback: Template, newId: () => string, now: number): OldRun[] {
   const states = statesIn(value);
-  if (states.length === 0) throw new TuttiError("invalid_input", "there is no orchestrator in it");
+  if (states.length === 0)
+    throw new TuttiError(
+      "invalid_input",
+      "The file contains no orchestrator. Check that it is an orchestrators.json file.",
+    );
   return states.map((state) => {
-    const kept = text(state["id"], "");
-    const id = /^orch_[a-z0-9]{12}$/.test(kept) ? kept : newId();
+    const oldId = text(state["id"], "");
+    const id = /^orch_[a-z0-9]{12}$/.test(oldId) ? oldId : newId();
     return { id, events: eventsOf(id, state, fallback, now) };
   });
 }
@@ -92,7 +96,7 @@ function analysisOf(id: string, analysis: unknown): RunEvent[] {
   ];
 }
 
-/** The tasks that can be read as such; a plan that is not sound is shown with its errors, as everywhere. */
+/** Reads the valid tasks. An invalid plan is kept with its errors. */
 function planOf(id: string, value: unknown, template: Template): RunEvent[] {
   const tasks = (Array.isArray(value) ? value : []).flatMap((each) => {
     const parsed = isObject(each)

@@ -1,4 +1,4 @@
-// The sessions of our runs, as parents and children of sub-sessions. One that is over hears nothing any more.
+// Sessions of Tutti's runs as parents and children of sub-sessions. A session that is over receives no messages.
 import type { SeenMessage, SessionReach } from "./session-reach.ts";
 import { workerOfSession } from "../run/lookup.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -16,7 +16,7 @@ export interface OwnSession {
 }
 
 export interface OwnSessionsOptions {
-  /** Runs that may still go on. */
+  /** Live runs. */
   runs(): Iterable<Run>;
   sessions: SessionHost;
   message(runId: string, text: string, taskId: string | null): Promise<unknown>;
@@ -55,22 +55,22 @@ export class OwnSessions implements SessionReach {
   failure(sessionId: string): string | null {
     const worker = this.find(sessionId)?.worker;
     const hasFailed = worker && ["failed", "timeout", "cancelled"].includes(worker.status);
-    return hasFailed ? (worker.error ?? `its task was ${worker.status}`) : null;
+    return hasFailed ? (worker.error ?? `its task ended with the status "${worker.status}"`) : null;
   }
 
-  /** It is heard with the session's next turn. */
+  /** The message is part of the session's next turn. */
   async send(sessionId: string, text: string): Promise<void> {
-    const { run, worker } = this.#known(sessionId);
+    const { run, worker } = this.#require(sessionId);
     await this.#options.message(run.id, text, worker?.taskId ?? null);
   }
 
   async hasHeard(sessionId: string, text: string): Promise<boolean> {
-    const { run, worker } = this.#known(sessionId);
+    const { run, worker } = this.#require(sessionId);
     return run.messages.some((message) => message.text === text && message.taskId === (worker?.taskId ?? null));
   }
 
   async archive(sessionId: string): Promise<void> {
-    const { run } = this.#known(sessionId);
+    const { run } = this.#require(sessionId);
     await this.#options.sessions.archive(run.id, sessionId);
   }
 
@@ -78,9 +78,10 @@ export class OwnSessions implements SessionReach {
     return [];
   }
 
-  #known(sessionId: string): OwnSession {
+  #require(sessionId: string): OwnSession {
     const found = this.find(sessionId);
-    if (!found) throw new TuttiError("wrong_state", `nobody here can get at session ${sessionId}`);
+    if (!found)
+      throw new TuttiError("wrong_state", `Session "${sessionId}" belongs to no live run. Resume its run first.`);
     return found;
   }
 }

@@ -1,4 +1,4 @@
-// Progress for those who watch: not too often, but never without the last of it. It only tells; nothing is decided by it.
+// Publishes progress events at a limited rate, but always the last one. The rules ignore these events.
 import type { TurnRecord } from "./turn-record.ts";
 import type { ProgressAnswer } from "../schema/answer.ts";
 import type { RunEvent } from "../schema/event.ts";
@@ -6,10 +6,10 @@ import type { Run } from "../schema/run.ts";
 import type { Worker } from "../schema/worker.ts";
 import type { World } from "../world.ts";
 
-/** Told at most this often; a little more often if the agent itself reports some. */
-const TELL_EVERY_MS = 1000;
-const TELL_REPORTS_EVERY_MS = 100;
-/** What is told of an agent's words. */
+/** Minimum interval between events; shorter for progress that the agent reports itself. */
+const INTERVAL_MS = 1000;
+const REPORT_INTERVAL_MS = 100;
+/** Maximum characters of an agent's text in a progress event. */
 export const TOLD_CHARACTERS = 400;
 
 export interface Watched {
@@ -17,35 +17,38 @@ export interface Watched {
   /** Null for the main session. */
   worker: Worker | null;
   record: TurnRecord;
-  /** What the agent itself reported last. */
+  /** The agent's last progress block. */
   progress: ProgressAnswer | null;
 }
 
 export interface ProgressTellerOptions {
   world: World;
-  /** What there is to tell now, or null when nobody should be told: an adopted session's past was told before. */
+  /**
+   * Returns the current state, or null if nothing may be published: the past of an adopted session is in the log
+   * already.
+   */
   look: () => Watched | null;
   tell: (event: RunEvent) => Promise<void>;
 }
 
 export class ProgressTeller {
   readonly #options: ProgressTellerOptions;
-  #lastTold = Number.NEGATIVE_INFINITY;
+  #lastPublishedAt = Number.NEGATIVE_INFINITY;
   #waiting = false;
 
   constructor(options: ProgressTellerOptions) {
     this.#options = options;
   }
 
-  /** `reported`: the agent itself said how far it is. */
+  /** `reported` is true for progress that the agent reports itself. */
   async changed(reported: boolean): Promise<void> {
     const { world, look, tell } = this.#options;
     const watched = look();
     if (!watched) return;
-    const waitMs = this.#lastTold + (reported ? TELL_REPORTS_EVERY_MS : TELL_EVERY_MS) - world.mono();
+    const waitMs = this.#lastPublishedAt + (reported ? REPORT_INTERVAL_MS : INTERVAL_MS) - world.mono();
     if (waitMs > 0) return this.#later(reported, waitMs);
-    this.#lastTold = world.mono();
-    // It changes nothing, so nobody waits for it; a store that fails is heard of elsewhere.
+    this.#lastPublishedAt = world.mono();
+    // Progress decides nothing, so the caller does not wait; a failed store halts the engine.
     void tell(progressOf(watched)).catch(() => {});
   }
 
@@ -54,7 +57,7 @@ export class ProgressTeller {
     this.#waiting = true;
     void this.#options.world.sleep(waitMs).then(async () => {
       this.#waiting = false;
-      // A store that failed meanwhile has been heard of elsewhere.
+      // A failed store halts the engine.
       await this.changed(reported).catch(() => {});
     });
   }

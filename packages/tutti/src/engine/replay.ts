@@ -1,4 +1,4 @@
-// A log folded again, event by event: what it says, and whether anything about it is not as it should be.
+// Folds a log again, event by event, and lists its problems.
 import { fingerprint } from "./stored-state.ts";
 import { apply } from "../run/apply.ts";
 import { RUN_MOVES } from "../run/transitions.ts";
@@ -11,30 +11,34 @@ export interface Replay {
   problems: string[];
 }
 
-/** `known` is the state that the engine would work with; the log must fold to the same. */
+/** `known` is the engine's state; the log must fold to the same state. */
 export function replay(events: readonly StoredEvent[], known: Run | null, until = Number.POSITIVE_INFINITY): Replay {
   if (Number.isFinite(until) && until > events.length) {
-    throw new TuttiError("event_not_found", `run ${known?.id} has ${events.length} events, not ${until}`);
+    throw new TuttiError(
+      "event_not_found",
+      `Run "${known?.id}" has no event ${until}. Use a number from 1 to ${events.length}.`,
+    );
   }
   const steps: Replay["steps"] = [];
   const problems: string[] = [];
   let run: Run | null = null;
   for (const [i, event] of events.entries()) {
     problems.push(...problemsOf(event, i + 1));
-    const before: Run | null = run;
+    const previous: Run | null = run;
     run = apply(run, event);
-    if (before && before.status !== run.status && !RUN_MOVES[before.status].includes(run.status)) {
-      problems.push(`event ${event.runSeq}: from ${before.status} to ${run.status}`);
+    if (previous && previous.status !== run.status && !RUN_MOVES[previous.status].includes(run.status)) {
+      problems.push(`Event ${event.runSeq}: the status may not change from "${previous.status}" to "${run.status}".`);
     }
     if (event.runSeq <= until) steps.push({ event, run });
   }
-  if (fingerprint(run) !== fingerprint(known)) problems.push("the log folds to another state than the one in use");
+  if (fingerprint(run) !== fingerprint(known))
+    problems.push("The log folds to a different state than the engine's state.");
   return { steps, problems };
 }
 
 function problemsOf({ runSeq, type, data }: StoredEvent, expected: number): string[] {
-  const place = runSeq === expected ? [] : [`event ${expected} is missing: ${runSeq} comes instead`];
+  const gaps = runSeq === expected ? [] : [`Event ${expected} is missing: event ${runSeq} is in its place.`];
   const form = EVENTS[type]?.safeParse(data);
-  if (!form) return [...place, `event ${runSeq}: there is no ${type}`];
-  return form.success ? place : [...place, `event ${runSeq}: ${type} is not as expected`];
+  if (!form) return [...gaps, `Event ${runSeq}: the type "${type}" is unknown.`];
+  return form.success ? gaps : [...gaps, `Event ${runSeq}: the data of "${type}" is invalid.`];
 }

@@ -1,5 +1,5 @@
-// Removes runs that nobody wants to keep any more, one after the other and beside everything else. Each is removed by the
-// engine's own tidying up, which looks again: a run that was opened meanwhile, or waits for a person, stays.
+// Removes outdated runs, one at a time. `Engine.cleanup` checks each run again, so a run that was reopened or has open
+// inbox items stays.
 import type { Engine } from "./engine.ts";
 import { outdatedRuns, type KeepRules } from "../run/outdated-runs.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -7,18 +7,18 @@ import type { World } from "../world.ts";
 
 export interface RetentionOptions {
   engine: Pick<Engine, "summaries" | "cleanup">;
-  /** Asked each time, so that what the person has changed counts. */
+  /** Called before each pass, so that changed settings apply. */
   rules: () => KeepRules;
   world: World;
-  /** Something could not be done; it is tried again the next time. */
+  /** Called when a removal fails; the next pass repeats it. */
   failed: (error: unknown) => void;
 }
 
 const EVERY_MS = 60 * 60 * 1000;
-/** Between two removals, so that runs at work are not held up. */
+/** Pause between two removals, so that live runs are not delayed. */
 const PAUSE_MS = 50;
 
-/** Looks now and then once an hour. Returns what ends it. */
+/** Removes outdated runs now and once an hour. Returns a function that stops it. */
 export function keepTrimmed(options: RetentionOptions): () => Promise<void> {
   const end = new AbortController();
   const done = trimForEver(options, end.signal);
@@ -41,7 +41,7 @@ async function trim({ engine, rules, world, failed }: RetentionOptions, signal: 
   for (const id of outdatedRuns(rows, (each) => waiting.has(each), rules(), world.now())) {
     if (signal.aborted) return;
     await engine.cleanup(id, { archiveWorkers: false, removeState: true, onlyEnded: true }).catch((error: unknown) => {
-      // It was opened again, or somebody else has removed it.
+      // The run was reopened, or another caller has removed it.
       const isFine = error instanceof TuttiError && ["wrong_state", "run_not_found"].includes(error.code);
       if (!isFine && !signal.aborted) failed(error);
     });

@@ -1,4 +1,4 @@
-// What a sub-session said last, on its way to the session that started it. If it has failed, that is what is told.
+// Returns the last message of a sub-session, or its failure, to the session that started it.
 import type { SessionReach } from "./session-reach.ts";
 import type { SubSessionLog } from "./sub-session-log.ts";
 import type { SubSessionSettings } from "./sub-session-monitor.ts";
@@ -9,9 +9,9 @@ export interface ReturnedResult {
   success?: boolean;
   alreadyReturned?: boolean;
   orphaned?: boolean;
-  /** What the sub-session said last; where it failed, why. */
+  /** The last message of the sub-session, or the reason of its failure. */
   message: string;
-  /** What the parent was told. */
+  /** The text sent to the parent. */
   formatted?: string;
 }
 
@@ -19,7 +19,7 @@ export interface ReturnOptions {
   log: SubSessionLog;
   reach: SessionReach;
   settings: Pick<SubSessionSettings, "resultPrefix" | "resultSuffix" | "maxMessageLength">;
-  /** Whether to come again if the parent is in the middle of something. */
+  /** Whether to wait for a later poll if the parent is busy. */
   patient: boolean;
   isThere: (sessionId: string) => Promise<boolean>;
 }
@@ -30,14 +30,16 @@ export async function returnResult(options: ReturnOptions, relation: SubSession)
   if (status === "returned") return { alreadyReturned: true, message: lastAssistantMessage ?? "" };
   if (status === "orphaned") return { orphaned: true, message: lastAssistantMessage ?? "" };
   const { message, failure, isUnreachable } = await lastWords(options, childSessionId);
-  const said = message === null ? {} : { lastAssistantMessage: message };
+  const lastMessage = message === null ? {} : { lastAssistantMessage: message };
   if (!(await isThere(relation.parentSessionId))) {
-    await log.order({ type: "setStatus", childSessionId, status: "orphaned", updates: said });
+    await log.order({ type: "setStatus", childSessionId, status: "orphaned", updates: lastMessage });
     return { orphaned: true, message: message ?? "" };
   }
   if (relation.reported || isUnreachable) {
-    const why = relation.reported ? "its agent tells when it is done" : "nobody here can look at that session";
-    throw new TuttiError("wrong_state", `sub-session ${childSessionId} has nothing to return: ${why}`);
+    const why = relation.reported
+      ? "Its agent reports its end. Wait for that report."
+      : "Its transcript cannot be read here. Unregister it if it has ended.";
+    throw new TuttiError("wrong_state", `Sub-session "${childSessionId}" has nothing to return. ${why}`);
   }
   if (failure !== null) return fail(options, relation, failure, message);
   return handOver(options, relation, message!);
@@ -54,7 +56,7 @@ async function lastWords({ reach }: ReturnOptions, childSessionId: string): Prom
     const messages = await reach.messages(childSessionId);
     if (messages === null) return { message: null, failure: null, isUnreachable: true };
     const message = messages.findLast(({ role, text }) => role === "assistant" && text !== "")?.text ?? null;
-    const failure = reach.failure(childSessionId) ?? (message === null ? "it has said nothing" : null);
+    const failure = reach.failure(childSessionId) ?? (message === null ? "it has sent no message" : null);
     return { message, failure, isUnreachable: false };
   } catch (error) {
     return { message: null, failure: asTuttiError(error).message, isUnreachable: false };
@@ -67,16 +69,16 @@ async function fail(
   error: string,
   message: string | null,
 ): Promise<ReturnedResult> {
-  const said = message === null ? {} : { lastAssistantMessage: message };
+  const lastMessage = message === null ? {} : { lastAssistantMessage: message };
   const text = `The sub-session ${childSessionId} failed: ${error}${message === null ? "" : `\n\nIt said last:\n\n${message}`}`;
   const formatted = format(settings, text);
-  // Written first: it is better that the parent is not told than that it is told at every look.
-  await log.order({ type: "setStatus", childSessionId, status: "error", updates: { error, ...said } });
-  const isTold = await reach.send(parentSessionId, formatted).then(
+  // Stored before it is sent: a parent that misses the failure is better than one that receives it at every poll.
+  await log.order({ type: "setStatus", childSessionId, status: "error", updates: { error, ...lastMessage } });
+  const isSent = await reach.send(parentSessionId, formatted).then(
     () => true,
     () => false,
   );
-  return { success: false, message: error, ...(isTold ? { formatted } : {}) };
+  return { success: false, message: error, ...(isSent ? { formatted } : {}) };
 }
 
 async function handOver(
@@ -88,7 +90,7 @@ async function handOver(
   const updates = { lastAssistantMessage: message };
   try {
     if (patient && (await reach.isBusy(parentSessionId))) return { success: false, message };
-    // Somebody may have sent it and not lived to write that down.
+    // An earlier engine may have sent the result and stopped before it recorded that.
     const isSent = status === "completed" && (await reach.hasHeard(parentSessionId, formatted));
     if (status !== "completed") await log.order({ type: "setStatus", childSessionId, status: "completed", updates });
     if (!isSent) await reach.send(parentSessionId, formatted);
@@ -103,7 +105,7 @@ async function handOver(
 
 const CUT = "\n\n[cut here: the message is longer]";
 
-/** Prefix, message, suffix; a message that is too long is cut, and says so. The log has all of it. */
+/** Adds prefix and suffix and truncates a long message. The log has the full message. */
 export function format(
   { resultPrefix, resultSuffix, maxMessageLength }: ReturnOptions["settings"],
   message: string,
@@ -115,6 +117,6 @@ function cut(message: string, length: number): string {
   if (message.length <= length) return message;
   const mark = CUT.length < length ? CUT : "";
   const text = message.slice(0, length - mark.length);
-  // Half of a character is none.
+  // Do not end with half of a surrogate pair.
   return `${text.isWellFormed() ? text : text.slice(0, -1)}${mark}`;
 }

@@ -1,4 +1,4 @@
-// A run taken along: its log as lines of JSON, read back somewhere else, or copied up to a point into a run of its own.
+// Exports a run's log as JSON lines, reads it back, and copies a log into a fork.
 import { fold } from "../run/apply.ts";
 import { hashOfItem, withdraw, withdrawQuestions } from "../run/inbox.ts";
 import { workersOf } from "../run/lookup.ts";
@@ -15,52 +15,54 @@ import { programsOfRun } from "../template/trust.ts";
 
 const FORMAT = 1;
 
-/** One line that says what follows, then one line for each event. */
+/** A header line, then one line per event. */
 export function writeCopy(id: string, events: readonly StoredEvent[]): string {
   const head = { tutti: "run", format: FORMAT, eventVersion: EVENT_VERSION, run: id };
   const lines = events.map(({ runSeq, type, data, timestamp }) => ({ runSeq, type, data, timestamp }));
   return [head, ...lines].map((line) => `${JSON.stringify(line)}\n`).join("");
 }
 
-/** Refuses what is not a whole and sound log, with the line that is wrong. */
+/** Rejects an incomplete or invalid log with the number of the wrong line. */
 export function readCopy(text: string): { id: string; events: NewEvent[] } {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const head = parseLine(lines[0] ?? "", 1);
-  if (head["tutti"] !== "run" || head["format"] !== FORMAT) throw wrong(1, "this is no run that Tutti exported");
+  if (head["tutti"] !== "run" || head["format"] !== FORMAT)
+    throw invalidLine(1, "This is not a run that Tutti exported.");
   const id = head["run"];
   const version = head["eventVersion"];
-  if (!RunId.safeParse(id).success) throw wrong(1, "the run has no proper id");
+  if (!RunId.safeParse(id).success) throw invalidLine(1, "The run id is not valid.");
   if (typeof version !== "number" || version > EVENT_VERSION)
-    throw wrong(1, "it was exported by a newer version of Tutti");
+    throw invalidLine(1, "The run was exported by a newer version of Tutti.");
   const events = lines.slice(1).map((line, i) => readEvent(parseLine(line, i + 2), i + 2, version));
-  if (events.length === 0) throw wrong(1, "there is no event in it");
+  if (events.length === 0) throw invalidLine(1, "The file contains no events.");
   let run: Run | null;
   try {
     run = fold(null, placed(events));
   } catch (error) {
-    throw wrong(2, (error as Error).message);
+    throw invalidLine(2, (error as Error).message);
   }
-  if (run?.id !== id) throw wrong(2, `it is not an event of run ${String(id)}`);
+  if (run?.id !== id) throw invalidLine(2, `The event does not belong to run "${String(id)}".`);
   return { id: id as string, events };
 }
 
-/** Where a run stands that is to be taken in. */
+/** The state of a run that is about to be imported. */
 export const stateOf = ({ events }: { events: readonly NewEvent[] }): Run => fold(null, placed(events))!;
 
-/** What these runs would start if they went on, whoever wrote them. */
+/** Programs that these runs would start if they continued. */
 export const programsIn = (runs: readonly Run[]): string[] => [...new Set(runs.flatMap(programsOfRun))].toSorted();
 
 function readEvent(line: Record<string, unknown>, number: number, version: number): NewEvent {
   const { runSeq, type, data, timestamp } = line;
-  if (runSeq !== number - 1) throw wrong(number, `event ${number - 1} is missing`);
+  if (runSeq !== number - 1) throw invalidLine(number, `Event ${number - 1} is missing.`);
   if (typeof type !== "string" || !Object.hasOwn(EVENTS, type))
-    throw wrong(number, `there is no event ${String(type)}`);
-  if (typeof timestamp !== "number") throw wrong(number, "it has no time");
+    throw invalidLine(number, `The event type "${String(type)}" does not exist.`);
+  if (typeof timestamp !== "number") throw invalidLine(number, "The event has no timestamp.");
   const read = readData(type, version, data);
   const why = typeof read === "object" && read !== null ? whyUnreadable(read) : null;
-  if (why !== null) throw wrong(number, why);
+  if (why !== null) throw invalidLine(number, why);
   const parsed = EVENTS[type as EventType].safeParse(read);
-  if (!parsed.success) throw wrong(number, `${type} is not as expected: ${parsed.error.issues[0]!.message}`);
+  if (!parsed.success)
+    throw invalidLine(number, `The data of "${type}" is invalid: ${parsed.error.issues[0]!.message}`);
   return { type, data: parsed.data, timestamp } as NewEvent;
 }
 
@@ -69,16 +71,17 @@ function parseLine(line: string, number: number): Record<string, unknown> {
     const value: unknown = JSON.parse(line);
     if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
   } catch {
-    // Told below, with the number of the line.
+    // The error below contains the line number.
   }
-  throw wrong(number, "it is no JSON object");
+  throw invalidLine(number, "The line is not a JSON object.");
 }
 
-const wrong = (line: number, why: string): TuttiError => new TuttiError("invalid_input", `line ${line}: ${why}`);
+const invalidLine = (line: number, why: string): TuttiError =>
+  new TuttiError("invalid_input", `Line ${line} cannot be imported. ${why}`);
 
 /**
- * The events up to a place, and those that were decided with the one there: between a cause and its consequence a run
- * would wait for nothing. What is decided together is written at the same moment, so everything of that moment is taken.
+ * The events up to `at` and those decided with the last of them: without its consequences a run would wait forever.
+ * Events decided together have the same timestamp.
  */
 function pastUntil(events: readonly StoredEvent[], at: number): StoredEvent[] {
   const last = events.findLastIndex(({ runSeq }) => runSeq <= at);
@@ -86,23 +89,30 @@ function pastUntil(events: readonly StoredEvent[], at: number): StoredEvent[] {
   return last === -1 ? [] : events.slice(0, next === -1 ? undefined : next);
 }
 
-/** The log of a run that was taken in, up to now. */
+/** The log of an imported run. */
 export function importOf(id: string, past: readonly NewEvent[], now: number): NewEvent[] {
   const events = [...past, { type: "orchestrator:imported" as const, data: { id }, timestamp: now }];
   return [...events, ...closing(events, now, "imported")];
 }
 
-/** The log of a new run that has the past of another, up to one of its events and what was decided with it. */
+/** The log of a fork: the events up to `at` under the new id, then `orchestrator:forked`. */
 export function forkOf(
   events: readonly StoredEvent[],
   { from, to, at, fresh }: { from: string; to: string; at: number; fresh: boolean },
   now: number,
 ): NewEvent[] {
   if (Number.isFinite(at) && at > events.length) {
-    throw new TuttiError("event_not_found", `run ${from} has ${events.length} events, not ${at}`);
+    throw new TuttiError(
+      "event_not_found",
+      `Run "${from}" has no event ${at}. Use a number from 1 to ${events.length}.`,
+    );
   }
   const past = pastUntil(events, at);
-  if (past.length === 0) throw new TuttiError("invalid_input", `run ${from} has no event up to ${at}`);
+  if (past.length === 0)
+    throw new TuttiError(
+      "invalid_input",
+      `Run "${from}" has no event up to ${at}. Use a number from 1 to ${events.length}.`,
+    );
   const copied = underNewId(past, from, to);
   const data = { id: to, from, at: past.at(-1)!.runSeq, ...(fresh ? { fresh } : {}) };
   copied.push({ type: "orchestrator:forked", data, timestamp: now });
@@ -110,13 +120,13 @@ export function forkOf(
 }
 
 /**
- * The events as a run of another id. What the first run left in git stays its own, so its refs keep their names; what
- * waits for a person gets names of its own, so that an answer goes to the run it was meant for.
+ * Rewrites the events to the new id. Refs keep their names, because the work in git belongs to the first run. Inbox
+ * items get new ids, so that an answer reaches the right run.
  */
 function underNewId(events: readonly StoredEvent[], from: string, to: string): NewEvent[] {
-  const [old, young] = [from, to].map((id) => id.replace(/^orch_/, ""));
+  const [oldId, newId] = [from, to].map((id) => id.replace(/^orch_/, ""));
   const renamed = (value: unknown): unknown => {
-    if (typeof value === "string") return value.startsWith("refs/tutti/") ? value : value.replaceAll(old!, young!);
+    if (typeof value === "string") return value.startsWith("refs/tutti/") ? value : value.replaceAll(oldId!, newId!);
     if (Array.isArray(value)) return value.map(renamed);
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, member]) => [renamed(key), renamed(member)]));
@@ -135,18 +145,17 @@ function withOwnItem(event: NewEvent, run: string): NewEvent {
   return { ...event, data: { ...event.data, itemId: itemIn(run, event.data.itemId) } };
 }
 
-/** The same item of the same run always gets the same name. */
+/** Deterministic: the same item of the same run always gets the same id. */
 const itemIn = (run: string, itemId: string): string => `item_${sha256(`${run} ${itemId}`).slice(0, 10)}`;
 
 /**
- * What has to follow a copied log: its sessions were those of another run or another machine, so they are gone here; and
- * nothing begins by itself until a person resumes it.
+ * The events after a copied log: its sessions do not exist here, and the run stays paused until the user resumes it.
  */
 function closing(events: readonly NewEvent[], at: number, why: string): NewEvent[] {
   const run = fold(null, placed(events))!;
   if (isRunOver(run.status))
     return run.released ? [] : [stamped({ type: "workspace:released", data: { id: run.id } }, at)];
-  // A limit of another time and place must not let it go on by itself.
+  // A copied limit item would resume the run by itself when it expires.
   const limits = withdraw(run, ({ kind }) => kind === "limit");
   return [...lostSessions(run, why), ...limits, ...pauseHere(run, why)].map((event) => stamped(event, at));
 }
@@ -156,7 +165,7 @@ function lostSessions(run: Run, reason: string): RunEvent[] {
   const workers = workersOf(run).filter(({ session }) => session.state !== "over");
   const sessions = [...(main ? [main.sessionId] : []), ...workers.map(({ sessionId }) => sessionId)];
   return [
-    // Nobody is left who could hear an answer; whoever takes over asks again if it has to.
+    // The session that asked is gone; its replacement asks again if it has to.
     ...sessions.flatMap((sessionId) => withdrawQuestions(run, sessionId)),
     ...(main
       ? [

@@ -1,4 +1,4 @@
-// The plan of a run for drawing: the tasks, who waits for whom, and where each stands.
+// The plan as a graph: tasks, dependencies and standings.
 import { taskStanding } from "../run/census.ts";
 import { estimatePlan } from "../run/estimate.ts";
 import { workerOf } from "../run/lookup.ts";
@@ -9,7 +9,7 @@ export function runGraph(run: Run): RunGraph {
   const { tasks, parallelGroups, planErrors, template } = run;
   const groups = new Map(parallelGroups.flatMap((ids, place) => ids.map((id) => [id, place])));
   const ids = new Set(tasks.map(({ id }) => id));
-  // A plan that is not sound has no order, and a longest chain least of all.
+  // A plan with errors may have a cycle, and then no longest path.
   const isSound = tasks.length > 0 && planErrors.length === 0;
   return {
     nodes: tasks.map(({ id, title, priority }) => {

@@ -1,4 +1,4 @@
-// Sessions that sub-sessions and their parents are, however they can be got at: those of our runs, and those of a controller.
+// Access to sessions that are parents or children of sub-sessions, in runs or in a controller.
 
 export interface SeenMessage {
   role: string;
@@ -7,19 +7,19 @@ export interface SeenMessage {
 }
 
 export interface SessionReach {
-  /** Whether there is such a session that can still hear something. Fails if that cannot be found out now. */
+  /** Whether the session exists and can still receive a message. Rejects if that is unknown now. */
   isThere(sessionId: string): Promise<boolean>;
-  /** What was said in it; null if nobody here can look at it. */
+  /** The messages of the session; null if they cannot be read here. */
   messages(sessionId: string): Promise<SeenMessage[] | null>;
-  /** Whether it is in the middle of something. */
+  /** Whether the session has an open turn. */
   isBusy(sessionId: string): Promise<boolean>;
-  /** Why it will not come to a good end any more; null if nothing of the kind is known. */
+  /** Why the session has failed; null if it has not. */
   failure(sessionId: string): string | null;
   send(sessionId: string, text: string): Promise<void>;
-  /** Whether this was sent to it before. */
+  /** Whether `text` was sent to the session before. */
   hasHeard(sessionId: string, text: string): Promise<boolean>;
-  /** Fails with wrong_state if it cannot be put away. */
+  /** Rejects with `wrong_state` if the session cannot be archived. */
   archive(sessionId: string): Promise<void>;
-  /** Sessions that may be somebody's children: no session of a run is. */
+  /** Sessions that belong to no run and so may be children. */
   others(): Promise<{ id: string; cwd: string | null }[]>;
 }

@@ -1,5 +1,5 @@
-// When a sub-session has finished: it says nothing, and is in the middle of nothing, for so long. How it was last seen is kept
-// in memory only; after a restart the time of its last activity, which the log has, stands for it.
+// Decides when a sub-session has finished: it is idle for `inactivityThreshold`, then for `confirmationDelay`.
+// Observations stay in memory; after a restart, `lastActivityAt` from the log replaces them.
 import type { SeenMessage } from "./session-reach.ts";
 import type { SubSessionSettings } from "./sub-session-monitor.ts";
 import type { SubSession } from "../run/sub-sessions.ts";
@@ -8,7 +8,7 @@ type Settings = Pick<SubSessionSettings, "inactivityThreshold" | "confirmationDe
 
 export class Silence {
   readonly #settings: Settings;
-  /** When a child was last seen in the middle of something, and what its last message looked like. */
+  /** Last time a child was busy, and the shape of its last message. */
   readonly #seen = new Map<string, { busyAt: number; shape: string }>();
 
   constructor(settings: Settings) {
@@ -19,7 +19,7 @@ export class Silence {
     this.#seen.delete(childSessionId);
   }
 
-  /** What is to become of a child that is active or completing; null if nothing. */
+  /** The new status of a child that is active or completing; null if it does not change. */
   judge(
     relation: SubSession,
     messages: readonly SeenMessage[],
@@ -29,18 +29,18 @@ export class Silence {
     const { childSessionId, status, lastActivityAt, messageCount, since } = relation;
     const isQuiet = !isBusy && endsWithWords(messages);
     const shape = shapeOf(messages);
-    const before = this.#seen.get(childSessionId) ?? { busyAt: lastActivityAt, shape };
-    this.#seen.set(childSessionId, { busyAt: isQuiet ? before.busyAt : now, shape });
-    const hasSpoken = messages.length !== messageCount || before.shape !== shape;
-    if (hasSpoken || (!isQuiet && status === "completing")) return "active";
-    const silentMs = now - Math.max(lastActivityAt, before.busyAt);
+    const previous = this.#seen.get(childSessionId) ?? { busyAt: lastActivityAt, shape };
+    this.#seen.set(childSessionId, { busyAt: isQuiet ? previous.busyAt : now, shape });
+    const hasNewMessage = messages.length !== messageCount || previous.shape !== shape;
+    if (hasNewMessage || (!isQuiet && status === "completing")) return "active";
+    const silentMs = now - Math.max(lastActivityAt, previous.busyAt);
     if (!isQuiet || silentMs < this.#settings.inactivityThreshold) return null;
     if (status === "active") return "completing";
     return now - since < this.#settings.confirmationDelay ? null : "completed";
   }
 }
 
-/** Only a session that has spoken last, and waits for no tool, can have finished. */
+/** A session can have finished only if the last message is its own and calls no tool. */
 function endsWithWords(messages: readonly SeenMessage[]): boolean {
   const last = messages.at(-1);
   return last?.role === "assistant" && last.tools.length === 0;

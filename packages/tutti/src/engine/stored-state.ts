@@ -1,5 +1,5 @@
-// The state of a run as text. An object that is read from JSON has keys that look like numbers first, whatever order they
-// were written in; the order of a run's workers means something, so what may have such keys is stored as a list.
+// Serializes the state of a run. JSON objects list number-like keys first, but the order of `workers` matters, so
+// records with such keys are stored as lists of entries.
 import { recordFrom } from "../run/shared-record.ts";
 import type { Run } from "../schema/run.ts";
 
@@ -16,7 +16,7 @@ export function readState(text: string): Run {
   return { ...stored, ...Object.fromEntries(records) };
 }
 
-/** The same for two states that have the same members, in whichever order. */
+/** Equal for states with equal members in any order. */
 export function fingerprint(run: Run | null): string {
   return JSON.stringify(run, (_, value: unknown) =>
     typeof value === "object" && value !== null && !Array.isArray(value)

@@ -1,6 +1,6 @@
-// The relations between sessions as the server's own log has them. What is asked is decided at once, against everything
-// that is being written too, because the documented classes answer at once; what has become durable is kept apart, and only
-// that is told to others.
+// The relations between sessions in the server's own log. The classes of document 004 answer synchronously, so a
+// command is decided at once against `ahead`, which includes events that are still being written. `stored` contains
+// only durable events.
 import type { ServerLog } from "./server-log.ts";
 import { decideSubSession, type SubSessionCommand } from "../run/decide-sub-session.ts";
 import { applySubSession, childrenOf, noSubSessions, type SubSession, type SubSessions } from "../run/sub-sessions.ts";
@@ -10,7 +10,7 @@ import type { World } from "../world.ts";
 export class SubSessionLog {
   readonly #log: ServerLog;
   readonly #world: World;
-  /** Called when something was decided. */
+  /** Called after a command was decided. */
   readonly #decided: () => void;
   #stored: SubSessions = noSubSessions();
   #ahead: SubSessions = noSubSessions();
@@ -23,13 +23,13 @@ export class SubSessionLog {
     this.#decided = decided;
   }
 
-  /** As they stand on disk. */
+  /** The relations on disk. */
   get stored(): SubSessions {
     this.#read();
     return this.#stored;
   }
 
-  /** As they will stand when everything that was decided is on disk. */
+  /** The relations after all pending writes. */
   get ahead(): SubSessions {
     this.#read();
     return this.#ahead;
@@ -39,41 +39,41 @@ export class SubSessionLog {
     return this.ahead.relations.get(childSessionId) ?? null;
   }
 
-  /** What a session has started, as far as it is on disk. */
+  /** Children of a session that are on disk. */
   children(parentSessionId: string): SubSession[] {
     return childrenOf(this.stored, parentSessionId);
   }
 
-  /** Refused at once or not at all; resolves when what follows is on disk. */
+  /** Throws at once or not at all; resolves when the events are on disk. */
   order(command: SubSessionCommand): Promise<void> {
-    return this.#tell(decideSubSession(this.ahead, command, this.#world.now()));
+    return this.#append(decideSubSession(this.ahead, command, this.#world.now()));
   }
 
-  /** What changes no relation. */
+  /** Appends an event that changes no relation. */
   tell(event: RunEvent): Promise<void> {
     this.#read();
-    return this.#tell([event]);
+    return this.#append([event]);
   }
 
-  /** What has just become durable. */
+  /** Applies durable events to `stored`. */
   heard(events: readonly StoredEvent[]): void {
     if (!this.#isRead) return;
     for (const event of events) if (isServerEvent(event)) applySubSession(this.#stored, event);
   }
 
-  #tell(events: readonly RunEvent[]): Promise<void> {
+  #append(events: readonly RunEvent[]): Promise<void> {
     if (events.length > 0) {
       for (const event of events) if (isServerEvent(event)) applySubSession(this.#ahead, event);
       this.#written = this.#log.tell(events).then(() => {});
-      // Whoever does not wait for it is told by the engine, which halts.
+      // A caller may ignore the promise; a failed write halts the engine.
       this.#written.catch(() => {});
       this.#decided();
     }
-    // Who asks for what was asked before waits for it too.
+    // Without new events the call waits for the earlier ones.
     return this.#written;
   }
 
-  /** Only when it is needed: most engines never have to do with it. */
+  /** Reads the log on first use; most engines have no sub-sessions. */
   #read(): void {
     if (this.#isRead) return;
     this.#isRead = true;

@@ -1,4 +1,4 @@
-// The engine's part for sub-sessions: the log of them, who looks after them, and what agents tell of their own.
+// Creates the parts for sub-sessions: their log, their monitor, and the handler of reported sub-agents.
 import { guarded } from "./guarded.ts";
 import { OwnSessions, type OwnSessionsOptions } from "./own-sessions.ts";
 import type { ServerLog } from "./server-log.ts";
@@ -9,19 +9,18 @@ import { SubSessionOptions } from "../schema/options.ts";
 import type { SessionSignal } from "../session/session.ts";
 import type { World } from "../world.ts";
 
-/** How sub-sessions are looked after. */
 export interface SubSessionCare {
   settings: SubSessionSettings;
-  /** Whether they are looked at without anybody asking for it. */
+  /** Whether the monitor polls without an explicit start. */
   automatic: boolean;
-  /** Sessions of others too. */
+  /** Extends the access to sessions beyond those of Tutti's runs. */
   reach?: (own: OwnSessions) => SessionReach;
 }
 
 export interface SubSessionPartOptions extends OwnSessionsOptions {
   log: ServerLog;
   world: World;
-  /** Without it by the documented settings, as long as there are any. */
+  /** The documented defaults apply if undefined. */
   care: SubSessionCare | undefined;
   isLive: (runId: string) => boolean;
 }
@@ -29,15 +28,15 @@ export interface SubSessionPartOptions extends OwnSessionsOptions {
 export interface SubSessionPart {
   log: SubSessionLog;
   monitor: SubSessionMonitor;
-  /** What a session tells of agents of its own is written beside the run, which neither waits for it nor ends by it. */
-  told: (runId: string, sessionId: string, told: Subagent) => void;
+  /** Records a sub-agent that a session reports. The run neither waits for it nor fails with it. */
+  told: (runId: string, sessionId: string, subagent: Subagent) => void;
 }
 
 export type Subagent = Extract<SessionSignal, { type: "subagent" }>;
 
-/** Of what an agent tells of agents of its own, so much goes into the log; the transcript has all of it. */
-const MAX_NAME = 200;
-const MAX_WORDS = 50_000;
+/** Limits of an id and a text in the log; the transcript has the full text. */
+const MAX_ID_CHARACTERS = 200;
+const MAX_TEXT_CHARACTERS = 50_000;
 
 export function openSubSessions(options: SubSessionPartOptions): SubSessionPart {
   const { log: serverLog, world, isLive, care } = options;
@@ -53,11 +52,11 @@ export function openSubSessions(options: SubSessionPartOptions): SubSessionPart 
     runOf: (sessionId) => own.find(sessionId)?.run ?? null,
     isLive,
   });
-  const told = (orchestratorId: string, parentSessionId: string, { id, phase, text }: Subagent): void => {
-    const childSessionId = `${parentSessionId}/${id.slice(0, MAX_NAME)}`;
+  const recordSubagent = (orchestratorId: string, parentSessionId: string, { id, phase, text }: Subagent): void => {
+    const childSessionId = `${parentSessionId}/${id.slice(0, MAX_ID_CHARACTERS)}`;
     const started = { type: "started" as const, childSessionId, parentSessionId, orchestratorId };
-    const done = { type: "done" as const, childSessionId, text: text?.slice(0, MAX_WORDS) ?? null };
+    const done = { type: "done" as const, childSessionId, text: text?.slice(0, MAX_TEXT_CHARACTERS) ?? null };
     guarded(() => void log.order(phase === "started" ? started : done));
   };
-  return { log, monitor, told };
+  return { log, monitor, told: recordSubagent };
 }

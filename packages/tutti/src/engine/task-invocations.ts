@@ -1,31 +1,31 @@
-// Where in a transcript a session has started an agent of its own. Uses of a tool are certain. A block of that form in the
-// text is what some programs show instead; a mention alone is a hint, because one can also talk about it.
+// Finds the places in a transcript where a session starts a sub-agent. A tool call is certain. A block in the text is
+// the form that some programs show instead. A mention is only a hint.
 import type { SeenMessage } from "./session-reach.ts";
 
 export interface TaskInvocation {
-  /** What the transcript calls the use of the tool, if it says. */
+  /** The id of the tool call, if the transcript has one. */
   taskToolId: string | null;
   source: "tool" | "block" | "mention";
-  /** What the agent was told, as far as that can be read. */
+  /** The description passed to the sub-agent, if it can be read. */
   description: string | null;
-  /** The place of the message in the transcript. */
+  /** Index of the message in the transcript. */
   message: number;
 }
 
-/** Exactly these: tools such as TaskCreate or TaskList are about lists of things to do. */
+/** Matched exactly: tools such as TaskCreate or TaskList manage to-do lists. */
 const SPAWNS = new Set(["Task", "Agent", "new_task"]);
-/** The document's pattern opens without a prefix and closes with one; either may have it. */
+/** The pattern of document 004 opens without a prefix and closes with one; both tags accept both forms. */
 const BLOCK = /<(?:antml:)?invoke name="(?:Task|Agent)"[^>]*>[\s\S]*?<\/(?:antml:)?invoke>/gi;
 const DESCRIPTION = /<(?:antml:)?parameter name="description"[^>]*>([\s\S]*?)<\//i;
 const MENTIONS = ["subagent_type", "Task tool"];
 
-/** Only what the assistant says counts: others may quote anything. */
+/** Only assistant messages count, because others may quote anything. */
 export function findTaskInvocations(messages: readonly SeenMessage[]): TaskInvocation[] {
-  return messages.flatMap((message, place) => (message.role === "assistant" ? inMessage(message, place) : []));
+  return messages.flatMap((message, index) => (message.role === "assistant" ? inMessage(message, index) : []));
 }
 
 function inMessage({ text, tools }: SeenMessage, message: number): TaskInvocation[] {
-  const used = tools
+  const calls = tools
     .filter(({ name }) => SPAWNS.has(name))
     .map(({ id, input }): TaskInvocation => {
       return { taskToolId: id, source: "tool", description: describe(input), message };
@@ -33,7 +33,7 @@ function inMessage({ text, tools }: SeenMessage, message: number): TaskInvocatio
   const blocks = Array.from(text.matchAll(BLOCK), ([block]): TaskInvocation => {
     return { taskToolId: null, source: "block", description: DESCRIPTION.exec(block)?.[1]?.trim() ?? null, message };
   });
-  const certain = [...used, ...blocks];
+  const certain = [...calls, ...blocks];
   if (certain.length > 0 || !MENTIONS.some((word) => text.includes(word))) return certain;
   return [{ taskToolId: null, source: "mention", description: null, message }];
 }

@@ -1,6 +1,5 @@
-// Sessions that have just said that they start another, and new sessions that may be those. Where nobody tells which belongs
-// to which, closeness in time has to do. It is remembered for seconds only, so it is no part of the log: what comes of it,
-// a registered sub-session, is.
+// Links new sessions to the parents that announced them. Without an explicit link, closeness in time decides.
+// Announcements expire after seconds, so only the resulting sub-session is stored in the log.
 import { findTaskInvocations, type TaskInvocation } from "./task-invocations.ts";
 import type { SessionReach } from "./session-reach.ts";
 import type { World } from "../world.ts";
@@ -8,15 +7,15 @@ import type { World } from "../world.ts";
 export interface TaskSpawnsOptions {
   reach: SessionReach;
   world: World;
-  /** How close in time a new session must be. */
+  /** Maximum time between an announcement and its new session. */
   windowMs: number;
-  /** Whether a session can be nobody's child, because it is one already or belongs to a run. */
+  /** Whether the session is a sub-session already or belongs to a run. */
   isTaken(sessionId: string): boolean;
-  /** Answers whether it could be. */
+  /** Returns false if the link was rejected. */
   link(childSessionId: string, parentSessionId: string, taskToolId: string | null): boolean;
 }
 
-type Seen = Map<string, { at: number | null }>;
+type SeenSessions = Map<string, { at: number | null }>;
 
 interface Spawn {
   taskToolId: string | null;
@@ -25,13 +24,13 @@ interface Spawn {
 
 export class TaskSpawns {
   readonly #options: TaskSpawnsOptions;
-  /** By parent, in the order in which they were told. */
+  /** Announcements by parent, oldest first. */
   readonly #pending = new Map<string, Spawn[]>();
   readonly #watched = new Set<string>();
-  /** By watched parent: what was found in its transcript before. */
+  /** Names of the invocations found so far, by watched parent. */
   readonly #known = new Map<string, Set<string>>();
-  /** Sessions that were there, with the moment at which they were first seen; those from before we looked are not new. */
-  #seen: Promise<Seen> | null = null;
+  /** When each session was first seen; null for sessions from before the first look, which are not new. */
+  #seen: Promise<SeenSessions> | null = null;
   readonly #folders = new Map<string, string | null>();
 
   constructor(options: TaskSpawnsOptions) {
@@ -39,20 +38,20 @@ export class TaskSpawns {
   }
 
   get pending(): number {
-    this.#forgetLate();
+    this.#dropExpired();
     return [...this.#pending.values()].reduce((sum, spawns) => sum + spawns.length, 0);
   }
 
   register(parentSessionId: string, taskToolId: string | null): void {
-    void this.#lookBefore();
+    void this.#firstLook();
     const spawns = this.#pending.get(parentSessionId) ?? [];
     spawns.push({ taskToolId, at: this.#options.world.now() });
     this.#pending.set(parentSessionId, spawns);
   }
 
-  /** The session becomes the child of whoever said first that it starts one, if that was not too long ago. */
+  /** Makes the session a child of the parent with the oldest unexpired announcement. */
   tryLink(sessionId: string): boolean {
-    this.#forgetLate();
+    this.#dropExpired();
     if (this.#options.isTaken(sessionId)) return false;
     for (const [parent, spawns] of this.#pending) {
       const [spawn] = spawns;
@@ -65,7 +64,7 @@ export class TaskSpawns {
     return false;
   }
 
-  /** Everything in the transcript that looks like it; what is certain and new waits for its session. */
+  /** Returns all invocations in the transcript; those that are certain and new become announcements. */
   async scan(parentSessionId: string, { onlyTools = false } = {}): Promise<TaskInvocation[]> {
     const messages = (await this.#options.reach.messages(parentSessionId)) ?? [];
     const found = findTaskInvocations(messages);
@@ -73,7 +72,7 @@ export class TaskSpawns {
     const names = new Set(found.map((invocation, at) => nameOf(invocation, at)));
     this.#known.set(parentSessionId, names);
     found.forEach((invocation, at) => {
-      // What was said before anybody looked is long done, but for the last word.
+      // On the first scan only the last message counts; earlier invocations have their sessions already.
       const isNew = known ? !known.has(nameOf(invocation, at)) : invocation.message === messages.length - 1;
       const counts = invocation.source === "tool" || (invocation.source === "block" && !onlyTools);
       if (isNew && counts) this.register(parentSessionId, invocation.taskToolId);
@@ -81,9 +80,9 @@ export class TaskSpawns {
     return found;
   }
 
-  /** From now on its transcript is looked at with every poll. */
+  /** Scans the transcript with every poll from now on. */
   async watch(parentSessionId: string): Promise<void> {
-    void this.#lookBefore();
+    void this.#firstLook();
     this.#watched.add(parentSessionId);
     await this.scan(parentSessionId, { onlyTools: true });
   }
@@ -107,20 +106,20 @@ export class TaskSpawns {
     this.#pending.delete(parentSessionId);
   }
 
-  /** Links sessions that have come since the last look; answers how many. */
+  /** Links sessions that appeared since the last look. Returns their number. */
   async detect(): Promise<number> {
-    const before = await this.#lookBefore();
+    const seen = await this.#firstLook();
     const now = this.#options.world.now();
     for (const { id, cwd } of await this.#options.reach.others()) {
-      if (!before.has(id)) before.set(id, { at: now });
+      if (!seen.has(id)) seen.set(id, { at: now });
       this.#folders.set(id, cwd);
     }
-    const fresh = [...before].filter(([, { at }]) => at !== null && now - at <= this.#options.windowMs);
+    const fresh = [...seen].filter(([, { at }]) => at !== null && now - at <= this.#options.windowMs);
     return fresh.filter(([id]) => this.tryLink(id)).length;
   }
 
-  /** Who is there already is nobody's new session. A look that fails is no look. */
-  #lookBefore(): Promise<Seen> {
+  /** Remembers the sessions that exist already. A failed look is repeated by the next call. */
+  #firstLook(): Promise<SeenSessions> {
     if (this.#seen) return this.#seen;
     const seen = this.#options.reach.others().then((sessions) => {
       for (const { id, cwd } of sessions) this.#folders.set(id, cwd);
@@ -131,19 +130,19 @@ export class TaskSpawns {
     return seen;
   }
 
-  /** Sessions that work elsewhere do not belong together; where that is not known, they may. */
+  /** Sessions in different folders are never linked; an unknown folder matches any. */
   #sameFolder(a: string, b: string): boolean {
     const [one, other] = [this.#folders.get(a) ?? null, this.#folders.get(b) ?? null];
     return one === null || other === null || one === other;
   }
 
-  #forgetLate(): void {
+  #dropExpired(): void {
     const { world, windowMs } = this.#options;
     const since = world.now() - windowMs;
     for (const [parent, spawns] of this.#pending) {
-      const left = spawns.filter(({ at }) => at >= since);
-      if (left.length === 0) this.#pending.delete(parent);
-      else this.#pending.set(parent, left);
+      const current = spawns.filter(({ at }) => at >= since);
+      if (current.length === 0) this.#pending.delete(parent);
+      else this.#pending.set(parent, current);
     }
   }
 }

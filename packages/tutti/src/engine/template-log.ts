@@ -1,5 +1,5 @@
-// What happens to templates, in the server's own log. What is merely found is written only if the log does not say it
-// already: otherwise every start would tell of all templates again.
+// Records template events in the server's log. A found template or error is written only if it differs from the last
+// one in the log; otherwise every start would write all templates again.
 import type { RunEvent, StoredEvent } from "../schema/event.ts";
 import type { ReadOptions } from "../store/store.ts";
 
@@ -12,47 +12,47 @@ export interface TemplateLogOptions {
 
 export class TemplateLog {
   readonly #engine: () => TemplateLogOptions;
-  /** By id: the content that the log told last. */
+  /** The last logged hash, by template id. */
   readonly #hashes = new Map<string, string>();
-  /** By file: what it told last to be wrong. */
+  /** The last logged error, by file. */
   readonly #errors = new Map<string, string>();
   #isRead = false;
-  #tellsFound = false;
+  #writesFound = false;
 
-  /** The engine is asked for when there is something to write. */
+  /** `engine` is called on the first event, because the engine is opened after the templates. */
   constructor(engine: () => TemplateLogOptions) {
     this.#engine = engine;
   }
 
-  /** From now on what is found is told too; engines of single commands keep quiet about it. */
+  /** From now on `template:loaded` and `template:error` are written too; engines of single commands skip them. */
   begin(): void {
-    this.#tellsFound = true;
+    this.#writesFound = true;
   }
 
   hear(event: TemplateEvent): void {
     const isFound = event.type === "template:loaded" || event.type === "template:error";
-    if (isFound && !this.#tellsFound) return;
+    if (isFound && !this.#writesFound) return;
     this.#read();
-    if (this.#isTold(event)) return;
-    this.#take(event);
-    // An engine that cannot write says so to everybody.
+    if (this.#isLogged(event)) return;
+    this.#remember(event);
+    // A failed write halts the engine, which reports it.
     this.#engine()
       .tell(event)
       .catch(() => {});
   }
 
-  #isTold(event: TemplateEvent): boolean {
+  #isLogged(event: TemplateEvent): boolean {
     if (event.type === "template:loaded") return this.#hashes.get(event.data.id) === event.data.hash;
     if (event.type === "template:error") return this.#errors.get(event.data.file ?? "") === event.data.error;
     return false;
   }
 
-  #take(event: TemplateEvent): void {
+  #remember(event: TemplateEvent): void {
     switch (event.type) {
       case "template:loaded":
       case "template:created":
       case "template:updated":
-        // A file that makes sense again may be broken once more in the same way.
+        // After a valid load, the same error must be logged again.
         for (const file of this.#errors.keys()) if (isFileOf(file, event.data.id)) this.#errors.delete(file);
         this.#hashes.set(event.data.id, event.data.hash ?? "");
         return;
@@ -68,7 +68,7 @@ export class TemplateLog {
     if (this.#isRead) return;
     this.#isRead = true;
     for (const event of this.#engine().events({ run: null })) {
-      if (event.type.startsWith("template:")) this.#take(event as TemplateEvent & StoredEvent);
+      if (event.type.startsWith("template:")) this.#remember(event as TemplateEvent & StoredEvent);
     }
   }
 }

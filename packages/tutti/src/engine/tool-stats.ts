@@ -1,9 +1,9 @@
-// Tool calls counted by kind. The names are those of the tools themselves as agents report them, never words in a text.
+// Counts tool calls by kind, by the tool names that agents report.
 import type { ToolStats } from "../schema/worker.ts";
 
 type Kind = Exclude<keyof ToolStats, "total" | "glob" | "grep">;
 
-/** The names of document 004, and the real ones of Claude Code, Codex and Gemini; upper case and other signs do not count. */
+/** Names of document 004 and of Claude Code, Codex and Gemini. Case and non-letters are ignored. */
 const NAMES: Record<Kind, string> = {
   reads: "Read Reading ReadFile read_many_files NotebookRead LS list_directory list_dir view view_image",
   writes: "Write Writing WriteFile create_file",
@@ -20,8 +20,8 @@ const KINDS = new Map<string, Kind>(
   Object.entries(NAMES).flatMap(([kind, names]) => names.split(" ").map((name) => [letters(name), kind as Kind])),
 );
 
-/** Runs count two kinds of search apart. */
-const APART: Readonly<Record<string, "glob" | "grep">> = {
+/** Kinds of search that `ToolStats` also counts separately. */
+const SEARCH_KINDS: Readonly<Record<string, "glob" | "grep">> = {
   glob: "glob",
   findfiles: "glob",
   grep: "grep",
@@ -34,11 +34,11 @@ const APART: Readonly<Record<string, "glob" | "grep">> = {
 export function countTool(stats: ToolStats, name: string): ToolStats {
   const key = letters(name);
   const kind = KINDS.get(key);
-  const apart = Object.hasOwn(APART, key) ? APART[key] : undefined;
+  const searchKind = Object.hasOwn(SEARCH_KINDS, key) ? SEARCH_KINDS[key] : undefined;
   return {
     ...stats,
     total: stats.total + 1,
     ...(kind ? { [kind]: stats[kind] + 1 } : {}),
-    ...(apart ? { [apart]: stats[apart] + 1 } : {}),
+    ...(searchKind ? { [searchKind]: stats[searchKind] + 1 } : {}),
   };
 }

@@ -1,12 +1,12 @@
-// A run whose log cannot be read any more. It must not keep the others from being opened, so it is shown for what it is:
-// over, with an error that says why. Nothing goes on in it; it can be removed.
+// Replaces a run whose log cannot be read by an ended run with the error, so that the other runs can be opened. It can
+// only be removed.
 import { fold } from "../run/apply.ts";
 import type { EventData, StoredEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import { Template } from "../schema/template.ts";
 import { whyUnreadable } from "../schema/upcast.ts";
 
-/** The state that the events fold to, or one that says why they do not. */
+/** Folds the events, or returns a replacement state with the reason. */
 export function foldReadable(id: string, events: readonly StoredEvent[]): Run | null {
   const [why] = events.flatMap(({ data }) => whyUnreadable(data) ?? []);
   if (why !== undefined) return unreadableRun(id, events, why);
@@ -17,31 +17,31 @@ export function foldReadable(id: string, events: readonly StoredEvent[]): Run | 
   }
 }
 
-const words = { system: "-" };
-const STAND_IN = {
+const prompt = { system: "-" };
+const PLACEHOLDER = {
   id: "unreadable",
   name: "Unreadable",
-  prompts: { analysis: words, taskPlanning: words, worker: words, aggregation: words },
+  prompts: { analysis: prompt, taskPlanning: prompt, worker: prompt, aggregation: prompt },
 };
 
 function unreadableRun(id: string, events: readonly StoredEvent[], why: string): Run {
   const [first] = events;
   const { runSeq, timestamp } = events.at(-1)!;
-  const told = first!.data as Partial<EventData<"orchestrator:created">>;
-  const error = `its log cannot be read: ${why}`;
+  const created = first!.data as Partial<EventData<"orchestrator:created">>;
+  const error = `The log of this run cannot be read: ${why}`;
   const time = new Date(timestamp).toISOString();
   const run = fold(null, [
     {
       type: "orchestrator:created",
       data: {
         id,
-        templateId: text(told.templateId, STAND_IN.id),
-        cwd: text(told.cwd, "/"),
+        templateId: text(created.templateId, PLACEHOLDER.id),
+        cwd: text(created.cwd, "/"),
         status: "created",
-        template: Template.parse(STAND_IN),
-        userRequest: text(told.userRequest, "(cannot be read)"),
+        template: Template.parse(PLACEHOLDER),
+        userRequest: text(created.userRequest, "(cannot be read)"),
         customVariables: {},
-        agent: text(told.agent, "local"),
+        agent: text(created.agent, "local"),
       },
       runSeq: 1,
       timestamp: first!.timestamp,

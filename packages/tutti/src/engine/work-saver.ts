@@ -1,10 +1,10 @@
-// Work in progress, saved now and then: an attempt whose machine dies before its turn is over has not worked for nothing.
-// It only keeps; nothing is decided by it, and what cannot be saved this time is saved the next.
+// Saves work in progress at intervals, so that a crash of the machine does not lose a whole turn. Nothing is decided by
+// it; the next save repeats a failed one.
 import type { World } from "../world.ts";
 
 export interface WorkSaverOptions {
   world: World;
-  /** How long a session may work until what it has made is saved again; 0 for never. */
+  /** Minimum interval between two saves, in milliseconds; 0 disables saving. */
   everyMs: number;
   save: () => Promise<void>;
 }
@@ -19,7 +19,7 @@ export class WorkSaver {
     this.#lastAt = options.world.mono();
   }
 
-  /** The agent has done something. */
+  /** Called after every tool call of the agent. */
   worked(): void {
     const { world, everyMs, save } = this.#options;
     if (everyMs === 0 || this.#saving || world.mono() - this.#lastAt < everyMs) return;
@@ -31,7 +31,6 @@ export class WorkSaver {
       });
   }
 
-  /** Resolves when nothing is being saved. */
   async settled(): Promise<void> {
     await this.#saving;
   }

@@ -1,10 +1,12 @@
-// How the workers of a run stand, taken together.
 import { workersOf } from "../run/lookup.ts";
 import type { Run } from "../schema/run.ts";
 import { NO_TOOLS, type ToolStats, type Worker } from "../schema/worker.ts";
 import type { WorkerStatus } from "../schema/status.ts";
 
-/** AggregatedStats of document 004; `quiet` are the sessions that have shown nothing for as long as the template says. */
+/**
+ * `AggregatedStats` of document 004. `quiet` lists sessions without activity for the template's
+ * `progressDetectionInterval`.
+ */
 export interface AggregatedStats {
   totalWorkers: number;
   completed: number;
@@ -21,7 +23,7 @@ export interface AggregatedStats {
   quiet: string[];
 }
 
-/** Over the same workers that the list has. One that is being started counts as running. */
+/** Counts the newest attempt of each task. A spawning worker counts as running. */
 export function aggregateStats(run: Run, now: number): AggregatedStats {
   const workers = workersOf(run);
   const count = (...statuses: WorkerStatus[]) => workers.filter(({ status }) => statuses.includes(status)).length;
@@ -51,9 +53,9 @@ function sumTools(workers: readonly Worker[]): ToolStats {
   return Object.fromEntries(kinds.map((kind) => [kind, total(kind)])) as ToolStats;
 }
 
-/** Whoever waits for a person's answer is not quiet but waiting. */
+/** A worker that waits for the user's answer is not quiet. */
 function isQuiet({ template, inbox }: Run, { status, sessionId, lastActivityAt }: Worker, now: number): boolean {
-  const asks = Object.values(inbox).some((item) => item.sessionId === sessionId);
-  if (status !== "running" || asks || lastActivityAt === null) return false;
+  const hasQuestion = Object.values(inbox).some((item) => item.sessionId === sessionId);
+  if (status !== "running" || hasQuestion || lastActivityAt === null) return false;
   return now - lastActivityAt >= template.config.progressDetectionInterval;
 }

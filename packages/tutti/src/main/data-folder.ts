@@ -1,4 +1,3 @@
-// The folder in which everything is kept.
 import { makeFolderDurably } from "../durable-file.ts";
 import { TuttiError } from "../schema/error.ts";
 
@@ -6,8 +5,12 @@ export function makeDataFolder(folder: string): void {
   try {
     makeFolderDurably(folder, 0o700);
   } catch (error) {
-    throw new TuttiError("storage_failed", `the data folder cannot be made: ${(error as Error).message}`, {
-      cause: error,
-    });
+    throw new TuttiError(
+      "storage_failed",
+      `The data folder "${folder}" cannot be created: ${(error as Error).message}. Choose another one with --data-dir.`,
+      {
+        cause: error,
+      },
+    );
   }
 }

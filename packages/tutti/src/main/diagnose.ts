@@ -1,2 +1,1 @@
-// What is installed on this machine.
 export { diagnose } from "../doctor/diagnose.ts";

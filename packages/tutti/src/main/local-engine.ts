@@ -1,4 +1,4 @@
-// An engine on this machine, with everything that belongs to one: who hears of it, what is logged and traced.
+// Builds the engine of a data folder with its store, sessions, notifier, log and tracing.
 import { join, resolve } from "node:path";
 import { makeDataFolder } from "./data-folder.ts";
 import { MAX_WORKERS, MEMORY_PER_WORKER } from "./limits.ts";
@@ -27,18 +27,17 @@ import { createGitWorkspaces } from "../workspace/git-workspaces.ts";
 import { realWorld } from "../world.ts";
 
 export interface LocalOptions extends HostOptions {
-  /** Where everything is kept; made absolute. */
+  /** The data folder; resolved to an absolute path. */
   dataDir: string;
   maxWorkers?: number;
-  /** Functions that templates can name as hooks. */
   hooks?: Readonly<Record<string, HookFunction>>;
-  /** Workers at the same time for one agent, e.g. `{ claude: 3 }`. */
+  /** Concurrent workers per agent, e.g. `{ claude: 3 }`. */
   perAgent?: Readonly<Record<string, number>>;
-  /** Rings for a person at this terminal when there is something to tell them. */
+  /** Rings the bell of this terminal for a notification. */
   bell?: () => void;
-  /** Hears, in a sentence, of what the person could not be told. */
+  /** Called with a sentence for each notification that failed. */
   warn?: (problem: string) => void;
-  /** A log for whoever runs a server, instead of such sentences; a file, or standard error. */
+  /** Server log, to a file or standard error. It replaces `warn`. */
   log?: LogSettings;
 }
 
@@ -49,14 +48,14 @@ export interface LocalEngine {
   close(options?: { leaveRunning?: boolean }): Promise<void>;
 }
 
-/** An engine on this machine. Fails with data_folder_in_use if there is one on the folder already. */
+/** Opens the engine and starts its notifier. Throws `data_folder_in_use` if another engine has the folder. */
 export function openLocalEngine(options: LocalOptions): LocalEngine {
   const { notifier, templateLog: _, ...local } = openEngine(options);
   notifier.begin(null);
   return local;
 }
 
-/** The same before anybody is told of anything. */
+/** Like `openLocalEngine`, but the caller starts the notifier. */
 export function openEngine(
   options: LocalOptions,
 ): LocalEngine & { notifier: Notifier; log: Log; templateLog: TemplateLog } {
@@ -91,7 +90,7 @@ export function openEngine(
       ...options,
       ...(options.log && { warn: (problem) => log.warn(problem) }),
     });
-    // Nobody wants to see rehearsals among the runs.
+    // Rehearsals are not traced.
     const env = options.scenario === undefined ? process.env : {};
     const trace = traceEngine({ engine, env, version: readVersion(), log, mask, world: realWorld });
     const close = async (how: { leaveRunning?: boolean } = {}) => {
@@ -124,7 +123,7 @@ function openLocalNotifier(
     file: join(dataDir, "notified.json"),
     world: realWorld,
     mask,
-    report: (problem) => warn(`a notification: ${mask(problem)}`),
+    report: (problem) => warn(`Notification failed: ${mask(problem)}`),
   });
 }
 

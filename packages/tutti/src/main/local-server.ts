@@ -1,4 +1,3 @@
-// An engine with its server and dashboard, its schedules and triggers.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,7 +17,7 @@ import { realWorld } from "../world.ts";
 
 export { readLogLevel } from "../telemetry/log.ts";
 
-/** The schedules and triggers of a data folder, for the engine that works on it. */
+/** Opens the schedules and triggers of a data folder for its engine. */
 export function openSchedules(
   dataDir: string,
   engine: Engine,
@@ -39,7 +38,7 @@ export interface LocalServerOptions extends LocalOptions, Pick<ServerOptions, "r
   port: number;
   host: string;
   version: string;
-  /** For how long runs that are over are kept, instead of what the configuration says. */
+  /** Days to keep ended runs; overrides the configuration. */
   retainDays?: number;
 }
 
@@ -47,14 +46,14 @@ export interface LocalServer {
   engine: Engine;
   trusted: TrustedPrograms;
   url: string;
-  /** The address that hands the token over to a browser. */
+  /** URL that signs a browser in with the token. */
   openUrl: string;
-  /** Rejects when the engine cannot go on. */
+  /** Rejects when the engine halts. */
   halted: Promise<never>;
   close(options: { leaveRunning: boolean }): Promise<void>;
 }
 
-/** An engine with its server and dashboard; every run of the folder is taken up. */
+/** Starts an engine, its server and the dashboard, and continues every run of the folder. */
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
   const local = openEngine(options);
   const { engine, templates, log } = local;
@@ -86,14 +85,14 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
     local.notifier.begin(server.url);
     await engine.takeUpAll();
     local.templateLog.begin();
-    // Whoever looks tells of what is there.
+    // `list` loads all templates and so emits their events.
     templates.list();
     automation.schedules.begin();
     const endTrimming = keepTrimmed({
       engine,
       rules: () => ({ ...readRetention(options.dataDir), ...(options.retainDays && { days: options.retainDays }) }),
       world: realWorld,
-      failed: (error) => log.warn("a run could not be removed", errorMembers(error)),
+      failed: (error) => log.warn("removing a run failed", errorMembers(error)),
     });
     return {
       engine,
@@ -102,11 +101,11 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
       openUrl: `${server.url}/?token=${encodeURIComponent(token)}`,
       halted: engine.halted,
       async close(how) {
-        log.info("server ends", { leaveRunning: how.leaveRunning });
+        log.info("server stopping", { leaveRunning: how.leaveRunning });
         await Promise.all([automation.schedules.stop(), endTrimming()]);
         await server.close();
         await local.close(how);
-        log.info("server ended");
+        log.info("server stopped");
       },
     };
   } catch (error) {
@@ -115,7 +114,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
   }
 }
 
-/** The built dashboard: beside this folder when installed, in its own package in a checkout. */
+/** The built dashboard is beside this folder when installed, and in its own package in a checkout. */
 function findWebRoot(): string | null {
   const candidates = ["../web", "../../../web/dist"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
   return candidates.find((folder) => existsSync(join(folder, "index.html"))) ?? null;

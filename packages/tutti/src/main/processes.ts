@@ -1,2 +1,1 @@
-// Whether a process that is named in a file still lives.
 export { identify, isAlive } from "../session/process.ts";

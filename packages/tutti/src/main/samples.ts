@@ -1,3 +1,3 @@
-// What rehearsals and the demo are made of.
+// Exports for rehearsals and the demo.
 export { rehearsalScenario, rehearsedTemplate } from "../session/drivers/script/rehearsal.ts";
 export { exportCommit, makeRepository } from "../workspace/sample.ts";

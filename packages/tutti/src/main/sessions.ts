@@ -1,4 +1,4 @@
-// Who runs sessions on this machine for a data folder, and what of its surroundings they are given or must not show.
+// Opens the session host of a data folder, and masks the secrets of its environment.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readUserConfig } from "../config/config.ts";
@@ -15,11 +15,11 @@ import { realWorld } from "../world.ts";
 
 export interface HostOptions {
   agentEnv?: Record<string, string>;
-  /** The person's own token for the server; otherwise the one kept in the data folder. No agent is to show it. */
+  /** Server token from the command line; defaults to the one in the data folder. Sessions must not show it. */
   token?: string;
-  /** How long keepers wait for an engine before they end their agent. */
+  /** How long a keeper waits for an engine before it ends its agent. */
   orphanAfterMs?: number;
-  /** A scenario file that every session plays, whatever agent was named: for rehearsals. */
+  /** Scenario file that replaces every agent, for rehearsals. */
   scenario?: string;
   /** Replaces the host that runs agents under keepers. */
   replaceHost?: (kept: SessionHost) => SessionHost;
@@ -56,7 +56,10 @@ export function keptToken(dataDir: string): string | null {
   return existsSync(file) ? readFileSync(file, "utf8").trim() : null;
 }
 
-/** Takes out of any value what is secret here: of the environment, of agents, `others`, and the server's own token. */
+/**
+ * Returns a function that masks secrets in any value: those of the environment, of agents, `others`, and the server's
+ * token.
+ */
 export function maskOf(
   dataDir: string,
   { token, agentEnv }: HostOptions = {},
@@ -64,10 +67,10 @@ export function maskOf(
 ): <T>(value: T) => T {
   let secrets: Secrets | null = null;
   return (value) => {
-    // Made when it is first needed: by then the folder has a token.
-    const own = token ?? keptToken(dataDir);
+    // Created on first use: by then the data folder has a token.
+    const serverToken = token ?? keptToken(dataDir);
     const known = [...secretValues({ ...process.env, ...agentEnv }), ...others];
-    secrets ??= createSecrets([...known, ...(own === null ? [] : [own])]);
+    secrets ??= createSecrets([...known, ...(serverToken === null ? [] : [serverToken])]);
     return maskValue(secrets, value);
   };
 }

@@ -1,4 +1,4 @@
-// What the person, and a project, have set up.
+// Reads the settings of the user and of a project.
 import { resolve } from "node:path";
 import { readProjectConfig, readUserConfig, type UserConfig } from "../config/config.ts";
 import { targetsOf, testTargets, type Tested } from "../notify/targets-of.ts";
@@ -8,30 +8,30 @@ import { realWorld } from "../world.ts";
 
 export { CONFIG_FILE } from "../config/config.ts";
 
-/** What the person's configuration and the project's say together, the nearer one first. */
+/** Merges the user's configuration with the project's; the project's wins. */
 export function readConfig(dataDir: string, project: string) {
-  const own = readUserConfig(resolve(dataDir));
-  const theirs = readProjectConfig(project);
+  const user = readUserConfig(resolve(dataDir));
+  const ofProject = readProjectConfig(project);
   return {
-    agent: theirs.agent ?? own.agent,
-    template: theirs.template ?? own.template,
-    /** What the project calls its agents. */
-    agentsOfProject: theirs.agents,
+    agent: ofProject.agent ?? user.agent,
+    template: ofProject.template ?? user.template,
+    /** Agents that the project defines, by name. */
+    agentsOfProject: ofProject.agents,
   };
 }
 
-/** Which runs that are over the person wants to keep; undefined for all. */
+/** Retention of ended runs; undefined keeps all. */
 export const readRetention = (dataDir: string): UserConfig["retention"] => readUserConfig(resolve(dataDir)).retention;
 
-/** What the person's configuration says about notifications, or what holds if it says nothing. */
+/** Notification settings of the user, or the defaults. */
 export const readNotifications = (dataDir: string): NotificationSettings =>
   readUserConfig(resolve(dataDir)).notifications ?? NotificationSettings.parse({});
 
-/** Tells everybody whom the person's configuration names that this is a test. */
+/** Sends a test notification to every target that the user has configured. */
 export function testNotifications(dataDir: string): Promise<Tested[]> {
   const surroundings = { env: process.env, world: realWorld };
   return testTargets(targetsOf(readNotifications(dataDir), resolve(dataDir), surroundings), surroundings);
 }
 
-/** The named tokens of a data folder; a server on it reads the same files. */
+/** Named tokens of a data folder; its server reads the same files. */
 export const openTokens = (dataDir: string): NamedTokens => new NamedTokens(resolve(dataDir));

@@ -1,4 +1,4 @@
-// An engine for the classes of document 004.
+// Builds the engine behind the classes of document 004.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -29,22 +29,21 @@ import { createGitWorkspaces } from "../workspace/git-workspaces.ts";
 import { realWorld, type World } from "../world.ts";
 
 export interface StageOptions {
-  /** Where everything is kept, the platform's folder unless given; or null: the log lives in memory and ends with us. */
+  /** The data folder; defaults to the platform's. With null the log is in memory only. */
   dataDir?: string | null | undefined;
-  /** Who runs the sessions; our own keepers unless given. */
+  /** Runs the sessions; null for keepers on this machine. */
   controller: SessionController | SessionHost | null;
-  /** Where templates come from; the data folder's unless given. */
+  /** Template source; null for the data folder's. */
   templates: Templates | null;
   maxWorkers: number | null;
-  /** For controllers that are polled: how often, and whether by itself. */
+  /** Poll interval of a controller's session, and whether it is polled without an explicit call. */
   pollMs: (spec: SessionSpec) => number;
   isWatched: (spec: SessionSpec) => boolean;
   settleMs?: number;
-  /** The machine's own unless given. */
+  /** Defaults to `realWorld`. */
   world?: World;
-  /** Functions that templates can name as hooks. */
   hooks?: Readonly<Record<string, HookFunction>>;
-  /** Agents by names that the program gives them. */
+  /** Agents by the names that the program defines. */
   agents?: Readonly<Record<string, NamedAgent>>;
   subSessions: Pick<SubSessionCare, "settings" | "automatic">;
 }
@@ -52,7 +51,7 @@ export interface StageOptions {
 export interface Stage {
   engine: Engine;
   sessions: SessionHost;
-  /** The same host, if it runs a controller's sessions. */
+  /** `sessions`, if it is a host for a controller. */
   polled: PolledHost | null;
   close(options?: { leaveRunning?: boolean }): Promise<void>;
 }
@@ -66,13 +65,13 @@ export function openStage(options: StageOptions): Stage {
     const trusted = new TrustedPrograms(join(dataDir, "trusted.json"));
     const { world = realWorld, hooks = {}, subSessions, controller } = options;
     const { sessions, polled } = stageHost(dataDir, { ...options, world });
-    const namesOfOurs = () => new Set(polled === null ? [] : engine.list().flatMap((run) => backendIds(run, polled)));
+    const ownNames = () => new Set(polled === null ? [] : engine.list().flatMap((run) => backendIds(run, polled)));
     const reach = polled && {
       reach: (own: OwnSessions) =>
         controllerSessions({
           controller: impatiently(controller as SessionController, world),
           own,
-          ownNames: namesOfOurs,
+          ownNames,
           mask: maskOf(dataDir),
         }),
     };
@@ -87,7 +86,7 @@ export function openStage(options: StageOptions): Stage {
       hooks,
       runCommand: runHook,
       subSessions: { ...subSessions, ...reach },
-      // What a controller starts lives elsewhere.
+      // A controller's sessions do not use this machine's memory.
       ...(polled ? {} : { memoryPerWorker: MEMORY_PER_WORKER, freeMemory: () => process.availableMemory() }),
     });
     const close = async (how: { leaveRunning?: boolean } = {}) => {
@@ -115,7 +114,7 @@ function stageHost(dataDir: string, options: StageOptions & { world: World }): P
   return { sessions: withNamedHosts(polled, agents), polled };
 }
 
-/** What the controller calls the sessions of a run. */
+/** The controller's ids of a run's sessions. */
 function backendIds({ id, main, workers }: Run, polled: PolledHost): string[] {
   const sessions = [main, ...Object.values(workers)].flatMap((each) => each?.sessionId ?? []);
   return sessions.flatMap((sessionId) => polled.backendId(id, sessionId) ?? []);

@@ -1,4 +1,4 @@
-// The templates of a data folder: those that come with Tutti and the person's own.
+// Opens the built-in templates and the user's own.
 import { join, resolve } from "node:path";
 import { readUserConfig } from "../config/config.ts";
 import type { Template } from "../schema/template.ts";
@@ -13,7 +13,7 @@ export const openTemplates = (dataDir: string, tell?: LibraryOptions["tell"]): T
     agents: () => Object.keys(readUserConfig(resolve(dataDir)).agents),
   });
 
-/** The template that the id means in a project, for commands that only look. */
+/** Resolves a template for commands that only read. */
 export function findTemplate(dataDir: string, id: string, project: string): Template {
   return openTemplates(dataDir).resolve(id, project).template;
 }

@@ -32,7 +32,7 @@ describe("a run's log", () => {
     }
     const there = ["--data-dir", join(lab.folder, "elsewhere")];
     const refused = await lab.tutti([...there, "import", file]);
-    expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining("this run would run agent: ")]);
+    expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining("This run would run agent: ")]);
     const [, hash] = /repeat with --trust ([0-9a-f]{64})/.exec(refused.stderr)!;
     const { stdout } = await lab.tutti([...there, "--json", "import", file, "--trust", hash!]);
     expect(JSON.parse(stdout)).toEqual([{ id: last.id, status: "completed" }]);
@@ -47,12 +47,12 @@ describe("a run's log", () => {
     const file = join(lab.folder, "damaged.jsonl");
     const there = ["--data-dir", join(lab.folder, "elsewhere")];
     for (const [lines, message] of [
-      [[...whole.slice(0, 3), ...whole.slice(4)], "line 4: event 3 is missing"],
-      [[...whole.slice(0, 2), "{", ...whole.slice(3)], "line 3: it is no JSON object"],
-      [["{}", ...whole.slice(1)], "line 1: this is no run"],
+      [[...whole.slice(0, 3), ...whole.slice(4)], "Line 4 cannot be imported. Event 3 is missing."],
+      [[...whole.slice(0, 2), "{", ...whole.slice(3)], "Line 3 cannot be imported. The line is not a JSON object."],
+      [["{}", ...whole.slice(1)], "Line 1 cannot be imported. This is not a run"],
       [
         [whole[0], whole[1]!.replace("orchestrator:created", "something:else")],
-        "line 2: there is no event something:else",
+        'Line 2 cannot be imported. The event type "something:else" does not exist.',
       ],
     ] as const) {
       writeFileSync(file, lines.join("\n"));

@@ -72,7 +72,7 @@ describe("a server that receives SIGINT", () => {
     expect(await talk(address, ["GET /api/events?after=0 HTTP/1.1", "Accept: text/event-stream"])).toContain("200 OK");
     await talk(address, ["POST /api/inbox/x HTTP/1.1", "Content-Length: 1000"], '{"half":');
     child.kill("SIGINT");
-    expect(await end).toMatchObject({ code: 0, stderr: expect.stringContaining('"server ended"') });
+    expect(await end).toMatchObject({ code: 0, stderr: expect.stringContaining('"server stopped"') });
     expect(processesOf(lab.folder).some((line) => line.includes("player"))).toBe(true);
 
     gate.open();

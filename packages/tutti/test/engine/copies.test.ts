@@ -91,7 +91,7 @@ describe("an import", () => {
     const text = first.export(id).replace(`"run":"${id}"`, '"run":"orch_somebodyelse"');
     await expect(lab.open(new MemoryStore()).import(text)).rejects.toMatchObject({
       code: "invalid_input",
-      message: "line 2: it is not an event of run orch_somebodyelse",
+      message: 'Line 2 cannot be imported. The event does not belong to run "orch_somebodyelse".',
     });
   });
 

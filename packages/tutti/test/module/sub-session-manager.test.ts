@@ -349,11 +349,11 @@ describe("monitoring", () => {
     await world.pass(5000);
     expect(manager.getRelation("child")).toMatchObject({
       status: "error",
-      error: "the controller has no session child",
+      error: 'The controller has no session "child".',
     });
     expect(texts("parent")).toEqual([expect.stringContaining("The sub-session child failed")]);
     const timestamp = new Date(world.now()).toISOString();
-    const error = "the controller has no session child";
+    const error = 'The controller has no session "child".';
     const data = { childSessionId: "child", parentSessionId: "parent", error, timestamp };
     expect(heard.at(-1)).toEqual({ type: "error", data });
     await world.pass(50_000);

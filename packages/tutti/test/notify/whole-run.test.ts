@@ -88,7 +88,7 @@ describe("A run of the command line", () => {
     const { code, stderr } = await tutti(here(run()));
     expect(code).toBe(4);
     expect(bodies()).toMatchObject([{ kind: "needs_person", item: { kind: "plan" } }]);
-    expect(stderr).toMatch(/warning: a notification: command: orch_\w+:\d+ could not be delivered: .*ENOENT/);
+    expect(stderr).toMatch(/warning: Notification failed: command: orch_\w+:\d+ could not be delivered: .*ENOENT/);
   });
 });
 

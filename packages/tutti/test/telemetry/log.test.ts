@@ -71,8 +71,8 @@ describe("the log of a server", () => {
       },
       ...lines().slice(5, -3),
       { level: "info", message: "run ended", run, outcome: "degraded" },
-      { level: "info", message: "server ends" },
-      { level: "info", message: "server ended" },
+      { level: "info", message: "server stopping" },
+      { level: "info", message: "server stopped" },
     ]);
   });
 

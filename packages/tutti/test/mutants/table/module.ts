@@ -266,8 +266,8 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-259"],
     file: "tutti/src/engine/worker-stats.ts",
-    find: 'if (status !== "running" || asks',
-    replace: 'if (status === "running" || asks',
+    find: 'if (status !== "running" || hasQuestion',
+    replace: 'if (status === "running" || hasQuestion',
   },
   {
     rows: ["D4-351"],
@@ -857,7 +857,7 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-450"],
     file: "tutti/src/engine/count-confirmed.ts",
-    find: "tasks.length - left - workersCreated",
+    find: "tasks.length - skippedCount - workersCreated",
     replace: "tasks.length - workersCreated",
   },
   {

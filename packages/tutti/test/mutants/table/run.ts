@@ -825,7 +825,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-464"],
     file: "tutti/src/engine/count-confirmed.ts",
-    find: "tasksQueued: tasks.length - left - workersCreated",
+    find: "tasksQueued: tasks.length - skippedCount - workersCreated",
     replace: "tasksQueued: tasks.length - workersCreated",
   },
   {
@@ -879,8 +879,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-259"],
     file: "tutti/src/engine/worker-stats.ts",
-    find: `status !== "running" || asks ||`,
-    replace: `status === "running" || asks ||`,
+    find: `status !== "running" || hasQuestion ||`,
+    replace: `status === "running" || hasQuestion ||`,
   },
   {
     rows: ["D4-457"],

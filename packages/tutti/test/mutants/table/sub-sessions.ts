@@ -274,8 +274,8 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-210"],
     file: SILENCE,
-    find: "messages.length !== messageCount || before.shape !== shape",
-    replace: "before.shape !== shape",
+    find: "messages.length !== messageCount || previous.shape !== shape",
+    replace: "previous.shape !== shape",
   },
   {
     rows: ["D4-211"],
@@ -331,8 +331,8 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-218"],
     file: RETURN,
-    find: 'status: "orphaned", updates: said',
-    replace: 'status: "error", updates: said',
+    find: 'status: "orphaned", updates: lastMessage',
+    replace: 'status: "error", updates: lastMessage',
   },
   {
     rows: ["D4-219"],
@@ -388,8 +388,8 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-229", "D4-576"],
     file: RETURN,
-    find: 'status: "error", updates: { error, ...said }',
-    replace: 'status: "orphaned", updates: { error, ...said }',
+    find: 'status: "error", updates: { error, ...lastMessage }',
+    replace: 'status: "orphaned", updates: { error, ...lastMessage }',
   },
   {
     rows: ["D4-576"],
