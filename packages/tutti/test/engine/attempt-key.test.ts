@@ -1,4 +1,3 @@
-// What makes two attempts the same work, and what makes them different work.
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story } from "../run/make-run.ts";
 import { keyOfAttempt } from "../../src/engine/attempt-key.ts";
@@ -26,8 +25,8 @@ const withSession = (session: object) =>
 const withTemplate = (template: Partial<Template>) =>
   keyOfAttempt({ ...run, template: { ...run.template, ...template } }, worker, "tree");
 
-describe("the key of an attempt", () => {
-  it("is the same whatever run, task id, attempt and priority it has, and whatever was planned beside it", () => {
+describe("the work key of an attempt", () => {
+  it("does not depend on the run, the task id, the attempt, the priority or the other tasks", () => {
     expect(key).toMatch(/^[0-9a-f]{64}$/);
     expect(keyOfAttempt({ ...run, id: "orch_999999999999" }, worker, "tree")).toBe(key);
     expect(keyOfAttempt(run, { ...worker, attempt: 3, sessionId: "another" }, "tree")).toBe(key);
@@ -35,7 +34,7 @@ describe("the key of an attempt", () => {
     expect(keyOfAttempt({ ...run, tasks: [], head: "elsewhere" }, worker, "tree")).toBe(key);
   });
 
-  it("is the same with other settings that only say when and how often work is done", () => {
+  it("does not depend on settings about scheduling", () => {
     const { config } = run.template;
     expect(withTemplate({ config: { ...config, maxWorkers: 1, workerTimeout: 20_000, maxRetries: 0 } })).toBe(key);
     const { workerExecution } = run.template.phases;
@@ -43,7 +42,7 @@ describe("the key of an attempt", () => {
     expect(withTemplate({ phases: { ...run.template.phases, workerExecution: timed } })).toBe(key);
   });
 
-  it("is another for other files, another agent or role, another task, another request", () => {
+  it("depends on the files, the agent, the role, the task and the request", () => {
     const others = [
       keyOfAttempt(run, worker, "another tree"),
       withSession({ agent: "command:y" }),
@@ -57,7 +56,7 @@ describe("the key of an attempt", () => {
     expect(new Set([key, ...others]).size).toBe(others.length + 1);
   });
 
-  it("is another for a template that tells workers something else, or reads or accepts their answers otherwise", () => {
+  it("depends on the template's worker prompt and on how it parses and accepts answers", () => {
     const { config, phases, prompts } = run.template;
     const inPhase = (change: Partial<Template["phases"]["workerExecution"]>) =>
       withTemplate({ phases: { ...phases, workerExecution: { ...phases.workerExecution, ...change } } });

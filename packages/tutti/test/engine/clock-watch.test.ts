@@ -1,4 +1,3 @@
-// Time that nobody could use: a machine that slept, a process that was stopped, a clock that was set.
 import { expect, it } from "vitest";
 import { ClockWatch } from "../../src/engine/clock-watch.ts";
 import type { World } from "../../src/world.ts";
@@ -21,7 +20,7 @@ function watched() {
   return { pass, jumps, watch };
 }
 
-it("a machine that slept for an hour gives the hour back", () => {
+it("`ClockWatch` gives back an hour after a suspend of an hour", () => {
   const { pass, jumps, watch } = watched();
   pass(5000, 5000);
   pass(3_605_000, 5000);
@@ -29,7 +28,7 @@ it("a machine that slept for an hour gives the hour back", () => {
   watch.stop();
 });
 
-it("a clock that is set forward or back changes nobody's time", () => {
+it("`ClockWatch` compensates a clock that is set forward or back", () => {
   const { pass, jumps, watch } = watched();
   pass(86_405_000, 5000);
   pass(-86_395_000, 5000);
@@ -37,7 +36,7 @@ it("a clock that is set forward or back changes nobody's time", () => {
   watch.stop();
 });
 
-it("a process that was stopped gives back what it could not see, and a busy machine nothing", () => {
+it("`ClockWatch` gives back the time of a stopped process, but not the delay of a busy machine", () => {
   const { pass, jumps, watch } = watched();
   pass(65_000, 65_000);
   pass(12_000, 12_000);

@@ -1,4 +1,4 @@
-// Runs that were taken in or forked: their past is told, not lived again, and what they would run is agreed to first.
+// Imported and forked runs: their past has no effects, and their programs need the user's trust.
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -26,10 +26,10 @@ const commands = {
 const hook = (run: string) => ({ run, timeout: 5000, onFailure: "continue" as const });
 const good = () => lab.scenario([...mainSession([{ id: "one" }]), goodWorker]);
 
-/** A run that names no program. */
+/** A request that names no program. */
 const plain = () => ({ templateId: "_default", cwd: lab.repo, message: "do it", agent: "local" });
 
-/** What a person would be shown, and the word that agrees to it. */
+/** The programs that the user would see, and the hash that allows them. */
 async function refusalOf(engine: Engine, text: string): Promise<{ programs: string[]; hash: string }> {
   const error = await engine.import(text).then(
     () => null,
@@ -46,8 +46,8 @@ async function importTrusted(engine: Engine, text: string): Promise<string> {
 }
 
 describe("an import", () => {
-  it("of a run that names programs is refused until the person has agreed to exactly these", async () => {
-    const file = join(lab.folder, "heard");
+  it("of a run that names programs is rejected until the user has allowed exactly these", async () => {
+    const file = join(lab.folder, "received");
     const first = lab.open(new MemoryStore(), commands);
     const agent = good();
     const id = await lab.begin(first, agent, { hooks: { onError: hook(`command:touch ${file}`) } });
@@ -69,13 +69,13 @@ describe("an import", () => {
     expect(await third.import(text)).toHaveLength(1);
   });
 
-  it("of a run whose agents anybody may name needs no word", async () => {
+  it("of a run with only built-in agents needs no trust", async () => {
     const first = lab.open();
     const { id } = await first.create(plain());
     expect(await lab.open().import(first.export(id))).toMatchObject([{ id, status: "created" }]);
   });
 
-  it("by two at once takes the run in once, and the engine goes on", async () => {
+  it("by two callers at once adds the run once, and the engine keeps running", async () => {
     const first = lab.open(new MemoryStore());
     const { id } = await first.create(plain());
     const text = first.export(id);
@@ -85,7 +85,7 @@ describe("an import", () => {
     await expect(second.create(plain())).resolves.toMatchObject({ status: "created" });
   });
 
-  it("of events that belong to another run is refused", async () => {
+  it("of events that belong to another run is rejected", async () => {
     const first = lab.open(new MemoryStore());
     const { id } = await first.create(plain());
     const text = first.export(id).replace(`"run":"${id}"`, '"run":"orch_somebodyelse"');
@@ -95,7 +95,7 @@ describe("an import", () => {
     });
   });
 
-  it("of an `orchestrators.json` of document 004 takes in every orchestrator of its array (D4-282)", async () => {
+  it("of an `orchestrators.json` of document 004 adds every orchestrator of its array (D4-282)", async () => {
     const state = { templateId: "_default", cwd: lab.repo, userRequest: "do it", status: "running", workers: {} };
     const file = ["orch_aaaaaaaaaaaa", "orch_bbbbbbbbbbbb"].map((id) => ({
       ...state,
@@ -109,10 +109,10 @@ describe("an import", () => {
     expect(engine.list().map(({ id }) => id)).toEqual(["orch_aaaaaaaaaaaa", "orch_bbbbbbbbbbbb"]);
   });
 
-  it("runs no hook of the past, now or when the run is taken up", async () => {
+  it("runs no hook of past events, neither at once nor at `takeUp`", async () => {
     const disk = newMemoryDisk();
-    const file = join(lab.folder, "heard");
-    // Nobody ran it where the run was made: a log says what it likes about its hooks.
+    const file = join(lab.folder, "received");
+    // The hook did not run in the original run: an imported log may claim anything about its hooks.
     const first = lab.open();
     const id = await lab.begin(first, good(), { hooks: { onAnalysisComplete: hook(`command:touch ${file}`) } });
     await first.until(id, ({ status }) => status === "confirming");
@@ -140,8 +140,8 @@ describe("an import", () => {
   });
 });
 
-describe("a run that was removed", () => {
-  it("leaves no session behind that a run of its id could take for its own", async () => {
+describe("a removed run", () => {
+  it("leaves no session that a later run with its id could adopt", async () => {
     lab.inProcess = false;
     const engine = lab.open();
     const id = await lab.begin(engine, good());
@@ -163,28 +163,28 @@ describe("a run that was removed", () => {
 });
 
 describe("a fork", () => {
-  it("runs no hook of the past, and those of what it does itself", async () => {
-    const heard: string[] = [];
+  it("runs no hook of past events, but runs those of its own events", async () => {
+    const received: string[] = [];
     const engine = lab.open(new MemoryStore(), {
-      hooks: { note: (event) => void heard.push(`${event.run} ${event.type}`) },
+      hooks: { note: (event) => void received.push(`${event.run} ${event.type}`) },
     });
     const hooks = { onTasksGenerated: hook("note"), onWorkerComplete: hook("note") };
     const id = await lab.begin(engine, good(), { hooks });
     const { runSeq } = await engine.until(id, ({ status }) => status === "confirming");
     await engine.settled(id);
-    // At the plan itself, before the log says that anybody heard of it.
+    // Fork at the plan, before the log contains the start of the hook.
     const fork = await engine.fork(id, runSeq);
     await engine.settled(fork.id);
-    expect(heard).toEqual([`${id} orchestrator:tasksReady`]);
+    expect(received).toEqual([`${id} orchestrator:tasksReady`]);
     await engine.resume(fork.id);
     await engine.takeUp(fork.id);
     await untilOver(engine, fork.id);
-    expect(heard.slice(1)).toEqual([`${fork.id} worker:completed`]);
+    expect(received.slice(1)).toEqual([`${fork.id} worker:completed`]);
     await engine.cancel(id);
     await untilOver(engine, id);
   });
 
-  it("asks under names of its own, and what sessions of the other run asked is taken back", async () => {
+  it("has inbox items with new ids, and questions of the original sessions are withdrawn", async () => {
     const engine = lab.open();
     const agent = lab.scenario([...mainSession([{ id: "one" }]), worker("*", { then: "ask:Tabs?", block: done({}) })]);
     const id = await lab.begin(engine, agent);
@@ -204,7 +204,7 @@ describe("a fork", () => {
     await untilOver(engine, id);
   });
 
-  it("takes the whole decision to which its event belongs, so that it can go on", async () => {
+  it("copies all events decided with its last one, so that it can continue", async () => {
     const engine = lab.open();
     const id = await lab.begin(engine, good());
     await engine.until(id, ({ status }) => status === "confirming");

@@ -1,4 +1,4 @@
-// A real engine in this process, with real sessions and workspaces and a store of the test's choice.
+// A real engine in this process, with real sessions and workspaces and a store that the test chooses.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Lab } from "../lab/lab.ts";
@@ -58,7 +58,7 @@ export class EngineLab extends Lab {
     return engine;
   }
 
-  /** What the next runs' templates are to have otherwise: also times that are too short for a person's template. */
+  /** Overrides for the templates of the next runs, including times below the limits of a user's template. */
   settings: Settings = {};
 
   #templates(): Templates {
@@ -79,7 +79,6 @@ export class EngineLab extends Lab {
     };
   }
 
-  /** Creates and starts a run. */
   async begin(engine: Engine, agent: string, more: Partial<NewRun> & Settings = {}): Promise<string> {
     const { config, phases, hooks, ...request } = more;
     this.settings = { ...(config ? { config } : {}), ...(phases ? { phases } : {}), ...(hooks ? { hooks } : {}) };

@@ -20,7 +20,7 @@ afterEach(async () => {
 const twoTasks = () => lab.scenario([...mainSession([{ id: "one" }, { id: "two" }]), goodWorker]);
 
 describe("the engine", () => {
-  it("shows at every event the state that folding the stored log gives", async () => {
+  it("publishes every event with the state that the stored log folds to", async () => {
     const store = new MemoryStore();
     const engine = lab.open(store);
     const seen: number[] = [];
@@ -35,7 +35,7 @@ describe("the engine", () => {
     expect(seen).toEqual(store.read({}).map(({ seq }) => seq));
   });
 
-  it("carries several runs at once within the server's cap, and numbers their events without a gap", async () => {
+  it("runs several runs within the server's worker limit and numbers their events without gaps", async () => {
     const store = new MemoryStore();
     const plan = { tasks: ["a", "b", "c", "d"].map((id) => ({ id, ms: 150 })) };
     const ledger = join(lab.folder, "ledger");
@@ -56,7 +56,7 @@ describe("the engine", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("keeps two tasks of one name in two runs apart (E06)", async () => {
+  it("keeps tasks with the same id in two runs apart (E06)", async () => {
     const engine = lab.open();
     const ids = await Promise.all([lab.begin(engine, twoTasks()), lab.begin(engine, twoTasks())]);
     const runs = await Promise.all(ids.map((id) => untilOver(engine, id)));
@@ -65,7 +65,7 @@ describe("the engine", () => {
     expect(runs.map((run) => run.workers["one"]!.status)).toEqual(["completed", "completed"]);
   });
 
-  it("ends a worker that takes too long, with its whole process tree, and goes on without it (D4-045, D4-248)", async () => {
+  it("ends a worker that times out, with its whole process tree, and continues without it (D4-045, D4-248)", async () => {
     const world = new SteeredWorld();
     const engine = lab.open(new MemoryStore(), { world });
     const agent = lab.scenario([
@@ -88,7 +88,7 @@ describe("the engine", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("reads what was finished while no engine was there before it looks at the clock", async () => {
+  it("reads results from before its start before it checks deadlines", async () => {
     lab.inProcess = false;
     const disk = newMemoryDisk();
     const first = lab.open(new MemoryStore(disk));
@@ -111,7 +111,7 @@ describe("the engine", () => {
     expect(run.workers["one"]).toMatchObject({ status: "completed", attempt: 1 });
   });
 
-  it("goes on with a run that is reopened while its end is still being tidied up", async () => {
+  it("continues a run that is reopened during its release", async () => {
     const engine = lab.open();
     const main = mainSession([{ id: "one" }]).slice(1);
     const agent = lab.scenario([
@@ -126,7 +126,7 @@ describe("the engine", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("takes what a failed worker left into a ref before its workspace goes", async () => {
+  it("stores the work of a failed worker in a ref before it removes the workspace", async () => {
     const engine = lab.open();
     const agent = lab.scenario([
       ...mainSession([{ id: "half" }]),
@@ -139,7 +139,7 @@ describe("the engine", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("lets a run rest until it is taken up, and changes nothing of it before", async () => {
+  it("does not change a run before `takeUp`", async () => {
     const disk = newMemoryDisk();
     const first = lab.open(new MemoryStore(disk));
     const id = await lab.begin(first, twoTasks());
@@ -155,7 +155,7 @@ describe("the engine", () => {
     expect((await untilOver(third, id)).status).toBe("completed");
   });
 
-  it("gives the places of resting runs to those it works on", async () => {
+  it("does not count slots of runs before `takeUp`", async () => {
     const disk = newMemoryDisk();
     const hanging = lab.scenario([...mainSession([{ id: "one" }]), worker("*", { then: "hang" })], "hanging.json");
     const first = lab.open(new MemoryStore(disk), { maxWorkers: 1 });
@@ -169,7 +169,7 @@ describe("the engine", () => {
     expect(second.get(resting)!.workers["one"]!.status).toBe("running");
   });
 
-  it("refuses an order for a run that does not exist, and one that its state does not allow, without an event", async () => {
+  it("rejects a command for an unknown run or in a wrong state, without an event", async () => {
     const store = new MemoryStore();
     const engine = lab.open(store);
     await expect(engine.start("orch_missing00000")).rejects.toMatchObject({ code: "run_not_found" });
@@ -181,7 +181,7 @@ describe("the engine", () => {
     await engine.settled(id);
   });
 
-  it("makes no run of a request that cannot be carried out", async () => {
+  it("creates no run from an invalid request", async () => {
     const store = new MemoryStore();
     const engine = lab.open(store);
     const make = (more: object) =>
@@ -194,9 +194,9 @@ describe("the engine", () => {
   });
 });
 
-describe("a store that fails", () => {
+describe("a failing store", () => {
   it.each(["full", "before", "lost"] as const)(
-    "(%s) halts the engine, tells whoever waits, and a restart goes on to the end with nothing lost",
+    "(%s) halts the engine and rejects waiting callers, and a restart completes the run without loss",
     async (fault) => {
       const disk = newMemoryDisk();
       const store = new MemoryStore(disk);
@@ -228,7 +228,7 @@ describe("a store that fails", () => {
     },
   );
 
-  it("refuses a command whose event could not be stored, and has changed nothing", async () => {
+  it("rejects the command whose event was not stored and leaves the state unchanged", async () => {
     const store = new MemoryStore();
     const engine = lab.open(store);
     store.failNext("full");

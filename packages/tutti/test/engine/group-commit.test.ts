@@ -1,4 +1,4 @@
-// How the writer of a run stores what it is told: together what comes together, and never later than it says.
+// `RunWriter` batches concurrent commands into one append and answers each only after it is on disk.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ const count = (tool: number) => ({
 });
 const NO_STATS = { total: 0, reads: 0, writes: 0, edits: 0, bash: 0, search: 0, web: 0, task: 0, glob: 0, grep: 0 };
 
-it("many changes at once are one write, and each is on disk before anybody is told so (D4-283/E78, D4-594/E78)", async () => {
+it("`RunWriter` stores concurrent changes in one write and resolves each after it is on disk (D4-283/E78, D4-594/E78)", async () => {
   const file = join(folder, "tutti.db");
   const store = openSqliteStore(file);
   let writes = 0;

@@ -1,4 +1,3 @@
-// Hooks: what a template wants run at moments of a run.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -30,7 +29,7 @@ const ended = (store: MemoryStore) =>
   store.read({}).flatMap((event) => (event.type === "hook:ended" ? [event.data] : []));
 
 describe("a hook", () => {
-  it("that is a function is called once for each moment, with the event (D4-397, D4-587)", async () => {
+  it("that is a function is called once for each event, with the event (D4-397, D4-587)", async () => {
     const store = new MemoryStore();
     const calls: string[] = [];
     const note = (name: string) => (event: { type: string }) => void calls.push(`${name} ${event.type}`);
@@ -59,9 +58,9 @@ describe("a hook", () => {
     expect(ended(store).every(({ ok }) => ok)).toBe(true);
   });
 
-  it("that is a command gets the event as JSON on its input, in the repository's folder (E75)", async () => {
+  it("that is a command receives the event as JSON on stdin, in the repository's folder (E75)", async () => {
     const engine = lab.open(new MemoryStore(), commands);
-    const file = join(lab.folder, "heard.json");
+    const file = join(lab.folder, "received.json");
     const id = await lab.begin(engine, good(), {
       config,
       hooks: { onTasksGenerated: hook(`command:sh -c 'pwd > ${file}.cwd; cat > ${file}'`) },
@@ -79,9 +78,9 @@ describe("a hook", () => {
   it.each([
     ["throws", "function", "broken"],
     ["takes too long", "command:sleep 60", "longer than 300 ms"],
-    ["is no program", "command:/nowhere/program", "ENOENT"],
-    ["ends with a code", "command:sh -c 'echo why; exit 3'", "exit code 3: why"],
-  ])("that %s is recorded and harms nothing", async (_, run, detail) => {
+    ["names no program", "command:/nowhere/program", "ENOENT"],
+    ["exits with a code", "command:sh -c 'echo why; exit 3'", "exit code 3: why"],
+  ])("that %s is recorded and does not affect the run", async (_, run, detail) => {
     const store = new MemoryStore();
     const functions = {
       function: () => {
@@ -98,7 +97,7 @@ describe("a hook", () => {
     ]);
   });
 
-  it("that fails pauses the run where the template wants a person to look", async () => {
+  it('that fails pauses the run with `onFailure: "pause"`', async () => {
     const engine = lab.open(new MemoryStore(), commands);
     const id = await lab.begin(engine, good(), {
       hooks: { onTasksGenerated: hook("command:false", { onFailure: "pause" }) },
@@ -110,9 +109,9 @@ describe("a hook", () => {
     expect((await untilOver(engine, id)).outcome).toBe("success");
   });
 
-  it("hears of failed tasks and of the failed run (D4-397)", async () => {
-    const heard: string[] = [];
-    const engine = lab.open(new MemoryStore(), { hooks: { note: ({ type }) => void heard.push(type) } });
+  it("runs for failed tasks and for the failed run (D4-397)", async () => {
+    const received: string[] = [];
+    const engine = lab.open(new MemoryStore(), { hooks: { note: ({ type }) => void received.push(type) } });
     const failing = worker("*", { block: done({ status: "failed", error: "no" }) });
     const id = await lab.begin(engine, lab.scenario([...mainSession([{ id: "one" }]), failing]), {
       config,
@@ -120,10 +119,10 @@ describe("a hook", () => {
     });
     await untilOver(engine, id);
     await engine.settled(id);
-    expect(heard).toEqual(["worker:failed", "orchestrator:error"]);
+    expect(received).toEqual(["worker:failed", "orchestrator:error"]);
   });
 
-  it("that was running when the engine died is not run again, and one that had not begun is run", async () => {
+  it("that ran when the engine stopped is not run again, and one that had not started is run", async () => {
     const disk = newMemoryDisk();
     const file = join(lab.folder, "count");
     const command = `command:sh -c 'echo x >> ${file}; sleep 60'`;
@@ -142,11 +141,11 @@ describe("a hook", () => {
     await untilOver(heir, id);
   });
 
-  it("is run by the next engine if the one that saw the run end died before it began", async () => {
+  it("is run by the next engine if the engine stopped between the end of the run and the hook", async () => {
     const disk = newMemoryDisk();
     const store = new MemoryStore(disk);
-    const heard: string[] = [];
-    const hooks = { note: ({ type }: { type: string }) => void heard.push(type) };
+    const received: string[] = [];
+    const hooks = { note: ({ type }: { type: string }) => void received.push(type) };
     const engine = lab.open(store, { hooks });
     engine.subscribe(({ type }) => type === "orchestrator:error" && store.failNext("before"));
     const failing = worker("*", { block: done({ status: "failed", error: "no" }) });
@@ -156,15 +155,15 @@ describe("a hook", () => {
     });
     await expect(engine.halted).rejects.toMatchObject({ code: "storage_failed" });
     await engine.close();
-    expect(heard).not.toContain("orchestrator:error");
+    expect(received).not.toContain("orchestrator:error");
     const heir = lab.open(new MemoryStore(disk), { hooks });
     await heir.takeUp(id);
     await heir.until(id, ({ released }) => released);
     await heir.settled(id);
-    expect(heard).toContain("orchestrator:error");
+    expect(received).toContain("orchestrator:error");
   });
 
-  it("is called for by what happened then, not by the phase that the run is in now", () => {
+  it("depends on the phase at its event, not on the run's current phase", () => {
     const event = (type: string, data: object, i: number) => ({ type, data, runSeq: i + 1 }) as unknown as StoredEvent;
     const log = [
       ["orchestrator:started", { phase: "analysis" }],
@@ -182,7 +181,7 @@ describe("a hook", () => {
     expect(callsIn(log.slice(3, 4), "workerExecution")).toHaveLength(1);
   });
 
-  it("with a name that nobody registered is refused before a run exists", async () => {
+  it("with an unregistered name is rejected before the run exists", async () => {
     const engine = lab.open();
     await expect(lab.begin(engine, good(), { hooks: { onError: hook("nobody") } })).rejects.toMatchObject({
       code: "invalid_template",

@@ -1,5 +1,5 @@
-// What was done before is not done again: a fork takes over the results of the run it comes from, by what they are about,
-// in whatever order they were made; and whatever is about something else is done anew.
+// A fork reuses results of the run it was forked from by their work key, in any order of completion; all other work is
+// done again.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
 import { done, goodWorker, mainSession, worker, type ScriptedTask } from "../lab/scenarios.ts";
@@ -11,20 +11,19 @@ import { attemptRef, runBranch } from "../../src/schema/ids.ts";
 import type { Run } from "../../src/schema/run.ts";
 import { MemoryStore, newMemoryDisk, type MemoryDisk } from "../../src/store/memory.ts";
 
-/** Many processes on a machine that may have a lot else to do. */
+/** Generous: the tests start many processes on a machine that may be busy. */
 const HANG_MS = 300_000;
 
-/** Only workers: what happens around them is not looked at here. */
 const phases = { analysis: { enabled: false }, aggregation: { enabled: false } };
 
-/** Tasks for which a session was opened in this run itself. */
-function worked(engine: Engine, run: Run): string[] {
+/** Tasks with a session in this run itself, without the copied events. */
+function tasksWithSession(engine: Engine, run: Run): string[] {
   const events = engine.events({ run: run.id });
-  const own = events.slice(events.findLastIndex(({ type }) => type === "orchestrator:forked") + 1);
-  return own.flatMap((event) => (event.type === "worker:spawned" ? [event.data.taskId] : [])).toSorted();
+  const newEvents = events.slice(events.findLastIndex(({ type }) => type === "orchestrator:forked") + 1);
+  return newEvents.flatMap((event) => (event.type === "worker:spawned" ? [event.data.taskId] : [])).toSorted();
 }
 
-const takenOver = (run: Run): string[] =>
+const reusedTasks = (run: Run): string[] =>
   workersOf(run)
     .flatMap(({ taskId, reused }) => (reused ? [taskId] : []))
     .toSorted();
@@ -32,15 +31,15 @@ const takenOver = (run: Run): string[] =>
 const placeOf = (engine: Engine, id: string, type: StoredEvent["type"]): number =>
   engine.events({ run: id }).find((event) => event.type === type)!.runSeq;
 
-/** Goes on with a fork, with changes to its plan if it still waits to be confirmed. */
-async function goOn(engine: Engine, { id }: Run, changes: PlanChanges = {}): Promise<Run> {
+/** Continues a fork, with `changes` to a plan that is not confirmed yet. */
+async function continueFork(engine: Engine, { id }: Run, changes: PlanChanges = {}): Promise<Run> {
   await engine.takeUp(id);
   const { status } = await engine.resume(id);
   if (status === "confirming") await engine.confirm(id, changes);
   return untilOver(engine, id);
 }
 
-describe("a run of nine tasks that is interrupted", () => {
+describe("an interrupted run of nine tasks", () => {
   const tasks: ScriptedTask[] = [
     ...["a", "b", "c", "d", "e", "f", "g"].map((id) => ({ id })),
     { id: "h", dependencies: ["e"] },
@@ -50,7 +49,7 @@ describe("a run of nine tasks that is interrupted", () => {
   const finished = tasks.map(({ id }) => id).filter((id) => !rest.includes(id));
 
   it(
-    "goes on with the rest wherever it is forked, and by itself, in whatever order its tasks had finished",
+    "runs only the remaining tasks, in forks at any event and by itself, in any order of completion",
     async () => {
       const lab = new EngineLab();
       try {
@@ -67,23 +66,26 @@ describe("a run of nine tasks that is interrupted", () => {
         lab.scenario([...mainSession(tasks), goodWorker]);
         const second = lab.open(new MemoryStore(disk));
         const completions = second.events({ run: id }).filter(({ type }) => type === "worker:completed");
-        const atPlan = await goOn(second, await second.fork(id, placeOf(second, id, "orchestrator:tasksReady")));
-        expect(takenOver(atPlan)).toEqual(finished);
-        const amidst = await second.fork(id, completions[2]!.runSeq);
-        const copied = workersOf(amidst).flatMap(({ taskId, status }) => (status === "completed" ? [taskId] : []));
-        const forkedAmidst = await goOn(second, amidst);
-        expect([...copied, ...takenOver(forkedAmidst)].toSorted()).toEqual(finished);
-        for (const fork of [atPlan, forkedAmidst]) {
+        const atPlan = await continueFork(
+          second,
+          await second.fork(id, placeOf(second, id, "orchestrator:tasksReady")),
+        );
+        expect(reusedTasks(atPlan)).toEqual(finished);
+        const midway = await second.fork(id, completions[2]!.runSeq);
+        const copied = workersOf(midway).flatMap(({ taskId, status }) => (status === "completed" ? [taskId] : []));
+        const forkedMidway = await continueFork(second, midway);
+        expect([...copied, ...reusedTasks(forkedMidway)].toSorted()).toEqual(finished);
+        for (const fork of [atPlan, forkedMidway]) {
           expect(fork.outcome).toBe("success");
-          expect(worked(second, fork)).toEqual(rest);
+          expect(tasksWithSession(second, fork)).toEqual(rest);
           const files = lab.git("ls-tree", "-r", "--name-only", runBranch(fork.id), "docs/").split("\n");
           expect(files).toEqual(tasks.map((task) => `docs/${task.id}.md`));
         }
         await second.takeUp(id);
         const itself = await untilOver(second, id);
         expect(itself.outcome).toBe("success");
-        expect(worked(second, itself)).toEqual([...finished, ...rest, "b"].toSorted());
-        // What the one that was stopped had done by then is still there.
+        expect(tasksWithSession(second, itself)).toEqual([...finished, ...rest, "b"].toSorted());
+        // The unfinished work of the stopped attempt is still reachable.
         expect(lab.git("show", `${attemptRef(id, "b", 1)}:half.md`)).toBe("half");
       } finally {
         for (const engine of lab.engines) await engine.close();
@@ -94,7 +96,7 @@ describe("a run of nine tasks that is interrupted", () => {
   );
 });
 
-describe("of a run that is over", () => {
+describe("a fork of a finished run", () => {
   const two = [{ id: "one" }, { id: "two" }];
   let lab: EngineLab;
   let disk: MemoryDisk;
@@ -116,21 +118,21 @@ describe("of a run that is over", () => {
     lab.tearDown();
   });
 
-  /** Another engine, for which the log reads otherwise. */
+  /** Another engine, on a changed copy of the log. */
   const rewritten = (change: (event: StoredEvent) => string | null): Engine => {
     const events = disk.events.map((event) => JSON.parse(change(event) ?? JSON.stringify(event)) as StoredEvent);
     return lab.open(new MemoryStore({ epoch: 0, events }));
   };
 
-  it("a result that is taken over counts as completed, costs nothing, starts no session and says where it was made", async () => {
+  it("reuses a result as completed, without cost or session, and records its origin", async () => {
     const planned = await engine.fork(origin.id, atPlan);
-    const fork = await goOn(engine, planned);
+    const fork = await continueFork(engine, planned);
     expect(await engine.result(fork.id)).toMatchObject({
       outcome: "success",
       census: { planned: 2, completed: 2 },
       outputFiles: ["docs/one.md", "docs/two.md"],
     });
-    expect(worked(engine, fork)).toEqual([]);
+    expect(tasksWithSession(engine, fork)).toEqual([]);
     expect(fork.sessions).toBe(planned.sessions);
     expect(fork.usage).toEqual(planned.usage);
     const made = origin.workers["one"]!;
@@ -144,25 +146,25 @@ describe("of a run that is over", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("a result is found again by the fork of a fork, also at a point before the first one was forked", async () => {
-    const middle = await goOn(engine, await engine.fork(origin.id, atPlan));
+  it("reuses a result in a fork of a fork, also at an event before the first fork", async () => {
+    const middle = await continueFork(engine, await engine.fork(origin.id, atPlan));
     const late = await engine.fork(middle.id, placeOf(engine, middle.id, "orchestrator:confirmed"));
     const early = await engine.fork(middle.id, atPlan - 1);
     expect(early.forkedFrom).toMatchObject({ run: middle.id });
     for (const fork of [late, early]) {
-      const after = await goOn(engine, fork);
-      expect(worked(engine, after)).toEqual([]);
+      const after = await continueFork(engine, fork);
+      expect(tasksWithSession(engine, after)).toEqual([]);
       expect(after.workers["one"]!.reused).toEqual(middle.workers["one"]!.reused);
     }
   });
 
-  it("a result goes on from the fork's own start if that is another commit with the same files", async () => {
+  it("bases a reused result on its own start commit if that has the same files", async () => {
     lab.git("commit", "-q", "--allow-empty", "-m", "nothing new");
     const fork = await engine.fork(origin.id, 1);
     await engine.takeUp(fork.id);
     await engine.start(fork.id);
     const after = await untilOver(engine, fork.id);
-    expect(takenOver(after)).toEqual(["one", "two"]);
+    expect(reusedTasks(after)).toEqual(["one", "two"]);
     const [before, commit] = [origin.workers["one"]!.commit!, after.workers["one"]!.commit!];
     expect(commit).not.toBe(before);
     expect(lab.git("rev-parse", `${commit}^`)).toBe(after.base);
@@ -170,33 +172,33 @@ describe("of a run that is over", () => {
     expect(lab.git("show", `${runBranch(fork.id)}:docs/two.md`)).toBe("# Title of two");
   });
 
-  it("a result is matched by what it is about, not by the name of its task, and stands for one task only", async () => {
+  it("matches a result by its work key, not by its task id, and uses it for one task only", async () => {
     const { title, description, scope } = origin.tasks[0]!;
     const same = { title, description, scope, priority: 9, dependencies: [] };
     const added = [
       { ...same, id: "uno" },
       { ...same, id: "one_more" },
     ];
-    const fork = await goOn(engine, await engine.fork(origin.id, atPlan), { removed: ["one"], added });
+    const fork = await continueFork(engine, await engine.fork(origin.id, atPlan), { removed: ["one"], added });
     expect(fork.outcome).toBe("success");
-    expect(takenOver(fork)).toContain("two");
-    expect(takenOver(fork)).toHaveLength(2);
-    expect(worked(engine, fork)).toHaveLength(1);
+    expect(reusedTasks(fork)).toContain("two");
+    expect(reusedTasks(fork)).toHaveLength(2);
+    expect(tasksWithSession(engine, fork)).toHaveLength(1);
   });
 
-  it("everything is done anew in a fresh fork", async () => {
+  it("reuses nothing with `fresh`", async () => {
     const planned = await engine.fork(origin.id, atPlan, { fresh: true });
-    expect(worked(engine, await goOn(engine, planned))).toEqual(["one", "two"]);
+    expect(tasksWithSession(engine, await continueFork(engine, planned))).toEqual(["one", "two"]);
   });
 
-  it("a task is done anew if its text was changed, and only that one", async () => {
+  it("repeats only the task whose text was changed", async () => {
     const changes = { tasks: { one: { description: "Do one, and do it well" } } };
-    const fork = await goOn(engine, await engine.fork(origin.id, atPlan), changes);
-    expect(worked(engine, fork)).toEqual(["one"]);
-    expect(takenOver(fork)).toEqual(["two"]);
+    const fork = await continueFork(engine, await engine.fork(origin.id, atPlan), changes);
+    expect(tasksWithSession(engine, fork)).toEqual(["one"]);
+    expect(reusedTasks(fork)).toEqual(["two"]);
   });
 
-  it("work is done anew by another agent, with another prompt, or where something else is accepted", async () => {
+  it("repeats work after a change of the agent, the prompt or the acceptance rules", async () => {
     const changes = [
       ["scenario.json", "other.json"],
       ["You are a worker", "You work"],
@@ -211,12 +213,12 @@ describe("of a run that is over", () => {
       return text.replaceAll(old, young!);
     });
     for (const fork of forks) {
-      const after = await goOn(other, fork, { removed: ["two"] });
-      expect(worked(other, after)).toEqual(["one"]);
+      const after = await continueFork(other, fork, { removed: ["two"] });
+      expect(tasksWithSession(other, after)).toEqual(["one"]);
     }
   });
 
-  it("work is done anew if a file has changed in what the run begins with", async () => {
+  it("repeats work if a file of the base commit has changed", async () => {
     lab.write("README.md", "# Another project\n");
     lab.git("commit", "-q", "-a", "-m", "second");
     const fork = await engine.fork(origin.id, 1);
@@ -224,28 +226,28 @@ describe("of a run that is over", () => {
     await engine.start(fork.id);
     await engine.until(fork.id, ({ status }) => status === "confirming");
     await engine.confirm(fork.id, { removed: ["two"] });
-    expect(worked(engine, await untilOver(engine, fork.id))).toEqual(["one"]);
+    expect(tasksWithSession(engine, await untilOver(engine, fork.id))).toEqual(["one"]);
   });
 
-  it("work is done anew if the repository has lost it", async () => {
+  it("repeats work whose commit the repository has lost", async () => {
     const fork = await engine.fork(origin.id, atPlan);
     const { commit } = origin.workers["one"]!;
     const other = rewritten((event) => JSON.stringify(event).replaceAll(commit!, "0123456789".repeat(4)));
-    const after = await goOn(other, fork);
-    expect(worked(other, after)).toEqual(["one"]);
-    expect(takenOver(after)).toEqual(["two"]);
+    const after = await continueFork(other, fork);
+    expect(tasksWithSession(other, after)).toEqual(["one"]);
+    expect(reusedTasks(after)).toEqual(["two"]);
   });
 
-  it("nothing is taken over from a run that was removed", async () => {
+  it("reuses nothing from a removed run", async () => {
     const fork = await engine.fork(origin.id, atPlan);
     await engine.cleanup(origin.id);
-    expect(worked(engine, await goOn(engine, fork, { removed: ["two"] }))).toEqual(["one"]);
+    expect(tasksWithSession(engine, await continueFork(engine, fork, { removed: ["two"] }))).toEqual(["one"]);
   });
 });
 
-describe("of a run in which not everything went well", () => {
+describe("a fork of a partly failed run", () => {
   it(
-    "a fork takes over neither what was done in part, nor what a person asks for once more, nor what it has already",
+    "reuses no partial result, no result of a task that the user retries, and no result that it has already",
     async () => {
       const lab = new EngineLab();
       try {
@@ -264,7 +266,7 @@ describe("of a run in which not everything went well", () => {
         await untilOver(engine, id);
         const late = await engine.fork(id);
         const ends = engine.events({ run: id }).filter(({ type }) => type === "worker:completed");
-        const beforeTwin = await goOn(engine, await engine.fork(id, ends[1]!.runSeq));
+        const beforeTwin = await continueFork(engine, await engine.fork(id, ends[1]!.runSeq));
         expect(beforeTwin.workers["twin"]!.reused).toMatchObject({ run: id, taskId: "twin" });
         const early = await engine.fork(id, placeOf(engine, id, "orchestrator:tasksReady"));
         await engine.retry(id, "fails");
@@ -272,10 +274,10 @@ describe("of a run in which not everything went well", () => {
         await engine.retry(late.id, "fails");
         const retried = await untilOver(engine, late.id);
         expect(retried.workers["fails"]).toMatchObject({ status: "completed", attempt: 2, reused: null });
-        expect(worked(engine, retried)).toEqual(["fails"]);
-        const again = await goOn(engine, early);
-        expect(worked(engine, again)).toEqual(["part"]);
-        expect(takenOver(again)).toEqual(["fails", "twin", "well"]);
+        expect(tasksWithSession(engine, retried)).toEqual(["fails"]);
+        const again = await continueFork(engine, early);
+        expect(tasksWithSession(engine, again)).toEqual(["part"]);
+        expect(reusedTasks(again)).toEqual(["fails", "twin", "well"]);
       } finally {
         for (const engine of lab.engines) await engine.close();
         lab.tearDown();

@@ -1,4 +1,4 @@
-// What a session is told besides the template's own words.
+// The parts of a prompt that do not come from the template's text.
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story, taskList } from "../run/make-run.ts";
 import { renderPrompt, type Asking } from "../../src/engine/prompt.ts";
@@ -10,13 +10,13 @@ const PHASES = ["analysis", "taskPlanning", "workerExecution", "aggregation", "v
 
 const WITH_WORKERS = ["_default", "documentation", "exploration", "implementation", "refactoring", "testing"];
 
-/** The prompt of a phase of the main session, by a shipped template. */
-function toldBy(templateId: string, phase: Phase): string {
+/** The prompt of a main session's phase in a built-in template. */
+function builtInPrompt(templateId: string, phase: Phase): string {
   const { template } = new TemplateLibrary().resolve(templateId);
   return renderPrompt(new Story(template).run, phase, null, FIRST, "/work").text;
 }
 
-function told(phases: object, phase: Phase, asking = FIRST): string {
+function promptOf(phases: object, phase: Phase, asking = FIRST): string {
   const story = new Story(makeTemplate({ phases })).execute([{ id: "a" }]);
   story.spawn("a");
   const worker = phase === "workerExecution" ? story.run.workers["a"]! : null;
@@ -24,39 +24,41 @@ function told(phases: object, phase: Phase, asking = FIRST): string {
 }
 
 describe("a prompt", () => {
-  it("names the tools and the kind of sub-agents that the template wants, in every phase (D4-240)", () => {
+  it("names the template's tools and sub-agent type in every phase (D4-240)", () => {
     for (const phase of PHASES) {
-      const text = told({ [phase]: { tools: { required: ["Read", "Grep"], subagentType: "Explore" } } }, phase);
+      const text = promptOf({ [phase]: { tools: { required: ["Read", "Grep"], subagentType: "Explore" } } }, phase);
       expect(text).toContain("Use these tools: Read, Grep.");
       expect(text).toContain("For sub-agents use the type Explore.");
-      expect(told({}, phase)).not.toContain("Use these tools");
+      expect(promptOf({}, phase)).not.toContain("Use these tools");
     }
   });
 
-  it("says how often to report progress, or not to", () => {
-    expect(told({}, "workerExecution")).toContain("Report progress about every 30 seconds.");
-    expect(told({ workerExecution: { progressInterval: 120_000 } }, "workerExecution")).toContain("every 120 seconds");
-    expect(told({ workerExecution: { progressReporting: false } }, "workerExecution")).toContain(
+  it("contains the progress interval or forbids progress reports", () => {
+    expect(promptOf({}, "workerExecution")).toContain("Report progress about every 30 seconds.");
+    expect(promptOf({ workerExecution: { progressInterval: 120_000 } }, "workerExecution")).toContain(
+      "every 120 seconds",
+    );
+    expect(promptOf({ workerExecution: { progressReporting: false } }, "workerExecution")).toContain(
       "Do not report progress.",
     );
-    expect(told({}, "analysis")).not.toContain("progress");
+    expect(promptOf({}, "analysis")).not.toContain("progress");
   });
 
-  it("asks for progress at most every ten seconds, whatever the template says (D0-087/X14)", () => {
-    const text = told({ workerExecution: { progressInterval: 1000 } }, "workerExecution");
+  it("requests progress at most every ten seconds, whatever the template's interval (D0-087/X14)", () => {
+    const text = promptOf({ workerExecution: { progressInterval: 1000 } }, "workerExecution");
     expect(text).toContain("Report progress about every 10 seconds.");
   });
 
-  it("says how conflicts are to be settled (D4-309, D4-316, E61)", () => {
-    const settings = (conflictResolution: string) => told({ aggregation: { conflictResolution } }, "aggregation");
+  it("contains the template's conflict resolution (D4-309, D4-316, E61)", () => {
+    const settings = (conflictResolution: string) => promptOf({ aggregation: { conflictResolution } }, "aggregation");
     expect(settings("ask")).toContain("Do not resolve conflicts yourself.");
     expect(settings("first-wins")).toContain("keep the result of the earlier task");
     expect(settings("last-wins")).toContain("keep the result of the later task");
     expect(settings("smart")).toContain("in the way that serves the request best");
   });
 
-  it("begins with why it is asked again, and with what has happened since", () => {
-    const text = told({}, "taskPlanning", {
+  it("begins with the problems of the last answer, then the pause and the note", () => {
+    const text = promptOf({}, "taskPlanning", {
       problems: ["data.tasks is missing."],
       note: "The person wants less.",
       interrupted: true,
@@ -66,7 +68,7 @@ describe("a prompt", () => {
     );
   });
 
-  it("of merging holds every worker's result, the request and the number of tasks (D4-055, D4-297)", () => {
+  it("of the aggregation contains every worker's result, the request and the number of tasks (D4-055, D4-297)", () => {
     const story = new Story(new TemplateLibrary().resolve("_default").template).execute([
       { id: "a" },
       { id: "b" },
@@ -94,9 +96,9 @@ describe("a prompt", () => {
   });
 
   it.each(WITH_WORKERS)(
-    "of merging, in %s, asks to review all results, to find collisions and double work, and to settle or name them (D4-057, D4-058, D4-298, D4-299, D4-300, D4-301, D4-302)",
+    "of the aggregation in %s requests a review of all results and the resolution of conflicts and duplicates (D4-057, D4-058, D4-298, D4-299, D4-300, D4-301, D4-302)",
     (id) => {
-      const text = toldBy(id, "aggregation");
+      const text = builtInPrompt(id, "aggregation");
       for (const words of [
         "Go through the reports and look at the files themselves",
         "two things of one name",
@@ -114,9 +116,9 @@ describe("a prompt", () => {
   );
 
   it.each(WITH_WORKERS)(
-    "of verification, in %s, asks to check, to name every fault with its weight, and to put right what is certain (D4-070, D4-071, D4-072)",
+    "of the verification in %s requests checks, a severity for every fault, and certain fixes (D4-070, D4-071, D4-072)",
     (id) => {
-      const text = toldBy(id, "verification");
+      const text = builtInPrompt(id, "verification");
       for (const words of [
         "Go through the request sentence by sentence",
         "Run what can be run: the build, the tests, the checks",
@@ -131,7 +133,7 @@ describe("a prompt", () => {
     },
   );
 
-  it("of a worker holds its task, the request, and the forms of progress and completion (D4-039, D4-079, D4-080)", () => {
+  it("of a worker contains its task, the request, and the formats of progress and completion (D4-039, D4-079, D4-080)", () => {
     const template = new TemplateLibrary().resolve("_default").template;
     const story = new Story(template).plan([{ id: "a" }, { id: "b" }]);
     story.do({
@@ -185,7 +187,7 @@ describe("the built-in variables of a prompt", () => {
     return { run: story.run, variables: renderPrompt(story.run, "verification", null, FIRST, "/work").variables };
   }
 
-  it("hold the request, the folder, the template and the run (D4-133, D4-134, D4-135, D4-136)", () => {
+  it("contain the request, the folder, the template and the run (D4-133, D4-134, D4-135, D4-136)", () => {
     expect(verifying().variables).toMatchObject({
       USER_REQUEST: "do it",
       CWD: "/work",
@@ -194,7 +196,7 @@ describe("the built-in variables of a prompt", () => {
     });
   });
 
-  it("hold the findings of the analysis (D4-137, D4-138, D4-139)", () => {
+  it("contain the results of the analysis (D4-137, D4-138, D4-139)", () => {
     expect(verifying().variables).toMatchObject({
       ANALYSIS_SUMMARY: "two modules",
       RECOMMENDED_SPLITS: "3",
@@ -202,7 +204,7 @@ describe("the built-in variables of a prompt", () => {
     });
   });
 
-  it("hold the tasks with all their members, the workers' results and the merged result (D4-140, D4-141, D4-142, D4-143)", () => {
+  it("contain the tasks with all their fields, the workers' results and the merged result (D4-140, D4-141, D4-142, D4-143)", () => {
     const { run, variables } = verifying();
     expect(variables).toMatchObject({ TASK_COUNT: "2", MERGED_OUTPUT: "one manual" });
     expect(JSON.parse(variables["TASKS_JSON"]!)).toEqual(run.tasks);

@@ -1,4 +1,4 @@
-// Orders for a run that is being removed, and listeners that are broken: neither may harm anybody else.
+// Commands to a run during its removal, and listeners that throw: neither may affect other runs.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
 import { done, goodWorker, mainSession } from "../lab/scenarios.ts";
@@ -21,7 +21,7 @@ const failing = () =>
     goodWorker,
   ]);
 
-/** A store that takes its time to remove. */
+/** A store whose `remove` is slow. */
 class SlowStore extends MemoryStore {
   readonly begun = Promise.withResolvers<void>();
   readonly go = Promise.withResolvers<void>();
@@ -34,7 +34,7 @@ class SlowStore extends MemoryStore {
 }
 
 describe("a run that is being removed", () => {
-  it("takes no order any more, and the engine goes on", async () => {
+  it("rejects every command, and the engine keeps running", async () => {
     const store = new SlowStore();
     const engine = lab.open(store);
     const id = await lab.begin(engine, failing(), { config });
@@ -51,7 +51,7 @@ describe("a run that is being removed", () => {
     expect((await untilOver(engine, await lab.begin(engine, failing(), { config }))).status).toBe("completed");
   });
 
-  it("stays if somebody opened it again before: an acknowledged order is not lost", async () => {
+  it("stays if it was reopened before: an acknowledged command is not lost", async () => {
     const engine = lab.open();
     const id = await lab.begin(engine, failing(), { config });
     await untilOver(engine, id);
@@ -67,8 +67,8 @@ describe("a run that is being removed", () => {
   });
 });
 
-describe("whoever listens", () => {
-  it("and throws is told of, and the engine goes on", async () => {
+describe("a listener", () => {
+  it("that throws causes a process warning, and the engine keeps running", async () => {
     const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
     try {
       const engine = lab.open();

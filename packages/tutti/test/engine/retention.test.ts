@@ -1,4 +1,4 @@
-// Runs that are over are removed in time, in the background, and nothing else is.
+// Retention removes ended runs in the background, and nothing else.
 import { writeFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -30,18 +30,18 @@ const fails = {
   match: { role: "worker", task: "one", attempt: 1 },
   turns: [{ block: done({ status: "failed", error: "no" }) }],
 };
-/** The world in which so many days have passed. */
+/** A world in which `days` days have passed. */
 const later = (days: number) => ({ ...realWorld, now: () => realWorld.now() + days * DAY });
 const ids = (engine: Engine) => engine.summaries().map(({ id }) => id);
 
 describe("retention", () => {
-  it("removes what ended long ago with its sessions, and leaves its branch and its places in the log", async () => {
+  it("removes old runs with their sessions, and keeps their branches and their `seq` numbers", async () => {
     mkdirSync(lab.data, { recursive: true });
     const store = openSqliteStore(join(lab.data, "tutti.db"));
     const engine = lab.open(store, { snapshots: store.snapshots });
     const old = await lab.begin(engine, agentOf("old"), { config });
     await untilOver(engine, old);
-    // Over, but a person can still give what no session could; and one that nobody has started.
+    // One run is over but has an open inbox item; another was never started.
     const speechless = lab.scenario([{ match: { role: "main" }, turns: [{ say: "hm" }] }], "speechless.json");
     const waiting = await lab.begin(engine, speechless);
     const { status, inbox } = await untilOver(engine, waiting);
@@ -65,7 +65,7 @@ describe("retention", () => {
     expect(lab.git("for-each-ref", `refs/tutti/${old}`)).not.toBe("");
   });
 
-  it("leaves alone what was opened again since it was looked at", async () => {
+  it("keeps a run that was reopened after the check", async () => {
     const engine = lab.open();
     const id = await lab.begin(engine, agentOf("again", fails), { config });
     expect((await untilOver(engine, id)).outcome).toBe("failed");
@@ -79,7 +79,7 @@ describe("retention", () => {
 });
 
 describe("tutti prune", () => {
-  it("removes what the flags or the configuration do not keep, or only says so; a server does it by itself", async () => {
+  it("removes or only lists the runs that the flags or the configuration do not keep; a server removes them by itself", async () => {
     mkdirSync(lab.data, { recursive: true });
     const store = openSqliteStore(join(lab.data, "tutti.db"));
     const engine = lab.open(store, { snapshots: store.snapshots });
@@ -116,14 +116,14 @@ describe("tutti prune", () => {
     }
     configure({ keepRuns: 2 });
     expect((await prune()).last).toEqual({ removed: [first], failed: [] });
-    // The same through a server that works on the folder.
+    // The same through a server on the folder.
     const where = { dataDir: lab.data, port: 0, host: "127.0.0.1", version: "1" };
     const server = await startLocalServer(where);
     const takeBack = announceServer(lab.data, { url: server.url, ownToken: false });
     expect((await prune("--keep", "1")).last).toEqual({ removed: [second], failed: [] });
     takeBack();
     await server.close({ leaveRunning: false });
-    // And by itself at the start of one.
+    // And automatically when a server starts.
     configure({ keepRuns: 0 });
     const trimming = await startLocalServer(where);
     while (trimming.engine.get(third) !== null) await sleep(10);

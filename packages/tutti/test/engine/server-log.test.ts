@@ -1,4 +1,3 @@
-// Events that belong to no run: in the same sequence, durable before they are heard of.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
@@ -14,16 +13,16 @@ afterEach(async () => {
   lab.tearDown();
 });
 
-const told = (id: string) => ({ type: "orchestrator:imported", data: { id } }) as const;
+const imported = (id: string) => ({ type: "orchestrator:imported", data: { id } }) as const;
 
 describe("the server's own log", () => {
-  it("stands in one sequence with the runs, in the order in which it was told, and is heard without a run", async () => {
+  it("shares the sequence of the runs, keeps the order of the calls, and publishes events without a run", async () => {
     const store = new MemoryStore();
     const engine = lab.open(store);
-    const heard: [StoredEvent, unknown][] = [];
-    engine.subscribe((event, run) => heard.push([event, run]));
-    const first = engine.tell(told("1"), told("2"));
-    const second = engine.tell(told("3"));
+    const received: [StoredEvent, unknown][] = [];
+    engine.subscribe((event, run) => received.push([event, run]));
+    const first = engine.tell(imported("1"), imported("2"));
+    const second = engine.tell(imported("3"));
     const id = await lab.begin(engine, lab.scenario([...mainSession([{ id: "one" }]), goodWorker]), {
       config: { autoSpawn: true },
     });
@@ -31,32 +30,34 @@ describe("the server's own log", () => {
     await engine.settled(id);
     expect((await first).map(({ runSeq }) => runSeq)).toEqual([1, 2]);
     expect((await second).map(({ runSeq }) => runSeq)).toEqual([3]);
-    const own = heard.filter(([event]) => event.run === null);
-    expect(own.map(([event, run]) => [event.data, run])).toEqual(["1", "2", "3"].map((each) => [{ id: each }, null]));
-    expect(heard.map(([event]) => event).toSorted((a, b) => a.seq - b.seq)).toEqual(store.read({}));
+    const serverEvents = received.filter(([event]) => event.run === null);
+    expect(serverEvents.map(([event, run]) => [event.data, run])).toEqual(
+      ["1", "2", "3"].map((each) => [{ id: each }, null]),
+    );
+    expect(received.map(([event]) => event).toSorted((a, b) => a.seq - b.seq)).toEqual(store.read({}));
   });
 
-  it("goes on after a restart where it was", async () => {
+  it("continues its numbering after a restart", async () => {
     const disk = newMemoryDisk();
     const engine = lab.open(new MemoryStore(disk));
-    await engine.tell(told("1"));
+    await engine.tell(imported("1"));
     await engine.close();
     const next = lab.open(new MemoryStore(disk));
-    expect(await next.tell(told("2"))).toMatchObject([{ seq: 2, runSeq: 2, run: null }]);
+    expect(await next.tell(imported("2"))).toMatchObject([{ seq: 2, runSeq: 2, run: null }]);
   });
 
-  it("stops with the engine when the store fails, and tells nobody what was not stored", async () => {
+  it("halts with the engine when the store fails, and publishes no event that was not stored", async () => {
     const store = new MemoryStore();
     const engine = lab.open(store);
-    const heard: StoredEvent[] = [];
-    engine.subscribe((event) => heard.push(event));
+    const received: StoredEvent[] = [];
+    engine.subscribe((event) => received.push(event));
     store.failNext("before");
-    const lost = engine.tell(told("1"));
-    const after = engine.tell(told("2"));
+    const lost = engine.tell(imported("1"));
+    const after = engine.tell(imported("2"));
     await expect(lost).rejects.toMatchObject({ code: "storage_failed" });
     await expect(after).rejects.toMatchObject({ code: "storage_failed" });
     await expect(engine.halted).rejects.toMatchObject({ code: "storage_failed" });
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     expect(store.read({})).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// Settings of a template whose effect is seen only in a whole run.
+// Template settings whose effect shows only in a whole run.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -16,7 +16,7 @@ afterEach(async () => {
   lab.tearDown();
 });
 
-/** A template of the person's own. */
+/** A template in the user's folder. */
 function template(id: string, content: object): string {
   const folder = join(lab.data, "templates");
   mkdirSync(folder, { recursive: true });
@@ -25,8 +25,8 @@ function template(id: string, content: object): string {
 }
 const good = () => lab.scenario([...mainSession([{ id: "one" }]), goodWorker]);
 
-describe("who works", () => {
-  it("the template's agent works when the person names none, and the person's word wins", async () => {
+describe("the agent of a run", () => {
+  it("is the template's unless the request names one", async () => {
     const engine = lab.open();
     const templateId = template("own", { config: { agent: good(), autoSpawn: true } });
     const request = { templateId, cwd: lab.repo, message: "do it" };
@@ -37,7 +37,7 @@ describe("who works", () => {
     expect(other.agent).toBe("command:true");
   });
 
-  it("every phase can have an agent of its own, and each is checked before a run exists", async () => {
+  it("may differ in every phase, and each agent is checked before the run exists", async () => {
     const engine = lab.open();
     const workers = lab.scenario(
       [{ match: { role: "writer" }, turns: [{ write: { "w.md": "w" }, block: done({}) }] }],
@@ -55,8 +55,8 @@ describe("who works", () => {
   });
 });
 
-describe("a silent worker", () => {
-  it("is ended by its idle time, and one that sends a sign of life is not (D4-590)", async () => {
+describe("an idle worker", () => {
+  it("is ended after `idleTimeout`, unless it sends heartbeats (D4-590)", async () => {
     const world = new SteeredWorld();
     const engine = lab.open(new MemoryStore(), { world });
     const alive = { phase: "heartbeat", data: { timestamp: "2026-11-15T00:00:00Z", alive: true } };
@@ -89,7 +89,7 @@ describe("a silent worker", () => {
     );
     const beats = () => engine.transcript(id, workers["beating"]!.sessionId).length;
     for (let i = 0; i < 3; i++) {
-      // The last of these beats was written after the engine had read the first.
+      // The last of these heartbeats was written after the engine had read the first.
       const before = beats();
       await expect.poll(beats).toBeGreaterThan(before + 4);
       await world.pass(500_000);
@@ -101,8 +101,8 @@ describe("a silent worker", () => {
   });
 });
 
-describe("the form of answers", () => {
-  it("blocks stand between the template's own delimiters, and others are words (E43)", async () => {
+describe("the format of answers", () => {
+  it("uses the template's delimiters, and other blocks are plain text (E43)", async () => {
     const engine = lab.open();
     const responseFormat = { delimiterStart: "[[[ANSWER]]]", delimiterEnd: "[[[END]]]" };
     const templateId = template("marks", { config: { autoSpawn: true }, prompts: { responseFormat } });
@@ -114,7 +114,7 @@ describe("the form of answers", () => {
     expect(prompts).not.toContain("<<<ORCHESTRATOR_RESPONSE>>>");
   });
 
-  it("a plan is asked for with the summary of the analysis, and nothing but a `task_list` block is one (D4-023, D4-024)", async () => {
+  it("requires a `task_list` block for the plan, whose prompt contains the analysis summary (D4-023, D4-024)", async () => {
     const engine = lab.open();
     const [analysis, plan, ...rest] = mainSession([{ id: "one" }]);
     const repeating = { ...plan!, turns: [...analysis!.turns, ...plan!.turns] };
@@ -137,7 +137,7 @@ describe("the form of answers", () => {
     await untilOver(engine, id);
   });
 
-  it("an answer without the members that the template demands is asked for again, with their names (D4-399)", async () => {
+  it("requires the template's fields, and a repeated prompt names the missing ones (D4-399)", async () => {
     const engine = lab.open();
     const analysis = (data: object) => ({
       block: { phase: "analysis", data: { summary: "s", recommended_splits: 1, ...data } },
@@ -187,7 +187,7 @@ describe("a project's own template", () => {
     );
   };
 
-  it("is found in the repository, and one that would run a program waits for the person's agreement to just that", async () => {
+  it("is read from the repository, and its programs run only after the user has allowed exactly these", async () => {
     const engine = lab.open();
     projectTemplate({});
     const id = await lab.begin(engine, good(), { templateId: "ours" });
@@ -211,7 +211,7 @@ describe("a project's own template", () => {
     });
   });
 
-  it("that is edited counts for the next run, and a run keeps the template it started with", async () => {
+  it("applies to the next run after an edit, and a run keeps the template it started with", async () => {
     const engine = lab.open();
     projectTemplate({ config: {} });
     const id = await lab.begin(engine, good(), { templateId: "ours" });

@@ -1,4 +1,4 @@
-// Runs that are over rest on a shelf: little of them is in memory, everything can be looked at, and they come back.
+// Ended runs are shelved: only a summary stays in memory, the full state can be read, and they can be reopened.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -32,12 +32,12 @@ const failing = () =>
     goodWorker,
   ]);
 
-/** The members that document 004 stores of an orchestrator; its `stats` are `toolStats` in the state. */
+/** The fields that document 004 stores of an orchestrator; `stats` is `toolStats` in the state. */
 const SERIALISED =
   "id templateId template mainSessionId cwd userRequest status currentPhase analysis tasks parallelGroups workers toolStats customVariables createdAt updatedAt startedAt completedAt errors";
 
-describe("a run that is over", () => {
-  it("is listed, shown and answered for as before, now and after a restart (D4-281)", async () => {
+describe("an ended run", () => {
+  it("has the same summary, state and result as before, also after a restart (D4-281)", async () => {
     const { store, engine } = open();
     const id = await lab.begin(engine, failing(), { config });
     await untilOver(engine, id);
@@ -56,7 +56,7 @@ describe("a run that is over", () => {
     expect(next.get("orch_nobody")).toBeNull();
   });
 
-  it("comes back when it is opened again, and goes back when it is over again", async () => {
+  it("leaves the shelf when it is reopened, and returns when it ends again", async () => {
     const { engine } = open();
     const id = await lab.begin(engine, failing(), { config });
     await untilOver(engine, id);
@@ -73,7 +73,7 @@ describe("a run that is over", () => {
     expect(next.get(id)!.outcome).toBe("success");
   });
 
-  it("is removed with everything that was kept of it", async () => {
+  it("is removed with its summary and its snapshot", async () => {
     const { store, engine } = open();
     const id = await lab.begin(engine, failing(), { config });
     await untilOver(engine, id);
@@ -86,7 +86,7 @@ describe("a run that is over", () => {
 });
 
 describe("a snapshot", () => {
-  it("and the events after it fold to the same as the whole log, wherever it was taken", async () => {
+  it("at any event, with the later events, folds to the same state as the whole log", async () => {
     const { store, engine } = open();
     const id = await lab.begin(engine, failing(), { config });
     await untilOver(engine, id);
@@ -108,7 +108,7 @@ describe("a snapshot", () => {
     }
   });
 
-  it("keeps the workers in the order in which they were started, whatever their tasks are called", async () => {
+  it("keeps the start order of the workers, whatever their task ids", async () => {
     const { store, engine } = open();
     const agent = lab.scenario([...mainSession([{ id: "20" }, { id: "b" }, { id: "3" }]), goodWorker]);
     const id = await lab.begin(engine, agent, { config });
@@ -121,12 +121,12 @@ describe("a snapshot", () => {
     expect(again.snapshots.load(id)!.over).toBe(true);
     expect(Object.keys(next.get(id)!.workers)).toEqual(["20", "b", "3"]);
     expect(replay(events, next.get(id)).problems).toEqual([]);
-    // However somebody else has read it.
+    // Equal also after a plain JSON round trip, which reorders keys.
     expect(replay(events, JSON.parse(JSON.stringify(whole))).problems).toEqual([]);
     expect(replay(events, { ...whole, agent: "another" }).problems).toHaveLength(1);
   });
 
-  it("of another version of the fold, or of an older state, is not used", async () => {
+  it("of another fold version or of an older state is not used", async () => {
     const { store, engine } = open();
     const id = await lab.begin(engine, failing(), { config });
     await untilOver(engine, id);

@@ -1,12 +1,10 @@
-// How many workers may be started: over the whole server, for one agent, in the memory that is left, and while its
-// provider answers.
 import { describe, expect, it } from "vitest";
 import { Slots, type Asker } from "../../src/engine/slots.ts";
 import { providerOf } from "../../src/run/provider-name.ts";
 
 const of = (agent: string): Asker => ({ agent, provider: providerOf(agent, { mine: "acp:gemini" }) });
 
-it("free places are what is left of the server's, of the agent's, and of the memory", () => {
+it("`free` is the minimum of the server's limit, the agent's limit and the free memory", () => {
   const since = 0;
   const active = ["claude", "claude", "command:my-agent --fast"].map((agent) => ({ ...of(agent), since }));
   const [claude, codex] = [of("claude"), of("codex")];
@@ -31,7 +29,7 @@ it("free places are what is left of the server's, of the agent's, and of the mem
   expect(slots.free(of("claude"))).toBe(1);
 });
 
-it("with no memory left nothing more is started, but one worker where none runs: waiting would not make room", () => {
+it("`free` is 0 without free memory, but 1 if no worker runs", () => {
   const active: (Asker & { since: number })[] = [];
   const slots = new Slots(
     { maxWorkers: 8, memoryPerWorker: 100, freeMemory: () => 10 },
@@ -43,7 +41,7 @@ it("with no memory left nothing more is started, but one worker where none runs:
   expect(slots.free(of("local"))).toBe(0);
 });
 
-it("a worker that has just started has not taken its memory yet, and is counted with it", () => {
+it("`free` subtracts the memory that a young worker has not allocated yet", () => {
   let now = 0;
   const slots = new Slots(
     { maxWorkers: 8, memoryPerWorker: 100, freeMemory: () => 250 },
@@ -55,7 +53,7 @@ it("a worker that has just started has not taken its memory yet, and is counted 
   expect(slots.free(of("local"))).toBe(2);
 });
 
-describe("a provider that refuses in one run", () => {
+describe("a provider that refuses one run", () => {
   const UNTIL = 100_000;
   const NEWS_LAST = 600_000;
 
@@ -71,7 +69,7 @@ describe("a provider that refuses in one run", () => {
     return { state, slots };
   }
 
-  it("lets nobody in over all runs until its time is over, however the agent is named", () => {
+  it("admits no session of any run until its refusal ends, whatever the agent's name", () => {
     const { slots, state } = refusing();
     for (const agent of ["acp:gemini", "acp:/usr/bin/gemini --acp", "mine"]) {
       expect(slots.free(of(agent))).toBe(0);
@@ -81,13 +79,13 @@ describe("a provider that refuses in one run", () => {
     expect(slots.free(of("acp:gemini"))).toBe(0);
   });
 
-  it("holds nobody of another provider", () => {
+  it("does not block sessions of other providers", () => {
     const { slots } = refusing("acp:gemini");
     expect(slots.free(of("acp:other"))).toBe(7);
     expect(slots.opensAt(of("acp:other"))).toBeNull();
   });
 
-  it("lets one in when its time is over, to see, and nobody beside that one", () => {
+  it("admits one session as a probe when its refusal ends", () => {
     const { slots, state } = refusing("claude");
     state.now = UNTIL;
     expect(slots.free(of("acp:gemini"))).toBe(1);
@@ -102,7 +100,7 @@ describe("a provider that refuses in one run", () => {
     expect(slots.opensAt(of("acp:gemini"))).toBe(UNTIL + NEWS_LAST);
   });
 
-  it("is asked by one main session as well, whether that is about to start or at work", () => {
+  it("counts a starting or active main session as the probe", () => {
     const { slots, state } = refusing();
     state.now = UNTIL;
     const letGo = slots.holdMain(of("acp:gemini"));
@@ -118,7 +116,7 @@ describe("a provider that refuses in one run", () => {
     expect(slots.free(of("claude")), "it takes no worker's place").toBe(8);
   });
 
-  it("lets everybody in when it has answered, or when nothing was heard of it for long", () => {
+  it("admits all sessions after an answer, or when its refusal has expired", () => {
     const { slots, state } = refusing("acp:gemini");
     state.now = UNTIL + NEWS_LAST - 1;
     expect(slots.free(of("acp:gemini"))).toBe(0);

@@ -1,4 +1,4 @@
-// What people do to a run while it works, with real sessions, real git and a log that is really kept.
+// User commands to a running run, with real sessions, real git and a stored log.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -23,11 +23,11 @@ const types = (store: MemoryStore) => store.read({}).map(({ type }) => type);
 const running = (taskId: string) => (run: Run) =>
   run.workers[taskId]?.status === "running" && run.workers[taskId].session.turn !== null;
 
-/** A worker whose first turn would take an hour; played again after a pause it would take as long. */
+/** A worker whose turn takes an hour, also when it is repeated after a pause. */
 const slow = (task: string) => worker(task, { tools: ["Read"], delayMs: 3_600_000, block: done({}) });
 
 describe("a pause", () => {
-  it("interrupts the agent, keeps its session, and puts the same task again afterwards (D4-329, D4-330, D4-356, D4-357/E24)", async () => {
+  it("interrupts the agent, keeps its session, and sends the same task again at the resume (D4-329, D4-330, D4-356, D4-357/E24)", async () => {
     const store = new MemoryStore();
     const engine = lab.open(store);
     const polite = worker(
@@ -56,7 +56,7 @@ describe("a pause", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("that comes while a turn is being prepared keeps it back until the resume", async () => {
+  it("during the preparation of a turn delays its delivery until the resume", async () => {
     const real = createGitWorkspaces({ folder: join(lab.data, "worktrees") });
     const slowly = Promise.withResolvers<void>();
     const workspaces = {
@@ -77,7 +77,7 @@ describe("a pause", () => {
     expect(prompts()).toBe(3);
   });
 
-  it("of one worker leaves the others at work, and outlives the engine", async () => {
+  it("of one worker does not stop the others and survives a restart of the engine", async () => {
     const disk = newMemoryDisk();
     const engine = lab.open(new MemoryStore(disk));
     const agent = lab.scenario([...mainSession([{ id: "one" }, { id: "two" }]), slow("one"), goodWorker]);
@@ -98,7 +98,7 @@ describe("a pause", () => {
 });
 
 describe("a retry", () => {
-  it("opens the finished run again and brings the missing part in (D4-358/E12)", async () => {
+  it("reopens a finished run and merges the missing task (D4-358/E12)", async () => {
     const engine = lab.open();
     const flaky = [
       {
@@ -127,7 +127,7 @@ describe("a retry", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("happens by itself where the template says so, after its wait (D4-586)", async () => {
+  it("is automatic with `autoRetry`, after `retryDelay` (D4-586)", async () => {
     const engine = lab.open();
     const flaky = [{ match: { role: "worker", task: "one", attempt: 1 }, turns: [{ then: "crash" }] }, goodWorker];
     const config = { autoSpawn: true, autoRetry: true, retryDelay: 200 };
@@ -139,7 +139,7 @@ describe("a retry", () => {
 });
 
 describe("a budget", () => {
-  it("that a turn uses up stops the run in the middle of it, and an answer lets it go on", async () => {
+  it("that is exhausted during a turn pauses the run at once, and an answer resumes it", async () => {
     const engine = lab.open();
     const dear = worker("one", {
       tools: ["Read"],
@@ -163,8 +163,8 @@ describe("a budget", () => {
   });
 });
 
-describe("what turns use", () => {
-  it("counts also when the turn is never judged, so that attempt after attempt cannot overrun the budget", async () => {
+describe("the usage of a turn", () => {
+  it("counts even if the turn is never judged, so that repeated attempts cannot exceed the budget", async () => {
     lab.inProcess = false;
     const engine = lab.open();
     const usage = { inputTokens: 1, outputTokens: 1, usd: 0.6 };
@@ -181,7 +181,7 @@ describe("what turns use", () => {
     expect(engine.get(id)!.usage.usd).toBeCloseTo(1.2);
   });
 
-  it("is not counted again by an engine that hears an adopted session's story", async () => {
+  it("is not counted again when an engine adopts the session", async () => {
     const disk = newMemoryDisk();
     const engine = lab.open(new MemoryStore(disk));
     const [analysis] = mainSession([]) as { turns: object[] }[];
@@ -202,8 +202,8 @@ describe("what turns use", () => {
   });
 });
 
-describe("a worker that waited for a person", () => {
-  it("is given its idle time anew when the answer comes", async () => {
+describe("a worker that waited for the user", () => {
+  it("gets its full idle time again with the answer", async () => {
     const world = new SteeredWorld();
     const engine = lab.open(new MemoryStore(), { world });
     const asking = worker(
@@ -222,7 +222,7 @@ describe("a worker that waited for a person", () => {
 });
 
 describe("decisions", () => {
-  it("that merging needs are put to the person, and the main session merges with them (E60)", async () => {
+  it("of a merge are asked from the user, and the main session merges with the answers (E60)", async () => {
     const engine = lab.open();
     const [analysis, plan] = mainSession([{ id: "one" }, { id: "two" }]) as [object, object];
     const merging = {
@@ -259,7 +259,7 @@ describe("decisions", () => {
     ["first-wins", "written by one\n"],
     ["last-wins", "written by two\n"],
   ] as const)(
-    "on collisions are the template's with %s, and the run is a success (D4-314, D4-315, D4-588/E61)",
+    "about conflicts follow the template's %s, and the run succeeds (D4-314, D4-315, D4-588/E61)",
     async (conflictResolution, kept) => {
       const engine = lab.open();
       const both = (task: string) => worker(task, { write: { "same.md": `written by ${task}\n` }, block: done({}) });
@@ -278,8 +278,8 @@ describe("decisions", () => {
   );
 });
 
-describe("a phase of another agent", () => {
-  it("is carried out by that agent in its role, and the result is one", async () => {
+describe("a phase with another agent", () => {
+  it("runs with that agent in its role, and the run has one result", async () => {
     const engine = lab.open();
     const reviewer = lab.scenario(
       [
@@ -303,7 +303,7 @@ describe("a phase of another agent", () => {
 });
 
 describe("an answer", () => {
-  it("may be a last line where the template agrees on one, for success and for failure", async () => {
+  it("may be a last line from the template's completion markers, for success and for failure", async () => {
     const engine = lab.open();
     const said = (task: string, mark: string) => worker(task, { tools: ["Read"], say: `All I could do.\n${mark}` });
     const agent = lab.scenario([
@@ -321,32 +321,32 @@ describe("an answer", () => {
   });
 });
 
-describe("cleaning up", () => {
-  it("cancels, packs the workers' sessions and takes the run out of the lists; its branch stays (D4-114, D4-118, D4-348, D4-496, D4-508/E28, E65)", async () => {
+describe("`cleanup`", () => {
+  it("cancels the run, archives its workers' sessions and removes it from the lists; its branch stays (D4-114, D4-118, D4-348, D4-496, D4-508/E28, E65)", async () => {
     const store = new MemoryStore();
     const engine = lab.open(store);
     const id = await lab.begin(engine, lab.scenario([...mainSession([{ id: "one" }]), goodWorker]), {
       config: { autoSpawn: true },
     });
     const { head, workers } = await untilOver(engine, id);
-    const heard: [string, object][] = [];
-    engine.subscribe(({ type, data }) => heard.push([type, data]));
+    const received: [string, object][] = [];
+    engine.subscribe(({ type, data }) => received.push([type, data]));
     const cleanUp = async (options: object) => {
-      heard.length = 0;
+      received.length = 0;
       return engine.cleanup(id, options);
     };
     const kept = { archived: 0, deleted: 0, removed: false };
     expect(await cleanUp({ archiveWorkers: false, removeState: false })).toMatchObject(kept);
-    expect(heard).toEqual([["orchestrator:cleanup", { id, ...kept }]]);
+    expect(received).toEqual([["orchestrator:cleanup", { id, ...kept }]]);
     expect(await cleanUp({ removeState: false })).toMatchObject({ ...kept, archived: 1 });
-    expect(heard).toEqual([
+    expect(received).toEqual([
       ["workers:archived", { orchestratorId: id, count: 1, errors: [] }],
       ["orchestrator:cleanup", { id, ...kept, archived: 1 }],
     ]);
     expect(engine.transcript(id, workers["one"]!.sessionId).length).toBeGreaterThan(0);
     const before = store.read({}).length;
     await cleanUp({ deleteWorkers: true });
-    expect(heard.find(([type]) => type === "orchestrator:cleanup")![1]).toEqual({
+    expect(received.find(([type]) => type === "orchestrator:cleanup")![1]).toEqual({
       id,
       archived: 1,
       deleted: 1,
@@ -360,7 +360,7 @@ describe("cleaning up", () => {
     expect(lab.git("rev-parse", `tutti/${id}`)).toBe(head);
   });
 
-  it("ends what still runs first", async () => {
+  it("first ends sessions that still run", async () => {
     const engine = lab.open();
     const id = await lab.begin(engine, lab.scenario([...mainSession([{ id: "one" }]), slow("one")]), {
       config: { autoSpawn: true },

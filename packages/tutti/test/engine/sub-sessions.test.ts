@@ -1,4 +1,4 @@
-// Sub-sessions of a real engine: told by real agents, kept in the server's log, through restarts.
+// Sub-sessions of a real engine: reported by real agents, stored in the server's log, across restarts.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -22,13 +22,12 @@ afterEach(async () => {
 const QUICK = { settings: SubSessionOptions.parse({ pollInterval: 20 }), automatic: true };
 const relation = (engine: Engine, child: string) => engine.subSessionLog.get(child);
 
-/** Resolves when the relation is as it is wanted. */
 async function until(engine: Engine, child: string, status: string): Promise<void> {
   await expect.poll(() => relation(engine, child)?.status, { interval: 20 }).toBe(status);
 }
 
-describe("an agent that starts agents of its own", () => {
-  it("has them registered as KEY/ID and returned when they are done, which the run does not notice", async () => {
+describe("an agent that starts sub-agents", () => {
+  it("has them registered as KEY/ID and returned when they are done, without an effect on the run", async () => {
     const store = new MemoryStore();
     const go = join(lab.folder, "go");
     const engine = lab.open(store, { agentEnv: { GO: go, TASKS: "one" } });
@@ -45,12 +44,12 @@ describe("an agent that starts agents of its own", () => {
     writeFileSync(go, "");
     expect(await untilOver(engine, id)).toMatchObject({ status: "completed", outcome: "success" });
     expect(relation(engine, `${key}/2`)).toMatchObject({ status: "returned", lastAssistantMessage: null });
-    const told = store.read({ run: null }).map(({ type }) => type);
-    expect(told.filter((type) => type === "subsession:registered")).toHaveLength(2);
+    const types = store.read({ run: null }).map(({ type }) => type);
+    expect(types.filter((type) => type === "subsession:registered")).toHaveLength(2);
     expect(store.read({ run: id }).some(({ type }) => type.startsWith("subsession:"))).toBe(false);
   });
 
-  it("tells its story again when another engine adopts it, and nothing is registered twice (E32)", async () => {
+  it("repeats its reports when another engine adopts it, and nothing is registered twice (E32)", async () => {
     const file = join(lab.folder, "tutti.db");
     const go = join(lab.folder, "go");
     const options = { agentEnv: { GO: go, TASKS: "one" } };
@@ -72,7 +71,7 @@ describe("an agent that starts agents of its own", () => {
     expect(relation(next, `${key}/2`)).toMatchObject({ status: "returned" });
   });
 
-  it("takes those that are still at work with it when it is cancelled (D4-230)", async () => {
+  it("orphans its open sub-agents when it is cancelled (D4-230)", async () => {
     const engine = lab.open(new MemoryStore(), { agentEnv: { TASKS: "stays" }, subSessions: QUICK });
     const id = await lab.begin(engine, agentOf("command", "delegating.ts"), { config: { autoSpawn: true } });
     await engine.until(id, ({ workers }) => workers["stays"]?.session.turn != null);
@@ -86,8 +85,8 @@ describe("an agent that starts agents of its own", () => {
   });
 });
 
-describe("sub-sessions of any ids", () => {
-  it("are orphaned at the next look if their parent is unknown, and those below them after that (D4-230, E48)", async () => {
+describe("sub-sessions with arbitrary ids", () => {
+  it("are orphaned by the next poll if their parent is unknown, and their children by the poll after it (D4-230, E48)", async () => {
     const engine = lab.open(new MemoryStore(), { subSessions: { ...QUICK, automatic: false } });
     await engine.subSessions.register("child", "nobody");
     await engine.subSessions.register("grandchild", "child");
@@ -97,7 +96,7 @@ describe("sub-sessions of any ids", () => {
     expect(relation(engine, "grandchild")).toMatchObject({ status: "orphaned" });
   });
 
-  it("are looked at by themselves as long as one is open, also after a restart", async () => {
+  it("are polled automatically while one is open, also after a restart", async () => {
     const file = join(lab.folder, "tutti.db");
     const first = lab.open(openSqliteStore(file), { subSessions: { ...QUICK, automatic: false } });
     await first.subSessions.register("child", "nobody");
@@ -109,7 +108,7 @@ describe("sub-sessions of any ids", () => {
     await until(next, "child", "orphaned");
   });
 
-  it("are refused below a session of a run, deeper than its budget allows", async () => {
+  it("are rejected below a session of a run, deeper than its budget allows", async () => {
     const engine = lab.open();
     const hangs = worker("*", { tools: ["Read"], then: "hang" });
     const agent = lab.scenario([...mainSession([{ id: "one" }]), hangs]);
@@ -128,7 +127,7 @@ describe("sub-sessions of any ids", () => {
 });
 
 describe("a worker as the sub-session of its main session", () => {
-  it("gives its last words to it as a message, which it hears with its next turn (D4-220)", async () => {
+  it("returns its last message to it, which is part of its next turn (D4-220)", async () => {
     const engine = lab.open();
     const agent = lab.scenario([...mainSession([{ id: "one" }, { id: "two" }]), goodWorker]);
     const id = await lab.begin(engine, agent, { config: { maxWorkers: 1 } });
@@ -150,7 +149,7 @@ describe("a worker as the sub-session of its main session", () => {
     expect((await untilOver(engine, id)).messages).toMatchObject([{ told: true }]);
   });
 
-  it("that has failed says so to it, and is in error", async () => {
+  it("returns its failure to it and gets the status `error`", async () => {
     const engine = lab.open();
     const failure = { phase: "completion", data: { task_id: "{TASK_ID}", status: "failed", error: "no luck" } };
     const hangs = worker("stays", { tools: ["Read"], then: "hang" });

@@ -1,4 +1,3 @@
-// A worker that is still at work: what it has made by now is kept, so that no death takes all of it.
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +15,10 @@ afterEach(async () => {
   lab.tearDown();
 });
 
-/** Writes a file, tells of a tool; its first attempt then dies as soon as that was saved, the second one completes. */
+/**
+ * Writes a file and reports a tool call. The first attempt then dies as soon as its work is saved; the second
+ * completes.
+ */
 function program(): string {
   const file = join(lab.folder, "saved.mjs");
   writeFileSync(
@@ -42,8 +44,8 @@ function program(): string {
 
 const git = (...args: string[]) => execFileSync("git", args, { cwd: lab.repo, encoding: "utf8" }).trim();
 
-describe("the work of a worker that is still at work", () => {
-  it("is saved now and then, told of, and still there when its session dies; a snapshot takes its place (D4-591)", async () => {
+describe("the unfinished work of a worker", () => {
+  it("is saved at intervals with an event, survives the session, and is replaced by the snapshot (D4-591)", async () => {
     const engine = lab.open();
     const saved = Promise.withResolvers<string>();
     engine.subscribe(({ type, data }) => {
@@ -66,7 +68,7 @@ describe("the work of a worker that is still at work", () => {
     expect(git("for-each-ref", `${attemptRef(id, "one", last.attempt)}-saved`)).toBe("");
   });
 
-  it("is not saved while it is the same, nor where the template says never", async () => {
+  it("is not saved while it is unchanged, nor with a `saveInterval` of 0", async () => {
     const engine = lab.open();
     const seen: string[] = [];
     engine.subscribe(({ type, data }) => {

@@ -83,11 +83,11 @@ describe("an import", () => {
   it.each([
     ["nothing", async () => "", "The body is invalid"],
     ["no text", async () => Buffer.from([0xff, 0xfe]), "not valid UTF-8 text"],
-    ["a line that is missing", async () => (await copyAs(newId())).replace(/\n.*\n/, "\n"), "event 1 is missing"],
+    ["a line that is missing", async () => (await copyAs(newId())).replace(/\n.*\n/, "\n"), "Event 1 is missing."],
     [
       "the events of another run",
       async () => (await copyAs(newId())).replace(/"run":"[^"]*"/, '"run":"orch_somebodyelse"'),
-      "not an event of run orch_somebodyelse",
+      'The event does not belong to run "orch_somebodyelse".',
     ],
   ])("of %s returns 400 and changes nothing", async (_, body, message) => {
     const seqBefore = lab.engine.lastSeq();

@@ -11,17 +11,17 @@ const hooks = (title: string): Shown => ["engine/hooks.test.ts", title];
 const prompt = (title: string): Shown => ["engine/prompt.test.ts", title];
 const budget = (title: string): Shown => ["run/budget.test.ts", title];
 
-const LATE = "ends a worker that takes too long, with its whole process tree";
+const LATE = "ends a worker that times out, with its whole process tree";
 const ROLES = "gets a session of its own, and the one before is done";
-const TOOLS = "names the tools and the kind of sub-agents";
+const TOOLS = "names the template's tools and sub-agent type";
 const PHASE_TIME = "gives a phase that takes too long one more session";
 
 export const SHOWN: Record<string, Shown> = {
-  "config.agent": ["engine/settings.test.ts", "the template's agent works when the person names none"],
+  "config.agent": ["engine/settings.test.ts", "is the template's unless the request names one"],
   "config.maxWorkers": order("is bounded by the template's maxWorkers"),
   "config.workerTimeout": ["engine/engine.test.ts", LATE],
   "config.idleTimeout": retry("a worker that says and does nothing is ended"),
-  "config.saveInterval": ["engine/work-saver.test.ts", "is saved now and then"],
+  "config.saveInterval": ["engine/work-saver.test.ts", "is saved at intervals"],
   "config.stallTimeout": ["session/stall.test.ts", "is ended when nothing of it moves"],
   "config.permissions.*": ["session/permission.test.ts", "is decided beforehand by lists"],
   "config.autoResume": ["run/provider.test.ts", "is waited for without a person where the template says so"],
@@ -51,12 +51,12 @@ export const SHOWN: Record<string, Shown> = {
     "run/lifecycle.test.ts",
     "a success without a tool call and without a change is a failure",
   ],
-  "config.budget.usd": steering("that a turn uses up stops the run in the middle of it"),
+  "config.budget.usd": steering("that is exhausted during a turn pauses the run at once"),
   "config.budget.tokens": budget("in %s stops the run where it is"),
   "config.budget.minutes": budget("in minutes counts from the start"),
   "config.budget.turns": budget("in turns stops before the turn"),
   "config.budget.descendants": budget("in sessions stops before the session"),
-  "config.budget.depth": ["engine/sub-sessions.test.ts", "are refused below a session of a run, deeper than"],
+  "config.budget.depth": ["engine/sub-sessions.test.ts", "are rejected below a session of a run, deeper than"],
   "phases.analysis.enabled": after("planning follows analysis by itself, and comes first where there is no analysis"),
   "phases.taskPlanning.enabled": after("without planning the request itself is the one task"),
   "phases.workerExecution.enabled": after("without workers the plan, or the analysis, is the result"),
@@ -69,56 +69,35 @@ export const SHOWN: Record<string, Shown> = {
   "phases.workerExecution.timeout": retry("of the workers' phase as a whole end what runs"),
   "phases.analysis.agent": after(ROLES),
   "phases.taskPlanning.agent": after(ROLES),
-  "phases.workerExecution.agent": ["engine/settings.test.ts", "every phase can have an agent of its own"],
+  "phases.workerExecution.agent": ["engine/settings.test.ts", "may differ in every phase"],
   "phases.aggregation.agent": after(ROLES),
   "phases.verification.agent": after(ROLES),
   "phases.analysis.role": after(ROLES),
   "phases.taskPlanning.role": after(ROLES),
   "phases.workerExecution.role": after(ROLES),
   "phases.aggregation.role": after(ROLES),
-  "phases.verification.role": steering("is carried out by that agent in its role"),
+  "phases.verification.role": steering("runs with that agent in its role"),
   "phases.analysis.tools.*": prompt(TOOLS),
   "phases.taskPlanning.tools.*": prompt(TOOLS),
   "phases.workerExecution.tools.*": prompt(TOOLS),
   "phases.aggregation.tools.*": prompt(TOOLS),
   "phases.verification.tools.*": prompt(TOOLS),
   "phases.taskPlanning.validation.*": plan("warns of too few or too many tasks"),
-  "phases.workerExecution.progressReporting": prompt("says how often to report progress, or not to"),
-  "phases.workerExecution.progressInterval": prompt("says how often to report progress, or not to"),
-  "phases.workerExecution.completionMarkers": steering("may be a last line where the template agrees on one"),
+  "phases.workerExecution.progressReporting": prompt("contains the progress interval or forbids progress reports"),
+  "phases.workerExecution.progressInterval": prompt("contains the progress interval or forbids progress reports"),
+  "phases.workerExecution.completionMarkers": steering("may be a last line from the template's completion markers"),
   "phases.aggregation.mergeStrategy": after("concatenating asks nobody where no file is in two results"),
-  "phases.aggregation.conflictResolution": steering("on collisions are the template's with %s"),
+  "phases.aggregation.conflictResolution": steering("about conflicts follow the template's %s"),
   "phases.aggregation.skipWhenIndependent": after("results that nowhere meet need no merging"),
-  "prompts.responseFormat.delimiterStart": [
-    "engine/settings.test.ts",
-    "blocks stand between the template's own delimiters",
-  ],
-  "prompts.responseFormat.delimiterEnd": [
-    "engine/settings.test.ts",
-    "blocks stand between the template's own delimiters",
-  ],
+  "prompts.responseFormat.delimiterStart": ["engine/settings.test.ts", "uses the template's delimiters"],
+  "prompts.responseFormat.delimiterEnd": ["engine/settings.test.ts", "uses the template's delimiters"],
   "prompts.responseFormat.type": ["template/validation.test.ts", "can be answered in JSON only"],
-  "prompts.analysis.*": [
-    "engine/settings.test.ts",
-    "an answer without the members that the template demands is asked for again",
-  ],
-  "prompts.taskPlanning.*": [
-    "engine/settings.test.ts",
-    "an answer without the members that the template demands is asked for again",
-  ],
-  "prompts.worker.*": [
-    "engine/settings.test.ts",
-    "an answer without the members that the template demands is asked for again",
-  ],
-  "prompts.aggregation.*": [
-    "engine/settings.test.ts",
-    "an answer without the members that the template demands is asked for again",
-  ],
-  "prompts.verification.*": [
-    "engine/settings.test.ts",
-    "an answer without the members that the template demands is asked for again",
-  ],
-  "hooks.*": hooks("that is a function is called once for each moment"),
+  "prompts.analysis.*": ["engine/settings.test.ts", "requires the template's fields"],
+  "prompts.taskPlanning.*": ["engine/settings.test.ts", "requires the template's fields"],
+  "prompts.worker.*": ["engine/settings.test.ts", "requires the template's fields"],
+  "prompts.aggregation.*": ["engine/settings.test.ts", "requires the template's fields"],
+  "prompts.verification.*": ["engine/settings.test.ts", "requires the template's fields"],
+  "hooks.*": hooks("that is a function is called once for each event"),
 };
 
 /** Settings whose part is not built yet, with the piece of work that will bring them. */
