@@ -16,17 +16,19 @@ export function writeDurably(file: string, content: string | Uint8Array, mode: n
   }
 }
 
-/** Turns an error of a write into a `TuttiError`; `what` is the start of its sentence. */
-export function asDiskError(error: unknown, what: string): TuttiError {
+/** Turns an error of a write into a `TuttiError` that begins with `problem`. */
+export function asDiskError(error: unknown, problem: string): TuttiError {
   if (error instanceof TuttiError) return error;
   const { code, message } = error as NodeJS.ErrnoException;
   const full = code === "ENOSPC" || code === "EDQUOT" || /disk is full/.test(message);
   if (full)
-    return new TuttiError("disk_full", `${what}: the disk is full. Free some space and try again.`, { cause: error });
-  return new TuttiError("storage_failed", `${what}: ${message}`, { cause: error });
+    return new TuttiError("disk_full", `${problem}: the disk is full. Free some space and try again.`, {
+      cause: error,
+    });
+  return new TuttiError("storage_failed", `${problem}: ${message}`, { cause: error });
 }
 
-/** Creates a folder and its missing parents, and syncs their names. */
+/** Creates `folder` and its missing parents, and syncs their names. */
 export function makeFolderDurably(folder: string, mode = 0o777): void {
   const whole = resolve(folder);
   const first = mkdirSync(whole, { recursive: true, mode });
@@ -46,7 +48,7 @@ export function bootId(): string {
   }
 }
 
-/** Syncs the names in a folder after a create, rename or delete. Windows cannot open a folder and needs no sync. */
+/** Syncs the names in `folder` after a create, rename or delete. Windows cannot open a folder and needs no sync. */
 export function syncFolder(folder: string): void {
   if (process.platform === "win32") return;
   const fd = openSync(folder, "r");

@@ -1,4 +1,3 @@
-// The public API: every exported name, one by one.
 export { Engine, type EngineOptions, type Listener } from "./engine/engine.ts";
 export type { NewRun } from "./engine/new-run.ts";
 export type { RunSummary } from "./engine/run-shelf.ts";

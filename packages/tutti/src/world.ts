@@ -4,7 +4,7 @@ import { randomInt } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 
 export interface World {
-  /** Wall-clock time in milliseconds since 1970, as stored in the log. */
+  /** Wall-clock milliseconds since 1970, the `timestamp` of events. */
   now(): number;
   /** Monotonic time in milliseconds, for durations only. */
   mono(): number;

@@ -1,4 +1,3 @@
-// Computes the work key of an attempt from its prompt and its settings, without names that differ between runs.
 import { renderPrompt } from "./prompt.ts";
 import { createHash } from "node:crypto";
 import { workKey } from "../run/work-key.ts";
@@ -38,7 +37,7 @@ const ABOUT_SCHEDULING = new Set<string>([
 /** `tree` is the git tree that the attempt starts from. */
 export function keyOfAttempt(run: Run, worker: Worker, tree: string): string {
   const { task, session } = worker;
-  // Replace ids by constants, so that the prompt is equal in every run.
+  // `nameless` replaces ids by constants, so that the prompt is equal in every run.
   const nameless = { ...worker, attempt: 0, task: { ...task, id: "TASK" } };
   const { text: prompt } = renderPrompt({ ...run, id: "RUN" }, "workerExecution", nameless, null, "FOLDER");
   const { agent, role } = session;

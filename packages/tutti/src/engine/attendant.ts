@@ -30,9 +30,8 @@ export interface AttendantOptions {
   sessions: SessionHost;
   workspaces: Workspaces;
   world: World;
-  /** Called when every signal from before the session was opened here has been judged. */
+  /** Called when every signal from before `open` has been judged. */
   onCaughtUp(): void;
-  /** Called when the usage of the open turn has grown. */
   onSpent(): void;
   /** Durations and costs of earlier tasks, for the estimate of a plan. */
   history(run: Run): History;
@@ -64,7 +63,7 @@ export class Attendant {
   readonly #progressTeller: ProgressTeller;
   readonly #saver: WorkSaver;
   #lastSignalAt: number;
-  /** How the session is to end; null while it is wanted. */
+  /** Null while the session is wanted. */
   #ending: "close" | "stop" | "leave" | null = null;
   readonly #attending: Promise<void>;
 
@@ -104,12 +103,11 @@ export class Attendant {
     return { run: this.#run, worker: this.#worker, record: this.#record, progress: this.#progress };
   }
 
-  /** While this is false the session cannot time out: its result may be unread. */
+  /** While `caughtUp` is false the session cannot time out: its result may be unread. */
   get caughtUp(): boolean {
     return this.#caughtUp;
   }
 
-  /** Usage of the open turn. */
   get spent(): Usage {
     // Before `#caughtUp` the record contains turns whose usage is in the log already.
     return this.#caughtUp ? this.#record.usage : NO_USAGE;
@@ -134,13 +132,13 @@ export class Attendant {
     return worker?.sessionId === this.sessionId ? worker : null;
   }
 
-  /** The session's state in the run, or null once another session has replaced it. */
+  /** Null once another session has replaced this one. */
   get #state(): SessionState | null {
     if (this.taskId !== null) return this.#worker?.session ?? null;
     return this.#run.main?.sessionId === this.sessionId ? this.#run.main : null;
   }
 
-  /** Delivers an open turn or an answered question after a change of the run. */
+  /** Called after every change of the run; delivers a new turn or the answer to a question. */
   async refresh(): Promise<void> {
     try {
       await this.#passOn();
@@ -165,14 +163,15 @@ export class Attendant {
     this.#delivered = turn.number;
     if (session.wasDelivered(turn.number)) return;
     const { workspaces } = this.#options;
-    // The main session merges and verifies the accepted work of all tasks, so its folder moves to the run's head.
+    // Aggregation and verification work on the accepted work of all tasks, so `move` resets the folder to the run's
+    // `head`.
     const owed = this.#worker ? this.#worker.owed : this.#run.owed;
     const isNewTurn = turn.try === 1 && !owed?.interrupted;
     if ((turn.phase === "aggregation" || turn.phase === "verification") && isNewTurn)
       await workspaces.move(this.#run.cwd, this.#key, this.#run.head!);
     const prompt = renderPrompt(this.#run, turn.phase, this.#worker, owed, this.#cwd);
     this.#lastPrompt = { turn: turn.number, text: prompt.text };
-    // After a pause that came in the meantime, the turn waits for the resume.
+    // The run may have been paused during `move`; then the turn waits for the resume.
     if (this.#state?.turn?.number === turn.number && this.#state.pausedAt !== null) {
       this.#delivered = turn.number - 1;
       return;
@@ -188,7 +187,7 @@ export class Attendant {
     if (this.#state?.pausedAt != null) await session.interrupt(turn.number);
   }
 
-  /** Ends the session and removes its workspace. Its work stays reachable through refs. */
+  /** Also removes the workspace; its work stays reachable through refs. */
   async end(how: "close" | "stop"): Promise<void> {
     this.#ending ??= how;
     if (how === "close") await this.#session?.close();
@@ -208,7 +207,7 @@ export class Attendant {
     await this.#report({ type: "abandoned", sessionId, taskId, usage, toolStats });
   }
 
-  /** Detaches from the session, which its keeper continues. */
+  /** Detaches from the session; its keeper continues it. */
   async leave(): Promise<void> {
     this.#ending = "leave";
     this.#session?.leave();
@@ -255,8 +254,7 @@ export class Attendant {
   }
 
   /**
-   * Returns the commit that a new attempt starts from. Returns null if its dependencies collide or a known result has
-   * completed it.
+   * Returns the `start` of a new attempt. Returns null if its dependencies conflict or a known result has completed it.
    */
   async #begin(): Promise<string | null> {
     const { workspaces, known } = this.#options;
@@ -268,11 +266,11 @@ export class Attendant {
     const key = await this.#findKey(worker, start);
     const attempt = { run, worker, place: this.#key, start, key };
     const isDone = await known.takeOver(attempt, workspaces, (report) => this.#report(report));
-    // The rules may reject the result because another task has used it meanwhile; then this attempt is still open.
+    // `decide` may reject the result because another task has used it meanwhile; then this attempt is still open.
     return isDone && !this.#isOpen ? null : start;
   }
 
-  /** The work key of the attempt. Only a fork needs it before its session is opened. */
+  /** The work key of the attempt. Only a fork needs it before `open`. */
   async #findKey(worker: Worker, start: string): Promise<string> {
     const { cwd } = this.#run;
     this.#workKey ??= keyOfAttempt(this.#run, worker, await this.#options.workspaces.treeOf(cwd, start));

@@ -1,4 +1,3 @@
-// Archives or deletes the sessions of a run. Its branch and refs stay.
 import type { RunWriter } from "./run-writer.ts";
 import { asTuttiError } from "../schema/error.ts";
 import type { SessionHost } from "../session/session.ts";

@@ -3,7 +3,7 @@
 import type { World } from "../world.ts";
 
 const EVERY_MS = 5000;
-/** A shorter delay is a busy machine, not a gap. */
+/** A delay below `GAP_MS` is a busy machine, not a gap. */
 const GAP_MS = 15_000;
 
 export class ClockWatch {
@@ -34,8 +34,8 @@ export class ClockWatch {
     const mono = this.#world.mono() - this.#mono;
     this.#wall += wall;
     this.#mono += mono;
-    // Either the wall clock moved without the monotonic one, or both moved while the process was stopped. The time
-    // before the stop is unknown, so all of it is given back.
+    // Either `wall` moved without `mono`, or both moved while the process was stopped. The time before the stop is
+    // unknown, so all of it is given back.
     const gap = Math.abs(wall - mono) > GAP_MS ? wall - mono : mono > EVERY_MS + GAP_MS ? mono : 0;
     if (gap !== 0) this.#jumped(Math.round(gap));
   }

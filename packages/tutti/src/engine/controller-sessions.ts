@@ -60,7 +60,7 @@ export function controllerSessions({ controller, own, ownNames, mask }: Controll
 
 const isSomething = (value: unknown): boolean => value !== null && value !== undefined && value !== false;
 
-/** Ids of the tool calls, by message. */
+/** `readMessages` drops the ids of tool calls; this returns them by message. */
 function toolIds(transcript: unknown): (string | null)[][] {
   const list = Array.isArray(transcript) ? transcript : isObject(transcript) ? transcript["messages"] : null;
   return (Array.isArray(list) ? list : []).filter(isObject).map((message) => {

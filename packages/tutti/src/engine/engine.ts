@@ -36,7 +36,7 @@ import type { World } from "../world.ts";
 
 export interface EngineOptions extends SlotLimits, Surroundings {
   store: Store;
-  /** Keeps folded states between starts; without it, every log is folded from its beginning. */
+  /** Keeps folded states between starts; without `snapshots`, every log is folded from its beginning. */
   snapshots?: Snapshots;
   world: World;
   /** Runs the commands that templates name as hooks; without it, such hooks fail. */
@@ -69,12 +69,12 @@ export class Engine {
     return this.#runs.takeUp(id);
   }
 
-  /** Continues every run that is not released. */
+  /** Calls `takeUp` for every run that is not released. */
   takeUpAll(): Promise<void> {
     return this.#runs.takeUpAll();
   }
 
-  /** Rejects every invalid request before a run exists. */
+  /** `prepareRun` rejects every invalid request before a run exists. */
   async create(request: NewRun): Promise<Run> {
     this.#runs.mustGoOn();
     const { templateId, message, customVariables = {}, idempotency } = request;
@@ -138,7 +138,7 @@ export class Engine {
     return this.#runs.live(id).writer.submit({ type: "cancelWorker", sessionId });
   }
 
-  /** Starts another attempt at a task that did not complete, and reopens a run that is over. */
+  /** Starts another attempt at `taskId`, and reopens a run that is over. */
   retry(id: string, taskId: string): Promise<Run> {
     return this.#runs.live(id).writer.submit({ type: "retry", taskId });
   }
@@ -148,7 +148,6 @@ export class Engine {
     return this.#runs.live(id).writer.submit({ type: "message", taskId, text });
   }
 
-  /** Answers an inbox item. */
   answer(itemId: string, answer: PersonAnswer): Promise<Run> {
     const { writer } = this.#waitingFor(itemId);
     const { kind } = writer.run.inbox[itemId]!;
@@ -156,7 +155,7 @@ export class Engine {
     return writer.submit({ type: "answer", itemId, answer });
   }
 
-  /** Answers the decisions that a merge needs, by their index. */
+  /** Answers the decisions that a merge needs; `index` names each of them. */
   decide(id: string, decisions: Extract<Command, { type: "decide" }>["decisions"]): Promise<Run> {
     return this.#runs.live(id).writer.submit({ type: "decide", decisions });
   }
@@ -178,7 +177,7 @@ export class Engine {
       if (!isRunOver(writer.run.status)) await writer.submit({ type: "cancel" });
       await reconciler.begin();
       await reconciler.settled();
-      // After the removal nothing would clean up what is left of the run.
+      // After `remove` nothing would clean up leftovers of the run.
       if (removeState && !writer.run.released) {
         throw new TuttiError(
           "workspace_failed",
@@ -216,7 +215,7 @@ export class Engine {
       const { root } = await workspaces.inspect(folder).catch(() => ({ root: folder }));
       mayUse!(root);
     }
-    // Another import may have added a run while this one waited.
+    // Another import may have added a run during `inspect`.
     this.#checkNew(ids);
     for (const id of ids) this.#importing.add(id);
     try {
@@ -228,10 +227,9 @@ export class Engine {
     }
   }
 
-  /** Ids of runs whose import is under way. */
   readonly #importing = new Set<string>();
 
-  /** Rejects ids that exist already: an imported run must not adopt the sessions of another run. */
+  /** Rejects `ids` that exist already: an imported run must not adopt the sessions of another run. */
   #checkNew(ids: readonly string[]): void {
     const twice = ids.find((id, i) => ids.indexOf(id) !== i);
     if (twice !== undefined)
@@ -262,7 +260,7 @@ export class Engine {
     return replay(this.#options.store.read({ run: id }), known, until);
   }
 
-  /** Supplies the data of a phase that no session could answer; validated like an agent's answer. */
+  /** Answers an inbox item with the data of a phase; `readAnswer` validates it like an agent's answer. */
   supply(itemId: string, data: unknown): Promise<Run> {
     const live = this.#waitingFor(itemId);
     const { phase } = live.writer.run.inbox[itemId]!;
@@ -275,7 +273,7 @@ export class Engine {
     return live.writer.submit({ type: "supply", itemId, answer });
   }
 
-  /** Answers the phase that the main session owes or could not answer; validated like its own answer. */
+  /** Answers the phase that the main session owes or could not answer; `readAnswer` validates it. */
   respond(id: string, phase: Phase, data: unknown): Promise<Run> {
     const { writer } = this.#runs.live(id);
     return writer.submit({ type: "respond", answer: readAnswer(ANSWER_PHASE[phase], data) });
@@ -311,7 +309,7 @@ export class Engine {
     return this.#runs.get(id);
   }
 
-  /** Summaries of all runs, oldest first. */
+  /** Oldest run first. */
   summaries(): RunSummary[] {
     return this.#runs.summaries();
   }
@@ -330,7 +328,7 @@ export class Engine {
     return outcome(run, files, this.#options.world.now());
   }
 
-  /** Rejects when the store fails or the engine is closed. */
+  /** Rejects when the store fails or `close` is called. */
   get halted(): Promise<never> {
     return this.#runs.halted;
   }
@@ -357,7 +355,7 @@ export class Engine {
     return this.#options.store.lastSeq();
   }
 
-  /** The transcript of one session of a run, of its newest attempt or an older one. */
+  /** `sessionId` may be of the newest attempt or an older one. */
   transcript(id: string, sessionId: string, page?: TranscriptPage): TranscriptEntry[] {
     this.#runs.state(id);
     return this.#options.sessions.transcript(id, sessionId, page);
@@ -383,7 +381,7 @@ export class Engine {
     return this.#runs.settled(id);
   }
 
-  /** Stops the engine. The next engine can continue runs that are not over. */
+  /** Ends the sessions, unless `leaveRunning` is set. The next engine can continue runs that are not over. */
   close(options: { leaveRunning?: boolean } = {}): Promise<void> {
     return this.#runs.close(options);
   }

@@ -14,7 +14,7 @@ export function findAttempt(events: readonly StoredEvent[], sessionId: string): 
   for (const event of events) {
     run = apply(run, event);
     if (event.type === "worker:lost" && event.data.sessionId === sessionId) {
-      // The run retries the task, but this attempt has failed.
+      // `worker:lost` lets the run retry the task, but this attempt has failed.
       return found && { ...found, status: "failed", error: event.data.reason, errorCode: "session_lost" };
     }
     const worker = workerOf(run, taskId);

@@ -1,4 +1,4 @@
-// Runs a callback of other code. An exception becomes a process warning, so that it stops nothing here.
+// `guarded` runs a callback of other code. An exception becomes a process warning, so that it stops nothing here.
 
 export function guarded(work: () => void): void {
   try {

@@ -1,12 +1,13 @@
-// Averages of earlier tasks, for the estimate of a plan.
 import type { RunSummary } from "./run-shelf.ts";
 import type { History } from "../run/command.ts";
 import type { Run } from "../schema/run.ts";
 
-/** Limit of the sampled tasks; the newest runs come first. */
 const MAX_SAMPLES = 500;
 
-/** Averages the completed tasks of runs with the same agent. Titles count only in the same repository. */
+/**
+ * Averages the newest `MAX_SAMPLES` completed tasks of runs with the same agent. Titles count only in the same
+ * repository.
+ */
 export function historyOf(run: Run, others: readonly RunSummary[]): History {
   let [samples, ms, usd, tokens] = [0, 0, 0, 0];
   const msByTitle: Record<string, number> = {};

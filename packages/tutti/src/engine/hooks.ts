@@ -30,7 +30,7 @@ export interface HooksOptions {
 
 const COMMAND = "command:";
 
-/** One sentence for each hook of the template that can never run. */
+/** One sentence for each hook that names neither a command nor one of `functions`. */
 export function unknownHooks(template: Template, functions: HooksOptions["functions"]): string[] {
   return HOOK_NAMES.flatMap((name) => {
     const hook = template.hooks[name];
@@ -83,8 +83,8 @@ interface Call {
 }
 
 /**
- * The hooks that the events trigger, in order. Events copied by a fork or an import trigger nothing: their hooks ran in
- * the original run.
+ * The hooks that `events` trigger, in order. Events before `orchestrator:forked` or `orchestrator:imported` trigger
+ * nothing: their hooks ran in the original run.
  */
 export function callsIn(events: readonly StoredEvent[], phaseBefore: Phase | null): Call[] {
   const lastCopied = events.findLastIndex(
@@ -120,7 +120,7 @@ export class Hooks {
     }
   }
 
-  /** After a restart: records interrupted hooks as failed and runs those that never started. */
+  /** After a restart: submits `hookEnded` for interrupted hooks and runs those that never started. */
   async takeUp(run: Run, events: readonly StoredEvent[], writer: RunWriter): Promise<void> {
     if (HOOK_NAMES.every((name) => run.template.hooks[name] === null)) return;
     for (const [key, state] of Object.entries(run.hooks)) {
@@ -145,7 +145,7 @@ export class Hooks {
     await writer.submit({ type: "hookEnded", hook, ok, detail, durationMs, pause: settings.onFailure === "pause" });
   }
 
-  /** Stores the start of the hook. Returns false if this engine or an earlier one has started it. */
+  /** Stores `hookStarted`. Returns false if this engine or an earlier one has started the hook. */
   async #begin(hook: HookReport, writer: RunWriter): Promise<boolean> {
     const key = hookKey(hook.name, hook.cause);
     const runKey = `${writer.id} ${key}`;
@@ -187,7 +187,6 @@ export class Hooks {
     }
   }
 
-  /** Resolves when no hook is under way. */
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
   }

@@ -22,9 +22,9 @@ export interface TurnToJudge {
   ending: Ending;
   workspaces: Workspaces;
   cwd: string;
-  /** The delivered prompt, or null if an earlier engine delivered it; then it is rendered again. */
+  /** Null if an earlier engine delivered the turn; then `renderPrompt` renders it again. */
   prompt: string | null;
-  /** A new id, in case the turn leads to an inbox item. */
+  /** A new id, used if the turn leads to an inbox item. */
   itemId: string;
   /** Durations and costs of earlier tasks; null unless the turn makes a plan. */
   history: History | null;
@@ -48,9 +48,7 @@ function byMarker({ run, worker, record, ending }: TurnToJudge, judged: Judged):
   return { answer: { phase: "completion", data }, problems: [] };
 }
 
-/**
- * Rejects a main session that starts sub-agents instead of answering: their work would bypass the plan and its limits.
- */
+/** Rejects a main session that starts `subagents` instead of answering: they would bypass the plan and its limits. */
 function bypass({ worker, record }: TurnToJudge, judged: Judged): Judged {
   if (worker !== null || judged.answer !== null || record.subagents === 0) return judged;
   const problem = `You started ${record.subagents} of your own agents instead of answering. Plan the work as tasks; Tutti assigns them to workers.`;
@@ -99,11 +97,11 @@ export async function judgeTurn(
   });
   const { ignored } = judged;
   const { answer, problems } = bypass(turn, requireFields(run, phase, byMarker(turn, judged)));
-  // A session that exited counts only if its last block was a worker's completion.
+  // A turn that `exited` counts only if its last block was a worker's completion.
   const endsWithCompletion = record.lastBlock?.ok === true && record.lastBlock.phase === "completion";
   const counts =
     ending.kind === "ended" ||
-    // An answer that was complete before the interrupt counts.
+    // An answer that was complete before an `interrupted` turn ended counts.
     ending.kind === "interrupted" ||
     (ending.kind === "exited" && answer?.phase === "completion" && endsWithCompletion);
   const counted = counts ? answer : null;
@@ -138,8 +136,8 @@ const isOnlyPhase = ({ template: { phases } }: Run): boolean =>
   !phases.taskPlanning.enabled && !phases.workerExecution.enabled;
 
 /**
- * Commits the workspace. Changes of the main session count in a successful aggregation or verification, and in an
- * analysis without later phases, where the main session does all the work.
+ * Commits the workspace with `snapshot`. Changes of the main session count in a successful aggregation or verification,
+ * and if analysis `isOnlyPhase`.
  */
 async function takeWork(
   { run, worker, state, key, workspaces }: TurnToJudge,

@@ -41,7 +41,7 @@ export class KeptRuns {
    * the number of runs.
    */
   readonly #busy = new Set<Live>();
-  /** Runs that may wait for a slot or for a provider's answer. */
+  /** Runs for which `mayWaitForOthers` is true. */
   readonly #waiting = new Set<Live>();
   readonly #listeners = new Set<Listener>();
   readonly #halt = Promise.withResolvers<never>();
@@ -92,12 +92,10 @@ export class KeptRuns {
     this.#halt.promise.catch(() => {});
   }
 
-  /** Folds the stored runs. The engine does not act for a run before `takeUp`. */
   open(): void {
     for (const run of this.#shelf.open()) this.#keep(this.#make(run.id, run));
   }
 
-  /** Continues a run where it stopped: adopts living sessions, reads finished ones and starts only the missing ones. */
   async takeUp(id: string): Promise<Run> {
     const { writer, reconciler } = this.live(id);
     this.subSessions.wake();
@@ -109,7 +107,7 @@ export class KeptRuns {
     return writer.run;
   }
 
-  /** Continues every unreleased run. All of them claim their slots at once, so that none takes the slot of another. */
+  /** Every run claims its slots before the first one begins, so that none takes the slot of another. */
   async takeUpAll(): Promise<void> {
     this.subSessions.wake();
     const open = this.summaries().filter(({ released }) => !released);
@@ -140,7 +138,7 @@ export class KeptRuns {
     return current === undefined || this.#busy.has(current) ? this.#busy : [...this.#busy, current];
   }
 
-  /** Gives the lost time back after a suspend or a clock change, so that no session times out because of it. */
+  /** Submits `clockJumped` to every live run, so that no session times out because of a suspend or a clock change. */
   #jumped(byMs: number): void {
     for (const { writer, reconciler } of this.#runs.values()) {
       if (reconciler.begun && !isRunOver(writer.run.status)) {
@@ -175,7 +173,7 @@ export class KeptRuns {
       known: new KnownResults(store),
       onSubagent: (sessionId, subagent) => this.#subSessions.told(id, sessionId, subagent),
     });
-    // The engine may halt while this run is created; the new writer must not append either.
+    // `#fail` may have run while this run was created; the new writer must not append either.
     if (this.#halted !== null) writer.halt(this.#halted);
     return { writer, reconciler };
   }
@@ -220,7 +218,7 @@ export class KeptRuns {
     this.#halt.reject(this.#halted);
   }
 
-  /** Returns the run with its writer, and revives it if it is shelved. */
+  /** Returns the run with its `writer`, and revives it if it is shelved. */
   live(id: string): Live {
     this.mustGoOn();
     const live = this.#runs.get(id);
@@ -243,7 +241,7 @@ export class KeptRuns {
   /** Ids of runs that `holding` works on; they must not be shelved. */
   readonly #held = new Set<string>();
 
-  /** Moves a released run to the shelf. Callers that still hold its writer are rejected from then on. */
+  /** Moves a released run to `#shelf`. Callers that still hold its `writer` are rejected from then on. */
   async #shelve(live: Live): Promise<void> {
     const { writer } = live;
     await this.#hooks.settled();
@@ -297,7 +295,7 @@ export class KeptRuns {
     const { id } = writer;
     await this.#hooks.settled();
     while (!writer.isIdle) await writer.idle();
-    // A run that was reopened in the meantime stays: the caller that reopened it has been answered.
+    // A run that was reopened during `idle` stays: the caller that reopened it has been answered.
     if (!writer.run.released)
       throw new TuttiError(
         "wrong_state",
@@ -324,30 +322,25 @@ export class KeptRuns {
     return this.#runs.get(id)?.writer.run ?? this.#shelf.get(id);
   }
 
-  /** Summaries of all runs, oldest first. */
   summaries(): RunSummary[] {
     const live = Array.from(this.#runs.values(), ({ writer }) => summarise(writer.run));
     return [...this.#shelf.summaries(), ...live].toSorted((a, b) => a.createdAt - b.createdAt);
   }
 
-  /** Full states of all runs, oldest first. `summaries` is cheaper when there are thousands. */
   list(): Run[] {
     return this.summaries().map(({ id }) => this.get(id)!);
   }
 
-  /** Resolves when every command submitted so far is on disk. */
   async flush(): Promise<void> {
     await Promise.all([...this.#runs.values()].map(({ writer }) => writer.idle()));
     await this.#serverLog.idle();
     if (this.#halted !== null) throw this.#halted;
   }
 
-  /** Rejects when the store fails or the engine is closed. */
   get halted(): Promise<never> {
     return this.#halt.promise;
   }
 
-  /** Appends events that belong to no run; resolves when they are on disk. */
   tell(...events: RunEvent[]): Promise<StoredEvent[]> {
     return this.#serverLog.tell(events);
   }
@@ -360,13 +353,11 @@ export class KeptRuns {
     return this.#subSessions.log;
   }
 
-  /** Calls `listener` with every event from now on, in order. Returns a function that unsubscribes it. */
   subscribe(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Resolves when `reached` accepts the run's state; rejects if the engine halts first. */
   async until(id: string, reached: (run: Run) => boolean): Promise<Run> {
     const now = this.state(id);
     if (reached(now)) return now;
@@ -385,14 +376,12 @@ export class KeptRuns {
     }
   }
 
-  /** Resolves when the reconciler and the hooks have no work under way. */
   async settled(id: string): Promise<void> {
     this.state(id);
     await this.#runs.get(id)?.reconciler.settled();
     await this.#hooks.settled();
   }
 
-  /** Stops the engine. The next engine can continue runs that are not over. */
   async close({ leaveRunning = false } = {}): Promise<void> {
     this.#clock.stop();
     this.subSessions.close();

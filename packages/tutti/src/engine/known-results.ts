@@ -11,7 +11,6 @@ import type { WorkspaceKey, Workspaces } from "../workspace/workspace.ts";
 type Found = KnownResult & { runSeq: number };
 type Known = Extract<Report, { type: "known" }>;
 
-/** Index of one run's log. */
 interface Reading {
   /** `seq` of the first event and of the last indexed one. `first` changes if the run is removed and imported again. */
   first: number;
@@ -62,7 +61,7 @@ export class KnownResults {
 
   #find(run: Run, worker: Worker, key: string): KnownResult[] {
     const found: KnownResult[] = [];
-    // A run is younger than its origin, so the chain ends.
+    // A run is younger than its `forkedFrom`, so the chain ends.
     for (let from = run.forkedFrom; from !== null;) {
       const reading = this.#read(from.run);
       const { at } = from;

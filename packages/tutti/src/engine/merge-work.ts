@@ -1,4 +1,3 @@
-// Merges the accepted work of one task into the run's branch.
 import type { Report } from "../run/command.ts";
 import { attemptRef } from "../schema/ids.ts";
 import type { Conflict } from "../schema/outcome.ts";
@@ -9,7 +8,10 @@ import type { Favour, Workspaces } from "../workspace/workspace.ts";
 /** Tasks that are merged into the branch, but not yet in the state of the run. */
 type MergedBefore = Pick<ReadonlySet<string>, "has">;
 
-/** Idempotent: after a crash it finds the commit already merged and returns the same report. */
+/**
+ * Merges the work of `taskId` into the run's branch. Idempotent: after a crash it finds the commit already merged and
+ * returns the same report.
+ */
 export async function mergeWork(
   run: Run,
   taskId: string,
@@ -39,7 +41,6 @@ const FAVOURED: Partial<Record<string, Favour>> = { "first-wins": "first", "last
 const isMerged = ({ merged, taskId }: Worker, alreadyMerged: MergedBefore): boolean =>
   merged === "merged" || (merged === "not yet" && alreadyMerged.has(taskId));
 
-/** Describes the conflict: its files, its tasks, and the refs that keep the work of each task. */
 function conflictIn(
   run: Run,
   alreadyMerged: MergedBefore,

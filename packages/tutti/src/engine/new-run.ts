@@ -1,4 +1,3 @@
-// Validates a request for a new run before the run exists.
 import type { z } from "zod";
 import { unknownHooks, type HookFunction } from "./hooks.ts";
 import { providerOf } from "../run/provider-name.ts";
@@ -17,7 +16,6 @@ export interface NewRun {
   /** Defaults to the template's agent, else to `local`. */
   agent?: string | undefined;
   customVariables?: Record<string, unknown>;
-  /** Overrides of the template's settings. */
   config?: Partial<TemplateConfig>;
   budget?: Budget;
   /** Hash of the programs that the user allows the project's template to run. */
@@ -37,7 +35,6 @@ export interface Surroundings {
   workspaces: Workspaces;
   sessions: SessionHost;
   templates: Templates;
-  /** Whether the user has allowed the programs with this hash before. */
   isTrusted?: (hash: string) => boolean;
   /** Functions that templates can name as hooks. */
   hooks?: Readonly<Record<string, HookFunction>>;
@@ -70,7 +67,6 @@ function providersOf(agents: readonly string[], sessions: SessionHost): Record<s
   return Object.fromEntries(real.flatMap(([agent, meant]) => (meant === agent ? [] : [[agent, providerOf(meant)]])));
 }
 
-/** Resolves the template, checks trust and hooks, and applies the settings of this run. */
 function templateFor(request: NewRun, project: string, around: Surroundings): Template {
   const { templateId, config = {}, budget = {}, trust } = request;
   const { template, programs } = around.templates.resolve(templateId, project);

@@ -24,7 +24,6 @@ export function activeAgents(runs: Runs, now: number, next?: Run): ReturnType<Ac
   return active;
 }
 
-/** Providers of main sessions that have a turn. */
 export function askedMains(runs: Runs): string[] {
   return [...runs].flatMap(({ writer: { run }, reconciler }) => {
     const agent = reconciler.claimed ? askedMain(run) : null;
@@ -39,7 +38,7 @@ export function refusedUntil(runs: Runs, provider: string, now: number): number 
     const { status } = writer.run;
     if (!reconciler.claimed || isRunOver(status)) continue;
     const refusal = Object.hasOwn(writer.run.refusals, provider) ? writer.run.refusals[provider]! : null;
-    // A paused run sends no turns, so its refusal is never cleared by an answer.
+    // A paused run sends no turns, so no answer clears its entry in `refusals`.
     const isStale = status === "paused" && (refusal?.until ?? 0) <= now;
     if (refusal && !isStale && (until === null || refusal.until > until)) until = refusal.until;
   }

@@ -16,7 +16,6 @@ export interface OwnSession {
 }
 
 export interface OwnSessionsOptions {
-  /** Live runs. */
   runs(): Iterable<Run>;
   sessions: SessionHost;
   message(runId: string, text: string, taskId: string | null): Promise<unknown>;
@@ -58,7 +57,7 @@ export class OwnSessions implements SessionReach {
     return hasFailed ? (worker.error ?? `its task ended with the status "${worker.status}"`) : null;
   }
 
-  /** The message is part of the session's next turn. */
+  /** The next turn of the session contains `text`. */
   async send(sessionId: string, text: string): Promise<void> {
     const { run, worker } = this.#require(sessionId);
     await this.#options.message(run.id, text, worker?.taskId ?? null);

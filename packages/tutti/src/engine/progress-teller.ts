@@ -1,4 +1,5 @@
-// Publishes progress events at a limited rate, but always the last one. The rules ignore these events.
+// Publishes `worker:progress` and `orchestrator:progress` at a limited rate, but always the last one. The rules ignore
+// these events.
 import type { TurnRecord } from "./turn-record.ts";
 import type { ProgressAnswer } from "../schema/answer.ts";
 import type { RunEvent } from "../schema/event.ts";
@@ -6,7 +7,7 @@ import type { Run } from "../schema/run.ts";
 import type { Worker } from "../schema/worker.ts";
 import type { World } from "../world.ts";
 
-/** Minimum interval between events; shorter for progress that the agent reports itself. */
+/** Minimum milliseconds between events; `REPORT_INTERVAL_MS` applies to progress that the agent reports itself. */
 const INTERVAL_MS = 1000;
 const REPORT_INTERVAL_MS = 100;
 /** Maximum characters of an agent's text in a progress event. */

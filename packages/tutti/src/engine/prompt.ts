@@ -1,4 +1,3 @@
-// Renders the prompt of a turn from the template and the state of the run.
 import { basename } from "node:path";
 import { PHASE_SCHEMAS } from "../protocol/phase-schemas.ts";
 import { substituteVariables } from "../template/render.ts";
@@ -68,10 +67,9 @@ function messagesTo(run: Run, taskId: string | null): string[] {
     : [`Messages from the user:\n${messages.map(({ text }) => `- ${text}`).join("\n")}`];
 }
 
-/** At shorter intervals an agent reports instead of working. */
+/** Below `LEAST_PROGRESS_SECONDS` an agent reports instead of working. */
 const LEAST_PROGRESS_SECONDS = 10;
 
-/** Instructions from the template's settings: tools, progress interval, conflict resolution. */
 function instructions(run: Run, phase: Phase): string {
   const { phases } = run.template;
   const { tools } = phases[phase];
@@ -94,7 +92,7 @@ const STRATEGIES = {
   smart: "If two results conflict, resolve the conflict in the way that serves the request best.",
 } as const;
 
-/** Lists the problems and the exact fields of the block, which is stricter than the first prompt. */
+/** Lists the `problems` and the exact fields of the block, which is stricter than the first prompt. */
 function complaint(problems: readonly string[], phase: Phase, { format }: Prompt): string {
   const list = problems.map((problem) => `- ${problem}`).join("\n");
   const known = PHASE_SCHEMAS[ANSWER_PHASE[phase]];

@@ -50,7 +50,6 @@ export class Reconciler {
   readonly #work = new Set<Promise<unknown>>();
   #merging = false;
   #releasing = false;
-  /** Whether the last release failed. */
   #releaseFailed = false;
   #branchOpen = false;
   /** Time of the last `tick` command. */
@@ -87,7 +86,7 @@ export class Reconciler {
     this.#claimed = true;
   }
 
-  /** Whether the run's workers occupy slots. */
+  /** Workers of a run that is not claimed occupy no slots. */
   get claimed(): boolean {
     return this.#claimed;
   }
@@ -113,7 +112,7 @@ export class Reconciler {
     this.#looking = false;
   }
 
-  /** Ends the run with the error. A failed store halts the engine by itself, so its error is dropped here. */
+  /** Ends the run with `error`. A failed store halts the engine by itself, so its error is dropped here. */
   async #fault(operation: string, error: unknown): Promise<void> {
     const { message, code } = asTuttiError(error);
     await this.#writer.submit({ type: "fault", operation, error: message, code }).catch(() => {});
@@ -127,7 +126,7 @@ export class Reconciler {
       if (!run.released && !this.#releasing && !this.#releaseFailed) this.#do("release", this.#release());
       return;
     }
-    // A reopened run waits until the release of its previous end is done.
+    // A reopened run waits until `#release` of its previous end is done.
     if (this.#releasing) return;
     this.#releaseFailed = false;
     if (run.base !== null && !this.#branchOpen) {
@@ -144,7 +143,7 @@ export class Reconciler {
     if (wanted.merges.length > 0 && !this.#merging) this.#do("merge", this.#merge());
     this.#setAlarm(
       wanted.deadlines.filter(({ sessionId }) => this.#attendants.get(sessionId)?.caughtUp),
-      // Clock-based steps wait until every session has caught up.
+      // Clock-based steps wait until every session is `caughtUp`.
       [...this.#attendants.values()].every(({ caughtUp }) => caughtUp) ? earliest(wanted.lookAt, opensAt) : null,
     );
     if (wanted.spawnMain && slots.opensAt(mainAgent(run)) === null) await this.#spawnMain();
@@ -186,7 +185,7 @@ export class Reconciler {
 
   async #spawn(taskIds: readonly string[]): Promise<void> {
     const { slots } = this.#options;
-    // Other runs check the free slots before the log shows these workers.
+    // Other runs call `free` before the log shows these workers.
     const agent = workerAgent(this.#writer.run);
     const started = taskIds.slice(0, slots.free(agent));
     slots.reserve(agent, started.length);
@@ -352,12 +351,12 @@ export class Reconciler {
       for (const { sessionId, silentMs, taskId } of this.#attendants.values()) {
         if (taskId !== null) this.#writer.submit({ type: "idle", sessionId, forMs: silentMs }).catch(() => {});
       }
-      // Look only after the tick is stored; until then the same step would be due again and again.
+      // Look only after `tick` is stored; until then the same step would be due again and again.
       void this.#tick().then(() => this.look());
     });
   }
 
-  /** Lets the rules act on steps that are due by the clock alone. */
+  /** `tick` lets the rules act on steps that are due by the clock alone. */
   async #tick(): Promise<void> {
     this.#tickedAt = this.#options.world.now();
     await this.#writer.submit({ type: "tick" }).catch(() => {});

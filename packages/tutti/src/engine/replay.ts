@@ -1,4 +1,3 @@
-// Folds a log again, event by event, and lists its problems.
 import { fingerprint } from "./stored-state.ts";
 import { apply } from "../run/apply.ts";
 import { RUN_MOVES } from "../run/transitions.ts";
@@ -11,7 +10,10 @@ export interface Replay {
   problems: string[];
 }
 
-/** `known` is the engine's state; the log must fold to the same state. */
+/**
+ * Folds the log again, event by event, and lists its problems. `known` is the engine's state; the log must fold to the
+ * same state.
+ */
 export function replay(events: readonly StoredEvent[], known: Run | null, until = Number.POSITIVE_INFINITY): Replay {
   if (Number.isFinite(until) && until > events.length) {
     throw new TuttiError(

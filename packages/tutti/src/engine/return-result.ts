@@ -11,7 +11,6 @@ export interface ReturnedResult {
   orphaned?: boolean;
   /** The last message of the sub-session, or the reason of its failure. */
   message: string;
-  /** The text sent to the parent. */
   formatted?: string;
 }
 
@@ -90,7 +89,7 @@ async function handOver(
   const updates = { lastAssistantMessage: message };
   try {
     if (patient && (await reach.isBusy(parentSessionId))) return { success: false, message };
-    // An earlier engine may have sent the result and stopped before it recorded that.
+    // An earlier engine may have stopped between `send` and the status `returned`.
     const isSent = status === "completed" && (await reach.hasHeard(parentSessionId, formatted));
     if (status !== "completed") await log.order({ type: "setStatus", childSessionId, status: "completed", updates });
     if (!isSent) await reach.send(parentSessionId, formatted);
@@ -105,7 +104,7 @@ async function handOver(
 
 const CUT = "\n\n[cut here: the message is longer]";
 
-/** Adds prefix and suffix and truncates a long message. The log has the full message. */
+/** Truncates `message` to `maxMessageLength`. The log has the full message. */
 export function format(
   { resultPrefix, resultSuffix, maxMessageLength }: ReturnOptions["settings"],
   message: string,

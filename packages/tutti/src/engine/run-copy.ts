@@ -45,10 +45,8 @@ export function readCopy(text: string): { id: string; events: NewEvent[] } {
   return { id: id as string, events };
 }
 
-/** The state of a run that is about to be imported. */
 export const stateOf = ({ events }: { events: readonly NewEvent[] }): Run => fold(null, placed(events))!;
 
-/** Programs that these runs would start if they continued. */
 export const programsIn = (runs: readonly Run[]): string[] => [...new Set(runs.flatMap(programsOfRun))].toSorted();
 
 function readEvent(line: Record<string, unknown>, number: number, version: number): NewEvent {
@@ -71,7 +69,7 @@ function parseLine(line: string, number: number): Record<string, unknown> {
     const value: unknown = JSON.parse(line);
     if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
   } catch {
-    // The error below contains the line number.
+    // `invalidLine` below reports the line number.
   }
   throw invalidLine(number, "The line is not a JSON object.");
 }
@@ -89,7 +87,6 @@ function pastUntil(events: readonly StoredEvent[], at: number): StoredEvent[] {
   return last === -1 ? [] : events.slice(0, next === -1 ? undefined : next);
 }
 
-/** The log of an imported run. */
 export function importOf(id: string, past: readonly NewEvent[], now: number): NewEvent[] {
   const events = [...past, { type: "orchestrator:imported" as const, data: { id }, timestamp: now }];
   return [...events, ...closing(events, now, "imported")];

@@ -1,4 +1,3 @@
-// The plan as a graph: tasks, dependencies and standings.
 import { taskStanding } from "../run/census.ts";
 import { estimatePlan } from "../run/estimate.ts";
 import { workerOf } from "../run/lookup.ts";

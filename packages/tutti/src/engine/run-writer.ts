@@ -58,7 +58,6 @@ export class RunWriter {
     this.#run = options.run;
   }
 
-  /** The state on disk. */
   get run(): Run {
     if (this.#run === null) throw new Error(`Run "${this.id}" has no event yet.`);
     return this.#run;
@@ -93,7 +92,6 @@ export class RunWriter {
     return !this.#draining;
   }
 
-  /** Resolves when nothing is being written. */
   async idle(): Promise<void> {
     await this.#drained;
   }
@@ -105,7 +103,7 @@ export class RunWriter {
     while (this.#waiting.length > 0) {
       // Effects of the last append submit more commands within a few microtasks, which cost less than an append each.
       for (let step = 0; step < STEPS_TO_SETTLE; step++) await Promise.resolve();
-      // The clock may have been set while these commands were queued.
+      // The clock may have been set while `#waiting` filled.
       this.#options.lookAtClock();
       const batch = this.#waiting;
       this.#waiting = [];
@@ -147,13 +145,13 @@ export class RunWriter {
     } catch (error) {
       calledFor?.done(false);
       for (const waiting of batch) waiting.reject(error);
-      // A halted writer has not failed itself.
+      // `halt` was called; the store has not failed here.
       if (error !== this.#halted) this.#options.failed(error);
       return;
     }
     this.#run = next;
     calledFor?.done(true);
-    // The events are on disk, so an error of a listener must not count as a failed write.
+    // The events are on disk, so an exception in `published` must not count as a failed write.
     if (stored.length > 0) guarded(() => this.#options.published(stored, next!, previous));
     for (const waiting of batch) {
       if (refusals.has(waiting)) waiting.reject(refusals.get(waiting));

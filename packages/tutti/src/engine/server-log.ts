@@ -8,9 +8,7 @@ import type { World } from "../world.ts";
 export interface ServerLogOptions {
   store: Store;
   world: World;
-  /** Called with the events of an append. */
   published: (events: StoredEvent[]) => void;
-  /** Called when the store has failed. */
   failed: (error: unknown) => void;
 }
 

@@ -11,7 +11,6 @@ export interface SlotLimits {
   freeMemory?: () => number;
 }
 
-/** An agent and its provider, as the run maps it. */
 export interface Asker {
   agent: string;
   provider: string;
@@ -32,7 +31,7 @@ export type RefusedUntil = (provider: string) => number | null;
 /** A provider that has not answered for this long after `until` counts as available again. */
 const REFUSAL_EXPIRES_MS = 600_000;
 
-/** A younger worker has not yet allocated the memory that it will need. */
+/** A worker younger than `YOUNG_MS` has not yet allocated the memory that it will need. */
 const YOUNG_MS = 20_000;
 
 export const agentKind = (agent: string): string => agent.split(":", 1)[0]!;

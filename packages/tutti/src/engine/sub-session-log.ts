@@ -10,7 +10,6 @@ import type { World } from "../world.ts";
 export class SubSessionLog {
   readonly #log: ServerLog;
   readonly #world: World;
-  /** Called after a command was decided. */
   readonly #decided: () => void;
   #stored: SubSessions = noSubSessions();
   #ahead: SubSessions = noSubSessions();
@@ -39,7 +38,7 @@ export class SubSessionLog {
     return this.ahead.relations.get(childSessionId) ?? null;
   }
 
-  /** Children of a session that are on disk. */
+  /** Reads `stored`, not `ahead`. */
   children(parentSessionId: string): SubSession[] {
     return childrenOf(this.stored, parentSessionId);
   }

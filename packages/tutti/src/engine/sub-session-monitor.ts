@@ -213,7 +213,7 @@ export class SubSessionMonitor {
     return (relation !== null && isOpen(relation)) || this.#options.reach.isThere(sessionId);
   }
 
-  /** Updates the status of a child from its silence. */
+  /** Updates the status of a child from its `Silence`. */
   async #measure({ childSessionId }: SubSession): Promise<void> {
     const { log, reach } = this.#options;
     const messages = await this.#messages(childSessionId);
@@ -247,7 +247,7 @@ export class SubSessionMonitor {
     return this.#return(this.#find(childSessionId), { patient: false });
   }
 
-  /** Concurrent calls for the same child share one result. */
+  /** Concurrent calls for the same child share one entry of `#returning`. */
   #return(relation: SubSession, { patient }: { patient: boolean }): Promise<ReturnedResult> {
     const { childSessionId } = relation;
     const pending = this.#returning.get(childSessionId);

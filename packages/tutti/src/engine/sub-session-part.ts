@@ -1,4 +1,3 @@
-// Creates the parts for sub-sessions: their log, their monitor, and the handler of reported sub-agents.
 import { guarded } from "./guarded.ts";
 import { OwnSessions, type OwnSessionsOptions } from "./own-sessions.ts";
 import type { ServerLog } from "./server-log.ts";

@@ -7,9 +7,9 @@ import type { World } from "../world.ts";
 export interface TaskSpawnsOptions {
   reach: SessionReach;
   world: World;
-  /** Maximum time between an announcement and its new session. */
+  /** Maximum milliseconds between `register` and the new session. */
   windowMs: number;
-  /** Whether the session is a sub-session already or belongs to a run. */
+  /** Whether `sessionId` is a sub-session already or belongs to a run. */
   isTaken(sessionId: string): boolean;
   /** Returns false if the link was rejected. */
   link(childSessionId: string, parentSessionId: string, taskToolId: string | null): boolean;
@@ -24,7 +24,7 @@ interface Spawn {
 
 export class TaskSpawns {
   readonly #options: TaskSpawnsOptions;
-  /** Announcements by parent, oldest first. */
+  /** By parent, oldest first. */
   readonly #pending = new Map<string, Spawn[]>();
   readonly #watched = new Set<string>();
   /** Names of the invocations found so far, by watched parent. */
@@ -49,7 +49,7 @@ export class TaskSpawns {
     this.#pending.set(parentSessionId, spawns);
   }
 
-  /** Makes the session a child of the parent with the oldest unexpired announcement. */
+  /** Makes `sessionId` a child of the parent with the oldest unexpired announcement. */
   tryLink(sessionId: string): boolean {
     this.#dropExpired();
     if (this.#options.isTaken(sessionId)) return false;
@@ -72,7 +72,7 @@ export class TaskSpawns {
     const names = new Set(found.map((invocation, at) => nameOf(invocation, at)));
     this.#known.set(parentSessionId, names);
     found.forEach((invocation, at) => {
-      // On the first scan only the last message counts; earlier invocations have their sessions already.
+      // On the first `scan` only the last message counts; earlier invocations have their sessions already.
       const isNew = known ? !known.has(nameOf(invocation, at)) : invocation.message === messages.length - 1;
       const counts = invocation.source === "tool" || (invocation.source === "block" && !onlyTools);
       if (isNew && counts) this.register(parentSessionId, invocation.taskToolId);
@@ -80,7 +80,7 @@ export class TaskSpawns {
     return found;
   }
 
-  /** Scans the transcript with every poll from now on. */
+  /** Scans the transcript with every `poll` from now on. */
   async watch(parentSessionId: string): Promise<void> {
     void this.#firstLook();
     this.#watched.add(parentSessionId);
@@ -106,7 +106,7 @@ export class TaskSpawns {
     this.#pending.delete(parentSessionId);
   }
 
-  /** Links sessions that appeared since the last look. Returns their number. */
+  /** Links new sessions with `tryLink`. Returns their number. */
   async detect(): Promise<number> {
     const seen = await this.#firstLook();
     const now = this.#options.world.now();

@@ -1,5 +1,5 @@
-// Records template events in the server's log. A found template or error is written only if it differs from the last
-// one in the log; otherwise every start would write all templates again.
+// Records template events in the server's log. `template:loaded` and `template:error` are written only if they differ
+// from the last ones in the log; otherwise every start would write all templates again.
 import type { RunEvent, StoredEvent } from "../schema/event.ts";
 import type { ReadOptions } from "../store/store.ts";
 

@@ -1,9 +1,8 @@
-// Counts tool calls by kind, by the tool names that agents report.
 import type { ToolStats } from "../schema/worker.ts";
 
 type Kind = Exclude<keyof ToolStats, "total" | "glob" | "grep">;
 
-/** Names of document 004 and of Claude Code, Codex and Gemini. Case and non-letters are ignored. */
+/** Names of document 004 and of Claude Code, Codex and Gemini. `letters` ignores case and other characters. */
 const NAMES: Record<Kind, string> = {
   reads: "Read Reading ReadFile read_many_files NotebookRead LS list_directory list_dir view view_image",
   writes: "Write Writing WriteFile create_file",

@@ -1,4 +1,3 @@
-// Collects the signals of one turn until it is judged.
 import { countTool } from "./tool-stats.ts";
 import { ResponseScanner, type Delimiters, type ScannedBlock } from "../protocol/response-scanner.ts";
 import { NO_USAGE, type Usage } from "../schema/outcome.ts";
@@ -11,13 +10,12 @@ const STARTS_AN_AGENT = new Set(["Task", "Agent"]);
 const ACTS_AT_ONCE = new Set(["progress", "heartbeat"]);
 
 export class TurnRecord {
-  /** Blocks that may be the answer. Progress and heartbeat blocks take effect on arrival and are not kept. */
+  /** Blocks that may be the answer; those in `ACTS_AT_ONCE` take effect on arrival and are not kept. */
   readonly blocks: ScannedBlock[] = [];
   lastBlock: ScannedBlock | null = null;
   toolStats: ToolStats = NO_TOOLS;
   usage: Usage = NO_USAGE;
   #said = "";
-  /** Number of sub-agents that the agent has started. */
   subagents = 0;
   readonly #scanner: ResponseScanner;
 
@@ -28,12 +26,12 @@ export class TurnRecord {
   /** Returns the blocks that `text` completes. A block cannot span two messages. */
   text(text: string, complete: boolean): ScannedBlock[] {
     const found = this.#scanner.push(text);
-    // Reuse one scanner: a session may send a million messages.
+    // Reuse `#scanner`: a session may send a million messages.
     if (complete) found.push(...this.#scanner.end());
     this.blocks.push(...found.filter((block) => !block.ok || !ACTS_AT_ONCE.has(block.phase)));
     this.lastBlock = found.at(-1) ?? this.lastBlock;
     this.#said += text.slice(-SAID_CHARACTERS);
-    // Truncate rarely: after every message it would copy the text a million times.
+    // Truncate `#said` rarely: after every message it would copy the text a million times.
     if (this.#said.length > 16 * SAID_CHARACTERS) this.#said = this.said;
     return found;
   }

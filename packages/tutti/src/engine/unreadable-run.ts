@@ -1,12 +1,12 @@
-// Replaces a run whose log cannot be read by an ended run with the error, so that the other runs can be opened. It can
-// only be removed.
+// Shows a run with an unreadable log as ended with an error, so that the other runs can be opened. Such a run can only
+// be removed.
 import { fold } from "../run/apply.ts";
 import type { EventData, StoredEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import { Template } from "../schema/template.ts";
 import { whyUnreadable } from "../schema/upcast.ts";
 
-/** Folds the events, or returns a replacement state with the reason. */
+/** Folds `events`, or returns an `unreadableRun` with the reason. */
 export function foldReadable(id: string, events: readonly StoredEvent[]): Run | null {
   const [why] = events.flatMap(({ data }) => whyUnreadable(data) ?? []);
   if (why !== undefined) return unreadableRun(id, events, why);

@@ -19,7 +19,6 @@ export class WorkSaver {
     this.#lastAt = options.world.mono();
   }
 
-  /** Called after every tool call of the agent. */
   worked(): void {
     const { world, everyMs, save } = this.#options;
     if (everyMs === 0 || this.#saving || world.mono() - this.#lastAt < everyMs) return;

@@ -23,7 +23,7 @@ export interface AggregatedStats {
   quiet: string[];
 }
 
-/** Counts the newest attempt of each task. A spawning worker counts as running. */
+/** Counts the newest attempt of each task. A `spawning` worker counts as running. */
 export function aggregateStats(run: Run, now: number): AggregatedStats {
   const workers = workersOf(run);
   const count = (...statuses: WorkerStatus[]) => workers.filter(({ status }) => statuses.includes(status)).length;

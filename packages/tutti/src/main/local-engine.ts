@@ -35,7 +35,7 @@ export interface LocalOptions extends HostOptions {
   perAgent?: Readonly<Record<string, number>>;
   /** Rings the bell of this terminal for a notification. */
   bell?: () => void;
-  /** Called with a sentence for each notification that failed. */
+  /** Called with a sentence for each failed notification. */
   warn?: (problem: string) => void;
   /** Server log, to a file or standard error. It replaces `warn`. */
   log?: LogSettings;
@@ -90,7 +90,7 @@ export function openEngine(
       ...options,
       ...(options.log && { warn: (problem) => log.warn(problem) }),
     });
-    // Rehearsals are not traced.
+    // A rehearsal (`scenario`) is not traced.
     const env = options.scenario === undefined ? process.env : {};
     const trace = traceEngine({ engine, env, version: readVersion(), log, mask, world: realWorld });
     const close = async (how: { leaveRunning?: boolean } = {}) => {

@@ -17,7 +17,6 @@ import { realWorld } from "../world.ts";
 
 export { readLogLevel } from "../telemetry/log.ts";
 
-/** Opens the schedules and triggers of a data folder for its engine. */
 export function openSchedules(
   dataDir: string,
   engine: Engine,
@@ -38,7 +37,7 @@ export interface LocalServerOptions extends LocalOptions, Pick<ServerOptions, "r
   port: number;
   host: string;
   version: string;
-  /** Days to keep ended runs; overrides the configuration. */
+  /** Days to keep ended runs; overrides `retention` of the configuration. */
   retainDays?: number;
 }
 
@@ -48,12 +47,11 @@ export interface LocalServer {
   url: string;
   /** URL that signs a browser in with the token. */
   openUrl: string;
-  /** Rejects when the engine halts. */
   halted: Promise<never>;
   close(options: { leaveRunning: boolean }): Promise<void>;
 }
 
-/** Starts an engine, its server and the dashboard, and continues every run of the folder. */
+/** Also continues every run of the folder. */
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
   const local = openEngine(options);
   const { engine, templates, log } = local;

@@ -10,7 +10,7 @@ import type { LogReader } from "../store/store.ts";
 
 export { writeCopy as copyOf } from "../engine/run-copy.ts";
 
-/** Summaries of all runs, oldest first. */
+/** Oldest run first. */
 export const readSummaries = (dataDir: string): RunSummary[] =>
   withLog(dataDir, [], (shelf) => {
     const open = shelf.open().map(summarise);

@@ -1,4 +1,3 @@
-// Exports for the commands that work on message files, without an engine.
 export { Mailbox } from "../mailbox/mailbox.ts";
 export type { Layout } from "../mailbox/layout.ts";
 export { detectProtocol } from "../protocol/canonical/detect-protocol.ts";

@@ -1,3 +1,2 @@
-// Exports for rehearsals and the demo.
 export { rehearsalScenario, rehearsedTemplate } from "../session/drivers/script/rehearsal.ts";
 export { exportCommit, makeRepository } from "../workspace/sample.ts";

@@ -1,4 +1,3 @@
-// Reads the settings of the user and of a project.
 import { resolve } from "node:path";
 import { readProjectConfig, readUserConfig, type UserConfig } from "../config/config.ts";
 import { targetsOf, testTargets, type Tested } from "../notify/targets-of.ts";
@@ -8,22 +7,20 @@ import { realWorld } from "../world.ts";
 
 export { CONFIG_FILE } from "../config/config.ts";
 
-/** Merges the user's configuration with the project's; the project's wins. */
+/** The configuration of `project` wins over the user's. */
 export function readConfig(dataDir: string, project: string) {
   const user = readUserConfig(resolve(dataDir));
   const ofProject = readProjectConfig(project);
   return {
     agent: ofProject.agent ?? user.agent,
     template: ofProject.template ?? user.template,
-    /** Agents that the project defines, by name. */
     agentsOfProject: ofProject.agents,
   };
 }
 
-/** Retention of ended runs; undefined keeps all. */
+/** Undefined keeps all runs. */
 export const readRetention = (dataDir: string): UserConfig["retention"] => readUserConfig(resolve(dataDir)).retention;
 
-/** Notification settings of the user, or the defaults. */
 export const readNotifications = (dataDir: string): NotificationSettings =>
   readUserConfig(resolve(dataDir)).notifications ?? NotificationSettings.parse({});
 

@@ -1,4 +1,3 @@
-// Builds the engine behind the classes of document 004.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -31,19 +30,18 @@ import { realWorld, type World } from "../world.ts";
 export interface StageOptions {
   /** The data folder; defaults to the platform's. With null the log is in memory only. */
   dataDir?: string | null | undefined;
-  /** Runs the sessions; null for keepers on this machine. */
+  /** Null runs the sessions under keepers on this machine. */
   controller: SessionController | SessionHost | null;
-  /** Template source; null for the data folder's. */
+  /** Null reads the templates of `dataDir`. */
   templates: Templates | null;
   maxWorkers: number | null;
-  /** Poll interval of a controller's session, and whether it is polled without an explicit call. */
+  /** Poll interval of a controller's session; `isWatched` decides whether it is polled without an explicit call. */
   pollMs: (spec: SessionSpec) => number;
   isWatched: (spec: SessionSpec) => boolean;
   settleMs?: number;
   /** Defaults to `realWorld`. */
   world?: World;
   hooks?: Readonly<Record<string, HookFunction>>;
-  /** Agents by the names that the program defines. */
   agents?: Readonly<Record<string, NamedAgent>>;
   subSessions: Pick<SubSessionCare, "settings" | "automatic">;
 }
@@ -86,7 +84,7 @@ export function openStage(options: StageOptions): Stage {
       hooks,
       runCommand: runHook,
       subSessions: { ...subSessions, ...reach },
-      // A controller's sessions do not use this machine's memory.
+      // Sessions of a `controller` do not use this machine's memory.
       ...(polled ? {} : { memoryPerWorker: MEMORY_PER_WORKER, freeMemory: () => process.availableMemory() }),
     });
     const close = async (how: { leaveRunning?: boolean } = {}) => {
@@ -114,7 +112,6 @@ function stageHost(dataDir: string, options: StageOptions & { world: World }): P
   return { sessions: withNamedHosts(polled, agents), polled };
 }
 
-/** The controller's ids of a run's sessions. */
 function backendIds({ id, main, workers }: Run, polled: PolledHost): string[] {
   const sessions = [main, ...Object.values(workers)].flatMap((each) => each?.sessionId ?? []);
   return sessions.flatMap((sessionId) => polled.backendId(id, sessionId) ?? []);

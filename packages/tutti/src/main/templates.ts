@@ -1,4 +1,3 @@
-// Opens the built-in templates and the user's own.
 import { join, resolve } from "node:path";
 import { readUserConfig } from "../config/config.ts";
 import type { Template } from "../schema/template.ts";
@@ -13,7 +12,6 @@ export const openTemplates = (dataDir: string, tell?: LibraryOptions["tell"]): T
     agents: () => Object.keys(readUserConfig(resolve(dataDir)).agents),
   });
 
-/** Resolves a template for commands that only read. */
 export function findTemplate(dataDir: string, id: string, project: string): Template {
   return openTemplates(dataDir).resolve(id, project).template;
 }
