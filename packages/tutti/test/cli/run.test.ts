@@ -338,7 +338,7 @@ describe("an agent", () => {
     const main = sessionOf(lines, last.id!, "main:spawning");
     const prompt = (turn: number) => readFileSync(join(main, "requests", `turn-00000${turn}.json`), "utf8");
     expect(prompt(1)).not.toContain("could not be used");
-    expect(prompt(2)).toContain("data must hold summary, recommended_splits");
+    expect(prompt(2)).toContain("data must contain summary, recommended_splits");
     expect(last).toMatchObject({
       status: "error",
       outcome: "failed",
