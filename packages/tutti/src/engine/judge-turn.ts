@@ -57,9 +57,9 @@ function bypass({ worker, record }: TurnToJudge, judged: Judged): Judged {
 
 const SUMMARY_CHARACTERS = 400;
 
-/** The last paragraph of `said` if it ends with a question mark. */
-function questionIn(said: string): string | null {
-  const text = said.trimEnd();
+/** The last paragraph of `output` if it ends with a question mark. */
+function questionIn(output: string): string | null {
+  const text = output.trimEnd();
   if (!text.endsWith("?")) return null;
   return text.slice(text.lastIndexOf("\n\n") + 1).trim();
 }

@@ -69,7 +69,7 @@ async function fail(
   message: string | null,
 ): Promise<ReturnedResult> {
   const lastMessage = message === null ? {} : { lastAssistantMessage: message };
-  const text = `The sub-session ${childSessionId} failed: ${error}${message === null ? "" : `\n\nIt said last:\n\n${message}`}`;
+  const text = `The sub-session ${childSessionId} failed: ${error}${message === null ? "" : `\n\nIts last message:\n\n${message}`}`;
   const formatted = format(settings, text);
   // Stored before it is sent: a parent that misses the failure is better than one that receives it at every poll.
   await log.order({ type: "setStatus", childSessionId, status: "error", updates: { error, ...lastMessage } });

@@ -40,15 +40,15 @@ const MAX_TEXT_CHARACTERS = 50_000;
 export function openSubSessions(options: SubSessionPartOptions): SubSessionPart {
   const { log: serverLog, world, isLive, care } = options;
   const { settings, automatic, reach } = care ?? { settings: SubSessionOptions.parse({}), automatic: true };
-  const own = new OwnSessions(options);
+  const ownSessions = new OwnSessions(options);
   const log = new SubSessionLog(serverLog, world, () => monitor.wake());
   const monitor: SubSessionMonitor = new SubSessionMonitor({
     log,
-    reach: reach?.(own) ?? own,
+    reach: reach?.(ownSessions) ?? ownSessions,
     world,
     settings,
     automatic,
-    runOf: (sessionId) => own.find(sessionId)?.run ?? null,
+    runOf: (sessionId) => ownSessions.find(sessionId)?.run ?? null,
     isLive,
   });
   const recordSubagent = (orchestratorId: string, parentSessionId: string, { id, phase, text }: Subagent): void => {
