@@ -1,6 +1,6 @@
-// Reads a value without quotes: a number, a literal of JSON or of another language, or a text that should have been
-// quoted. A text is ended only where nothing else makes sense; a list of unquoted texts may not hold spaces, because
-// then nobody can tell a comma of the text from one between texts.
+// Reads a value without quotes: a number, a literal of JSON or of another language, or an unquoted string. An unquoted
+// string ends only where no other reading makes sense. In a list it must not contain spaces, because its commas could
+// not be distinguished from those between elements.
 import { isSpace, skipSpace } from "./json-gap.ts";
 import type { Reading, Repair, RepairDraft } from "./repair-draft.ts";
 import { isQuote, looksLikeKey, senseOfQuote } from "./string-end.ts";
@@ -31,7 +31,7 @@ export function readBareValue(draft: RepairDraft, role: Role): Reading {
   const wordEnds = pos + word.length;
   if (word === "") return draft.refuse("a value is expected");
   if (isSound(word)) {
-    // A number at the very end may go on where the text was cut.
+    // A number at the very end may be cut off.
     if (end === text.length && NUMBER.test(word)) return "cut";
     draft.pos = wordEnds;
     return "read";
@@ -50,7 +50,9 @@ export function readBareValue(draft: RepairDraft, role: Role): Reading {
   return finish(draft, spaced ? "unquoted text with spaces" : "unquoted value", wordEnds, JSON.stringify(word));
 }
 
-/** Spaces before a text whose opening quote is missing may belong to it, unless all values have as many. */
+/**
+ * Spaces before a string without an opening quote may belong to it, unless every value has the same number of spaces.
+ */
 function gapBefore(text: string, at: number): number {
   let start = at;
   while (isSpace(text.charCodeAt(start - 1))) start--;
@@ -74,7 +76,7 @@ function isSound(word: string): boolean {
   return word === "true" || word === "false" || word === "null" || NUMBER.test(word);
 }
 
-/** Where the unquoted value that begins at `start` ends; -1 if that is not clear. */
+/** Returns the end of the unquoted value at `start`; -1 if it is ambiguous. */
 function bareEnd(text: string, start: number, role: Role): number {
   let isFirstComma = true;
   for (let at = start; at < text.length; at++) {
@@ -116,7 +118,7 @@ function bareEnd(text: string, start: number, role: Role): number {
   return text.length;
 }
 
-/** Whether the comma at `at` ends a member: a key, the end of the object or of the line follows. */
+/** True if the comma at `at` ends a member: a key, or the end of the object or line, follows. */
 function endsMember(text: string, at: number): boolean {
   const next = skipSpace(text, at + 1);
   if (next >= text.length || "}],/#\\\u001b".includes(text.charAt(next)) || looksLikeKey(text, next)) return true;
@@ -125,13 +127,18 @@ function endsMember(text: string, at: number): boolean {
   return false;
 }
 
-/** `5\n}`: a line break that was escaped, and not the backslash of a path. */
+/**
+ * Detects `5
+ * }`: an escaped line break rather than the backslash of a path.
+ */
 function endsWithEscapedBreak(text: string, start: number, at: number): boolean {
   if (!"nrt".includes(text.charAt(at + 1))) return false;
   return isSound(text.slice(start, at).trimEnd()) || " ,]})\\".includes(text.charAt(at + 2));
 }
 
-/** Whether the rest of the line may be the end of a text whose opening quote is missing, and not a comment. */
+/**
+ * With an odd number of quotes, the rest of the line may be part of a string without an opening quote, not a comment.
+ */
 function hasOddQuotes(text: string, at: number): boolean {
   let quotes = 0;
   for (; at < text.length && text.charCodeAt(at) !== 10; at++) if (text.charCodeAt(at) === 34) quotes++;

@@ -1,4 +1,3 @@
-// One block of the delimited response: what stands between the two delimiters, read and judged.
 import { countMembers, isRecord } from "./json-value.ts";
 import { isBlockPhase } from "./phase-schemas.ts";
 import { readTolerantly } from "./tolerant-json.ts";
@@ -12,19 +11,18 @@ export type BlockErrorCode =
   | "too_large"
   | "no_end_delimiter";
 
-/** One block found in the text. */
 export type ScannedBlock =
   | { ok: true; phase: string; data: Record<string, unknown>; raw: string; repairs: string[] }
   | { ok: false; code: BlockErrorCode; message: string; raw: string };
 
 export const MISSING_END = "Missing end delimiter";
 
-/** Whether the block was still open when its text ended. */
+/** True if the text ended before the end delimiter. */
 export function isUnclosed(block: ScannedBlock): boolean {
   return !block.ok && block.message.startsWith(MISSING_END);
 }
 
-/** A block, and the quote of the string inside which its text broke off: the delimiter may be part of that string. */
+/** A block with the quote of the string in which its text breaks off. The delimiter may be part of that string. */
 export interface BlockReading {
   block: ScannedBlock;
   openQuote: string;
@@ -40,7 +38,7 @@ export function readBlock(content: string): BlockReading {
   const reading = readTolerantly(raw);
   if (!reading.ok) return fail("not_json", `Failed to parse JSON content: ${reading.reason}`);
   if (reading.truncated) {
-    return fail("truncated", "The JSON content is incomplete; what there is of it is not used", reading.openQuote);
+    return fail("truncated", "The JSON content is incomplete and was ignored", reading.openQuote);
   }
   const value = unwrapped(reading.value);
   if (!isRecord(value)) return fail("not_json", "Failed to parse JSON content: There is no object");
@@ -55,14 +53,14 @@ export function readBlock(content: string): BlockReading {
   return { block: { ok: true, phase, data, raw, repairs: reading.repairs }, openQuote: "" };
 }
 
-/** Some agents put their one answer into a list. */
+/** Some agents wrap their answer in a list of one element. */
 function unwrapped(value: object): unknown {
   return Array.isArray(value) && value.length === 1 ? value[0] : value;
 }
 
 /**
- * After a guess, a member may have slipped out of the object it belongs to. That cannot have happened if every member
- * is one that the phase knows, where it knows it, and everything required is there.
+ * Rules out that a guessed repair moved a member into another object: every member must be one that the schema of the
+ * phase allows in that object, and all required members must be present.
  */
 function fitsExactly(value: Record<string, unknown>, phase: string, data: Record<string, unknown>): boolean {
   return (

@@ -1,43 +1,45 @@
-// Finds a short sequence of bytes in a stream of chunks, wherever the chunks are cut.
+// Finds a short byte sequence in a stream of chunks, wherever the chunks are cut.
 //
-// One byte is found many times faster than several. So one byte of the needle is looked for, and the rest is compared
-// where it stands; if the text has too many of it, another one is tried. When all are frequent, the needle is looked for
-// as a whole, which costs about as much as if nothing had been tried.
+// Searching for one byte is many times faster than searching for several. `ByteNeedle` therefore searches for one byte
+// of the needle and compares the rest where it occurs. If that byte is too frequent, it tries another byte of the needle. If
+// all are frequent, it searches for the whole needle, so the wasted work is small.
 
 type Find = (bytes: Uint8Array, needle: Uint8Array, from: number) => number;
 
-/** Node searches several bytes at once many times faster than a loop can; a browser has only the search for one byte. */
+/** `Buffer.indexOf` is many times faster than a loop. Browsers only have the search for a single byte. */
 const find: Find =
   typeof Buffer === "undefined"
     ? findByFirstByte
     : (bytes, needle, from) => Buffer.prototype.indexOf.call(bytes, needle, from);
 
-/** How often a byte may be found in vain: a few times, and then so often per bytes searched. */
+/**
+ * Limits of failed matches before another byte is tried: `FREE_MISSES`, plus one per `BYTES_PER_MISS` bytes searched.
+ */
 const FREE_MISSES = 4;
 const BYTES_PER_MISS = 512;
-/** How many searches are made for the whole needle before single bytes are tried again. */
+/** The number of searches for the whole needle before single bytes are tried again. */
 const WHOLE_SEARCHES = 256;
 
 export class ByteNeedle {
   readonly #needle: Uint8Array;
-  /** Where in the needle each of its bytes stands first, and the one that is looked for. */
-  readonly #places: number[];
+  /** Offset in the needle of the first occurrence of each distinct byte. `#chosen` indexes this list. */
+  readonly #offsets: number[];
   #chosen = 0;
   #failures = 0;
   #wholeSearches = 0;
-  /** How many bytes at the end of what has been searched may be the beginning of the needle. */
+  /** How many bytes of the needle match the end of the last chunk. */
   #begun = 0;
 
   constructor(needle: Uint8Array) {
     this.#needle = needle;
-    this.#places = [...new Set(needle)].map((byte) => needle.indexOf(byte));
+    this.#offsets = [...new Set(needle)].map((byte) => needle.indexOf(byte));
   }
 
   get length(): number {
     return this.#needle.length;
   }
 
-  /** The position in the chunk behind the next needle; -1 if it has not been completed yet. */
+  /** Returns the position after the next match; -1 if the chunk completes none. */
   next(chunk: Uint8Array, from: number): number {
     if (this.#begun > 0) {
       const end = this.#acrossSeam(chunk, from);
@@ -50,7 +52,7 @@ export class ByteNeedle {
     return -1;
   }
 
-  /** Forgets what has begun; the next search starts afresh. */
+  /** Discards a partial match. */
   reset(): void {
     this.#begun = 0;
   }
@@ -61,31 +63,31 @@ export class ByteNeedle {
       this.#wholeSearches--;
       return find(chunk, needle, from);
     }
-    const place = this.#places[this.#chosen] ?? 0;
-    const byte = needle[place] ?? 0;
+    const offset = this.#offsets[this.#chosen] ?? 0;
+    const byte = needle[offset] ?? 0;
     let misses = 0;
-    for (let at = chunk.indexOf(byte, from + place); at !== -1; at = chunk.indexOf(byte, at + 1)) {
-      if (isAt(chunk, at - place, needle)) return at - place;
+    for (let at = chunk.indexOf(byte, from + offset); at !== -1; at = chunk.indexOf(byte, at + 1)) {
+      if (isAt(chunk, at - offset, needle)) return at - offset;
       misses++;
       if (misses > FREE_MISSES + (at - from) / BYTES_PER_MISS) {
         this.#chooseNext();
-        return find(chunk, needle, at - place + 1);
+        return find(chunk, needle, at - offset + 1);
       }
     }
     this.#failures = 0;
     return -1;
   }
 
-  /** The byte that was chosen is too frequent here. */
+  /** Called when the chosen byte is too frequent in this text. */
   #chooseNext(): void {
-    this.#chosen = (this.#chosen + 1) % this.#places.length;
+    this.#chosen = (this.#chosen + 1) % this.#offsets.length;
     this.#failures++;
-    if (this.#failures < this.#places.length) return;
+    if (this.#failures < this.#offsets.length) return;
     this.#failures = 0;
     this.#wholeSearches = WHOLE_SEARCHES;
   }
 
-  /** A needle that began in an earlier chunk: only as much of this one is looked at as it could take. */
+  /** Matches a needle that began in an earlier chunk. Reads only the bytes that can complete it. */
   #acrossSeam(chunk: Uint8Array, from: number): number {
     const needle = this.#needle;
     const head = chunk.subarray(from, from + needle.length - 1);
@@ -118,7 +120,7 @@ function isAt(bytes: Uint8Array, at: number, needle: Uint8Array): boolean {
   return true;
 }
 
-/** Whether the bytes from `at` to their end are the beginning of the needle. */
+/** True if the bytes from `at` to the end are a prefix of the needle. */
 function isBeginning(bytes: Uint8Array, at: number, needle: Uint8Array): boolean {
   for (let index = at; index < bytes.length; index++) if (bytes[index] !== needle[index - at]) return false;
   return true;

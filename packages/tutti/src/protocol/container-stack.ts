@@ -1,18 +1,16 @@
-// The objects and lists that are open while a text is read, outermost first.
 import { skipSpace } from "./json-gap.ts";
 
-/** `(` is a Python tuple, read as a list; `call` the parentheses of a type wrapper, which are left out. */
+/** `(` is a Python tuple, written as a list. `call` is a type wrapper, whose parentheses are dropped. */
 export type Container = "{" | "[" | "(" | "call";
 
-/** As deep as containers may be nested. */
 export const MAX_DEPTH = 200;
 
 const CLOSERS: Record<Container, number> = { "{": 125, "[": 93, "(": 41, call: 41 };
-const WRITTEN: Record<Container, string> = { "{": "}", "[": "]", "(": "]", call: "" };
+const JSON_CLOSERS: Record<Container, string> = { "{": "}", "[": "]", "(": "]", call: "" };
 
 export class ContainerStack {
   readonly #containers: Container[] = [];
-  /** Where each of them begins in the text. */
+  /** Offset of each container in the text. */
   readonly #starts: number[] = [];
 
   get depth(): number {
@@ -23,7 +21,6 @@ export class ContainerStack {
     return this.#containers[this.#containers.length - 1];
   }
 
-  /** Whether the innermost one is closed by this bracket. */
   isClosedBy(code: number): boolean {
     const { top } = this;
     if (top === "{") return code === 125;
@@ -39,29 +36,29 @@ export class ContainerStack {
     this.#containers.pop();
   }
 
-  /** How many containers are still open inside the innermost one that this bracket closes; -1 if it closes none. */
+  /** Counts the open containers inside the innermost one that `code` closes; -1 if it closes none. */
   openInside(code: number): number {
     const index = this.#containers.findLastIndex((container) => CLOSERS[container] === code);
     return index === -1 ? -1 : this.#containers.length - 1 - index;
   }
 
-  /** The brackets that close everything that is open, as JSON writes them. */
+  /** Returns the JSON brackets that close all open containers. */
   closing(): string {
     return this.#containers
       .toReversed()
-      .map((container) => WRITTEN[container])
+      .map((container) => JSON_CLOSERS[container])
       .join("");
   }
 
   /**
-   * Closes the innermost container and gives the bracket for it; null for one that cannot be closed by guessing. In a
-   * list of lists nobody can tell a bracket that is missing from an opening one that is too many.
+   * Closes the innermost container and returns its closing bracket; null if the guess is unsafe. In a list of lists, a
+   * missing closing bracket cannot be distinguished from an extra opening one.
    */
   closeByGuess(text: string): string | null {
     const { top } = this;
     const start = this.#starts[this.depth - 1] ?? 0;
     if (top === undefined || top === "call" || text.charCodeAt(skipSpace(text, start + 1)) === 91) return null;
     this.pop();
-    return WRITTEN[top];
+    return JSON_CLOSERS[top];
   }
 }

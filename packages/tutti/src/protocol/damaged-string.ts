@@ -1,4 +1,4 @@
-// Reads a string that JSON would refuse, or that something unusual follows.
+// Reads a string that is not valid JSON or is followed by something unusual.
 import { peekToken, skipSpace } from "./json-gap.ts";
 import { Mark } from "./repair-draft.ts";
 import type { Reading, RepairDraft } from "./repair-draft.ts";
@@ -7,21 +7,21 @@ import { isQuote, looksLikeKey } from "./string-end.ts";
 import type { Role } from "./string-end.ts";
 
 export function readDamagedString(draft: RepairDraft, role: Role): Reading {
-  const before = new Mark();
-  before.set(draft, draft.pos);
+  const beginning = new Mark();
+  beginning.set(draft, draft.pos);
   const notes = draft.repairs.length;
   const body = new StringBody(draft, draft.pos);
   writeQuote(draft, body, draft.pos);
   const reading = body.read(role);
   const lineEnd = reading === "read" ? -1 : missingQuoteAt(draft, role);
   if (lineEnd === -1) return finish(draft, role, body, reading);
-  draft.undo(before, notes);
-  draft.edit("missing quote", before.at, lineEnd, JSON.stringify(draft.text.slice(before.at + 1, lineEnd)));
+  draft.undo(beginning, notes);
+  draft.edit("missing quote", beginning.at, lineEnd, JSON.stringify(draft.text.slice(beginning.at + 1, lineEnd)));
   draft.pos = lineEnd;
   return "read";
 }
 
-/** Ends the string, or goes on with the one that is joined to it: strings joined with a plus sign are one value. */
+/** Ends the string, or continues with the string joined to it by a plus sign: joined strings are one value. */
 function finish(draft: RepairDraft, role: Role, body: StringBody, reading: Reading): Reading {
   const { text } = draft;
   while (reading === "read") {
@@ -57,8 +57,8 @@ function joinedString(text: string, end: number, role: Role): number {
 }
 
 /**
- * Where the closing quote of a string is missing: at the end of its first line, if that line has no further quote and
- * the next one begins as if the string had been closed; -1 if not.
+ * Returns the offset of a missing closing quote: the end of the first line, if that line has no further quote and the
+ * next line starts as if the string were closed. Returns -1 otherwise.
  */
 function missingQuoteAt(draft: RepairDraft, role: Role): number {
   const { text, pos } = draft;
@@ -72,11 +72,10 @@ function missingQuoteAt(draft: RepairDraft, role: Role): number {
   if (!goesOn) return -1;
   let end = text.charCodeAt(at - 1) === 13 ? at - 1 : at;
   while (end > pos + 1 && ",，;".includes(text.charAt(end - 1))) end--;
-  // A space or a quote of another kind may belong to the text, or stand where the closing quote should.
+  // A trailing space or other quote may belong to the string or replace its closing quote.
   return text.charCodeAt(end - 1) === 32 || isQuote(text, end - 1) ? -1 : end;
 }
 
-/** Where the search for the end of the line stops: a line break, a quote or a backslash. */
 function isLineStop(code: number): boolean {
   return code === 10 || code === 34 || code === 92;
 }

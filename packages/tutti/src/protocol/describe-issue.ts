@@ -1,4 +1,3 @@
-// Turns what a schema found wrong with a message into a problem with a path and a sentence.
 import type { z } from "zod";
 import { explainIssue, isMissing, pathText } from "./explain-issues.ts";
 import type { Problem, ProblemCode } from "./profile.ts";
@@ -20,12 +19,12 @@ function codeOf(issue: Issue, value: unknown): ProblemCode {
 
 function sentenceOf(issue: Issue, value: unknown, path: string): string {
   if (!isMissing(issue, value)) {
-    if (issue.code === "invalid_format") return `"${path}" must be a time such as 2024-01-01T00:00:00.000Z.`;
+    if (issue.code === "invalid_format") return `"${path}" must be a timestamp such as 2024-01-01T00:00:00.000Z.`;
     if (issue.code === "too_small" && issue.origin === "array") {
       return `"${path}" must have at least ${issue.minimum} entries.`;
     }
     if (issue.code === "too_small" && issue.minimum === 1) return `"${path}" must not be empty.`;
   }
-  // The shared sentences speak of the data of a phase, which a message of the other protocols does not have.
+  // `explainIssue` prefixes paths with `data`, a member that only the delimited response has.
   return explainIssue(issue, value).replace(/^"data\.?/, '"');
 }

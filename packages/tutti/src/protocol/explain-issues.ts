@@ -1,28 +1,27 @@
-// Turns what a schema found into sentences that an agent, or a person, can act on.
+// Turns schema issues into sentences that an agent or a user can act on.
 import type { z } from "zod";
 
 type Issue = z.core.$ZodIssue;
 
-/** What the member at the issue's path should be and what it is, as one sentence. */
 export function explainIssue(issue: Issue, data: unknown): string {
   const where = `"${pathText(["data", ...issue.path])}"`;
-  const wanted = wantedText(issue);
-  if (isMissing(issue, data)) return `${where} is missing; it must be ${wanted}.`;
-  return `${where} must be ${wanted}; it is ${shown(valueAt(data, issue.path))}.`;
+  const expected = expectedText(issue);
+  if (isMissing(issue, data)) return `${where} is missing; it must be ${expected}.`;
+  return `${where} must be ${expected}; it is ${preview(valueAt(data, issue.path))}.`;
 }
 
-/** Whether the member is not there at all; null counts as not there. */
+/** Null counts as missing. */
 export function isMissing(issue: Issue, data: unknown): boolean {
   return (valueAt(data, issue.path) ?? null) === null;
 }
 
-/** A path as one writes it in a program: `tasks[2].title`. */
+/** Formats a path as in a program: `tasks[2].title`. */
 export function pathText(path: readonly PropertyKey[]): string {
   const texts = path.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`));
   return texts.join("").replace(/^\./, "");
 }
 
-function wantedText(issue: Issue): string {
+function expectedText(issue: Issue): string {
   switch (issue.code) {
     case "invalid_type":
       return /^[aeiou]/.test(issue.expected) ? `an ${issue.expected}` : `a ${issue.expected}`;
@@ -35,7 +34,7 @@ function wantedText(issue: Issue): string {
     case "invalid_union":
       return issue.errors
         .flat()
-        .map((inner) => wantedText(inner))
+        .map((inner) => expectedText(inner))
         .join(" or ");
     default:
       return `valid (${issue.message})`;
@@ -56,8 +55,8 @@ function valueAt(data: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-/** Long values are cut, because the sentence goes back into a prompt. */
-function shown(value: unknown): string {
+/** Truncates long values, because the sentence goes into a prompt. */
+function preview(value: unknown): string {
   if (Array.isArray(value)) return "an array";
   if (typeof value === "object") return "an object";
   const text = JSON.stringify(value) ?? "nothing";

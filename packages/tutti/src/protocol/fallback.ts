@@ -1,19 +1,19 @@
-// Guesses from key words which phase an answer without a block belongs to. A guess never moves a run forward: at best it
-// tells the agent, in the next prompt, that its block was missing.
+// Guesses by key words the phase of an answer without a block. A guess never advances a run. At most it tells the agent
+// in the next prompt that its block was missing.
 //
-// Every repetition in the expressions stands behind a word and is followed by something it cannot match itself, so none
-// of them can go back and forth; and only the beginning and the end of a long text are looked at.
+// The patterns cannot backtrack excessively: every repetition follows a word and is followed by something it cannot
+// match. Of a long text, only the first and last `EXAMINED_CHARACTERS` characters are tested.
 const FALLBACK_PHASES = ["analysis", "task_list", "progress", "completion", "error"] as const;
 export type FallbackPhase = (typeof FALLBACK_PHASES)[number];
 
 export interface FallbackDetection {
   detected: boolean;
   probablePhase: FallbackPhase | null;
-  /** 0 to 1; never above 0.9, because it is a guess. */
+  /** 0 to 0.9; never higher, because it is a guess. */
   confidence: number;
 }
 
-/** The four patterns of document 000, by the names that it gives them. */
+/** The four patterns of document 000, under its names. */
 export const NAMED_FALLBACK_PATTERNS = {
   analysis_complete: /(?:analysis|exploration)\s+(?:complete|done|finished)/i,
   tasks_ready: /(?:task\s+list|breakdown)\s+(?:ready|complete|created)/i,
@@ -21,7 +21,7 @@ export const NAMED_FALLBACK_PATTERNS = {
   worker_error: /(?:error|failed|could\s+not)/i,
 } as const;
 
-/** The patterns of each phase (document 004), with those of document 000 among them. */
+/** The patterns of document 004 for each phase, together with those of document 000. */
 export const FALLBACK_PATTERNS: Record<FallbackPhase, readonly RegExp[]> = {
   analysis: [
     /analysis\s+(?:is\s+)?(?:complete|done|finished)/i,
@@ -51,15 +51,18 @@ export const FALLBACK_PATTERNS: Record<FallbackPhase, readonly RegExp[]> = {
   ],
 };
 
-const LOOKED_AT = 20_000;
+const EXAMINED_CHARACTERS = 20_000;
 
-/** The phase with the most matching patterns; the first of them if several have as many. */
+/** Returns the phase with the most matching patterns; on a tie, the first of them. */
 export function detectFallback(text: string): FallbackDetection {
-  const looked = text.length > 2 * LOOKED_AT ? `${text.slice(0, LOOKED_AT)}\n${text.slice(-LOOKED_AT)}` : text;
+  const examined =
+    text.length > 2 * EXAMINED_CHARACTERS
+      ? `${text.slice(0, EXAMINED_CHARACTERS)}\n${text.slice(-EXAMINED_CHARACTERS)}`
+      : text;
   let best: { phase: FallbackPhase; matches: number; patterns: number } | null = null;
   for (const phase of FALLBACK_PHASES) {
     const patterns = FALLBACK_PATTERNS[phase];
-    const matches = patterns.filter((pattern) => pattern.test(looked)).length;
+    const matches = patterns.filter((pattern) => pattern.test(examined)).length;
     if (matches > (best?.matches ?? 0)) best = { phase, matches, patterns: patterns.length };
   }
   if (best === null) return { detected: false, probablePhase: null, confidence: 0 };

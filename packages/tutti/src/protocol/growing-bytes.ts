@@ -1,7 +1,5 @@
-// Bytes that are appended to until they are thrown away together.
-
 const FIRST_CAPACITY = 4096;
-/** A buffer that has grown larger than this is given back instead of being kept for the next block. */
+/** `clear` releases a larger buffer instead of reusing it for the next block. */
 const KEPT_CAPACITY = 65536;
 
 export class GrowingBytes {
@@ -19,7 +17,7 @@ export class GrowingBytes {
     this.length = length;
   }
 
-  /** A part of the bytes, valid until the next change. */
+  /** The returned view is valid until the next `append` or `clear`. */
   view(start: number, end: number = this.length): Uint8Array {
     return this.#bytes.subarray(start, end);
   }

@@ -1,6 +1,4 @@
-// The escapes that JSON knows inside a string.
-
-/** How long the escape at `at` is; 0 if JSON knows no such escape. */
+/** Returns the length of the JSON escape at `at`; 0 if it is not valid. */
 export function escapeLength(text: string, at: number): number {
   switch (text.charCodeAt(at + 1)) {
     case 34:
@@ -19,7 +17,7 @@ export function escapeLength(text: string, at: number): number {
   }
 }
 
-/** Whether there are hexadecimal digits from `start` to `end`. */
+/** True if all characters from `start` to `end` are hexadecimal digits. */
 export function isHex(text: string, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
     const code = text.charCodeAt(at);
@@ -29,7 +27,6 @@ export function isHex(text: string, start: number, end: number): boolean {
   return true;
 }
 
-/** A control character as JSON writes it. */
 export function escapedControl(code: number): string {
   return JSON.stringify(String.fromCharCode(code)).slice(1, -1);
 }

@@ -1,4 +1,4 @@
-// What may stand between two tokens: white space of any kind, comments, terminal colours, escaped line breaks.
+// Skips the gap between two tokens: white space of any kind, comments, terminal colours and escaped line breaks.
 import type { RepairDraft } from "./repair-draft.ts";
 
 type Peeked = Pick<RepairDraft, "text" | "pos" | "note">;
@@ -6,7 +6,7 @@ const LONGEST_PEEK = 300;
 
 export const isSpace = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9;
 
-/** The first position at or after `at` that holds no white space of any kind and no terminal colour. */
+/** Skips white space of any kind and terminal colours, but no comments. */
 export function skipSpace(text: string, at: number): number {
   for (;;) {
     const code = text.charCodeAt(at);
@@ -18,17 +18,17 @@ export function skipSpace(text: string, at: number): number {
   }
 }
 
-/** Where the white space of JSON that ends before `at` begins. */
+/** Returns the start of the JSON white space that ends before `at`. */
 export function blankStart(text: string, at: number): number {
   while (isSpace(text.charCodeAt(at - 1))) at--;
   return at;
 }
 
-/** What a gap held, as bits: a line break; something that JSON does not allow there. */
+/** Bits that describe a gap. `ODD` means that it holds something JSON does not allow there. */
 export const NEWLINE = 1;
 export const ODD = 2;
 
-/** Moves the cursor to the next token and cleans what was skipped. Says whether a line break was among it. */
+/** Moves the cursor to the next token and replaces a gap that is not JSON. Returns true if the gap has a line break. */
 export function skipGap(draft: RepairDraft): boolean {
   const start = draft.pos;
   const held = skipOdd(draft);
@@ -36,7 +36,7 @@ export function skipGap(draft: RepairDraft): boolean {
   return (held & NEWLINE) !== 0;
 }
 
-/** As skipGap, but leaves the cleaning to the caller and says in bits what was skipped. */
+/** Like `skipGap`, but leaves the replacement to the caller and returns the bits of the gap. */
 export function skipOdd(draft: Peeked): number {
   const { text } = draft;
   let at = draft.pos;
@@ -61,14 +61,14 @@ export function skipOdd(draft: Peeked): number {
   return held;
 }
 
-/** Where the next token begins, behind comments too, without changing anything; long comments are not looked through. */
+/** Returns the start of the next token without recording repairs. Looks at most `LONGEST_PEEK` characters ahead. */
 export function peekToken(text: string, at: number): number {
   const peeked: Peeked = { text: text.slice(at, at + LONGEST_PEEK), pos: 0, note: () => {} };
   skipOdd(peeked);
   return at + peeked.pos;
 }
 
-/** The end of one comment or other oddity that begins at `at`; `at` itself if there is none. */
+/** Returns the end of the comment or other oddity at `at`; `at` itself if there is none. */
 function oddEnd(draft: Peeked, at: number, code: number): number {
   const { text } = draft;
   const next = text.charCodeAt(at + 1);

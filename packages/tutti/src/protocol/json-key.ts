@@ -1,4 +1,3 @@
-// Reads the key of a member, quoted in some way or not at all, and its colon.
 import { readString } from "./json-string.ts";
 import { skipGap, skipSpace } from "./json-gap.ts";
 import type { Reading, RepairDraft } from "./repair-draft.ts";
@@ -26,7 +25,7 @@ function readBareKey(draft: RepairDraft): Reading {
   const end = wordEnd(text, pos);
   if (end === pos) return draft.refuse("a key is expected");
   if (end === text.length) return "cut";
-  // A quote behind the word is all that is left of its quotes.
+  // A quote after the word means that only the opening quote is missing.
   const closed = isQuote(text, end);
   if (closed) draft.edit("missing quote", pos, end + 1, `"${text.slice(pos, end)}"`);
   else draft.addQuotes("unquoted key", pos, end);
@@ -35,8 +34,8 @@ function readBareKey(draft: RepairDraft): Reading {
 }
 
 /**
- * A simple quoted word that no colon follows: the colon is missing (`"status" "done"`), or the closing quote is
- * (`"status: "done"`). Anything else is left to the reader of strings.
+ * Reads a quoted word without a colon after it: either the colon is missing (`"status" "done"`) or the closing quote is
+ * (`"status: "done"`). Returns null for anything else, which `readString` then reads.
  */
 function readBrokenKey(draft: RepairDraft): Reading | null {
   const { text, pos } = draft;
@@ -62,7 +61,7 @@ function readBrokenKey(draft: RepairDraft): Reading | null {
   return "read";
 }
 
-/** Moves the cursor over the colon behind a key, to the value. */
+/** Moves the cursor past the colon, to the value. */
 export function readColon(draft: RepairDraft, isQuoted: boolean): Reading {
   skipGap(draft);
   const { text, pos } = draft;
@@ -74,7 +73,7 @@ export function readColon(draft: RepairDraft, isQuoted: boolean): Reading {
     draft.edit("other sign for a colon", pos, pos + length, ":");
     draft.pos += length;
   } else if (isQuote(text, pos) || "{[(".includes(text.charAt(pos)) || (isQuoted && isWordCode(code))) {
-    // A word without quotes can be the value if it is clear that the key has ended before it.
+    // An unquoted word can be the value only if the end of the key is certain.
     draft.edit("missing colon", pos, pos, ":");
   } else return draft.refuse("a colon is expected");
   skipGap(draft);

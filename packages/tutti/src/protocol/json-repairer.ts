@@ -1,5 +1,5 @@
-// Walks over one damaged object or list, from its opening bracket to its closing one, and notes the edits that make it
-// JSON. One pass, no recursion, and nothing looked at more than a bounded distance ahead.
+// Walks over one damaged object or list, from its opening to its closing bracket, and records in `RepairDraft` the
+// edits that make it JSON. It is a single pass without recursion and with bounded lookahead.
 import { readBareValue } from "./bare-value.ts";
 import { readDamagedString } from "./damaged-string.ts";
 import { ContainerStack, MAX_DEPTH } from "./container-stack.ts";
@@ -16,12 +16,12 @@ import { isQuote, looksLikeKey } from "./string-end.ts";
 type Step = "member" | "element" | "value" | "next" | "complete" | "cut" | "refused";
 
 export class JsonRepairer {
-  /** Something was left out with `...`. */
+  /** True if the text leaves something out with `...`. */
   leftOut = false;
   readonly #draft: RepairDraft;
   readonly #row: SoundRow;
   readonly #open = new ContainerStack();
-  /** The comma before the entry that is being read. */
+  /** The comma before the current entry. */
   readonly #lastComma = new Mark();
 
   constructor(draft: RepairDraft) {
@@ -51,12 +51,11 @@ export class JsonRepairer {
     }
   }
 
-  /** The repaired text, closed where it was cut. */
+  /** Returns the repaired text. Containers that were cut off are closed. */
   render(): string {
     return this.#draft.render(this.#open.closing());
   }
 
-  /** What a string or a word stands in. */
   get #role(): "member" | "element" {
     return this.#open.top === "{" ? "member" : "element";
   }
@@ -64,8 +63,8 @@ export class JsonRepairer {
   #member(): Step {
     const draft = this.#draft;
     skipGap(draft);
-    const before = this.#passRow("member") ?? this.#beforeEntry();
-    if (before !== null) return before;
+    const early = this.#passRow("member") ?? this.#beforeEntry();
+    if (early !== null) return early;
     const isQuoted = isQuote(draft.text, draft.pos);
     const key = readKey(draft);
     if (key !== "read") return key;
@@ -80,14 +79,17 @@ export class JsonRepairer {
     return this.#passRow("element") ?? this.#beforeEntry() ?? "value";
   }
 
-  /** Passes over what is easy; null if an entry that is not, or none at all, comes first. */
+  /** Lets `SoundRow` pass the easy entries. Returns null if the next entry has to be read with care. */
   #passRow(role: "member" | "element"): Step | null {
     const then = this.#row.pass();
     if (then === "entry") return this.#role === role ? null : this.#role;
     return then === "gap" ? this.#role : then;
   }
 
-  /** What may stand where a member or an element is expected and is none; null if there is nothing of that kind. */
+  /**
+   * Handles a closing bracket, an extra comma, an ellipsis or the end of the text where an entry is expected. Returns
+   * null if an entry follows.
+   */
   #beforeEntry(): Step | null {
     const draft = this.#draft;
     const { text, pos } = draft;
@@ -202,7 +204,7 @@ export class JsonRepairer {
     return this.#role;
   }
 
-  /** In a list, a key with its colon can only belong to the object around it: the list was not closed. */
+  /** A key with a colon inside a list belongs to the enclosing object, so the list was not closed. */
   #endList(): Step {
     const draft = this.#draft;
     const bracket = this.#open.closeByGuess(draft.text);
@@ -214,7 +216,7 @@ export class JsonRepairer {
     return "member";
   }
 
-  /** Goes on after `...`. Where an entry is expected, a comma behind the dots goes with them. */
+  /** Skips `...`. Where an entry is expected, it also skips the comma after the dots. */
   #skipEllipsis(written: string, then: "next" | "member" | "element"): Step {
     const draft = this.#draft;
     const { text, pos } = draft;
@@ -240,7 +242,10 @@ export class JsonRepairer {
     return this.#open.depth === 0 ? "complete" : "next";
   }
 
-  /** A closing bracket that does not fit what is open: another one is missing before it, or it is one too many. */
+  /**
+   * Handles a closing bracket that does not match the open container: inserts one missing bracket or drops the extra
+   * one.
+   */
   #closeUnfit(code: number): Step | null {
     const draft = this.#draft;
     const missing = this.#open.openInside(code);

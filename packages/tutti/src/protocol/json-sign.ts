@@ -1,4 +1,3 @@
-// What the sign at a place in a damaged text is.
 import { isSpace } from "./json-gap.ts";
 import { isQuote, looksLikeKey, wordEnd } from "./string-end.ts";
 
@@ -9,24 +8,24 @@ export function isEllipsis(text: string, at: number): boolean {
   return code === 0x2026 || (code === 46 && text.startsWith("...", at));
 }
 
-/** `}`, `]` and `)`. */
+/** True for `}`, `]` and `)`. */
 export function isCloser(code: number): boolean {
   return code === 125 || code === 93 || code === 41;
 }
 
-/** Whether a key stands where an element of a list should; without quotes, only with a space behind its colon. */
+/** True if a key starts where an element is expected. An unquoted key needs a space after its colon. */
 export function isKeyInList(text: string, at: number): boolean {
   return looksLikeKey(text, at) && (isQuote(text, at) || isSpace(text.charCodeAt(text.indexOf(":", at) + 1)));
 }
 
-/** How long the beginning of a wrapper is: `NumberLong(` or `new Date(`; 0 if there is none. */
+/** Returns the length of the start of a type wrapper such as `NumberLong(` or `new Date(`; 0 if there is none. */
 export function wrapperLength(text: string, at: number): number {
   let end = wordEnd(text, at, at + LONGEST_NAME);
   if (text.startsWith("new ", at)) end = wordEnd(text, at + 4, at + 4 + LONGEST_NAME);
   return end > at && text.charCodeAt(end) === 40 ? end + 1 - at : 0;
 }
 
-/** The `u` or `b` of a Python string. */
+/** Detects the `u` or `b` prefix of a Python string. */
 export function hasStringPrefix(text: string, at: number): boolean {
   const sign = text.charAt(at);
   const quote = text.charAt(at + 1);

@@ -1,4 +1,3 @@
-// Reads one string. A sound one is passed over untouched; anything else is handed to the reader of damaged strings.
 import { readDamagedString } from "./damaged-string.ts";
 import { escapeLength } from "./json-escape.ts";
 import { skipSpace } from "./json-gap.ts";
@@ -10,7 +9,7 @@ export function readString(draft: RepairDraft, role: Role): Reading {
   return passSoundString(draft, role) ? "read" : readDamagedString(draft, role);
 }
 
-/** Moves the cursor behind a string that has no fault but, perhaps, the kind of its quotes. */
+/** Moves the cursor past a string that is sound except for single quotes. Returns false for any other string. */
 export function passSoundString(draft: RepairDraft, role: Role): boolean {
   const { text, pos } = draft;
   const quote = text.charCodeAt(pos);
@@ -22,14 +21,14 @@ export function passSoundString(draft: RepairDraft, role: Role): boolean {
   return true;
 }
 
-/** Makes the single quotes around a string double ones. */
+/** Turns the single quotes around a string into double quotes. */
 export function doubleQuotes(draft: RepairDraft, start: number, end: number): void {
   draft.note("single quotes");
   draft.makeQuote(start);
   draft.makeQuote(end - 1);
 }
 
-/** The position behind the closing single quote of a string without anything special in it; -1 if it has. */
+/** Returns the position after the closing single quote; -1 if the string contains quotes, backslashes or controls. */
 export function plainEnd(draft: RepairDraft, at: number): number {
   const { signs } = draft;
   for (;;) {
@@ -41,7 +40,7 @@ export function plainEnd(draft: RepairDraft, at: number): number {
   }
 }
 
-/** The position behind the closing quote of a string without any fault of its own; -1 if it has one. */
+/** Returns the position after the closing double quote; -1 if the string is not valid JSON. */
 export function soundEnd(draft: RepairDraft, at: number): number {
   const { signs, text } = draft;
   for (;;) {
@@ -57,7 +56,7 @@ export function soundEnd(draft: RepairDraft, at: number): number {
   }
 }
 
-/** Whether the string has ended here: the common cases first, then with a closer look. */
+/** True if the text after the string confirms that it has ended. Checks the common cases first. */
 function isFollowedAsUsual(text: string, end: number, role: Role): boolean {
   const next = skipSpace(text, end);
   const code = text.charCodeAt(next);
@@ -67,6 +66,6 @@ function isFollowedAsUsual(text: string, end: number, role: Role): boolean {
     const after = text.charCodeAt(skipSpace(text, next + 1));
     if (after === 34 || after === 125 || after === 93) return true;
   }
-  // Three quotes in a row and joined strings are left to the reader of damaged strings.
+  // `readDamagedString` handles triple quotes and joined strings.
   return code !== 43 && !isQuote(text, end) && senseOfQuote(text, end, role) !== "inside";
 }

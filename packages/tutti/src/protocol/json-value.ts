@@ -1,10 +1,8 @@
-// What we ask of any JSON value before anybody works with it.
-
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether the value of this text is nested more than `limit` deep. Most texts have fewer brackets than that. */
+/** True if the value is nested more than `limit` deep. Counting the brackets of the text first avoids most walks. */
 export function isNestedDeeper(value: unknown, text: string, limit: number): boolean {
   return text.length > 2 * limit && hasMoreBrackets(text, limit) && isDeeper(value, limit);
 }
@@ -30,11 +28,11 @@ function isDeeper(value: unknown, limit: number): boolean {
 }
 
 /**
- * JSON.parse makes a member named `__proto__` an ordinary one, but whoever copies it by assignment changes a prototype.
- * No message needs such a member, so it is removed.
+ * Removes members named `__proto__`. `JSON.parse` creates them as ordinary members, but copying one by assignment would
+ * change a prototype. No message needs such a member.
  */
 export function withoutProto(value: object, text: string): object {
-  // Four signs are found fastest; most texts hold none of them, and then nothing more is looked for.
+  // A search for four characters is fastest, and most texts do not contain them.
   const isNamed = text.includes("__pr") && text.includes("__proto__");
   if (isNamed || text.includes("\\u00")) removeProto(value);
   return value;
@@ -46,10 +44,10 @@ function removeProto(value: unknown): void {
   for (const member of Object.values(value)) removeProto(member);
 }
 
-/** How many members all objects of a value have together. */
+/** Counts the members of all objects in the value. */
 export function countMembers(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   const members: unknown[] = Object.values(value);
-  const own = Array.isArray(value) ? 0 : members.length;
-  return members.reduce<number>((sum, member) => sum + countMembers(member), own);
+  const count = Array.isArray(value) ? 0 : members.length;
+  return members.reduce<number>((sum, member) => sum + countMembers(member), count);
 }

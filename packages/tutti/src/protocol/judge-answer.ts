@@ -1,4 +1,4 @@
-// Which block of a finished turn is the answer, and what to tell the agent when none is.
+// Selects the block of a finished turn that is the answer, and explains to the agent why none is.
 import type { Answer, ProgressAnswer } from "../schema/answer.ts";
 import type { AnswerPhase } from "../schema/status.ts";
 import { answerIssues } from "./check-answer.ts";
@@ -10,16 +10,16 @@ import { isSameJson } from "./same-json.ts";
 
 export interface Judgement {
   answer: Answer | null;
-  /** Sentences that name exactly what is missing or wrong, for the stricter re-prompt and the record. */
+  /** Sentences that name each missing or wrong member. They go into the next prompt and into the log. */
   problems: string[];
-  /** What was read leniently in the answer that counts. */
+  /** Lenient interpretations of the accepted answer. */
   warnings: string[];
   ignored: { phase: string; reason: string }[];
 }
 
 /**
- * Of the blocks of one finished turn, the one that counts: the last valid one for the phase and, for a worker, for its
- * own task. A block equal (as a JSON value) to one in the prompt just sent is an echo and is ignored.
+ * Selects the last valid block for the phase and, for a worker, for its own task. A block equal (as a JSON value) to
+ * one in the prompt is an echo and is ignored.
  */
 export function judgeAnswer(input: {
   blocks: readonly ScannedBlock[];
@@ -42,7 +42,7 @@ export function judgeAnswer(input: {
     } else if (block.phase === "progress" || block.phase === "heartbeat") {
       if (namesAnotherTask(block, taskId)) ignore(block, `It names task ${nameOf(block)}, not ${taskId}.`);
     } else if (block.phase !== phase) {
-      ignore(block, `Its phase is "${block.phase}", but "${phase}" was asked for.`);
+      ignore(block, `Its phase is "${block.phase}", but the expected phase is "${phase}".`);
     } else if (namesAnotherTask(block, taskId)) {
       ignore(block, `It names task ${nameOf(block)}, not ${taskId}.`);
     } else {
@@ -57,11 +57,11 @@ export function judgeAnswer(input: {
     }
   }
   if (judgement.answer) judgement.problems = [];
-  else judgement.problems.unshift(whatIsMissing(input, judgement.ignored.length));
+  else judgement.problems.unshift(explainMissing(input, judgement.ignored.length));
   return judgement;
 }
 
-/** Validates a progress block as it arrives; null if it is none, is not valid, or is about another task. */
+/** Validates a progress block. Returns null for another block, an invalid one, or one about another task. */
 export function readProgress(block: ScannedBlock, taskId: string | undefined): ProgressAnswer | null {
   if (!block.ok || block.phase !== "progress") return null;
   const { data } = normaliseAnswer("progress", block.data);
@@ -69,7 +69,6 @@ export function readProgress(block: ScannedBlock, taskId: string | undefined): P
   return data as ProgressAnswer;
 }
 
-/** Validates a sign of life as it arrives; null if it is none. */
 export function readHeartbeat(block: ScannedBlock): { timestamp: string; alive: boolean } | null {
   if (!block.ok || block.phase !== "heartbeat") return null;
   if (answerIssues("heartbeat", block.data).length > 0) return null;
@@ -77,16 +76,16 @@ export function readHeartbeat(block: ScannedBlock): { timestamp: string; alive: 
   return { timestamp, alive };
 }
 
-function whatIsMissing(
+function explainMissing(
   input: { blocks: readonly ScannedBlock[]; delimiters: Delimiters; phase: AnswerPhase; taskId?: string },
   ignored: number,
 ): string {
   const { delimiterStart, delimiterEnd } = input.delimiters;
   const wanted = `a valid "${input.phase}" block${input.taskId === undefined ? "" : ` for task ${input.taskId}`}`;
-  if (input.blocks.length === 0) return `The answer holds no block between ${delimiterStart} and ${delimiterEnd}.`;
+  if (input.blocks.length === 0) return `The answer contains no block between ${delimiterStart} and ${delimiterEnd}.`;
   return ignored === input.blocks.length
     ? `None of the blocks counts: ${wanted} is missing.`
-    : `The answer holds no block that can be used: ${wanted} is missing.`;
+    : `The answer contains no usable block: ${wanted} is missing.`;
 }
 
 function isSameBlock(one: ScannedBlock, other: ScannedBlock): boolean {

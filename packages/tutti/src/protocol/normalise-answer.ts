@@ -1,10 +1,10 @@
-// What we read leniently in an answer before its schema is asked. Every change that could matter is named in a warning.
+// Lenient reading of an answer before its schema is checked. Every change that could matter adds a warning.
 import type { BlockPhase } from "../schema/answer.ts";
 import { isRecord } from "./json-value.ts";
 import { ENTRIES, PHASE_SCHEMAS } from "./phase-schemas.ts";
 import type { MemberList } from "./phase-schemas.ts";
 
-/** The documents use several words for work in progress. */
+/** The documents use several words for `in_progress`. */
 const PROGRESS_WORDS = new Map([
   ["working", "in_progress"],
   ["processing", "in_progress"],
@@ -12,7 +12,10 @@ const PROGRESS_WORDS = new Map([
 const KNOWN_PROGRESS = new Set(["in_progress", "blocked", "retrying"]);
 const KNOWN_AGGREGATION = new Set(["success", "needs_input", "failed"]);
 
-/** A copy of the data in the words that the schemas know. An unknown way for a merge to end needs a person's eye. */
+/**
+ * Returns a copy with the words that the schemas define. An unknown aggregation status becomes `needs_input`, because a
+ * user has to look at it.
+ */
 export function normaliseAnswer(
   phase: BlockPhase,
   data: Record<string, unknown>,
@@ -37,7 +40,10 @@ export function normaliseAnswer(
   return { data: known, warnings };
 }
 
-/** An agent that writes `"error": null` means that there is none. Most write no null at all, and need no copy. */
+/**
+ * Removes known members that are null: an agent that writes `"error": null` means that there is no error. Data without
+ * null, the usual case, is not copied.
+ */
 function withoutEmptyMembers(data: Record<string, unknown>, members: MemberList): Record<string, unknown> {
   if (!hasNull(data)) return data;
   const copy = { ...data };

@@ -1,6 +1,6 @@
-// A block between its start delimiter and the end delimiter that really ends it. An end delimiter may also stand inside
-// a string of the block, for example in a summary about this very format, and a start delimiter may be mentioned in
-// passing. The block is ended at the first end delimiter that leaves no string open; if none does, at the first one.
+// A block whose end delimiter has not been found yet. An end delimiter may also occur inside a string of the block, for
+// example in a summary about this format, and a start delimiter may be mentioned in prose. `OpenBlock` ends at the
+// first end delimiter that leaves no string open, or at the very first one if none does.
 import { MISSING_END, readBlock } from "./block.ts";
 import type { ScannedBlock } from "./block.ts";
 
@@ -9,20 +9,20 @@ export interface Delimiters {
   delimiterEnd: string;
 }
 
-/** A block that waits for the end of a string gives up after this many end delimiters, or this many readings. */
+/** Limits for a block that waits for the end of a string: the number of end delimiters, and of failed readings. */
 const MOST_ENDS = 32;
 const MOST_READINGS = 2;
 
 /**
- * What an end delimiter did. A block that gave up was ended by its first end delimiter after all, and what has been read
- * since then must be scanned again.
+ * The effect of an end delimiter. `gaveUp` means that the first end delimiter ended the block after all. The scanner
+ * must then rescan the text after it.
  */
 export type Closing = { isOpen: true } | { isOpen: false; blocks: ScannedBlock[]; gaveUp: boolean };
 
 export class OpenBlock {
   readonly #delimiters: Delimiters;
   #text = "";
-  /** What the first end delimiter made of the block, while we wait for a better one. */
+  /** The block as read up to the first end delimiter, kept while a later one may close the string. */
   #first: ScannedBlock | null = null;
   #string: OpenString | null = null;
   #ends = 0;
@@ -32,17 +32,17 @@ export class OpenBlock {
     this.#delimiters = delimiters;
   }
 
-  /** An end delimiter was found; `segment` is the text since the start delimiter or the end delimiter before. */
+  /** Handles an end delimiter. `segment` is the text since the previous delimiter. */
   close(segment: string): Closing {
     return this.#first === null ? this.#closeFirst(segment) : this.#closeLater(segment, this.#first);
   }
 
-  /** Whether an end delimiter has been passed that may have stood inside a string. */
+  /** True after an end delimiter that may be part of a string. */
   get isWaiting(): boolean {
     return this.#first !== null;
   }
 
-  /** The text has ended; `segment` is what came after the last delimiter. */
+  /** Handles the end of the text. `segment` is the text since the last delimiter. */
   finish(segment: string): Closing {
     if (this.#first !== null) return { isOpen: false, blocks: [this.#first], gaveUp: true };
     return decided([unclosed(this.#withoutMentions(segment))]);
@@ -75,7 +75,7 @@ export class OpenBlock {
     return this.#ends >= MOST_ENDS || this.#readings >= MOST_READINGS ? gaveUp : { isOpen: true };
   }
 
-  /** A start delimiter that no object follows before the next one was only talked about. */
+  /** Drops start delimiters that are not followed by an object: prose mentions them. */
   #withoutMentions(segment: string): string {
     const { delimiterStart } = this.#delimiters;
     const brace = segment.indexOf("{");
@@ -87,7 +87,9 @@ export class OpenBlock {
     }
   }
 
-  /** An agent that broke off and began again: the part before the last start delimiter was never closed. */
+  /**
+   * Detects an agent that broke off and started again. The part before the last start delimiter is an unclosed block.
+   */
   #restarted(text: string): ScannedBlock[] | null {
     const last = this.#afterLastStart(text);
     if (last === "" || isJson(text) || !this.#isStrictBlock(last)) return null;
@@ -101,13 +103,13 @@ export class OpenBlock {
     return at === -1 ? "" : text.slice(at + delimiterStart.length);
   }
 
-  /** A block quoted inside a string has its quotes escaped and is therefore not JSON by itself. */
+  /** A block quoted inside a string has escaped quotes and is therefore not JSON by itself. */
   #isStrictBlock(text: string): boolean {
     return text !== "" && isJson(text) && readBlock(text).block.ok;
   }
 }
 
-/** Follows a string of JSON from segment to segment, to know whether one is open. */
+/** Tracks across segments whether a JSON string is open. */
 class OpenString {
   isOpen = true;
   readonly #quote: string;

@@ -1,4 +1,5 @@
-// The parsing function of document 000, with its own texts for errors. It reads what ResponseParser reads.
+// The parsing function of document 000. It reads the same blocks as `ResponseParser`, with the error texts of that
+// document.
 import { ResponseParser } from "./response-parser.ts";
 
 export interface OrchestratorResponse {
@@ -20,7 +21,6 @@ export function parseOrchestratorResponse(text: string): OrchestratorResponse {
   return { found, error: `JSON parse error: ${jsonError(raw) ?? error}`, raw };
 }
 
-/** What JSON.parse has against a text; null if it has nothing. */
 function jsonError(text: string): string | null {
   try {
     JSON.parse(text);

@@ -1,5 +1,5 @@
-// What is odd about a plan or an analysis, although it can be used. Dependencies always win over the groups and the
-// order that the agent suggests, so contradictions between them are only worth a warning.
+// Warnings about a plan or an analysis that is valid but odd. Dependencies take precedence over the groups and the
+// order that the agent suggests, so a contradiction between them is only a warning.
 import type { BlockPhase } from "../schema/answer.ts";
 import { isRecord } from "./json-value.ts";
 
@@ -15,8 +15,8 @@ export function planWarnings(phase: BlockPhase, data: Record<string, unknown>): 
     ...countWarnings(data.total_tasks, tasks.length),
     ...repeated(ids).map((id) => `Task id used twice: ${id}`),
     ...tasks.flatMap((task) => taskWarnings(task, groups)),
-    ...unlike([...groups.flat(), ...textsOf(data.execution_order)], ids).map((id) => `No such task: ${id}`),
-    ...(groups.length === 0 ? [] : unlike(ids, groups.flat()).map((id) => `Task in no parallel group: ${id}`)),
+    ...missingFrom([...groups.flat(), ...textsOf(data.execution_order)], ids).map((id) => `No such task: ${id}`),
+    ...(groups.length === 0 ? [] : missingFrom(ids, groups.flat()).map((id) => `Task in no parallel group: ${id}`)),
   ];
 }
 
@@ -37,7 +37,7 @@ function taskWarnings(task: Record<string, unknown>, groups: string[][]): string
   }
   const group = groups.find((each) => each.includes(id));
   for (const other of group ? textsOf(task.dependencies) : []) {
-    if (group?.includes(other)) warnings.push(`${id} depends on ${other}, which stands in the same parallel group`);
+    if (group?.includes(other)) warnings.push(`${id} depends on ${other}, which is in the same parallel group`);
   }
   return warnings;
 }
@@ -46,7 +46,6 @@ function textsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }
 
-/** The texts that occur more than once. */
 function repeated(texts: string[]): string[] {
   const seen = new Set<string>();
   const twice = new Set<string>();
@@ -54,8 +53,7 @@ function repeated(texts: string[]): string[] {
   return [...twice];
 }
 
-/** The texts that are not among the known ones. */
-function unlike(texts: string[], known: string[]): string[] {
+function missingFrom(texts: string[], known: string[]): string[] {
   if (texts.length === 0) return [];
   const names = new Set(known);
   return [...new Set(texts)].filter((text) => !names.has(text));

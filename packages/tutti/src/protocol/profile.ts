@@ -1,8 +1,7 @@
-// The two ways to look at a message: strict for what we write, lenient for what others wrote.
-
 /**
- * `strict` accepts what the documents prescribe and our resolutions complete. `lenient` also accepts what agents really
- * send, as long as its meaning is clear, and names every deviation in a warning.
+ * `strict` accepts what the documents prescribe, with our additions where they leave gaps; it applies to messages that
+ * Tutti writes. `lenient` also accepts what agents really send, as long as its meaning is clear, and reports every
+ * deviation as a warning.
  */
 export type Profile = "strict" | "lenient";
 
@@ -21,35 +20,34 @@ export type ProblemCode =
   | "mismatch";
 
 export interface Problem {
-  /** Where in the message, as one writes it in a program: `inputs[0].path`. Empty for the message as a whole. */
+  /** The path in the message, written as in a program: `inputs[0].path`. Empty for the message as a whole. */
   path: string;
-  /** An error means that the message cannot be used; a warning, that it can. */
+  /** A message with an error cannot be used; one with only warnings can. */
   severity: "error" | "warning";
   code: ProblemCode;
-  /** A whole sentence for a person, or for an agent that is asked to do better. */
+  /** A complete sentence for a user, or for an agent that has to correct its message. */
   sentence: string;
 }
 
 export interface ReadOptions {
   profile: Profile;
-  /** When the message arrived, as an ISO 8601 time. It stands in for a missing timestamp under `lenient`. */
+  /** The ISO 8601 time of arrival. It replaces a missing timestamp under `lenient`. */
   receivedAt: string;
 }
 
 export interface Reading<M> {
-  /** Null when any problem is an error. */
+  /** Null if any problem is an error. */
   message: M | null;
   problems: Problem[];
 }
 
-/** Whether finished work is accepted. */
 export interface Approval {
   approved: boolean;
-  /** Why not, as sentences that can go into a rejection. Empty if approved. */
+  /** Sentences that can go into a rejection. Empty if approved. */
   reasons: string[];
 }
 
-/** A problem that no schema finds. */
+/** Creates a problem that no schema reports. */
 export function problem(severity: Problem["severity"], code: ProblemCode, path: string, sentence: string): Problem {
   return { path, severity, code, sentence };
 }

@@ -1,6 +1,6 @@
-// The JSON Schemas that we publish: one for every message of the four protocols and every file of the mailbox, made
-// from the schemas that the readers use. `strict` describes what we write; `lenient`, what we also accept
-// once other spellings have been read. The delimited response has one form for both.
+// The published JSON Schemas: one for every message of the four protocols and every mailbox file, generated from the
+// schemas that the readers use. `strict` describes what Tutti writes. `lenient` describes what it also accepts after
+// names and values have been normalised. The delimited response has only one form.
 import { z } from "zod";
 import { ANSWERS } from "../schema/answer.ts";
 import {
@@ -37,7 +37,7 @@ type Forms = Partial<Record<Profile, z.ZodType>>;
 
 const kebab = (name: string) => name.toLowerCase().replaceAll("_", "-");
 
-/** By protocol and message: `mailbox/task-assignment`. */
+/** Keyed by protocol and message, for example `mailbox/task-assignment`. */
 export const PUBLISHED_SCHEMAS: Record<string, Forms> = {
   ...Object.fromEntries(
     Object.entries(ANSWERS).map(([phase, data]) => [
@@ -61,7 +61,7 @@ export const PUBLISHED_SCHEMAS: Record<string, Forms> = {
   ),
 };
 
-/** The JSON Schema of one message, or undefined if there is none of that name and profile. */
+/** Returns `undefined` if there is no schema of that name and profile. */
 export function jsonSchema(name: string, profile: Profile, draft: Draft): Record<string, unknown> | undefined {
   const schema = Object.hasOwn(PUBLISHED_SCHEMAS, name) ? PUBLISHED_SCHEMAS[name]?.[profile] : undefined;
   if (!schema) return undefined;

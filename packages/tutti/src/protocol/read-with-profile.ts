@@ -1,5 +1,5 @@
-// Reads one message with a pair of schemas. Everything that the strict schema would refuse and the lenient one accepts
-// is a warning, so there is no second list of what is unusual.
+// Reads one message with a pair of schemas. A deviation that `strict` rejects and `lenient` accepts becomes a warning,
+// so no separate list of unusual forms is needed.
 import { z } from "zod";
 import { describeIssue } from "./describe-issue.ts";
 import { pathText } from "./explain-issues.ts";
@@ -12,13 +12,13 @@ export interface SchemaPair<L> {
   lenient: z.ZodType<L>;
   /** Other words for a listed value, by the path of the member: `{ result: { completed: "success" } }`. */
   aliases?: Record<string, Record<string, string>>;
-  /** The member that says when the message was made, if it has one. */
+  /** The name of the member with the creation time, if the message has one. */
   timestamp?: string;
-  /** Values that stand in for missing members under the lenient profile, where the sender is clear from the kind. */
+  /** Values for missing members under `lenient`, used where the kind of message determines the value. */
   defaults?: Record<string, unknown>;
 }
 
-/** No message needs more, and deeper ones could exhaust the stack of whoever walks through them. */
+/** No message needs more, and deeper nesting could overflow the stack of recursive readers. */
 const DEEPEST = 100;
 
 export function readWithProfile<L>(value: unknown, schemas: SchemaPair<L>, options: ReadOptions): Reading<L> {
@@ -28,18 +28,18 @@ export function readWithProfile<L>(value: unknown, schemas: SchemaPair<L>, optio
   return options.profile === "strict" ? readStrict(value, schemas) : readLenient(value, schemas, options.receivedAt);
 }
 
-/** Why nothing in the value can be looked at, or null if it is an object of sensible depth. */
+/** Returns null if the value is an object that is not nested too deeply. */
 export function whyUnreadable(value: unknown): Problem | null {
   if (!isRecord(value)) return problem("error", "not_an_object", "", "A message must be a JSON object.");
   if (!isDeeperThan(value, DEEPEST)) return null;
-  return problem("error", "too_deep", "", `A message must not be nested more than ${DEEPEST} deep.`);
+  return problem("error", "too_deep", "", `A message must not be nested more than ${DEEPEST} levels deep.`);
 }
 
 function readStrict<L>(value: Record<string, unknown>, schemas: SchemaPair<L>): Reading<L> {
   const checked = schemas.strict.safeParse(value);
   const problems = (checked.error?.issues ?? []).map((issue) => describeIssue(issue, value, "error"));
   for (const path of unknownMembers(schemas.strict, value, [])) {
-    problems.push(problem("warning", "unknown_member", path, `"${path}" is not a member that this message has.`));
+    problems.push(problem("warning", "unknown_member", path, `"${path}" is not a member of this message.`));
   }
   return { message: checked.success ? (checked.data as L) : null, problems };
 }
@@ -63,7 +63,7 @@ function readLenient<L>(value: Record<string, unknown>, schemas: SchemaPair<L>, 
   return { message: lenient.data ?? null, problems };
 }
 
-/** `task_id`, `taskid` and `TaskId` are read as `taskId` where that one is missing, and the other way round. */
+/** Reads `task_id`, `taskid` and `TaskId` as `taskId` if that member is missing, and vice versa. */
 function foldNames(copy: Record<string, unknown>, known: string[]): Problem[] {
   const byFold = new Map(known.map((name) => [fold(name), name]));
   const problems: Problem[] = [];
@@ -77,14 +77,14 @@ function foldNames(copy: Record<string, unknown>, known: string[]): Problem[] {
   return problems;
 }
 
-/** Other spellings of listed values, known aliases, and null for a member that may be left out. */
+/** Replaces other spellings and aliases of listed values, and removes null members that the schema rejects. */
 function foldValues<L>(copy: Record<string, unknown>, { strict, aliases }: SchemaPair<L>): Problem[] {
   const problems: Problem[] = [];
   for (const issue of strict.safeParse(copy).error?.issues ?? []) {
     const path = pathText(issue.path);
-    const place = placeOf(copy, issue.path);
-    if (!place) continue;
-    const { holder, name } = place;
+    const located = locate(copy, issue.path);
+    if (!located) continue;
+    const { holder, name } = located;
     const value = holder[name];
     if (value === null) {
       delete holder[name];
@@ -104,7 +104,7 @@ function fillGaps(copy: Record<string, unknown>, defaults: Record<string, unknow
   for (const [name, value] of Object.entries(defaults)) {
     if (Object.hasOwn(copy, name)) continue;
     copy[name] = structuredClone(value);
-    const sentence = `"${name}" is missing; it was taken to be ${JSON.stringify(value)}.`;
+    const sentence = `"${name}" is missing; the default is ${JSON.stringify(value)}.`;
     problems.push(problem("warning", "missing", name, sentence));
   }
   return problems;
@@ -113,10 +113,10 @@ function fillGaps(copy: Record<string, unknown>, defaults: Record<string, unknow
 function stamp(copy: Record<string, unknown>, name: string | undefined, receivedAt: string): Problem[] {
   if (name === undefined || (copy[name] !== undefined && copy[name] !== "")) return [];
   copy[name] = receivedAt;
-  return [problem("warning", "stamped", name, `"${name}" is missing; the time of arrival was taken, ${receivedAt}.`)];
+  return [problem("warning", "stamped", name, `"${name}" is missing; the time of arrival, ${receivedAt}, is used.`)];
 }
 
-/** The member of that name, under `lenient` also if it is spelled with other capitals or separators. */
+/** Returns the member of that name. Under `lenient`, capitals and separators do not matter. */
 export function memberNamed(value: unknown, name: string, profile: Profile): unknown {
   if (!isRecord(value)) return undefined;
   if (Object.hasOwn(value, name)) return value[name];
@@ -124,12 +124,12 @@ export function memberNamed(value: unknown, name: string, profile: Profile): unk
   return other === undefined ? undefined : value[other];
 }
 
-/** A text without capitals and separators, so that spellings that mean the same become equal. */
+/** Removes capitals and separators, so that different spellings of a name become equal. */
 export function fold(text: string): string {
   return text.toLowerCase().replaceAll(/[\s_-]/g, "");
 }
 
-function placeOf(
+function locate(
   root: unknown,
   path: readonly PropertyKey[],
 ): { holder: Record<PropertyKey, unknown>; name: PropertyKey } | null {

@@ -1,10 +1,10 @@
-// The work sheet of one repair: the damaged text, a cursor, and the JSON written so far. Edits are made from left to
-// right and never overlap; what no edit touches is copied as it stands. Both texts are kept as numbers, because reading
-// and writing numbers costs a fraction of what pieces of strings cost.
+// The working state of one repair: the damaged text, a cursor, and the JSON written so far. Edits run from left to
+// right and never overlap; text without edits is copied unchanged. Both texts are held as UTF-16 code units, because
+// typed arrays are much cheaper here than string slices.
 
 /**
- * Everything a repair may do. A guess is a repair after which the text could also have meant something else, for example
- * a comma that was not there: whoever reads the result must check that nothing ended up in the wrong place.
+ * Every kind of repair. `guess` marks a repair after which the text could also have meant something else, such as an
+ * inserted comma. Callers must then check that no member ended up in the wrong object.
  */
 export const REPAIRS = {
   "byte-order mark": { guess: false },
@@ -50,27 +50,29 @@ export const REPAIRS = {
 
 export type Repair = keyof typeof REPAIRS;
 
-/** How reading a token ended. `cut`: the text ended within it. `refused`: it can be read in several ways. */
+/** The result of reading a token. `cut`: the text ended within it. `refused`: it is ambiguous. */
 export type Reading = "read" | "cut" | "refused";
 
-/** Node copies a string as it is stored; where there is no Buffer, or numbers are stored otherwise, a loop does it. */
+/** `Buffer` copies UTF-16 strings fast on little-endian machines. Otherwise a loop copies them. */
 const hasFastCopy = typeof Buffer !== "undefined" && new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
-/** A loop copies a few signs faster than a call does. */
+/** Below this length a loop copies faster than a call. */
 const FEW_SIGNS = 100;
-/** A piece of the text as long as this is not copied sign by sign but taken as it is. */
+/** A longer piece is copied as a slice of the text, not code unit by code unit. */
 const PIECE = 65536;
 const LARGEST_CALL = 8192;
-/** Memory for texts up to this size is kept for the next one: getting it anew costs as much as reading them. */
+/**
+ * Buffers up to this length are reused for the next text, because allocating them costs as much as reading the text.
+ */
 const KEPT_SIGNS = 262_144;
 const QUOTE = 34;
 
-/** There is never more than one repair at work, because a repair waits for nothing. */
+/** Shared by all drafts. That is safe because a repair is synchronous, so only one runs at a time. */
 let keptText = new Uint16Array();
 let keptResult = new Uint16Array();
 
-/** A place in the text, and how much had been written when the cursor was there. */
+/** A position in the text and the amount of output written when the cursor was there. */
 export class Mark {
-  /** -1 if there is no such place. */
+  /** -1 if the mark is not set. */
   at = -1;
   written = 0;
   copied = 0;
@@ -84,32 +86,33 @@ export class Mark {
 
 export class RepairDraft {
   readonly text: string;
-  /** The text as numbers, with a zero behind its end. Only quotes that were made are not as they stand in the text. */
+  /**
+   * The code units of the text, followed by a zero. They differ from the text only where `makeQuote` has set a quote.
+   */
   readonly signs: Uint16Array;
   pos: number;
-  /** How many signs have been written and not put away, and up to where the text has been dealt with. */
+  /** `written` counts the code units in `#recent`. The text before `copied` has been written or replaced. */
   written = 0;
   copied: number;
-  /** Why the text cannot be repaired; the first reason stays. */
+  /** The first reason why the text cannot be repaired. */
   refusal = "";
-  /** The quote of the string in which the text ended, if it did: what follows the text may belong to that string. */
+  /** The quote of the string in which the text ended, if it did. The text after it may belong to that string. */
   openQuote = "";
-  /** Keys met, to notice when two of one object have the same name. */
+  /** The number of keys read, which reveals repeated names in one object. */
   keys = 0;
-  /** Whether one of them may be another than it looks, or begins like the one name that no member may have. */
+  /** True if a key may decode to `__proto__`. */
   hasUnusualKeys = false;
-  /** Up to here the text is sound and can be shown even if the rest is missing. */
+  /** The end of the text that is known to be sound, which can be rendered even if the rest is missing. */
   readonly good = new Mark();
   readonly #repairs: Repair[] = [];
-  /** What was written and will not be taken back. */
+  /** Output that will not be undone. */
   #settled = "";
-  /** What was written since then. */
+  /** Output since the last flush to `#settled`. */
   #recent = keptResult;
   #lastNote: Repair | "" = "";
-  /** Whether signs have been changed that are not copied yet. */
+  /** True if `makeQuote` has changed code units that are not copied yet. */
   #hasMadeQuotes = false;
 
-  /** A repair of what begins at `start`. */
   constructor(text: string, start: number) {
     this.text = text;
     this.signs = signsOf(text);
@@ -117,7 +120,7 @@ export class RepairDraft {
     this.copied = start;
   }
 
-  /** Every kind of repair that was noted, in the order in which they were first met. */
+  /** The kinds of repair in order of first use. */
   get repairs(): readonly Repair[] {
     return this.#repairs;
   }
@@ -137,7 +140,7 @@ export class RepairDraft {
     this.replace(start, end, replacement);
   }
 
-  /** An edit whose reasons have been noted already. */
+  /** Edits without recording a repair. */
   replace(start: number, end: number, replacement: string): void {
     this.#copy(start, replacement.length);
     const recent = this.#recent;
@@ -145,7 +148,6 @@ export class RepairDraft {
     this.copied = end;
   }
 
-  /** Puts double quotes around what stands there. */
   addQuotes(repair: Repair, start: number, end: number): void {
     this.note(repair);
     this.#copy(start, 1);
@@ -155,15 +157,15 @@ export class RepairDraft {
   }
 
   /**
-   * Makes a double quote of the sign at `at`. This is done in the text itself, so that it can be copied in long pieces,
-   * and is not taken back: only what is certain to be the quote of a string may be changed.
+   * Replaces the code unit at `at` by a double quote in `signs` itself, so that long pieces can be copied at once.
+   * `undo` does not revert it: call it only for the certain quote of a string.
    */
   makeQuote(at: number): void {
     this.signs[at] = QUOTE;
     this.#hasMadeQuotes = true;
   }
 
-  /** Says that everything up to `at` is sound. No mark that was set before is returned to from here on. */
+  /** Marks the text up to `at` as sound. Marks set before must not be passed to `undo` any more. */
   settle(at: number): void {
     if (at - this.copied > PIECE && this.#hasMadeQuotes) {
       this.#copy(at, 0);
@@ -176,7 +178,7 @@ export class RepairDraft {
     this.good.set(this, at);
   }
 
-  /** Takes back all edits since the mark, and all notes but the first ones. */
+  /** Reverts all edits since the mark, and all but the first `notes` repairs. */
   undo(mark: Mark, notes: number = this.#repairs.length): void {
     this.written = mark.written;
     this.copied = mark.copied;
@@ -189,14 +191,14 @@ export class RepairDraft {
     return "refused";
   }
 
-  /** The text as far as it is sound, with all edits made, and the brackets that close it. */
+  /** Returns the sound part of the text with all edits, followed by `closing`. */
   render(closing: string): string {
     this.undo(this.good);
     this.replace(this.good.at, this.good.at, closing);
     return this.#settled + textOf(this.#recent, this.written);
   }
 
-  /** Writes the text up to `end` as it stands, and makes room for as many signs more. */
+  /** Copies the text up to `end` unchanged and reserves room for `more` code units. */
   #copy(end: number, more: number): void {
     const { signs, copied } = this;
     const count = end - copied;
@@ -214,7 +216,7 @@ export class RepairDraft {
     this.copied = end;
   }
 
-  /** Makes room for as many signs; the first time for the whole rest of the text, and some more. */
+  /** The first growth reserves room for the whole remaining text and some edits. */
   #grow(more: number): void {
     const rest = this.text.length - this.copied;
     const grown = new Uint16Array(this.written + (this.written >> 1) + more + rest + (rest >> 3) + FEW_SIGNS);

@@ -1,5 +1,4 @@
-// The ResponseParser of document 004: the delimited response of a whole text, its checks, and the guess when there is
-// none. A run has a parser of its own, because its template may set its own delimiters.
+// The `ResponseParser` of document 004. Each run has its own parser, because its template may set its own delimiters.
 import { isUnclosed, MISSING_END } from "./block.ts";
 import type { BlockErrorCode, ScannedBlock } from "./block.ts";
 import { detectFallback, FALLBACK_PATTERNS, NAMED_FALLBACK_PATTERNS } from "./fallback.ts";
@@ -12,18 +11,16 @@ import { validatePhase } from "./validate-phase.ts";
 import type { PhaseValidation } from "./validate-phase.ts";
 
 export interface ParseResult {
-  /** Whether a whole block is there, readable or not. */
+  /** True if the text holds a complete block, readable or not. */
   found: boolean;
   phase?: string;
   data?: Record<string, unknown>;
   beforeText?: string;
   afterText?: string;
   error?: string;
-  /** The stable name of the error. */
   code?: BlockErrorCode;
-  /** A block has begun and may still be completed by more text. */
+  /** A block has started and more text may complete it. */
   incomplete?: boolean;
-  /** What was repaired in the JSON. */
   repairs?: string[];
   /** The content of the block, or the whole text if there is no block. */
   raw: string;
@@ -41,7 +38,6 @@ export class ResponseParser {
     this.delimiterEnd = options.delimiterEnd || DEFAULT_DELIMITERS.delimiterEnd;
   }
 
-  /** The first block of the text. */
   parse(text: string): ParseResult {
     const start = text.indexOf(this.delimiterStart);
     if (start === -1) return { found: false, raw: text };
@@ -53,7 +49,7 @@ export class ResponseParser {
     return { ...result, beforeText: text.slice(0, start).trim(), afterText: text.slice(first.end).trim() };
   }
 
-  /** All blocks of the text, in order. A last one without an end is an error and comes last. */
+  /** Returns all blocks in order. An unclosed last block is returned as an error. */
   parseMultiple(text: string): ParseResult[] {
     return scanBlocks(text, this).map(resultOf);
   }
@@ -66,19 +62,19 @@ export class ResponseParser {
     return detectFallback(text);
   }
 
-  /** The object in a text, repaired if need be; null if there is none, several, or only a part of one. */
+  /** Returns the object in the text, repaired if necessary; null if there is none, several, or only part of one. */
   extractJSON(text: string): object | null {
     const reading = readTolerantly(text);
     return reading.ok && !reading.truncated ? reading.value : null;
   }
 
-  /** The text as JSON. What cannot be repaired comes back as it is. */
+  /** Returns the text as valid JSON, or unchanged if it cannot be repaired. */
   fixCommonJSONErrors(jsonString: string): string {
     const reading = readTolerantly(jsonString);
     return reading.ok && !reading.truncated ? reading.text : jsonString;
   }
 
-  /** The block that is complete first, and where it ends; null if none is ever closed. */
+  /** Returns the first complete block and its end offset; null if no block is closed. */
   #firstBlock(text: string, start: number): { block: ScannedBlock; end: number } | null {
     const scanner = new ResponseScanner(this);
     let from = start;

@@ -1,8 +1,8 @@
-// Finds the delimited blocks in what an agent says, as it arrives.
+// Finds delimited blocks in the output of an agent while it streams in.
 //
-// 1. Wherever the text is cut into chunks, the same blocks are found.
-// 2. Outside a block nothing is kept but the beginning of a delimiter; inside one at most its largest size.
-// 3. The time is linear in the length of the text. Talk is never decoded, only blocks are.
+// 1. The blocks found do not depend on where the text is cut into chunks.
+// 2. Outside a block, only a partial delimiter is buffered. Inside a block, at most `#maxBlockBytes` are buffered.
+// 3. Time is linear in the length of the text. Only blocks are decoded, not the text around them.
 import type { ScannedBlock } from "./block.ts";
 import { ByteNeedle } from "./byte-needle.ts";
 import { GrowingBytes } from "./growing-bytes.ts";
@@ -18,7 +18,7 @@ export const DEFAULT_DELIMITERS: Delimiters = {
 };
 
 const DEFAULT_MAX_BLOCK_BYTES = 10 * 1024 * 1024;
-/** As much of a block that is too large is kept to show what it was. */
+/** The number of bytes of a too large block that its error reports as `raw`. */
 const SHOWN_BYTES = 1000;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -28,15 +28,15 @@ export class ResponseScanner {
   readonly #maxBlockBytes: number;
   readonly #start: ByteNeedle;
   readonly #end: ByteNeedle;
-  /** `skipping`: inside a block that is too large, until a delimiter of either kind. */
+  /** `skipping`: inside a too large block, until the next delimiter of either kind. */
   #state: "outside" | "inside" | "skipping" = "outside";
   #block: OpenBlock;
   readonly #content = new GrowingBytes();
-  /** Where in the content the text since the last delimiter begins. */
+  /** Offset in `#content` of the text since the last delimiter. */
   #segment = 0;
-  /** Where in the content the text behind the first end delimiter begins, while the block waits for a later one. */
+  /** Offset in `#content` after the first end delimiter, while `#block` waits for a later one. */
   #firstEnd = 0;
-  /** The first half of a character whose second half comes with the next chunk. */
+  /** A high surrogate at the end of a chunk; its low surrogate comes with the next chunk. */
   #halfCharacter = "";
 
   constructor(options: Partial<Delimiters> & { maxBlockBytes?: number } = {}) {
@@ -50,14 +50,14 @@ export class ResponseScanner {
     this.#block = new OpenBlock(this.#delimiters);
   }
 
-  /** Blocks that became complete with this chunk of text or of UTF-8; it may be cut anywhere. */
+  /** Returns the blocks that this chunk completes. A chunk may be cut anywhere, also inside a character. */
   push(chunk: string | Uint8Array): ScannedBlock[] {
     const blocks: ScannedBlock[] = [];
     this.#read(typeof chunk === "string" ? this.#encode(chunk) : chunk, blocks);
     return blocks;
   }
 
-  /** What is left open when the text has ended. The scanner can then be used for another text. */
+  /** Ends the text and returns the blocks that are still open. The scanner can then read another text. */
   end(): ScannedBlock[] {
     const blocks: ScannedBlock[] = [];
     this.#halfCharacter = "";
@@ -95,7 +95,7 @@ export class ResponseScanner {
     return end;
   }
 
-  /** A block that lies in one chunk is read where it is; it is kept only if it has to wait for a later end. */
+  /** Decodes a block that lies within one chunk in place. `#content` buffers it only if it waits for a later end. */
   #closeWhole(chunk: Uint8Array, from: number, end: number, blocks: ScannedBlock[]): void {
     const closing = this.#block.close(decode(chunk, from, end - this.#end.length));
     if (closing.isOpen) {
@@ -124,7 +124,7 @@ export class ResponseScanner {
     if (rest !== null) this.#read(rest, blocks);
   }
 
-  /** The block is too large, or has been waiting for the end of a string for too long. */
+  /** Handles a block that is too large, or that has waited too long for the end of a string. */
   #giveUpBlock(blocks: ScannedBlock[]): void {
     if (this.#block.isWaiting) {
       this.#finishBlock(blocks);
@@ -139,7 +139,7 @@ export class ResponseScanner {
     this.#read(rest, blocks);
   }
 
-  /** Looks for the delimiter that comes first. A start delimiter begins a new block: the large one was never closed. */
+  /** Finds the first delimiter. A start delimiter opens a new block, because the large one was never closed. */
   #skip(chunk: Uint8Array, from: number): number {
     const afterEnd = this.#end.next(chunk, from);
     const afterStart = this.#start.next(chunk, from);
@@ -166,7 +166,7 @@ export class ResponseScanner {
     this.#end.reset();
   }
 
-  /** A character of two halves may be cut in the middle; its first half waits for the second. */
+  /** Holds back a high surrogate at the end of the chunk: encoded alone, it would become a replacement character. */
   #encode(chunk: string): Uint8Array {
     const text = this.#halfCharacter + chunk;
     const last = text.charCodeAt(text.length - 1);
@@ -176,13 +176,12 @@ export class ResponseScanner {
   }
 }
 
-/** Node decodes a part of its own buffers without a view of it. */
+/** `Buffer.toString` decodes a range without creating a view. */
 function decode(bytes: Uint8Array, start: number, end: number): string {
   const isBuffer = typeof Buffer !== "undefined" && bytes instanceof Buffer;
   return isBuffer ? bytes.toString("utf8", start, end) : decoder.decode(bytes.subarray(start, end));
 }
 
-/** All blocks of a whole text. */
 export function scanBlocks(text: string, delimiters: Partial<Delimiters> = {}): ScannedBlock[] {
   const scanner = new ResponseScanner(delimiters);
   return [...scanner.push(text), ...scanner.end()];

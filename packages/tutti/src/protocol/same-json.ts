@@ -1,6 +1,6 @@
 import { isRecord } from "./json-value.ts";
 
-/** Whether two JSON values are equal, whatever the order of their members. It ends at the first difference. */
+/** Compares two JSON values regardless of the order of their members. Stops at the first difference. */
 export function isSameJson(one: unknown, other: unknown): boolean {
   if (Array.isArray(one)) {
     return (

@@ -1,10 +1,10 @@
-// Passes over whole rows of easy entries, and the brackets around them, at once. Most of a damaged text is sound, or is
-// damaged in the same simple way everywhere: keys without quotes, single quotes, comments, a comma too few or too many at
-// the end of a line. That is read here; anything else is left to the careful reader.
+// Fast path of `JsonRepairer`: passes rows of easy entries and the brackets around them. Most of a damaged text is
+// sound, or has the same simple fault everywhere: unquoted keys, single quotes, comments, or a comma too few or too
+// many at the end of a line. `JsonRepairer` reads everything else.
 //
-// 1. An entry is passed only if the careful reader would read it in the same way and make the same edits.
-// 2. Nothing is edited before it is certain that the key, or the value, is passed.
-// 3. The zero behind the last sign ends every search, so nothing is read behind it.
+// 1. An entry is passed only if `JsonRepairer` would read it in the same way and make the same edits.
+// 2. A key or value is edited only once it is certain that it is passed.
+// 3. The zero after the last code unit ends every search, so no search reads past the end.
 import { MAX_DEPTH } from "./container-stack.ts";
 import type { ContainerStack } from "./container-stack.ts";
 import { readDamagedString } from "./damaged-string.ts";
@@ -14,12 +14,12 @@ import type { Mark, RepairDraft } from "./repair-draft.ts";
 import { isWordCode, looksLikeKey } from "./string-end.ts";
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
-/** Far below the length at which a quoted word is no longer taken for a key. */
+/** Well below the limit at which `looksLikeKey` stops. */
 const LONGEST_EASY_KEY = 90;
 
 /**
- * What is expected where the easy part ended: an entry, an entry behind a gap that is not, the value of a key that was
- * read, what follows a value, or nothing because all is closed, the text is cut or it has to be refused.
+ * The continuation for `JsonRepairer` after the easy part. `entry`: read an entry. `gap`: skip a gap, then read an
+ * entry. `value`: read the value of the key just read. `next`: read on after a value. The others end the reading.
  */
 type Then = "entry" | "gap" | "value" | "next" | "complete" | "cut" | "refused";
 
@@ -28,14 +28,14 @@ export class SoundRow {
   readonly #open: ContainerStack;
   readonly #lastComma: Mark;
 
-  /** Containers are opened and closed, and the mark is set at commas, as they are passed. */
+  /** Shares `open` and `lastComma` with `JsonRepairer` and updates both. */
   constructor(draft: RepairDraft, open: ContainerStack, lastComma: Mark) {
     this.#draft = draft;
     this.#open = open;
     this.#lastComma = lastComma;
   }
 
-  /** Moves the cursor over easy entries, as far as they go, and says what is expected behind them. */
+  /** Moves the cursor over easy entries and returns the continuation. */
   pass(): Then {
     for (;;) {
       const then = this.#open.top === "{" ? this.#passMember() : this.#passElement();
@@ -84,7 +84,7 @@ export class SoundRow {
     return null;
   }
 
-  /** Passes the closing bracket at `at`, which fits, and what follows it. */
+  /** Passes the matching closing bracket at `at` and the comma or brackets after it. */
   #close(at: number): Then | null {
     const draft = this.#draft;
     this.#open.pop();
@@ -93,7 +93,7 @@ export class SoundRow {
     return this.#open.depth === 0 ? "complete" : this.#passBehindValue();
   }
 
-  /** Passes what follows a value that is certain to have ended; null if the next entry begins there. */
+  /** Passes the comma or bracket after a value that has certainly ended. Returns null if an entry follows. */
   #passBehindValue(): Then | null {
     const { signs, pos } = this.#draft;
     const { top } = this.#open;
@@ -103,7 +103,7 @@ export class SoundRow {
     return isCloser(sign) && this.#open.isClosedBy(sign) ? this.#close(next) : "next";
   }
 
-  /** Passes a string, a number or a literal; null if the next entry begins behind it. */
+  /** Passes a string, number or literal. Returns null if an entry follows. */
   #passScalar(code: number, isObject: boolean): Then | null {
     const draft = this.#draft;
     const { signs, pos } = draft;
@@ -117,7 +117,7 @@ export class SoundRow {
     return this.#passComma(comma, next, isObject);
   }
 
-  /** Reads a string that has a fault of its own. In a list it could also be a key, so there it is not read here. */
+  /** Reads a damaged string. A string in a list could also be a key, so `JsonRepairer` reads those. */
   #passDamaged(): Then | null {
     const draft = this.#draft;
     const reading = readDamagedString(draft, "member");
@@ -126,7 +126,7 @@ export class SoundRow {
     return reading === "read" ? this.#passBehindValue() : "cut";
   }
 
-  /** A value that no comma follows: the last one, or one whose comma is missing at the end of the line. */
+  /** Passes a value without a comma after it: the last one, or one whose comma is missing at the end of a line. */
   #passLast(code: number, end: number, next: number, isObject: boolean): Then | null {
     const draft = this.#draft;
     const { signs } = draft;
@@ -151,7 +151,7 @@ export class SoundRow {
     draft.settle(end);
   }
 
-  /** Passes the comma and the comments behind it if an entry follows; if not, the careful reader deals with both. */
+  /** Passes a comma and the comments after it if an entry follows. Otherwise `JsonRepairer` handles both. */
   #passComma(comma: number, next: number, isObject: boolean): Then | null {
     const draft = this.#draft;
     const { signs } = draft;
@@ -170,7 +170,7 @@ export class SoundRow {
   }
 }
 
-/** Where the comments and the like that begin at `at` end. They are noted, but the cursor stays where it is. */
+/** Returns the end of the comments at `at`. Records their repairs but does not move the cursor. */
 function oddEnd(draft: RepairDraft, at: number): number {
   const { pos } = draft;
   draft.pos = at;
@@ -180,7 +180,7 @@ function oddEnd(draft: RepairDraft, at: number): number {
   return end;
 }
 
-/** The end of a value of the kind that begins with this sign, if it has no fault of its own but its quotes; else -1. */
+/** Returns the end of the value that starts with `code`; -1 if it has a fault other than single quotes. */
 function scalarEnd(draft: RepairDraft, at: number, code: number): number {
   const { signs, text } = draft;
   if (code === 34) return soundEnd(draft, at + 1);
@@ -198,7 +198,7 @@ function numberEnd(signs: Uint16Array, text: string, at: number): number {
   return NUMBER.test(text) ? NUMBER.lastIndex : -1;
 }
 
-/** Whether the comma ends a member whatever its value is: a line break, a quote, a bracket or a key follows. */
+/** True if the comma certainly ends a member: a line break, quote, bracket, comment or key follows. */
 function endsMember(draft: RepairDraft, comma: number, next: number): boolean {
   const code = draft.signs[next]!;
   if (code === 34 || isCloser(code) || code === 47 || code === 35) return true;
@@ -215,7 +215,7 @@ function isComment(signs: Uint16Array, at: number): boolean {
   return code === 35 || (code === 47 && (signs[at + 1] === 47 || signs[at + 1] === 42));
 }
 
-/** The position behind a quoted word that can be a key; -1 if there is none. */
+/** Returns the position after a quoted word that can be a key, or -1. */
 function quotedWordEnd(signs: Uint16Array, at: number, quote: number): number {
   const end = wordEnd(signs, at + 1);
   return signs[end] === quote && end - at < LONGEST_EASY_KEY ? end + 1 : -1;
@@ -232,12 +232,10 @@ function skipBlank(signs: Uint16Array, at: number): number {
   return at;
 }
 
-/** A value that the careful reader can begin to read here, without anything odd before it. */
 function isValueStart(code: number): boolean {
   return code === 34 || code === 39 || code === 123 || code === 91 || isWordCode(code);
 }
 
-/** An entry that begins right behind the white space after a comma. */
 function isEntryStart(code: number, isObject: boolean): boolean {
   return code === 34 || code === 39 || isWordCode(code) || (!isObject && (code === 123 || code === 91));
 }

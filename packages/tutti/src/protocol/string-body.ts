@@ -1,10 +1,11 @@
-// The content of one damaged string on its way to JSON. What it says is never changed, only how it is written.
+// Rewrites the content of one damaged string as JSON. Only the notation changes, never the content.
 //
-// 1. A quote inside a text must have a partner: opening quotes stand at the left of a word, closing ones at the right.
-//    A text that would end after an odd number of them has more than one reading and is refused.
-// 2. A quoted word with a colon behind it is a key that has slipped into the text because a quote is missing somewhere.
-//    Such a text is refused too.
-// 3. Backslashes that JSON does not know are taken literally, but only if all backslashes of the string are such.
+// 1. Quotes inside the string must come in pairs: an opening quote precedes a word, a closing quote follows one. A
+//    string that would end after an odd number of inner quotes is ambiguous and rejected.
+// 2. A quoted word followed by a colon is a key that became part of the string because a quote is missing. Such a
+//    string is rejected.
+// 3. Backslashes of unknown escapes are kept literally, but only if the string has no known escapes other than `\"` and
+//    `\/`.
 import { escapedControl, escapeLength, isHex } from "./json-escape.ts";
 import { skipSpace } from "./json-gap.ts";
 import type { Reading, Repair, RepairDraft } from "./repair-draft.ts";
@@ -21,10 +22,9 @@ const KINDS: Record<string, Repair> = {
 
 export class StringBody {
   reason = "a string can be read in several ways";
-  /** Where the content begins, and where it ends once it has been read. */
+  /** `start` is the offset of the content. `end` is set by `read`. */
   readonly start: number;
   end = 0;
-  /** How long the quotes are that close it. */
   readonly quoteLength: 1 | 3;
   readonly #draft: RepairDraft;
   readonly #text: string;
@@ -44,12 +44,12 @@ export class StringBody {
     this.start = start + this.quoteLength;
   }
 
-  /** Whether its own quotes are those of JSON. */
+  /** True if the string is in double quotes. */
   get isUsual(): boolean {
     return this.#kind === "unescaped quotes in a string";
   }
 
-  /** Reads up to the closing quote and writes the content, but not the quotes, as JSON does. */
+  /** Reads up to the closing quote and writes the content as JSON, without the quotes around it. */
   read(role: Role): Reading {
     const { signs } = this.#draft;
     const { length } = this.#text;
@@ -105,7 +105,7 @@ export class StringBody {
     if (sense === "certain" || (sense === "likely" && paired))
       return paired && !this.#opensNextLine(at) ? "end" : "refused";
     if (role === "key" || ":：".includes(text.charAt(skipSpace(text, at + 1)))) return "refused";
-    // At the very beginning of the text it may also be its own opening quote, written twice.
+    // A quote right after the opening one may also be the opening quote written twice.
     if (at === this.start) return "refused";
     const fits = paired ? opensWord(before, after) : closesWord(before, after);
     if (!fits) return "refused";
@@ -115,7 +115,7 @@ export class StringBody {
     return "inside";
   }
 
-  /** A quote that is the first thing on its line more likely opens a string than it closes the one of the line before. */
+  /** A quote at the beginning of a line more likely opens a string than closes the one from the line before. */
   #opensNextLine(at: number): boolean {
     if (!this.#hasLineBreak) return false;
     let before = at - 1;
@@ -123,7 +123,7 @@ export class StringBody {
     return this.#text.charCodeAt(before) === 10;
   }
 
-  /** Deals with the backslash at `at` and says how many characters it took; 0 if it has several readings. */
+  /** Handles the backslash at `at` and returns the number of characters consumed; 0 if it is ambiguous. */
   #escape(at: number): number {
     const text = this.#text;
     const next = text.charAt(at + 1);
@@ -167,7 +167,7 @@ export class StringBody {
   }
 }
 
-/** Three quotes open a text of several lines if three quotes close it. */
+/** Three quotes open a multi-line string only if three quotes close it. */
 function isTriple(text: string, at: number): boolean {
   return text.startsWith('"""', at) && text.includes('"""', at + 3);
 }
@@ -180,7 +180,7 @@ function closesWord(before: number, after: number): boolean {
   return before > 32 && !isLetter(after);
 }
 
-/** Letters and digits of the scripts that put spaces between words. */
+/** Letters and digits of scripts that separate words by spaces. */
 function isLetter(code: number): boolean {
   return (
     (code >= 97 && code <= 122) ||

@@ -1,13 +1,13 @@
-// Does this quote end the string, or does it belong to the text? Agents forget to escape quotes, so a quote alone says
-// little; what follows it says more. Everything looked at ahead is bounded, so that reading stays linear.
+// Decides whether a quote ends a string or belongs to it. Agents forget to escape quotes, so `senseOfQuote` judges a
+// quote by the text after it. Lookahead is bounded, so reading stays linear.
 import { skipSpace } from "./json-gap.ts";
 
-/** Where a string stands: as a key, as the value of a member, or as an element of a list. */
+/** The position of a string: a key, the value of a member, or an element of a list. */
 export type Role = "key" | "member" | "element";
 
 /**
- * `certain`: only the end of a string is followed by this. `likely`: so is, now and then, a quote inside a text.
- * `inside`: the end of a string cannot be followed by this.
+ * `certain`: only the end of a string precedes this text. `likely`: an inner quote sometimes precedes it too. `inside`:
+ * the end of a string never precedes it.
  */
 export type QuoteSense = "certain" | "likely" | "inside";
 
@@ -19,7 +19,7 @@ export function isQuote(text: string, at: number): boolean {
   return code === 34 || code === 39 || code === 96 || (code > 126 && QUOTES.includes(text.charAt(at)));
 }
 
-/** What the quote before `at` is, judged by what follows it. */
+/** Classifies the quote before `at` by the text that follows it. */
 export function senseOfQuote(text: string, at: number, role: Role): QuoteSense {
   const next = skipSpace(text, at);
   if (next >= text.length) return "certain";
@@ -66,7 +66,7 @@ function afterBracket(text: string, at: number): QuoteSense {
   return isQuote(text, next) || text.charAt(next) === "{" ? "likely" : "inside";
 }
 
-/** A comma may be missing, above all at the end of a line. */
+/** A comma may be missing, mostly at the end of a line. */
 function withoutComma(text: string, next: number, role: Role, newLine: boolean): QuoteSense {
   if (text.startsWith("```", next)) return "likely";
   if (role === "member") {
@@ -82,7 +82,7 @@ function hasLineBreak(text: string, start: number, end: number): boolean {
   return false;
 }
 
-/** Whether a key and its colon begin here, quoted or not. The colon of `https://` makes no key. */
+/** True if a key and its colon start here, quoted or not. The colon of `https://` does not count. */
 export function looksLikeKey(text: string, at: number, colons = ":：="): boolean {
   const limit = Math.min(text.length, at + LONGEST_KEY);
   let end = at;
@@ -101,7 +101,7 @@ export function looksLikeKey(text: string, at: number, colons = ":：="): boolea
   return text.charCodeAt(colon + 1) !== 61 && !text.startsWith("//", colon + 1);
 }
 
-/** The end of the run of letters, digits, `_`, `$` and `-` that begins at `at`. */
+/** Returns the end of the run of letters, digits, `_`, `$` and `-` that starts at `at`. */
 export function wordEnd(text: string, at: number, limit: number = text.length): number {
   while (at < limit && isWordCode(text.charCodeAt(at))) at++;
   return at;

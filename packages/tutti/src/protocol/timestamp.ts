@@ -1,10 +1,9 @@
-// Moments, and the looser ways in which the documents speak of time.
 import { z } from "zod";
 
-/** A moment as ISO 8601 with its zone. */
+/** An ISO 8601 timestamp with a time zone. */
 export const Timestamp = z.iso.datetime({ offset: true });
 
-/** What a deadline or an estimate says: a moment, a length of time, or words that only a person understands. */
+/** The meaning of a deadline or an estimate: a timestamp, a duration, or free text for humans. */
 export type Timeframe =
   | { kind: "moment"; at: string }
   | { kind: "duration"; milliseconds: number }
@@ -19,7 +18,7 @@ const UNITS: Record<string, number> = {
   week: 604_800_000,
 };
 
-/** Reads `2025-11-10T02:00:00Z` and `2 hours` alike; the text itself is what messages keep and pass on. */
+/** Parses both `2025-11-10T02:00:00Z` and `2 hours`. Messages keep and forward the original text. */
 export function readTimeframe(text: string): Timeframe {
   if (Timestamp.safeParse(text).success) return { kind: "moment", at: new Date(text).toISOString() };
   const match = /^(\d{1,6}(?:\.\d{1,3})?) ?(second|minute|min|hour|day|week)s?$/i.exec(text.trim());

@@ -1,11 +1,11 @@
-// Reads JSON that an agent wrote by hand. JSON.parse is asked first; what it refuses is repaired into JSON text and
-// then read by JSON.parse again, so that nothing becomes a value that is not JSON.
+// Reads JSON that an agent wrote by hand. `readTolerantly` tries `JSON.parse` first. It repairs a rejected text and
+// parses the repaired text with `JSON.parse` again, so every value it returns is JSON.
 //
-// 1. The time is linear in the length of the text, and the depth is bounded.
-// 2. Every repair is listed; a repair that could have another meaning marks the whole reading as guessed.
-// 3. What stands inside a string is never changed.
-// 4. A text that was cut is marked as truncated: it may be shown, but nobody may act on it.
-// 5. A text without an object or a list, or with several, is refused.
+// 1. Time is linear in the length of the text, and nesting is limited to `MAX_DEPTH`.
+// 2. `repairs` lists every repair. `guessed` is set if one of them could also have another meaning.
+// 3. A repair never changes the content of a string.
+// 4. `truncated` marks a text that breaks off. Callers may display its value but must not act on it.
+// 5. A text with no object or list, or with several, is rejected.
 import { blankStart, peekToken, skipSpace } from "./json-gap.ts";
 import { MAX_DEPTH } from "./container-stack.ts";
 import { JsonRepairer } from "./json-repairer.ts";
@@ -14,7 +14,7 @@ import type { Repair } from "./repair-draft.ts";
 import { isQuote, looksLikeKey } from "./string-end.ts";
 import { isNestedDeeper, withoutProto } from "./json-value.ts";
 
-/** Damage that can make a key look like an element of a list. */
+/** Repairs that can make a key look like an element of a list. */
 const HIDES_KEYS: readonly Repair[] = ["missing comma", "missing colon", "missing quote", "unquoted value"];
 const ESCAPED_SPACE = ["\\n", "\\r", "\\t"];
 
@@ -22,14 +22,14 @@ export type TolerantReading =
   | {
       ok: true;
       value: object;
-      /** The text that JSON.parse read in the end. */
+      /** The text that `JSON.parse` accepted: the input, or its repaired form. */
       text: string;
       repairs: string[];
       guessed: boolean;
       truncated: boolean;
-      /** The quote of the string inside which the text broke off; empty if it did not. */
+      /** The quote of the string in which the text breaks off; empty if it ends outside a string. */
       openQuote: string;
-      /** Members met in the text; more than the value has if two of one object share a name. */
+      /** The number of members read from the text. It exceeds the members of `value` if an object repeats a name. */
       keys: number;
     }
   | { ok: false; reason: string };
@@ -68,21 +68,21 @@ function readDamaged(text: string): TolerantReading {
   return reading;
 }
 
-/** Repairs that are clear by themselves but can together be read in another way. */
+/** Detects repairs that are unambiguous alone but ambiguous together. */
 function hasRivalReading(draft: RepairDraft): boolean {
   const { repairs, text } = draft;
   const has = (repair: Repair): boolean => repairs.includes(repair);
-  // In a list that was not closed, a key that is damaged too looks like one more element.
+  // In an unclosed list, a damaged key looks like one more element.
   if (has("missing closing bracket") && HIDES_KEYS.some(has)) {
     draft.refuse("a list is not closed, and something else is missing");
     return true;
   }
-  // A text with commas whose opening quote is missing looks like several texts without quotes.
+  // A string that contains commas and lacks its opening quote looks like several unquoted strings.
   if (has("missing quote") && has("unquoted value")) {
     draft.refuse("quotes are missing in several ways");
     return true;
   }
-  // Without double quotes nobody can tell whether the backslashes of the strings were escaped with the line breaks.
+  // Without double quotes, the backslashes inside strings may or may not have been escaped with the line breaks.
   const isAllOnOneLine = has("escaped line break between values") && !text.trim().includes("\n");
   if (isAllOnOneLine && has("single quotes") && text.replaceAll(/\\[nrt]/g, "").includes("\\")) {
     draft.refuse("the backslashes can be read in several ways");
@@ -101,7 +101,7 @@ function asReading(value: object, text: string, repairs: string[]): TolerantRead
   return { ok: true, value, text, repairs, guessed: false, truncated: false, openQuote: "", keys: 0 };
 }
 
-/** The value of a text; undefined if it is not JSON (JSON itself has no undefined). */
+/** Returns `undefined` if the text is not JSON; no JSON text parses to `undefined`. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -111,8 +111,8 @@ function parse(text: string): unknown {
 }
 
 /**
- * Whether the text can be JSON with an object, a list or a string in it, judged by its end alone: behind the last comma
- * stands more than closing brackets, and the last sign is one of the three. Only a text that can is worth parsing.
+ * Checks by the end of the text alone whether it can be a JSON object, list or string, which saves most failing
+ * `JSON.parse` calls. The text must end with a quote or closing brackets, without a trailing comma before them.
  */
 function endsLikeJson(text: string): boolean {
   let at = blankStart(text, text.length);
@@ -122,7 +122,7 @@ function endsLikeJson(text: string): boolean {
   return brackets > 0 && text.charCodeAt(at - 1) !== 44;
 }
 
-/** Where the object begins: at the start of the text, or at the first bracket in it that opens an object. */
+/** Returns the start of the root object or list: the first token, or the first `{` in the text that opens an object. */
 function rootStart(text: string): number {
   const first = firstToken(text);
   if (text.charAt(first) === "{" || text.charAt(first) === "[") return first;
@@ -132,7 +132,7 @@ function rootStart(text: string): number {
   return -1;
 }
 
-/** The first token behind white space, comments and the opening line of a fence. */
+/** Skips white space, comments and the opening line of a Markdown fence. */
 function firstToken(text: string): number {
   const at = peekToken(text, skipSpace(text, 0));
   if (!text.startsWith("```", at)) return at;
@@ -140,20 +140,20 @@ function firstToken(text: string): number {
   return line === -1 ? at : skipSpace(text, line);
 }
 
-/** Whether the bracket at `at` opens an object and is not just a sign in a sentence. */
+/** Distinguishes a brace that opens an object from one in a sentence. */
 function opensObject(text: string, at: number): boolean {
   const next = peekToken(text, at + 1);
   return looksLikeKey(text, next, isQuote(text, next) ? ":：=" : ":：") || isEscaped(text, at);
 }
 
-/** `{\"phase\": …`: the object begins as if it stood in a string. */
+/** Detects `{\"phase\": …`: an object whose quotes are escaped as if it were inside a string. */
 function isEscaped(text: string, at: number): boolean {
   let next = skipSpace(text, at + 1);
   while (ESCAPED_SPACE.includes(text.slice(next, next + 2))) next = skipSpace(text, next + 2);
   return text.startsWith('\\"', next);
 }
 
-/** Whether the object is escaped although its first key has no quotes: each of its quotes has a backslash. */
+/** Detects an escaped object whose first key has no quotes: every quote in it follows a backslash. */
 function hasOnlyEscapedQuotes(text: string, start: number): boolean {
   if (text.charAt(skipSpace(text, start + 1)) !== "\\") return false;
   let quote = text.indexOf('"', start);
@@ -169,7 +169,7 @@ function readEscaped(text: string, start: number): TolerantReading {
   return readInner(inner);
 }
 
-/** JSON inside a string is read once more, but not deeper. */
+/** Reads JSON from the content of a string. Only one level of escaping is undone. */
 function readInner(text: string): TolerantReading {
   const value = parse(text);
   const start = rootStart(text);
@@ -181,7 +181,7 @@ function noted(repair: Repair, reading: TolerantReading): TolerantReading {
   return reading.ok ? { ...reading, repairs: [repair, ...reading.repairs] } : reading;
 }
 
-/** The text without the `>` that begins each of its lines; null if not every line has one. */
+/** Strips the Markdown quote mark `>` from every line. Returns null if a non-empty line has none. */
 function withoutQuoteMarks(text: string): string | null {
   if (text.charAt(skipSpace(text, 0)) !== ">") return null;
   const lines: string[] = [];
@@ -193,7 +193,9 @@ function withoutQuoteMarks(text: string): string | null {
   return lines.join("\n");
 }
 
-/** What follows the object must be nothing, an extra bracket or plain talk; a second object would be a second answer. */
+/**
+ * Allows only extra brackets and prose after the object. A second object would be a second answer, so it is rejected.
+ */
 function checkRest(draft: RepairDraft): boolean {
   const { text } = draft;
   let at = skipSpace(text, draft.pos);

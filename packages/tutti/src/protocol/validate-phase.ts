@@ -1,4 +1,4 @@
-// Checks the data of one phase: what is missing or wrong is an error, what is merely unusual a warning.
+// Checks the data of one phase. Missing or wrong members are errors; unusual ones are warnings.
 import type { BlockPhase } from "../schema/answer.ts";
 import { answerIssues } from "./check-answer.ts";
 import { explainIssue, isMissing, pathText } from "./explain-issues.ts";
@@ -31,7 +31,7 @@ export function validatePhase(phase: string, data: unknown): PhaseValidation {
   };
 }
 
-/** Members that the phase does not know, by their path. */
+/** Returns the paths of members that are not in the schema of the phase. */
 export function unexpectedMembers(phase: BlockPhase, data: Record<string, unknown>): string[] {
   const names = unknownIn(data, PHASE_SCHEMAS[phase]);
   const { list, members } = ENTRIES[phase] ?? {};

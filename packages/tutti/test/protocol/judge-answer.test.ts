@@ -73,8 +73,8 @@ describe("the answer of a turn", () => {
     expect(judge(text, "analysis")).toMatchObject({
       answer: null,
       ignored: [
-        { phase: "task_list", reason: 'Its phase is "task_list", but "analysis" was asked for.' },
-        { phase: "dance", reason: 'Its phase is "dance", but "analysis" was asked for.' },
+        { phase: "task_list", reason: 'Its phase is "task_list", but the expected phase is "analysis".' },
+        { phase: "dance", reason: 'Its phase is "dance", but the expected phase is "analysis".' },
       ],
     });
   });
@@ -122,12 +122,14 @@ describe("the answer of a turn", () => {
 
 describe("the problems of a turn without an answer", () => {
   it("say that there is no block", () => {
-    expect(judge("no block", "analysis").problems).toEqual([`The answer holds no block between ${START} and ${END}.`]);
+    expect(judge("no block", "analysis").problems).toEqual([
+      `The answer contains no block between ${START} and ${END}.`,
+    ]);
   });
 
   it("name exactly what is missing or wrong, to ask for it again (D0-080)", () => {
     expect(judge(block("analysis", { recommended_splits: "3" }), "analysis").problems).toEqual([
-      'The answer holds no block that can be used: a valid "analysis" block is missing.',
+      'The answer contains no usable block: a valid "analysis" block is missing.',
       '"data.summary" is missing; it must be a string.',
       '"data.recommended_splits" must be a number; it is "3".',
     ]);

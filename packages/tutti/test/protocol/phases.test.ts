@@ -229,7 +229,7 @@ describe("task_list", () => {
       errors: [],
       warnings: [
         "total_tasks is 3, but there are 2 tasks",
-        "b depends on task_001, which stands in the same parallel group",
+        "b depends on task_001, which is in the same parallel group",
         "No such task: c",
       ],
     });

@@ -1,4 +1,4 @@
-// The messages between agents (document 003) and the canonical model.
+// Maps the agent messages of document 003 to the canonical model.
 import { isRecord } from "../json-value.ts";
 import { Timestamp } from "../timestamp.ts";
 import type { AgentReference } from "./agent-role.ts";
@@ -11,10 +11,10 @@ const typed = (type: string, status?: string) => ({
   fixed: { message_type: type, ...(status === undefined ? {} : { status }) },
 });
 const orchestrator = "ORCHESTRATOR";
-/** Stands where the other protocol does not say who speaks. */
-const somebody = "AGENT";
+/** The agent name for messages from a protocol that does not name the sender or recipient. */
+const unnamedAgent = "AGENT";
 
-/** A deadline is a moment here; in other words it cannot be said. */
+/** Here a deadline is a timestamp. Free text cannot be expressed. */
 const deadline: Member = {
   wire: "deadline",
   name: "deadline",
@@ -22,7 +22,7 @@ const deadline: Member = {
 };
 
 const traced: readonly Member[] = [same("task_id", "taskId"), timestamp("timestamp")];
-/** The document lets only the orchestrator assign, reject and resolve; a person resolves too. */
+/** The document lets only the orchestrator assign, reject and resolve. The human may resolve too. */
 const fromOrchestrator: Member = {
   ...agent("messages", "from_agent", "from", orchestrator),
   write: (value, { kind }) =>
@@ -35,7 +35,7 @@ const assignment: Mapping = {
   members: [
     ...traced,
     fromOrchestrator,
-    agent("messages", "to_agent", "to", somebody),
+    agent("messages", "to_agent", "to", unnamedAgent),
     same("task_name", "title", ""),
     priority("messages", "priority"),
     deadline,
@@ -65,7 +65,7 @@ const acknowledgement: Mapping = {
   ...typed("TASK_ACKNOWLEDGMENT", "acknowledged"),
   members: [
     ...traced,
-    agent("messages", "from_agent", "from", somebody),
+    agent("messages", "from_agent", "from", unnamedAgent),
     agent("messages", "to_agent", "to"),
     same("estimated_completion", "estimatedCompletion"),
     same("understood", "understood"),
@@ -92,11 +92,11 @@ const report: Mapping = {
   kind: "report",
   ...typed("TASK_COMPLETION", "completed"),
   objects: ["output", "validation"],
-  // Without a word about its validation, a completion is only a claim that somebody has to look at.
+  // A completion without a validation is only a claim and has to be reviewed.
   implied: { outcome: "awaiting_review" },
   members: [
     ...traced,
-    agent("messages", "from_agent", "from", somebody),
+    agent("messages", "from_agent", "from", unnamedAgent),
     agent("messages", "to_agent", "to"),
     paths("output.files", "files"),
     { wire: "output.code", name: "output", write: (value) => (typeof value === "string" ? value : undefined) },
@@ -131,7 +131,7 @@ const review: Mapping = {
   members: [
     ...traced,
     fromOrchestrator,
-    agent("messages", "to_agent", "to", somebody),
+    agent("messages", "to_agent", "to", unnamedAgent),
     same("reason", "summary", "The work was rejected."),
     {
       ...issues("issues"),
@@ -149,7 +149,7 @@ const review: Mapping = {
 };
 
 const BLOCKER_WORDS: Record<string, string> = { technical_issue: "technical_blocker" };
-const OWN_BLOCKERS = ["clarification_needed", "dependency_missing", "scope_change"];
+const SAME_BLOCKERS = ["clarification_needed", "dependency_missing", "scope_change"];
 
 const blocker: Mapping = {
   kind: "blocker",
@@ -157,14 +157,14 @@ const blocker: Mapping = {
   implied: { outcome: "needs_clarification" },
   members: [
     ...traced,
-    agent("messages", "from_agent", "from", somebody),
+    agent("messages", "from_agent", "from", unnamedAgent),
     agent("messages", "to_agent", "to"),
     {
       wire: "blocker_type",
       name: "issues.0.type",
       read: (value) => (value === "technical_blocker" ? "technical_issue" : value),
       write: (value) =>
-        OWN_BLOCKERS.includes(String(value)) ? value : (BLOCKER_WORDS[String(value)] ?? "technical_blocker"),
+        SAME_BLOCKERS.includes(String(value)) ? value : (BLOCKER_WORDS[String(value)] ?? "technical_blocker"),
       fill: (canonical) => (isConflict(canonical) ? "technical_blocker" : "clarification_needed"),
     },
     same("severity", "severity"),
@@ -186,7 +186,7 @@ const resolution: Mapping = {
   members: [
     ...traced,
     fromOrchestrator,
-    agent("messages", "to_agent", "to", somebody),
+    agent("messages", "to_agent", "to", unnamedAgent),
     same("decision", "decision", ""),
     same("rationale", "rationale"),
     same("modified_requirements", "modifiedRequirements"),

@@ -1,15 +1,15 @@
-// Who speaks and who is spoken to. The documents name the same roles differently: `SECURITY_AUDITOR` is
-// `security-review` elsewhere, and the team lead of the mailbox is the orchestrator of the others.
+// Senders and recipients. The documents use different names for the same role: `SECURITY_AUDITOR` is `security-review`
+// elsewhere, and the team lead of the mailbox is the orchestrator of the other protocols.
 import type { Protocol } from "./protocol-name.ts";
 
 export interface AgentReference {
-  /** The same word for the same role, whatever the protocol. */
+  /** The name of the role, the same for all protocols. */
   role: string;
-  /** The name as the message gives it. */
+  /** The name used in the message. */
   name: string;
 }
 
-/** Other words for a role, in the form that `slug` gives them. */
+/** Other words for a role, in the form that `slug` produces. */
 const ALIASES: Record<string, readonly string[]> = {
   orchestrator: ["team-lead"],
   developer: ["code", "coder", "auto-coder"],
@@ -19,7 +19,7 @@ const ALIASES: Record<string, readonly string[]> = {
 };
 const ROLE_OF = new Map(Object.entries(ALIASES).flatMap(([role, words]) => words.map((word) => [word, role] as const)));
 
-/** Names that do not follow from the role by spelling alone. */
+/** Names that cannot be derived from the role by spelling. */
 const NAMES: Partial<Record<Protocol, Record<string, string>>> = {
   mailbox: { orchestrator: "Team Lead", developer: "Developer" },
   delegation: {
@@ -36,7 +36,7 @@ export function agentNamed(name: string): AgentReference {
   return { role: ROLE_OF.get(word) ?? word, name };
 }
 
-/** What the protocol calls the agent. A name that we know nothing about is passed on as it is. */
+/** Returns the name of the agent in the protocol. Unknown names are passed on unchanged. */
 export function agentName(protocol: Protocol, { role, name }: AgentReference): string {
   if (agentNamed(name).role !== role || ROLE_OF.has(slug(name)) || isSpelledByRole(role, name)) {
     return standardName(protocol, role);
@@ -44,14 +44,13 @@ export function agentName(protocol: Protocol, { role, name }: AgentReference): s
   return name;
 }
 
-/** How the protocol spells a role. */
 export function standardName(protocol: Protocol, role: string): string {
-  const own = NAMES[protocol];
-  const special = own && Object.hasOwn(own, role) ? own[role] : undefined;
+  const names = NAMES[protocol];
+  const special = names && Object.hasOwn(names, role) ? names[role] : undefined;
   return special ?? (protocol === "messages" ? role.toUpperCase().replaceAll("-", "_") : role);
 }
 
-/** Whether the name says no more than its role, in the spelling of one of the protocols. */
+/** True if the name only spells its role, in the style of one of the protocols. */
 function isSpelledByRole(role: string, name: string): boolean {
   return role === name || standardName("messages", role) === name || standardName("mailbox", role) === name;
 }

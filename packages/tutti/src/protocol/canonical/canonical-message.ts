@@ -1,5 +1,5 @@
-// One model for what all four protocols say. A message keeps which protocol it came from and what it was (`raw`), and
-// members that only its own protocol has (`extra`), so that reading one never loses anything.
+// One model for the messages of all four protocols. A canonical message keeps its protocol, the original (`raw`) and
+// the members that only its own protocol has (`extra`), so reading a message loses nothing.
 import { z } from "zod";
 import { PROTOCOLS } from "./protocol-name.ts";
 
@@ -17,7 +17,7 @@ export type CanonicalOutcome = (typeof OUTCOMES)[number];
 const texts = z.array(z.string());
 const Agent = z.object({ role: z.string(), name: z.string() });
 
-/** A file or document that work needs or made. */
+/** A file or document that a task needs or produces. */
 export const CanonicalFile = z.looseObject({
   path: z.string().optional(),
   change: z.enum(["created", "modified"]).optional(),
@@ -32,7 +32,7 @@ export const CanonicalIssue = z.looseObject({
   description: z.string().optional(),
   location: z.string().optional(),
   suggestedResolution: z.string().optional(),
-  /** The issue as its protocol gave it, where that was more than a sentence. */
+  /** The original issue, if it was an object rather than a sentence. */
   detail: z.record(z.string(), z.unknown()).optional(),
 });
 
@@ -106,7 +106,7 @@ export const CanonicalReport = z.object({
   partialProgress: z.unknown().optional(),
   platform: z.string().optional(),
   build: z.looseObject({ status: z.string().optional() }).optional(),
-  /** What an auditor found and decided. */
+  /** The findings and the decision of an auditor. */
   approval: z
     .object({
       status: z.string().optional(),
@@ -159,7 +159,7 @@ export const CanonicalResolution = z.object({
 export const CanonicalAnswer = z.object({
   ...shared,
   kind: z.literal("answer"),
-  /** What was asked: a phase of the delimited response, a clarification, or what the message calls itself. */
+  /** A phase of the delimited response, `clarification`, or the type of the message. */
   topic: z.string(),
   summary: z.string().optional(),
   data: z.unknown().optional(),

@@ -1,4 +1,4 @@
-// The delegation protocol (document 002) and the canonical model.
+// Maps the delegation protocol of document 002 to the canonical model.
 import { ISSUE_TYPES } from "../delegation/delegation-schema.ts";
 import { delegationKind, RESULTS_OF_OTHER_KINDS } from "../delegation/delegation-message.ts";
 import { agentNamed } from "./agent-role.ts";
@@ -13,11 +13,11 @@ const RESULT_OF: Record<string, string> = {
   conflict: "conflict_detected",
 };
 
-/** Members that only other protocols' files and issues have. */
+/** Members that only files and issues of other protocols have. */
 const FOREIGN_TO_FILES = ["change"];
 const FOREIGN_TO_ISSUES = ["detail", "severity", "location"];
 
-/** Artefacts as they are; only a file of which the message knows no more than its path gets a type. */
+/** Keeps artefacts as they are. A file without a type gets the type `document`. */
 function artifacts(wire: string, name: string): Member {
   return {
     wire,
@@ -76,7 +76,7 @@ const report: Mapping = {
     {
       wire: "result",
       name: "outcome",
-      // A word that nobody knows is not a success.
+      // An unknown word does not count as success.
       read: (value) => (value === "success" ? "success" : "failure"),
       write: (value, canonical) => (claimsSuccess(value as CanonicalOutcome, canonical) ? "success" : "failure"),
     },
@@ -106,7 +106,10 @@ const blocker: Mapping = {
   ],
 };
 
-/** Words of later messages of the set-up behind the document. We read them, and write only what the document lists. */
+/**
+ * Later versions of the program that document 002 describes use these words. Tutti reads them but writes only what the
+ * document lists.
+ */
 const progress: Mapping = {
   kind: "progress",
   matches: isResult((result) => result === "in_progress"),

@@ -1,14 +1,14 @@
-// Which protocol a message speaks. Three of the four name their kind in a member; document 002 is told by its members.
+// Detects the protocol of a message. Three of the four name their kind in a member; document 002 is recognised by its
+// members.
 import { delegationKind } from "../delegation/delegation-message.ts";
 import { isRecord } from "../json-value.ts";
 import { WRITTEN_MESSAGES } from "../messages/message-schema.ts";
 import { fold, memberNamed } from "../read-with-profile.ts";
 import type { Protocol } from "./protocol-name.ts";
 
-/** A message of any protocol, tagged with what it is. */
 export interface Envelope {
   protocol: Protocol;
-  /** What the message calls itself: a phase, a type, or the name of the delegation. */
+  /** The name that the message uses for its kind: a phase, a type, or the kind of delegation. */
   kind: string;
   raw: Record<string, unknown>;
 }

@@ -1,4 +1,3 @@
-// Where two canonical messages do not mean the same.
 import { isRecord } from "../json-value.ts";
 import { standardName } from "./agent-role.ts";
 import type { CanonicalMessage } from "./canonical-message.ts";
@@ -6,12 +5,15 @@ import { standardPriority } from "./priority.ts";
 
 export interface Difference {
   path: string;
-  /** Undefined where a side has no such member. */
+  /** Undefined if that side has no such member. */
   before: unknown;
   after: unknown;
 }
 
-/** Members that the protocols' own spelling explains do not count, nor what the message was. */
+/**
+ * Compares the meaning of two messages. Ignores `raw`, `extra` and spelling that is standard in the respective
+ * protocol.
+ */
 export function differences(before: CanonicalMessage, after: CanonicalMessage): Difference[] {
   return differ(meaningOf(before), meaningOf(after), "");
 }

@@ -1,9 +1,9 @@
-// The mailbox (document 001) and the canonical model.
+// Maps the mailbox messages of document 001 to the canonical model.
 import { agentNamed } from "./agent-role.ts";
 import type { Mapping } from "./mapping.ts";
 import { listIn, paths, recordsIn, same, sentences, timestamp } from "./member-kinds.ts";
 
-/** Who assigns and who works is clear from the file that a message stands in. */
+/** The file that contains a message implies its sender and recipient. */
 const teamLead = agentNamed("Team Lead");
 const developer = agentNamed("Developer");
 
@@ -24,7 +24,7 @@ const assignment: Mapping = {
   ],
 };
 
-/** The status says the same in every report; what the build gave is what a reviewer looks at first. */
+/** `status` is the same in every report. The result of the build is a reviewer's first evidence. */
 const report: Mapping = {
   kind: "report",
   matches: ({ type }) => type === "completion_report",
@@ -42,7 +42,7 @@ const report: Mapping = {
       fill: () => [],
     },
     {
-      // A file of which nobody said that it is new goes here, which claims less.
+      // A file that is not known to be new is listed as modified, which claims less.
       wire: "filesModified",
       name: "files",
       read: (value, { files }) => [...listIn(files), ...listIn(value).map((path) => ({ path, change: "modified" }))],
@@ -54,13 +54,13 @@ const report: Mapping = {
   ],
 };
 
-/** Messages that the document does not know can be read, but we never write them. */
+/** Tutti reads messages that the document does not define, but never writes them. */
 const answer: Mapping = {
   kind: "answer",
   matches: ({ type }) => typeof type === "string",
   fixed: {},
   members: [same("type", "topic"), same("taskId", "taskId"), timestamp("timestamp")],
-  refuses: () => "The mailbox has no message for it.",
+  refuses: () => "The mailbox protocol has no message for it.",
 };
 
 export const MAILBOX_MAPPINGS: readonly Mapping[] = [assignment, report, answer];

@@ -1,37 +1,37 @@
-// How one kind of message of one protocol corresponds to the canonical model: a table of members, read in both
-// directions by the two functions below, so that what is read can never drift from what is written.
+// Maps one kind of message of one protocol to the canonical model by a table of members. `readMapped` and `writeMapped`
+// use the same table, so reading and writing cannot drift apart.
 import { isRecord } from "../json-value.ts";
 import type { CanonicalKind, CanonicalMessage } from "./canonical-message.ts";
 import { putAt, segmentsOf, unknownAt, valueAt } from "./member-path.ts";
 import type { Bag } from "./member-path.ts";
 import type { Protocol } from "./protocol-name.ts";
 
-/** One member of a message and the canonical member that means the same. */
 export interface Member {
-  /** The path in the message, with dots. */
+  /** The dotted path in the message. */
   wire: string;
-  /** The path in the canonical message, with dots. */
+  /** The dotted path in the canonical message. */
   name: string;
-  /** From the message's value; undefined leaves the canonical member out. `soFar` is what was read before it. */
+  /**
+   * Converts the value from the message; `undefined` omits the canonical member. `soFar` holds the members read before.
+   */
   read?: (value: unknown, soFar: Bag) => unknown;
-  /** From the canonical value; undefined leaves the message's member out. */
+  /** Converts the canonical value; `undefined` omits the member from the message. */
   write?: (value: unknown, canonical: CanonicalMessage) => unknown;
-  /** What to write where the canonical message says nothing, but the message must say something. */
+  /** The value for a required member that the canonical message does not have. */
   fill?: (canonical: CanonicalMessage, at: string | undefined) => unknown;
 }
 
 export interface Mapping {
   kind: CanonicalKind;
-  /** Whether a message of the protocol is of this kind. */
   matches: (message: Bag) => boolean;
-  /** What makes it this kind on the wire, by path. */
+  /** Values by path that identify this kind on the wire. */
   fixed: Record<string, unknown>;
-  /** Objects that must be there even if they hold nothing. */
+  /** Objects that are required even if they are empty. */
   objects?: readonly string[];
-  /** What the kind says without words, by canonical member. */
+  /** Values by canonical member that the kind implies. */
   implied?: Bag;
   members: readonly Member[];
-  /** Why a canonical message of this kind cannot be written, if so. */
+  /** The reason why a canonical message of this kind cannot be written, if there is one. */
   refuses?: (canonical: CanonicalMessage) => string | undefined;
 }
 
@@ -47,7 +47,7 @@ export function readMapped(protocol: Protocol, mapping: Mapping, message: Bag): 
   return { ...canonical, extra, raw: message } as unknown as CanonicalMessage;
 }
 
-/** The message, not yet checked. Members of the protocol's own that the model does not know go back where they were. */
+/** Returns the message, not validated yet. Members in `extra` return to their path if the protocol is the same. */
 export function writeMapped(protocol: Protocol, mapping: Mapping, canonical: CanonicalMessage, at?: string): Bag {
   const message: Bag = {};
   for (const [wire, value] of Object.entries(mapping.fixed)) putAt(message, segmentsOf(wire), structuredClone(value));
@@ -64,7 +64,7 @@ export function writeMapped(protocol: Protocol, mapping: Mapping, canonical: Can
   return structuredClone(message);
 }
 
-/** An object that is written anyway says nothing by being there. */
+/** An empty object that is always written carries no information. */
 function isEmptyObject({ objects = [] }: Mapping, path: readonly string[], value: unknown): boolean {
   return objects.includes(path.join(".")) && isRecord(value) && Object.keys(value).length === 0;
 }

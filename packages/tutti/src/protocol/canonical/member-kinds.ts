@@ -11,7 +11,7 @@ import { listOf, textOf } from "./text-list.ts";
 
 type Fill = Member["fill"];
 
-/** A member that both sides have as it is. */
+/** A member that needs no conversion. */
 export function same(wire: string, name: string, fill?: unknown): Member {
   return fill === undefined
     ? { wire, name }
@@ -42,14 +42,14 @@ export function priority(protocol: Protocol, wire: string): Member {
     read: priorityOf,
     write: (value, canonical) => {
       const { level, original } = value as CanonicalPriority;
-      const own = canonical.protocol === protocol;
-      const sayable = protocol === "response" || original === "high" || original === "medium" || original === "low";
-      return own && sayable ? original : standardPriority(protocol, level);
+      const isSameProtocol = canonical.protocol === protocol;
+      const isValid = protocol === "response" || original === "high" || original === "medium" || original === "low";
+      return isSameProtocol && isValid ? original : standardPriority(protocol, level);
     },
   };
 }
 
-/** A text that stands for a list of sentences. */
+/** A text that corresponds to a list of sentences. */
 export function sentences(wire: string, name: string, fill?: string): Member {
   return {
     wire,
@@ -60,7 +60,7 @@ export function sentences(wire: string, name: string, fill?: string): Member {
   };
 }
 
-/** A list of paths that stands for a list of files. */
+/** A list of paths that corresponds to a list of files. */
 export function paths(wire: string, name: string): Member {
   return {
     wire,
@@ -78,7 +78,7 @@ export function recordsIn(value: unknown): Record<string, unknown>[] {
   return listIn(value).filter(isRecord);
 }
 
-/** Whether what a report claims is a success, where the protocol can only say yes or no. */
+/** Reduces an outcome to success or not, for protocols that have no other values. */
 export function claimsSuccess(outcome: CanonicalOutcome, canonical: CanonicalMessage): boolean {
   if (outcome !== "awaiting_review") return outcome === "success";
   const build = canonical.kind === "report" ? canonical.build?.status : undefined;

@@ -1,4 +1,4 @@
-// Members of nested values by their path. A segment that is a number is a place in a list.
+// Access to nested members by path. A numeric segment is an index in a list.
 import { isRecord } from "../json-value.ts";
 
 export type Bag = Record<string, unknown>;
@@ -16,9 +16,9 @@ export function valueAt(root: unknown, segments: readonly string[]): unknown {
   return value;
 }
 
-/** Puts the value in its place and makes the objects and lists on the way. */
+/** Sets a member and creates missing objects and lists on the path. */
 export function putAt(root: Bag, segments: readonly string[], value: unknown): void {
-  // No message of ours has such a member, and assigning it would change a prototype.
+  // No message has such a member, and assigning it would change a prototype.
   if (segments.includes("__proto__")) return;
   let holder: object = root;
   for (const [index, segment] of segments.slice(0, -1).entries()) {
@@ -30,7 +30,7 @@ export function putAt(root: Bag, segments: readonly string[], value: unknown): v
   Reflect.set(holder, segments.at(-1) ?? "", value);
 }
 
-/** The members of a value that none of the known paths reaches, and objects that hold nothing, outermost first. */
+/** Returns the members that no known path reaches, and empty objects, outermost first. */
 export function unknownAt(value: unknown, known: readonly (readonly string[])[]): { path: string[]; value: unknown }[] {
   if (!isRecord(value) && !Array.isArray(value)) return [];
   return Object.entries(value).flatMap(([name, member]: [string, unknown]) => {

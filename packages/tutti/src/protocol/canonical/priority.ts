@@ -1,11 +1,11 @@
-// Priorities: numbers from 1, the most urgent, to 10 in one document, words in the others.
+// Priorities are numbers from 1 (most urgent) to 10 in one document and words in the others.
 import { PRIORITY_WORDS } from "../../schema/task.ts";
 import type { Protocol } from "./protocol-name.ts";
 
 export interface CanonicalPriority {
   /** From 1, the most urgent, to 10. */
   level: number;
-  /** What the message said, so that it can be said again. */
+  /** The original value, so that it can be written unchanged. */
   original: number | string;
 }
 
@@ -21,7 +21,7 @@ export function priorityOf(original: unknown): CanonicalPriority | undefined {
   return { level: (Object.hasOwn(WORDS, word) ? WORDS[word] : undefined) ?? DEFAULT_LEVEL, original };
 }
 
-/** How the protocol says a level: the number itself, or the nearest of its three words. */
+/** Returns the level as the protocol writes it: the number, or the nearest of three words. */
 export function standardPriority(protocol: Protocol, level: number): number | string {
   if (protocol === "response") return level;
   if (level <= 3) return "high";

@@ -1,9 +1,9 @@
-// The four protocols by name, as the command line and the API spell them.
+// The names of the four protocols, as used on the command line and in the API.
 
 export const PROTOCOLS = ["response", "mailbox", "delegation", "messages"] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
-/** What a person calls each of them, before the word protocol. */
+/** Display names, used before the word "protocol". */
 export const PROTOCOL_TITLES: Record<Protocol, string> = {
   response: "delimited response",
   mailbox: "mailbox",

@@ -1,4 +1,3 @@
-// Every protocol's reader and writer by the protocol's name.
 import { readDelegationMessage, writeDelegationMessage } from "../delegation/delegation-message.ts";
 import { readMailboxMessage, writeMailboxMessage } from "../mailbox/mailbox-message.ts";
 import { readAgentMessage, writeAgentMessage } from "../messages/agent-message.ts";

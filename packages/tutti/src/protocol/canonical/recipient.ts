@@ -1,10 +1,12 @@
-// To whom a message goes that need not say so.
 import { escalationTarget } from "../messages/agent-message.ts";
 import { agentNamed } from "./agent-role.ts";
 import type { AgentReference } from "./agent-role.ts";
 import type { CanonicalMessage } from "./canonical-message.ts";
 
-/** Acknowledgements, reports and blockers go to whoever assigned the task, and a blocker possibly to a person. */
+/**
+ * Returns the recipient of a message that may omit it: the agent that assigned the task, or the escalation target of a
+ * blocker.
+ */
 export function recipientOf(message: CanonicalMessage): AgentReference {
   if (message.to) return message.to;
   if (message.kind !== "blocker") return agentNamed("ORCHESTRATOR");

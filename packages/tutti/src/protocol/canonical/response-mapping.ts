@@ -1,4 +1,4 @@
-// The delimited response (document 000) and the canonical model.
+// Maps the delimited response of document 000 to the canonical model.
 import { isRecord } from "../json-value.ts";
 import type { CanonicalOutcome } from "./canonical-message.ts";
 import type { Mapping } from "./mapping.ts";
@@ -111,7 +111,7 @@ const review: Mapping = {
   ],
 };
 
-/** Answers about the whole run, and plans of more than one task, which no other protocol can say in one message. */
+/** Answers about the whole run, and plans with several tasks, which other protocols cannot express in one message. */
 const answer: Mapping = {
   kind: "answer",
   matches: (message) => typeof message.phase === "string",
@@ -121,7 +121,10 @@ const answer: Mapping = {
 
 export const RESPONSE_MAPPINGS: readonly Mapping[] = [assignment, progress, report, review, answer];
 
-/** A plan as one message for each task, since that is what the other protocols can say. */
+/**
+ * Splits a plan into one message per task, because other protocols cannot express a plan. `lost` lists the dropped
+ * members.
+ */
 export function splitPlan(message: Bag): { messages: Bag[]; lost: string[] } {
   const tasks = message.phase === "task_list" ? recordsIn(valueAt(message, ["data", "tasks"])) : [];
   if (tasks.length < 2) return { messages: [message], lost: [] };

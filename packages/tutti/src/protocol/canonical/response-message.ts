@@ -1,5 +1,5 @@
-// Reading and writing one message of the delimited response (document 000) in the same form as those of the other
-// protocols. Blocks in an agent's text are found by the scanner; this looks at the object inside one.
+// Reads and writes the object of a delimited response (document 000) in the same form as messages of the other
+// protocols. `ResponseScanner` finds the blocks in an agent's text.
 import { ANSWERS } from "../../schema/answer.ts";
 import type { BlockPhase } from "../../schema/answer.ts";
 import { answerIssues } from "../check-answer.ts";
@@ -33,7 +33,7 @@ export function readResponseMessage(value: unknown, options: ReadOptions): Readi
   return options.profile === "strict" ? readStrict(phase, data) : readLenient(phase, data, options.receivedAt);
 }
 
-/** The message as it goes into a block, if it is one that document 000 allows; otherwise what is wrong with it. */
+/** Returns the message if document 000 allows it, otherwise the problems. */
 export function writeResponseMessage(message: unknown): Reading<ResponseMessage> {
   return readResponseMessage(message, { profile: "strict", receivedAt: "" });
 }
@@ -48,12 +48,12 @@ function readLenient(phase: BlockPhase, data: Record<string, unknown>, receivedA
   const problems: Problem[] = normal.warnings.map((text) => problem("warning", "off_list", "data.status", `${text}.`));
   if (normal.data.timestamp === undefined) {
     normal.data.timestamp = receivedAt;
-    const sentence = `"data.timestamp" is missing; the time of arrival was taken, ${receivedAt}.`;
+    const sentence = `"data.timestamp" is missing; the time of arrival, ${receivedAt}, is used.`;
     problems.push(problem("warning", "stamped", "data.timestamp", sentence));
   }
   problems.push(...schemaProblems(phase, normal.data), ...oddities(phase, data));
-  const refused = problems.some(({ severity }) => severity === "error");
-  return { message: refused ? null : { phase, data: normal.data }, problems };
+  const isRejected = problems.some(({ severity }) => severity === "error");
+  return { message: isRejected ? null : { phase, data: normal.data }, problems };
 }
 
 function schemaProblems(phase: BlockPhase, data: Record<string, unknown>): Problem[] {
@@ -62,12 +62,12 @@ function schemaProblems(phase: BlockPhase, data: Record<string, unknown>): Probl
   );
 }
 
-/** What can be used as it is, although it is unusual. */
+/** Warnings about data that is valid but unusual. */
 function oddities(phase: BlockPhase, data: Record<string, unknown>): Problem[] {
   const members = unexpectedMembers(phase, data).filter((name) => name !== "timestamp");
   return [
     ...members.map((name) =>
-      problem("warning", "unknown_member", `data.${name}`, `"data.${name}" is not a member that this message has.`),
+      problem("warning", "unknown_member", `data.${name}`, `"data.${name}" is not a member of this message.`),
     ),
     ...planWarnings(phase, data).map((text) => problem("warning", "mismatch", "data", `${text}.`)),
   ];

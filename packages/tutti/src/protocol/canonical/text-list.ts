@@ -1,8 +1,8 @@
-// A list of sentences as one text, and back. One protocol has a list of requirements where another has a text with
-// instructions, so a list becomes a numbered text that people and agents read as such. Nothing is lost either way:
+// Converts a list of sentences to one text and back. One protocol has a list of requirements where another has a text
+// with instructions, so a list becomes a numbered text. Nothing is lost in either direction:
 //
-// 1. listOf(textOf(list)) is the list again, for every list.
-// 2. textOf(listOf(text)) is the text again, for every text.
+// 1. `listOf(textOf(list))` equals the list, for every list.
+// 2. `textOf(listOf(text))` equals the text, for every text.
 
 const INDENT = "   ";
 
@@ -17,7 +17,7 @@ export function listOf(text: string): string[] {
   return text === "" ? [] : (numberedItems(text) ?? [text]);
 }
 
-/** The items of a text that textOf has made, or could have made, from more than a plain sentence; otherwise null. */
+/** Returns the items of a text that `textOf` could have produced by numbering; null for any other text. */
 function numberedItems(text: string): string[] | null {
   const items: string[] = [];
   for (const line of text.split("\n")) {
@@ -27,7 +27,7 @@ function numberedItems(text: string): string[] | null {
     else return null;
   }
   const [only] = items;
-  // A single numbered sentence is a text that happens to begin with a number, unless it had to be numbered.
+  // A single numbered sentence is a text that happens to start with a number, unless `textOf` had to number it.
   if (items.length === 1 && only !== undefined && only !== "" && numberedItems(only) === null) return null;
   return items;
 }

@@ -1,8 +1,8 @@
-// From a message of one protocol to the same message of another, by way of the canonical model.
+// Translates a message from one protocol to another by way of the canonical model.
 //
-// 1. What comes out passes the strict profile of its protocol, or nothing comes out.
-// 2. Reading what came out gives the canonical message that went in, except at the paths listed as lost or filled.
-// 3. So a message that comes back the same way is the same wherever nothing was listed.
+// 1. The result passes the strict profile of its protocol, or there is no result.
+// 2. Reading the result yields the original canonical message, except at the paths in `lost` and `filled`.
+// 3. A round trip therefore preserves every member that is not listed.
 import type { Problem } from "../profile.ts";
 import { AGENT_MAPPINGS } from "./agent-mapping.ts";
 import type { CanonicalMessage } from "./canonical-message.ts";
@@ -26,37 +26,37 @@ const MAPPINGS: Record<Protocol, readonly Mapping[]> = {
 };
 
 export interface Loss {
-  /** In the canonical message; under `raw` for a member that only the message's own protocol has. */
+  /** The path in the canonical message, or below `raw` for a member that only the original protocol has. */
   path: string;
   reason: string;
 }
 
 export interface Written {
-  /** Null when the protocol has no message that says this. */
+  /** Null if the protocol has no such message. */
   message: Bag | null;
-  /** What the protocol cannot carry, or not in the same words. */
+  /** Members that the protocol cannot carry, or only with another value. */
   lost: Loss[];
-  /** What the protocol demands and the message did not say. */
+  /** Members that the protocol requires and the original did not have. */
   filled: Loss[];
 }
 
-/** The meaning of a message that its protocol's reader has accepted. */
+/** Converts a message that the reader of its protocol has accepted. */
 export function toCanonical(protocol: Protocol, message: Bag): CanonicalMessage {
   const mapping = MAPPINGS[protocol].find((each) => each.matches(message));
-  if (!mapping) throw new TypeError(`This is not a message of the protocol ${protocol}`);
+  if (!mapping) throw new TypeError(`The value is not a message of the "${protocol}" protocol.`);
   return readMapped(protocol, mapping, message);
 }
 
-/** The message that says this. `at` is the time for a message that must have one and has none. */
+/** Writes the canonical message in `protocol`. `at` is the timestamp for a message that requires one and has none. */
 export function fromCanonical(protocol: Protocol, canonical: CanonicalMessage, options: { at?: string } = {}): Written {
   const title = PROTOCOL_TITLES[protocol];
   const mapping = MAPPINGS[protocol].find(({ kind }) => kind === canonical.kind);
-  if (!mapping) return unsayable(`The ${title} protocol has no message for it.`);
+  if (!mapping) return noMessage(`The ${title} protocol has no message for it.`);
   const refusal = mapping.refuses?.(canonical);
-  if (refusal !== undefined) return unsayable(refusal);
+  if (refusal !== undefined) return noMessage(refusal);
   const draft = writeMapped(protocol, mapping, canonical, options.at);
   const { message, problems } = writeMessage(protocol, draft);
-  if (!message) return unsayable(problems.map(({ sentence }) => sentence).join(" "));
+  if (!message) return noMessage(problems.map(({ sentence }) => sentence).join(" "));
   const changes = differences(canonical, toCanonical(protocol, draft));
   return {
     message: draft,
@@ -69,11 +69,11 @@ export function fromCanonical(protocol: Protocol, canonical: CanonicalMessage, o
 }
 
 export interface Translation {
-  /** One message, or one for each task of a plan. Empty when nothing could be said. */
+  /** One message, or one per task of a plan. Empty if the protocol cannot express the message. */
   messages: Bag[];
   lost: Loss[];
   filled: Loss[];
-  /** What was odd about the message that was read; an error means that it could not be. */
+  /** Problems of the original message. It could not be read if one of them is an error. */
   problems: Problem[];
 }
 
@@ -82,7 +82,7 @@ export function translate(value: unknown, from: Protocol, to: Protocol, received
   if (!message) return { messages: [], lost: [], filled: [], problems };
   const plan = from === "response" && to !== "response" ? splitPlan(message) : { messages: [message], lost: [] };
   const written = plan.messages.map((each) => fromCanonical(to, toCanonical(from, each), { at: receivedAt }));
-  const groups = plan.lost.map((path) => ({ path, reason: "Each task became a message of its own." }));
+  const groups = plan.lost.map((path) => ({ path, reason: "Each task became a separate message." }));
   return {
     messages: written.flatMap((each) => (each.message ? [each.message] : [])),
     lost: [...groups, ...written.flatMap(({ lost }) => lost)],
@@ -91,22 +91,22 @@ export function translate(value: unknown, from: Protocol, to: Protocol, received
   };
 }
 
-function unsayable(reason: string): Written {
+function noMessage(reason: string): Written {
   return { message: null, lost: [{ path: "", reason }], filled: [] };
 }
 
 function lossOf({ path, after }: Difference, title: string): Loss {
-  if (after === undefined) return { path, reason: `The ${title} protocol has no place for it.` };
-  return { path, reason: `The ${title} protocol says ${shortText(after)} instead.` };
+  if (after === undefined) return { path, reason: `The ${title} protocol has no member for it.` };
+  return { path, reason: `The ${title} protocol uses ${shortText(after)} instead.` };
 }
 
 function fillingOf({ path, after }: Difference, title: string): Loss {
-  return { path, reason: `The ${title} protocol needs it; ${shortText(after)} was taken.` };
+  return { path, reason: `The ${title} protocol requires it; ${shortText(after)} was used.` };
 }
 
 function foreignMembers(protocol: Protocol, canonical: CanonicalMessage): Loss[] {
   if (canonical.protocol === protocol) return [];
-  const reason = `Only the ${PROTOCOL_TITLES[canonical.protocol]} protocol's message had it.`;
+  const reason = `Only the ${PROTOCOL_TITLES[canonical.protocol]} protocol has this member.`;
   return canonical.extra.map(({ path }) => ({ path: ["raw", ...path].join("."), reason }));
 }
 

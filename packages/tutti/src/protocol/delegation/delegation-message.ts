@@ -1,4 +1,3 @@
-// Reading and writing one message of the delegation protocol (document 002).
 import { isRecord } from "../json-value.ts";
 import { problem } from "../profile.ts";
 import type { Problem, Reading, ReadOptions } from "../profile.ts";
@@ -16,18 +15,18 @@ const KINDS: Record<DelegationKind, SchemaPair<unknown>> = {
     strict: WrittenAttemptCompletion,
     lenient: ReadAttemptCompletion,
     timestamp: "timestamp",
-    // Agents of the set-up behind the document report a finished task with this word.
+    // The agents that document 002 was made for use this word for a finished task.
     aliases: { result: { completed: "success" } },
   },
 };
 
-/** Words for a result that mean another kind of message than a report. They are read, and never written. */
+/** Values of `result` that belong to another kind of message than a report. Tutti reads them but never writes them. */
 export const RESULTS_OF_OTHER_KINDS = { in_progress: "progress", clarification_provided: "answer" } as const;
 
-/** Types of issues with which nobody has finished. */
+/** Issue types that mean the task is not finished. */
 export const OPEN_ISSUES = ["clarification_needed", "conflict"] as const;
 
-/** The kind of a message, told by its members, because no member names it. */
+/** Infers the kind of a message from its members, because no member names it. */
 export function delegationKind(value: unknown): DelegationKind | undefined {
   if (!isRecord(value)) return undefined;
   const names = new Set(Object.keys(value).map((name) => name.toLowerCase().replaceAll(/[_-]/g, "")));
@@ -46,11 +45,11 @@ export function readDelegationMessage(value: unknown, options: ReadOptions): Rea
   }
   const { message, problems } = readWithProfile(value, KINDS[kind], options) as Reading<DelegationMessage>;
   if (!message) return { message, problems };
-  const odd = isAttemptCompletion(message) ? mismatches(message) : [];
-  return { message, problems: [...problems, ...odd, ...pathsThatLeadOut(message)] };
+  const warnings = isAttemptCompletion(message) ? mismatches(message) : [];
+  return { message, problems: [...problems, ...warnings, ...pathsOutsideProject(message)] };
 }
 
-/** The message as it is sent, if it is one that document 002 allows; otherwise what is wrong with it. */
+/** Returns the message if document 002 allows it, otherwise the problems. */
 export function writeDelegationMessage(message: unknown): Reading<WrittenDelegationMessage> {
   const reading = readDelegationMessage(message, { profile: "strict", receivedAt: "" });
   return reading as Reading<WrittenDelegationMessage>;
@@ -60,20 +59,22 @@ export function isAttemptCompletion(message: DelegationMessage): message is Atte
   return delegationKind(message) === "attempt_completion";
 }
 
-/** Why a report is not an answer to this delegation; empty if it is. */
+/** Returns a problem if the report belongs to another task. */
 export function mismatchesTask(report: Pick<AttemptCompletion, "taskId">, task: Pick<NewTask, "taskId">): Problem[] {
   if (report.taskId === task.taskId) return [];
   const sentence = `"taskId" is ${JSON.stringify(report.taskId)}, but the delegated task is ${JSON.stringify(task.taskId)}.`;
   return [problem("error", "mismatch", "taskId", sentence)];
 }
 
-/** A result that its issues do not explain. The two lists of words are separate, so this is odd, not wrong. */
+/**
+ * Warns if `result` and the issue types disagree. The document defines their words separately, so this is not an error.
+ */
 function mismatches({ result, issues_encountered: issues = [] }: AttemptCompletion): Problem[] {
   const types = new Set(issues.map(({ type }) => type));
-  const wanted = { clarification_needed: "clarification_needed", conflict_detected: "conflict" }[result];
-  if (wanted !== undefined && !types.has(wanted)) {
+  const expected = { clarification_needed: "clarification_needed", conflict_detected: "conflict" }[result];
+  if (expected !== undefined && !types.has(expected)) {
     return [
-      problem("warning", "mismatch", "result", `"result" is "${result}", but no issue has the type "${wanted}".`),
+      problem("warning", "mismatch", "result", `"result" is "${result}", but no issue has the type "${expected}".`),
     ];
   }
   if (result !== "success") return [];
@@ -82,14 +83,19 @@ function mismatches({ result, issues_encountered: issues = [] }: AttemptCompleti
   return [problem("warning", "mismatch", "result", `"result" is "success", but an issue has the type "${against}".`)];
 }
 
-/** Artefacts are shared within a project. A path that leaves it may be meant well, and is followed by nobody. */
-function pathsThatLeadOut(message: DelegationMessage): Problem[] {
+/**
+ * Warns about artefact paths outside the project. Artefacts are shared within a project, so such paths are not
+ * followed.
+ */
+function pathsOutsideProject(message: DelegationMessage): Problem[] {
   const { inputs, expectedOutputs, outputArtifacts } = message as Partial<NewTask & AttemptCompletion>;
   return Object.entries({ inputs, expectedOutputs, outputArtifacts }).flatMap(([list, artifacts = []]) =>
     artifacts.flatMap(({ path }, index) => {
       if (path === undefined || projectPath(path) !== null) return [];
-      const place = `${list}[${index}].path`;
-      return [problem("warning", "bad_format", place, `"${place}" leads out of the project: ${JSON.stringify(path)}.`)];
+      const member = `${list}[${index}].path`;
+      return [
+        problem("warning", "bad_format", member, `"${member}" is a path outside the project: ${JSON.stringify(path)}.`),
+      ];
     }),
   );
 }

@@ -1,5 +1,5 @@
-// The messages of document 002, each in two forms: as we write it, and as we accept it from others. The document marks
-// nothing as required and has no timestamp; without these a delegation can be neither addressed nor traced.
+// The messages of document 002, each as Tutti writes it and as it accepts it. The document marks no member as required
+// and has no timestamp. These schemas require the members that are needed to address and trace a delegation.
 import { z } from "zod";
 import { Timestamp } from "../timestamp.ts";
 
@@ -7,7 +7,7 @@ export const RESULTS = ["success", "failure", "clarification_needed", "conflict_
 export const ISSUE_TYPES = ["clarification_needed", "technical_issue", "conflict", "other"] as const;
 export const PRIORITIES = ["high", "medium", "low"] as const;
 
-/** What kinds of artefact there are is open: document, code, and so on. */
+/** The set of artefact types is open: document, code, and so on. */
 export const Artifact = z.looseObject({
   type: z.string(),
   path: z.string(),
@@ -68,11 +68,10 @@ export const ReadAttemptCompletion = WrittenAttemptCompletion.extend({
   timestamp: z.string().optional(),
 });
 
-/** The message as we send it. */
 export type WrittenDelegationMessage = z.infer<typeof WrittenNewTask | typeof WrittenAttemptCompletion>;
 
 type Stamped<M> = M & { timestamp: string };
 export type NewTask = Stamped<z.infer<typeof ReadNewTask>>;
 export type AttemptCompletion = Stamped<z.infer<typeof ReadAttemptCompletion>>;
-/** A message as it was read. Document 002 has no member for the kind; ask `delegationKind`. */
+/** The message has no member for its kind; use `delegationKind`. */
 export type DelegationMessage = NewTask | AttemptCompletion;

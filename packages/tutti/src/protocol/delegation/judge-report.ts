@@ -1,12 +1,12 @@
-// Whether a report closes the task that was delegated (document 002). In doubt it does not.
 import type { Approval } from "../profile.ts";
 import { mismatchesTask, OPEN_ISSUES } from "./delegation-message.ts";
 import type { AttemptCompletion, NewTask } from "./delegation-schema.ts";
 import { projectPath } from "./project-memory.ts";
 
 /**
- * A report closes its task if it claims success, leaves nothing open, and delivers every expected output. The
- * acceptance criteria are for the one who delegated to check: `criteriaMet` is what was found, in their order.
+ * Decides whether a report closes its task (document 002): it must claim success, leave no issue open and deliver every
+ * expected output. The delegating agent checks the acceptance criteria itself and passes the results as `criteriaMet`,
+ * in the order of the criteria.
  */
 export function judgeReport(
   report: Pick<AttemptCompletion, "taskId" | "result" | "outputArtifacts" | "issues_encountered">,

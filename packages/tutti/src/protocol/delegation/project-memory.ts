@@ -1,9 +1,9 @@
-// Where artefacts lie. Document 002 keeps the shared ones in `.project-memory/`, in a folder for each kind: `hld/`,
-// `lld/api_specifications/` and so on. Others may lie anywhere in the project, but nothing lies outside of it.
+// Paths of artefacts. Document 002 keeps shared artefacts in `.project-memory/`, in one folder per kind: `hld/`,
+// `lld/api_specifications/` and so on. Other artefacts may be anywhere in the project, but never outside it.
 
 export const PROJECT_MEMORY = ".project-memory";
 
-/** The path from the project's root, without detours; null if it leads out of the project. */
+/** Normalises a path relative to the project root. Returns null if the path leaves the project. */
 export function projectPath(path: string): string | null {
   if (/^(?:[\\/]|[a-z]:)/i.test(path)) return null;
   const parts: string[] = [];
@@ -14,8 +14,8 @@ export function projectPath(path: string): string | null {
   return parts.join("/");
 }
 
-/** The path of a shared artefact inside the project memory: `hld/auth_system_design.md`; null if it lies elsewhere. */
+/** Returns the path relative to `.project-memory/`, such as `hld/auth_system_design.md`; null if it is elsewhere. */
 export function memoryPath(path: string): string | null {
-  const whole = projectPath(path);
-  return whole?.startsWith(`${PROJECT_MEMORY}/`) ? whole.slice(PROJECT_MEMORY.length + 1) : null;
+  const normalised = projectPath(path);
+  return normalised?.startsWith(`${PROJECT_MEMORY}/`) ? normalised.slice(PROJECT_MEMORY.length + 1) : null;
 }

@@ -1,6 +1,6 @@
-// The files of the mailbox (document 001 and the program behind it): the message file, the queue, the agents' status and
-// the configuration. They are shared with other programs, so what we do not know stays in them, and an empty file is
-// the file of a project where nothing has happened yet.
+// The files of the mailbox (document 001 and the program it describes): messages, queue, agent status and
+// configuration. Other programs share them, so unknown members are preserved. An empty file belongs to a project in
+// which nothing has happened yet.
 import { z } from "zod";
 import { isRecord } from "../json-value.ts";
 import { problem } from "../profile.ts";
@@ -53,9 +53,9 @@ const ReadQueueTask = QueueTask.partial().extend({
 export const QueueFile = z.looseObject({
   version: z.string(),
   tasks: z.array(QueueTask),
-  /** Finished tasks; some programs keep whole tasks here, some only their ids. */
+  /** Finished tasks. Some programs store whole tasks here, others only ids. */
   completed: z.array(z.union([QueueTask, z.string()])),
-  /** The id of the task at work, or the task itself. */
+  /** The id of the current task, or the task itself. */
   current: z.union([z.string(), QueueTask]).nullable(),
   lastUpdated: Timestamp.nullable(),
 });
@@ -127,12 +127,12 @@ export const EMPTY_MESSAGE_FILE: Readonly<MessageFile> = Object.freeze({ message
 const EMPTY_QUEUE = { version: "1.0", tasks: [], completed: [], current: null, lastUpdated: null };
 const EMPTY_STATUS = { orchestrator: { running: false, pid: null, startedAt: null }, lastCycle: null };
 
-/** A message file; a bare list and a single message are read as what they mean. Its messages are not looked at. */
+/** Reads a message file. A bare list or a single message is accepted too. The messages themselves are not checked. */
 export function readMessageFile(value: unknown, options: ReadOptions): Reading<MessageFile> {
   if (options.profile === "lenient" && value !== null && value !== undefined) {
     const bare = Array.isArray(value) ? value : isRecord(value) && typeof value.type === "string" ? [value] : undefined;
     if (bare) {
-      const sentence = `The file has no "messages"; what it holds was read as ${bare.length} of them.`;
+      const sentence = `The file has no "messages"; its content was read as ${bare.length} message(s).`;
       const problems = [problem("warning", "alias", "messages", sentence)];
       return { message: { messages: bare, lastRead: null }, problems };
     }
@@ -153,12 +153,12 @@ export function readConfigFile(value: unknown, options: ReadOptions): Reading<Co
   return readFile(value, { strict: ConfigFile, lenient: ReadConfigFile }, options);
 }
 
-/** `undefined` and null stand for a file that is empty or not there. */
+/** `undefined` and null mean that the file is empty or missing. */
 function readFile<L>(value: unknown, schemas: SchemaPair<L>, options: ReadOptions): Reading<L> {
   if (options.profile === "strict" || (value !== undefined && value !== null)) {
     return readWithProfile(value, schemas, options);
   }
   const reading = readWithProfile({}, schemas, options);
-  const empty: Problem = problem("warning", "empty", "", "The file is empty or not there; nothing has happened yet.");
+  const empty: Problem = problem("warning", "empty", "", "The file is empty or missing; nothing has happened yet.");
   return { message: reading.message, problems: [empty] };
 }

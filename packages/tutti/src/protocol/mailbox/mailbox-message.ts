@@ -1,4 +1,3 @@
-// Reading and writing one message of the mailbox (document 001).
 import { problem } from "../profile.ts";
 import type { Problem, Profile, Reading, ReadOptions } from "../profile.ts";
 import { fold, memberNamed, readWithProfile, whyUnreadable } from "../read-with-profile.ts";
@@ -25,8 +24,8 @@ const OTHER: SchemaPair<unknown> = {
 };
 
 /**
- * Looks at one entry of a message file. Under `lenient`, a message of an unknown type is kept with a warning, because
- * a mailbox is shared with programs that have more to say than document 001.
+ * Reads one entry of a message file. Under `lenient`, a message of an unknown type is kept with a warning, because
+ * other programs use the mailbox with more types than document 001 defines.
  */
 export function readMailboxMessage(value: unknown, options: ReadOptions): Reading<MailboxMessage> {
   const refusal = whyUnreadable(value);
@@ -42,7 +41,7 @@ export function readMailboxMessage(value: unknown, options: ReadOptions): Readin
   return { message: message as MailboxMessage | null, problems: [unknown, ...problems] };
 }
 
-/** The message as it goes to the file, if it is one that document 001 allows; otherwise what is wrong with it. */
+/** Returns the message if document 001 allows it, otherwise the problems. */
 export function writeMailboxMessage(message: unknown): Reading<WrittenMailboxMessage> {
   const reading = readMailboxMessage(message, { profile: "strict", receivedAt: "" });
   return reading as Reading<WrittenMailboxMessage>;
@@ -77,11 +76,11 @@ function unknownType(value: unknown, severity: Problem["severity"]): Problem {
     severity,
     "unknown_kind",
     "type",
-    `"type" is ${JSON.stringify(type)}, which document 001 does not know.`,
+    `"type" is ${JSON.stringify(type)}, which document 001 does not define.`,
   );
 }
 
-/** A build that succeeded has no errors, and one that failed has some. Who says otherwise has miscounted or worse. */
+/** Warns about a successful build with errors or a failed build without any. */
 function mismatches(message: MailboxMessage): Problem[] {
   if (!isMailboxReport(message)) return [];
   const { status, errors } = message.buildResult ?? {};

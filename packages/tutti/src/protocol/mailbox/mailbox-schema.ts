@@ -1,4 +1,4 @@
-// The messages of document 001, each in two forms: as we write it, and as we accept it from others.
+// The messages of document 001, each as Tutti writes it and as it accepts it.
 import { z } from "zod";
 import { Timestamp } from "../timestamp.ts";
 
@@ -36,7 +36,7 @@ export const WrittenMailboxReport = z.looseObject({
   timestamp: Timestamp,
 });
 
-/** Only the kind and the task must be there; everything else can be asked for, or is clear from the task. */
+/** Only the type and the task are required. The rest can be requested or follows from the task. */
 export const ReadMailboxAssignment = WrittenMailboxAssignment.partial().extend({
   type: z.literal("task_assignment"),
   taskId: z.string().min(1),
@@ -53,19 +53,18 @@ export const ReadMailboxReport = WrittenMailboxReport.partial().extend({
   timestamp: z.string().optional(),
 });
 
-/** A message of a kind that document 001 does not know, such as the planning documents of the program behind it. */
+/** A message type outside document 001, such as the planning documents of the program it describes. */
 export const OtherMailboxMessage = z.looseObject({
   type: z.string().min(1),
   taskId: z.string().optional(),
   timestamp: z.string().optional(),
 });
 
-/** The message as it goes into a file. */
 export type WrittenMailboxMessage = z.infer<typeof WrittenMailboxAssignment | typeof WrittenMailboxReport>;
 
 type Stamped<M> = M & { timestamp: string };
 export type MailboxAssignment = Stamped<z.infer<typeof ReadMailboxAssignment>>;
 export type MailboxReport = Stamped<z.infer<typeof ReadMailboxReport>>;
 export type OtherMailboxMessage = Stamped<z.infer<typeof OtherMailboxMessage>>;
-/** A message as it was read. Tell the kinds apart with `isMailboxAssignment` and `isMailboxReport`. */
+/** Distinguish the kinds with `isMailboxAssignment` and `isMailboxReport`. */
 export type MailboxMessage = MailboxAssignment | MailboxReport | OtherMailboxMessage;

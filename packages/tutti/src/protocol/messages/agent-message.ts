@@ -1,4 +1,3 @@
-// Reading and writing one message between agents (document 003).
 import { problem } from "../profile.ts";
 import type { Problem, Reading, ReadOptions } from "../profile.ts";
 import { fold, memberNamed, readWithProfile, whyUnreadable } from "../read-with-profile.ts";
@@ -9,7 +8,7 @@ import { WRITTEN_MESSAGES } from "./message-schema.ts";
 import type { MessageType, WrittenAgentMessage } from "./message-schema.ts";
 
 const TYPES = Object.keys(WRITTEN_MESSAGES) as MessageType[];
-/** Only the orchestrator assigns and rejects, so it is the sender of an assignment that names none. */
+/** Only the orchestrator assigns and rejects, so it is the default sender of these messages. */
 const DEFAULTS: Partial<Record<MessageType, Record<string, unknown>>> = {
   TASK_ASSIGNMENT: { from_agent: "ORCHESTRATOR" },
   TASK_REJECTION: { from_agent: "ORCHESTRATOR" },
@@ -32,14 +31,14 @@ export function readAgentMessage(value: unknown, options: ReadOptions): Reading<
   return { message: read, problems: [...problems, ...(read ? oddities(read) : [])] };
 }
 
-/** The message as it is sent, if it is one that document 003 allows; otherwise what is wrong with it. */
+/** Returns the message if document 003 allows it, otherwise the problems. */
 export function writeAgentMessage(message: unknown): Reading<WrittenAgentMessage> {
   return readAgentMessage(message, { profile: "strict", receivedAt: "" }) as Reading<WrittenAgentMessage>;
 }
 
 /**
- * Who has to answer a blocker. Where the message does not say, business decisions, scope changes and critical issues
- * go to a person, and technical decisions to the orchestrator.
+ * Returns the agent that has to resolve a blocker. Without `escalate_to`, scope changes and critical blockers go to the
+ * human and all others to the orchestrator.
  */
 export function escalationTarget(
   blocker: Pick<BlockerEscalation, "escalate_to" | "blocker_type" | "severity">,
@@ -48,7 +47,7 @@ export function escalationTarget(
   return blocker.blocker_type === "scope_change" || blocker.severity === "critical" ? "human" : "ORCHESTRATOR";
 }
 
-/** The type that the message names, under `lenient` also in another spelling. */
+/** Under `lenient`, other spellings of the type are accepted. */
 function messageType(value: unknown, { profile }: ReadOptions): MessageType | undefined {
   const named = memberNamed(value, "message_type", profile);
   if (typeof named !== "string") return undefined;
@@ -59,16 +58,16 @@ function messageType(value: unknown, { profile }: ReadOptions): MessageType | un
 
 function unknownType(value: unknown): Problem {
   const { message_type: named } = value as { message_type?: unknown };
-  const wanted = `it must be one of ${TYPES.join(", ")}`;
+  const expected = `it must be one of ${TYPES.join(", ")}`;
   if (typeof named !== "string") {
-    return problem("error", "missing", "message_type", `"message_type" is missing; ${wanted}.`);
+    return problem("error", "missing", "message_type", `"message_type" is missing; ${expected}.`);
   }
-  return problem("error", "unknown_kind", "message_type", `"message_type" is ${JSON.stringify(named)}; ${wanted}.`);
+  return problem("error", "unknown_kind", "message_type", `"message_type" is ${JSON.stringify(named)}; ${expected}.`);
 }
 
 /**
- * An assignment without criteria can be read, but nothing can be approved by it. A completion that contradicts itself
- * can be read too, but its sum is not to be trusted.
+ * Warns about an assignment without criteria, which no completion can be checked against, and about a completion that
+ * contradicts itself.
  */
 function oddities(message: AgentMessage): Problem[] {
   if (message.message_type === "TASK_ASSIGNMENT" && message.acceptance_criteria.length === 0) {

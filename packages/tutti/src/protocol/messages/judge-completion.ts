@@ -1,10 +1,10 @@
-// Whether the orchestrator may approve a completion (document 003). In doubt it may not.
 import type { Approval } from "../profile.ts";
 import type { TaskAssignment, TaskCompletion } from "./message-reading.ts";
 
 /**
- * A completion is approved only if it says that everything passed, gives one answer for each criterion of its
- * assignment, and contradicts itself nowhere. An auditor's completion needs its approval as well.
+ * Decides whether the orchestrator may approve a completion (document 003). It is approved only if it reports that
+ * everything passed, has one result for each criterion of its assignment, and nowhere contradicts itself. An auditor's
+ * completion also needs the status `APPROVED`.
  */
 export function judgeCompletion(
   completion: Pick<TaskCompletion, "task_id" | "validation" | "approval_status" | "output">,
@@ -12,16 +12,16 @@ export function judgeCompletion(
 ): Approval {
   const { acceptance_criteria_met: met, all_passed: passed } = completion.validation ?? {};
   const approval = completion.approval_status;
-  const wanted = assignment.acceptance_criteria;
+  const criteria = assignment.acceptance_criteria;
   const reasons: string[] = [];
   if (completion.task_id !== assignment.task_id) {
     reasons.push(`It is about task ${completion.task_id}, not ${assignment.task_id}.`);
   }
   if (passed !== true) reasons.push('"validation.all_passed" is not true.');
-  if (met && met.length !== wanted.length) {
-    reasons.push(`"acceptance_criteria_met" has ${met.length} answers for ${wanted.length} criteria.`);
+  if (met && met.length !== criteria.length) {
+    reasons.push(`"acceptance_criteria_met" has ${met.length} results for ${criteria.length} criteria.`);
   } else if (met) {
-    for (const [index, each] of met.entries()) if (!each) reasons.push(`Criterion not met: ${wanted[index]}`);
+    for (const [index, each] of met.entries()) if (!each) reasons.push(`Criterion not met: ${criteria[index]}`);
   } else if (approval === undefined) {
     reasons.push('"acceptance_criteria_met" is missing.');
   }

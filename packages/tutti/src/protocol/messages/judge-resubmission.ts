@@ -1,5 +1,5 @@
-// Whether a task that was sent back may be approved now (document 003): everything that was listed is fixed, and the
-// agent says what it did about it.
+// Decides whether a rejected task may be approved now (document 003): all listed issues must be fixed, and the agent
+// must describe the fixes.
 import type { Approval } from "../profile.ts";
 import { isSameJson } from "../same-json.ts";
 import { judgeCompletion } from "./judge-completion.ts";
@@ -12,15 +12,15 @@ export function judgeResubmission(
   rejected: Pick<TaskCompletion, "output">,
 ): Approval {
   const { reasons } = judgeCompletion(completion, assignment);
-  const left = completion.validation?.issues ?? [];
+  const remaining = completion.validation?.issues ?? [];
   for (const issue of rejection.issues ?? []) {
-    const isLeft = left.some((each) => isSameJson(each, issue));
-    if (isLeft) reasons.push(`Not fixed: ${typeof issue === "string" ? issue : JSON.stringify(issue)}`);
+    const isOpen = remaining.some((each) => isSameJson(each, issue));
+    if (isOpen) reasons.push(`Not fixed: ${typeof issue === "string" ? issue : JSON.stringify(issue)}`);
   }
-  // The document gives the notes no member of their own. A summary that still says the same is none.
+  // The document has no member for these notes. An unchanged summary does not count as notes.
   const notes = completion.output?.summary?.trim() ?? "";
   if (notes === "" || notes === rejected.output?.summary?.trim()) {
-    reasons.push('"output.summary" does not say what was fixed.');
+    reasons.push('"output.summary" does not describe the fixes.');
   }
   return { approved: reasons.length === 0, reasons };
 }

@@ -1,6 +1,6 @@
-// The messages of document 003 as we accept them from others. The document's own examples leave out what its rules
-// demand, so only that is required which nobody could guess: for an assignment the document's list of required members,
-// for everything else the kind of the message.
+// The messages of document 003 as Tutti accepts them. The examples in the document omit members that its rules demand,
+// so only members that cannot be inferred are required: for an assignment those the document lists as required, for
+// other messages the type and, except for a blocker, the task.
 import { z } from "zod";
 import {
   AssignmentContext,
@@ -17,7 +17,7 @@ const time = { timestamp: z.string().optional() };
 
 export const ReadTaskAssignment = TaskAssignment.extend({
   ...time,
-  // Only the orchestrator assigns, so a missing sender is no riddle.
+  // Only the orchestrator assigns, so the sender can be inferred.
   from_agent: z.string().min(1).optional(),
   priority: z.union([z.string(), z.number()]).optional(),
   deadline: z.string().optional(),
@@ -65,7 +65,7 @@ export const ReadBlockerResolution = BlockerResolution.partial().extend({
   from_agent: z.string().min(1).optional(),
 });
 
-/** The schema of what we read, by the name that the message gives itself. */
+/** Keyed by `message_type`. */
 export const READ_MESSAGES = {
   TASK_ASSIGNMENT: ReadTaskAssignment,
   TASK_ACKNOWLEDGMENT: ReadTaskAcknowledgment,
@@ -82,7 +82,7 @@ export type TaskCompletion = Stamped<z.infer<typeof ReadTaskCompletion>>;
 export type TaskRejection = Stamped<z.infer<typeof ReadTaskRejection>>;
 export type BlockerEscalation = Stamped<z.infer<typeof ReadBlockerEscalation>>;
 export type BlockerResolution = Stamped<z.infer<typeof ReadBlockerResolution>>;
-/** A message as it was read, told apart by `message_type`. */
+/** Discriminated by `message_type`. */
 export type AgentMessage =
   | TaskAssignment
   | TaskAcknowledgment

@@ -1,5 +1,5 @@
-// The messages of document 003 as we write them. What the document calls required, and what its best practices demand,
-// is required here; `message-reading.ts` says what we accept from others.
+// The messages of document 003 as Tutti writes them. Members that the document or its best practices demand are
+// required. `message-reading.ts` defines what Tutti accepts.
 import { z } from "zod";
 import { Timestamp } from "../timestamp.ts";
 
@@ -18,7 +18,7 @@ const texts = z.array(z.string());
 /** Issues are sentences in the document and objects in practice. */
 const Issues = z.array(z.union([z.string(), z.looseObject({})]));
 
-/** Messages to whoever assigned the task need not say so. */
+/** Messages to the agent that assigned the task may omit `to_agent`. */
 const toAssigner = { to_agent: z.string().min(1).optional() };
 const traced = { task_id: z.string().min(1), from_agent: z.string().min(1), timestamp: Timestamp };
 /** Only the orchestrator assigns and rejects. */
@@ -122,7 +122,7 @@ export const BlockerEscalation = z.looseObject({
 export const BlockerResolution = z.looseObject({
   message_type: z.literal("BLOCKER_RESOLUTION"),
   ...traced,
-  /** A blocker is resolved where it can be escalated to. */
+  /** Only a possible target of an escalation can resolve a blocker. */
   from_agent: z.enum(ESCALATION_TARGETS),
   to_agent: z.string().min(1),
   decision: z.string(),
@@ -131,7 +131,7 @@ export const BlockerResolution = z.looseObject({
   resume_task: z.boolean(),
 });
 
-/** The schema of what we write, by the name that the message gives itself. */
+/** Keyed by `message_type`. */
 export const WRITTEN_MESSAGES = {
   TASK_ASSIGNMENT: TaskAssignment,
   TASK_ACKNOWLEDGMENT: TaskAcknowledgment,

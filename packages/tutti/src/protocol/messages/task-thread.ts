@@ -1,8 +1,8 @@
-// Where a task stands, told from the messages about it (document 003).
+// Derives the stage of a task from its messages (document 003).
 //
-// 1. Every message of the task leaves it in exactly one stage, and says who has to act next.
-// 2. Only a completion can lead to approval, and after a rejection only one that answers it.
-// 3. A blocker stops the task until it is resolved; then it stands where it stood.
+// 1. After every message, the task is in exactly one stage, and `waitsFor` names the agent that has to act next.
+// 2. Only a completion can lead to approval. After a rejection, the completion must also address its issues.
+// 3. A blocker suspends the task until it is resolved. Then the task returns to its previous stage.
 import type { Approval } from "../profile.ts";
 import { escalationTarget } from "./agent-message.ts";
 import { judgeCompletion } from "./judge-completion.ts";
@@ -13,26 +13,26 @@ export type TaskStage = "assigned" | "acknowledged" | "blocked" | "stopped" | "r
 
 export interface TaskThread {
   stage: TaskStage;
-  /** Who has to act; null if nobody has to. */
+  /** The agent that has to act; null if none has to. */
   waitsFor: string | null;
-  /** What blocks the task, or why it is not approved. */
+  /** The description of the blocker, or the reasons why the task is not approved. */
   reasons: string[];
 }
 
-/** The stages that a task goes through, one for each message about it, beginning with its assignment. */
+/** Returns one entry per message of the task, preceded by one for the assignment. */
 export function followTask(assignment: TaskAssignment, messages: readonly AgentMessage[]): TaskThread[] {
   const agent = assignment.to_agent;
   const threads: TaskThread[] = [{ stage: "assigned", waitsFor: agent, reasons: [] }];
   let rejected: TaskCompletion | null = null;
   let rejection: TaskRejection | null = null;
-  let before = threads[0]!;
+  let unblocked = threads[0]!;
   for (const message of messages) {
     if (message.task_id !== assignment.task_id) continue;
     let thread = threads.at(-1)!;
     if (message.message_type === "TASK_ACKNOWLEDGMENT") {
       if (thread.stage === "assigned") thread = { stage: "acknowledged", waitsFor: agent, reasons: [] };
     } else if (message.message_type === "TASK_COMPLETION") {
-      thread = judged(
+      thread = threadAfter(
         rejection && rejected
           ? judgeResubmission(message, assignment, rejection, rejected)
           : judgeCompletion(message, assignment),
@@ -43,22 +43,23 @@ export function followTask(assignment: TaskAssignment, messages: readonly AgentM
       rejection = message;
       thread = { stage: "rejected", waitsFor: agent, reasons: [message.reason ?? "No reason was given."] };
     } else if (message.message_type === "BLOCKER_ESCALATION") {
-      if (thread.stage !== "blocked") before = thread;
+      if (thread.stage !== "blocked") unblocked = thread;
       thread = { stage: "blocked", waitsFor: escalationTarget(message), reasons: [message.description ?? ""] };
     } else if (message.message_type === "BLOCKER_RESOLUTION" && thread.stage === "blocked") {
-      thread = message.resume_task === false ? { stage: "stopped", waitsFor: null, reasons: thread.reasons } : before;
+      thread =
+        message.resume_task === false ? { stage: "stopped", waitsFor: null, reasons: thread.reasons } : unblocked;
     }
     threads.push(thread);
   }
   return threads;
 }
 
-function judged({ approved, reasons }: Approval, assignment: TaskAssignment): TaskThread {
+function threadAfter({ approved, reasons }: Approval, assignment: TaskAssignment): TaskThread {
   if (approved) return { stage: "approved", waitsFor: null, reasons };
   return { stage: "refused", waitsFor: assignment.from_agent ?? "ORCHESTRATOR", reasons };
 }
 
-/** Whether the tasks that block this one are all approved. */
+/** True if all tasks that block this one are approved. */
 export function mayStart(
   { blocked_by: blockers }: Pick<TaskAssignment, "blocked_by">,
   isApproved: (taskId: string) => boolean,

@@ -152,7 +152,7 @@ describe("translating", () => {
         timestamp: receivedAt,
       },
     ]);
-    expect(lost).toEqual([{ path: "acceptanceCriteria", reason: "The mailbox protocol has no place for it." }]);
+    expect(lost).toEqual([{ path: "acceptanceCriteria", reason: "The mailbox protocol has no member for it." }]);
     const back = translate(there[0], "mailbox", "messages", receivedAt).messages[0];
     expect(back).toMatchObject({ to_agent: "DEVELOPER", requirements: messages.chatAssignment.requirements });
   });
@@ -171,7 +171,7 @@ describe("translating", () => {
     const { messages: there, lost } = translate(delegation.apiSpecClarification, "delegation", "messages", receivedAt);
     expect(there).toMatchObject([{ message_type: "BLOCKER_ESCALATION", blocker_type: "clarification_needed" }]);
     expect(there[0]?.suggested_resolution).toContain("Business Owner");
-    expect(lost).toEqual([{ path: "files", reason: "The agent message protocol has no place for it." }]);
+    expect(lost).toEqual([{ path: "files", reason: "The agent message protocol has no member for it." }]);
   });
 
   it("names the orchestrator as the sender where only it may send, and lists the loss (D3-008, D3-046, D3-067)", () => {
@@ -205,9 +205,7 @@ describe("translating", () => {
       { taskId: "task_001", objective: "task_001", context: "Do it", priority: "high" },
       { taskId: "task_002" },
     ]);
-    expect(lost).toEqual([
-      { path: "raw.data.parallelizable_groups", reason: "Each task became a message of its own." },
-    ]);
+    expect(lost).toEqual([{ path: "raw.data.parallelizable_groups", reason: "Each task became a separate message." }]);
     const same = translate({ phase: "task_list", data }, "response", "response", receivedAt);
     expect(same.messages).toEqual([{ phase: "task_list", data: { ...data, timestamp: receivedAt } }]);
   });
@@ -221,8 +219,8 @@ describe("translating", () => {
     expect(translate(urgent, "messages", "messages", receivedAt)).toMatchObject({
       messages: [{ priority: "high", mood: "good" }],
       lost: [
-        { path: "priority.level", reason: "The agent message protocol says 2 instead." },
-        { path: "priority.original", reason: "The agent message protocol has no place for it." },
+        { path: "priority.level", reason: "The agent message protocol uses 2 instead." },
+        { path: "priority.original", reason: "The agent message protocol has no member for it." },
       ],
     });
     expect(translate(urgent, "messages", "response", receivedAt).lost).toContainEqual({
@@ -240,7 +238,7 @@ describe("translating", () => {
       expect(there).toEqual([]);
       expect(problems.some(({ severity }) => severity === "error")).toBe(true);
     }
-    expect(() => toCanonical("mailbox", {})).toThrow("not a message of the protocol mailbox");
+    expect(() => toCanonical("mailbox", {})).toThrow('not a message of the "mailbox" protocol');
   });
 
   it("never changes a prototype", () => {

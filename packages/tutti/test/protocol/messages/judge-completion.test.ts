@@ -19,7 +19,7 @@ describe("a completion", () => {
   it("is rejected if it does not answer for each criterion", () => {
     const met = (answers: boolean[]) =>
       judge({ ...chatCompletion, validation: { ...validation, acceptance_criteria_met: answers } });
-    expect(met([true, true, true, true]).reasons).toEqual(['"acceptance_criteria_met" has 4 answers for 5 criteria.']);
+    expect(met([true, true, true, true]).reasons).toEqual(['"acceptance_criteria_met" has 4 results for 5 criteria.']);
     expect(met([true, true, true, true, true, true]).approved).toBe(false);
     expect(met([true, true, false, true, true]).reasons).toEqual(["Criterion not met: ✓ TypeScript types are correct"]);
     expect(judge({ ...chatCompletion, validation: { all_passed: true } }).approved).toBe(false);

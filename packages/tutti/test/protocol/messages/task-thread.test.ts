@@ -113,7 +113,7 @@ describe("a task that was sent back", () => {
   });
 
   it("is not approved without a word on what was fixed", () => {
-    const reasons = ['"output.summary" does not say what was fixed.'];
+    const reasons = ['"output.summary" does not describe the fixes.'];
     for (const summary of ["", " ", undefined, chatCompletion.output.summary]) {
       expect(last(completed, sentBack, again({ summary }))).toMatchObject({ stage: "refused", reasons });
     }
