@@ -1,11 +1,12 @@
-// Files that only grow: the archive, the marks of the readers, the development log.
+// Append-only files: the archive, the read marks and the development log.
 import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { asDiskError, syncFolder } from "../durable-file.ts";
 
 /**
- * Appends whole lines and returns when they are on the disk. A line that a crash cut before is ended first, and if the
- * disk is full nothing of the new ones stays. The caller holds a lock. Without `durable` a power cut can take them back.
+ * Appends lines and returns when they are on disk. Terminates a line that a crash cut off. If the write fails, for
+ * example on a full disk, the file keeps its old size. The caller must hold a lock. Without `durable`, a power failure
+ * can lose the lines.
  */
 export function appendLines(file: string, lines: readonly string[], { durable = true } = {}): void {
   if (lines.length === 0) return;
@@ -13,7 +14,7 @@ export function appendLines(file: string, lines: readonly string[], { durable = 
     const fd = openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW, 0o644);
     try {
       const { size } = fstatSync(fd);
-      appendTo(fd, size, `${endsInLine(fd, size) ? "" : "\n"}${lines.join("\n")}\n`, durable);
+      appendTo(fd, size, `${endsWithLineBreak(fd, size) ? "" : "\n"}${lines.join("\n")}\n`, durable);
       if (durable && size === 0) syncFolder(dirname(file));
     } finally {
       closeSync(fd);
@@ -33,14 +34,14 @@ function appendTo(fd: number, size: number, text: string, durable: boolean): voi
   }
 }
 
-function endsInLine(fd: number, size: number): boolean {
+function endsWithLineBreak(fd: number, size: number): boolean {
   if (size === 0) return true;
   const last = Buffer.alloc(1);
   readSync(fd, last, 0, 1, size - 1);
   return last.toString("latin1") === "\n";
 }
 
-/** The last whole line of a file, if it is not longer than a few thousand bytes. */
+/** Returns the last line, if it is at most 4096 bytes long. */
 export function lastLine(file: string): string {
   try {
     const fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
@@ -58,7 +59,7 @@ export function lastLine(file: string): string {
   }
 }
 
-/** The values of a file of JSON lines; a line that a crash cut is left out. */
+/** Parses a file of JSON lines. Skips lines that a crash cut off. */
 export function parseLines(text: string): unknown[] {
   return text.split("\n").flatMap((line) => {
     try {

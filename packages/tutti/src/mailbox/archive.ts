@@ -1,15 +1,14 @@
-// What was cleared from a box. Clearing would destroy the only record of what agents said to each other, so everything is
-// in the archive, on the disk, before it leaves the box.
+// The archive of cleared messages. A box is the only record of the agents' conversation, so messages are on disk in the
+// archive before they leave the box.
 import { createHash } from "node:crypto";
 import { isRecord } from "../protocol/json-value.ts";
 import { appendLines, lastLine, parseLines } from "./append-lines.ts";
 import { readFileText } from "./read-text.ts";
 
 export interface ArchivedMessage {
-  /** The file it stood in. */
   file: string;
   message: unknown;
-  /** Who had read it, and when. */
+  /** The time of reading by reader name. */
   readBy: Record<string, string>;
 }
 
@@ -20,8 +19,8 @@ export interface Clearing {
 }
 
 /**
- * Archives what is about to be cleared. A clearing that a crash interrupted between the archive and the box is finished
- * without archiving the same again: the last line still says what was on its way.
+ * Archives messages that are about to be cleared. If a crash interrupted an earlier clearing between archive and box,
+ * the last line still holds its hash, and the same messages are not archived twice.
  */
 export function archiveMessages(file: string, archivedAt: string, box: string, messages: ArchivedMessage[]): void {
   const texts = messages.map(({ message }) => JSON.stringify(message));
@@ -31,7 +30,7 @@ export function archiveMessages(file: string, archivedAt: string, box: string, m
   appendLines(file, [JSON.stringify({ archivedAt, box, messages } satisfies Clearing), mark]);
 }
 
-/** Ends what archiveMessages began; from here on equal messages are new ones. */
+/** Completes `archiveMessages`: equal messages that arrive later count as new. */
 export function closeClearing(file: string, clearedAt: string): void {
   appendLines(file, [JSON.stringify({ clearedAt })]);
 }

@@ -1,22 +1,22 @@
-// What the text of a box says. A sound file is `{messages: [...], lastRead}` with whatever else its writer put there.
-// Anything else is read as far as it can be without guessing, and is kept under another name before it is replaced.
+// Parses the text of a box. A valid file is `{messages: [...], lastRead}` plus any members of other programs. Other
+// content is read as far as possible without guessing, and saved under another name before the file is replaced.
 import { isNestedDeeper, isRecord } from "../protocol/json-value.ts";
 import { readMessageFile } from "../protocol/mailbox/mailbox-file.ts";
 import { readTolerantly } from "../protocol/tolerant-json.ts";
 import { parseExactly } from "./exact-json.ts";
 
-/** Deeper than any message; a rewrite of more could exhaust the stack. */
+/** Far more than a message needs. Rewriting deeper values could overflow the stack. */
 const MAX_DEPTH = 200;
 
 export interface BoxContent {
   messages: unknown[];
   /** All other members of the file, in their order. */
   rest: Record<string, unknown>;
-  /** What is wrong with the file as a whole, as a sentence; null if nothing is. */
+  /** A sentence about the file as a whole; null if it is valid. */
   problem: string | null;
 }
 
-/** The same, to be written again: numbers that are too long for a number stay as they are. */
+/** Like `readBoxContent`, but preserves numbers that exceed the precision of a JavaScript number. */
 export const readBoxToRewrite = (text: string | null): BoxContent => readBoxContent(text, parseExactly);
 
 export function readBoxContent(text: string | null, parseWhole: (text: string) => unknown = JSON.parse): BoxContent {
@@ -34,16 +34,16 @@ export function readBoxContent(text: string | null, parseWhole: (text: string) =
 
 function readDamaged(text: string): BoxContent {
   const reading = readTolerantly(text);
-  if (!reading.ok) return cut(text) ?? damaged(`It is not JSON. ${reading.reason}.`);
-  if (reading.truncated) return cut(text) ?? damaged("It breaks off, and no whole message stands in it.");
-  if (reading.guessed) return damaged("It is not JSON, and can be read in more than one way.");
+  if (!reading.ok) return readTruncated(text) ?? damaged(`It is not JSON. ${reading.reason}.`);
+  if (reading.truncated) return readTruncated(text) ?? damaged("It is truncated and contains no complete message.");
+  if (reading.guessed) return damaged("It is not JSON, and its repair is ambiguous.");
   return readValue(reading.value, `It is not JSON; it was read with repairs: ${reading.repairs.join(", ")}.`);
 }
 
-function cut(text: string): BoxContent | null {
-  const messages = wholeMessages(text);
+function readTruncated(text: string): BoxContent | null {
+  const messages = completeMessages(text);
   if (messages.length === 0) return null;
-  return { messages, rest: {}, problem: `It breaks off; ${messages.length} whole message(s) stand before that.` };
+  return { messages, rest: {}, problem: `It is truncated; ${messages.length} complete message(s) were read.` };
 }
 
 function readValue(value: unknown, repairs: string | null): BoxContent {
@@ -51,7 +51,7 @@ function readValue(value: unknown, repairs: string | null): BoxContent {
     const { messages, ...rest } = value;
     return { messages: messages as unknown[], rest, problem: repairs };
   }
-  // Agents that are told to write a message sometimes write just that, or a list of them.
+  // Some agents write a single message, or a bare list of messages.
   const { message, problems } = readMessageFile(value, { profile: "lenient", receivedAt: "" });
   const sentences = problems.map(({ sentence }) => sentence);
   if (message === null) return damaged(sentences.join(" "));
@@ -61,14 +61,14 @@ function readValue(value: unknown, repairs: string | null): BoxContent {
 
 const damaged = (problem: string): BoxContent => ({ messages: [], rest: {}, problem });
 
-/** The text of a box as we write it: indented as in the document, because people read it too. */
+/** Indented as in the document, because humans read these files too. */
 export function boxText(messages: readonly unknown[], rest: Record<string, unknown>): string {
   const { lastRead = null, ...others } = rest;
   return `${JSON.stringify({ messages, lastRead, ...others }, null, 2)}\n`;
 }
 
-/** The objects in the list `messages` that are closed, in a text that was cut somewhere. */
-function wholeMessages(text: string): unknown[] {
+/** Returns the complete objects of the list `messages` in a truncated text. */
+function completeMessages(text: string): unknown[] {
   const found: unknown[] = [];
   let depth = 0;
   let key = "";
@@ -103,7 +103,7 @@ function wholeMessages(text: string): unknown[] {
   return found;
 }
 
-/** Where the string that begins at `start` ends; the end of the text if it does not. */
+/** Returns the index of the closing quote, or the end of the text. */
 function stringEnd(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     if (text.charAt(at) === "\\") at++;

@@ -1,9 +1,9 @@
-// One box on disk: look at it, add to it, empty it.
+// Reads, appends to and clears one box on disk.
 //
-// 1. Who writes holds the mailbox's lock, reads the file again, and replaces it as a whole; so no message of another
-//    writer is lost, and whoever reads sees whole messages without a lock.
-// 2. A message is acknowledged only when the file with it is on the disk.
-// 3. Nothing leaves a box before it is in the archive, on the disk.
+// 1. A writer holds the lock of the mailbox, reads the file again and replaces it as a whole. No message of another
+//    writer is lost, and readers see complete messages without a lock.
+// 2. A message is acknowledged only when the file that contains it is on disk.
+// 3. A message leaves a box only after it is in the archive, on disk.
 import { dirname } from "node:path";
 import { archiveMessages, closeClearing } from "./archive.ts";
 import { boxText, readBoxContent, readBoxToRewrite } from "./box-content.ts";
@@ -15,7 +15,7 @@ import { readSettled, rewrite } from "./rewrite.ts";
 import type { FileProblem } from "./rewrite.ts";
 
 export interface BoxEntry {
-  /** What is known of the message while it stands in the box. */
+  /** Identifies the message while it is in the box. */
   key: string;
   file: string;
   index: number;
@@ -27,11 +27,11 @@ export interface BoxLook {
   lastRead: string | null;
   entries: BoxEntry[];
   problems: FileProblem[];
-  /** Changes when one of the files does. */
+  /** Changes when one of the files changes. */
   version: string;
 }
 
-/** What stands in a box, over both layouts. Needs no lock. */
+/** Reads a box from both layouts. Needs no lock. */
 export async function lookAtBox(folder: MailboxFolder, box: string): Promise<BoxLook> {
   const look: BoxLook = { box, lastRead: null, entries: [], problems: [], version: boxVersion(folder, box) };
   for (const file of folder.boxesToRead(box)) {
@@ -50,7 +50,7 @@ export function boxVersion(folder: MailboxFolder, box: string): string {
   return folder.boxesToRead(box).map(fileVersion).join(" ");
 }
 
-/** Adds messages at the end and returns when they are on the disk. */
+/** Appends messages and returns when they are on disk. */
 export async function appendToBox(
   folder: MailboxFolder,
   box: string,
@@ -65,13 +65,13 @@ export async function appendToBox(
   });
 }
 
-/** Sets `lastRead` in every file of the box that is there; it never goes back. */
+/** Sets `lastRead` in every existing file of the box. It never decreases. */
 export async function stampLastRead(folder: MailboxFolder, box: string, readAt: string): Promise<void> {
   await folder.locked(async () => {
     for (const file of presentFiles(folder, box)) {
       await rewrite(file, folder.world, readBoxToRewrite, ({ messages, rest, problem }) => {
         const { lastRead } = rest;
-        // A damaged file is left for whoever has something to write; a stamp is not worth replacing it.
+        // A timestamp is not worth replacing a damaged file; the next real write does that.
         if (problem !== null || (typeof lastRead === "string" && lastRead >= readAt)) return null;
         return boxText(messages, { ...rest, lastRead: readAt });
       });
@@ -79,7 +79,7 @@ export async function stampLastRead(folder: MailboxFolder, box: string, readAt: 
   });
 }
 
-/** Archives everything in the box, then empties it. */
+/** Archives all messages of the box, then empties it. */
 export async function clearBox(
   folder: MailboxFolder,
   box: string,

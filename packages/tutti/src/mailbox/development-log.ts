@@ -1,4 +1,4 @@
-// logs/log.md: one line for each event, a section for each finished task, and a new file when it has grown to 100 KB.
+// The development log `logs/log.md`: one line per event and one section per finished task. It is rotated at 100 KB.
 import { renameSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { appendLines } from "./append-lines.ts";
@@ -23,7 +23,7 @@ export interface TaskSection {
   files?: readonly string[];
 }
 
-/** A line break in a text would look like another event. */
+/** A line break in the text would look like another event. */
 export function logLine(at: string, { level, text }: LogEntry): string {
   return `[${at}] [${level}] ${oneLine(text)}`;
 }
@@ -47,7 +47,7 @@ function oneLine(text: string): string {
   return lines.filter((line) => line !== "").join(" ");
 }
 
-/** Adds to the log of a mailbox, under its lock, because two processes must not rotate at once. */
+/** Appends to the log under the lock of the mailbox, because two processes must not rotate at the same time. */
 export async function addToLog(folder: MailboxFolder, linesAt: (at: string) => string[]): Promise<void> {
   await folder.locked(() => {
     const file = folder.inside(folder.paths().log);
@@ -64,7 +64,7 @@ function appendToLog(file: string, at: string, lines: readonly string[]): void {
   appendLines(file, lines, { durable: false });
 }
 
-/** The old log gets a name of its own; two within one second get different ones. */
+/** Renames the log. A counter keeps two rotations with the same timestamp apart. */
 function rotate(file: string, at: string): void {
   const stamp = at.replaceAll(/[:.]/g, "-");
   for (let number = 0; ; number++) {

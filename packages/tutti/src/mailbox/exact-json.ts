@@ -1,10 +1,10 @@
-// Reading JSON in order to write it again. A number with more digits than a number can hold, such as an id of another
-// program, would come back changed; here it comes back as it was.
+// Parses JSON in order to write it again. `JSON.parse` would change numbers with too many digits, such as ids of other
+// programs; `parseExactly` preserves them.
 
-/** What newer versions of the language have and its types do not know yet. */
+/** The TypeScript library does not declare `rawJSON` yet. */
 const json = JSON as typeof JSON & { rawJSON(text: string): object };
 
-/** The value of a JSON text, for JSON.stringify. Only numbers that would change are not numbers in it. */
+/** Returns a value for `JSON.stringify`. Numbers that would lose digits are `rawJSON` objects. */
 export function parseExactly(text: string): unknown {
   return /\d{16}/.test(text)
     ? JSON.parse(text, keepDigits as (key: string, value: unknown) => unknown)

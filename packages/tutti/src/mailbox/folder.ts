@@ -1,4 +1,4 @@
-// The mailbox of one project on disk: where its files are, and the one lock under which all of them are written.
+// The mailbox of one project on disk: its paths, and the lock that guards all writes.
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { World } from "../world.ts";
@@ -9,9 +9,8 @@ import { withLock } from "./lock.ts";
 import { makeFolder } from "./replace-file.ts";
 
 export interface MailboxOptions {
-  /** The project's folder. */
   project: string;
-  /** The layout to write if none is there yet. */
+  /** The layout for a project that has none yet. */
   layout?: Layout;
   world: World;
 }
@@ -19,7 +18,7 @@ export interface MailboxOptions {
 export class MailboxFolder {
   readonly project: string;
   readonly world: World;
-  /** The layout that somebody asked for. */
+  /** The requested layout, if any. */
   readonly wanted: Layout | undefined;
 
   constructor(options: MailboxOptions) {
@@ -28,12 +27,12 @@ export class MailboxFolder {
     this.wanted = options.layout;
   }
 
-  /** The time as messages state it. */
+  /** The current time as an ISO 8601 timestamp. */
   now(): string {
     return new Date(this.world.now()).toISOString();
   }
 
-  /** The layout that is written: the one that is there, the wanted one if both or none are. */
+  /** The layout for writing: the existing one, or the requested one if both or none exist. */
   layout(): Layout {
     const wanted = this.wanted ?? "document";
     const found = findLayouts(this.project);
@@ -44,19 +43,19 @@ export class MailboxFolder {
     return mailboxPaths(this.project, this.layout());
   }
 
-  /** The file that a box is written to; its folder is made. */
+  /** Returns the file for writes to a box and creates its folder. */
   boxToWrite(box: string): string {
     const { messages } = this.paths();
     makeFolder(this.inside(messages));
     return this.inside(boxFile(messages, box));
   }
 
-  /** The files that a box is read from: one for each layout, the document's first. */
+  /** Returns the files of a box, one per layout, the layout of the document first. */
   boxesToRead(box: string): string[] {
     return LAYOUTS.map((layout) => this.inside(boxFile(mailboxPaths(this.project, layout).messages, box)));
   }
 
-  /** The folders in which a file of a box can appear. */
+  /** The folders that can contain files of a box. */
   messageFolders(): string[] {
     return LAYOUTS.map((layout) => this.inside(mailboxPaths(this.project, layout).messages));
   }
@@ -69,25 +68,25 @@ export class MailboxFolder {
     return this.inside(join(ownFolder(this.project), "read", box));
   }
 
-  /** The real path of a file of this mailbox; refuses one that leads elsewhere. */
+  /** Returns the real path of a mailbox file. Throws if it is outside the mailbox. */
   inside(path: string): string {
     return insideMailbox(this.project, path);
   }
 
-  /** Makes the folder of our own and returns the path of a lock in it. */
+  /** Creates the `.tutti` folder and returns the path of a lock in it. */
   lockFile(name: string): string {
-    const own = this.inside(ownFolder(this.project));
-    makeFolder(own);
+    const folder = this.inside(ownFolder(this.project));
+    makeFolder(folder);
     try {
-      // What lies here is about this machine and this moment, so it does not belong into a commit.
-      writeFileSync(this.inside(join(own, ".gitignore")), "*\n", { flag: "wx" });
+      // These files describe this machine at this moment, so they must not be committed.
+      writeFileSync(this.inside(join(folder, ".gitignore")), "*\n", { flag: "wx" });
     } catch {
-      // It is there already, or the disk is full, which the work itself will find out.
+      // The file exists already, or the disk is full, which the following write reports.
     }
-    return this.inside(join(own, name));
+    return this.inside(join(folder, name));
   }
 
-  /** Runs work as the only writer of this mailbox, over all processes. */
+  /** Runs `work` as the only writer of this mailbox across all processes. */
   async locked<T>(work: () => T | Promise<T>): Promise<T> {
     return withLock(this.lockFile("lock"), this.world, work);
   }

@@ -1,4 +1,4 @@
-// Makes the folders and files of a mailbox, as the program behind document 001 does, and leaves alone what is there.
+// Creates the folders and files of a mailbox, like the program that document 001 describes. Keeps existing files.
 import { basename, dirname } from "node:path";
 import { TuttiError } from "../schema/error.ts";
 import { boxText } from "./box-content.ts";
@@ -20,7 +20,7 @@ export async function initMailbox(folder: MailboxFolder): Promise<InitReport> {
   if (wanted !== undefined && found.length > 0 && !found.includes(wanted))
     throw new TuttiError(
       "wrong_state",
-      `${folder.project} has a mailbox in the ${found.join(" and the ")} layout already`,
+      `${folder.project} already has a mailbox in the ${found.join(" and the ")} layout. Use that layout.`,
     );
   return folder.locked(() => {
     const report: InitReport = { layout: folder.layout(), made: [], kept: [] };
@@ -28,7 +28,7 @@ export async function initMailbox(folder: MailboxFolder): Promise<InitReport> {
       const file = folder.inside(path);
       if (fileVersion(file) === "") {
         makeFolder(dirname(file));
-        // Another program may have made it in the meantime.
+        // Another program may have created it in the meantime.
         const isMade = replaceFile(file, text, () => fileVersion(file) === "");
         (isMade ? report.made : report.kept).push(file);
       } else report.kept.push(file);

@@ -1,6 +1,6 @@
-// Where the files of document 001 lie. The document has a folder `tasks/` between the orchestrator's folder and the
-// messages; every real project leaves it out. Both are read, because one program may follow the document and another
-// the code; what is written goes to the layout that is there.
+// The paths of document 001. In the document a folder `tasks/` contains the messages; real projects omit it. Tutti
+// reads both layouts, because one program may follow the document and another the code. It writes to the layout that
+// exists.
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { TuttiError } from "../schema/error.ts";
@@ -9,8 +9,9 @@ export const LAYOUTS = ["document", "root"] as const;
 export type Layout = (typeof LAYOUTS)[number];
 
 export const MAILBOX_FOLDER = ".claude-orchestrator";
+const NAME_RULE = 'Use up to 64 letters, digits, "_" and "-".';
 
-/** The boxes of the document. Others, such as a designer's, are made when somebody writes to them. */
+/** The boxes of the document. Others, such as one for a designer, are created by the first message to them. */
 export const DOCUMENT_BOXES = ["developer", "team-lead"] as const;
 
 export interface MailboxPaths {
@@ -33,10 +34,10 @@ export function mailboxPaths(project: string, layout: Layout): MailboxPaths {
   };
 }
 
-/** What Tutti keeps beside the files of the document: its lock, who has read what, and what was cleared. */
+/** Files of Tutti itself: locks, read marks and the archive. */
 export const ownFolder = (project: string): string => join(project, MAILBOX_FOLDER, ".tutti");
 
-/** The layouts that are there, the document's first. */
+/** Returns the existing layouts, the one of the document first. */
 export function findLayouts(project: string): Layout[] {
   return LAYOUTS.filter((layout) => {
     const paths = mailboxPaths(project, layout);
@@ -48,19 +49,21 @@ function exists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** `developer`, `to-developer` and `to-developer.json` are one box. */
+/** `developer`, `to-developer` and `to-developer.json` are the same box. */
 export function boxName(text: string): string {
   const name = text.replace(/^to-/, "").replace(/\.json$/, "");
-  if (!isPlainName(name)) throw new TuttiError("usage", `${JSON.stringify(text)} cannot be the name of a box`);
+  if (!isPlainName(name))
+    throw new TuttiError("usage", `${JSON.stringify(text)} is not a valid box name. ${NAME_RULE}`);
   return name;
 }
 
 export function consumerName(text: string): string {
-  if (!isPlainName(text)) throw new TuttiError("usage", `${JSON.stringify(text)} cannot be the name of a reader`);
+  if (!isPlainName(text))
+    throw new TuttiError("usage", `${JSON.stringify(text)} is not a valid reader name. ${NAME_RULE}`);
   return text;
 }
 
-/** Names become parts of paths, so they hold nothing that means something in one. */
+/** Names become parts of paths, so they must not contain characters with a meaning in paths. */
 const isPlainName = (text: string): boolean => /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(text);
 
 export const boxFile = (messages: string, box: string): string => join(messages, `to-${box}.json`);

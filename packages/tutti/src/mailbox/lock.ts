@@ -1,12 +1,12 @@
-// One writer at a time. The lock is an open SQLite transaction on a file of its own: the kernel gives it free when the
-// process ends, however it ends, so there is no stale lock to take over and nothing to guess about a process id. Who has
-// to wait asks again after a short time, so there is no wake-up that could be lost either.
+// A lock between processes: an open exclusive SQLite transaction on a separate file. The operating system releases it
+// when the process ends, however it ends, so there are no stale locks and no process ids to check. A waiting process
+// polls, so no wake-up can be lost.
 import { DatabaseSync } from "node:sqlite";
 import { TuttiError } from "../schema/error.ts";
 import type { World } from "../world.ts";
 import { asDiskError } from "../durable-file.ts";
 
-/** Writers hold the lock for milliseconds; whoever holds it longer than this has been stopped by somebody. */
+/** Writers hold the lock for milliseconds. A longer hold means that the process was suspended. */
 const PATIENCE_MS = 30_000;
 const LONGEST_PAUSE_MS = 8;
 
@@ -19,7 +19,7 @@ export async function withLock<T>(file: string, world: World, work: () => T | Pr
   }
 }
 
-/** Returns what gives the lock free again; null if the signal fired while it waited. */
+/** Returns a function that releases the lock; null if `signal` aborted the wait. */
 export async function acquireLock(
   file: string,
   world: World,
@@ -32,12 +32,15 @@ export async function acquireLock(
     const release = tryLock(file);
     if (release) return release;
     if (world.mono() - since > patienceMs)
-      throw new TuttiError("storage_failed", `another process has held ${file} for ${Math.round(patienceMs / 1000)} s`);
+      throw new TuttiError(
+        "storage_failed",
+        `Another process has held the lock ${file} for ${Math.round(patienceMs / 1000)} s. End it or try again.`,
+      );
     await world.sleep(pauseMs, signal);
   }
 }
 
-/** Null if another process, or another part of this one, has it. */
+/** Returns null if another process, or another part of this one, holds the lock. */
 function tryLock(file: string): (() => void) | null {
   let db: DatabaseSync | undefined;
   try {
@@ -48,6 +51,6 @@ function tryLock(file: string): (() => void) | null {
   } catch (error) {
     db?.close();
     if (/locked|busy/i.test(String(error))) return null;
-    throw asDiskError(error, `the lock ${file} cannot be taken`);
+    throw asDiskError(error, `The lock ${file} cannot be acquired`);
   }
 }

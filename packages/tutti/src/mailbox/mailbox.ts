@@ -1,7 +1,7 @@
-// The mailbox of document 001: agents that know only files write to each other through it, and so does Tutti.
+// The mailbox of document 001, through which Tutti and agents that only use files exchange messages.
 //
-// What we write is checked strictly before it is written; what others wrote is read leniently, with every deviation
-// named. A message that `send` has returned for is on the disk.
+// Messages are validated strictly before they are written. Messages of other programs are read leniently, and every
+// deviation is reported. A message is on disk when `send` resolves.
 import { readConfigFile, readQueueFile, readStatusFile } from "../protocol/mailbox/mailbox-file.ts";
 import type { ConfigFile, QueueFile, StatusFile } from "../protocol/mailbox/mailbox-file.ts";
 import { readMailboxMessage } from "../protocol/mailbox/mailbox-message.ts";
@@ -28,10 +28,10 @@ import { readerLock, watchBox } from "./watch-box.ts";
 import type { WatchedEntry, WatchOptions } from "./watch-box.ts";
 
 export interface ReceivedMessage extends BoxEntry {
-  /** What the message says; null if it cannot be used. */
+  /** Null if the message has an error. */
   message: MailboxMessage | null;
   problems: Problem[];
-  /** When this reader had it before; null if it is new to it. */
+  /** The time at which this reader received it before; null if it is new. */
   readAt: string | null;
 }
 
@@ -43,13 +43,13 @@ export interface BoxReading {
 }
 
 export interface ReadBoxOptions {
-  /** Who reads; each reader has marks of its own. By default the one whom the box is for. */
+  /** The name of the reader; each reader has its own read marks. Defaults to the name of the box. */
   consumer?: string;
-  /** Only what is about this task. */
+  /** Only messages about this task. */
   taskId?: string;
 }
 
-/** How long a reader waits for another process that reads under the same name. */
+/** How long `read` waits for another process that reads under the same name. */
 const READER_PATIENCE_MS = 10_000;
 
 export class Mailbox {
@@ -67,17 +67,17 @@ export class Mailbox {
     this.config = new StateFile(this.folder, "config", readConfigFile);
   }
 
-  /** Makes the folders and files that are not there yet; never overwrites. Refuses to make a second layout. */
+  /** Creates missing folders and files and never overwrites. Throws instead of creating a second layout. */
   async init(): Promise<InitReport> {
     return initMailbox(this.folder);
   }
 
-  /** Checks a message, adds it to a box, and returns when it is on the disk. */
+  /** Validates a message, appends it to a box, and resolves when it is on disk. */
   async send(to: string, message: Record<string, unknown>): Promise<Sent> {
     return this.#outbox.send(boxName(to), message);
   }
 
-  /** Everything in a box, and which of it is new to the reader. Changes nothing and needs no lock. */
+  /** Returns all messages of a box and whether they are new to the reader. Changes nothing and needs no lock. */
   async peek(box: string, options: ReadBoxOptions = {}): Promise<BoxReading> {
     const name = boxName(box);
     const look = await lookAtBox(this.folder, name);
@@ -92,11 +92,11 @@ export class Mailbox {
     };
   }
 
-  /** The same, and marks what it returns as read. */
+  /** Like `peek`, but marks the returned messages as read. */
   async read(box: string, options: ReadBoxOptions = {}): Promise<BoxReading> {
     const name = boxName(box);
     const consumer = readerOf(name, options);
-    // A project without this box gets no files just because somebody looked.
+    // Reading must not create files in a project without this box.
     if (!isPresent(this.folder, name)) return this.peek(name, options);
     const lock = this.folder.lockFile(readerLock(name, consumer));
     const release = await acquireLock(lock, this.folder.world, READER_PATIENCE_MS);
@@ -112,7 +112,7 @@ export class Mailbox {
     }
   }
 
-  /** Archives what a box holds and empties it. */
+  /** Archives the messages of a box and empties it. */
   async clear(box: string): Promise<{ cleared: number; archive: string; problems: FileProblem[] }> {
     const name = boxName(box);
     const result = await clearBox(this.folder, name);
@@ -120,12 +120,12 @@ export class Mailbox {
     return result;
   }
 
-  /** What was cleared from a box, oldest first. */
+  /** Returns the cleared messages of a box, oldest first. */
   archived(box: string): Clearing[] {
     return readArchive(this.folder.archiveFile(boxName(box)));
   }
 
-  /** Each message of a box once for the reader, as it arrives, until the signal fires. */
+  /** Yields each message of a box once per reader as it arrives, until `signal` aborts. */
   async *watch(
     box: string,
     options: Omit<WatchOptions, "consumer"> & { consumer?: string },
@@ -136,12 +136,10 @@ export class Mailbox {
       yield { ...entry, ...this.#receive(entry, null) };
   }
 
-  /** Adds lines to the development log. */
   async log(entries: readonly LogEntry[]): Promise<void> {
     await addToLog(this.folder, (at) => entries.map((entry) => logLine(at, entry)));
   }
 
-  /** Adds the section of a finished task to the development log. */
   async logTask(task: TaskSection): Promise<void> {
     await addToLog(this.folder, (at) => taskSection(at, task));
   }

@@ -1,5 +1,5 @@
-// Messages on their way into the boxes. All that is sent while a write is going on is written by the next one, so that a
-// process that sends much does not rewrite the file for every message.
+// Batches messages to the boxes. Messages sent during a write are written together by the next one, so a busy sender
+// does not rewrite the file for every message.
 import { readMailboxMessage } from "../protocol/mailbox/mailbox-message.ts";
 import type { Problem } from "../protocol/profile.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -11,26 +11,25 @@ import type { FileProblem } from "./rewrite.ts";
 export interface Sent {
   box: string;
   file: string;
-  /** The message as it was written. */
+  /** The message as written, with its timestamp. */
   message: Record<string, unknown>;
-  /** What is unusual about it, without being wrong. */
   warnings: Problem[];
-  /** What was wrong with the file that it was added to. */
+  /** Problems of the file that the message was appended to. */
   problems: FileProblem[];
 }
 
-interface Waiting {
+interface PendingMessage {
   message: Record<string, unknown>;
   resolve: (written: { file: string; problems: FileProblem[] }) => void;
   reject: (error: unknown) => void;
 }
 
-/** To whom the document sends what. Teams with other roles may do otherwise. */
+/** The usual recipients in the document. Teams with other roles may differ. */
 const RECIPIENTS: Record<string, string> = { task_assignment: "developer", completion_report: "team-lead" };
 
 export class Outbox {
   readonly #folder: MailboxFolder;
-  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #pending = new Map<string, PendingMessage[]>();
 
   constructor(folder: MailboxFolder) {
     this.#folder = folder;
@@ -39,19 +38,19 @@ export class Outbox {
   async send(box: string, value: Record<string, unknown>): Promise<Sent> {
     const { message, warnings } = this.#check(box, value);
     const written = await new Promise<{ file: string; problems: FileProblem[] }>((resolve, reject) => {
-      const queue = this.#waiting.get(box);
+      const queue = this.#pending.get(box);
       const entry = { message, resolve, reject };
       if (queue) {
         queue.push(entry);
       } else {
-        this.#waiting.set(box, [entry]);
+        this.#pending.set(box, [entry]);
         void this.#drain(box);
       }
     });
     return { box, message, warnings, ...written };
   }
 
-  /** Only what document 001 allows is written. A message without a time gets the time of sending. */
+  /** Accepts only messages that document 001 allows. A message without a timestamp gets the current time. */
   #check(box: string, value: Record<string, unknown>): { message: Record<string, unknown>; warnings: Problem[] } {
     const now = this.#folder.now();
     const stamped = "timestamp" in value ? value : { ...value, timestamp: now };
@@ -60,7 +59,7 @@ export class Outbox {
     const errors = problems.filter(({ severity }) => severity === "error");
     throw new TuttiError(
       "invalid_input",
-      `the message was not sent: ${errors.map(({ sentence }) => sentence).join(" ")}`,
+      `The message was not sent: ${errors.map(({ sentence }) => sentence).join(" ")}`,
       {
         details: errors,
       },
@@ -83,16 +82,19 @@ export class Outbox {
     }
   }
 
-  /** What waits for the box. The empty list stays in the map while a write is going on, so that nobody starts another. */
-  #take(box: string): Waiting[] {
-    const batch = this.#waiting.get(box) ?? [];
-    if (batch.length === 0) this.#waiting.delete(box);
-    else this.#waiting.set(box, []);
+  /**
+   * Takes the pending messages of the box. The empty list stays in the map during a write, so `send` starts no second
+   * one.
+   */
+  #take(box: string): PendingMessage[] {
+    const batch = this.#pending.get(box) ?? [];
+    if (batch.length === 0) this.#pending.delete(box);
+    else this.#pending.set(box, []);
     return batch;
   }
 
-  /** A log that cannot be written is no reason to call a message unsent that stands in the box. */
-  async #log(box: string, batch: readonly Waiting[], damaged: readonly FileProblem[]): Promise<FileProblem[]> {
+  /** A log that cannot be written does not make a message unsent that is already in the box. */
+  async #log(box: string, batch: readonly PendingMessage[], damaged: readonly FileProblem[]): Promise<FileProblem[]> {
     const warnings = damaged.map(
       ({ file, sentence, keptAs }) => `${file} was damaged and is kept as ${keptAs}. ${sentence}`,
     );

@@ -1,8 +1,8 @@
-// Which messages a reader has had. The format has one `lastRead` for a whole box and no mark on a message, so Tutti keeps
-// an index of its own: one file of JSON lines for each box and reader, which only grows until the box is cleared.
+// Records the messages that a reader has received. The format has one `lastRead` per box and no mark on a message, so
+// Tutti keeps its own index: one append-only file of JSON lines per box and reader, until the box is cleared.
 //
-// Messages have no ids. A message is known by its content and by how many equal ones stand before it, so that the index
-// stays right when others rewrite the file.
+// Messages have no ids. A message is identified by its content and the number of equal messages before it, so the index
+// stays valid when other programs rewrite the file.
 import { createHash } from "node:crypto";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -12,10 +12,9 @@ import { appendLines, parseLines } from "./append-lines.ts";
 import { readFileText } from "./read-text.ts";
 import { makeFolder } from "./replace-file.ts";
 
-/** Key of a message and when it was read. */
+/** Maps the key of a message to the time it was read. */
 export type ReadMarks = ReadonlyMap<string, string>;
 
-/** The keys of the messages of one box, in their order. */
 export function messageKeys(messages: readonly unknown[]): string[] {
   const seen = new Map<string, number>();
   return messages.map((message) => {
@@ -35,15 +34,15 @@ export function readMarks(folder: string, consumer: string): ReadMarks {
   );
 }
 
-/** The caller holds the reader's lock. */
+/** The caller must hold the lock of the reader. */
 export function addMarks(folder: string, consumer: string, keys: readonly string[], readAt: string): void {
   makeFolder(folder);
   const lines = keys.map((key) => JSON.stringify({ key, readAt }));
-  // A mark that a power cut takes back only means that a message is handed out again.
+  // If a power failure loses a mark, the message is only delivered again.
   appendLines(marksFile(folder, consumer), lines, { durable: false });
 }
 
-/** Who has read a message and when, for the archive. */
+/** Returns the time of reading by message key and reader, for the archive. */
 export function marksOfAll(folder: string): Map<string, Record<string, string>> {
   const all = new Map<string, Record<string, string>>();
   for (const name of listMarks(folder)) {
@@ -53,7 +52,7 @@ export function marksOfAll(folder: string): Map<string, Record<string, string>> 
   return all;
 }
 
-/** Once a box is cleared, an equal message is a new one. */
+/** After a box is cleared, an equal message counts as new. */
 export function dropMarks(folder: string): void {
   for (const name of listMarks(folder)) rmSync(join(folder, name), { force: true });
 }

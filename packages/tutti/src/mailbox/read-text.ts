@@ -1,17 +1,17 @@
-// Reads a file that other programs and agents write too, so it may be anything: missing, empty, with a byte-order mark,
-// in the encoding of another system, much too big, or no file at all.
+// Reads a file that other programs and agents write too. It may be missing, empty, too large, in another encoding, or
+// not a regular file.
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from "node:fs";
 import type { BigIntStats } from "node:fs";
 import { TuttiError } from "../schema/error.ts";
 import { asDiskError } from "../durable-file.ts";
 
-/** More than any mailbox needs, and less than hurts. */
+/** More than any mailbox needs. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 export interface FileText {
-  /** Null if the bytes are no text. */
+  /** Null if the bytes are not valid text. */
   text: string | null;
-  /** Changes whenever the file does; empty if there is no file. */
+  /** Changes with every change of the file; empty if there is no file. */
   version: string;
   modifiedMs: number;
   bytes: Buffer;
@@ -21,13 +21,17 @@ const NO_FILE: FileText = { text: "", version: "", modifiedMs: 0, bytes: Buffer.
 
 export function readFileText(path: string, maxBytes: number = MAX_BYTES): FileText {
   try {
-    // A pipe would wait for a writer, and a link has been resolved before.
+    // `O_NONBLOCK` because opening a pipe would wait for a writer. Links are resolved before, so `O_NOFOLLOW` rejects
+    // new ones.
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     try {
       const stats = fstatSync(fd, { bigint: true });
-      if (!stats.isFile()) throw new TuttiError("wrong_state", `${path} is not a file`);
+      if (!stats.isFile()) throw new TuttiError("wrong_state", `${path} is not a file. Move it away.`);
       if (stats.size > maxBytes)
-        throw new TuttiError("wrong_state", `${path} is too big to be a mailbox (${stats.size} bytes)`);
+        throw new TuttiError(
+          "wrong_state",
+          `${path} is too large for a mailbox file (${stats.size} bytes). Move it away.`,
+        );
       const bytes = readFileSync(fd);
       return { text: decode(bytes), version: versionOf(stats), modifiedMs: Number(stats.mtimeMs), bytes };
     } finally {
@@ -39,7 +43,6 @@ export function readFileText(path: string, maxBytes: number = MAX_BYTES): FileTe
   }
 }
 
-/** The version of a file without reading it. */
 export function fileVersion(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false, bigint: true });
   return stats === undefined ? "" : versionOf(stats);
@@ -47,7 +50,7 @@ export function fileVersion(path: string): string {
 
 const versionOf = (stats: BigIntStats): string => `${stats.dev}.${stats.ino}.${stats.size}.${stats.mtimeNs}`;
 
-/** A byte-order mark is taken off; PowerShell writes UTF-16 with one. */
+/** `TextDecoder` removes the byte-order mark. PowerShell writes UTF-16 with one. */
 function decode(bytes: Buffer): string | null {
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : "utf-8";
   try {

@@ -1,25 +1,28 @@
-// Puts a new file in the place of an old one, at once and durably: whoever reads sees the whole old or the whole new
-// file, and after a crash or a power cut one of the two is there. The caller holds the lock, so a file beside it that a
-// killed writer left is nobody's and is overwritten.
+// Replaces a file atomically and durably: readers see the complete old or new file, also after a crash or power
+// failure. The caller must hold the lock, so a temporary file left by a killed writer can be overwritten.
 import { renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { asDiskError, makeFolderDurably, syncFolder, writeDurably } from "../durable-file.ts";
 
-/** `before` is asked at the last moment; if it says no, nothing is replaced. */
-export function replaceFile(file: string, content: string | Uint8Array, before: () => boolean = () => true): boolean {
-  const beside = join(dirname(file), `.${basename(file)}.tutti-new`);
+/** Calls `mayReplace` just mayReplace the rename. Returns false and keeps the old file if it returns false. */
+export function replaceFile(
+  file: string,
+  content: string | Uint8Array,
+  mayReplace: () => boolean = () => true,
+): boolean {
+  const temporary = join(dirname(file), `.${basename(file)}.tutti-new`);
   try {
-    rmSync(beside, { force: true });
-    writeDurably(beside, content, statSync(file, { throwIfNoEntry: false })?.mode);
-    if (!before()) {
-      rmSync(beside, { force: true });
+    rmSync(temporary, { force: true });
+    writeDurably(temporary, content, statSync(file, { throwIfNoEntry: false })?.mode);
+    if (!mayReplace()) {
+      rmSync(temporary, { force: true });
       return false;
     }
-    renameSync(beside, file);
+    renameSync(temporary, file);
     syncFolder(dirname(file));
     return true;
   } catch (error) {
-    rmSync(beside, { force: true });
+    rmSync(temporary, { force: true });
     throw asDiskError(error, `${file} cannot be written`);
   }
 }
@@ -28,6 +31,6 @@ export function makeFolder(folder: string): void {
   try {
     makeFolderDurably(folder);
   } catch (error) {
-    throw asDiskError(error, `${folder} cannot be made`);
+    throw asDiskError(error, `${folder} cannot be created`);
   }
 }

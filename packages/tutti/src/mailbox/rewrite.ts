@@ -1,4 +1,4 @@
-// Reading and replacing a file that programs which know nothing of our lock write too.
+// Reads and replaces a file that other programs write without our lock.
 import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { TuttiError } from "../schema/error.ts";
@@ -7,19 +7,19 @@ import { fileVersion, readFileText } from "./read-text.ts";
 import type { FileText } from "./read-text.ts";
 import { replaceFile } from "./replace-file.ts";
 
-/** A file that is not sound may be one that another program is just writing; it gets this long to finish. */
+/** An invalid file may be in the middle of a write by another program, which gets this long to finish. */
 const SETTLE_MS = 250;
 const MAX_TRIES = 100;
 
-/** Something wrong with a file, for a person. */
+/** A problem of a file, worded for a user. */
 export interface FileProblem {
   file: string;
   sentence: string;
-  /** Where its content was kept when the file was replaced. */
+  /** The path of the copy of the damaged content, if the file was replaced. */
   keptAs?: string;
 }
 
-/** What the text of a file means, and what is wrong with the file as a whole. */
+/** The parsed file. `problem` is a sentence about the file as a whole. */
 export interface Content {
   problem: string | null;
 }
@@ -27,9 +27,8 @@ export interface Content {
 type Parse<C extends Content> = (text: string | null) => C;
 
 /**
- * Reads, changes and replaces a file; null leaves it alone. The caller holds the lock. Just before the file is replaced
- * it is looked at once more: if it has changed since it was read, the work begins again. What is not sound is kept
- * under a name of its own first.
+ * Reads, changes and replaces a file. `change` returns null to keep it. The caller must hold the lock. If the file
+ * changed between reading and replacing, the whole step is repeated. Invalid content is copied to another name first.
  */
 export async function rewrite<C extends Content>(
   file: string,
@@ -44,10 +43,13 @@ export async function rewrite<C extends Content>(
     const problems = content.problem === null ? [] : [setAside(file, text, content.problem)];
     if (replaceFile(file, next, () => fileVersion(file) === text.version)) return problems;
   }
-  throw new TuttiError("storage_failed", `${file} is changed by another program all the time`);
+  throw new TuttiError(
+    "storage_failed",
+    `${file} changes faster than it can be rewritten. Stop the other program that writes it.`,
+  );
 }
 
-/** Reads a file. One that is empty or not sound and was changed just now is read again a little later. */
+/** Reads a file. Retries for a short time if the file is empty or invalid and was changed just now. */
 export async function readSettled<C extends Content>(
   file: string,
   world: World,
@@ -64,7 +66,7 @@ export async function readSettled<C extends Content>(
   }
 }
 
-/** Gives what is not sound a name of its own; the same content always gets the same one. */
+/** Copies invalid content to a name derived from its hash, so equal content is copied once. */
 function setAside(file: string, { bytes }: FileText, sentence: string): FileProblem {
   const digest = createHash("sha256").update(bytes).digest("hex").slice(0, 12);
   const keptAs = join(dirname(file), `${basename(file)}.damaged-${digest}`);

@@ -1,5 +1,5 @@
-// queue.json, status.json and config.json: one object each, shared with other programs. What those wrote and we do not
-// know stays as it is; an empty file is one to which nothing has happened yet.
+// `queue.json`, `status.json` and `config.json`: one object each, shared with other programs. Unknown members are
+// preserved. An empty file belongs to a project in which nothing has happened yet.
 import { dirname } from "node:path";
 import { isRecord } from "../protocol/json-value.ts";
 import type { Problem, Reading, ReadOptions } from "../protocol/profile.ts";
@@ -15,16 +15,16 @@ import type { Content, FileProblem } from "./rewrite.ts";
 export interface StateReading<T> {
   file: string;
   value: T;
-  /** What is unusual in the values. */
+  /** Unusual values. */
   problems: Problem[];
-  /** What is wrong with the file as a whole. */
+  /** Problems of the file as a whole. */
   damage: FileProblem[];
 }
 
 interface StateContent extends Content {
-  /** Undefined if the file is empty, or holds nothing that could be read. */
+  /** Undefined if the file is empty or unreadable. */
   raw?: Record<string, unknown>;
-  /** The same, to be written again. */
+  /** The same value for writing, with all digits of long numbers. */
   exact?: Record<string, unknown>;
 }
 
@@ -43,7 +43,7 @@ export class StateFile<T extends object> {
     this.#read = read;
   }
 
-  /** Needs no lock. What cannot be read at all counts as empty, and is said. */
+  /** Needs no lock. An unreadable file counts as empty and is reported in `damage`. */
   async read(): Promise<StateReading<T>> {
     const file = this.#file();
     const { content } = await readSettled(file, this.#folder.world, readStateContent);
@@ -51,7 +51,7 @@ export class StateFile<T extends object> {
     return { file, ...this.#interpret(content.raw), damage };
   }
 
-  /** Sets members of the file; all others stay as whoever wrote them left them. */
+  /** Sets members of the file and preserves all others. */
   async update(change: (value: T) => Partial<T>): Promise<StateReading<T>> {
     return this.#folder.locked(async () => {
       const file = this.#file();
@@ -77,7 +77,7 @@ export class StateFile<T extends object> {
     const { message, problems } = this.#read(raw, options);
     if (message !== null) return { value: message, problems };
     const sentences = problems.filter(({ severity }) => severity === "error").map(({ sentence }) => sentence);
-    throw new TuttiError("invalid_input", `${this.#name}.json cannot be used: ${sentences.join(" ")}`, {
+    throw new TuttiError("invalid_input", `${this.#name}.json is not valid: ${sentences.join(" ")}`, {
       details: problems,
     });
   }
@@ -88,8 +88,8 @@ function readStateContent(text: string | null): StateContent {
   if (text.trim() === "") return { problem: null };
   const reading = readTolerantly(text);
   if (!reading.ok) return { problem: `It is not JSON. ${reading.reason}.` };
-  if (reading.truncated || reading.guessed) return { problem: "It is not whole." };
-  if (!isRecord(reading.value)) return { problem: "It holds a list where an object belongs." };
+  if (reading.truncated || reading.guessed) return { problem: "It is truncated or its repair is ambiguous." };
+  if (!isRecord(reading.value)) return { problem: "It contains a list instead of an object." };
   const problem = reading.repairs.length === 0 ? null : `It was read with repairs: ${reading.repairs.join(", ")}.`;
   return { raw: reading.value, exact: parseExactly(reading.text) as Record<string, unknown>, problem };
 }

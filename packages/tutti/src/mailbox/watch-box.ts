@@ -1,7 +1,7 @@
-// Hands out each message of a box once to each reader, also over restarts: what a reader has had stands in its marks.
+// Delivers each message of a box once to each reader, also across restarts, because the read marks are on disk.
 //
-// A message is marked when the reader comes back for the next one, or has enough. A process that is killed while it works
-// on a message gets that one again, and so does a reader that puts it back; none is left out.
+// A message is marked when the reader requests the next one or stops. After a crash while a message is processed, or
+// after `putBack`, the message is delivered again. No message is skipped.
 import { watch } from "node:fs";
 import type { FSWatcher } from "node:fs";
 import { boxVersion, lookAtBox, stampLastRead } from "./box.ts";
@@ -11,19 +11,19 @@ import { acquireLock } from "./lock.ts";
 import { addMarks, readMarks } from "./read-marks.ts";
 import type { FileProblem } from "./rewrite.ts";
 
-/** The system's notice of a change can be missing, for instance on a network drive, so we look by ourselves too. */
+/** File system notifications can be missing, for example on a network drive, so the box is polled too. */
 const POLL_MS = 500;
 
 export interface WatchOptions {
   consumer: string;
   signal: AbortSignal;
   pollMs?: number;
-  /** Told once about each thing that is wrong with a file. */
+  /** Called once for each problem of a file. */
   onProblem?: (problem: FileProblem) => void;
 }
 
 export interface WatchedEntry extends BoxEntry {
-  /** Says that the reader could do nothing with it: it stays unread. */
+  /** Keeps the message unread, so that it is delivered again. */
   putBack: () => void;
 }
 
@@ -33,30 +33,30 @@ export async function* watchBox(
   options: WatchOptions,
 ): AsyncGenerator<WatchedEntry> {
   const { signal, consumer } = options;
-  const bell = new Bell(folder);
-  const told = new Set<string>();
+  const changes = new ChangeWatcher(folder);
+  const reported = new Set<string>();
   let seen: string | null = null;
   try {
     while (!signal.aborted) {
-      bell.arm();
-      // What changes from here on rings again, so nothing is missed between the look and the wait.
+      changes.arm();
+      // Later changes notify `changes` again, so none is missed between this check and the wait.
       const version = boxVersion(folder, box);
       if (version !== seen) {
         seen = version;
         yield* deliver(folder, box, consumer, signal, (problem) => {
           const text = `${problem.file} ${problem.sentence}`;
-          if (!told.has(text)) options.onProblem?.(problem);
-          told.add(text);
+          if (!reported.has(text)) options.onProblem?.(problem);
+          reported.add(text);
         });
       }
-      await bell.wait(options.pollMs ?? POLL_MS, signal);
+      await changes.wait(options.pollMs ?? POLL_MS, signal);
     }
   } finally {
-    bell.close();
+    changes.close();
   }
 }
 
-/** All messages that the reader has not had. Two processes that read as the same reader take turns. */
+/** Yields all messages that are new to the reader. Processes with the same reader name take turns. */
 async function* deliver(
   folder: MailboxFolder,
   box: string,
@@ -76,14 +76,14 @@ async function* deliver(
     for (const entry of look.entries) {
       if (signal.aborted) break;
       if (marks.has(entry.key)) continue;
-      let isTaken = true;
+      let isConsumed = true;
       const putBack = () => {
-        isTaken = false;
+        isConsumed = false;
       };
       try {
         yield { ...entry, putBack };
       } finally {
-        if (isTaken) {
+        if (isConsumed) {
           addMarks(marksFolder, consumer, [entry.key], folder.now());
           count++;
         }
@@ -100,39 +100,39 @@ async function* deliver(
 
 export const readerLock = (box: string, consumer: string): string => `${box}.${consumer}.lock`;
 
-/** Rings when something in the folders of the messages changes. */
-class Bell {
+/** Notifies about changes in the message folders. */
+class ChangeWatcher {
   readonly #folder: MailboxFolder;
   readonly #watchers = new Map<string, FSWatcher>();
-  #rung: (() => void) | null = null;
+  #wake: (() => void) | null = null;
   #pending = false;
 
   constructor(folder: MailboxFolder) {
     this.#folder = folder;
   }
 
-  /** Watches the folders that are there by now. */
+  /** Watches the folders that exist now. */
   arm(): void {
     this.#pending = false;
     for (const path of this.#folder.messageFolders()) {
       if (this.#watchers.has(path)) continue;
       try {
-        const watcher = watch(path, { persistent: false }, () => this.#ring());
-        // A folder that was removed is watched again when it is back; until then we look by ourselves.
+        const watcher = watch(path, { persistent: false }, () => this.#notify());
+        // A removed folder is watched again once it exists; until then only polling detects changes.
         watcher.on("error", () => this.#forget(path));
         this.#watchers.set(path, watcher);
       } catch {
-        // It is not there yet, or the system has no more watches to give.
+        // The folder does not exist yet, or the system has no watches left.
       }
     }
   }
 
   async wait(ms: number, signal: AbortSignal): Promise<void> {
     if (this.#pending) return;
-    const rung = new AbortController();
-    this.#rung = () => rung.abort();
-    await this.#folder.world.sleep(ms, AbortSignal.any([signal, rung.signal]));
-    this.#rung = null;
+    const wake = new AbortController();
+    this.#wake = () => wake.abort();
+    await this.#folder.world.sleep(ms, AbortSignal.any([signal, wake.signal]));
+    this.#wake = null;
   }
 
   close(): void {
@@ -140,9 +140,9 @@ class Bell {
     this.#watchers.clear();
   }
 
-  #ring(): void {
+  #notify(): void {
     this.#pending = true;
-    this.#rung?.();
+    this.#wake?.();
   }
 
   #forget(path: string): void {
