@@ -1,5 +1,5 @@
-// What the classes of document 004 share: one engine, opened when it is first needed, so that each of them can say before
-// what it wants of it. Managers that are given the same session controller stand on the same stage.
+// The engine that the classes of document 004 share. It opens on first use, so every manager can set its options
+// before. Managers with the same session controller share one `Backstage`.
 import { openStage, type Stage } from "../main/stage.ts";
 import type { Engine, Listener } from "../engine/engine.ts";
 import type { HookFunction } from "../engine/hooks.ts";
@@ -18,12 +18,12 @@ import type { World } from "../world.ts";
 import type { TemplateManager } from "./template-manager.ts";
 
 /**
- * Who runs the sessions: a session controller, a host of ours, the name of an agent (`local`, `script:FILE`, …), or nobody
- * in particular; or a stage that others stand on already.
+ * The backend of the sessions: a session controller, a session host, the name of an agent (`local`, `script:FILE`, …),
+ * or none. A `Backstage` shares the engine of other managers.
  */
 export type Controller = SessionController | SessionHost | Backstage | string | null | undefined;
 
-/** What the managers want of the engine. What nobody says is the engine's own choice. */
+/** Options of the managers for the engine. The engine has a default for each. */
 export interface Wishes {
   templates?: TemplateManager;
   dataDir?: string | null;
@@ -31,21 +31,21 @@ export interface Wishes {
   mainPollMs?: number;
   workerPollMs?: number;
   settleMs?: number;
-  /** Time and ids; for tests. */
+  /** Time and ids, for tests. */
   world?: World;
   /** Functions that templates can name as hooks. */
   hooks?: Readonly<Record<string, HookFunction>>;
-  /** Agents by names that runs and templates can use. */
+  /** Agents by the names that runs and templates can use. */
   agents?: Readonly<Record<string, NamedAgent>>;
-  /** How sub-sessions are looked after; whoever says it also says when. */
+  /** The settings for sub-sessions. If set, monitoring starts only with `startMonitoring`. */
   subSession?: SubSessionSettings;
-  /** Settings for runs whose template does not give them itself. */
+  /** Settings for runs whose template does not set them. */
   config?: Partial<TemplateConfig>;
 }
 
 const stages = new WeakMap<object, Backstage>();
 const DEFAULT_MAIN_POLL_MS = 3000;
-/** Between two starts of workers where a controller starts them. */
+/** The delay between two worker starts if a controller starts them. */
 const CONTROLLER_SPAWN_DELAY_MS = 500;
 
 export class Backstage {
@@ -60,11 +60,14 @@ export class Backstage {
   constructor(controller?: Exclude<Controller, Backstage>) {
     this.#controller = typeof controller === "object" ? controller : null;
     if (this.#controller && !isHost(this.#controller) && !isSessionController(this.#controller))
-      throw new TuttiError("invalid_input", "neither a session controller nor a session host");
+      throw new TuttiError(
+        "invalid_input",
+        "The controller is neither a session controller nor a session host. Pass one of them.",
+      );
     this.agent = typeof controller === "string" ? controller : this.isPolled ? CONTROLLER_AGENT : undefined;
   }
 
-  /** The stage of a controller. */
+  /** Returns the `Backstage` of a controller and creates it if necessary. */
   static of(controller: Controller): Backstage {
     if (controller instanceof Backstage) return controller;
     if (typeof controller !== "object" || controller === null) return new Backstage(controller);
@@ -81,9 +84,10 @@ export class Backstage {
     return this.#stage !== null;
   }
 
-  /** Before the engine is opened; later it cannot be changed. */
+  /** Sets options. Throws once the engine is open. */
   wish(wishes: Wishes): void {
-    if (this.isOpen) throw new TuttiError("wrong_state", "the engine is open; make all managers before you use one");
+    if (this.isOpen)
+      throw new TuttiError("wrong_state", "The engine is already open. Create all managers before you use one.");
     const config = { ...this.#wishes.config, ...wishes.config };
     Object.assign(this.#wishes, wishes, { config });
   }
@@ -132,18 +136,18 @@ export class Backstage {
     return this.#open.polled;
   }
 
-  /** Every event that becomes durable, in order. */
+  /** Calls `listener` for every durable event, in order. */
   subscribe(listener: Listener): void {
     this.#listeners.add(listener);
   }
 
   run(id: string): Run {
     const run = this.engine.get(id);
-    if (!run) throw new TuttiError("run_not_found", `there is no run ${id}`);
+    if (!run) throw new TuttiError("run_not_found", `Run "${id}" does not exist. List runs with getAll().`);
     return run;
   }
 
-  /** The worker that a session is, with its run; older attempts are not workers any more. */
+  /** Finds the run and worker of a session. Sessions of earlier attempts have no worker any more. */
   find(sessionId: string): { run: Run; worker: Worker } | null {
     for (const run of this.engine.list()) {
       const worker = workerOfSession(run, sessionId);
@@ -154,37 +158,41 @@ export class Backstage {
 
   worker(sessionId: string): { run: Run; worker: Worker } {
     const found = this.find(sessionId);
-    if (!found) throw new TuttiError("worker_not_found", `there is no worker ${sessionId}`);
+    if (!found)
+      throw new TuttiError(
+        "worker_not_found",
+        `Worker "${sessionId}" does not exist. List workers with getAllWorkers().`,
+      );
     return found;
   }
 
-  /** A run that rested until somebody ordered something goes on with it. */
+  /** Gives an order and resumes the run if it was idle. */
   async order(id: string, give: (engine: Engine) => Promise<Run>): Promise<Run> {
     const run = await give(this.engine);
     await this.engine.takeUp(id);
     return run;
   }
 
-  /** The settings for a new run that its template leaves open. */
+  /** Returns the settings for a new run that its template does not set. */
   config(templateId: string, cwd: string): Partial<TemplateConfig> {
     const { config = {}, templates } = this.#wishes;
-    const wished = this.isPolled ? { spawnDelay: CONTROLLER_SPAWN_DELAY_MS, ...config } : config;
-    const given = templates?.settingsOf(templateId, cwd) ?? new Set<string>();
-    return Object.fromEntries(Object.entries(wished).filter(([name]) => !given.has(name)));
+    const settings = this.isPolled ? { spawnDelay: CONTROLLER_SPAWN_DELAY_MS, ...config } : config;
+    const templateSettings = templates?.settingsOf(templateId, cwd) ?? new Set<string>();
+    return Object.fromEntries(Object.entries(settings).filter(([name]) => !templateSettings.has(name)));
   }
 
-  /** Sessions that speak by themselves are heard in any case; those of a controller only while they are watched. */
+  /** Turns polling on or off for sessions of a controller. Other sessions report by themselves. */
   watch(role: "main" | "worker", isWatched: boolean): void {
     if (isWatched) this.#unwatched.delete(role);
     else this.#unwatched.add(role);
   }
 
-  /** Goes on with every run that rests. */
+  /** Resumes every idle run. */
   async takeUpAll(): Promise<void> {
     await this.engine.takeUpAll();
   }
 
-  /** Ends the engine; runs that are not over can be taken up by the next. */
+  /** Closes the engine. Runs that are not over can be resumed by the next engine. */
   async close(options: { leaveRunning?: boolean } = {}): Promise<void> {
     if (this.#controller) stages.delete(this.#controller);
     await this.#stage?.close(options);

@@ -1,4 +1,4 @@
-// What a program gives to a constructor, checked: a wrong option is refused when it is given, not when it is used.
+// Validates constructor options, so that a wrong option is rejected immediately and not on first use.
 import type { z } from "zod";
 import type { Wishes } from "./backstage.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -8,16 +8,16 @@ export function checkOptions<T extends z.ZodType>(schema: T, given: z.input<T>):
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
-  throw new TuttiError("invalid_input", `these options cannot be used: ${problems.join("; ")}`, { details: problems });
+  throw new TuttiError("invalid_input", `The options are not valid: ${problems.join("; ")}`, { details: problems });
 }
 
-/** Only what a program said: what it did not is left to the template. */
+/** Returns only options that are set; the template determines the others. */
 export function wishesOf(config: Partial<z.input<typeof WorkerOptions>>): Wishes {
   const { pollInterval, workerTimeout, retryLimit, spawnDelay, progressDetectionInterval } = config;
   const settings = { workerTimeout, maxRetries: retryLimit, spawnDelay, progressDetectionInterval };
-  const said = Object.entries(settings).filter(([, value]) => value !== undefined);
+  const defined = Object.entries(settings).filter(([, value]) => value !== undefined);
   return {
-    config: Object.fromEntries(said),
+    config: Object.fromEntries(defined),
     ...(pollInterval === undefined ? {} : { workerPollMs: pollInterval }),
   };
 }

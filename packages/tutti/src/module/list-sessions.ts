@@ -1,4 +1,4 @@
-// The sessions that a person sees in a list. Those of workers are left out where the template says so.
+// Lists sessions for users. Sessions of workers are hidden if the template sets `hideWorkersFromList`.
 import type { Backstage } from "./backstage.ts";
 import { workersOf } from "../run/lookup.ts";
 import type { Run } from "../schema/run.ts";
@@ -6,38 +6,40 @@ import type { Run } from "../schema/run.ts";
 export interface ListedSession {
   sessionId: string;
   title: string | null;
-  /** Null for a session of the controller that no run of ours has to do with. */
+  /** Null for a session of the controller that belongs to no run. */
   orchestratorId: string | null;
   role: string | null;
   taskId: string | null;
 }
 
 export interface ListOptions {
-  /** Those of workers too, whatever the template says. */
+  /** Includes hidden sessions of workers. */
   includeHidden?: boolean;
 }
 
-type Own = ListedSession & { orchestratorId: string; isHidden: boolean };
+type RunSession = ListedSession & { orchestratorId: string; isHidden: boolean };
 
-/** Archived sessions are in no list. */
+/** Archived sessions are never listed. */
 export async function listSessions(stage: Backstage, { includeHidden = false }: ListOptions): Promise<ListedSession[]> {
-  const own = stage.engine.list().flatMap(sessionsOf);
-  const shown = own
+  const runSessions = stage.engine.list().flatMap(sessionsOf);
+  const listed = runSessions
     .filter(({ isHidden }) => includeHidden || !isHidden)
     .filter(({ orchestratorId, sessionId }) => !stage.sessions.isArchived(orchestratorId, sessionId))
     .map(({ isHidden: _isHidden, ...session }) => session);
-  return [...shown, ...(await foreignSessions(stage, own))];
+  return [...listed, ...(await foreignSessions(stage, runSessions))];
 }
 
-/** What a controller has besides: its own names of our sessions are left out, hidden or not. */
-async function foreignSessions({ polled }: Backstage, own: readonly Own[]): Promise<ListedSession[]> {
+/** Returns the other sessions of a controller. Sessions of runs are excluded, hidden or not. */
+async function foreignSessions({ polled }: Backstage, runSessions: readonly RunSession[]): Promise<ListedSession[]> {
   if (polled === null) return [];
-  const ours = new Set(own.map(({ orchestratorId, sessionId }) => polled.backendId(orchestratorId, sessionId)));
-  const others = (await polled.listAll()).filter(({ id }) => !ours.has(id));
+  const runSessionIds = new Set(
+    runSessions.map(({ orchestratorId, sessionId }) => polled.backendId(orchestratorId, sessionId)),
+  );
+  const others = (await polled.listAll()).filter(({ id }) => !runSessionIds.has(id));
   return others.map(({ id, title }) => ({ sessionId: id, title, orchestratorId: null, role: null, taskId: null }));
 }
 
-function sessionsOf(run: Run): Own[] {
+function sessionsOf(run: Run): RunSession[] {
   const { id, main, template } = run;
   const isHidden = template.config.hideWorkersFromList;
   const mains = main ? [{ ...main, taskId: null, title: `[Orchestrator] ${template.name}`, isHidden: false }] : [];

@@ -1,5 +1,5 @@
-// The OrchestratorManager of document 004: a view of the engine under the documented names. It knows nothing that the log
-// does not have. What the state of a run does not allow is refused with a TuttiError and changes nothing.
+// The `OrchestratorManager` of document 004: a view of the engine under the documented names, without state of its own.
+// An operation that the state of a run does not allow throws a `TuttiError` and changes nothing.
 import { EventEmitter } from "node:events";
 import type { z } from "zod";
 import { Backstage, type Controller } from "./backstage.ts";
@@ -44,7 +44,7 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
   readonly options: z.output<typeof OrchestratorOptions>;
   readonly backstage: Backstage;
 
-  /** Managers that are given the same controller, or one `Backstage`, share one engine. */
+  /** Managers with the same controller, or the same `Backstage`, share one engine. */
   constructor(
     templateManager: TemplateManager,
     responseParser: ResponseParser,
@@ -66,7 +66,6 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
     forwardEvents(this.backstage, this, isOfOrchestrators);
   }
 
-  /** All of them by id, as they stand now. */
   get orchestrators(): Map<string, OrchestratorState> {
     return new Map(this.getAll().map((state) => [state.id, state]));
   }
@@ -74,7 +73,7 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
   async create(request: NewRun): Promise<OrchestratorState> {
     for (const name of ["templateId", "cwd", "message"] as const) {
       if (typeof request?.[name] !== "string" || request[name] === "")
-        throw new TuttiError("invalid_input", `a run needs ${name}`);
+        throw new TuttiError("invalid_input", `A run needs "${name}". Pass a non-empty string.`);
     }
     const { agent = this.backstage.agent, templateId, cwd, config } = request;
     const settings = { ...this.backstage.config(templateId, cwd), ...config };
@@ -98,18 +97,18 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
     return this.#order(orchestratorId, (engine) => engine.cancel(orchestratorId));
   }
 
-  /** Goes on with the runs that rest in the log; main sessions of a controller are polled from now on. */
+  /** Resumes idle runs of the log and starts polling the main sessions of a controller. */
   startMonitoring(): void {
     this.backstage.watch("main", true);
-    this.backstage.takeUpAll().catch((error: unknown) => console.warn("A run could not be taken up:", error));
+    this.backstage.takeUpAll().catch((error: unknown) => console.warn("A run could not be resumed:", error));
   }
 
-  /** Main sessions of a controller are looked at no more. Sessions that speak by themselves are heard all the same. */
+  /** Stops polling the main sessions of a controller. Other sessions still report by themselves. */
   stopMonitoring(): void {
     this.backstage.watch("main", false);
   }
 
-  /** Looks at the main session now. */
+  /** Polls the main session once. */
   async pollOrchestrator(orchestratorId: string): Promise<void> {
     const { mainSessionId } = this.backstage.run(orchestratorId);
     if (mainSessionId !== null) await this.backstage.polled?.poll(mainSessionId);
@@ -119,7 +118,7 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
     return processPhase(this.backstage, orchestratorId, transcript);
   }
 
-  /** Starts the run or confirms its plan, if that is what leads to the phase. No answer of an agent can be leapt over. */
+  /** Starts the run or confirms its plan, if that leads to `phase`. Cannot skip the answer of an agent. */
   async advanceToPhase(orchestratorId: string, phase: Phase): Promise<OrchestratorState> {
     const run = this.backstage.run(orchestratorId);
     if (run.currentPhase === phase) return orchestratorState(run);
@@ -127,10 +126,10 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
     if (run.status === "confirming" && phase === "workerExecution")
       return this.#order(orchestratorId, (engine) => engine.confirm(orchestratorId));
     const where = run.currentPhase === null ? run.status : `${run.status} in ${run.currentPhase}`;
-    throw new TuttiError("wrong_state", `run ${run.id} cannot be advanced to ${phase}: it is ${where}`);
+    throw new TuttiError("wrong_state", `Run "${run.id}" cannot advance to ${phase}, because it is ${where}.`);
   }
 
-  /** The data counts as the answer that the run waits for now. */
+  /** Accepts `data` as the answer that the run waits for. */
   async handleAnalysisResponse(orchestratorId: string, data: AnalysisAnswer): Promise<void> {
     await this.#respond(orchestratorId, "analysis", data);
   }
@@ -157,27 +156,31 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
     return run && orchestratorSummary(run);
   }
 
-  /** Adds to what the run's sessions have counted. */
+  /** Adds to the tool counts of the run. */
   updateStats(orchestratorId: string, toolStats: Readonly<Record<string, unknown>>): void {
     this.backstage.run(orchestratorId);
-    // Whether it became durable is seen in the state; an engine that cannot write says so to everybody.
+    // The state shows whether the write succeeded, and an engine that cannot write reports that to all callers.
     this.backstage.engine.countTools(orchestratorId, countsOf(toolStats)).catch(() => {});
   }
 
-  /** How many runs the log holds; they rest until `startMonitoring` or an order. */
+  /** Returns the number of runs in the log. They stay idle until `startMonitoring` or an order. */
   async loadFromDisk(): Promise<number> {
     return this.backstage.engine.list().length;
   }
 
-  /** Everything that was asked for until now is on disk when it resolves; nothing waits for it. */
+  /** Resolves when all earlier changes are on disk. */
   async saveToDisk(): Promise<void> {
     await this.backstage.engine.flush();
   }
 
-  /** System text, blank line, user text. */
+  /** Joins system text and user text with a blank line. */
   generatePrompt(template: Template, phase: Phase, variables: Readonly<Record<string, unknown>>): string {
     const prompt = template.prompts[PROMPT_OF[phase]];
-    if (!prompt) throw new TuttiError("invalid_input", `template ${template.id} has no prompt for ${phase}`);
+    if (!prompt)
+      throw new TuttiError(
+        "invalid_input",
+        `Template "${template.id}" has no prompt for ${phase}. Add "prompts.${PROMPT_OF[phase]}".`,
+      );
     const { delimiterStart, delimiterEnd } = template.prompts.responseFormat;
     const known = { TEMPLATE_NAME: template.name, DELIMITER_START: delimiterStart, DELIMITER_END: delimiterEnd };
     const values = promptVariables(template.variables, variables, known);
@@ -185,7 +188,7 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
     return parts.filter((part) => part !== "").join("\n\n");
   }
 
-  /** The tasks of the plan that are to be carried out. */
+  /** Returns the tasks of the plan that are not skipped. */
   buildWorkerTasks(orchestratorId: string): WorkerTask[] {
     const { tasks, skipped } = this.backstage.run(orchestratorId);
     return structuredClone(tasks.filter(({ id }) => !Object.hasOwn(skipped, id))).map((task) => {
@@ -202,7 +205,7 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
     return listSessions(this.backstage, options);
   }
 
-  /** Ends the engine, for all who share it. Runs that are not over go on with the next one. */
+  /** Closes the shared engine for all managers. Runs that are not over continue with the next engine. */
   async close(options: { leaveRunning?: boolean } = {}): Promise<void> {
     await this.backstage.close(options);
   }

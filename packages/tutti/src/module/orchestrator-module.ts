@@ -1,4 +1,4 @@
-// The OrchestratorModule of document 004: all managers on one engine, and everything that happens from one emitter.
+// The `OrchestratorModule` of document 004: all managers on one engine, with one emitter for all events.
 import { EventEmitter } from "node:events";
 import { resolve } from "node:path";
 import type { z } from "zod";
@@ -21,7 +21,7 @@ import type { OrchestratorOptions, SubSessionOptions, WorkerOptions } from "../s
 import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
 
 export interface ModuleOptions extends Pick<Wishes, "hooks" | "agents"> {
-  /** Where templates are; those in its folder `custom` can be changed. */
+  /** The folder with the templates. Only those in its subfolder `custom` can be changed. */
   templatesDir?: string;
   parser?: ConstructorParameters<typeof ResponseParser>[0];
   worker?: Partial<z.input<typeof WorkerOptions>>;
@@ -39,10 +39,10 @@ export interface ActiveSummary {
 }
 
 export interface CleanedUp {
-  /** Whether it had to be cancelled for it. */
+  /** True if the run had to be cancelled first. */
   cancelled: boolean;
   workers: Pick<CleanupResult, "archived" | "deleted" | "errors">;
-  /** Whether every session of its workers was packed. */
+  /** True if the sessions of all workers were archived. */
   archived: boolean;
 }
 
@@ -64,15 +64,15 @@ export class OrchestratorModule extends EventEmitter<ModuleEvents> {
     this.orchestrators = new OrchestratorManager(this.templates, this.parser, this.backstage, orchestrator);
     this.workers = new WorkerManager(this.backstage, this.parser, worker);
     this.subSessions = new SubSessionManager(this.backstage, subSession);
-    // What the managers of runs, workers and sub-sessions emit comes out of the log, so all of it can be had there in its
-    // order. Templates are files, and their manager tells of them itself.
+    // Events of runs, workers and sub-sessions come from the log in their order. Templates are files, so
+    // `TemplateManager` emits their events.
     forwardEvents(this.backstage, this, (type) => !isOfTemplates(type));
     this.#forwardTemplates();
   }
 
-  /** Reads the templates, goes on with the runs that the log holds, and looks after sub-sessions. */
+  /** Resumes the runs of the log, reads the templates and starts monitoring sub-sessions. */
   async initialize(): Promise<void> {
-    // What is found is written down, so the log comes first.
+    // Events about templates go into the log, so it must be open first.
     await this.backstage.takeUpAll();
     await this.templates.initialize();
     this.subSessions.startMonitoring();
@@ -83,7 +83,7 @@ export class OrchestratorModule extends EventEmitter<ModuleEvents> {
     return this.orchestrators.start(id);
   }
 
-  /** Runs that are not over. */
+  /** Returns the runs that are not over. */
   getActiveSummary(): ActiveSummary[] {
     const { engine } = this.backstage;
     const open = engine.summaries().filter(({ status }) => !isRunOver(status));
@@ -92,7 +92,7 @@ export class OrchestratorModule extends EventEmitter<ModuleEvents> {
     });
   }
 
-  /** Carries out the plan that waits to be confirmed. */
+  /** Confirms the plan of a run. */
   async confirmTasksAndSpawn(
     orchestratorId: string,
     modifications: NonNullable<PlanChanges["tasks"]> = {},
@@ -102,7 +102,7 @@ export class OrchestratorModule extends EventEmitter<ModuleEvents> {
     return countConfirmed(run);
   }
 
-  /** Ends a run if it is not over, lets go of the sub-sessions of its sessions, and tidies up after it. */
+  /** Cancels a run if it is not over, unregisters the sub-sessions of its sessions and cleans it up. */
   async cancelAndCleanup(orchestratorId: string, options: CleanupOptions = {}): Promise<CleanedUp> {
     const { archiveWorkers = true } = options;
     const run = this.backstage.run(orchestratorId);
@@ -115,13 +115,13 @@ export class OrchestratorModule extends EventEmitter<ModuleEvents> {
     return { cancelled, workers: { archived, deleted, errors }, archived: archiveWorkers && errors.length === 0 };
   }
 
-  /** Ends the engine, for all managers. Runs that are not over go on with the next one. */
+  /** Closes the engine for all managers. Runs that are not over continue with the next engine. */
   async close(options: { leaveRunning?: boolean } = {}): Promise<void> {
     if (this.backstage.isOpen) this.subSessions.stopMonitoring();
     await this.backstage.close(options);
   }
 
-  /** They are told at once, and go into the log once there is one. */
+  /** Emits template events immediately, and appends them to the log if it is open. */
   #forwardTemplates(): void {
     const emit = this.emit.bind(this) as (type: string, data: unknown) => boolean;
     const log = new TemplateLog(() => this.backstage.engine);

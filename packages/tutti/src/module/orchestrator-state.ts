@@ -1,4 +1,4 @@
-// A run as document 004 shows it: the fold of the log under its names, times as dates.
+// A run in the form of document 004: the state folded from the log, with times as `Date`.
 import { workersOf } from "../run/lookup.ts";
 import type { Run } from "../schema/run.ts";
 import type { Phase, RunStatus } from "../schema/status.ts";
@@ -34,7 +34,7 @@ export interface OrchestratorState extends Pick<
   | "usage"
   | "customVariables"
 > {
-  /** The session of each task's newest attempt. */
+  /** The session of the newest attempt at each task. */
   workers: Map<string, string>;
   stats: OrchestratorStats;
   errors: { phase: Phase | null; error: string; code: string; timestamp: Date }[];
@@ -59,7 +59,7 @@ export function orchestratorState(run: Run): OrchestratorState {
   const { id, templateId, template, mainSessionId, cwd, userRequest, agent, status, outcome, currentPhase } = run;
   const { analysis, tasks, parallelGroups, planErrors, planWarnings, skipped, blocked, aggregation } = run;
   const { verification, conflicts, usage, customVariables, pausedFrom } = run;
-  // A copy: what is done to it does nothing to the run.
+  // A deep copy, so changes to it do not affect the run.
   return structuredClone({
     id,
     templateId,
@@ -76,7 +76,7 @@ export function orchestratorState(run: Run): OrchestratorState {
     parallelGroups,
     planErrors,
     planWarnings,
-    // These may share their members with other states.
+    // Shared records are proxies, which `structuredClone` cannot copy.
     skipped: { ...skipped },
     blocked: { ...blocked },
     aggregation,
@@ -116,13 +116,13 @@ const times = ({ createdAt, updatedAt, startedAt, completedAt }: Run) => ({
 
 export const dateOrNull = (at: number | null): Date | null => (at === null ? null : new Date(at));
 
-/** What has no name of its own there is other. */
+/** Tools without a member of their own count as `other`. */
 function orchestratorStats({ total, reads, writes, edits, bash, glob, grep, task }: ToolStats): OrchestratorStats {
   const other = total - reads - writes - edits - bash - glob - grep - task;
   return { totalTools: total, reads, writes, edits, bash, glob, grep, task, other };
 }
 
-/** Counts as the document names them, as the log counts them. What is no number counts nothing. */
+/** Converts the counts of the document to those of the log. Values that are not positive numbers are ignored. */
 export function countsOf(toolStats: Readonly<Record<string, unknown>>): ToolStats {
   const of = (...names: string[]): number =>
     names.map((name) => toolStats[name]).reduce((sum: number, n) => sum + (typeof n === "number" && n > 0 ? n : 0), 0);

@@ -1,4 +1,4 @@
-// A transcript that somebody brings, read as an agent's turn is: does it hold the answer that the run waits for?
+// Reads a transcript supplied by the caller like the turn of an agent and accepts the answer in it, if there is one.
 import type { Backstage } from "./backstage.ts";
 import { judgeAnswer } from "../protocol/judge-answer.ts";
 import { scanBlocks } from "../protocol/response-scanner.ts";
@@ -9,7 +9,7 @@ import { readMessages } from "../session/session-controller.ts";
 
 export interface PhaseResult {
   phaseComplete: boolean;
-  /** The phase that the run is in now, if it is another one. */
+  /** The new phase of the run, if it has changed. */
   nextPhase: Phase | null;
   error?: string;
 }
@@ -31,13 +31,16 @@ export async function processPhase(stage: Backstage, id: string, transcript: unk
   }
 }
 
-/** Only the assistant's words can be an answer; what others wrote holds samples. A transcript without any block is no error. */
+/**
+ * Only text of the assistant can be an answer; other text contains samples. A transcript without a block is not an
+ * error.
+ */
 function judgeTranscript(run: Run, phase: Phase, transcript: unknown) {
   const messages = readMessages(transcript);
   const delimiters = run.template.prompts.responseFormat;
-  const said = messages.filter(({ role }) => role === "assistant");
+  const fromAssistant = messages.filter(({ role }) => role === "assistant");
   const others = messages.filter(({ role }) => role !== "assistant");
-  const blocks = said.flatMap(({ text }) => scanBlocks(text, delimiters));
+  const blocks = fromAssistant.flatMap(({ text }) => scanBlocks(text, delimiters));
   if (blocks.length === 0) return { answer: null, problems: [] };
   const prompt = others.map(({ text }) => text).join("\n");
   return judgeAnswer({ blocks, prompt, delimiters, phase: ANSWER_PHASE[phase] });

@@ -1,5 +1,5 @@
-// What spawning means where the engine starts every task of a confirmed plan by itself: a caller may confirm a plan by
-// naming its tasks, and wait until a task has begun. A task that the log cannot carry out is refused.
+// The spawn functions of document 004. The engine starts every task of a confirmed plan by itself, so a caller can only
+// confirm a plan by naming its tasks and wait until a task starts. Tasks that differ from the log are rejected.
 import type { Backstage } from "./backstage.ts";
 import { queuedWorker, workerState, type WorkerState } from "./worker-state.ts";
 import type { PlanChanges } from "../run/command.ts";
@@ -19,7 +19,7 @@ export interface QueueItem {
   variables: Record<string, unknown>;
 }
 
-/** Carries out a plan that waits to be confirmed as exactly these tasks: others are left out, new ones are added. */
+/** Confirms a plan with exactly these tasks: skips the others and adds new ones. */
 export async function confirmTasks(stage: Backstage, run: Run, tasks: readonly Task[]): Promise<void> {
   const named = new Map(tasks.map((task) => [task.id, task]));
   const changes: PlanChanges = {
@@ -35,30 +35,31 @@ function changeOf(task: Task | undefined) {
   return edits;
 }
 
-/** Refuses what would have to be carried out otherwise than the log says. */
+/** Throws if the task differs from the confirmed plan. */
 export function checkQueued(run: Run, task: Task, template?: Template, variables: Record<string, unknown> = {}): void {
   checkContext(run, template, variables);
   const planned = taskOf(run, task.id);
   if (!planned) {
-    const message = `task ${task.id} is not in the plan of ${run.id}, which can be changed only while it is confirmed`;
+    const message = `Task "${task.id}" is not in the plan of run "${run.id}". Change the plan when you confirm it.`;
     throw new TuttiError("wrong_state", message, { details: { status: run.status } });
   }
-  if (Object.hasOwn(run.skipped, task.id)) throw wrongState(run, `task ${task.id} was left out of the plan`);
+  if (Object.hasOwn(run.skipped, task.id)) throw wrongState(run, `Task "${task.id}" was skipped.`);
   if (planned.title !== task.title || planned.description !== task.description)
-    throw wrongState(run, `task ${task.id} is another one in the plan that was confirmed`);
+    throw wrongState(run, `Task "${task.id}" differs from the confirmed plan. Pass it unchanged.`);
 }
 
-/** A run works with its own template and variables, from its beginning. */
+/** Throws if the template or the variables differ from those that the run was created with. */
 export function checkContext(run: Run, template?: Template, variables: Record<string, unknown> = {}): void {
-  if (template && template.id !== run.templateId) throw wrongState(run, `its template is ${run.templateId}`);
+  if (template && template.id !== run.templateId)
+    throw wrongState(run, `Its template is "${run.templateId}" and cannot be changed.`);
   for (const [name, value] of Object.entries(variables)) {
-    const own = run.customVariables[name] ?? run.template.variables[name];
-    if (!builtInVariable(name) && own !== value)
-      throw wrongState(run, `its variable ${name} is ${JSON.stringify(own) ?? "not set"}`);
+    const current = run.customVariables[name] ?? run.template.variables[name];
+    if (!builtInVariable(name) && current !== value)
+      throw wrongState(run, `Its variable ${name} is ${JSON.stringify(current) ?? "not set"} and cannot be changed.`);
   }
 }
 
-/** Resolves when the task has begun; or at once, with `pending`, if it has to wait for others. */
+/** Resolves when the task has started, or immediately with `pending` if it waits for others. */
 export async function untilSpawned(stage: Backstage, runId: string, taskId: string): Promise<WorkerState> {
   const run = await stage.engine.until(runId, (run) => {
     const worker = workerOf(run, taskId);
@@ -69,7 +70,7 @@ export async function untilSpawned(stage: Backstage, runId: string, taskId: stri
   return worker ? workerState(worker) : queuedWorker(run, taskOf(run, taskId)!);
 }
 
-/** The tasks that the engine will start now, or after the wait that the template wants between two starts. */
+/** Returns the tasks that the engine can start now, ignoring the delay between two starts. */
 export function startable(stage: Backstage, run: Run): string[] {
   const { template } = run;
   const unpaced = { ...run, template: { ...template, config: { ...template.config, spawnDelay: 0 } } };
@@ -80,5 +81,5 @@ export function startable(stage: Backstage, run: Run): string[] {
 export const activeCount = (run: Run): number =>
   workersOf(run).filter(({ status }) => status !== "pending" && !isWorkerOver(status)).length;
 
-export const wrongState = (run: Run, why: string): TuttiError =>
-  new TuttiError("wrong_state", `run ${run.id} (${run.status}): ${why}`, { details: { status: run.status } });
+export const wrongState = (run: Run, reason: string): TuttiError =>
+  new TuttiError("wrong_state", `Run "${run.id}" is ${run.status}. ${reason}`, { details: { status: run.status } });

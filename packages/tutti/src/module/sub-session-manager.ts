@@ -1,5 +1,6 @@
-// The SubSessionManager of document 004: sessions that start others in their own way, without plan and answer blocks. A view
-// of the engine's relations under the documented names. What is asked is decided at once; the events come when it is on disk.
+// The `SubSessionManager` of document 004: sessions that start other sessions by themselves, without a plan or answer
+// blocks. It is a view of the relations in the engine. Operations take effect immediately; their events follow when
+// they are on disk.
 import { EventEmitter } from "node:events";
 import type { z } from "zod";
 import { Backstage, type Controller } from "./backstage.ts";
@@ -24,17 +25,17 @@ export class SubSessionManager extends EventEmitter<ModuleEvents> {
   readonly config: z.output<typeof SubSessionOptions>;
   readonly backstage: Backstage;
 
-  /** Managers that are given the same controller, or one `Backstage`, share one engine. */
+  /** Managers with the same controller, or the same `Backstage`, share one engine. */
   constructor(cdpController: Controller, config: Partial<z.input<typeof SubSessionOptions>> = {}) {
     super();
     this.config = checkOptions(SubSessionOptions, config);
     this.backstage = Backstage.of(cdpController);
-    // Who comes late and wants nothing in particular takes the engine as it is.
+    // A manager without options of its own may join an engine that is already open.
     if (!this.backstage.isOpen || Object.keys(config).length > 0) this.backstage.wish({ subSession: this.config });
     forwardEvents(this.backstage, this, isOfSubSessions);
   }
 
-  /** By child. */
+  /** Keyed by child session. */
   get relations(): Map<string, SubSessionRelation> {
     return new Map(this.#all().map((relation) => [relation.childSessionId, subSessionRelation(relation)]));
   }
@@ -65,7 +66,7 @@ export class SubSessionManager extends EventEmitter<ModuleEvents> {
     return this.getRelation(childSessionId)!;
   }
 
-  /** Somebody saw the session start another; one that appears soon after it is taken for that. */
+  /** Records that the session started another one. The next new session is linked to it. */
   registerTaskSpawn(parentSessionId: string, taskToolId?: string): void {
     checkId(parentSessionId);
     this.#monitor.spawns.register(parentSessionId, taskToolId ?? null);
@@ -84,7 +85,7 @@ export class SubSessionManager extends EventEmitter<ModuleEvents> {
     return childrenOf(this.#log.ahead, parentSessionId).map(subSessionRelation);
   }
 
-  /** Those of which something is still to come: active, completing, or completed and not yet returned. */
+  /** Returns the children that are active, completing, or completed and not yet returned. */
   getActiveChildren(parentSessionId: string): SubSessionRelation[] {
     return childrenOf(this.#log.ahead, parentSessionId).filter(isOpen).map(subSessionRelation);
   }
@@ -103,10 +104,13 @@ export class SubSessionManager extends EventEmitter<ModuleEvents> {
     return this.getActiveChildren(sessionId).length > 0;
   }
 
-  /** A step that the document does not have is refused with wrong_state. */
+  /** Throws `wrong_state` for a transition that the document does not allow. */
   updateStatus(childSessionId: string, newStatus: SubSessionStatus, updates: RelationUpdates = {}): void {
     if (!Object.values(SUBSESSION_STATUS).includes(newStatus))
-      throw new TuttiError("invalid_input", `there is no status ${JSON.stringify(newStatus)} of a sub-session`);
+      throw new TuttiError(
+        "invalid_input",
+        `${JSON.stringify(newStatus)} is not a status of a sub-session. Use one of ${Object.values(SUBSESSION_STATUS).join(", ")}.`,
+      );
     const known = readUpdates(updates);
     const more = known === undefined ? {} : { updates: known };
     void this.#log.order({ type: "setStatus", childSessionId, status: newStatus, ...more });
@@ -114,16 +118,16 @@ export class SubSessionManager extends EventEmitter<ModuleEvents> {
 
   recordActivity(childSessionId: string, messageCount: number): void {
     if (!Number.isInteger(messageCount) || messageCount < 0)
-      throw new TuttiError("invalid_input", "the number of messages is a whole number");
+      throw new TuttiError("invalid_input", `"messageCount" is ${messageCount}. Pass a whole number of at least 0.`);
     void this.#log.order({ type: "active", childSessionId, messageCount });
   }
 
-  /** Resolves when the parent has the result and that is on disk; or with what stood in the way. */
+  /** Resolves when the parent has the result and that is on disk, or with the reason why not. */
   async extractAndReturnResult(childSessionId: string): Promise<ReturnedResult> {
     return this.#monitor.extract(childSessionId);
   }
 
-  /** The same at once, also for one that is still at work or could not be returned before. */
+  /** Like `extractAndReturnResult`, also for a session that is still active or failed to return before. */
   async forceReturn(childSessionId: string): Promise<ReturnedResult> {
     return this.#monitor.extract(childSessionId);
   }
@@ -136,7 +140,7 @@ export class SubSessionManager extends EventEmitter<ModuleEvents> {
     await this.#monitor.unregisterChildren(parentSessionId, options);
   }
 
-  /** Takes out what was returned, orphaned or in error for so long. */
+  /** Removes relations that have been returned, orphaned or in error for at least `maxAge` milliseconds. */
   async cleanup({ maxAge = KEPT_MS }: { maxAge?: number } = {}): Promise<{ removed: number }> {
     return { removed: await this.#monitor.cleanup(maxAge) };
   }
@@ -145,17 +149,17 @@ export class SubSessionManager extends EventEmitter<ModuleEvents> {
     return this.#monitor.stats();
   }
 
-  /** Where its transcript starts an agent; what is new and certain is linked to the next session that appears. */
+  /** Returns the agent starts in the transcript. New ones that are certain are linked to the next new session. */
   async scanForTaskSpawns(parentSessionId: string): Promise<TaskInvocation[]> {
     return this.#monitor.spawns.scan(parentSessionId);
   }
 
-  /** Links sessions that have appeared since the last look; answers how many. */
+  /** Links sessions that are new since the last call and returns their number. */
   async autoDetectNewSessions(): Promise<number> {
     return this.#monitor.spawns.detect();
   }
 
-  /** Its transcript is looked at from now on, and what it starts is linked to it. */
+  /** Starts watching the transcript of the session and links the sessions that it starts. */
   async watchParentSession(parentSessionId: string): Promise<void> {
     await this.#monitor.watch(parentSessionId);
   }
@@ -174,5 +178,6 @@ export class SubSessionManager extends EventEmitter<ModuleEvents> {
 }
 
 function checkId(id: unknown): void {
-  if (typeof id !== "string" || id === "") throw new TuttiError("invalid_input", "a session has an id that is a text");
+  if (typeof id !== "string" || id === "")
+    throw new TuttiError("invalid_input", `${JSON.stringify(id)} is not a session id. Pass a non-empty string.`);
 }

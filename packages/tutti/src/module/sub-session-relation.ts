@@ -1,4 +1,4 @@
-// Sub-sessions as document 004 shows them: out of the log, times as dates.
+// Sub-sessions in the form of document 004: the state folded from the log, with times as `Date`.
 import { TuttiError } from "../schema/error.ts";
 import type { SubSessionUpdates } from "../schema/event.ts";
 import type { SubSessionStatus } from "../schema/status.ts";
@@ -15,9 +15,9 @@ export interface SubSessionRelation {
   messageCount: number;
   error: string | null;
   returnedAt?: Date;
-  /** When it was put away; the status stays. */
+  /** When the session was archived; `status` does not change. */
   archivedAt?: Date;
-  /** The run whose session the parent is, or is below. */
+  /** The run that the parent session belongs to, directly or through its own parents. */
   orchestratorId?: string;
 }
 
@@ -32,7 +32,7 @@ export function subSessionRelation(relation: SubSession): SubSessionRelation {
   };
 }
 
-/** What can be said of a sub-session together with a new status. */
+/** The members that `updateStatus` can set together with a status. */
 export type RelationUpdates = Partial<
   Pick<SubSessionRelation, "lastAssistantMessage" | "messageCount" | "error" | "lastActivityAt" | "returnedAt">
 >;
@@ -40,7 +40,7 @@ export type RelationUpdates = Partial<
 const TEXTS = new Set(["lastAssistantMessage", "error"]);
 const TIMES = new Set(["lastActivityAt", "returnedAt"]);
 
-/** As the log has them. What the log has no place for is refused. */
+/** Converts the updates to the form of the log. Throws for members that the log does not have. */
 export function readUpdates(updates: RelationUpdates): SubSessionUpdates | undefined {
   const given = Object.entries(updates).filter(([, value]) => value !== undefined);
   if (given.length === 0) return undefined;
@@ -49,7 +49,7 @@ export function readUpdates(updates: RelationUpdates): SubSessionUpdates | undef
       if (TIMES.has(name) && value instanceof Date) return [name, value.getTime()];
       const isText = TEXTS.has(name) && (typeof value === "string" || value === null);
       if (isText || (name === "messageCount" && typeof value === "number")) return [name, value];
-      throw new TuttiError("invalid_input", `a sub-session has no ${name} that could be ${JSON.stringify(value)}`);
+      throw new TuttiError("invalid_input", `A sub-session cannot have the "${name}" ${JSON.stringify(value)}.`);
     }),
   );
 }

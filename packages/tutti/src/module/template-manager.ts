@@ -1,5 +1,6 @@
-// The TemplateManager of document 004: the library's templates under the documented names. Templates that come with Tutti
-// are always there; files in `templatesDir` are system templates too, and those in `templatesDir/custom` can be changed.
+// The `TemplateManager` of document 004: the templates of the library under the documented names. The built-in
+// templates always exist. Files in `templatesDir` are system templates too; those in `templatesDir/custom` can be
+// changed.
 import { EventEmitter } from "node:events";
 import { join } from "node:path";
 import type { ModuleEvents } from "./module-events.ts";
@@ -12,7 +13,7 @@ import { substituteVariables } from "../template/render.ts";
 import type { TemplateSummary } from "../template/summary.ts";
 import type { Validation } from "../template/validate-template.ts";
 
-/** Says whether a template is valid; what is wrong with the last one that was asked about is in `errors`. */
+/** Returns whether a template is valid. `errors` holds the errors of the last call. */
 export interface TemplateValidator {
   (template: unknown): boolean;
   errors: string[] | null;
@@ -23,7 +24,7 @@ export type TemplateRow = Pick<
   "id" | "name" | "description" | "icon" | "author" | "version" | "tags" | "isSystem" | "isInternal" | "extends"
 >;
 
-/** What all templates extend in the end. */
+/** The root of all inheritance chains. */
 const BASE = "_default";
 
 export const TEMPLATE_EVENTS = [
@@ -37,9 +38,9 @@ export const TEMPLATE_EVENTS = [
 export class TemplateManager extends EventEmitter<ModuleEvents> {
   readonly templatesDir: string;
   readonly customDir: string;
-  /** As they stand in their files, by id. */
+  /** The contents of the files, by id. */
   readonly templates = new Map<string, RawTemplate>();
-  /** With all they inherit, by id, as far as they were asked for since the last change. */
+  /** Resolved templates by id, filled by `getTemplate` and cleared by every change. */
   readonly resolvedCache = new Map<string, Template>();
   readonly #library: TemplateLibrary;
 
@@ -70,13 +71,13 @@ export class TemplateManager extends EventEmitter<ModuleEvents> {
     return result;
   }
 
-  /** A template that cannot be used is loaded as far as it can be read, with a warning. */
+  /** An invalid template is loaded as far as possible, with a warning. */
   async loadAllTemplates(): Promise<Map<string, RawTemplate>> {
     this.templates.clear();
     this.resolvedCache.clear();
     for (const { id, errors } of this.#library.list()) {
       if (errors.length > 0) console.warn(`Template ${id} has validation errors:`, errors);
-      const raw = this.#rawOrNothing(id);
+      const raw = this.#rawOrNull(id);
       if (raw) this.templates.set(id, raw);
     }
     return this.templates;
@@ -92,12 +93,12 @@ export class TemplateManager extends EventEmitter<ModuleEvents> {
     return this.#library.list().map(({ place: _place, valid: _valid, errors: _errors, ...row }) => row);
   }
 
-  /** What a run that names the template is given; `project` may have templates of its own. */
+  /** Returns the resolved template for a run; `project` may add templates of its own. */
   resolve(id: string, project?: string): ResolvedTemplate {
     return this.#library.resolve(id, project);
   }
 
-  /** The settings under `config` that the template or what it extends gives itself, the base of all templates apart. */
+  /** Returns the names of the settings under `config` that the template or an ancestor sets, except `_default`. */
   settingsOf(id: string, project?: string): Set<string> {
     const names = new Set<string>();
     for (let next: unknown = id, seen = new Set<unknown>(); typeof next === "string" && next !== BASE;) {
@@ -111,11 +112,11 @@ export class TemplateManager extends EventEmitter<ModuleEvents> {
   }
 
   async createTemplate(templateData: unknown): Promise<Template> {
-    return this.#changed(this.#library.create(templateData).template);
+    return this.#afterChange(this.#library.create(templateData).template);
   }
 
   async updateTemplate(id: string, templateData: unknown): Promise<Template> {
-    return this.#changed(this.#library.update(id, templateData).template);
+    return this.#afterChange(this.#library.update(id, templateData).template);
   }
 
   async deleteTemplate(id: string): Promise<void> {
@@ -125,10 +126,10 @@ export class TemplateManager extends EventEmitter<ModuleEvents> {
   }
 
   async duplicateTemplate(id: string, newName: string): Promise<Template> {
-    return this.#changed(this.#library.duplicate(id, newName).template);
+    return this.#afterChange(this.#library.duplicate(id, newName).template);
   }
 
-  /** `visited` are the ids of the templates that led here, in their order. */
+  /** `visited` holds the ids of the descendants, in order. */
   resolveInheritance(template: RawTemplate, visited: Set<string> = new Set()): Template {
     const id = String(template["id"]);
     if (visited.has(id)) {
@@ -155,14 +156,14 @@ export class TemplateManager extends EventEmitter<ModuleEvents> {
     return this.#library.generateId(name);
   }
 
-  /** Whatever extends the changed template is resolved anew when it is asked for. */
-  #changed(template: Template): Template {
+  /** Clears the cache, because other templates may extend the changed one. */
+  #afterChange(template: Template): Template {
     this.resolvedCache.clear();
     this.templates.set(template.id, this.#library.raw(template.id));
     return template;
   }
 
-  #rawOrNothing(id: string): RawTemplate | null {
+  #rawOrNull(id: string): RawTemplate | null {
     try {
       return this.#library.raw(id);
     } catch (error) {

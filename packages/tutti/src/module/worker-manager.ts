@@ -1,5 +1,5 @@
-// The WorkerManager of document 004: a view of the engine's workers under the documented names. The engine starts what is
-// ready, polls nothing that speaks by itself, and keeps all state in the log; this class asks it and shows what it says.
+// The `WorkerManager` of document 004: a view of the workers in the engine under the documented names. The engine
+// starts tasks that are ready and keeps all state in the log.
 import { EventEmitter } from "node:events";
 import type { z } from "zod";
 import { Backstage, type Controller } from "./backstage.ts";
@@ -31,7 +31,7 @@ type Variables = Record<string, unknown>;
 
 export interface UpdateResult {
   sessionId: string;
-  /** Whether the worker is another than when it was last polled. */
+  /** True if the worker changed since the last poll. */
   hasUpdate: boolean;
   state?: WorkerState;
   error?: string;
@@ -41,12 +41,12 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
   readonly responseParser: ResponseParser;
   readonly config: z.output<typeof WorkerOptions>;
   readonly backstage: Backstage;
-  /** What each worker looked like when it was last polled: a reader's place, nothing that anybody decides on. */
-  readonly #seen = new Map<string, string>();
-  /** By run: what is to be carried out of a plan that waits to be confirmed. `processQueue` confirms the plan with it. */
+  /** The state of each worker at its last poll, only used to compute `hasUpdate`. */
+  readonly #polledStates = new Map<string, string>();
+  /** By run: tasks queued for a plan that is not confirmed yet. `processQueue` confirms the plan with them. */
   readonly #queued = new Map<string, QueueItem[]>();
 
-  /** The controller is that of the OrchestratorManager, or a `Backstage` that both are given. */
+  /** Pass the controller of the `OrchestratorManager`, or the same `Backstage`. */
   constructor(
     cdpController: Controller,
     responseParser: ResponseParser,
@@ -56,7 +56,7 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     this.responseParser = responseParser;
     this.config = checkOptions(WorkerOptions, config);
     this.backstage = Backstage.of(cdpController);
-    // Who comes late and wants nothing in particular takes the engine as it is.
+    // A manager without options of its own may join an engine that is already open.
     if (!this.backstage.isOpen || Object.keys(config).length > 0)
       this.backstage.wish({ maxWorkers: this.config.maxWorkers, ...wishesOf(config) });
     forwardEvents(this.backstage, this, isOfWorkers);
@@ -67,7 +67,7 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     return new Map(this.#all().map((state) => [state.sessionId, state]));
   }
 
-  /** By task. Runs may have tasks of one name; the newest run's is shown. */
+  /** By task. If several runs have a task of this name, the newest run wins. */
   get taskToSession(): Map<string, string> {
     return new Map(this.#all().map(({ taskId, sessionId }) => [taskId, sessionId]));
   }
@@ -81,7 +81,7 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     return this.backstage.engine.list().reduce((sum, run) => sum + activeCount(run), 0);
   }
 
-  /** Tasks of confirmed plans that have not begun, and those that were queued for a plan before it is confirmed. */
+  /** Tasks of confirmed plans that have not started, and tasks queued for a plan that is not confirmed yet. */
   get taskQueue(): QueueItem[] {
     return this.backstage.engine.list().flatMap((run) => {
       if (run.status === "confirming") return this.#queued.get(run.id) ?? [];
@@ -92,7 +92,7 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     });
   }
 
-  /** Resolves when the task has begun, or at once with `pending` if it has to wait. Only tasks of a confirmed plan can. */
+  /** Resolves when the task has started, or immediately with `pending` if it waits. The plan must be confirmed. */
   async spawnWorker(
     orchestratorId: string,
     task: Task,
@@ -100,18 +100,18 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     variables?: Variables,
   ): Promise<WorkerState> {
     const run = this.backstage.run(orchestratorId);
-    if (run.status === "confirming")
-      throw wrongState(run, "its plan waits to be confirmed; spawnBatch confirms it with the tasks it is given");
-    if (run.status !== "spawning" && run.status !== "running") throw wrongState(run, "no task can be started now");
+    if (run.status === "confirming") throw wrongState(run, "Call spawnBatch to confirm its plan with the given tasks.");
+    if (run.status !== "spawning" && run.status !== "running")
+      throw wrongState(run, "No task can be started in this status.");
     checkQueued(run, task, template, variables);
     const standing = taskStanding(run, task.id);
     if (standing !== "neverStarted" && standing !== "active")
-      throw wrongState(run, `task ${task.id} is ${standing}; it can only be retried`);
+      throw wrongState(run, `Task "${task.id}" is ${standing}. Call retryWorker to run it again.`);
     await this.backstage.engine.takeUp(orchestratorId);
     return untilSpawned(this.backstage, orchestratorId, task.id);
   }
 
-  /** A plan that waits to be confirmed is carried out as exactly these tasks; the others of it are left out. */
+  /** Confirms a plan with exactly these tasks if it is not confirmed yet; its other tasks are skipped. */
   async spawnBatch(
     orchestratorId: string,
     tasks: Task[],
@@ -123,7 +123,7 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
       checkContext(run, template, variables);
       await confirmTasks(this.backstage, run, tasks);
     }
-    return Promise.all(tasks.map((task) => this.#spawned(orchestratorId, task, template, variables)));
+    return Promise.all(tasks.map((task) => this.#spawnUnlessStarted(orchestratorId, task, template, variables)));
   }
 
   async cancelWorker(sessionId: string): Promise<void> {
@@ -141,20 +141,20 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     await this.backstage.order(run.id, (engine) => engine.resumeWorker(run.id, sessionId));
   }
 
-  /** Resets the worker and puts its task back into the queue, from which the engine starts it; `spawnWorker` can be awaited. */
+  /** Resets the worker and queues its task; the engine starts it. Await `spawnWorker` for the start. */
   async retryWorker(sessionId: string): Promise<WorkerState> {
     const { run, worker } = this.backstage.worker(sessionId);
-    const after = await this.backstage.order(run.id, (engine) => engine.retry(run.id, worker.taskId));
-    return workerState(workerOf(after, worker.taskId)!);
+    const updated = await this.backstage.order(run.id, (engine) => engine.retry(run.id, worker.taskId));
+    return workerState(workerOf(updated, worker.taskId)!);
   }
 
-  /** Workers of a controller are polled from now on. */
+  /** Starts polling the workers of a controller. */
   startMonitoring(): void {
     this.backstage.watch("worker", true);
-    this.backstage.takeUpAll().catch((error: unknown) => console.warn("A run could not be taken up:", error));
+    this.backstage.takeUpAll().catch((error: unknown) => console.warn("A run could not be resumed:", error));
   }
 
-  /** Workers of a controller are looked at no more; those that speak by themselves are heard all the same. */
+  /** Stops polling the workers of a controller. Other workers still report by themselves. */
   stopMonitoring(): void {
     this.backstage.watch("worker", false);
   }
@@ -163,16 +163,15 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     try {
       await this.backstage.polled?.poll(sessionId);
       const state = workerState(this.backstage.worker(sessionId).worker);
-      const look = JSON.stringify(state);
-      const hasUpdate = this.#seen.get(sessionId) !== look;
-      this.#seen.set(sessionId, look);
+      const snapshot = JSON.stringify(state);
+      const hasUpdate = this.#polledStates.get(sessionId) !== snapshot;
+      this.#polledStates.set(sessionId, snapshot);
       return { sessionId, hasUpdate, state };
     } catch (error) {
       return { sessionId, hasUpdate: false, error: asTuttiError(error).message };
     }
   }
 
-  /** Those that are at work. */
   async pollAllWorkers(): Promise<UpdateResult[]> {
     const active = this.#all().filter(({ status }) => isActive(status));
     return Promise.all(active.map(({ sessionId }) => this.pollWorker(sessionId)));
@@ -183,13 +182,16 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     return found && workerState(found.worker);
   }
 
-  /** Where several runs have a task of this name, it must be said which one is meant. */
+  /** Pass `orchestratorId` if several runs have a task of this name. */
   getWorkerByTaskId(taskId: string, orchestratorId?: string): WorkerState | null {
     const runs = orchestratorId === undefined ? this.backstage.engine.list() : [this.backstage.run(orchestratorId)];
     const found = runs.flatMap((run) => workerOf(run, taskId) ?? []);
     if (found.length > 1) {
       const ids = found.map((worker) => worker.orchestratorId);
-      throw new TuttiError("invalid_input", `several runs have a task ${taskId}; say which: ${ids.join(", ")}`);
+      throw new TuttiError(
+        "invalid_input",
+        `Several runs have a task "${taskId}". Pass the id of one of them: ${ids.join(", ")}.`,
+      );
     }
     return found[0] ? workerState(found[0]) : null;
   }
@@ -206,14 +208,14 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     return this.getAllWorkers(orchestratorId).filter(({ status }) => status === "completed");
   }
 
-  /** Those that timed out too. */
+  /** Includes workers that timed out. */
   getFailedWorkers(orchestratorId: string): WorkerState[] {
     return this.getAllWorkers(orchestratorId).filter(({ status }) => status === "failed" || status === "timeout");
   }
 
   /**
-   * While a plan waits to be confirmed, these tasks are what `processQueue` will carry out of it. A confirmed plan is the
-   * queue itself and holds its tasks already; any other task is refused.
+   * Before a plan is confirmed, queues the tasks that `processQueue` confirms it with. A confirmed plan contains its
+   * tasks already; any other task is rejected.
    */
   queueTasks(tasks: readonly QueueItem[]): void {
     const isOpen = ({ orchestratorId }: QueueItem) => this.backstage.run(orchestratorId).status === "confirming";
@@ -228,12 +230,12 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     }
   }
 
-  /** Resolves when everything that there is room for has begun, with how many that were. */
+  /** Resolves when all tasks that have a free slot have started, and returns their number. */
   async processQueue(orchestratorId: string, template?: Template, variables?: Variables): Promise<number> {
     const run = this.backstage.run(orchestratorId);
     if (run.status === "confirming") {
       const queued = this.#queued.get(orchestratorId);
-      if (!queued) throw wrongState(run, "its plan waits to be confirmed, and no task of it is queued");
+      if (!queued) throw wrongState(run, "Queue tasks with queueTasks first.");
       const tasks = queued.map(({ task }) => task);
       const spawned = await this.spawnBatch(orchestratorId, tasks, template, variables);
       this.#queued.delete(orchestratorId);
@@ -242,8 +244,8 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     checkContext(run, template, variables);
     await this.backstage.engine.takeUp(orchestratorId);
     const now = startable(this.backstage, this.backstage.run(orchestratorId));
-    const begun = await Promise.all(now.map((taskId) => untilSpawned(this.backstage, orchestratorId, taskId)));
-    return begun.filter(({ status }) => status !== "pending").length;
+    const started = await Promise.all(now.map((taskId) => untilSpawned(this.backstage, orchestratorId, taskId)));
+    return started.filter(({ status }) => status !== "pending").length;
   }
 
   collectOutputs(orchestratorId: string): WorkerOutput[] {
@@ -254,14 +256,17 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     return aggregateStats(this.backstage.run(orchestratorId), Date.now());
   }
 
-  /** Sessions that are over leave the lists and stay readable; one that is alive is an error of its own. */
+  /** Archives finished sessions: they leave the lists and stay readable. A running session is reported in `errors`. */
   async archiveWorkers(
     orchestratorId: string,
   ): Promise<{ archived: number; errors: { sessionId: string; error: string }[] }> {
     return this.backstage.engine.archiveWorkers(orchestratorId);
   }
 
-  /** A run that is not over is cancelled first. What its sessions said is removed; what became of the tasks stays in the log. */
+  /**
+   * Cancels the run if it is not over and deletes the transcripts of its workers. The results of the tasks stay in the
+   * log.
+   */
   async deleteWorkers(orchestratorId: string): Promise<void> {
     const options = { archiveWorkers: false, deleteWorkers: true, removeState: false };
     await this.backstage.engine.cleanup(orchestratorId, options);
@@ -276,8 +281,8 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     return this.backstage.engine.list().flatMap((run) => workersOf(run).map(workerState));
   }
 
-  /** One that has been carried out already, while others of its batch were waited for, is no less spawned. */
-  async #spawned(id: string, task: Task, template?: Template, variables?: Variables): Promise<WorkerState> {
+  /** A task of the batch may already have finished while another one was awaited. */
+  async #spawnUnlessStarted(id: string, task: Task, template?: Template, variables?: Variables): Promise<WorkerState> {
     const worker = workerOf(this.backstage.run(id), task.id);
     return worker && worker.status !== "pending"
       ? workerState(worker)

@@ -1,4 +1,4 @@
-// Workers as document 004 shows them: out of the log, times as dates.
+// Workers in the form of document 004: the state folded from the log, with times as `Date`.
 import { dateOrNull } from "./orchestrator-state.ts";
 import type { Run } from "../schema/run.ts";
 import { workerSessionId } from "../schema/ids.ts";
@@ -13,7 +13,6 @@ export interface WorkerState {
   task: Task;
   status: WorkerStatus;
   attempt: number;
-  /** From 0 to 100. */
   progress: number;
   currentAction: string;
   toolStats: ToolStats;
@@ -22,7 +21,7 @@ export interface WorkerState {
   outputPreview: string | null;
   error: string | null;
   retryCount: number;
-  /** When something was last heard of it; sessions that speak by themselves are not polled. */
+  /** The time of the last sign of activity; sessions that report by themselves are not polled. */
   lastPollAt: Date | null;
   startedAt: Date | null;
   completedAt: Date | null;
@@ -54,7 +53,7 @@ export function workerState(worker: Worker): WorkerState {
   });
 }
 
-/** A task that waits for its first attempt: the log has no worker of it yet, but it is known what its session will be. */
+/** A task before its first attempt. The log has no worker for it yet, but the id of its session is already known. */
 export function queuedWorker(run: Run, task: Task): WorkerState {
   return structuredClone({
     sessionId: workerSessionId(run.id, task.id, 1, run.template.config.sessionPrefix),

@@ -1,11 +1,11 @@
-// Whether a template file makes sense in itself. What is missing is no problem here, because a parent can bring it in;
-// what is there must have its place in the schema and its form.
+// Checks one template file by itself. Missing members are fine, because a parent can provide them. Members that exist
+// must be part of the schema and have the right form.
 import { explainIssue, flattenIssues, isMissing } from "./explain-issue.ts";
 import { findUnsafe, isObject, quotePath, type RawTemplate, valueAt } from "./raw-template.ts";
 import { ANSWER_PHASE } from "../schema/status.ts";
 import { Template } from "../schema/template.ts";
 
-/** The prompts of a template and the phase that an answer to each of them names. */
+/** The phase that the answer to each prompt must name. */
 export const ANSWER_OF_PROMPT = {
   analysis: ANSWER_PHASE.analysis,
   taskPlanning: ANSWER_PHASE.taskPlanning,
@@ -16,7 +16,7 @@ export const ANSWER_OF_PROMPT = {
 export type PromptName = keyof typeof ANSWER_OF_PROMPT;
 export const PROMPT_NAMES = Object.keys(ANSWER_OF_PROMPT) as PromptName[];
 
-/** A file is named after its template, and file systems have a limit. */
+/** The file is named after the id, and file systems limit the length of names. */
 const MAX_ID_LENGTH = 100;
 const MAX_ERRORS = 50;
 
@@ -30,7 +30,7 @@ export function checkRaw(value: unknown): RawCheck {
   return errors.length > 0 ? { errors: firstOf(errors) } : { raw: value };
 }
 
-/** A file of a megabyte can hold more mistakes than anybody wants to read. */
+/** A file of one megabyte can contain more errors than a user can read. */
 function firstOf(errors: readonly string[]): string[] {
   const rest = errors.length - MAX_ERRORS;
   return rest > 0 ? [...errors.slice(0, MAX_ERRORS), `There are ${rest} more problems.`] : [...errors];
@@ -54,7 +54,7 @@ function checkPhaseNames(raw: RawTemplate): string[] {
     const path = ["prompts", name, "format", "phase"];
     const phase = valueAt(raw, path);
     if (typeof phase !== "string" || phase === ANSWER_OF_PROMPT[name]) return [];
-    const wanted = JSON.stringify(ANSWER_OF_PROMPT[name]);
-    return [`${quotePath(path)} must be ${wanted}, the name of this phase's answer; it is ${JSON.stringify(phase)}.`];
+    const expected = JSON.stringify(ANSWER_OF_PROMPT[name]);
+    return [`${quotePath(path)} must be ${expected}, the name of this phase's answer; it is ${JSON.stringify(phase)}.`];
   });
 }

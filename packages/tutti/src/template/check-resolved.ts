@@ -1,11 +1,10 @@
-// Whether a template, with everything it inherits, can carry out a run.
 import { explainIssue, flattenIssues } from "./explain-issue.ts";
 import type { RawTemplate } from "./raw-template.ts";
 import { Template } from "../schema/template.ts";
 
 export type ResolvedCheck = { template: Template } | { errors: string[] };
 
-/** The raw template is the merged one of its whole chain. */
+/** Checks a template after all its ancestors have been merged into it. */
 export function checkResolved(raw: RawTemplate): ResolvedCheck {
   const parsed = Template.safeParse(raw);
   if (!parsed.success) return { errors: flattenIssues(parsed.error.issues).map((issue) => explainIssue(issue, raw)) };

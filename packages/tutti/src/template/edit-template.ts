@@ -1,4 +1,4 @@
-// What must hold before a template is written or deleted. Nothing here touches a file.
+// Checks before a template is written or deleted. These functions do not touch files.
 import type { Shelf } from "./find-chain.ts";
 import { merge } from "./inherit.ts";
 import type { Placed, TemplatePlace } from "./place.ts";
@@ -9,20 +9,20 @@ import { validateTemplate } from "./validate-template.ts";
 import { TuttiError } from "../schema/error.ts";
 
 /**
- * An id is given once. The one exception is a template of a project that extends its own id: it refines the one further
- * out, for this project only.
+ * Throws if the id is in use. The only exception is a template of a project that extends its own id: it refines the
+ * outer template for this project.
  */
 export function mustNotBeTaken(value: unknown, place: TemplatePlace): void {
   const id = isObject(value) ? value["id"] : undefined;
   if (!isObject(value) || typeof id !== "string") return;
-  const taken = place.find(id);
-  if (!taken) return;
-  const refines = place.name === "project" && taken.place !== place && value["extends"] === id;
+  const existing = place.find(id);
+  if (!existing) return;
+  const refines = place.name === "project" && existing.place !== place && value["extends"] === id;
   if (refines) return;
-  throw taken.place.name === "system" ? isProtected(id) : isThere(id, taken.file.path);
+  throw existing.place.name === "system" ? isProtected(id) : isThere(id, existing.file.path);
 }
 
-/** The plain template, or a refusal with everything that is wrong. */
+/** Returns the validated template; throws with all errors otherwise. */
 export function mustFit(value: unknown, shelf: Shelf): RawTemplate {
   const { validation, raw } = validateTemplate(value, shelf);
   if (!raw) throw invalid(validation.errors);
@@ -31,15 +31,19 @@ export function mustFit(value: unknown, shelf: Shelf): RawTemplate {
   return raw;
 }
 
-/** What the file is to hold after the patch. Those that extend the template must stay usable. */
+/** Returns the content of the file after the patch. Throws if a template that extends it would become unusable. */
 export function patched(placed: Placed, patch: unknown): RawTemplate {
   const { id, place, file } = placed;
-  if (!isObject(patch)) throw new TuttiError("invalid_input", "what changes in a template must be a JSON object");
+  if (!isObject(patch))
+    throw new TuttiError(
+      "invalid_input",
+      "The changes to a template are not a JSON object. Pass an object with the members to change.",
+    );
   const unsafe = findUnsafe(patch);
   if (unsafe.length > 0) throw invalid(unsafe);
   if (patch["id"] !== undefined && patch["id"] !== id)
-    throw new TuttiError("invalid_input", `the id of a template cannot change; it is ${JSON.stringify(id)}`);
-  // The person's unfinished edit must not be lost under an older version.
+    throw new TuttiError("invalid_input", `The id of template ${JSON.stringify(id)} cannot be changed. Omit "id".`);
+  // An older version must not overwrite an unfinished edit of the user.
   if (!file.raw || file.problems.length > 0) throw cannotBeUsed(placed);
   const raw = mustFit(merge(file.raw, patch), place);
   const broken = brokenBy(raw, place);
@@ -57,18 +61,18 @@ function brokenBy(raw: RawTemplate, place: TemplatePlace): string[] {
     if (!other.raw || other.id === raw["id"] || other.errors.length > 0) return [];
     const result = resolveTemplate(other.raw, changed);
     return "errors" in result
-      ? [`${JSON.stringify(other.id)}, which extends it, could not be used any more: ${result.errors.join(" ")}`]
+      ? [`The change breaks ${JSON.stringify(other.id)}, which extends this template: ${result.errors.join(" ")}`]
       : [];
   });
 }
 
-/** `nearest` is where the search for those that extend it begins. */
+/** Throws if another template extends this one. The search starts at `nearest` and goes outward. */
 export function mustNotBeExtended(placed: Placed, nearest: TemplatePlace): void {
-  const by: string[] = [];
+  const children: string[] = [];
   for (let place: TemplatePlace | null = nearest; place; place = place.outer) {
-    for (const other of place.all) if (isParent(placed, other)) by.push(other.id);
+    for (const other of place.all) if (isParent(placed, other)) children.push(other.id);
   }
-  if (by.length > 0) throw isExtended(placed.id, by);
+  if (children.length > 0) throw isExtended(placed.id, children);
 }
 
 function isParent(parent: Placed, { id, raw, place }: Placed): boolean {

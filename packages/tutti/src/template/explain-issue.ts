@@ -1,17 +1,17 @@
-// What the schema found wrong with a template, as sentences that name the place and what would be right.
+// Turns schema issues of a template into sentences that name the path and the expected value.
 import type { z } from "zod";
 import { quotePath, valueAt } from "./raw-template.ts";
 
 type Issue = z.core.$ZodIssue;
 
-/** Issues of a union are taken apart first, so that every issue has the path of the value that is wrong. */
+/** Replaces issues of a union by those of one alternative, so that every issue has the path of the wrong value. */
 export function flattenIssues(issues: readonly Issue[]): Issue[] {
   return issues.flatMap((issue) => {
     if (issue.code !== "invalid_union") return [issue];
-    // The alternative that was meant is the one whose problems lie inside the value.
-    const meant = issue.errors.find((errors) => errors.some((inner) => isInside(inner)));
-    if (!meant) return [issue];
-    return flattenIssues(meant.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })));
+    // The intended alternative is the one with issues inside the value.
+    const intended = issue.errors.find((errors) => errors.some((inner) => isInside(inner)));
+    if (!intended) return [issue];
+    return flattenIssues(intended.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })));
   });
 }
 
@@ -26,14 +26,13 @@ export function explainIssue(issue: Issue, value: unknown): string {
     return `${owner} has no member ${names}.`;
   }
   const where = issue.path.length === 0 ? "A template" : quotePath(issue.path);
-  if (issue.code === "custom") return `${where} is not right: ${issue.message}.`;
-  if (issue.code === "invalid_key")
-    return `${where} is not the name of a variable; such a name has capital letters, digits and "_" only.`;
-  if (isMissing(issue, value)) return `${where} is missing; it must be ${wanted(issue)}.`;
-  return `${where} must be ${wanted(issue)}; it is ${shown(valueAt(value, issue.path))}.${reason(issue)}`;
+  if (issue.code === "custom") return `${where} is not valid: ${issue.message}.`;
+  if (issue.code === "invalid_key") return `${where} is not a variable name; use only capital letters, digits and "_".`;
+  if (isMissing(issue, value)) return `${where} is missing; it must be ${expectedForm(issue)}.`;
+  return `${where} must be ${expectedForm(issue)}; it is ${preview(valueAt(value, issue.path))}.${reason(issue)}`;
 }
 
-function wanted(issue: Issue): string {
+function expectedForm(issue: Issue): string {
   switch (issue.code) {
     case "invalid_type":
       if (issue.expected === "null") return "null";
@@ -41,14 +40,14 @@ function wanted(issue: Issue): string {
     case "invalid_value":
       return oneOf(issue.values);
     case "too_small":
-      if (issue.origin === "string" && Number(issue.minimum) === 1) return "a text that is not empty";
+      if (issue.origin === "string" && Number(issue.minimum) === 1) return "a non-empty string";
       return `${issue.inclusive === false ? "more than" : "at least"} ${amount(issue.minimum, issue.origin)}`;
     case "too_big":
       return `at most ${amount(issue.maximum, issue.origin)}`;
     case "invalid_format":
-      return `a text of the form ${issue.pattern ?? issue.format}`;
+      return `a string of the form ${issue.pattern ?? issue.format}`;
     case "invalid_union":
-      return issue.errors.map((errors) => errors.map(wanted).join(" and ")).join(" or ");
+      return issue.errors.map((errors) => errors.map(expectedForm).join(" and ")).join(" or ");
     default:
       return `valid (${issue.message})`;
   }
@@ -64,13 +63,13 @@ function oneOf(values: readonly unknown[]): string {
   return texts.length === 1 ? texts.join("") : `one of ${texts.join(", ")}`;
 }
 
-/** Why a value that documents know is not taken. */
+/** Explains why a value that the documents define is not supported. */
 function reason(issue: Issue): string {
   const isResponseType = issue.path.join(".") === "prompts.responseFormat.type";
-  return isResponseType ? " Answers in another form than JSON cannot be read." : "";
+  return isResponseType ? " Tutti only reads answers in JSON." : "";
 }
 
-function shown(value: unknown): string {
+function preview(value: unknown): string {
   if (Array.isArray(value)) return "an array";
   if (value === null) return "null";
   if (typeof value === "object") return "an object";

@@ -1,15 +1,15 @@
-// From a template to its oldest ancestor.
+// Follows `extends` from a template to its oldest ancestor.
 //
-// 1. A parent is looked for where the child is, then further out: project, user, system. So a project can refine what
-//    the person has, and nothing in a project changes what the person's own templates inherit.
-// 2. A template that extends its own id means the one of that id further out.
+// 1. A parent is searched on the child's shelf first, then outward: project, user, system. A project can refine the
+//    user's templates, but it never changes what the user's own templates inherit.
+// 2. A template that extends its own id extends the template of that id on an outer shelf.
 import type { RawTemplate } from "./raw-template.ts";
 
-/** One place where templates are, and the next one further out. */
+/** One location of templates, and the next outer one. */
 export interface Shelf {
   readonly name: "system" | "user" | "project";
   readonly outer: Shelf | null;
-  /** Undefined if there is none; a null `raw` says that its file cannot be used, for these reasons. */
+  /** Undefined if there is no such template. If `raw` is null, the file is unusable because of `problems`. */
   get(id: string): { raw: RawTemplate | null; problems: readonly string[] } | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface Link {
   id: string;
   shelf: Shelf;
   raw: RawTemplate;
-  /** What is wrong with the newest version of its file. */
+  /** Errors of the latest version of its file. */
   problems: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export const CIRCULAR = "Circular inheritance detected";
 
 export type ChainResult = { links: Link[] } | { error: string };
 
-/** The template need not be on the shelf: it is checked as if it were. */
+/** `raw` need not be on the shelf; it is treated as if it were. */
 export function findChain(raw: RawTemplate, shelf: Shelf): ChainResult {
   const links: Link[] = [{ id: String(raw["id"]), shelf, raw, problems: [] }];
   for (;;) {
@@ -33,17 +33,17 @@ export function findChain(raw: RawTemplate, shelf: Shelf): ChainResult {
     const parentId = child.raw["extends"];
     if (typeof parentId !== "string") return { links };
     const path = [...links.map((link) => link.id), parentId].join(" -> ");
-    const isOwn = parentId === child.id;
-    const found = findOutward(parentId, isOwn ? child.shelf.outer : child.shelf, links);
-    if (found === "circular" || (!found && isOwn)) return { error: `${CIRCULAR}: ${path}` };
-    if (!found) return { error: `"extends" names ${JSON.stringify(parentId)}, and there is no such template: ${path}` };
+    const extendsItself = parentId === child.id;
+    const found = findOutward(parentId, extendsItself ? child.shelf.outer : child.shelf, links);
+    if (found === "circular" || (!found && extendsItself)) return { error: `${CIRCULAR}: ${path}` };
+    if (!found) return { error: `"extends" names ${JSON.stringify(parentId)}, which does not exist: ${path}` };
     if (!found.raw)
       return { error: `"extends" leads to a template that cannot be used: ${path} (${found.problems.join(" ")})` };
     links.push({ id: parentId, shelf: found.shelf, raw: found.raw, problems: found.problems });
   }
 }
 
-/** A template that is not on its shelf yet is found there all the same. */
+/** Checks `links` too, so that a template that is not stored yet is found in a cycle. */
 function findOutward(id: string, from: Shelf | null, links: readonly Link[]) {
   for (let shelf = from; shelf; shelf = shelf.outer) {
     if (links.some((link) => link.id === id && link.shelf === shelf)) return "circular";

@@ -1,4 +1,4 @@
-// What is allowed in a template and yet probably not meant. A warning stops nothing.
+// Warnings about a template that is valid but probably not intended.
 import { PROMPT_NAMES, type PromptName } from "./check-raw.ts";
 import { findPlaceholders } from "./render.ts";
 import { builtInVariable } from "./variables.ts";
@@ -8,7 +8,7 @@ export function findWarnings(template: Template): string[] {
   return [...warnOfPrompts(template), ...warnOfVariables(template), ...warnOfSettings(template)];
 }
 
-/** The names in a prompt that neither Tutti nor the template gives a value. */
+/** Returns the placeholders of a prompt that neither Tutti nor the template defines. */
 export function unknownPlaceholders(template: Template, name: PromptName): string[] {
   return placeholdersOf(template, name).filter((placeholder) => {
     if (Object.hasOwn(template.variables, placeholder)) return false;
@@ -26,12 +26,12 @@ function warnOfPrompts(template: Template): string[] {
   return PROMPT_NAMES.flatMap((name) => {
     const unknown = unknownPlaceholders(template, name).map((placeholder) =>
       builtInVariable(placeholder)
-        ? `"prompts.${name}" uses {${placeholder}}, which only the prompt of a worker knows; it stays as it is.`
-        : `"prompts.${name}" uses {${placeholder}}, which has no value unless the person sets one; it stays as it is.`,
+        ? `"prompts.${name}" uses {${placeholder}}, which only the worker prompt defines; it is sent unchanged.`
+        : `"prompts.${name}" uses {${placeholder}}, which has no value unless the user sets one; it is sent unchanged.`,
     );
     return showsDelimiter(template, name)
       ? unknown
-      : [...unknown, `"prompts.${name}" does not show the delimiters that the answer must stand between.`];
+      : [...unknown, `"prompts.${name}" does not show the delimiters that must enclose the answer.`];
   });
 }
 
@@ -47,25 +47,25 @@ function warnOfVariables(template: Template): string[] {
   return Object.keys(template.variables).flatMap((name) => {
     const builtIn = builtInVariable(name);
     if (builtIn && !builtIn.open) return [`"variables.${name}" has no effect, because Tutti sets {${name}} itself.`];
-    return used.has(name) ? [] : [`"variables.${name}" is used in no prompt.`];
+    return used.has(name) ? [] : [`"variables.${name}" is not used in any prompt.`];
   });
 }
 
 function warnOfSettings({ config, phases }: Template): string[] {
   const { validation } = phases.taskPlanning;
-  const whole = phases.workerExecution.timeout;
+  const executionTimeout = phases.workerExecution.timeout;
   const doubts: [boolean, string][] = [
     [
       (config.idleTimeout ?? 0) >= config.workerTimeout,
-      '"config.idleTimeout" is not below "config.workerTimeout" and has no effect.',
+      '"config.idleTimeout" is not less than "config.workerTimeout" and has no effect.',
     ],
     [
-      whole !== undefined && whole < config.workerTimeout,
+      executionTimeout !== undefined && executionTimeout < config.workerTimeout,
       '"phases.workerExecution.timeout" gives all workers less time than "config.workerTimeout" gives one.',
     ],
     [
       validation.minTasks > validation.maxTasks,
-      '"phases.taskPlanning.validation.minTasks" is above its "maxTasks", so every plan is shown with a warning.',
+      '"phases.taskPlanning.validation.minTasks" is greater than "maxTasks", so every plan has a warning.',
     ],
     [
       config.autoRetry && (!config.retryOnError || config.maxRetries === 0),
@@ -73,7 +73,7 @@ function warnOfSettings({ config, phases }: Template): string[] {
     ],
     [
       phases.workerExecution.progressInterval >= config.workerTimeout,
-      '"phases.workerExecution.progressInterval" is not below "config.workerTimeout", so no progress is reported.',
+      '"phases.workerExecution.progressInterval" is not less than "config.workerTimeout", so no progress is reported.',
     ],
     [
       !phases.workerExecution.enabled && !config.useSubSessions,

@@ -1,7 +1,8 @@
-// A folder of template files, read anew when it is used.
+// A folder of template files that is checked for changes on every use.
 //
-// 1. Nothing watches the folder: every look compares its list and the stamp of each file, and reads what is different.
-// 2. A version that makes no sense does not take the place of one that did; its problems are told instead.
+// 1. There is no file watcher. `refresh` compares the list of files and the stamp of each file, and reads those that
+//    differ.
+// 2. An invalid version does not replace a valid one. Its errors are reported instead.
 import { readdirSync, realpathSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { readTemplateFile, stampOf } from "./read-file.ts";
@@ -10,35 +11,34 @@ import { TuttiError } from "../schema/error.ts";
 import { realWorld } from "../world.ts";
 
 export interface TemplateFile {
-  /** The name of the file in its folder. */
   readonly name: string;
   readonly path: string;
-  /** The newest version that makes sense, or null if there was none since we look. */
+  /** The latest valid version, or null if there was none since the first `refresh`. */
   readonly raw: RawTemplate | null;
-  /** What is wrong with the version on disk; empty when it is the one in `raw`. */
+  /** Errors of the version on disk; empty if `raw` is that version. */
   readonly problems: readonly string[];
 }
 
-interface Known extends TemplateFile {
+interface KnownFile extends TemplateFile {
   stamp: string;
-  /** The file was changed so shortly before it was read that a further change might have the same stamp. */
+  /** True if the file changed so recently that another change could have the same stamp. */
   young: boolean;
 }
 
-/** Longer than the ticks in which file systems count time. */
+/** Longer than the resolution of file system timestamps. */
 const YOUNG_MS = 2000;
 
 export interface FolderOptions {
-  /** The folder must lie in this one, also when all links are followed. */
+  /** The folder must be inside this one after all links are resolved. */
   within?: string;
-  /** Files that are no templates. */
+  /** Names of files that are not templates. */
   except?: readonly string[];
 }
 
 export class TemplateFolder {
   readonly path: string;
   readonly #options: FolderOptions;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, KnownFile>();
 
   constructor(path: string, options: FolderOptions = {}) {
     this.path = path;
@@ -49,53 +49,56 @@ export class TemplateFolder {
     return [...this.#known.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** Looks at the disk, and says whether anything is different. */
+  /** Reads the disk and returns whether anything changed. */
   refresh(): boolean {
     const names = this.#names();
     let changed = false;
     for (const name of this.#known.keys()) {
       if (!names.includes(name)) changed = this.#known.delete(name);
     }
-    for (const name of names) changed = this.#look(name) || changed;
+    for (const name of names) changed = this.#refreshFile(name) || changed;
     return changed;
   }
 
-  #look(name: string): boolean {
+  #refreshFile(name: string): boolean {
     const path = join(this.path, name);
-    const before = this.#known.get(name);
-    const found = stampOf(path);
-    // It went between the listing and now.
-    if (!found) return this.#known.delete(name);
-    if (before && before.stamp === found.stamp && !before.young) return false;
-    // The times of files are the machine's, so this clock is too.
-    const young = realWorld.now() - found.changedMs < YOUNG_MS;
+    const previous = this.#known.get(name);
+    const stat = stampOf(path);
+    // The file was removed after the listing.
+    if (!stat) return this.#known.delete(name);
+    if (previous && previous.stamp === stat.stamp && !previous.young) return false;
+    // File times come from the real clock, so compare them with `realWorld`.
+    const young = realWorld.now() - stat.changedMs < YOUNG_MS;
     const check = readTemplateFile(path);
-    const [raw, problems] = "raw" in check ? [check.raw, []] : [before?.raw ?? null, check.errors];
-    this.#known.set(name, { name, path, raw, problems, stamp: found.stamp, young });
-    return !before || !isSame(before, { raw, problems });
+    const [raw, problems] = "raw" in check ? [check.raw, []] : [previous?.raw ?? null, check.errors];
+    this.#known.set(name, { name, path, raw, problems, stamp: stat.stamp, young });
+    return !previous || !isSame(previous, { raw, problems });
   }
 
   #names(): string[] {
-    this.#checkPlace();
+    this.#checkLocation();
     try {
       const names = readdirSync(this.path);
       return names.filter((name) => /^[^.].*\.json$/.test(name) && !this.#options.except?.includes(name));
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       if (code === "ENOENT" || code === "ENOTDIR") return [];
-      throw new TuttiError("storage_failed", `the templates in ${this.path} cannot be listed: ${message}`, {
+      throw new TuttiError("storage_failed", `The templates in ${this.path} cannot be listed: ${message}`, {
         cause: error,
       });
     }
   }
 
-  /** Whoever made a repository must not make us read, or write, beyond it. */
-  #checkPlace(): void {
+  /** A repository must not make Tutti read or write outside of it. */
+  #checkLocation(): void {
     const { within } = this.#options;
     if (within === undefined) return;
     const [real, root] = [realPath(this.path), realPath(within)];
     if (real === root || real.startsWith(root + sep)) return;
-    throw new TuttiError("invalid_template", `${this.path} is a link that leads out of the project, to ${real}`);
+    throw new TuttiError(
+      "invalid_template",
+      `${this.path} is a link to ${real}, which is outside the project. Remove the link.`,
+    );
   }
 }
 
@@ -103,7 +106,7 @@ function isSame(before: TemplateFile, now: Pick<TemplateFile, "raw" | "problems"
   return JSON.stringify([before.raw, before.problems]) === JSON.stringify([now.raw, now.problems]);
 }
 
-/** Without links; of what does not exist, the nearest folder around it that does. */
+/** Resolves links. For a missing path, returns the nearest existing folder above it. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

@@ -1,14 +1,14 @@
 // The rules of inheritance, on plain values.
 //
-// 1. Objects are merged member by member; everything else, arrays included, is replaced as a whole.
-// 2. Where both say something, the child wins.
-// 3. A chain is folded from its oldest ancestor to the child, and every value remembers which of them it comes from.
+// 1. Objects are merged member by member. All other values, including arrays, are replaced as a whole.
+// 2. If parent and child both set a value, the child wins.
+// 3. A chain is folded from the oldest ancestor to the child, and every value records the template it comes from.
 import { isObject, type RawTemplate } from "./raw-template.ts";
 
-/** A value and where it comes from; of an object, the youngest template that has an object there. */
+/** A value and its origin. The origin of an object is the youngest template with an object at that path. */
 type Traced = { from: string; leaf: unknown } | { from: string; members: Map<string, Traced> };
 
-/** Path such as `/config/maxWorkers` and the name of the template that the value comes from. */
+/** Maps a path such as `/config/maxWorkers` to the name of the template that sets it. */
 export type Origins = Map<string, string>;
 
 export function merge(parent: RawTemplate, child: RawTemplate): RawTemplate {
@@ -21,12 +21,12 @@ export function merge(parent: RawTemplate, child: RawTemplate): RawTemplate {
 }
 
 export interface Ancestor {
-  /** What the values that come from it are attributed to. */
+  /** The name that `origins` uses for this template. */
   name: string;
   raw: RawTemplate;
 }
 
-/** The chain is given child first, as it is found. */
+/** `chain` starts with the child. */
 export function inherit(chain: readonly Ancestor[]): { raw: RawTemplate; origins: Origins } {
   let traced: Traced | undefined;
   for (const { name, raw } of chain.toReversed()) traced = putOver(traced, raw, name);
@@ -54,11 +54,11 @@ function collectOrigins(traced: Traced, path: string, into: Origins): void {
   for (const [name, member] of traced.members) collectOrigins(member, `${path}/${escapeName(name)}`, into);
 }
 
-/** Every value that is not an object, and every empty object, with its path. */
+/** Returns every value that is not an object, and every empty object, with its path. */
 export function leavesOf(value: unknown, path = ""): [path: string, value: unknown][] {
   if (!isObject(value) || Object.keys(value).length === 0) return [[path, value]];
   return Object.entries(value).flatMap(([name, member]) => leavesOf(member, `${path}/${escapeName(name)}`));
 }
 
-/** As JSON Pointer has it. */
+/** Escapes a name for a JSON Pointer. */
 const escapeName = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");

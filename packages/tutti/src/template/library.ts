@@ -1,9 +1,9 @@
-// All templates that can be used: those that come with Tutti, the person's own, and those of a project.
+// All available templates: the built-in ones, the user's, and those of a project.
 //
 // 1. The nearest wins: project, then user, then system.
-// 2. Every use looks at the disk first, so an edit counts at once and nothing has to be restarted.
-// 3. What is handed out is a copy: a run keeps what it started with.
-// 4. What cannot be used is listed with its errors and refused when it is asked for; it is never written.
+// 2. Every use checks the disk first, so an edit takes effect immediately.
+// 3. Returned templates are copies, so a run keeps the version it started with.
+// 4. An unusable template is listed with its errors, and using it throws. An invalid template is never written.
 import { existsSync } from "node:fs";
 import { join, resolve as absolutePath } from "node:path";
 import { mustFit, mustNotBeExtended, mustNotBeTaken, patched } from "./edit-template.ts";
@@ -24,26 +24,26 @@ import { TuttiError } from "../schema/error.ts";
 
 const BUILT_IN_FOLDER = join(import.meta.dirname, "built-in");
 const PROJECT_FOLDER = join(".tutti", "templates");
-/** Projects whose templates are remembered; the one that was not used for longest is forgotten first. */
+/** The number of cached projects; the least recently used one is dropped first. */
 const MAX_PROJECTS = 100;
 
 export interface LibraryOptions {
-  /** Where the person's own templates are; without it there are none. */
+  /** The folder of the user's templates; without it there are none. */
   userFolder?: string;
-  /** A further folder of templates that cannot be changed, nearer than those that come with Tutti. */
+  /** Another folder of read-only templates, which take precedence over the built-in ones. */
   systemFolder?: string;
-  /** The names of agents that the person's configuration defines, asked at each use. */
+  /** Returns the agent names of the user's configuration; called on every use. */
   agents?: () => readonly string[];
-  /** Told of what is found, changed and wrong among the templates that are no project's. */
+  /** Receives events about templates, except those of projects. */
   tell?: (event: TemplateEvent) => void;
 }
 
 export interface ResolvedTemplate extends Resolution {
-  /** What a project's template would run and the person has to agree to first; see trust.ts. */
+  /** The programs of a project's template that the user has to approve first; see trust.ts. */
   programs: string[];
 }
 
-/** Where a new template is stored; among the person's own unless it says otherwise. */
+/** The location of a new template; the user's folder by default. */
 export interface Destination {
   place?: "user" | "project";
   project?: string;
@@ -54,25 +54,26 @@ export class TemplateLibrary {
   readonly #user: TemplatePlace | null;
   readonly #projects = new Map<string, TemplatePlace>();
   readonly #agents: () => readonly string[];
-  readonly #told: ToldTemplates | null;
-  #toldRevision = -1;
+  readonly #announcer: ToldTemplates | null;
+  #announcedRevision = -1;
 
   constructor({ userFolder, systemFolder, agents = () => [], tell }: LibraryOptions = {}) {
     const builtIn = new TemplatePlace("system", new TemplateFolder(BUILT_IN_FOLDER), null);
-    // A folder of templates may hold their schema under its documented name.
-    const further = systemFolder === undefined ? null : new TemplateFolder(systemFolder, { except: ["schema.json"] });
-    this.#system = further ? new TemplatePlace("system", further, builtIn) : builtIn;
+    // A folder of templates may contain the schema under its documented name.
+    const extraFolder =
+      systemFolder === undefined ? null : new TemplateFolder(systemFolder, { except: ["schema.json"] });
+    this.#system = extraFolder ? new TemplatePlace("system", extraFolder, builtIn) : builtIn;
     this.#user = userFolder ? new TemplatePlace("user", new TemplateFolder(userFolder), this.#system) : null;
     this.#agents = agents;
-    this.#told = tell ? new ToldTemplates(tell) : null;
+    this.#announcer = tell ? new ToldTemplates(tell) : null;
   }
 
-  /** One row for each id, the nearest template of it, in the order of the ids. */
+  /** Returns the nearest template of each id, sorted by id. */
   list(project?: string): TemplateSummary[] {
     return this.#nearest(project).map(summarise);
   }
 
-  /** What stands in its file. */
+  /** Returns the content of the file. */
   raw(id: string, project?: string): RawTemplate {
     const placed = this.#find(id, project);
     if (!placed.raw) throw cannotBeUsed(placed);
@@ -83,71 +84,71 @@ export class TemplateLibrary {
     return this.#resolved(this.#find(id, project));
   }
 
-  /** As if the template were in the project, or among the person's own. */
+  /** Validates the value as a template of the project, or as one of the user's. */
   validate(raw: unknown, project?: string): Validation {
-    return validateTemplate(raw, this.#look(project)).validation;
+    return validateTemplate(raw, this.#refreshedPlace(project)).validation;
   }
 
-  /** A template that is nowhere stored, with all it would inherit if it were. */
+  /** Resolves a template that is not stored. */
   resolveRaw(value: unknown, project?: string): ResolvedTemplate {
-    const { resolution, validation } = validateTemplate(value, this.#look(project));
+    const { resolution, validation } = validateTemplate(value, this.#refreshedPlace(project));
     const id = isObject(value) ? String(value["id"]) : "";
     if (!resolution) throw cannotBeUsed({ id, errors: validation.errors });
     return { ...resolution, programs: programsOf(resolution, this.#agents()) };
   }
 
-  /** Strict, where loading is lenient: what is not valid is not written. */
+  /** Rejects an invalid template, although loading is lenient. */
   create(value: unknown, destination: Destination = {}): ResolvedTemplate {
     const place = this.#destination(destination);
-    const named = isObject(value) && value["id"] === undefined && typeof value["name"] === "string";
-    const whole = named ? { id: this.generateId(value["name"] as string, destination.project), ...value } : value;
-    mustNotBeTaken(whole, place);
-    const raw = mustFit(whole, place);
+    const needsId = isObject(value) && value["id"] === undefined && typeof value["name"] === "string";
+    const complete = needsId ? { id: this.generateId(value["name"] as string, destination.project), ...value } : value;
+    mustNotBeTaken(complete, place);
+    const raw = mustFit(complete, place);
     const id = String(raw["id"]);
     const file = join(place.folder.path, `${id}.json`);
     if (!writeWholeFile(file, textOf(raw), { isNew: true })) throw isThere(id, file);
-    return this.#after(place, id, "template:created");
+    return this.#stored(place, id, "template:created");
   }
 
-  /** Merges the patch into the file: objects deeply, arrays replaced. */
+  /** Merges the patch into the file: objects deeply, arrays as a whole. */
   update(id: string, patch: unknown, project?: string): ResolvedTemplate {
-    const placed = this.#own(id, project);
+    const placed = this.#editable(id, project);
     writeWholeFile(placed.file.path, textOf(patched(placed, patch)));
-    return this.#after(placed.place, id, "template:updated");
+    return this.#stored(placed.place, id, "template:updated");
   }
 
   delete(id: string, project?: string): void {
-    const placed = this.#own(id, project);
-    mustNotBeExtended(placed, this.#look(project));
+    const placed = this.#editable(id, project);
+    mustNotBeExtended(placed, this.#refreshedPlace(project));
     removeFile(placed.file.path);
     placed.place.refresh();
-    if (placed.place.name === "user") this.#told?.deleted(id);
+    if (placed.place.name === "user") this.#announcer?.deleted(id);
   }
 
-  /** A new template that extends the original and says nothing itself, so that it follows when the original changes. */
+  /** Creates a template that only extends the original, so that it follows later changes of the original. */
   duplicate(id: string, newName: string, project?: string): ResolvedTemplate {
     const { place } = this.#find(id, project);
     const raw = { id: this.generateId(newName, project), name: newName, extends: id };
     return this.create(raw, place.name === "project" ? { place: "project", project } : {});
   }
 
-  /** A template as an object, or as the text of a file. */
+  /** Accepts an object, or the text of a file. */
   importTemplate(value: unknown, destination: Destination = {}): ResolvedTemplate {
     return this.create(typeof value === "string" ? parseTemplate(value) : value, destination);
   }
 
-  /** The text of a file that `importTemplate` takes. */
+  /** Returns the text of a file for `importTemplate`. */
   exportTemplate(id: string, project?: string): string {
     return textOf(this.raw(id, project));
   }
 
-  /** Every prompt with example values; those given stand for the run's. */
+  /** Renders every prompt with sample values; `variables` override them. */
   preview(id: string, variables: Readonly<Record<string, unknown>> = {}, project?: string): TemplatePreview {
     return previewTemplate(this.resolve(id, project).template, variables);
   }
 
   generateId(name: string, project?: string): string {
-    const place = this.#look(project);
+    const place = this.#refreshedPlace(project);
     const files = [place, place.outer].flatMap((one) => one?.folder.files ?? []).map((file) => file.name);
     return templateId(name, (id) => place.find(id) !== undefined || files.includes(`${id}.json`));
   }
@@ -157,24 +158,24 @@ export class TemplateLibrary {
     return this.#system.find(id) !== undefined;
   }
 
-  /** The place that a search begins in, as it is on disk now. */
-  #look(project: string | undefined): TemplatePlace {
+  /** Returns the place where a search starts, refreshed from disk. */
+  #refreshedPlace(project: string | undefined): TemplatePlace {
     const place = project === undefined ? (this.#user ?? this.#system) : this.#projectPlace(absolutePath(project));
     place.refresh();
-    if (project === undefined) this.#tellFound(place);
+    if (project === undefined) this.#announceFound(place);
     return place;
   }
 
-  #tellFound(place: TemplatePlace): void {
-    if (this.#told === null || place.revision === this.#toldRevision) return;
-    this.#toldRevision = place.revision;
-    this.#told.found(nearest(place));
+  #announceFound(place: TemplatePlace): void {
+    if (this.#announcer === null || place.revision === this.#announcedRevision) return;
+    this.#announcedRevision = place.revision;
+    this.#announcer.found(nearest(place));
   }
 
   #projectPlace(project: string): TemplatePlace {
     const folder = new TemplateFolder(join(project, PROJECT_FOLDER), { within: project });
     const place = this.#projects.get(project) ?? new TemplatePlace("project", folder, this.#user ?? this.#system);
-    // Setting it anew makes it the youngest.
+    // Inserting it again makes it the most recently used.
     this.#projects.delete(project);
     this.#projects.set(project, place);
     const [oldest] = this.#projects.keys();
@@ -184,36 +185,40 @@ export class TemplateLibrary {
 
   #destination({ place = "user", project }: Destination): TemplatePlace {
     if (place === "user") {
-      if (!this.#user) throw new TuttiError("wrong_state", "there is no folder for templates of your own");
-      return this.#look(undefined);
+      if (!this.#user)
+        throw new TuttiError("wrong_state", 'This library has no folder for user templates. Set "userFolder".');
+      return this.#refreshedPlace(undefined);
     }
     if (project === undefined || !existsSync(project))
-      throw new TuttiError("folder_not_found", `there is no project folder ${JSON.stringify(project ?? "")}`);
-    return this.#look(project);
+      throw new TuttiError(
+        "folder_not_found",
+        `Project folder ${JSON.stringify(project ?? "")} does not exist. Name an existing folder.`,
+      );
+    return this.#refreshedPlace(project);
   }
 
   #nearest(project: string | undefined): Placed[] {
-    return nearest(this.#look(project));
+    return nearest(this.#refreshedPlace(project));
   }
 
   #find(id: string, project: string | undefined): Placed {
-    const placed = this.#look(project).find(id);
+    const placed = this.#refreshedPlace(project).find(id);
     if (placed) return placed;
     const known = this.#nearest(project).map((one) => one.id);
     throw noSuchTemplate(id, known);
   }
 
-  /** A template that may be changed. */
-  #own(id: string, project: string | undefined): Placed {
+  /** Returns a template that may be changed. */
+  #editable(id: string, project: string | undefined): Placed {
     const placed = this.#find(id, project);
     if (placed.place.name === "system") throw isProtected(id);
     return placed;
   }
 
-  #after(place: TemplatePlace, id: string, type: "template:created" | "template:updated"): ResolvedTemplate {
+  #stored(place: TemplatePlace, id: string, type: "template:created" | "template:updated"): ResolvedTemplate {
     place.refresh();
     const placed = place.at(id)!;
-    if (place.name === "user" && placed.raw) this.#told?.stored(type, id, placed.raw);
+    if (place.name === "user" && placed.raw) this.#announcer?.stored(type, id, placed.raw);
     return this.#resolved(placed);
   }
 
@@ -224,7 +229,7 @@ export class TemplateLibrary {
   }
 }
 
-/** One template for each id, in the order of the ids. */
+/** Returns one template per id, sorted by id. */
 function nearest(first: TemplatePlace): Placed[] {
   const found = new Map<string, Placed>();
   for (let place: TemplatePlace | null = first; place; place = place.outer) {

@@ -1,4 +1,4 @@
-// A template that comes with Tutti, by its name.
+// Loads a built-in template.
 import { TemplateLibrary } from "./library.ts";
 import type { Template } from "../schema/template.ts";
 

@@ -1,8 +1,8 @@
-// One of the places where templates are: what is there, and what each comes to with all it inherits.
+// One location of templates: its files, and each template resolved with its ancestors.
 //
-// 1. Nothing is resolved twice while the place and all places further out stay as they are.
-// 2. A template that could be used once stays usable for as long as it is there. If its file, or an ancestor, is edited
-//    into something that cannot be used, the last good result stays and the error is told.
+// 1. Templates are resolved again only if this place or an outer one has changed.
+// 2. A template that was usable once stays usable while its file exists. If the file or an ancestor becomes invalid,
+//    the last valid resolution stays in use and the error is reported.
 import type { Shelf } from "./find-chain.ts";
 import type { TemplateFile, TemplateFolder } from "./folder.ts";
 import type { RawTemplate } from "./raw-template.ts";
@@ -13,15 +13,15 @@ export interface Placed {
   readonly id: string;
   readonly place: TemplatePlace;
   readonly file: TemplateFile;
-  /** The version in use, or null if there has never been one that makes sense. */
+  /** The version in use, or null if there has never been a valid one. */
   readonly raw: RawTemplate | null;
-  /** What is wrong with the newest version of its file. */
+  /** Errors of the latest version of its file. */
   readonly problems: readonly string[];
-  /** Other files that claim its id. */
+  /** Warnings about other files with the same id. */
   readonly rivals: readonly string[];
-  /** Null if it cannot be used. */
+  /** Null if the template is unusable. */
   readonly resolution: Resolution | null;
-  /** What is wrong with it as it stands on disk; with a resolution, an earlier version is in use. */
+  /** Errors of the template on disk. If `resolution` is set, an earlier version is in use. */
   readonly errors: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export class TemplatePlace implements Shelf {
   readonly name: Shelf["name"];
   readonly outer: TemplatePlace | null;
   readonly folder: TemplateFolder;
-  /** Grows whenever anything here or further out is different. */
+  /** Increases whenever this place or an outer one changes. */
   #revision = 0;
   #outerRevision = -1;
   #shelved = new Map<string, Shelved>();
@@ -44,7 +44,7 @@ export class TemplatePlace implements Shelf {
     this.outer = outer;
   }
 
-  /** Looks at the disk, further out first. */
+  /** Reads the disk, outer places first. */
   refresh(): void {
     this.outer?.refresh();
     const outerRevision = this.outer ? this.outer.#revision : 0;
@@ -56,7 +56,6 @@ export class TemplatePlace implements Shelf {
     this.#resolveAll();
   }
 
-  /** Another number whenever anything here or further out is different. */
   get revision(): number {
     return this.#revision;
   }
@@ -65,7 +64,7 @@ export class TemplatePlace implements Shelf {
     return this.#shelved.get(id);
   }
 
-  /** The template of this id here, as of the last refresh. */
+  /** Returns the template of this id in this place, as of the last `refresh`. */
   at(id: string): Placed | undefined {
     return this.#placed.get(id);
   }
@@ -74,7 +73,7 @@ export class TemplatePlace implements Shelf {
     return [...this.#placed.values()];
   }
 
-  /** The template that the id means here: the nearest one, going outward. */
+  /** Returns the nearest template of this id, searching outward. */
   find(id: string): Placed | undefined {
     return this.at(id) ?? this.outer?.find(id);
   }
@@ -97,15 +96,15 @@ export class TemplatePlace implements Shelf {
 }
 
 const warnOfEarlier = (error: string): string =>
-  `An earlier version is in use, because the newest has an error: ${error}`;
+  `An earlier version is in use, because the latest has an error: ${error}`;
 
-/** One file for each id. Two files of one id are a mistake that must not make a template come and go. */
+/** Selects one file per id, so that two files with the same id do not make a template appear and disappear. */
 function shelve(files: readonly TemplateFile[]): Map<string, Shelved> {
   const groups = Map.groupBy(files, idOf);
   return new Map(
     [...groups].map(([id, group]) => {
       const [file, ...others] = group.toSorted((a, b) => rank(b, id) - rank(a, id));
-      const rivals = others.map(({ name }) => `${name} has the id ${JSON.stringify(id)} too and is not used.`);
+      const rivals = others.map(({ name }) => `${name} also has the id ${JSON.stringify(id)} and is ignored.`);
       return [id, { id, file: file!, raw: file!.raw, problems: file!.problems, rivals }];
     }),
   );
@@ -113,5 +112,5 @@ function shelve(files: readonly TemplateFile[]): Map<string, Shelved> {
 
 const idOf = ({ raw, name }: TemplateFile): string => (raw ? String(raw["id"]) : name.replace(/\.json$/, ""));
 
-/** What can be used comes before what cannot, then the file that is named after the id. */
+/** Prefers valid files, then files named after the id. */
 const rank = ({ raw, name }: TemplateFile, id: string): number => (raw ? 2 : 0) + (name === `${id}.json` ? 1 : 0);

@@ -1,4 +1,3 @@
-// How the prompts of a template look with example values in the place of a run's.
 import { PROMPT_NAMES, type PromptName } from "./check-raw.ts";
 import { findPlaceholders, substituteVariables } from "./render.ts";
 import { BUILT_IN_VARIABLES, builtInVariable, promptVariables } from "./variables.ts";
@@ -7,12 +6,12 @@ import type { Template } from "../schema/template.ts";
 export interface PromptPreview {
   system: string;
   user: string | null;
-  /** Names that have no value there and stay as they are. */
+  /** Placeholders without a value, which stay unchanged. */
   unknown: string[];
 }
 export type TemplatePreview = Partial<Record<PromptName, PromptPreview>>;
 
-/** The given values stand for those of the run, built-in names included. */
+/** Renders the prompts with sample values. `given` overrides them, including built-in variables. */
 export function previewTemplate(template: Template, given: Readonly<Record<string, unknown>>): TemplatePreview {
   const preview: TemplatePreview = {};
   for (const name of PROMPT_NAMES) {

@@ -1,28 +1,28 @@
-// A template as it stands in its file: any part may be missing, because a parent or a default can bring it in.
+// The content of a template file. Any member may be missing, because a parent or a default can provide it.
 
 export type RawTemplate = Record<string, unknown>;
 
-/** The largest text a template may have, in a file and when it comes over the wire. */
+/** The limit for files and for templates received over the network. */
 export const MAX_TEMPLATE_BYTES = 1_000_000;
 const MAX_DEPTH = 30;
-/** Names through which a merged object could reach what all objects share. */
+/** Names that could reach a shared prototype when objects are merged. */
 const UNSAFE_NAMES = ["__proto__", "constructor", "prototype"];
 
 export const isObject = (value: unknown): value is RawTemplate =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** What makes a value dangerous to merge, as sentences; nothing else may look at the value before this has. */
+/** Returns sentences about members that are unsafe to merge. Must run before any other code reads the value. */
 export function findUnsafe(value: unknown, path: readonly string[] = []): string[] {
   if (typeof value !== "object" || value === null) return [];
   if (path.length > MAX_DEPTH) return [`${quotePath(path.slice(0, 3))} is nested more than ${MAX_DEPTH} levels deep.`];
   return Object.entries(value).flatMap(([name, member]) => {
     const inner = [...path, name];
-    if (UNSAFE_NAMES.includes(name)) return [`${quotePath(inner)} is a name that no template may use.`];
+    if (UNSAFE_NAMES.includes(name)) return [`${quotePath(inner)} is not allowed as a name in a template.`];
     return findUnsafe(member, inner);
   });
 }
 
-/** A path as one writes it in a program, in quotes: `"config.maxWorkers"`. */
+/** Formats a path as in a program, in quotes: `"config.maxWorkers"`. */
 export function quotePath(path: readonly PropertyKey[]): string {
   const texts = path.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`));
   return JSON.stringify(texts.join("").replace(/^\./, ""));

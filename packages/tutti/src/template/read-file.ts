@@ -1,4 +1,4 @@
-// Reads one template file that anybody may have put there: a link, a device, a huge or broken file.
+// Reads one template file. Its content is not trusted: it may be a link, a device, or a huge or broken file.
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync, type Stats } from "node:fs";
 import { basename, dirname, sep } from "node:path";
 import { checkRaw, type RawCheck } from "./check-raw.ts";
@@ -6,13 +6,13 @@ import { locateJsonError } from "./locate-json-error.ts";
 import { MAX_TEMPLATE_BYTES } from "./raw-template.ts";
 import { TuttiError } from "../schema/error.ts";
 
-/** What changes whenever the file does; null if it is gone. Of a link, both ends count. */
+/** Returns a stamp that changes with the file, or null if there is none. For a link, the link and its target count. */
 export function stampOf(path: string): { stamp: string; changedMs: number } | null {
-  const own = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  if (!own) return null;
-  const parts = [own.mtimeNs, own.ctimeNs, own.size, own.ino];
-  let changedMs = Number(own.ctimeMs);
-  if (own.isSymbolicLink()) {
+  const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  if (!stats) return null;
+  const parts = [stats.mtimeNs, stats.ctimeNs, stats.size, stats.ino];
+  let changedMs = Number(stats.ctimeMs);
+  if (stats.isSymbolicLink()) {
     const target = lstatSync(realPath(path) ?? path, { bigint: true, throwIfNoEntry: false });
     if (target) {
       parts.push(target.mtimeNs, target.ctimeNs, target.size, target.ino);
@@ -22,7 +22,7 @@ export function stampOf(path: string): { stamp: string; changedMs: number } | nu
   return { stamp: parts.join(":"), changedMs };
 }
 
-/** Every problem is a sentence that begins with the file's name. */
+/** Every error is a sentence that starts with the name of the file. */
 export function readTemplateFile(path: string): RawCheck {
   const name = basename(path);
   try {
@@ -33,7 +33,7 @@ export function readTemplateFile(path: string): RawCheck {
   }
 }
 
-/** The value of a text that somebody sent. */
+/** Parses a template that arrives as text. */
 export function parseTemplate(text: string): unknown {
   try {
     return parse(text);
@@ -52,9 +52,9 @@ function parse(text: string): unknown {
 
 function readText(path: string): string {
   const real = realPath(path);
-  if (real === null) throw new Error("it is a link that leads to nothing");
-  if (!real.startsWith(realpathSync(dirname(path)) + sep)) throw new Error("it is a link that leads out of its folder");
-  // The path has no links any more; one that is put there in this moment is not followed, and a pipe is not waited for.
+  if (real === null) throw new Error("it is a link to a file that does not exist");
+  if (!real.startsWith(realpathSync(dirname(path)) + sep)) throw new Error("it is a link to a file outside its folder");
+  // `O_NOFOLLOW` rejects a link created after the check, and `O_NONBLOCK` does not wait for the writer of a pipe.
   const fd = openSync(real, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   try {
     checkStats(fstatSync(fd));

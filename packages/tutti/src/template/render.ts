@@ -1,11 +1,9 @@
-// From a prompt with placeholders to the text that is sent.
-
 const PLACEHOLDER = /\{([A-Z_][A-Z0-9_]*)\}/g;
 
 /**
- * One pass: what a variable brings in is never looked at for further placeholders. A name that nobody knows is left as it
- * stands, because prompts hold JSON and code; a known one without a value becomes nothing. A value that is a function is
- * found only where the text names it.
+ * Replaces placeholders in a single pass, so the value of a variable is never scanned for placeholders. An unknown name
+ * stays unchanged, because prompts contain JSON and code. A known name without a value becomes empty. A function is
+ * called only if the text uses its name.
  */
 export function substituteVariables(text: string, variables: Readonly<Record<string, unknown>>): string {
   return text.replaceAll(PLACEHOLDER, (whole, name: string) =>
@@ -13,7 +11,7 @@ export function substituteVariables(text: string, variables: Readonly<Record<str
   );
 }
 
-/** The names in the order of their first use, each once. */
+/** Returns each name once, in order of first use. */
 export function findPlaceholders(text: string): string[] {
   return [...new Set(Array.from(text.matchAll(PLACEHOLDER), ([, name]) => name!))];
 }

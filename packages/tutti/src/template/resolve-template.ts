@@ -1,4 +1,3 @@
-// From a raw template and the places where its parents are to the template that a run is carried out with.
 import { checkResolved } from "./check-resolved.ts";
 import { findChain, type Link, type Shelf } from "./find-chain.ts";
 import { findWarnings } from "./find-warnings.ts";
@@ -6,17 +5,20 @@ import { inherit, leavesOf, type Origins } from "./inherit.ts";
 import type { RawTemplate } from "./raw-template.ts";
 import type { Template } from "../schema/template.ts";
 
-/** What stands for a template where no template of the chain says anything. */
+/** The `provenance` of a value that no template of the chain sets. */
 export const FROM_DEFAULT = "(default)";
 
 export interface Resolution {
   template: Template;
   place: Shelf["name"];
-  /** The template and its ancestors, child first. A second one of the same id is named with its place: `a@system`. */
+  /** The template and its ancestors, child first. A repeated id gets its place as a suffix: `a@system`. */
   chain: string[];
-  /** Where each of the chain is. */
+  /** The place of each template in `chain`. */
   places: Shelf["name"][];
-  /** For every value that is not an object, by a path such as `/config/maxWorkers`: a name of the chain, or the default. */
+  /**
+   * The origin of every value that is not an object, by a path such as `/config/maxWorkers`: a name of `chain`, or
+   * `FROM_DEFAULT`.
+   */
   provenance: Record<string, string>;
   warnings: string[];
 }
@@ -42,12 +44,12 @@ export function resolveTemplate(raw: RawTemplate, shelf: Shelf): ResolveResult {
   return { resolution };
 }
 
-/** Ids name a link as long as no two of the chain have the same. */
+/** Uses the id as name, unless another template of the chain has the same id. */
 function nameLinks(links: readonly Link[]): string[] {
   const names: string[] = [];
   for (const { id, shelf } of links) {
     let name = names.includes(id) ? `${id}@${shelf.name}` : id;
-    // There can be two places of one name, when system templates come from two folders.
+    // Two places can have the same name if system templates come from two folders.
     while (names.includes(name)) name += "@";
     names.push(name);
   }
@@ -59,7 +61,7 @@ function provenanceOf(template: Template, origins: Origins): Record<string, stri
 }
 
 function originOf(path: string, origins: Origins): string {
-  // A hook that is only a text is the short form of an object with the member `run`.
+  // A hook that is a string is short for an object with the member `run`.
   const short = path.match(/^(\/hooks\/[^/]+)\/run$/)?.[1];
   return origins.get(path) ?? (short === undefined ? undefined : origins.get(short)) ?? FROM_DEFAULT;
 }
@@ -67,7 +69,7 @@ function originOf(path: string, origins: Origins): string {
 function warnOfFiles(links: readonly Link[]): string[] {
   return links.flatMap(({ problems }) =>
     problems.map(
-      (problem) => `An earlier version of a template is in use, because the newest has an error: ${problem}`,
+      (problem) => `An earlier version of a template is in use, because the latest has an error: ${problem}`,
     ),
   );
 }

@@ -1,4 +1,3 @@
-// What a list of templates shows of each.
 import type { Placed, TemplatePlace } from "./place.ts";
 
 export interface TemplateSummary {
@@ -10,38 +9,38 @@ export interface TemplateSummary {
   version: string;
   tags: string[];
   isSystem: boolean;
-  /** Meant to be extended rather than chosen; its id begins with `_`. */
+  /** Internal templates are meant to be extended rather than chosen. Their ids begin with `_`. */
   isInternal: boolean;
   extends: string | null;
   place: TemplatePlace["name"];
-  /** Whether a run can be started with it; with errors all the same, an earlier version of it is in use. */
+  /** True if a run can start with it. If there are errors too, an earlier version is in use. */
   valid: boolean;
   errors: string[];
 }
 
 export function summarise({ id, place, raw, resolution, errors }: Placed): TemplateSummary {
-  // Of a template that cannot be used, what its file says is better than nothing.
-  const shown = resolution?.template ?? raw ?? {};
-  const text = (name: string, otherwise: string): string => textOf(shown, name) ?? otherwise;
-  const tags: unknown = Reflect.get(shown, "tags");
+  // An unusable template is summarised from the content of its file.
+  const source = resolution?.template ?? raw ?? {};
+  const text = (name: string, otherwise: string): string => textOf(source, name) ?? otherwise;
+  const tags: unknown = Reflect.get(source, "tags");
   return {
     id,
     name: text("name", id),
     description: text("description", ""),
-    icon: textOf(shown, "icon") ?? null,
+    icon: textOf(source, "icon") ?? null,
     author: text("author", ""),
     version: text("version", ""),
     tags: Array.isArray(tags) ? tags.map(String) : [],
     isSystem: place.name === "system",
     isInternal: id.startsWith("_"),
-    extends: textOf(shown, "extends") ?? null,
+    extends: textOf(source, "extends") ?? null,
     place: place.name,
     valid: resolution !== null,
     errors: [...errors],
   };
 }
 
-function textOf(shown: object, name: string): string | undefined {
-  const value: unknown = Reflect.get(shown, name);
+function textOf(source: object, name: string): string | undefined {
+  const value: unknown = Reflect.get(source, name);
   return typeof value === "string" ? value : undefined;
 }

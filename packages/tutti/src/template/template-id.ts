@@ -1,8 +1,6 @@
-// From the name that a person gives a template to its id.
-
 const MAX_LENGTH = 60;
 
-/** Letters, digits and `-`, as in an address; with a number if the id is taken. */
+/** Derives an id of letters, digits and `-` from the name of a template. Appends a number if the id is taken. */
 export function templateId(name: string, isTaken: (id: string) => boolean): string {
   const words = name
     .normalize("NFKD")

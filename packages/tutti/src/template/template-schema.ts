@@ -1,6 +1,6 @@
-// The published JSON Schema of a template file, for editors and for programs that make templates. It is made from the
-// schema that the library reads with. A template that extends another may leave out whatever it does not change, so
-// what a template must have stands in a part of its own that only counts without `extends`.
+// The published JSON Schema of a template file, for editors and for programs that generate templates. It is derived
+// from the schema that the library uses. A template that extends another may omit any member, so the required members
+// are in a separate part that applies only without `extends`.
 import { z } from "zod";
 import { isObject } from "./raw-template.ts";
 import { Template } from "../schema/template.ts";
@@ -22,27 +22,26 @@ export function templateJsonSchema(): JsonSchema {
   };
 }
 
-/** The text of the file, as it is stored. */
 export const templateSchemaText = (): string => `${JSON.stringify(templateJsonSchema(), null, 2)}\n`;
 
-/** The schema with every member optional, at any depth; what lies in an array is not inherited and stays as it is. */
+/** Makes every member optional at any depth. Arrays are not merged, so their elements stay unchanged. */
 function optional({ required: _required, ...schema }: JsonSchema): JsonSchema {
   return { ...schema, ...mapProperties(schema, optional), ...mapAlternatives(schema, optional) };
 }
 
-/** Nothing but which members must be there. Strict validators want each of them named where it is required. */
+/** Keeps only the required members. Strict validators expect each of them under `properties` too. */
 function mandatory(schema: JsonSchema): JsonSchema {
-  const isTelling = (part: unknown): boolean => isObject(part) && Object.keys(part).some((key) => key !== "type");
+  const hasConstraint = (part: unknown): boolean => isObject(part) && Object.keys(part).some((key) => key !== "type");
   const required = (schema["required"] ?? []) as string[];
   const { properties = {} } = mapProperties(schema, mandatory);
   const named = Object.entries(properties)
-    .filter(([name, part]) => isTelling(part) || required.includes(name))
-    .map(([name, part]) => [name, isTelling(part) ? part : true]);
+    .filter(([name, part]) => hasConstraint(part) || required.includes(name))
+    .map(([name, part]) => [name, hasConstraint(part) ? part : true]);
   const { anyOf = [] } = mapAlternatives(schema, (one) => ({ type: one["type"], ...mandatory(one) }));
   return {
     ...(named.length > 0 ? { type: "object", properties: Object.fromEntries(named) } : {}),
     ...(required.length > 0 ? { required } : {}),
-    ...(anyOf.some(isTelling) ? { anyOf } : {}),
+    ...(anyOf.some(hasConstraint) ? { anyOf } : {}),
   };
 }
 

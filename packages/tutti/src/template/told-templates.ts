@@ -1,5 +1,4 @@
-// What is told of templates: which there are, what changes, and what cannot be used. Each thing is told once, until it is
-// different.
+// Emits events about templates: new, changed, deleted and invalid ones. Each state is emitted once, until it changes.
 import { createHash } from "node:crypto";
 import type { Placed } from "./place.ts";
 import type { RawTemplate } from "./raw-template.ts";
@@ -8,46 +7,46 @@ import type { RunEvent } from "../schema/event.ts";
 export type TemplateEvent = Extract<RunEvent, { type: `template:${string}` }>;
 
 export class ToldTemplates {
-  readonly #tell: (event: TemplateEvent) => void;
-  /** By id: the content that was told last. */
+  readonly #emit: (event: TemplateEvent) => void;
+  /** By id: the hash of the content that was emitted last. */
   readonly #hashes = new Map<string, string>();
-  /** By file: what was last told to be wrong with it. */
+  /** By file: the error that was emitted last. */
   readonly #errors = new Map<string, string>();
 
-  constructor(tell: (event: TemplateEvent) => void) {
-    this.#tell = tell;
+  constructor(emit: (event: TemplateEvent) => void) {
+    this.#emit = emit;
   }
 
-  /** Somebody has stored a template through us. */
+  /** Called after a template was stored through the library. */
   stored(type: "template:created" | "template:updated", id: string, raw: RawTemplate): void {
     const hash = hashOf(raw);
     const { name } = raw;
     this.#hashes.set(id, hash);
-    this.#tell({ type, data: { id, name: typeof name === "string" ? name : id, hash } });
+    this.#emit({ type, data: { id, name: typeof name === "string" ? name : id, hash } });
   }
 
   deleted(id: string): void {
-    if (this.#hashes.delete(id)) this.#tell({ type: "template:deleted", data: { id } });
+    if (this.#hashes.delete(id)) this.#emit({ type: "template:deleted", data: { id } });
   }
 
-  /** What is on disk now. */
+  /** Compares `templates`, the current state on disk, with the emitted events. */
   found(templates: readonly Placed[]): void {
     for (const { id, raw, place, file, errors } of templates) {
-      this.#found(file.path, errors.join(" "));
+      this.#foundError(file.path, errors.join(" "));
       if (raw === null) continue;
       const hash = hashOf(raw);
       if (this.#hashes.get(id) === hash) continue;
       this.#hashes.set(id, hash);
-      this.#tell({ type: "template:loaded", data: { id, isSystem: place.name === "system", hash } });
+      this.#emit({ type: "template:loaded", data: { id, isSystem: place.name === "system", hash } });
     }
-    const there = new Set(templates.map(({ id }) => id));
-    for (const id of this.#hashes.keys()) if (!there.has(id)) this.deleted(id);
+    const present = new Set(templates.map(({ id }) => id));
+    for (const id of this.#hashes.keys()) if (!present.has(id)) this.deleted(id);
   }
 
-  #found(file: string, error: string): void {
+  #foundError(file: string, error: string): void {
     if ((this.#errors.get(file) ?? "") === error) return;
     this.#errors.set(file, error);
-    if (error !== "") this.#tell({ type: "template:error", data: { file, error } });
+    if (error !== "") this.#emit({ type: "template:error", data: { file, error } });
   }
 }
 

@@ -1,4 +1,4 @@
-// The lists of programs that the person has agreed to, by their hash, in a file of the data folder.
+// The hashes of the program lists that the user has approved, in a file of the data folder.
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { writeWholeFile } from "./write-file.ts";
@@ -21,20 +21,23 @@ export class TrustedPrograms {
 
   add(hash: string): void {
     if (!Hash.safeParse(hash).success)
-      throw new TuttiError("invalid_input", "what is trusted is named by a SHA-256 hash of 64 hexadecimal digits");
+      throw new TuttiError(
+        "invalid_input",
+        `${JSON.stringify(hash)} is not a SHA-256 hash. Pass 64 hexadecimal digits.`,
+      );
     const trusted = this.#read();
     if (trusted.includes(hash)) return;
     const text = `${JSON.stringify({ trusted: [...trusted, hash] }, null, 2)}\n`;
     writeWholeFile(this.file, text, { mode: OWNER_ONLY });
   }
 
-  /** A file that cannot be read trusts nothing, and says so rather than being written over. */
+  /** An unreadable file throws: nothing is trusted, and the file is not overwritten. */
   #read(): string[] {
     try {
       return TrustFile.parse(JSON.parse(readFileSync(this.file, "utf8"))).trusted;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-      const message = `${this.file}, the list of what you trust, cannot be read; correct it or remove it`;
+      const message = `The list of approved programs in ${this.file} cannot be read. Correct or remove the file.`;
       throw new TuttiError("storage_failed", message, { cause: error });
     }
   }

@@ -1,4 +1,3 @@
-// Everything that is wrong or doubtful about a template that somebody wants to use.
 import { checkRaw } from "./check-raw.ts";
 import { findChain, type Shelf } from "./find-chain.ts";
 import { isObject, type RawTemplate } from "./raw-template.ts";
@@ -12,12 +11,12 @@ export interface Validation {
 
 export interface Validated {
   validation: Validation;
-  /** Both are there if the template is valid. */
+  /** Both are set if the template is valid. */
   raw?: RawTemplate;
   resolution?: Resolution;
 }
 
-/** The value is checked as a template of this shelf would be: first by itself, then with all it inherits. */
+/** Validates the value as a template of this shelf: first by itself, then with its ancestors. */
 export function validateTemplate(value: unknown, shelf: Shelf): Validated {
   const plain = plainCopy(value);
   const checked = checkRaw(plain);
@@ -28,7 +27,7 @@ export function validateTemplate(value: unknown, shelf: Shelf): Validated {
   return { validation: { valid: true, errors: [], warnings: resolution.warnings }, raw: checked.raw, resolution };
 }
 
-/** Whoever corrects a template wants to hear of a wrong parent at the same time as of the rest. */
+/** Reports a wrong parent together with the other errors, so that the user can correct all at once. */
 function chainErrors(plain: unknown, shelf: Shelf): string[] {
   if (!isObject(plain) || typeof plain["id"] !== "string") return [];
   const found = findChain(plain, shelf);
@@ -37,7 +36,7 @@ function chainErrors(plain: unknown, shelf: Shelf): string[] {
 
 const failed = (errors: string[]): Validation => ({ valid: false, errors, warnings: [] });
 
-/** Only what a file could hold; a value that no file could hold is no template. */
+/** Returns a copy of what a JSON file can hold, or undefined if the value cannot be JSON. */
 function plainCopy(value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value));

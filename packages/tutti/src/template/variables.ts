@@ -1,66 +1,68 @@
-// The variables that Tutti fills in itself, and who wins when a name is set more than once.
+// The built-in variables, and the precedence of values.
 import type { Template } from "../schema/template.ts";
 
 interface BuiltInVariable {
   meaning: string;
-  /** Known only in the prompt of a worker. */
+  /** Defined only in the worker prompt. */
   ofWorker?: true;
-  /** Empty unless the template or the person sets it; all others cannot be set. */
+  /** Empty unless the template or the user sets it. All other built-in variables cannot be set. */
   open?: true;
-  /** What a preview shows. */
+  /** The value in a preview. */
   sample: string;
 }
 
 export const BUILT_IN_VARIABLES = {
-  USER_REQUEST: { meaning: "The request, as the person wrote it.", sample: "Describe every module of the project." },
+  USER_REQUEST: { meaning: "The request, as the user wrote it.", sample: "Describe every module of the project." },
   ORIGINAL_REQUEST: { meaning: "The same as USER_REQUEST.", sample: "Describe every module of the project." },
   CWD: { meaning: "The folder that the session works in.", sample: "/projects/example" },
   PROJECT_NAME: { meaning: "The name of the project's folder.", sample: "example" },
   CUSTOM_INSTRUCTIONS: {
-    meaning: "Further instructions, from the template or the person; empty if there are none.",
+    meaning: "Further instructions, from the template or the user; empty if there are none.",
     open: true,
     sample: "",
   },
   TEMPLATE_NAME: { meaning: "The name of the template.", sample: "Example" },
   ORCHESTRATOR_ID: { meaning: "The id of the run.", sample: "orch_abc123def456" },
-  DELIMITER_START: { meaning: "The mark before a block.", sample: "<<<ORCHESTRATOR_RESPONSE>>>" },
-  DELIMITER_END: { meaning: "The mark after a block.", sample: "<<<END_ORCHESTRATOR_RESPONSE>>>" },
-  ANALYSIS_SUMMARY: { meaning: "What the analysis found, in a few sentences.", sample: "A library of two modules." },
+  DELIMITER_START: { meaning: "The delimiter before a block.", sample: "<<<ORCHESTRATOR_RESPONSE>>>" },
+  DELIMITER_END: { meaning: "The delimiter after a block.", sample: "<<<END_ORCHESTRATOR_RESPONSE>>>" },
+  ANALYSIS_SUMMARY: { meaning: "The summary of the analysis.", sample: "A library of two modules." },
   ANALYSIS_JSON: {
     meaning: "The whole answer of the analysis, as JSON.",
     sample: '{"summary":"A library of two modules.","recommendedSplits":2}',
   },
-  RECOMMENDED_SPLITS: { meaning: "How many tasks the analysis recommends.", sample: "2" },
-  KEY_FILES: { meaning: "The important files that the analysis named.", sample: "src/a.ts, src/b.ts" },
-  TASK_COUNT: { meaning: "How many tasks the plan has.", sample: "2" },
+  RECOMMENDED_SPLITS: { meaning: "The number of tasks that the analysis recommends.", sample: "2" },
+  KEY_FILES: { meaning: "The important files according to the analysis.", sample: "src/a.ts, src/b.ts" },
+  TASK_COUNT: { meaning: "The number of tasks in the plan.", sample: "2" },
   TASKS_JSON: { meaning: "The tasks of the plan, as JSON.", sample: '[{"id":"task_001","title":"Module A"}]' },
   WORKER_OUTPUTS: {
-    meaning: "What every worker reported, as JSON.",
+    meaning: "The reports of all workers, as JSON.",
     sample: '[{"taskId":"task_001","status":"completed"}]',
   },
   CONFLICTS: { meaning: "The work that could not be merged, as JSON, or the word none.", sample: "none" },
-  MERGED_OUTPUT: { meaning: "What the aggregation said about the merged result.", sample: "Both modules described." },
+  MERGED_OUTPUT: {
+    meaning: "The description of the merged result by the aggregation.",
+    sample: "Both modules described.",
+  },
   TASK_ID: { meaning: "The id of the task.", ofWorker: true, sample: "task_001" },
   TASK_TITLE: { meaning: "The title of the task.", ofWorker: true, sample: "Module A" },
   TASK_DESCRIPTION: {
-    meaning: "What the task is to achieve.",
+    meaning: "The goal of the task.",
     ofWorker: true,
     sample: "Describe what module A is for.",
   },
   TASK_SCOPE: { meaning: "The files that the task is about, as JSON.", ofWorker: true, sample: '["src/a.ts"]' },
   TASK_PRIORITY: { meaning: "The priority of the task.", ofWorker: true, sample: "1" },
-  TASK_ATTEMPT: { meaning: "Which attempt at the task this is, counted from 1.", ofWorker: true, sample: "1" },
-  TASK_TYPE: { meaning: "The kind of the task, if the plan says one.", ofWorker: true, sample: "documentation" },
+  TASK_ATTEMPT: { meaning: "The number of the attempt, counted from 1.", ofWorker: true, sample: "1" },
+  TASK_TYPE: { meaning: "The kind of the task, if the plan names one.", ofWorker: true, sample: "documentation" },
 } as const satisfies Record<string, BuiltInVariable>;
 
-/** The entry of a name that may be anything. */
 export function builtInVariable(name: string): BuiltInVariable | undefined {
   return Object.hasOwn(BUILT_IN_VARIABLES, name)
     ? BUILT_IN_VARIABLES[name as keyof typeof BUILT_IN_VARIABLES]
     : undefined;
 }
 
-/** The person's values win over the template's, and the built-in ones over both. */
+/** The user's values override the template's, and built-in values override both. */
 export function promptVariables(
   ofTemplate: Template["variables"],
   custom: Readonly<Record<string, unknown>>,

@@ -1,38 +1,38 @@
-// Writes a file at once and durably: whoever reads sees the whole old or the whole new one, also after a power cut.
+// Writes a file atomically and durably: readers see the complete old or new file, also after a power failure.
 import { linkSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { asDiskError, makeFolderDurably, syncFolder, writeDurably } from "../durable-file.ts";
 import { realWorld } from "../world.ts";
 
 interface WriteOptions {
-  /** Who may read and write it; otherwise that of the file it replaces. */
+  /** The permissions of the file; by default those of the file it replaces. */
   mode?: number;
-  /** Refuse to take the place of a file that is there, also one that comes in this moment. */
+  /** Never replaces an existing file, not even one created at the same moment. */
   isNew?: boolean;
 }
 
-/** False if there is a file and it had to be new. */
+/** Returns false if `isNew` is set and the file exists. */
 export function writeWholeFile(file: string, text: string, { mode, isNew = false }: WriteOptions = {}): boolean {
   const folder = dirname(file);
-  // Another process may write the same file, so the name beside it is nobody else's.
-  const beside = join(folder, `.${basename(file)}.${realWorld.id(8)}`);
+  // A unique name, because another process may write the same file.
+  const temporary = join(folder, `.${basename(file)}.${realWorld.id(8)}`);
   try {
     makeFolderDurably(folder);
-    writeDurably(beside, text, mode ?? statSync(file, { throwIfNoEntry: false })?.mode);
-    if (!isNew) renameSync(beside, file);
-    else if (!linkNew(beside, file)) return false;
+    writeDurably(temporary, text, mode ?? statSync(file, { throwIfNoEntry: false })?.mode);
+    if (!isNew) renameSync(temporary, file);
+    else if (!linkNew(temporary, file)) return false;
     syncFolder(folder);
     return true;
   } catch (error) {
     throw asDiskError(error, `${file} cannot be written`);
   } finally {
-    discard(beside);
+    discard(temporary);
   }
 }
 
-function linkNew(beside: string, file: string): boolean {
+function linkNew(temporary: string, file: string): boolean {
   try {
-    linkSync(beside, file);
+    linkSync(temporary, file);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
@@ -40,7 +40,7 @@ function linkNew(beside: string, file: string): boolean {
   }
 }
 
-/** What went wrong before is worth more than that the rest of it cannot be taken away. */
+/** The original error matters more than a failure to remove the temporary file. */
 function discard(file: string): void {
   try {
     rmSync(file, { force: true });

@@ -79,7 +79,7 @@ describe("OrchestratorManager", () => {
     expect(state.template).toMatchObject({ id: "_default", name: "Default", config: { maxWorkers: 5 } });
     for (const name of ["templateId", "cwd", "message"]) {
       const incomplete = { ...request, [name]: undefined };
-      await expect(orchestrators.create(incomplete)).rejects.toThrow(`a run needs ${name}`);
+      await expect(orchestrators.create(incomplete)).rejects.toThrow(`A run needs "${name}"`);
     }
     expect(orchestrators.getAll()).toEqual([state]);
     const { template } = await orchestrators.create({ ...request, templateId: "mine" });
@@ -408,7 +408,7 @@ describe("an OrchestratorManager with a data folder of its own", () => {
     expect(lab.events().filter(({ type }) => type === "orchestrator:toolsCounted")).toHaveLength(2);
     const stats = { totalTools: 5, reads: 3, bash: 0, grep: 1, other: 1 };
     expect(orchestrators.get(id)!.stats).toMatchObject(stats);
-    expect(() => orchestrators.updateStats("orch_none", { reads: 1 })).toThrow(/no run/);
+    expect(() => orchestrators.updateStats("orch_none", { reads: 1 })).toThrow(/Run "orch_none" does not exist/);
     await orchestrators.close();
     expect(openOn(silent()).orchestrators.get(id)!.stats).toMatchObject(stats);
   });

@@ -217,8 +217,10 @@ describe("SubSessionManager", () => {
     expect(() => manager.updateStatus("none", "active", {})).toThrow(
       expect.objectContaining({ code: "session_not_found" }),
     );
-    expect(() => manager.updateStatus("child", "gone" as "error", {})).toThrow(/no status/);
-    expect(() => manager.updateStatus("child", "error", { colour: "red" } as object)).toThrow(/no colour/);
+    expect(() => manager.updateStatus("child", "gone" as "error", {})).toThrow(/not a status/);
+    expect(() => manager.updateStatus("child", "error", { colour: "red" } as object)).toThrow(
+      /cannot have the "colour"/,
+    );
     await world.pass(0);
     expect(heard[1]).toMatchObject({
       type: "statusChanged",

@@ -147,7 +147,7 @@ describe("TemplateManager", () => {
     expect(updated.config).toMatchObject({ maxWorkers: 8, maxRetries: 1, workerTimeout: 300_000 });
     expect(manager.resolvedCache.size).toBe(0);
     expect((await manager.getTemplate("child")).config.maxWorkers).toBe(8);
-    await expect(manager.updateTemplate("mine", { id: "other" })).rejects.toThrow(/id .*cannot change/);
+    await expect(manager.updateTemplate("mine", { id: "other" })).rejects.toThrow(/id .*cannot be changed/);
     for (const id of ["_default", "house"]) {
       await expect(manager.updateTemplate(id, { name: "X" })).rejects.toMatchObject({ code: "template_protected" });
     }
@@ -207,7 +207,7 @@ describe("TemplateManager", () => {
     const unused = { id: "x", name: "X", extends: "_default", variables: { UNUSED: "1" } };
     expect(manager.validateTemplate(unused)).toMatchObject({
       valid: true,
-      warnings: ['"variables.UNUSED" is used in no prompt.'],
+      warnings: ['"variables.UNUSED" is not used in any prompt.'],
     });
     expect(manager.validateTemplate({ id: "x", name: "X", extends: "none" })).toEqual({
       valid: false,

@@ -63,7 +63,7 @@ describe("WorkerManager", () => {
       await alone.backstage.close();
     });
     expect(existsSync(join(lab.folder, "elsewhere"))).toBe(false);
-    expect(() => alone.getAllWorkers("orch_none")).toThrow(/no run/);
+    expect(() => alone.getAllWorkers("orch_none")).toThrow(/Run "orch_none" does not exist/);
     expect(existsSync(join(lab.folder, "elsewhere", "tutti.db"))).toBe(true);
   });
 
@@ -94,7 +94,9 @@ describe("WorkerManager", () => {
     const id = await lab.begin(orchestrators);
     const { tasks, template } = await until(orchestrators, id, "confirming");
     const extra = { ...tasks[0]!, id: "extra", title: "More" };
-    await expect(workers.spawnWorker(id, tasks[0]!, template, {})).rejects.toThrow(/spawnBatch confirms it/);
+    await expect(workers.spawnWorker(id, tasks[0]!, template, {})).rejects.toThrow(
+      /Call spawnBatch to confirm its plan/,
+    );
     await expect(workers.spawnBatch(id, tasks, { ...template, id: "another" })).rejects.toMatchObject(refusal);
     const spawned = await workers.spawnBatch(id, [{ ...tasks[0]!, title: "Better" }, extra], template, {});
     expect(spawned.map(({ taskId, task }) => [taskId, task.title])).toEqual([
@@ -118,10 +120,10 @@ describe("WorkerManager", () => {
     expect(state).toMatchObject({ taskId: "one", sessionId: workers._generateSessionId(id, "one") });
     expect(["spawning", "running"]).toContain(state.status);
     const other = { ...task, id: "other" };
-    await expect(workers.spawnWorker(id, other, template, {})).rejects.toThrow(/task other is not in the plan/);
+    await expect(workers.spawnWorker(id, other, template, {})).rejects.toThrow(/Task "other" is not in the plan/);
     await expect(workers.spawnWorker(id, { ...task, title: "Else" })).rejects.toMatchObject(refusal);
     await expect(workers.spawnWorker(id, task, { ...template, id: "another" })).rejects.toThrow(
-      /its template is _default/,
+      /Its template is "_default"/,
     );
     await expect(workers.spawnWorker(id, task, template, { STYLE: "rich" })).rejects.toThrow(
       /variable STYLE is "plain"/,
@@ -357,7 +359,10 @@ describe("WorkerManager", () => {
     await workers.cancelWorker(sessionId);
     expect(await workers.pollWorker(sessionId)).toMatchObject({ hasUpdate: true, state: { status: "cancelled" } });
     expect(await workers.pollAllWorkers()).toEqual([]);
-    expect(await workers.pollWorker("none")).toMatchObject({ hasUpdate: false, error: "there is no worker none" });
+    expect(await workers.pollWorker("none")).toMatchObject({
+      hasUpdate: false,
+      error: 'Worker "none" does not exist. List workers with getAllWorkers().',
+    });
   });
 
   it("deletes what workers left after ending them, and archives nothing (D4-374, E28)", async () => {
@@ -411,7 +416,7 @@ describe("a WorkerManager of a run with a worker that completed, one that failed
     const { stage, orchestrators, workers, id } = await shared();
     expect(workers.backstage).toBe(orchestrators.backstage);
     expect(workers.getAllWorkers(id)).toHaveLength(3);
-    expect(() => new WorkerManager(stage, lab.parser, { maxWorkers: 3 })).toThrow(/the engine is open/);
+    expect(() => new WorkerManager(stage, lab.parser, { maxWorkers: 3 })).toThrow(/The engine is already open/);
     expect(new WorkerManager(stage, lab.parser).getAllWorkers(id)).toHaveLength(3);
   });
 

@@ -55,7 +55,7 @@ describe("creating a template", () => {
     expect(() => library.create(raw, { place: "project", project: join(lab.root, "none") })).toThrow(
       refused("folder_not_found", /none/),
     );
-    expect(() => library.create(raw, { place: "project" })).toThrow(refused("folder_not_found", /project/));
+    expect(() => library.create(raw, { place: "project" })).toThrow(refused("folder_not_found", /Project folder/));
   });
 
   it("cannot overwrite a system template (D4-151)", () => {
@@ -141,7 +141,7 @@ describe("creating a template", () => {
     symlinkSync(outside, join(lab.project, ".tutti"));
     const destination = { place: "project", project: lab.project } as const;
     expect(() => lab.open().create({ id: "ours", name: "Ours", extends: "_default" }, destination)).toThrow(
-      refused("invalid_template", /leads out of the project/),
+      refused("invalid_template", /is outside the project/),
     );
     expect(readdirSync(outside)).toEqual([]);
   });
@@ -180,7 +180,9 @@ describe("updating a template", () => {
   it("cannot change the id (D4-156)", () => {
     const lab = new TemplateLab();
     lab.user("mine", { extends: "_default" });
-    expect(() => lab.open().update("mine", { id: "yours" })).toThrow(refused("invalid_input", /id .*cannot change/));
+    expect(() => lab.open().update("mine", { id: "yours" })).toThrow(
+      refused("invalid_input", /id .*cannot be changed/),
+    );
     expect(lab.userFiles()).toEqual(["mine.json"]);
   });
 
@@ -266,8 +268,8 @@ describe("deleting a template", () => {
     lab.user("child", { extends: "parent" });
     lab.ofProject("ours", { extends: "parent" });
     const library = lab.open();
-    expect(() => library.delete("parent")).toThrow(refused("template_in_use", /child$/));
-    expect(() => library.delete("parent", lab.project)).toThrow(refused("template_in_use", /ours, child$/));
+    expect(() => library.delete("parent")).toThrow(refused("template_in_use", /: child\.$/));
+    expect(() => library.delete("parent", lab.project)).toThrow(refused("template_in_use", /ours, child\.$/));
     expect(existsSync(file)).toBe(true);
     library.delete("child");
     library.delete("parent");

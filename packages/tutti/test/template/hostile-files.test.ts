@@ -27,9 +27,9 @@ describe("a template file", () => {
     symlinkSync(secret, join(lab.userFolder, "stolen.json"));
     symlinkSync(join(lab.root, "nothing"), join(lab.userFolder, "nothing.json"));
     symlinkSync("loop.json", join(lab.userFolder, "loop.json"));
-    expect(errorsOf(lab, "stolen")).toMatch(/stolen\.json.*leads out of its folder/);
-    expect(errorsOf(lab, "nothing")).toMatch(/nothing\.json.*leads to nothing/);
-    expect(errorsOf(lab, "loop")).toMatch(/loop\.json.*leads to nothing/);
+    expect(errorsOf(lab, "stolen")).toMatch(/stolen\.json.*link to a file outside its folder/);
+    expect(errorsOf(lab, "nothing")).toMatch(/nothing\.json.*link to a file that does not exist/);
+    expect(errorsOf(lab, "loop")).toMatch(/loop\.json.*link to a file that does not exist/);
   });
 
   it("that is a link within its folder is read, and changes with its target", () => {
@@ -52,7 +52,7 @@ describe("a template file", () => {
     expect(() => lab.open().list(lab.project)).toThrow(
       expect.objectContaining({
         code: "invalid_template",
-        message: expect.stringContaining("leads out of the project"),
+        message: expect.stringContaining("is outside the project"),
       }),
     );
   });
@@ -90,7 +90,7 @@ describe("a template file", () => {
     lab.user("deep", `{"id":"deep","name":"D","tags":${"[".repeat(100_000)}${"]".repeat(100_000)}}`);
     lab.user("open", "[".repeat(900_000));
     expect(errorsOf(lab, "deep")).toMatch(/nested more than 30 levels/);
-    expect(errorsOf(lab, "open")).toMatch(/column 900001: the text ends too early/);
+    expect(errorsOf(lab, "open")).toMatch(/column 900001: the text ends unexpectedly/);
   });
 
   it("with thousands of mistakes tells of the first fifty", () => {
@@ -119,20 +119,20 @@ describe("a template file", () => {
 
 describe("text that is not JSON", () => {
   it.each([
-    ["", "line 1, column 1: the text ends too early"],
-    ['{\n  "a": 1,\n}', 'line 3, column 1: a name in double quotes is expected, there is "}"'],
-    ['{\n  "a": 1\n  "b": 2\n}', 'line 3, column 3: "," or "}" is expected, there is "\\""'],
-    ['{"a" 1}', 'line 1, column 6: ":" is expected, there is "1"'],
-    ["[1, 2", "line 1, column 6: the text ends too early"],
-    ["[1,]", 'line 1, column 4: a value is expected, there is "]"'],
-    ["{'a': 1}", 'line 1, column 2: a name in double quotes is expected, there is "\'"'],
-    ['{"a": // no\n1}', 'line 1, column 7: a value is expected, there is "/"'],
-    ['{"a": "x\ny"}', "line 1, column 7: this text in quotes has no end on its line"],
-    ['{"a": "\\x"}', "line 1, column 7: this text in quotes has no end on its line"],
-    ["{} {}", 'line 1, column 4: nothing may follow, there is "{"'],
-    ["[1}", 'line 1, column 3: "," or "]" is expected, there is "}"'],
-    ["nul", 'line 1, column 1: a value is expected, there is "n"'],
-    ["01", 'line 1, column 2: nothing may follow, there is "1"'],
+    ["", "line 1, column 1: the text ends unexpectedly"],
+    ['{\n  "a": 1,\n}', 'line 3, column 1: expected a name in double quotes, found "}"'],
+    ['{\n  "a": 1\n  "b": 2\n}', 'line 3, column 3: expected "," or "}", found "\\""'],
+    ['{"a" 1}', 'line 1, column 6: expected ":", found "1"'],
+    ["[1, 2", "line 1, column 6: the text ends unexpectedly"],
+    ["[1,]", 'line 1, column 4: expected a value, found "]"'],
+    ["{'a': 1}", 'line 1, column 2: expected a name in double quotes, found "\'"'],
+    ['{"a": // no\n1}', 'line 1, column 7: expected a value, found "/"'],
+    ['{"a": "x\ny"}', "line 1, column 7: this string is not closed on its line"],
+    ['{"a": "\\x"}', "line 1, column 7: this string is not closed on its line"],
+    ["{} {}", 'line 1, column 4: expected the end of the text, found "{"'],
+    ["[1}", 'line 1, column 3: expected "," or "]", found "}"'],
+    ["nul", 'line 1, column 1: expected a value, found "n"'],
+    ["01", 'line 1, column 2: expected the end of the text, found "1"'],
   ])("%j is told with its line and column", (text, sentence) => {
     expect(() => JSON.parse(text)).toThrow();
     expect(locateJsonError(text)).toContain(sentence);

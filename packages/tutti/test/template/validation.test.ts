@@ -49,7 +49,7 @@ describe("a template", () => {
   });
 
   it("has a name that is not empty (D4-235)", () => {
-    expect(errorsOf(child({ name: "" }))).toEqual(['"name" must be a text that is not empty; it is "".']);
+    expect(errorsOf(child({ name: "" }))).toEqual(['"name" must be a non-empty string; it is "".']);
   });
 
   it("has a version of three numbers (D4-236)", () => {
@@ -62,7 +62,7 @@ describe("a template", () => {
     expect(library.validate(child({ variables: { UNUSED: 1 } }))).toEqual({
       valid: true,
       errors: [],
-      warnings: ['"variables.UNUSED" is used in no prompt.'],
+      warnings: ['"variables.UNUSED" is not used in any prompt.'],
     });
     expect(library.validate(child({ config: 5 }))).toEqual({
       valid: false,
@@ -125,7 +125,7 @@ describe("prompts", () => {
       '"prompts" is missing; it must be an object.',
     ]);
     expect(errorsOf(wholeTemplate("x", { phases: { verification: { enabled: true } } }))).toEqual([
-      '"prompts.verification" is not right: the verification phase is enabled but has no prompt.',
+      '"prompts.verification" is not valid: the verification phase is enabled but has no prompt.',
     ]);
   });
 
@@ -154,7 +154,7 @@ describe("prompts", () => {
     expect(responseFormat({ type: "json", delimiterStart: "<<A>>", delimiterEnd: "<<B>>" })).toEqual([]);
     for (const type of ["yaml", "text"])
       expect(responseFormat({ type })).toEqual([
-        `"prompts.responseFormat.type" must be "json"; it is "${type}". Answers in another form than JSON cannot be read.`,
+        `"prompts.responseFormat.type" must be "json"; it is "${type}". Tutti only reads answers in JSON.`,
       ]);
     expect(responseFormat({ delimiterStart: "===", delimiterEnd: "===" }).join()).toContain("two different delimiters");
   });
@@ -292,9 +292,9 @@ describe("a warning", () => {
     const analysis = { system: "{DELIMITER_START} {TASK_ID}" };
     const warnings = warningsOf({ prompts: { worker, analysis }, variables: { MINE: 1, CWD: "x", IDLE: 2 } });
     expect(warnings).toContain('"prompts.worker" uses {MOOD}');
-    expect(warnings).toContain('"prompts.analysis" uses {TASK_ID}, which only the prompt of a worker knows');
+    expect(warnings).toContain('"prompts.analysis" uses {TASK_ID}, which only the worker prompt defines');
     expect(warnings).toContain('"variables.CWD" has no effect');
-    expect(warnings).toContain('"variables.IDLE" is used in no prompt');
+    expect(warnings).toContain('"variables.IDLE" is not used in any prompt');
     expect(warnings.split("\n")).toHaveLength(4);
   });
 

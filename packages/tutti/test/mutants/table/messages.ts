@@ -489,8 +489,8 @@ export const MESSAGES_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D2-036"],
     file: "tutti/src/protocol/delegation/delegation-message.ts",
-    find: "if (wanted !== undefined && !types.has(wanted)) {",
-    replace: "if (wanted !== undefined) {",
+    find: "if (expected !== undefined && !types.has(expected)) {",
+    replace: "if (expected !== undefined) {",
   },
   {
     rows: ["D2-037"],

@@ -53,7 +53,7 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-332"],
     file: "tutti/src/module/orchestrator-manager.ts",
-    find: 'this.backstage.takeUpAll().catch((error: unknown) => console.warn("A run could not be taken up:", error));',
+    find: 'this.backstage.takeUpAll().catch((error: unknown) => console.warn("A run could not be resumed:", error));',
     replace: "",
   },
   {
@@ -96,8 +96,8 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-361"],
     file: "tutti/src/module/worker-manager.ts",
-    find: "const hasUpdate = this.#seen.get(sessionId) !== look;",
-    replace: "const hasUpdate = this.#seen.has(sessionId);",
+    find: "const hasUpdate = this.#polledStates.get(sessionId) !== snapshot;",
+    replace: "const hasUpdate = this.#polledStates.has(sessionId);",
   },
   {
     rows: ["D4-362"],
@@ -344,8 +344,8 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-370"],
     file: "tutti/src/module/worker-manager.ts",
-    find: 'return begun.filter(({ status }) => status !== "pending").length;',
-    replace: 'return begun.filter(({ status }) => status === "pending").length;',
+    find: 'return started.filter(({ status }) => status !== "pending").length;',
+    replace: 'return started.filter(({ status }) => status === "pending").length;',
   },
   {
     rows: ["D4-370"],
@@ -380,7 +380,7 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-358"],
     file: "tutti/src/module/worker-manager.ts",
-    find: "return workerState(workerOf(after, worker.taskId)!);",
+    find: "return workerState(workerOf(updated, worker.taskId)!);",
     replace: "return workerState(worker);",
   },
   {
@@ -416,7 +416,7 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-246", "D4-252"],
     file: "tutti/src/module/backstage.ts",
-    find: ".filter(([name]) => !given.has(name))",
+    find: ".filter(([name]) => !templateSettings.has(name))",
     replace: "",
   },
   {
@@ -646,8 +646,8 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-335"],
     file: "tutti/src/module/process-phase.ts",
-    find: 'const said = messages.filter(({ role }) => role === "assistant");',
-    replace: "const said = messages;",
+    find: 'const fromAssistant = messages.filter(({ role }) => role === "assistant");',
+    replace: "const fromAssistant = messages;",
   },
   {
     rows: ["D4-335"],
@@ -761,8 +761,8 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-523"],
     file: "tutti/src/template/library.ts",
-    find: 'if (placed.place.name === "user") this.#told?.deleted(id);',
-    replace: 'if (placed.place.name === "project") this.#told?.deleted(id);',
+    find: 'if (placed.place.name === "user") this.#announcer?.deleted(id);',
+    replace: 'if (placed.place.name === "project") this.#announcer?.deleted(id);',
   },
   {
     rows: ["D4-524"],

@@ -1073,8 +1073,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-523"],
     file: "tutti/src/template/told-templates.ts",
-    find: "if (this.#hashes.delete(id)) this.#tell",
-    replace: "if (!this.#hashes.delete(id)) this.#tell",
+    find: "if (this.#hashes.delete(id)) this.#emit",
+    replace: "if (!this.#hashes.delete(id)) this.#emit",
   },
   {
     rows: ["D0-072"],

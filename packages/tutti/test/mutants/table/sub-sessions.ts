@@ -580,8 +580,8 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-382"],
     file: "tutti/src/template/summary.ts",
-    find: 'extends: textOf(shown, "extends") ?? null',
-    replace: 'extends: textOf(shown, "extends") ?? ""',
+    find: 'extends: textOf(source, "extends") ?? null',
+    replace: 'extends: textOf(source, "extends") ?? ""',
   },
   { rows: ["D4-382"], file: TEMPLATES, find: ", errors: _errors, ...row }", replace: ", ...row }" },
   {
@@ -599,20 +599,20 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-151"],
     file: EDIT,
-    find: "if (!taken) return;",
-    replace: 'if (!taken || taken.place.name === "system") return;',
+    find: "if (!existing) return;",
+    replace: 'if (!existing || existing.place.name === "system") return;',
   },
   {
     rows: ["D4-152"],
     file: EDIT,
-    find: "if (!taken) return;",
-    replace: 'if (!taken || taken.place.name === "user") return;',
+    find: "if (!existing) return;",
+    replace: 'if (!existing || existing.place.name === "user") return;',
   },
   {
     rows: ["D4-153", "D4-244"],
     file: LIBRARY,
-    find: "const raw = mustFit(whole, place);",
-    replace: "const raw = isObject(whole) ? whole : mustFit(whole, place);",
+    find: "const raw = mustFit(complete, place);",
+    replace: "const raw = isObject(complete) ? complete : mustFit(complete, place);",
   },
   {
     rows: ["D4-244"],
@@ -639,7 +639,7 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
     find: "this.resolvedCache.clear();\n    this.templates.set(",
     replace: "this.resolvedCache.delete(template.id);\n    this.templates.set(",
   },
-  { rows: ["D4-160"], file: EDIT, find: "if (by.length > 0)", replace: "if (by.length > 1)" },
+  { rows: ["D4-160"], file: EDIT, find: "if (children.length > 0)", replace: "if (children.length > 1)" },
   { rows: ["D4-161"], file: LIBRARY, find: "    removeFile(placed.file.path);\n", replace: "" },
   {
     rows: ["D4-162"],

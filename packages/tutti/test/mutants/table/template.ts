@@ -187,7 +187,7 @@ const INHERITANCE: readonly Mutant[] = [
   {
     rows: ["D4-122"],
     file: CHAIN,
-    find: "isOwn ? child.shelf.outer : child.shelf",
+    find: "extendsItself ? child.shelf.outer : child.shelf",
     replace: "child.shelf.outer",
   },
   {
@@ -236,8 +236,8 @@ const INHERITANCE: readonly Mutant[] = [
   {
     rows: ["D4-169"],
     file: CHAIN,
-    find: `if (found === "circular" || (!found && isOwn)) return`,
-    replace: `if (!found && isOwn) return { links };\n    if (found === "circular") return`,
+    find: `if (found === "circular" || (!found && extendsItself)) return`,
+    replace: `if (!found && extendsItself) return { links };\n    if (found === "circular") return`,
   },
   {
     rows: ["D4-154", "D4-167"],
@@ -254,8 +254,8 @@ const INHERITANCE: readonly Mutant[] = [
   {
     rows: ["D4-589"],
     file: "tutti/src/template/folder.ts",
-    find: "if (before && before.stamp === found.stamp && !before.young) return false;",
-    replace: "if (before) return false;",
+    find: "if (previous && previous.stamp === stat.stamp && !previous.young) return false;",
+    replace: "if (previous) return false;",
   },
 ];
 
@@ -263,20 +263,20 @@ const EDITING: readonly Mutant[] = [
   {
     rows: ["D4-151"],
     file: EDIT,
-    find: `place.name === "project" && taken.place !== place`,
-    replace: "taken.place !== place",
+    find: `place.name === "project" && existing.place !== place`,
+    replace: "existing.place !== place",
   },
   {
     rows: ["D4-152"],
     file: EDIT,
-    find: `taken.place !== place && value["extends"] === id`,
-    replace: "taken.place !== place",
+    find: `existing.place !== place && value["extends"] === id`,
+    replace: "existing.place !== place",
   },
   {
     rows: ["D4-153"],
     file: LIBRARY,
-    find: "const raw = mustFit(whole, place);",
-    replace: "const raw = isObject(whole) ? whole : mustFit(whole, place);",
+    find: "const raw = mustFit(complete, place);",
+    replace: "const raw = isObject(complete) ? complete : mustFit(complete, place);",
   },
   {
     rows: ["D4-244"],
@@ -305,7 +305,7 @@ const EDITING: readonly Mutant[] = [
   {
     rows: ["D4-160"],
     file: LIBRARY,
-    find: "mustNotBeExtended(placed, this.#look(project));",
+    find: "mustNotBeExtended(placed, this.#refreshedPlace(project));",
     replace: "mustNotBeExtended(placed, placed.place);",
   },
   {

@@ -225,7 +225,7 @@ describe("translating", () => {
     });
     expect(translate(urgent, "messages", "response", receivedAt).lost).toContainEqual({
       path: "raw.mood",
-      reason: "Only the agent message protocol's message had it.",
+      reason: "Only the agent message protocol has this member.",
     });
     const passed = canonicalOf("response", { phase: "verification", data: { status: "passed" } });
     expect(fromCanonical("messages", passed, { at: receivedAt }).message).toBeNull();
