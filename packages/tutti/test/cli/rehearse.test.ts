@@ -68,7 +68,7 @@ describe("a rehearsal", () => {
       at += found;
     }
     // The middle of a prompt is shown only with `--prompts`.
-    expect(stdout).not.toContain("Plan by vertical slices");
+    expect(stdout).not.toContain("Plan vertical slices");
   });
 
   it("with --prompts shows every prompt in full, with the request and the variables of the user", async () => {
@@ -80,7 +80,7 @@ describe("a rehearsal", () => {
       "--var",
       "TEST_COMMAND=make",
     );
-    expect(stdout).toContain("Plan by vertical slices");
+    expect(stdout).toContain("Plan vertical slices");
     expect(stdout).toContain("| Sell tea");
     expect(stdout).toContain("Tests are run with: make.");
     expect(stdout).not.toMatch(/\{[A-Z_][A-Z0-9_]*\}/);

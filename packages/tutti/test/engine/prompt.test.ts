@@ -101,15 +101,15 @@ describe("a prompt", () => {
       const text = builtInPrompt(id, "aggregation");
       for (const words of [
         "Go through the reports and look at the files themselves",
-        "two things of one name",
-        "one thing made twice",
+        "two things with the same name",
+        "the same thing implemented twice",
         "several names for one thing",
         "missing connections between the parts",
         "texts that contradict each other",
         "Work that could not be merged:\nnone",
-        "Make one whole of it",
-        "Put it right here",
-        "needs_input: a decision remains that only the person can make",
+        "Make one consistent result of it",
+        "Fix these problems in this folder",
+        "needs_input: a decision remains that only the user can make",
       ])
         expect(text).toContain(words);
     },
@@ -121,12 +121,12 @@ describe("a prompt", () => {
       const text = builtInPrompt(id, "verification");
       for (const words of [
         "Go through the request sentence by sentence",
-        "Run what can be run: the build, the tests, the checks",
-        "look for faults",
+        "Run the build, the tests and all other checks",
+        "look for problems",
         "against the style and the conventions of the repository",
         "The severity is error, warning or info",
-        "Small faults whose remedy is certain you may put right",
-        "name each under auto_fixed",
+        "You may fix small problems if the fix is certain",
+        "List each fix under auto_fixed",
         '"suggested_fix"',
       ])
         expect(text).toContain(words);
@@ -145,7 +145,7 @@ describe("a prompt", () => {
     const { text, variables } = toWorker("a");
     for (const part of ["Task a: Write the guide", "For newcomers", 'Scope: ["docs/guide.md"]', "do it"])
       expect(text).toContain(part);
-    expect(text).toContain("Carry out your task and only your task");
+    expect(text).toContain("Carry out only your task");
     expect(text).toMatch(/"phase": "progress"[^]*"phase": "completion"/);
     expect(variables).toMatchObject({
       TASK_ID: "a",

@@ -94,13 +94,13 @@ const PROMPTS: readonly Mutant[] = [
     find: "Go through the reports and look at the files themselves. ",
     replace: "",
   },
-  { rows: ["D4-299"], file: DEFAULT, find: "two things of one name, ", replace: "" },
-  { rows: ["D4-300"], file: DEFAULT, find: "one thing made twice, ", replace: "" },
-  { rows: ["D4-301"], file: DEFAULT, find: " Make one whole of it.", replace: "" },
+  { rows: ["D4-299"], file: DEFAULT, find: "two things with the same name, ", replace: "" },
+  { rows: ["D4-300"], file: DEFAULT, find: "the same thing implemented twice, ", replace: "" },
+  { rows: ["D4-301"], file: DEFAULT, find: " Make one consistent result of it.", replace: "" },
   {
     rows: ["D4-302"],
     file: DEFAULT,
-    find: "needs_input: a decision remains that only the person can make.",
+    find: "needs_input: a decision remains that only the user can make.",
     replace: "needs_input: something remains open.",
   },
   {
