@@ -1,4 +1,3 @@
-// What one box does with what it is given, and with what others have put into its file.
 import { existsSync, readdirSync, readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -16,15 +15,15 @@ beforeEach(() => {
 });
 afterEach(() => lab.tearDown());
 
-/** A file that was written a while ago, so that nobody waits for its writer to finish. */
+/** Writes a file with an old modification time, so that `readSettled` does not wait for its writer. */
 function writeOld(name: string, content: string | Uint8Array): string {
   const file = lab.write(name, content);
   utimesSync(file, new Date(0), new Date(0));
   return file;
 }
 
-describe("a message that is sent", () => {
-  it("stands in the document's place and envelope, after what was there (D1-002, D1-003, D1-004, D1-032, D1-053)", async () => {
+describe("a sent message", () => {
+  it("is appended in the location and envelope of the document (D1-002, D1-003, D1-004, D1-032, D1-053)", async () => {
     const mailbox = lab.mailbox();
     const sent = await mailbox.send("developer", assignment("task-001"));
     await mailbox.send("to-developer.json", assignment("task-002"));
@@ -38,7 +37,7 @@ describe("a message that is sent", () => {
     expect(lab.json("tasks/messages/to-team-lead.json")).toEqual({ messages: [report("task-001")], lastRead: null });
   });
 
-  it("into the box of the other agent gets a warning (D1-003)", async () => {
+  it("to the box of the other agent has a warning (D1-003)", async () => {
     const mailbox = lab.mailbox();
     expect((await mailbox.send("developer", assignment("task-001"))).warnings).toEqual([]);
     expect((await mailbox.send("team-lead", report("task-001"))).warnings).toEqual([]);
@@ -47,7 +46,7 @@ describe("a message that is sent", () => {
     expect((await mailbox.send("developer", report("task-002"))).warnings).toMatchObject([wrong]);
   });
 
-  it("without a time gets one, and its own time stays (D1-055)", async () => {
+  it("without a timestamp gets one, and an existing timestamp is kept (D1-055)", async () => {
     const { timestamp: _, ...without } = assignment("task-001");
     const before = Date.now();
     const { message } = await lab.mailbox().send("developer", without);
@@ -58,7 +57,7 @@ describe("a message that is sent", () => {
     expect(lab.json(FILE)["messages"]).toEqual([message, assignment("task-002")]);
   });
 
-  it("is checked first: what is wrong is listed by its path, and nothing is written (D1-056, D1-060)", async () => {
+  it("is validated first: errors are listed by path, and nothing is written (D1-056, D1-060)", async () => {
     const wrong = { ...assignment("task-001"), platform: "desktop", title: 7 };
     await expect(lab.mailbox().send("developer", wrong)).rejects.toMatchObject({
       code: "invalid_input",
@@ -68,7 +67,7 @@ describe("a message that is sent", () => {
     await expect(lab.mailbox().send("developer", { type: "gossip", taskId: "x" })).rejects.toThrow(/gossip/);
   });
 
-  it("keeps members that the document does not know, in the message and in the file (D1-032)", async () => {
+  it("keeps members that the document does not define, in the message and in the file (D1-032)", async () => {
     writeOld(
       FILE,
       JSON.stringify({ version: 3, messages: [{ type: "design", x: [null] }], lastRead: null, note: "n" }),
@@ -82,7 +81,7 @@ describe("a message that is sent", () => {
     });
   });
 
-  it("leaves long numbers of others as they are, also in the archive", async () => {
+  it("preserves long numbers of other programs, also in the archive", async () => {
     writeOld(FILE, '{"messages": [{"type": "note", "id": 12345678901234567890}], "epoch": 98765432109876543210}');
     const mailbox = lab.mailbox();
     await mailbox.read("developer");
@@ -101,13 +100,16 @@ describe("a message that is sent", () => {
     expect(lab.text("logs/log.md")).toMatch(/\n\[.*Z\] \[INFO\] 1 message\(s\) to developer archived and cleared\n$/);
   });
 
-  it.each(["../x", "a/b", "", ".", "to-", "x".repeat(80), "a\0b"])("to a box named %j is refused", async (name) => {
-    await expect(lab.mailbox().send(name, assignment("t"))).rejects.toMatchObject({ code: "usage" });
-  });
+  it.each(["to a box named %j is rejected", "a/b", "", ".", "to-", "x".repeat(80), "a\0b"])(
+    "to a box named %j is refused",
+    async (name) => {
+      await expect(lab.mailbox().send(name, assignment("t"))).rejects.toMatchObject({ code: "usage" });
+    },
+  );
 });
 
-describe("what may be written", () => {
-  /** Whether each of these members is missed, by its own path, when it is not there. */
+describe("`Mailbox.send` requires", () => {
+  /** Checks that each of these members is reported by its path if it is missing. */
   const missed = async (to: string, message: Record<string, unknown>, names: string[]) => {
     const found: string[] = [];
     for (const name of names) {
@@ -124,14 +126,14 @@ describe("what may be written", () => {
     return found;
   };
 
-  it("as an assignment has every required member; endpoints may be there (D1-005..D1-011, D1-013)", async () => {
+  it("every required member of an assignment; endpoints are optional (D1-005..D1-011, D1-013)", async () => {
     const required = ["type", "taskId", "platform", "title", "instructions", "filesToCreate", "architecture"];
     expect(await missed("developer", assignment("a"), required)).toEqual(required);
     const { warnings } = await lab.mailbox().send("developer", assignment("a", { apiEndpoints: ["GET /api/books"] }));
     expect(warnings).toEqual([]);
   });
 
-  it("as a report has every required member and no other status (D1-015..D1-022)", async () => {
+  it("every required member of a report, and no other status (D1-015..D1-022)", async () => {
     const required = [
       "type",
       "taskId",
@@ -147,14 +149,14 @@ describe("what may be written", () => {
     await expect(done).rejects.toMatchObject({ details: [{ path: "status" }] });
   });
 
-  it("has a time in ISO 8601 (D1-012, D1-023)", async () => {
+  it("a timestamp in ISO 8601 (D1-012, D1-023)", async () => {
     for (const timestamp of ["yesterday", 1_700_000_000, null]) {
       const sent = lab.mailbox().send("team-lead", report("a", { timestamp }));
       await expect(sent).rejects.toMatchObject({ details: [{ path: "timestamp" }] });
     }
   });
 
-  it("as a build result has one of four statuses, a command and a number of errors (D1-024..D1-027)", async () => {
+  it("a build result with one of four statuses, a command and a number of errors (D1-024..D1-027)", async () => {
     const mailbox = lab.mailbox();
     for (const status of ["success", "failed", "not_applicable", "not_verified"]) {
       const buildResult = { status, command: "npm run build", errors: 2, output: "two errors" };
@@ -177,7 +179,7 @@ describe("a file that is", () => {
     ["with a byte-order mark", `\ufeff${JSON.stringify({ messages: [one], lastRead: null })}`],
     ["with the line ends of Windows", JSON.stringify({ messages: [one] }, null, 2).replaceAll("\n", "\r\n")],
     ["in UTF-16", Buffer.from(`\ufeff${JSON.stringify({ messages: [one] })}`, "utf16le")],
-  ])("%s is read, added to, and not set aside (D1-057)", async (_, content) => {
+  ])("%s is read, appended to, and not set aside (D1-057)", async (_, content) => {
     if (content !== null) writeOld(FILE, content);
     const before = content !== null && content.length > 10 ? [one] : [];
     const { messages, problems } = await lab.mailbox().peek("developer");
@@ -200,25 +202,22 @@ describe("a file that is", () => {
     ["a number", "42", 0],
     ["with a trailing comma", `{"messages": [${JSON.stringify(one)},], "lastRead": null}`, 1],
     ["nested without end", "[".repeat(50_000) + "]".repeat(50_000), 0],
-  ])(
-    "%s is reported with its path, and kept under a name of its own before it is replaced",
-    async (_, content, kept) => {
-      const file = writeOld(FILE, content);
-      const { messages, problems } = await lab.mailbox().peek("developer");
-      expect(messages.map(({ value }) => value)).toEqual(kept === 1 ? [one] : []);
-      expect(problems).toMatchObject([{ file, sentence: expect.stringMatching(/\.$/) }]);
-      expect(readFileSync(file)).toEqual(Buffer.from(content as string));
+  ])("%s is reported with its path and copied to another name before it is replaced", async (_, content, kept) => {
+    const file = writeOld(FILE, content);
+    const { messages, problems } = await lab.mailbox().peek("developer");
+    expect(messages.map(({ value }) => value)).toEqual(kept === 1 ? [one] : []);
+    expect(problems).toMatchObject([{ file, sentence: expect.stringMatching(/\.$/) }]);
+    expect(readFileSync(file)).toEqual(Buffer.from(content as string));
 
-      const sent = await lab.mailbox().send("developer", assignment("task-001"));
-      expect(lab.json(FILE)["messages"]).toEqual([...(kept === 1 ? [one] : []), assignment("task-001")]);
-      const keptAs = sent.problems[0]!.keptAs!;
-      expect(keptAs).toMatch(/to-developer\.json\.damaged-[0-9a-f]{12}$/);
-      expect(readFileSync(keptAs)).toEqual(Buffer.from(content as string));
-      expect(lab.text("logs/log.md")).toContain("[WARN]");
-    },
-  );
+    const sent = await lab.mailbox().send("developer", assignment("task-001"));
+    expect(lab.json(FILE)["messages"]).toEqual([...(kept === 1 ? [one] : []), assignment("task-001")]);
+    const keptAs = sent.problems[0]!.keptAs!;
+    expect(keptAs).toMatch(/to-developer\.json\.damaged-[0-9a-f]{12}$/);
+    expect(readFileSync(keptAs)).toEqual(Buffer.from(content as string));
+    expect(lab.text("logs/log.md")).toContain("[WARN]");
+  });
 
-  it("damaged twice in different ways is kept twice", async () => {
+  it("damaged twice in different ways is copied twice", async () => {
     for (const text of ["{", "["]) {
       writeOld(FILE, text);
       await lab.mailbox().send("developer", one);
@@ -230,7 +229,7 @@ describe("a file that is", () => {
     ]);
   });
 
-  it("just being written by another program is waited for", async () => {
+  it("just being written by another program is read again later", async () => {
     lab.write(FILE, '{"messages": [');
     setTimeout(() => lab.write(FILE, JSON.stringify({ messages: [one], lastRead: null })), 60);
     const { problems } = await lab.mailbox().send("developer", assignment("task-001"));
@@ -238,7 +237,7 @@ describe("a file that is", () => {
     expect(lab.json(FILE)["messages"]).toEqual([one, assignment("task-001")]);
   });
 
-  it("changed by another program between our reading and our writing is read again (D1-032)", async () => {
+  it("changed by another program between reading and writing is read again (D1-032)", async () => {
     const { folder } = lab.mailbox();
     await appendToBox(folder, "developer", [one]);
     let times = 0;
@@ -251,7 +250,7 @@ describe("a file that is", () => {
   });
 });
 
-it("an entry that is no message is shown with its problems and left where it is", async () => {
+it("an entry that is not a message is reported with its problems and kept", async () => {
   writeOld(FILE, JSON.stringify({ messages: ["hello", null, { type: "task_assignment" }, assignment("t")] }));
   const { messages } = await lab.mailbox().peek("developer");
   expect(messages.map(({ message }) => message?.taskId ?? null)).toEqual([null, null, null, "t"]);

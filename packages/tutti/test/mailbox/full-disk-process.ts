@@ -1,4 +1,4 @@
-// Run by a test on a disk of 256 KB: sends until the disk is full, and says what is left then.
+// Started by a test on a disk of 256 KB: sends until the disk is full, then reports the remaining state.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Mailbox } from "../../src/mailbox/mailbox.ts";
@@ -19,7 +19,7 @@ const codeOf = async (work: () => Promise<unknown>): Promise<unknown> => {
   }
 };
 
-// Room to be given free in the end, when the box is as big as it can be.
+// Space to free at the end, when the box is as large as it can be.
 const room = join(project, "room");
 writeFileSync(room, "x".repeat(64 * 1024));
 
@@ -30,7 +30,7 @@ for (let number = 0; code === "sent"; number++) {
   if (code === "sent") before = readFileSync(file, "utf8");
 }
 const kept = readFileSync(file, "utf8") === before;
-// The last free bytes are taken, so that not even a line of an index fits.
+// Fills the remaining bytes, so that not even a line of an index fits.
 const filler = join(project, "filler");
 await codeOf(async () => writeFileSync(filler, "x".repeat(256 * 1024)));
 const markCode = await codeOf(async () => mailbox.read("developer"));

@@ -1,4 +1,3 @@
-// Where the files lie, and what is refused there.
 import { spawnSync } from "node:child_process";
 import {
   mkdirSync,
@@ -29,7 +28,7 @@ const box = (...ids: string[]) => JSON.stringify({ messages: ids.map((id) => ass
 const tasksIn = (name: string) => (lab.json(name)["messages"] as { taskId: string }[]).map(({ taskId }) => taskId);
 
 describe("the layout", () => {
-  it("is the document's unless the caller asks for the other (D1-002, D1-051..D1-054)", async () => {
+  it("is the one of the document unless the caller chooses the other (D1-002, D1-051..D1-054)", async () => {
     const { layout, made } = await lab.mailbox().init();
     expect(layout).toBe("document");
     expect(made.map((file) => file.slice(lab.path().length + 1)).toSorted()).toEqual([
@@ -42,14 +41,14 @@ describe("the layout", () => {
     ]);
   });
 
-  it("of real projects is made when asked for, and a second one beside it is refused", async () => {
+  it("of real projects is created on request, and a second layout is rejected", async () => {
     const { made } = await lab.mailbox("root").init();
     expect(made.map((file) => file.slice(lab.path().length + 1))).toContain(ROOT);
     await expect(lab.mailbox("document").init()).rejects.toMatchObject({ code: "wrong_state" });
     expect((await lab.mailbox().init()).made).toEqual([]);
   });
 
-  it("that is there is written, whatever the default", async () => {
+  it("that exists is used for writing, whatever the default", async () => {
     lab.write(ROOT, box("old"));
     await lab.mailbox().send("developer", assignment("new"));
     await lab.mailbox("document").send("team-lead", assignment("other"));
@@ -57,7 +56,7 @@ describe("the layout", () => {
     expect(readdirSync(lab.path()).toSorted()).toEqual([".tutti", "logs", "messages"]);
   });
 
-  it("of both kinds at once is read from both, each message once, and cleared in both (D1-033, D1-034)", async () => {
+  it("of both kinds is read from both, each message once, and cleared in both (D1-033, D1-034)", async () => {
     lab.write(ROOT, box("root"));
     lab.write(DOCUMENT, box("document"));
     const mailbox = lab.mailbox();
@@ -70,14 +69,14 @@ describe("the layout", () => {
     expect(mailbox.archived("developer").flatMap(({ messages }) => messages)).toHaveLength(2);
   });
 
-  it("init leaves alone what is there", async () => {
+  it("init keeps existing files", async () => {
     lab.write("tasks/queue.json", "mine");
     const { kept } = await lab.mailbox().init();
     expect(kept).toEqual([lab.path("tasks/queue.json")]);
     expect(lab.text("tasks/queue.json")).toBe("mine");
   });
 
-  it("keeps Tutti's own files out of commits, and the mode of a file as it was", async () => {
+  it("keeps Tutti's own files out of commits, and preserves file modes", async () => {
     const file = lab.write(DOCUMENT, box());
     const mode = statSync(file).mode;
     await lab.mailbox().send("developer", assignment("a"));
@@ -86,7 +85,7 @@ describe("the layout", () => {
   });
 });
 
-describe("what leads out of the mailbox", () => {
+describe("a path outside the mailbox:", () => {
   let outside: string;
   beforeEach(() => {
     outside = mkdtempSync(join(tmpdir(), "tutti-outside-"));
@@ -102,7 +101,7 @@ describe("what leads out of the mailbox", () => {
     ["a link in place of the folder of tasks", () => link("tasks", "folder")],
     ["a link in place of Tutti's own folder", () => link(".tutti", "folder")],
     ["a link in place of the whole mailbox", () => link("", "folder")],
-  ])("%s is refused for reading and writing, and nothing outside is touched", async (_, make) => {
+  ])("%s is rejected for reading and writing, and nothing outside is touched", async (_, make) => {
     make();
     const before = snapshot();
     await expect(lab.mailbox().send("developer", assignment("a"))).rejects.toMatchObject({ code: "wrong_state" });
@@ -111,14 +110,14 @@ describe("what leads out of the mailbox", () => {
     expect(snapshot()).toEqual(before);
   });
 
-  it("a link inside of the mailbox is followed", async () => {
+  it("a link inside the mailbox is followed", async () => {
     lab.write("messages/shared.json", box("a"));
     symlinkSync("shared.json", lab.path(ROOT));
     await lab.mailbox().send("developer", assignment("b"));
     expect(tasksIn("messages/shared.json")).toEqual(["a", "b"]);
   });
 
-  it("a pipe or a folder in place of the box is refused at once", async () => {
+  it("a pipe or a folder instead of the box is rejected immediately", async () => {
     mkdirSync(lab.path("tasks/messages"), { recursive: true });
     spawnSync("sh", ["-c", 'mkfifo "$0"', lab.path(DOCUMENT)]);
     await expect(lab.mailbox().send("developer", assignment("a"))).rejects.toThrow(/is not a file/);
@@ -137,8 +136,8 @@ describe("what leads out of the mailbox", () => {
   }
 });
 
-it("a full disk refuses with disk_full, leaves the box as it was and nothing half written", () => {
-  // A small disk of our own, seen by this one process only.
+it("a full disk fails with disk_full and leaves the box unchanged without partial files", () => {
+  // A small disk that is visible only to this process.
   const disk = join(lab.project, "disk");
   mkdirSync(disk);
   const program = fileURLToPath(new URL("./full-disk-process.ts", import.meta.url));

@@ -1,4 +1,4 @@
-// A throw-away project with a mailbox, messages to put into it, and writers that are real processes.
+// A temporary project with a mailbox, sample messages, and writers in real processes.
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ export class MailboxLab {
     return join(this.project, ".claude-orchestrator", ...parts);
   }
 
-  /** Writes a file of the mailbox as another program would: in place, without asking. */
+  /** Writes a mailbox file like another program: in place and without a lock. */
   write(name: string, content: string | Uint8Array): string {
     const file = this.path(name);
     mkdirSync(dirname(file), { recursive: true });
@@ -38,7 +38,9 @@ export class MailboxLab {
     return JSON.parse(this.text(name)) as Record<string, unknown>;
   }
 
-  /** A process that sends `count` messages, `burst` at a time, and prints the id of each once it is acknowledged. */
+  /**
+   * Starts a process that sends `count` messages, `burst` at a time, and prints the id of each acknowledged message.
+   */
   startWriter(name: string, count: number, burst: number): ChildProcess & { acknowledged: string[] } {
     const args = [WRITER, this.project, name, String(count), String(burst)];
     const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ended, MailboxLab } from "./mailbox-lab.ts";
 
 const FILE = "tasks/messages/to-developer.json";
-/** `npm run reliability` asks for more. */
+/** `npm run reliability` sets a higher number. */
 const KILLS = Number(process.env["TUTTI_TEST_KILLS"] ?? 12);
 
 let lab: MailboxLab;
@@ -17,12 +17,12 @@ afterEach(() => lab.tearDown());
 const taskIds = (): string[] => (lab.json(FILE)["messages"] as { taskId: string }[]).map(({ taskId }) => taskId);
 
 describe("many writers", () => {
-  it("8 processes with 500 messages each: all are there once, each process's in order, and readers see whole messages only (D1-032, D1-059)", async () => {
+  it("8 processes with 500 messages each: every message arrives once, in the order of its process, and readers see only complete messages (D1-032, D1-059)", async () => {
     const writers = Array.from({ length: 8 }, (_, index) => lab.startWriter(`w${index}`, 500, 50));
     const codes = Promise.all(writers.map(ended));
     const done = new AbortController();
     void codes.then(() => done.abort());
-    // A reader without a lock, all the time.
+    // Reads continuously without a lock.
     const lengths: number[] = [];
     while (!done.signal.aborted) {
       const { messages, problems } = await lab.mailbox().peek("developer");
@@ -45,7 +45,7 @@ describe("many writers", () => {
     expect(new Set(logs.flatMap((text) => text.match(/w\d-\d+/g))).size).toBe(4000);
   });
 
-  it(`a writer killed at any moment, ${KILLS} times while others write, leaves a readable file and no lost or double acknowledged message (D1-032)`, async () => {
+  it(`a writer killed at any moment, ${KILLS} times while others write, leaves a readable file and no lost or duplicate acknowledged message (D1-032)`, async () => {
     const steady = lab.startWriter("steady", 100_000, 1);
     const killed: string[] = [];
     const writeAndDie = async (number: number) => {
@@ -56,12 +56,11 @@ describe("many writers", () => {
       writer.kill("SIGKILL");
       await end;
       killed.push(...writer.acknowledged);
-      // The file is whole.
       expect(lab.json(FILE)).toHaveProperty("messages");
     };
     for (let round = 0; round < KILLS; round += 4) {
       await Promise.all([0, 1, 2, 3].map((index) => writeAndDie(round + index)));
-      // Nobody waits for a lock of the dead.
+      // No writer waits for the lock of a killed process.
       const before = steady.acknowledged.length;
       while (steady.acknowledged.length === before) await sleep(2);
     }
@@ -73,7 +72,7 @@ describe("many writers", () => {
     const there = new Set(ids);
     expect([...killed, ...steady.acknowledged].filter((id) => !there.has(id))).toEqual([]);
     expect(killed.length).toBeGreaterThanOrEqual(KILLS);
-    // What a killed writer left beside the file is gone after the next write.
+    // The next write removes the temporary file of a killed writer.
     await lab.mailbox().clear("developer");
     expect(readdirSync(lab.path("tasks/messages"))).toEqual(["to-developer.json"]);
     expect(lab.mailbox().archived("developer")).toMatchObject([{ messages: { length: ids.length } }]);

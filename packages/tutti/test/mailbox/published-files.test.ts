@@ -1,4 +1,4 @@
-// The files of a mailbox against the schemas that we publish for them.
+// Checks the files of a mailbox against the published schemas.
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { DRAFTS, PUBLISHED_SCHEMAS } from "../../src/protocol/published-schemas.ts";
@@ -23,13 +23,13 @@ beforeEach(() => {
 });
 afterEach(() => lab.tearDown());
 
-/** Whether a file of the mailbox fits its schema in both drafts, as strictly as we write. */
+/** Checks that a mailbox file matches its strict schema in both drafts. */
 function expectStrict(name: string, file: string): void {
   for (const draft of DRAFTS) expect(fits(name, "strict", draft, lab.json(file)), `${file} ${draft}`).toBe(true);
 }
 
-describe("what the mailbox writes fits the published schemas", () => {
-  it("when it is made", async () => {
+describe("the files of a mailbox match the published schemas", () => {
+  it("after init", async () => {
     await lab.mailbox().init();
     expectStrict("mailbox/message-file", "tasks/messages/to-developer.json");
     expectStrict("mailbox/message-file", "tasks/messages/to-team-lead.json");
@@ -38,7 +38,7 @@ describe("what the mailbox writes fits the published schemas", () => {
     expectStrict("mailbox/config-file", "config.json");
   });
 
-  it("when messages are sent, read and cleared, each message too", async () => {
+  it("after messages are sent, read and cleared, and so does each message", async () => {
     const mailbox = lab.mailbox();
     await mailbox.send("developer", assignment("task-001", { apiEndpoints: ["GET /books"] }));
     await mailbox.send("team-lead", report("task-001"));
@@ -57,7 +57,7 @@ describe("what the mailbox writes fits the published schemas", () => {
     }
   });
 
-  it("when the queue, the status and the configuration are changed", async () => {
+  it("after the queue, the status and the configuration change", async () => {
     const mailbox = lab.mailbox();
     await mailbox.init();
     await mailbox.queue.update(() => ({ tasks: [task("task-001")], completed: ["task-000"], current: "task-001" }));
@@ -97,7 +97,7 @@ const FILES: Record<string, Record<string, unknown>> = {
 };
 
 it.each(Object.keys(FILES))(
-  "of a file like %s, sound or damaged, both drafts say what its reader's schema says",
+  "both drafts agree with the schema of the reader on any valid or damaged file like %s",
   (name) => {
     const verdicts = new Set<string>();
     fc.assert(

@@ -1,4 +1,3 @@
-// Reading, marking, clearing and watching a box.
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -20,7 +19,7 @@ const fresh = async (mailbox: Mailbox, options: { consumer?: string; taskId?: st
   ids((await mailbox.read("developer", options)).messages.filter(({ readAt }) => readAt === null));
 
 describe("reading", () => {
-  it("returns the messages, sets lastRead, and marks each message for its reader only (D1-004, D1-033)", async () => {
+  it("returns the messages, sets lastRead, and marks each message only for its reader (D1-004, D1-033)", async () => {
     const mailbox = lab.mailbox();
     await mailbox.send("developer", assignment("a"));
     const before = Date.now();
@@ -36,14 +35,14 @@ describe("reading", () => {
     expect(lab.json(FILE)["lastRead"]! >= lastRead!).toBe(true);
   });
 
-  it("for a task returns and marks only what matches it (D1-033)", async () => {
+  it("for a task returns and marks only messages about it (D1-033)", async () => {
     const mailbox = lab.mailbox();
     for (const id of ["a", "b", "a"]) await mailbox.send("developer", assignment(id));
     expect(await fresh(mailbox, { taskId: "a" })).toEqual(["a", "a"]);
     expect(await fresh(mailbox)).toEqual(["b"]);
   });
 
-  it("tells equal messages apart by their number, also when others rewrite the file", async () => {
+  it("distinguishes equal messages by their number, also after other programs rewrite the file", async () => {
     const mailbox = lab.mailbox();
     await mailbox.send("developer", assignment("a"));
     expect(await fresh(mailbox)).toEqual(["a"]);
@@ -53,7 +52,7 @@ describe("reading", () => {
     expect(await fresh(mailbox)).toEqual([]);
   });
 
-  it("with peek changes nothing on the disk (D1-033)", async () => {
+  it("with peek changes nothing on disk (D1-033)", async () => {
     const mailbox = lab.mailbox();
     await mailbox.send("developer", assignment("a"));
     const before = lab.text(FILE);
@@ -62,7 +61,7 @@ describe("reading", () => {
     expect(lab.text(FILE)).toBe(before);
   });
 
-  it("a box without a file is empty and makes no files (D1-057)", async () => {
+  it("a box without a file returns nothing and creates no files (D1-057)", async () => {
     expect(await lab.mailbox().read("developer")).toEqual({
       box: "developer",
       lastRead: null,
@@ -72,7 +71,7 @@ describe("reading", () => {
     expect(existsSync(lab.path())).toBe(false);
   });
 
-  it("what others wrote is read leniently, with every deviation named (D1-033)", async () => {
+  it("messages of other programs is lenient and reports every deviation (D1-033)", async () => {
     lab.write(
       "tasks/messages/to-team-lead.json",
       JSON.stringify({ messages: [{ ...report("a"), platform: "desktop" }] }),
@@ -98,7 +97,7 @@ describe("clearing", () => {
     expect(clearing!.messages.map(({ message }) => message)).toEqual([assignment("a"), assignment("b")]);
     expect(Object.keys(clearing!.messages[0]!.readBy)).toEqual(["developer"]);
     expect(clearing!.messages[1]!.readBy).toEqual({});
-    // A box that no reader has stamped gets its time from the clearing.
+    // A box without `lastRead` gets it from the clearing.
     await mailbox.send("team-lead", report("a"));
     await mailbox.clear("team-lead");
     expect(lab.json("tasks/messages/to-team-lead.json")).toEqual({
@@ -107,7 +106,7 @@ describe("clearing", () => {
     });
   });
 
-  it("again and again only adds to the archive, and an equal message afterwards is a new one (D1-034)", async () => {
+  it("repeatedly only appends to the archive, and an equal later message is new (D1-034)", async () => {
     const mailbox = lab.mailbox();
     for (let time = 0; time < 3; time++) {
       await mailbox.send("developer", assignment("a"));
@@ -118,12 +117,12 @@ describe("clearing", () => {
     expect(mailbox.archived("developer")).toHaveLength(3);
   });
 
-  it("that was interrupted after the archive archives nothing twice", async () => {
+  it("that was interrupted after archiving archives nothing twice", async () => {
     const mailbox = lab.mailbox();
     await mailbox.send("developer", assignment("a"));
     const before = lab.text(FILE);
     await mailbox.clear("developer");
-    // As it is when the process dies between the two steps: the archive is written, the box is not.
+    // The state after a crash between the two steps: the archive is written, the box is not.
     writeFileSync(lab.path(FILE), before);
     const archive = lab.path(".tutti/archive/developer.jsonl");
     writeFileSync(archive, readFileSync(archive, "utf8").split("\n").slice(0, 2).join("\n") + "\n");
@@ -132,7 +131,7 @@ describe("clearing", () => {
     expect(lab.json(FILE)["messages"]).toEqual([]);
   });
 
-  it("keeps a damaged file under a name of its own", async () => {
+  it("copies a damaged file to another name", async () => {
     lab.write(FILE, "{ broken");
     await lab.mailbox().clear("developer");
     const kept = readdirSync(lab.path("tasks/messages")).find((name) => name.includes("damaged"))!;
@@ -152,7 +151,7 @@ describe("watching", () => {
     return found;
   };
 
-  it("hands out each message once, as it comes, also when the box is made later (D1-033)", async () => {
+  it("delivers each message once as it arrives, also if the box is created later (D1-033)", async () => {
     const mailbox = lab.mailbox();
     const found = take(mailbox, 5);
     for (const id of ["a", "b", "c", "d", "e"]) {
@@ -163,7 +162,7 @@ describe("watching", () => {
     expect(lab.json(FILE)["lastRead"]).not.toBe(null);
   });
 
-  it("goes on after a restart where it stopped, for each reader by itself, also when the box was cleared", async () => {
+  it("continues after a restart, separately for each reader, also after the box was cleared", async () => {
     for (const id of ["a", "b", "c"]) await lab.mailbox().send("developer", assignment(id));
     expect(await take(lab.mailbox(), 2)).toEqual(["a", "b"]);
     expect(await take(lab.mailbox(), 1)).toEqual(["c"]);
@@ -174,7 +173,7 @@ describe("watching", () => {
     expect(await next).toEqual(["a"]);
   });
 
-  it("a message that its reader puts back stays unread", async () => {
+  it("delivers a message again after its reader puts it back", async () => {
     await lab.mailbox().send("developer", assignment("a"));
     for await (const { putBack } of lab.mailbox().watch("developer", { signal: AbortSignal.timeout(600_000) })) {
       putBack();
@@ -183,7 +182,7 @@ describe("watching", () => {
     expect(await take(lab.mailbox(), 1)).toEqual(["a"]);
   });
 
-  it("misses nothing and repeats nothing while several write, and two under one name share the messages", async () => {
+  it("misses and repeats nothing while several processes write, and two watchers of one name share the messages", async () => {
     const writers = [lab.startWriter("x", 40, 3), lab.startWriter("y", 40, 1)];
     const stop = new AbortController();
     const found: string[] = [];
@@ -198,7 +197,7 @@ describe("watching", () => {
     expect(found.toSorted()).toEqual(all.toSorted());
   });
 
-  it("a watcher that is killed and started again has every message at least once, and none twice but the one in hand", async () => {
+  it("by a process that is killed and restarted delivers every message at least once, and only the current one twice", async () => {
     const watcher = fileURLToPath(new URL("./watcher-process.ts", import.meta.url));
     const written = ended(lab.startWriter("w", 80, 1));
     const runs: string[][] = [];
@@ -210,7 +209,7 @@ describe("watching", () => {
         text += chunk;
         if (text.split("\n").length > killAfter) child.kill("SIGKILL");
       });
-      // One run may have taken so much that nothing is left for the next.
+      // One process may have consumed so much that nothing is left for the next.
       const timer = setTimeout(() => child.kill("SIGKILL"), 2000);
       await end;
       clearTimeout(timer);
@@ -225,7 +224,7 @@ describe("watching", () => {
     expect(all.length - 80).toBeLessThanOrEqual(2);
   });
 
-  it("tells once about a damaged file and goes on when it is whole again", async () => {
+  it("reports a damaged file once and continues after it is repaired", async () => {
     lab.write(FILE, "{ broken");
     const problems: string[] = [];
     const stop = new AbortController();

@@ -1,4 +1,3 @@
-// queue.json, status.json, config.json and log.md.
 import { readdirSync, utimesSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ROTATE_AT_BYTES } from "../../src/mailbox/development-log.ts";
@@ -19,8 +18,8 @@ const task = (id: string) => ({
   createdAt: "2026-03-01T10:00:00.000Z",
 });
 
-describe("the files that init makes", () => {
-  it("pass the strict reading of what they are (D1-051, D1-052)", async () => {
+describe("the files that init creates", () => {
+  it("pass strict validation (D1-051, D1-052)", async () => {
     await lab.mailbox().init();
     const options = { profile: "strict", receivedAt: "" } as const;
     const messages = [
@@ -33,7 +32,7 @@ describe("the files that init makes", () => {
 });
 
 describe("a state file", () => {
-  it("holds the queue, is changed member by member, and keeps what others put there (D1-051)", async () => {
+  it("contains the queue, is changed member by member, and preserves members of other programs (D1-051)", async () => {
     const old = { version: "1.0", tasks: [], completed: [], current: null, lastUpdated: null, rejected: ["task-0"] };
     lab.write("tasks/queue.json", JSON.stringify(old));
     const { value, problems, damage } = await lab.mailbox().queue.update((queue) => ({
@@ -45,13 +44,13 @@ describe("a state file", () => {
     expect(lab.json("tasks/queue.json")).toEqual({ ...old, tasks: [task("task-001")], current: "task-001" });
   });
 
-  it("keeps long numbers of others digit for digit (D1-051)", async () => {
+  it("preserves long numbers of other programs (D1-051)", async () => {
     lab.write("tasks/queue.json", '{"tasks": [], "run": 12345678901234567890}');
     await lab.mailbox().queue.update(() => ({ current: "task-001" }));
     expect(lab.text("tasks/queue.json")).toContain('"run": 12345678901234567890');
   });
 
-  it("holds the status of the agents (D1-052)", async () => {
+  it("contains the status of the agents (D1-052)", async () => {
     const mailbox = lab.mailbox();
     await mailbox.init();
     const lastActivity = "2026-03-01T10:00:00.000Z";
@@ -68,14 +67,14 @@ describe("a state file", () => {
   it.each([
     ["missing", null],
     ["of zero bytes", ""],
-  ])("%s counts as one to which nothing has happened (D1-057)", async (_, content) => {
+  ])("that is %s counts as empty (D1-057)", async (_, content) => {
     if (content !== null) lab.write("tasks/status.json", content);
     const { value, damage } = await lab.mailbox().status.read();
     expect(value).toMatchObject({ orchestrator: { running: false }, lastCycle: null });
     expect(damage).toEqual([]);
   });
 
-  it("that is damaged is reported, and kept under a name of its own when it is replaced", async () => {
+  it("that is damaged is reported, and copied to another name when it is replaced", async () => {
     const file = lab.write("tasks/queue.json", '{"version": "1.0", "tasks": [{"id": "ta');
     utimesSync(file, new Date(0), new Date(0));
     const { value, damage } = await lab.mailbox().queue.read();
@@ -86,14 +85,14 @@ describe("a state file", () => {
     expect(readdirSync(lab.path("tasks"))).toHaveLength(2);
   });
 
-  it("with values that cannot be used is refused with a sentence and left alone", async () => {
+  it("with invalid values is rejected with a sentence and not changed", async () => {
     lab.write("tasks/queue.json", '{"tasks": 7}');
     await expect(lab.mailbox().queue.read()).rejects.toMatchObject({ code: "invalid_input" });
     await expect(lab.mailbox().queue.update(() => ({}))).rejects.toThrow(/tasks/);
     expect(lab.text("tasks/queue.json")).toBe('{"tasks": 7}');
   });
 
-  it("changed by many at once loses nothing (D1-051)", async () => {
+  it("changed by many processes at once loses nothing (D1-051)", async () => {
     const mailboxes = Array.from({ length: 10 }, () => lab.mailbox());
     await Promise.all(
       mailboxes.map(async (mailbox, index) =>
@@ -105,7 +104,7 @@ describe("a state file", () => {
 });
 
 describe("the development log", () => {
-  it("has one line for each event, whatever the text, and a section for each finished task (D1-054, D1-059)", async () => {
+  it("has one line per event, whatever the text, and a section per finished task (D1-054, D1-059)", async () => {
     const mailbox = lab.mailbox();
     await mailbox.log([{ level: "ERROR", text: "Build failed:\n  [2026-01-01T00:00:00.000Z] [INFO] all is well" }]);
     await mailbox.logTask({
@@ -133,7 +132,7 @@ describe("the development log", () => {
     ]);
   });
 
-  it("begins a new file at 100 KB and loses no line (D1-054)", async () => {
+  it("starts a new file at 100 KB and loses no line (D1-054)", async () => {
     const mailbox = lab.mailbox();
     for (let round = 0; round < 30; round++) {
       const entries = Array.from({ length: 10 }, (_, index) => ({

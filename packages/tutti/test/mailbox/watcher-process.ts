@@ -1,4 +1,4 @@
-// Run by the tests as a process of its own, to be killed: prints the task of each message that it is handed.
+// Started by the tests as a separate process, to be killed: prints the task of each delivered message.
 import { Mailbox } from "../../src/mailbox/mailbox.ts";
 import { realWorld } from "../../src/world.ts";
 

@@ -1,4 +1,4 @@
-// Run by the tests as a process of its own, perhaps to be killed: sends messages and says which are acknowledged.
+// Started by the tests as a separate process, possibly to be killed: sends messages and prints the acknowledged ones.
 import { Mailbox } from "../../src/mailbox/mailbox.ts";
 import { realWorld } from "../../src/world.ts";
 

@@ -1,4 +1,4 @@
-// The first phase on a session controller, step by step: from the request to the stored analysis, and on to the plan.
+// The first phase on a session controller, from the request to the stored analysis and on to the plan.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ModuleLab, until } from "./module-lab.ts";
 import { block, FakeController, twoPages, type FakeAgent, type FakeSession } from "../session/fake-controller.ts";
@@ -21,7 +21,7 @@ const ANALYSIS = {
   warnings: ["no tests"],
 };
 
-/** Answers the analysis as it is told, and everything else properly. */
+/** Answers the analysis with `answer`, and all other prompts correctly. */
 const answering =
   (analysis: FakeAgent): FakeAgent =>
   (session, message) => {
@@ -30,7 +30,7 @@ const answering =
   };
 
 describe("the analysis of a request", () => {
-  it("is asked of a session with title and badge, and polled for while the run is analyzing (D4-006..D4-011, D4-019)", async () => {
+  it("is requested from a session with title and badge, and polled while the run is analyzing (D4-006..D4-011, D4-019)", async () => {
     let asked: FakeSession | null = null;
     const controller = new FakeController(answering((session) => ((asked = session), null)));
     const { orchestrators } = lab.managers(controller, quick);
@@ -54,7 +54,7 @@ describe("the analysis of a request", () => {
     await until(orchestrators, id, "confirming");
   });
 
-  it("is taken out of the answer, stored member by member, and followed by the planning (D4-013, D4-015..D4-017)", async () => {
+  it("is extracted from the answer, stored member by member, and followed by the planning (D4-013, D4-015..D4-017)", async () => {
     const controller = new FakeController(answering(() => `I looked.\n${block("analysis", ANALYSIS)}\nThat is all.`));
     const { orchestrators } = lab.managers(controller, quick);
     const phases: string[] = [];
@@ -74,7 +74,7 @@ describe("the analysis of a request", () => {
     expect(state.tasks.map((task) => task.id)).toEqual(["one", "two"]);
   });
 
-  it("stands between the delimiters that the template sets; a block between others does not count (D4-525)", async () => {
+  it("must be between the delimiters that the template sets; a block between others is ignored (D4-525)", async () => {
     const responseFormat = { type: "json", delimiterStart: "[[[ANSWER]]]", delimiterEnd: "[[[END]]]" };
     lab.template("marks", { prompts: { responseFormat } });
     const inOwn = (text: string): string =>
@@ -92,7 +92,7 @@ describe("the analysis of a request", () => {
     expect((await until(orchestrators, id, "confirming")).analysis?.summary).toBe(ANALYSIS.summary);
   });
 
-  it("without one of its required members is asked for again, with what is missing (D4-014)", async () => {
+  it("without a required member is requested again, with the missing member (D4-014)", async () => {
     let times = 0;
     const prompts: string[] = [];
     const controller = new FakeController(
@@ -110,7 +110,7 @@ describe("the analysis of a request", () => {
     expect(prompts[2]).toContain("recommended_splits");
   });
 
-  it("that was given to agents of the session's own is not taken, and the session is told so (D4-020)", async () => {
+  it("by agents of the session itself is rejected, and the session is informed (D4-020)", async () => {
     const prompts: string[] = [];
     const controller = new FakeController(
       answering((session, message) => {

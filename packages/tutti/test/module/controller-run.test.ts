@@ -1,4 +1,4 @@
-// Whole runs whose sessions belong to a foreign controller. None can run here; a stand-in takes its place.
+// Whole runs whose sessions belong to a foreign controller, which `FakeController` replaces here.
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ModuleLab, until } from "./module-lab.ts";
 import { VirtualWorld } from "./virtual-world.ts";
@@ -8,14 +8,14 @@ import { Backstage } from "../../src/index.ts";
 let lab: ModuleLab;
 
 const quick = { pollInterval: 5 };
-/** Ready at once, so that nothing waits for the 1.5 s that an unknown session is given. */
+/** Ready immediately, so that no test waits the 1.5 s that an unknown session gets. */
 const ready =
   (agent: FakeAgent): FakeAgent =>
   (session, message) => {
     session.says = { isReady: true };
     return agent(session, message);
   };
-/** Every variable that a worker's prompt can name. */
+/** Every variable that a worker prompt can use. */
 const WORKER_PROMPT = `Task {TASK_ID}: {TASK_TITLE}
 {TASK_DESCRIPTION}
 {TASK_SCOPE}
@@ -25,12 +25,12 @@ const WORKER_PROMPT = `Task {TASK_ID}: {TASK_TITLE}
 {TEMPLATE_NAME}
 End with the "completion" block.`;
 const isWorker = ({ title }: FakeSession): boolean => title.startsWith("[Worker]");
-/** Plans as `twoPages` does, and never says anything as a worker. */
+/** Plans like `twoPages`, and never answers as a worker. */
 const silentWorkers = ready((session, message) => (isWorker(session) ? null : twoPages(session, message)));
 
-describe("a run that a session controller has carried out", () => {
+describe("a run that a session controller has completed", () => {
   let made: ReturnType<typeof make> | undefined;
-  /** One run for all tests, which only look at it. Not in a hook, so that a run that hangs fails a test. */
+  /** One run for all tests, which only read it. It is not created in a hook, so that a run that hangs fails a test. */
   const shared = () => (made ??= make());
   async function make() {
     lab = new ModuleLab();
@@ -46,7 +46,7 @@ describe("a run that a session controller has carried out", () => {
   }
   afterAll(() => lab.close());
 
-  it("got there by polling alone, from the request to the merged branch (D4-043, D4-081, D4-082, D4-089)", async () => {
+  it("was driven by polling alone, from the request to the merged branch (D4-043, D4-081, D4-082, D4-089)", async () => {
     const { controller, orchestrators, id, completed } = await shared();
     expect(orchestrators.get(id)).toMatchObject({ outcome: "success", agent: "controller" });
     expect(completed.toSorted()).toEqual(["one", "two"]);
@@ -71,7 +71,7 @@ describe("a run that a session controller has carried out", () => {
     expect(prompt).toContain(`Task one: Page one\nWrite one\n[]\ndo it\ndo it\n${cwd}\nPages\n`);
   });
 
-  it("shares the list of the controller's sessions, without those of workers", async () => {
+  it("shares the session list of the controller, without sessions of workers", async () => {
     const { orchestrators } = await shared();
     const titles = async (options = {}) => (await orchestrators.listSessions(options)).map(({ title }) => title);
     expect(await titles()).toEqual(["[Orchestrator] Pages", "The user's own"]);
@@ -85,7 +85,7 @@ describe("a run on a session controller", () => {
   });
   afterEach(() => lab.close());
 
-  it("goes on with the sessions that it had when the process before it went (E32)", async () => {
+  it("continues with its sessions after the previous process ended (E32)", async () => {
     const controller = new FakeController(silentWorkers);
     const first = lab.managers(controller, quick, { ...quick, spawnDelay: 0 });
     const id = await lab.work(first.orchestrators);
@@ -100,7 +100,7 @@ describe("a run on a session controller", () => {
     expect(second.workers.getAllWorkers(id).map(({ attempt }) => attempt)).toEqual([1, 1]);
   });
 
-  it("refuses a template whose phases want other agents", async () => {
+  it("rejects a template whose phases need other agents", async () => {
     lab.template("mixed", { phases: { verification: { enabled: true, agent: "claude" } } });
     const { orchestrators } = lab.managers(new FakeController(twoPages));
     const request = { templateId: "mixed", cwd: lab.repo, message: "do it" };
@@ -108,7 +108,7 @@ describe("a run on a session controller", () => {
     expect(orchestrators.getAll()).toEqual([]);
   });
 
-  it("takes a `pollInterval` from 500 to 30000 ms, 2000 unless it is given (D4-541)", async () => {
+  it("accepts a `pollInterval` from 500 to 30000 ms, 2000 by default (D4-541)", async () => {
     const { orchestrators } = lab.managers(new FakeController(twoPages));
     const create = (config: object) =>
       orchestrators.create({ templateId: "_default", cwd: lab.repo, message: "do it", config });
@@ -139,7 +139,7 @@ describe("a run on a session controller in virtual time", () => {
     return lab.managers(controller, ...settings);
   }
 
-  /** Lets time pass in small steps, until what is waited for is there. */
+  /** Advances time in small steps until `found` returns a value. */
   async function passUntil<T>(found: () => T | undefined, ms = 20): Promise<T> {
     await expect.poll(() => world.pass(ms).then(() => Boolean(found())), { interval: 5 }).toBe(true);
     return found() as T;
@@ -154,14 +154,14 @@ describe("a run on a session controller in virtual time", () => {
 
   const sessionOf = (controller: FakeController, title: string) => () =>
     [...controller.sessions.values()].find((session) => session.title === title);
-  /** How often a session is looked at in so much time. */
+  /** Counts the polls of a session in the given time. */
   async function looksIn(ms: number, controller: FakeController, { id }: FakeSession): Promise<number> {
     const before = controller.times("getTranscript", id).length;
     await world.pass(ms);
     return controller.times("getTranscript", id).length - before;
   }
 
-  it("starts workers half a second apart unless a setting says otherwise (D4-107)", async () => {
+  it("starts workers half a second apart unless a setting changes that (D4-107)", async () => {
     const managers = open(new FakeController(silentWorkers), quick, quick);
     const { workers } = managers;
     const times: number[] = [];
@@ -174,7 +174,7 @@ describe("a run on a session controller in virtual time", () => {
     expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(500);
   });
 
-  it("is looked at every 3 s for its main session and every 2 s for its workers, unless a setting says otherwise (D4-086, D4-332, D4-592)", async () => {
+  it("has its main session polled every 3 s and its workers every 2 s, unless a setting changes that (D4-086, D4-332, D4-592)", async () => {
     const controller = new FakeController(silentWorkers);
     controller.agent = (session, message) => (message.includes('"task_list"') ? null : silentWorkers(session, message));
     const managers = open(controller, {}, { spawnDelay: 0 });
@@ -193,7 +193,7 @@ describe("a run on a session controller in virtual time", () => {
     expect(await looksIn(30_000, controller, worker)).toBe(15);
   });
 
-  it("has its workers looked at as seldom as the template says, where the manager does not say it (D4-541, D4-592)", async () => {
+  it("has its workers polled at the interval of the template if the manager sets none (D4-541, D4-592)", async () => {
     const controller = new FakeController(silentWorkers);
     const managers = open(controller, quick, { spawnDelay: 0 });
     await confirmed(managers, { config: { pollInterval: 3000 } });
@@ -202,7 +202,7 @@ describe("a run on a session controller in virtual time", () => {
     expect(await looksIn(30_000, controller, worker)).toBe(10);
   });
 
-  it("is looked at only on request while monitoring is stopped (D4-333, D4-334, D4-359, D4-360, D4-361)", async () => {
+  it("is polled only on request while monitoring is stopped (D4-333, D4-334, D4-359, D4-360, D4-361)", async () => {
     const controller = new FakeController(ready(twoPages));
     const { orchestrators, workers } = open(controller, { pollInterval: 500 }, { pollInterval: 500, spawnDelay: 0 });
     const id = await lab.begin(orchestrators);
@@ -231,7 +231,7 @@ describe("a run on a session controller in virtual time", () => {
     await passUntil(() => orchestrators.get(id)!.status === "completed", 100);
   });
 
-  it("tries a task anew when the controller has lost its session", async () => {
+  it("retries a task after the controller has lost its session", async () => {
     let lost = false;
     const controller = new FakeController(
       ready((session, message) => {

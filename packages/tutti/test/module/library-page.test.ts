@@ -1,4 +1,4 @@
-// The examples of docs/library.md, each as a program of its own, as a reader would run it.
+// Runs each example of docs/library.md as a separate program, like a reader would.
 import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => lab.tearDown());
 
-/** What the example prints; it has to come to its end by itself. */
+/** Returns the output of the example, which has to end by itself. */
 async function play(example: string): Promise<string[]> {
   const file = join(lab.folder, "example.mts");
   writeFileSync(file, example.replaceAll('from "tutti"', `from ${JSON.stringify(LIBRARY)}`));
@@ -26,11 +26,11 @@ async function play(example: string): Promise<string[]> {
 }
 
 describe("the examples of docs/library.md", () => {
-  it("are all shown to run", () => {
+  it("are all covered by these tests", () => {
     expect(examples).toHaveLength(3);
   });
 
-  it("carry a run out from its plan to its outcome", async () => {
+  it("complete a run from its plan to its outcome", async () => {
     const [planned, queued, outcome] = await play(examples[0]!);
     expect(planned).toMatch(/^\d+ tasks?$/);
     expect(queued).toMatch(/^\d+ to be carried out$/);
@@ -38,12 +38,12 @@ describe("the examples of docs/library.md", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("name a hook and an agent of the program's own", async () => {
+  it("register a hook and an agent of the program", async () => {
     const lines = await play(examples[1]!);
     expect(new Set(lines)).toEqual(new Set(["hook: worker:completed, completed"]));
   });
 
-  it("return what a sub-session of a controller said", async () => {
+  it("return the result of a sub-session of a controller", async () => {
     expect(await play(examples[2]!)).toEqual(["returned 18 characters", "Result: It is in parse.ts."]);
   });
 });

@@ -1,4 +1,4 @@
-// The managers of document 004 over a real engine, with real sessions and workspaces; and what they have emitted.
+// The managers of document 004 on a real engine, with real sessions and workspaces, and a record of their events.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Lab } from "../lab/lab.ts";
@@ -20,7 +20,7 @@ export class ModuleLab extends Lab {
   readonly parser = new ResponseParser();
   readonly #open: OrchestratorManager[] = [];
 
-  /** Both managers on one stage. A string names an agent. */
+  /** Both managers on one engine. A string names an agent. */
   managers(controller: Controller, options: Options = {}, config: Config = {}) {
     const shared = typeof controller === "string" ? new Backstage(controller) : controller;
     const orchestrators = new OrchestratorManager(this.templates, this.parser, shared, {
@@ -38,14 +38,14 @@ export class ModuleLab extends Lab {
     writeFileSync(join(this.templates.customDir, `${id}.json`), JSON.stringify(whole));
   }
 
-  /** A run that has been created and started. */
+  /** Creates and starts a run. */
   async begin(orchestrators: OrchestratorManager, more: object = {}): Promise<string> {
     const { id } = await orchestrators.create({ templateId: "_default", cwd: this.repo, message: "do it", ...more });
     await orchestrators.start(id);
     return id;
   }
 
-  /** A run whose plan is being carried out. */
+  /** Creates a run whose plan is confirmed. */
   async work(orchestrators: OrchestratorManager, more: object = {}): Promise<string> {
     const id = await this.begin(orchestrators, more);
     await until(orchestrators, id, "confirming");
@@ -71,7 +71,7 @@ export async function until(
   return manager.get(id)!;
 }
 
-/** Resolves when the worker of a task is as it is wanted. */
+/** Resolves when the worker of a task has the status. */
 export async function untilWorker(manager: WorkerManager, id: string, taskId: string, status: string) {
   await manager.backstage.engine.until(id, () => manager.getWorkerByTaskId(taskId, id)?.status === status);
   return manager.getWorkerByTaskId(taskId, id)!;

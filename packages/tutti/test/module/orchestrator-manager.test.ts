@@ -21,7 +21,7 @@ const oneTask = () => new ScriptedController([...mainSession([{ id: "one" }]), g
 const never = { match: { role: "main" }, turns: [{ tools: ["Read"], then: "hang" }] };
 /** The main session never answers by itself. */
 const silent = () => new ScriptedController([never, goodWorker]);
-/** Both managers on a controller that is polled often. */
+/** Both managers on a controller with a short poll interval. */
 const openOn = (
   controller: ScriptedController | Backstage,
   options: ConstructorParameters<typeof OrchestratorManager>[3] = {},
@@ -33,7 +33,7 @@ const openOn = (
   );
 
 describe("OrchestratorManager", () => {
-  // One repository for all tests; each has an engine of its own, whose log lives in memory.
+  // One repository for all tests. Each test has its own engine with a log in memory.
   const opened: OrchestratorManager[] = [];
   beforeAll(() => {
     lab = new ModuleLab();
@@ -48,7 +48,7 @@ describe("OrchestratorManager", () => {
     return managers;
   };
 
-  it("is made of its parts, with documented defaults, and refuses options that make no sense (D4-323, D4-324, E33, E77)", () => {
+  it("is created from its parts with documented defaults, and rejects invalid options (D4-323, D4-324, E33, E77)", () => {
     const manager = new OrchestratorManager(lab.templates, lab.parser, null);
     expect(manager).toMatchObject({ templateManager: lab.templates, responseParser: lab.parser });
     expect(manager.options).toEqual({ persistenceEnabled: true, saveDebounceMs: 1000, pollInterval: 3000 });
@@ -58,7 +58,7 @@ describe("OrchestratorManager", () => {
     expect(() => new Backstage({} as never)).toThrow(/neither a session controller nor a session host/);
   });
 
-  it("names the statuses and phases (D4-349, D4-350, D4-261, D4-262)", () => {
+  it("exposes the statuses and phases (D4-349, D4-350, D4-261, D4-262)", () => {
     expect(Object.values(ORCHESTRATOR_STATUS).join(" ")).toBe(
       "created analyzing planning confirming spawning running aggregating verifying completed error cancelled paused",
     );
@@ -67,7 +67,7 @@ describe("OrchestratorManager", () => {
     );
   });
 
-  it("creates a run of what it is given and nothing else (D4-323, D4-327, D4-260, D4-268)", async () => {
+  it("creates a run from exactly the given request (D4-323, D4-327, D4-260, D4-268)", async () => {
     lab.template("mine", { config: { maxWorkers: 4 } });
     const { orchestrators } = open(twoTasks());
     const customVariables = { OUTPUT_FORMAT: "markdown" };
@@ -86,7 +86,7 @@ describe("OrchestratorManager", () => {
     expect(template).toMatchObject({ id: "mine", config: { maxWorkers: 4 } });
   });
 
-  it("pauses a run with its workers and resumes it where it was (D4-329, D4-330, D4-271, E22, E24)", async () => {
+  it("pauses a run with its workers and resumes it in the same place (D4-329, D4-330, D4-271, E22, E24)", async () => {
     const controller = oneTask();
     controller.hold("one");
     const { orchestrators, workers } = open(controller);
@@ -109,7 +109,7 @@ describe("OrchestratorManager", () => {
     await until(orchestrators, id, "completed");
   });
 
-  it("refuses data that is not waited for or cannot be used, and nothing changes (D4-337, D4-338, D4-339)", async () => {
+  it("rejects data that is not expected or not valid, and changes nothing (D4-337, D4-338, D4-339)", async () => {
     const { orchestrators } = open(silent());
     const id = await lab.begin(orchestrators);
     await expect(orchestrators.handleAggregationResponse(id, { status: "success" })).rejects.toMatchObject(refusal);
@@ -129,7 +129,7 @@ describe("OrchestratorManager", () => {
     expect(orchestrators.get(id)).toMatchObject({ status: "planning", tasks: [] });
   });
 
-  it("reopens a run that failed for want of the data it is given (D4-337)", async () => {
+  it("reopens a run that failed for lack of the supplied data (D4-337)", async () => {
     const mute = { match: { role: "main", phase: "analysis" }, turns: [{ say: "Hm." }] };
     const controller = new ScriptedController([mute, ...mainSession([{ id: "one" }])]);
     const stage = new Backstage(controller);
@@ -143,7 +143,7 @@ describe("OrchestratorManager", () => {
     expect(orchestrators.get(id)!.analysis!.summary).toBe("by hand");
   });
 
-  it("advances by starting and confirming, and leaps over no answer (D4-336)", async () => {
+  it("advances by starting and confirming, and never skips an answer (D4-336)", async () => {
     const { orchestrators } = open(silent());
     const { id } = await orchestrators.create({ templateId: "_default", cwd: lab.repo, message: "do it" });
     await expect(orchestrators.advanceToPhase(id, "taskPlanning")).rejects.toMatchObject(refusal);
@@ -154,7 +154,7 @@ describe("OrchestratorManager", () => {
     expect(orchestrators.get(id)).toMatchObject({ status: "analyzing", currentPhase: "analysis" });
   });
 
-  it("processes a transcript: the assistant's block counts, a prompt's sample does not (D4-335)", async () => {
+  it("processes a transcript: a block of the assistant counts, a sample in a prompt does not (D4-335)", async () => {
     const { orchestrators } = open(silent());
     const id = await lab.begin(orchestrators);
     const answer = (data: object) =>
@@ -176,7 +176,7 @@ describe("OrchestratorManager", () => {
     await expect(orchestrators.processPhase("orch_none", [])).rejects.toMatchObject({ code: "run_not_found" });
   });
 
-  it("shows states, statuses and counts, as copies (D4-340, D4-341, D4-342, D4-289, D4-267, D4-270, E30)", async () => {
+  it("returns states, statuses and counts as copies (D4-340, D4-341, D4-342, D4-289, D4-267, D4-270, E30)", async () => {
     const tools = ["Grep", "Glob", "Edit", "Bash", "Task", "Skill"];
     const failing = worker("two", { tools, block: completion("failed") });
     const plan = mainSession([{ id: "one" }, { id: "two" }]);
@@ -225,7 +225,7 @@ describe("OrchestratorManager", () => {
     expect(orchestrators.getStatus(id)!.errors).toBe(1);
   });
 
-  it("waits, paused, for what only the user can decide, and goes on with it (E60)", async () => {
+  it("waits, paused, for a decision of the user, and continues with it (E60)", async () => {
     const asks = {
       match: { role: "main", phase: "aggregation" },
       turns: [
@@ -252,7 +252,7 @@ describe("OrchestratorManager", () => {
     expect(prompt.indexOf("You are the main session")).toBeLessThan(prompt.indexOf("Request:"));
   });
 
-  it("builds the tasks of the plan, without those that were left out (D4-347)", async () => {
+  it("builds the tasks of the plan, without skipped ones (D4-347)", async () => {
     const plan = mainSession([{ id: "one" }, { id: "two", dependencies: ["one"], priority: 2 }, { id: "three" }]);
     const { orchestrators } = open(new ScriptedController([...plan, goodWorker]));
     const id = await lab.begin(orchestrators);
@@ -269,7 +269,7 @@ describe("OrchestratorManager", () => {
     expect(orchestrators.buildWorkerTasks(id).map(({ taskId }) => taskId)).toEqual(["one", "two"]);
   });
 
-  it("cleans up as far as it is told, and lists no session that is archived (D4-348, D4-118)", async () => {
+  it("cleans up according to its options, and lists no archived session (D4-348, D4-118)", async () => {
     lab.template("open", { config: { hideWorkersFromList: false } });
     const { orchestrators, workers } = open(twoTasks());
     const told: object[] = [];
@@ -292,7 +292,7 @@ describe("OrchestratorManager", () => {
     ]);
   });
 
-  it("leaves the sessions of workers out of the list unless they are asked for", async () => {
+  it("leaves the sessions of workers out of the list unless they are requested", async () => {
     const controller = twoTasks();
     for (const task of ["one", "two"]) controller.hold(task);
     const { orchestrators, workers } = open(controller);
@@ -306,13 +306,13 @@ describe("OrchestratorManager", () => {
   });
 });
 
-describe("an OrchestratorManager with a data folder of its own", () => {
+describe("an OrchestratorManager with its own data folder", () => {
   beforeEach(() => {
     lab = new ModuleLab();
   });
   afterEach(() => lab.close());
 
-  it("carries a run out and publishes each step under its documented name (D4-328, D4-336, D4-263, D4-264, D4-265, D4-266, D4-269, E69)", async () => {
+  it("completes a run and emits each step under its documented name (D4-328, D4-336, D4-263, D4-264, D4-265, D4-266, D4-269, E69)", async () => {
     const found = {
       summary: "a small project",
       recommended_splits: 2,
@@ -368,7 +368,7 @@ describe("an OrchestratorManager with a data folder of its own", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("cancels for good (D4-331, E23)", async () => {
+  it("cancels permanently (D4-331, E23)", async () => {
     const { orchestrators } = lab.managers(lab.scenario([never]));
     const id = await lab.begin(orchestrators);
     expect(await orchestrators.cancel(id)).toMatchObject({ status: "cancelled", outcome: "cancelled" });
@@ -378,7 +378,7 @@ describe("an OrchestratorManager with a data folder of its own", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("takes an analysis, a plan and a merge from a program as it would take them from the agent (D4-337, D4-338, D4-339)", async () => {
+  it("accepts an analysis, a plan and an aggregation from a program like from an agent (D4-337, D4-338, D4-339)", async () => {
     const { orchestrators } = openOn(silent());
     const id = await lab.begin(orchestrators);
     const analysis = { summary: "by hand", recommended_splits: 1, key_files: ["README.md"] };
@@ -399,7 +399,7 @@ describe("an OrchestratorManager with a data folder of its own", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("adds given counts to the run's statistics, in the log (D4-343, D4-345)", async () => {
+  it("adds given counts to the statistics of the run, in the log (D4-343, D4-345)", async () => {
     const { orchestrators } = openOn(silent());
     const id = await lab.begin(orchestrators);
     orchestrators.updateStats(id, { reads: 2, grep: 1, other: 1 });
@@ -413,7 +413,7 @@ describe("an OrchestratorManager with a data folder of its own", () => {
     expect(openOn(silent()).orchestrators.get(id)!.stats).toMatchObject(stats);
   });
 
-  it("keeps runs on disk and goes on with them in the next process (D4-325, D4-344, E31, E32, E78)", async () => {
+  it("keeps runs on disk and continues them in the next process (D4-325, D4-344, E31, E32, E78)", async () => {
     const agent = oneTask();
     const first = openOn(agent).orchestrators;
     expect(await first.loadFromDisk()).toBe(0);
@@ -436,7 +436,7 @@ describe("an OrchestratorManager with a data folder of its own", () => {
     expect((await until(second, id, "completed")).outcome).toBe("success");
   });
 
-  it("takes up again what was under way when monitoring starts (D4-332)", async () => {
+  it("resumes interrupted runs when monitoring starts (D4-332)", async () => {
     const agent = oneTask();
     agent.hold("one");
     const first = openOn(agent).orchestrators;

@@ -1,4 +1,3 @@
-// The OrchestratorModule of document 004: all managers on one engine, with real sessions and workspaces.
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { done, goodWorker, mainSession, worker, type ScriptedTask } from "../lab/scenarios.ts";
@@ -45,7 +44,7 @@ const scripted = (tasks: ScriptedTask[], ...sessions: object[]) =>
 const hanging = worker("*", { tools: ["Read"], then: "hang" });
 const request = (more: object = {}) => ({ templateId: "_default", cwd: lab.repo, message: "do it", ...more });
 
-/** Every event that an emitter emits, with its data. */
+/** Records every event of an emitter with its data. */
 function hear(emitter: { on(type: EventType, listener: (data: unknown) => void): unknown }): [string, unknown][] {
   const heard: [string, unknown][] = [];
   for (const type of Object.keys(EVENTS) as EventType[]) emitter.on(type, (data) => heard.push([type, data]));
@@ -76,14 +75,14 @@ describe("OrchestratorModule", () => {
     expect(() => open("local", { worker: { maxWorkers: 0 } })).toThrow(/maxWorkers/);
   });
 
-  it("looks for templates in ./templates unless it is told otherwise (D4-440)", () => {
+  it("searches for templates in ./templates by default (D4-440)", () => {
     const module = new OrchestratorModule("local");
     opened.push(module);
     expect(module.templates.templatesDir).toBe(join(process.cwd(), "templates"));
     expect(open("local").templates.templatesDir).toBe(join(lab.folder, "templates"));
   });
 
-  it("initialises itself: templates, the runs of the log, and sub-sessions, and is closed with nothing left (D4-442)", async () => {
+  it("initialises templates, the runs of the log and sub-sessions, and leaves nothing open when closed (D4-442)", async () => {
     const first = open(scripted([{ id: "one" }]));
     await first.initialize();
     expect(first.templates.templates.has("documentation")).toBe(true);
@@ -99,7 +98,7 @@ describe("OrchestratorModule", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("creates and starts a run, and carries out its plan with the user's changes (D4-448, D4-450, E18)", async () => {
+  it("creates and starts a run, and confirms its plan with the user's changes (D4-448, D4-450, E18)", async () => {
     const module = open(scripted([{ id: "one" }, { id: "two" }, { id: "three", dependencies: ["one"] }]));
     const state = await module.createAndStart(request({ customVariables: { STYLE: "short" } }));
     expect(state).toMatchObject({ status: "analyzing", customVariables: { STYLE: "short" } });
@@ -112,7 +111,7 @@ describe("OrchestratorModule", () => {
     expect(done.tasks[0]).toMatchObject({ id: "one", priority: 9 });
   });
 
-  it("sums up the runs that are not over (D4-449)", async () => {
+  it("summarises the runs that are not over (D4-449)", async () => {
     const module = open(scripted([{ id: "one" }, { id: "two" }], hanging));
     expect(module.getActiveSummary()).toEqual([]);
     const { id } = await module.createAndStart(request());
@@ -130,7 +129,7 @@ describe("OrchestratorModule", () => {
     expect(module.getActiveSummary()).toEqual([]);
   });
 
-  it("cancels a run, lets go of its sub-sessions and tidies up after it (D4-451)", async () => {
+  it("cancels a run, unregisters its sub-sessions and cleans up (D4-451)", async () => {
     const module = open(scripted([{ id: "one" }], hanging));
     const { id } = await module.createAndStart(request());
     await until(module.orchestrators, id, "confirming");
@@ -151,7 +150,7 @@ describe("OrchestratorModule", () => {
     await expect(module.cancelAndCleanup(id)).rejects.toMatchObject({ code: "run_not_found" });
   });
 
-  it("emits what every manager emits, once and in its order, so that one listener sees all (D4-288, E68)", async () => {
+  it("emits the events of every manager, once and in order, so that one listener receives all (D4-288, E68)", async () => {
     const module = open(scripted([{ id: "one" }]));
     const all = hear(module);
     const parts = {
@@ -266,7 +265,7 @@ describe("OrchestratorModule", () => {
     expect(documented.filter((type) => !told.has(type))).toEqual([]);
   });
 
-  it("takes hooks and agents of the program's own by name", async () => {
+  it("accepts hooks and agents of the program by name", async () => {
     const moments: string[] = [];
     const host = createKeptHost({
       folder: join(lab.folder, "own-sessions"),
@@ -318,7 +317,7 @@ describe("OrchestratorModule", () => {
 });
 
 describe("the templates of a module", () => {
-  it("are told of when they are found, made, changed and taken away, and when they cannot be used (D4-520, D4-521, D4-522, D4-523, D4-524)", async () => {
+  it("emit events when they are found, created, changed, deleted or invalid (D4-520, D4-521, D4-522, D4-523, D4-524)", async () => {
     lab.template("broken", { colour: "red" });
     const module = open("local");
     const heard = hear(module.templates);
@@ -343,7 +342,7 @@ describe("the templates of a module", () => {
     ]);
   });
 
-  it("are in the log, and at the next start only those that are different (D4-520)", async () => {
+  it("are in the log, and at the next start only changed ones are added (D4-520)", async () => {
     const stored = (module: OrchestratorModule) =>
       module.backstage.engine.events({ run: null }).filter(({ type }) => type.startsWith("template:"));
     lab.template("mine", {});

@@ -1,11 +1,10 @@
-// A program that uses the library ends by itself when it has nothing more to do.
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Lab } from "../lab/lab.ts";
 
-it("a program that stops monitoring ends by itself, as one written from the document expects", () => {
+it("a program that stops monitoring ends by itself, as document 004 implies", () => {
   const lab = new Lab();
   const text = (value: string) => JSON.stringify(value);
   try {

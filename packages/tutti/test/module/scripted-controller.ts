@@ -1,5 +1,5 @@
-// Plays the scenarios of scenarios.ts as a session controller in this process: no program is started, and a worker that
-// a test holds answers when the test lets it.
+// Plays the scenarios of scenarios.ts as a session controller in this process. It starts no program, and a held worker
+// answers when the test releases it.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { block, FakeController, type FakeSession } from "../session/fake-controller.ts";
@@ -16,7 +16,7 @@ interface ScriptedTurn {
   tools?: string[];
   write?: Record<string, string>;
   block?: { phase: string; data: object };
-  /** The turn ends with what it has said until then, and never answers. */
+  /** The turn stops after the output so far and never answers. */
   then?: "hang";
 }
 
@@ -39,12 +39,12 @@ export class ScriptedController extends FakeController {
     this.#script = script as ScriptedSession[];
   }
 
-  /** From now on the workers of the task answer only when they are released. */
+  /** From now on, the workers of the task answer only after `release`. */
   hold(task: string): void {
     this.#held.set(task, this.#held.get(task) ?? []);
   }
 
-  /** They answer, those that were asked before and those that will be. */
+  /** Lets current and future workers of the task answer. */
   release(task: string): void {
     const waiting = this.#held.get(task) ?? [];
     this.#held.delete(task);
@@ -55,13 +55,13 @@ export class ScriptedController extends FakeController {
     session.says = { isReady: true };
     const asked = readMessage(session, message);
     const entry = this.#script.find(({ match }) => fits(match, asked));
-    // The main session is asked several times, for one phase after the other.
+    // The main session gets several prompts, one for each phase.
     const key = `${session.id} ${asked.phase}`;
     const count = this.#turns.get(key) ?? 0;
     this.#turns.set(key, count + 1);
     const turn = entry?.turns[Math.min(count, entry.turns.length - 1)];
     if (!turn) throw new Error(`the script has nothing for ${JSON.stringify(asked)}`);
-    // What the agent says comes after what it was told.
+    // The output of the agent follows the prompt.
     queueMicrotask(() => {
       const waiting = this.#held.get(asked.task);
       if (waiting) waiting.push(() => this.#play(session, turn, asked));
@@ -85,14 +85,14 @@ export class ScriptedController extends FakeController {
     if (said.length > 0) this.#tell(session, fill(said.join("\n")), turn.then === "hang");
   }
 
-  /** A message that is not the last one is whole; the result of a tool follows it. */
+  /** A message that is not the last one is complete; the result of a tool follows it. */
   #tell(session: FakeSession, content: unknown, isFollowed: boolean): void {
     this.say(session, "assistant", content);
     if (isFollowed) this.say(session, "user", [{ type: "tool_result" }]);
   }
 }
 
-/** Whom a prompt asks for what. */
+/** Extracts the role, task and phase from a prompt. */
 function readMessage({ cwd }: FakeSession, message: string): Asked {
   const [, phase = ""] = /End with the "(\w+)" block/.exec(message) ?? [];
   const [, task = "main", title = ""] = /^Task (\S+): (.*)$/m.exec(message) ?? [];

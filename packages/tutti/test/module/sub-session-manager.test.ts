@@ -1,11 +1,11 @@
-// The SubSessionManager of document 004 on a controller that a test plays, in time that a test moves.
+// The `SubSessionManager` of document 004 on a scripted controller in virtual time.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FakeController, type FakeSession } from "../session/fake-controller.ts";
 import { ModuleLab } from "./module-lab.ts";
 import { VirtualWorld } from "./virtual-world.ts";
 import { Backstage, SUBSESSION_STATUS, SubSessionManager, TuttiError, type ModuleEvents } from "../../src/index.ts";
 
-/** One that refuses what the test says, and is as slow. */
+/** A controller that fails or delays calls as the test demands. */
 class MoodyController extends FakeController {
   refuses: string[] = [];
   takes: () => Promise<void> = () => Promise.resolve();
@@ -86,7 +86,7 @@ function open(config: Config = {}, dataDir: string | null = null): SubSessionMan
   return made;
 }
 
-/** A session of the controller that nobody of us started. */
+/** A session of the controller that no run started. */
 function session(id: string, ...said: [role: string, content: unknown][]): FakeSession {
   const made: FakeSession = { id, cwd: "/project", title: id, messages: [], archived: false, says: {} };
   controller.sessions.set(id, made);
@@ -98,7 +98,7 @@ const texts = (id: string): unknown[] => controller.sessions.get(id)!.messages.m
 const status = (id = "child") => manager.getRelation(id)?.status;
 
 describe("SubSessionManager", () => {
-  it("is made of a controller and nine settings with documented defaults (D4-413, D4-414, D4-231, D4-209)", () => {
+  it("is created from a controller and nine settings with documented defaults (D4-413, D4-414, D4-231, D4-209)", () => {
     expect(manager.config).toEqual({
       pollInterval: 5000,
       inactivityThreshold: 60_000,
@@ -113,7 +113,7 @@ describe("SubSessionManager", () => {
     expect(() => new SubSessionManager(null, { pollInterval: 0 })).toThrow(TuttiError);
   });
 
-  it("holds the times of its settings (D4-231, D4-413)", async () => {
+  it("applies the times of its settings (D4-231, D4-413)", async () => {
     manager = open({ pollInterval: 100, inactivityThreshold: 1000, confirmationDelay: 500, taskSpawnWindow: 50 });
     session("parent");
     session("child", ["assistant", "ready"]);
@@ -138,7 +138,7 @@ describe("SubSessionManager", () => {
     expect(manager.tryLinkToTaskSpawn("late")).toBe(false);
   });
 
-  it("names the statuses (D4-437)", () => {
+  it("exposes the statuses (D4-437)", () => {
     expect(SUBSESSION_STATUS).toEqual({
       ACTIVE: "active",
       COMPLETING: "completing",
@@ -149,7 +149,7 @@ describe("SubSessionManager", () => {
     });
   });
 
-  it("registers a child at once, and tells of it when that is on disk (D4-205, D4-206, D4-417, D4-438, D4-510)", async () => {
+  it("registers a child immediately, and emits the event when it is on disk (D4-205, D4-206, D4-417, D4-438, D4-510)", async () => {
     const relation = manager.registerSubSession("child", "parent", { taskToolId: "tool_1" });
     const now = new Date(world.now());
     expect(relation).toEqual({
@@ -203,7 +203,7 @@ describe("SubSessionManager", () => {
     expect(manager.getRelation("a")!.status).toBe("active");
   });
 
-  it("changes a status with what became known, and refuses steps that the document has not (D4-278, D4-426, D4-438, D4-512)", async () => {
+  it("changes a status with new data, and rejects transitions that the document does not define (D4-278, D4-426, D4-438, D4-512)", async () => {
     manager.registerSubSession("child", "parent");
     manager.updateStatus("child", "completed", { lastAssistantMessage: "done", messageCount: 3 });
     manager.updateStatus("child", "returned", { returnedAt: new Date(5) });
@@ -234,7 +234,7 @@ describe("SubSessionManager", () => {
     });
   });
 
-  it("records activity, which wakes one that seemed to complete (D4-211, D4-427, D4-513, D4-577)", async () => {
+  it("records activity, which reactivates a completing child (D4-211, D4-427, D4-513, D4-577)", async () => {
     manager.registerSubSession("child", "parent");
     manager.updateStatus("child", "completing", {});
     await world.pass(1000);
@@ -253,7 +253,7 @@ describe("SubSessionManager", () => {
 });
 
 describe("monitoring", () => {
-  it("looks every five seconds: after 60 s of silence a child is completing, after 30 s more it is returned (D4-204, D4-209, D4-210, D4-212, D4-213, D4-214, D4-215, D4-228, D4-415, D4-571, D4-572, D4-573)", async () => {
+  it("polls every five seconds: after 60 s of silence a child is completing, after 30 s more it is returned (D4-204, D4-209, D4-210, D4-212, D4-213, D4-214, D4-215, D4-228, D4-415, D4-571, D4-572, D4-573)", async () => {
     session("parent", ["user", "go"]);
     const child = session("child", ["user", "look"], ["assistant", "looking"]);
     manager.registerSubSession("child", "parent");
@@ -284,7 +284,7 @@ describe("monitoring", () => {
     expect(texts("parent")).toHaveLength(2);
   });
 
-  it("takes what has something to say again for active, and waits anew (D4-211, D4-577)", async () => {
+  it("sets a child with new output back to active, and waits again (D4-211, D4-577)", async () => {
     session("parent");
     const child = session("child", ["assistant", "one"]);
     manager.registerSubSession("child", "parent");
@@ -298,7 +298,7 @@ describe("monitoring", () => {
     expect(status()).toBe("completing");
   });
 
-  it("does not count silence while a tool is at work, the session is busy, or somebody else spoke last (E53)", async () => {
+  it("does not count silence while a tool runs, the session is busy, or the last message is not from the assistant (E53)", async () => {
     session("parent");
     session("uses", ["assistant", [{ type: "tool_use", name: "Bash", input: {}, id: "t1" }]]);
     session("busy", ["assistant", "hm"]).says = { status: "running" };
@@ -314,7 +314,7 @@ describe("monitoring", () => {
     expect(status("busy")).toBe("completing");
   });
 
-  it("orphans those whose parent is gone, at the next look and not only at the end (D4-229, D4-515, D4-575, E48)", async () => {
+  it("orphans children whose parent is gone, at the next poll and not only at the end (D4-229, D4-515, D4-575, E48)", async () => {
     session("parent");
     session("child", ["assistant", "hm"]);
     manager.registerSubSession("child", "parent");
@@ -329,7 +329,7 @@ describe("monitoring", () => {
     expect(heard).toContainEqual({ type: "orphaned", data });
   });
 
-  it("orphans nobody because the controller does not answer", async () => {
+  it("orphans no child because the controller does not answer", async () => {
     session("parent");
     session("child", ["assistant", "hm"]);
     manager.registerSubSession("child", "parent");
@@ -342,7 +342,7 @@ describe("monitoring", () => {
     expect(status()).toBe("returned");
   });
 
-  it("tells the parent when a child is gone without a result, and the child is in error (D4-229, D4-516, D4-576)", async () => {
+  it("informs the parent when a child is gone without a result, and sets the child to error (D4-229, D4-516, D4-576)", async () => {
     session("parent");
     session("child", ["assistant", "hm"]);
     manager.registerSubSession("child", "parent");
@@ -362,7 +362,7 @@ describe("monitoring", () => {
     expect(texts("parent")).toHaveLength(1);
   });
 
-  it("waits with a result until the parent is not in the middle of something (E54)", async () => {
+  it("delays a result until the parent is idle (E54)", async () => {
     const parent = session("parent");
     parent.says = { busy: true };
     session("child", ["assistant", "ready"]);
@@ -377,7 +377,7 @@ describe("monitoring", () => {
     expect(texts("parent")).toHaveLength(1);
   });
 
-  it("says when it begins and ends, and after its end looks at nothing (D4-415, D4-416, D4-518, D4-519)", async () => {
+  it("emits its start and its end, and polls nothing after its end (D4-415, D4-416, D4-518, D4-519)", async () => {
     session("parent");
     session("child", ["assistant", "ready"]);
     manager.registerSubSession("child", "parent");
@@ -399,7 +399,7 @@ describe("monitoring", () => {
     ]);
   });
 
-  it("looks one at a time, however slow the controller is (E79)", async () => {
+  it("runs one poll at a time, however slow the controller is (E79)", async () => {
     session("parent");
     session("child", ["assistant", "ready"]);
     manager = open({ pollInterval: 1 });
@@ -438,7 +438,7 @@ describe("a result", () => {
     expect(controller.sessions.get("child")!.archived).toBe(false);
   });
 
-  it("can be forced from a child at work, and from one in error (D4-429, D4-576)", async () => {
+  it("can be forced from an active child, and from one in error (D4-429, D4-576)", async () => {
     manager.registerSubSession("child", "parent");
     controller.refuses = ["sendMessage"];
     expect(await manager.forceReturn("child")).toEqual({ success: false, message: "no sendMessage now" });
@@ -449,14 +449,14 @@ describe("a result", () => {
     await expect(manager.forceReturn("nobody")).rejects.toMatchObject({ code: "session_not_found" });
   });
 
-  it("goes nowhere if the parent is gone, and is kept with the orphan (D4-218, D4-428)", async () => {
+  it("is not sent if the parent is gone, and is kept with the orphan (D4-218, D4-428)", async () => {
     manager.registerSubSession("child", "gone");
     expect(await manager.extractAndReturnResult("child")).toEqual({ orphaned: true, message: "last words" });
     expect(manager.getRelation("child")).toMatchObject({ status: "orphaned", lastAssistantMessage: "last words" });
     expect(await manager.forceReturn("child")).toEqual({ orphaned: true, message: "last words" });
   });
 
-  it("stands between the prefix and suffix of the settings, and is cut where it is too long (D4-231, E57)", async () => {
+  it("has the prefix and suffix of the settings, and is truncated if it is too long (D4-231, E57)", async () => {
     manager = open({ resultPrefix: "<", resultSuffix: ">", maxMessageLength: 100 });
     session("long", ["assistant", `${"x".repeat(65)}😀${"y".repeat(200)}`]);
     manager.registerSubSession("child", "parent");
@@ -469,7 +469,7 @@ describe("a result", () => {
     expect(manager.getRelation("long")!.lastAssistantMessage).toHaveLength(267);
   });
 
-  it("archives the child where the settings say so, which keeps its status (D4-222, D4-574, D4-517, E47)", async () => {
+  it("archives the child if the settings say so, and keeps its status (D4-222, D4-574, D4-517, E47)", async () => {
     manager = open({ autoArchiveOnReturn: true });
     manager.registerSubSession("child", "parent");
     await manager.forceReturn("child");
@@ -480,7 +480,7 @@ describe("a result", () => {
     expect(heard.at(-1)).toEqual({ type: "archived", data: { childSessionId: "child", timestamp } });
   });
 
-  it("is sent once, also if whoever sent it did not live to write that down (E54)", async () => {
+  it("is sent once, also if the sender crashed before it recorded that (E54)", async () => {
     const dataDir = lab.data;
     manager = open({}, dataDir);
     manager.registerSubSession("child", "parent");
@@ -498,7 +498,7 @@ describe("a result", () => {
 });
 
 describe("relations", () => {
-  it("survive a restart, with everything that was known (E32)", async () => {
+  it("survive a restart with all their data (E32)", async () => {
     const dataDir = lab.data;
     manager = open({}, dataDir);
     manager.registerSubSession("child", "parent", { taskToolId: "tool_1" });
@@ -513,7 +513,7 @@ describe("relations", () => {
     expect(manager.getRelation("child")).toMatchObject({ status: "error", error: "no luck", messageCount: 4 });
   });
 
-  it("are unregistered one by one or all of a parent's, and the sessions put away if that is wanted (D4-430, D4-431, D4-511)", async () => {
+  it("are unregistered one by one or all of a parent's, and the sessions are archived on request (D4-430, D4-431, D4-511)", async () => {
     session("parent");
     for (const id of ["a", "b", "c"]) {
       session(id, ["assistant", "hm"]);
@@ -532,7 +532,7 @@ describe("relations", () => {
     await expect(manager.unregister("a")).rejects.toMatchObject({ code: "session_not_found" });
   });
 
-  it("that ended an hour ago are cleaned up, by hand or by the monitor, and those at work are not (D4-230, D4-432)", async () => {
+  it("that ended an hour ago are removed, by hand or by the monitor, and active ones are not (D4-230, D4-432)", async () => {
     session("parent");
     session("open", ["user", "go on"]);
     manager.registerSubSession("open", "parent");
@@ -555,7 +555,7 @@ describe("relations", () => {
     expect([...manager.relations.keys()]).toEqual(["open"]);
   });
 
-  it("are counted by status, with parents and what is pending (D4-433)", () => {
+  it("are counted by status, with parents and pending spawns (D4-433)", () => {
     expect(manager.getStats()).toEqual({
       total: 0,
       byStatus: { active: 0, completing: 0, completed: 0, returned: 0, orphaned: 0, error: 0 },
@@ -577,10 +577,10 @@ describe("relations", () => {
   });
 });
 
-describe("what a session starts", () => {
+describe("a session that another session starts", () => {
   const task = (id: string, name = "Task") => ({ type: "tool_use", id, name, input: { description: `do ${id}` } });
 
-  it("is linked to it if it appears within ten seconds, each to the first that waits (D4-224, D4-227, D4-418, D4-419, E49)", async () => {
+  it("is linked to it if it appears within ten seconds, each to the first pending spawn (D4-224, D4-227, D4-418, D4-419, E49)", async () => {
     manager.registerTaskSpawn("parent", "tool_1");
     manager.registerTaskSpawn("parent", "tool_2");
     await world.pass(10_000);
@@ -598,7 +598,7 @@ describe("what a session starts", () => {
     expect(manager.getRelation("late")).toBeNull();
   });
 
-  it("is found in the transcript as the use of a tool, and is no list of things to do (D4-434, E50, E52)", async () => {
+  it("is found in the transcript as a tool use, and not as a to-do list (D4-434, E50, E52)", async () => {
     const uses = [task("toolu_1"), task("toolu_2", "Agent"), task("toolu_3", "TaskCreate"), task("toolu_4", "Read")];
     session("parent", ["user", "Task tool, please"], ["assistant", uses]);
     expect(await manager.scanForTaskSpawns("parent")).toEqual([
@@ -629,7 +629,7 @@ describe("what a session starts", () => {
     expect(await manager.scanForTaskSpawns("says nothing")).toEqual([]);
   });
 
-  it("is linked among the controller's new sessions, in the same folder and of no run (D4-435, E51)", async () => {
+  it("is linked among the new sessions of the controller, in the same folder and of no run (D4-435, E51)", async () => {
     session("parent");
     session("older");
     manager.registerTaskSpawn("parent", "tool_1");
@@ -642,7 +642,7 @@ describe("what a session starts", () => {
     expect(await manager.autoDetectNewSessions()).toBe(0);
   });
 
-  it("is seen and linked by itself where a session is watched (D4-436)", async () => {
+  it("is detected and linked automatically if the parent is watched (D4-436)", async () => {
     const parent = session("parent", ["assistant", [task("toolu_old")]], ["user", "thanks"]);
     await manager.watchParentSession("parent");
     expect(manager.getStats()).toMatchObject({ isMonitoring: true, pendingTaskSpawns: 0 });
@@ -653,7 +653,7 @@ describe("what a session starts", () => {
     await expect(manager.watchParentSession("nobody")).rejects.toMatchObject({ code: "session_not_found" });
   });
 
-  it("is not looked for where the settings say so (D4-231)", async () => {
+  it("is not detected if the settings say so (D4-231)", async () => {
     manager = open({ detectTaskSpawn: false });
     const parent = session("parent");
     await manager.watchParentSession("parent");

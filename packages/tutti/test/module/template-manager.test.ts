@@ -20,14 +20,14 @@ async function makeManager(files: Record<string, Raw | string> = {}) {
 }
 
 describe("TemplateManager", () => {
-  it("is made with a folder and knows where custom templates are (D4-376, D4-377)", () => {
+  it("is created with a folder and knows the folder of custom templates (D4-376, D4-377)", () => {
     const manager = new TemplateManager("/some/templates");
     expect(manager).toMatchObject({ templatesDir: "/some/templates", customDir: join("/some/templates", "custom") });
     expect(manager.templates).toEqual(new Map());
     expect(manager.resolvedCache).toEqual(new Map());
   });
 
-  it("initialize loads what is there, and works where nothing is (D4-378)", async () => {
+  it("initialize loads the existing templates, and works without any (D4-378)", async () => {
     const manager = await makeManager({ "custom/mine.json": { id: "mine", name: "Mine", extends: "_default" } });
     expect([...manager.templates.keys()]).toEqual(expect.arrayContaining(["_default", "mine"]));
     const empty = new TemplateManager("/nowhere/at/all");
@@ -35,7 +35,7 @@ describe("TemplateManager", () => {
     expect(empty.templates.has("_default")).toBe(true);
   });
 
-  it("loadSchema gives a function that tells whether a template is valid (D4-379)", async () => {
+  it("loadSchema returns a function that checks whether a template is valid (D4-379)", async () => {
     const manager = await makeManager();
     const validate = await manager.loadSchema();
     expect(validate({ id: "x", name: "X", extends: "_default" })).toBe(true);
@@ -59,7 +59,7 @@ describe("TemplateManager", () => {
     expect([manager.isSystemTemplate("mine"), manager.isSystemTemplate("none")]).toEqual([false, false]);
   });
 
-  it("warns of a template that is not valid when it loads, and goes on (D4-243)", async () => {
+  it("warns about an invalid template while loading, and continues (D4-243)", async () => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
     onTestFinished(() => warn.mockRestore());
     const manager = await makeManager({
@@ -76,7 +76,7 @@ describe("TemplateManager", () => {
     await expect(manager.getTemplate("fine")).resolves.toMatchObject({ id: "fine" });
   });
 
-  it("getTemplate gives a template with all it inherits, and keeps it in `resolvedCache` (D4-377, D4-381)", async () => {
+  it("getTemplate returns a resolved template, and keeps it in `resolvedCache` (D4-377, D4-381)", async () => {
     const manager = await makeManager({
       "custom/mine.json": { id: "mine", name: "Mine", extends: "_default", config: { maxWorkers: 10 } },
     });
@@ -86,7 +86,7 @@ describe("TemplateManager", () => {
     await expect(manager.getTemplate("none")).rejects.toMatchObject({ code: "template_not_found" });
   });
 
-  it("getAllTemplates gives the documented row for each, those of the system included (D4-382)", async () => {
+  it("getAllTemplates returns the documented row for each template, including system templates (D4-382)", async () => {
     const manager = await makeManager({
       "custom/mine.json": { id: "mine", name: "Mine", extends: "_default", icon: "🎯" },
     });
@@ -114,7 +114,7 @@ describe("TemplateManager", () => {
     expect(rows.find(({ id }) => id === "documentation")).toMatchObject({ isSystem: true, isInternal: false });
   });
 
-  it("createTemplate writes into custom and refuses what the system has, what is there and what is wrong (D4-151, D4-152, D4-153, D4-244, D4-383)", async () => {
+  it("createTemplate writes into custom and rejects system ids, existing ids and invalid templates (D4-151, D4-152, D4-153, D4-244, D4-383)", async () => {
     const manager = await makeManager({
       "custom/by-hand.json": { id: "theirs", name: "Theirs", extends: "_default" },
     });
@@ -136,7 +136,7 @@ describe("TemplateManager", () => {
     expect(readdirSync(manager.customDir)).toEqual(["by-hand.json", "mine.json"]);
   });
 
-  it("updateTemplate merges, keeps the id, and forgets what was resolved (D4-155, D4-156, D4-158, D4-384)", async () => {
+  it("updateTemplate merges, keeps the id, and clears the cache (D4-155, D4-156, D4-158, D4-384)", async () => {
     const manager = await makeManager({
       "house.json": wholeTemplate("house"),
       "custom/mine.json": { id: "mine", name: "Mine", extends: "_default", config: { maxRetries: 1 } },
@@ -153,7 +153,7 @@ describe("TemplateManager", () => {
     }
   });
 
-  it("deleteTemplate takes the file and what was resolved, never a system template or a parent (D4-159, D4-160, D4-161, D4-162, D4-385)", async () => {
+  it("deleteTemplate removes the file and the cache entry, and rejects system templates and parents (D4-159, D4-160, D4-161, D4-162, D4-385)", async () => {
     const manager = await makeManager({
       "house.json": wholeTemplate("house"),
       "custom/mine.json": { id: "mine", name: "Mine", extends: "_default" },
@@ -171,7 +171,7 @@ describe("TemplateManager", () => {
     await manager.deleteTemplate("mine");
   });
 
-  it("duplicateTemplate makes a custom template that extends the original (D4-163, D4-386)", async () => {
+  it("duplicateTemplate creates a custom template that extends the original (D4-163, D4-386)", async () => {
     const manager = await makeManager();
     const copy = await manager.duplicateTemplate("documentation", "My Copy");
     expect(copy).toMatchObject({ id: "my-copy", name: "My Copy", extends: "documentation", phases: {} });
@@ -182,7 +182,7 @@ describe("TemplateManager", () => {
     });
   });
 
-  it("resolveInheritance resolves a template that is nowhere stored, and knows where it came from (D4-131, D4-387)", async () => {
+  it("resolveInheritance resolves a template that is not stored, and detects cycles through `visited` (D4-131, D4-387)", async () => {
     const manager = await makeManager();
     writeFileSync(join(manager.customDir, "b.json"), JSON.stringify({ id: "b", name: "B", extends: "a" }));
     const template = { id: "x", name: "X", extends: "_default", tags: ["mine"] };
@@ -197,7 +197,7 @@ describe("TemplateManager", () => {
     );
   });
 
-  it("validateTemplate, substituteVariables and generateTemplateId work on their own (D4-388, D4-389, D4-391)", async () => {
+  it("validateTemplate, substituteVariables and generateTemplateId work independently (D4-388, D4-389, D4-391)", async () => {
     const manager = await makeManager({ "custom/my-name.json": { id: "my-name", name: "X", extends: "_default" } });
     expect(manager.validateTemplate({ id: "x", name: "X", extends: "_default" })).toEqual({
       valid: true,
@@ -219,7 +219,7 @@ describe("TemplateManager", () => {
     expect(manager.generateTemplateId("Crème & Co./2")).toBe("creme-co-2");
   });
 
-  it("resolves all parts of a template, from its prompts to its looks (D4-392, D4-393, D4-395)", async () => {
+  it("resolves all parts of a template, from prompts to ui (D4-392, D4-393, D4-395)", async () => {
     const manager = await makeManager();
     const template = await manager.getTemplate("_default");
     expect(Object.keys(template.phases)).toEqual([
@@ -240,7 +240,7 @@ describe("TemplateManager", () => {
     expect(template.config).toMatchObject({ autoSpawn: false, retryOnError: true, sessionPrefix: "__orch_" });
   });
 
-  it("resolves a template that leaves out its settings and phases, and keeps every part of a prompt (D4-392, D4-393, D4-395)", async () => {
+  it("resolves a template without settings and phases, and keeps every part of a prompt (D4-392, D4-393, D4-395)", async () => {
     const format = { phase: "task_list", requiredFields: ["tasks"] };
     const prompt = { system: "Answer after {DELIMITER_START}.", user: "{USER_REQUEST}" };
     const prompts = { analysis: prompt, worker: prompt, aggregation: prompt, verification: prompt };

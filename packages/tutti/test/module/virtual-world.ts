@@ -1,4 +1,4 @@
-// A clock that stands still until a test moves it. Whoever sleeps wakes in the order of time.
+// A clock that advances only when a test moves it. Sleepers wake in the order of their times.
 import type { World } from "../../src/world.ts";
 
 interface Sleeper {
@@ -32,7 +32,7 @@ export class VirtualWorld implements World {
     });
   }
 
-  /** Lets so much time pass; whatever is due by then has happened. */
+  /** Advances the clock; everything that is due by then has happened. */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (;;) {
@@ -48,7 +48,7 @@ export class VirtualWorld implements World {
   }
 }
 
-/** Everything that only waits for its turn has had it. */
+/** Runs pending microtasks and immediates for 30 rounds. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 30; i++) await new Promise((resolve) => void setImmediate(resolve));
 }

@@ -19,7 +19,7 @@ const scripted = (tasks: ScriptedTask[], ...workers: object[]) =>
 const failing = (task: string) =>
   worker(task, { tools: ["Bash"], block: done({ status: "failed", error: "no luck" }) });
 const hanging = (task = "*") => worker(task, { tools: ["Read"], then: "hang" });
-/** Both managers on a controller that is polled often. */
+/** Both managers on a controller with a short poll interval. */
 const open = (controller: Controller, config: ConstructorParameters<typeof WorkerManager>[2] = {}) =>
   lab.managers(controller, quick, { ...quick, spawnDelay: 0, ...config });
 
@@ -29,7 +29,7 @@ describe("WorkerManager", () => {
   });
   afterEach(() => lab.close());
 
-  it("is made of a controller, a parser and settings, whose documented defaults hold for its runs (D4-351, D4-352)", async () => {
+  it("is created from a controller, a parser and settings, whose documented defaults apply to its runs (D4-351, D4-352)", async () => {
     const parser = new ResponseParser();
     const manager = new WorkerManager(null, parser);
     expect(manager.responseParser).toBe(parser);
@@ -55,7 +55,7 @@ describe("WorkerManager", () => {
     });
   });
 
-  it("opens an engine on the platform's data folder unless an option names another (D4-351, D4-325)", async () => {
+  it("opens an engine in the data folder of the platform unless an option names another (D4-351, D4-325)", async () => {
     vi.stubEnv("TUTTI_DATA_DIR", join(lab.folder, "elsewhere"));
     const alone = new WorkerManager(null, lab.parser);
     onTestFinished(async () => {
@@ -67,7 +67,7 @@ describe("WorkerManager", () => {
     expect(existsSync(join(lab.folder, "elsewhere", "tutti.db"))).toBe(true);
   });
 
-  it("takes a session host in the place of a controller", async () => {
+  it("accepts a session host instead of a controller", async () => {
     const host = createPolledHost({
       controller: scripted([{ id: "one" }], goodWorker),
       folder: join(lab.folder, "own-sessions"),
@@ -81,7 +81,7 @@ describe("WorkerManager", () => {
     expect(existsSync(join(lab.folder, "own-sessions", id))).toBe(true);
   });
 
-  it("asks which run is meant where two have a task of one name (E06)", async () => {
+  it("requires a run id if two runs have a task of the same name (E06)", async () => {
     const { orchestrators, workers } = open(scripted([{ id: "one" }], hanging()));
     const ids = [await lab.work(orchestrators), await lab.work(orchestrators)];
     for (const id of ids) await untilWorker(workers, id, "one", "running");
@@ -89,7 +89,7 @@ describe("WorkerManager", () => {
     expect(ids.map((id) => workers.getWorkerByTaskId("one", id)!.orchestratorId)).toEqual(ids);
   });
 
-  it("confirms a plan with exactly the tasks of a batch: added, changed or left out (D4-354)", async () => {
+  it("confirms a plan with exactly the tasks of a batch: added, changed or skipped (D4-354)", async () => {
     const { orchestrators, workers } = open(scripted([{ id: "one" }, { id: "two" }], goodWorker));
     const id = await lab.begin(orchestrators);
     const { tasks, template } = await until(orchestrators, id, "confirming");
@@ -108,7 +108,7 @@ describe("WorkerManager", () => {
     expect(workers.getCompletedWorkers(id)).toHaveLength(2);
   });
 
-  it("starts a worker of the plan, and refuses what is not in it or is to be done otherwise (D4-353)", async () => {
+  it("starts a worker of the plan, and rejects tasks that are not in it or differ from it (D4-353)", async () => {
     const controller = scripted([{ id: "one" }], goodWorker);
     controller.hold("one");
     const { orchestrators, workers } = open(controller);
@@ -164,7 +164,7 @@ describe("WorkerManager", () => {
     expect(workers.getCompletedWorkers(id)).toHaveLength(2);
   });
 
-  it("carries out the tasks that `queueTasks` was given when `processQueue` is called (D4-369, D4-370)", async () => {
+  it("confirms the plan with the tasks of `queueTasks` when `processQueue` is called (D4-369, D4-370)", async () => {
     const { orchestrators, workers } = open(scripted([{ id: "one" }, { id: "two" }], hanging()));
     const id = await lab.begin(orchestrators);
     const { tasks, template } = await until(orchestrators, id, "confirming");
@@ -190,7 +190,7 @@ describe("WorkerManager", () => {
     expect(workers.taskQueue).toEqual([]);
   });
 
-  it("starts what there is room for and returns how many that were, with the delay between them (D4-370, D4-107)", async () => {
+  it("starts tasks up to the limit and returns their number, with the delay between them (D4-370, D4-107)", async () => {
     const tasks = ["a", "b", "c"].map((id) => ({ id }));
     const { orchestrators, workers } = open(scripted(tasks, hanging()), { spawnDelay: 60 });
     const ids = [await lab.begin(orchestrators), await lab.begin(orchestrators)];
@@ -207,7 +207,7 @@ describe("WorkerManager", () => {
     for (const wait of waits) expect(wait).toBeGreaterThan(50);
   });
 
-  it("cancels a worker, which frees its place, and publishes it (D4-355, D4-257)", async () => {
+  it("cancels a worker, which frees its slot, and emits the event (D4-355, D4-257)", async () => {
     const controller = scripted([{ id: "one" }, { id: "two" }], hanging("one"), goodWorker);
     const { orchestrators, workers } = open(controller, { maxWorkers: 1 });
     const told: object[] = [];
@@ -245,7 +245,7 @@ describe("WorkerManager", () => {
     await untilWorker(workers, id, "one", "completed");
   });
 
-  it("retries a failed worker: it is reset, counted and published, and begins anew under another session (D4-358, D4-109, D4-112, D4-255, D4-256, D4-276, E12)", async () => {
+  it("retries a failed worker: it is reset, counted and published, and starts again in another session (D4-358, D4-109, D4-112, D4-255, D4-256, D4-276, E12)", async () => {
     const half = block("progress", { task_id: "one", status: "in_progress", progress_percent: 50 });
     const first = {
       match: { role: "worker", task: "one", attempt: 1 },
@@ -277,7 +277,7 @@ describe("WorkerManager", () => {
     await untilWorker(workers, id, "one", "completed");
   });
 
-  it("refuses to retry with the documented words (D4-253, D4-254, D4-110, D4-252, E13)", async () => {
+  it("rejects a retry with the documented words (D4-253, D4-254, D4-110, D4-252, E13)", async () => {
     const tasks = [{ id: "bad" }, { id: "busy" }];
     const { orchestrators, workers } = open(scripted(tasks, failing("bad"), hanging()), { retryLimit: 1 });
     const id = await lab.work(orchestrators);
@@ -290,7 +290,7 @@ describe("WorkerManager", () => {
     await expect(workers.retryWorker(first.sessionId)).rejects.toMatchObject({ code: "worker_not_found" });
   });
 
-  it("retries nothing by itself, and nothing at all where the template forbids it (D4-111, D4-251, D4-256, E14)", async () => {
+  it("retries nothing by itself, and nothing at all if the template forbids it (D4-111, D4-251, D4-256, E14)", async () => {
     const { orchestrators, workers } = open(scripted([{ id: "bad" }], failing("bad")));
     const id = await lab.work(orchestrators, { config: { retryOnError: false } });
     const { sessionId } = await untilWorker(workers, id, "bad", "failed");
@@ -299,7 +299,7 @@ describe("WorkerManager", () => {
     await expect(workers.retryWorker(sessionId)).rejects.toThrow(/retryOnError/);
   });
 
-  it("lets the template's own limits win over the manager's, and the manager's over the defaults (D4-246, D4-252, E13)", async () => {
+  it("prefers the limits of the template to those of the manager, and those to the defaults (D4-246, D4-252, E13)", async () => {
     lab.template("patient", { config: { workerTimeout: 600_000, maxRetries: 4 } });
     lab.template("child", { extends: "patient", config: { maxRetries: 3 } });
     const settings = { workerTimeout: 20_000, retryLimit: 1, progressDetectionInterval: 5000 };
@@ -311,7 +311,7 @@ describe("WorkerManager", () => {
     expect(await of("child")).toMatchObject({ ...plain, workerTimeout: 600_000, maxRetries: 3 });
   });
 
-  it("ends a worker whose time is over, however busy it is, and publishes it (D4-247, D4-249, D4-250, D4-258, D4-091, D4-092, E25)", async () => {
+  it("times out a worker, however busy it is, and emits the event (D4-247, D4-249, D4-250, D4-258, D4-091, D4-092, E25)", async () => {
     const working = (progress_percent: number) => ({
       phase: "progress",
       data: { task_id: "one", status: "in_progress", progress_percent },
@@ -348,7 +348,7 @@ describe("WorkerManager", () => {
     expect([workers.activeCount, workers.getFailedWorkers(id).length]).toEqual([0, 1]);
   });
 
-  it("reports whether a worker has changed since it was last polled (D4-361, D4-362)", async () => {
+  it("reports whether a worker has changed since the last poll (D4-361, D4-362)", async () => {
     const { orchestrators, workers } = open(scripted([{ id: "one" }], hanging()));
     const id = await lab.work(orchestrators);
     await workers.backstage.engine.until(id, () => workers.getWorkerByTaskId("one")?.toolStats.total === 1);
@@ -365,7 +365,7 @@ describe("WorkerManager", () => {
     });
   });
 
-  it("deletes what workers left after ending them, and archives nothing (D4-374, E28)", async () => {
+  it("deletes the output of workers after ending them, and archives nothing (D4-374, E28)", async () => {
     const script = [...mainSession([{ id: "one" }, { id: "busy" }]), hanging("busy"), goodWorker];
     const { orchestrators, workers } = lab.managers(lab.scenario(script));
     const id = await lab.work(orchestrators);
@@ -381,9 +381,9 @@ describe("WorkerManager", () => {
   });
 });
 
-describe("a WorkerManager of a run with a worker that completed, one that failed and one at work", () => {
+describe("a WorkerManager of a run with a completed, a failed and an active worker", () => {
   let made: ReturnType<typeof make> | undefined;
-  /** One run for all tests, which only look at it. Not in a hook, so that a run that hangs fails a test. */
+  /** One run for all tests, which only read it. It is not created in a hook, so that a run that hangs fails a test. */
   const shared = () => (made ??= make());
   async function make() {
     lab = new ModuleLab();
@@ -412,7 +412,7 @@ describe("a WorkerManager of a run with a worker that completed, one that failed
   }
   afterAll(() => lab.close());
 
-  it("works on the engine of every manager of the same stage (D4-351)", async () => {
+  it("shares the engine of every manager with the same controller (D4-351)", async () => {
     const { stage, orchestrators, workers, id } = await shared();
     expect(workers.backstage).toBe(orchestrators.backstage);
     expect(workers.getAllWorkers(id)).toHaveLength(3);
@@ -420,14 +420,14 @@ describe("a WorkerManager of a run with a worker that completed, one that failed
     expect(new WorkerManager(stage, lab.parser).getAllWorkers(id)).toHaveLength(3);
   });
 
-  it("names a worker's session after the template's prefix, the run and the task (D4-077, D4-078)", async () => {
+  it("names a worker's session after the prefix of the template, the run and the task (D4-077, D4-078)", async () => {
     const { workers, id } = await shared();
     const { sessionId } = workers.getWorkerByTaskId("good")!;
     expect(workers._generateSessionId(id, "good")).toBe(sessionId);
     expect(sessionId).toBe(`local___orch_${id.replace("orch_", "")}_worker_good`);
   });
 
-  it("shows workers with every documented member (D4-272, D4-273, D4-274, D4-275, D4-276, D4-277, D4-375, D4-090, D4-100)", async () => {
+  it("returns workers with every documented member (D4-272, D4-273, D4-274, D4-275, D4-276, D4-277, D4-375, D4-090, D4-100)", async () => {
     const { workers, id } = await shared();
     const state = workers.getWorkerByTaskId("good", id)!;
     expect(state).toMatchObject({
@@ -516,7 +516,7 @@ describe("a WorkerManager of a run with a worker that completed, one that failed
     });
   });
 
-  it("shows which workers have been quiet for 30 s, and leaves it at that (D4-258, D4-259)", async () => {
+  it("marks workers that have been quiet for 30 s, and does nothing else (D4-258, D4-259)", async () => {
     const { workers, id } = await shared();
     const { sessionId, lastPollAt } = workers.getWorkerByTaskId("busy")!;
     const quietAfter = (ms: number) => {
@@ -551,7 +551,7 @@ describe("a WorkerManager of a run with a worker that completed, one that failed
     expect(workers.collectOutputs(id)).toHaveLength(3);
   });
 
-  it("archives the sessions of workers, which can still be read, and reports those that are alive (D4-114, D4-373)", async () => {
+  it("archives the sessions of workers, which stay readable, and reports those that are alive (D4-114, D4-373)", async () => {
     const { workers, id } = await shared();
     const told: object[] = [];
     workers.on("workers:archived", (data) => told.push(data));

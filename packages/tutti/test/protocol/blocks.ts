@@ -1,9 +1,7 @@
-// Blocks for tests, written as an agent writes them.
 import { DEFAULT_DELIMITERS } from "../../src/protocol/response-scanner.ts";
 
 export const { delimiterStart: START, delimiterEnd: END } = DEFAULT_DELIMITERS;
 
-/** Any text between the two delimiters. */
 export const delimited = (content: string): string => `${START}\n${content}\n${END}`;
 
 export const block = (phase: string, data: unknown): string => delimited(JSON.stringify({ phase, data }, null, 2));

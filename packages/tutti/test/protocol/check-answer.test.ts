@@ -20,7 +20,7 @@ import * as examples from "./examples.ts";
 const PHASES = Object.keys(ANSWERS) as BlockPhase[];
 type Message = { phase: BlockPhase; data: Record<string, unknown> };
 
-/** The verdicts of the generated code, of the schema that it is made from, and of a validator that knows neither. */
+/** The results of the generated code, of its schema, and of an independent validator. */
 function verdicts({ phase, data }: Message): boolean[] {
   const published = `response/${phase.replace("_", "-")}`;
   return [
@@ -31,12 +31,12 @@ function verdicts({ phase, data }: Message): boolean[] {
 }
 
 describe("the generated checks", () => {
-  it("are what the generator makes of today's schemas", async () => {
+  it("match the output of the generator for the current schemas", async () => {
     expect(readFileSync(checksFile, "utf8")).toBe(await renderChecks());
     expect(Object.keys(ANSWER_CHECKS)).toEqual(PHASES);
   });
 
-  it("accept what the schemas accept, and nothing else, of any answer sound or damaged", () => {
+  it("agree with the schemas on any valid or damaged answer", () => {
     const seen = new Map<string, number>();
     fc.assert(
       fc.property(ARBITRARY_MESSAGES.response, damages, (message, harm) => {
@@ -48,11 +48,11 @@ describe("the generated checks", () => {
       }),
       { numRuns: 1500 },
     );
-    // Every phase was both accepted and refused.
+    // Every phase was both accepted and rejected.
     expect(seen.size).toBe(2 * PHASES.length);
   });
 
-  it("agree with the schemas on values of every type in every member, and in every member of a list's entries", () => {
+  it("agree with the schemas on values of every type in every member, including members of list entries", () => {
     for (const phase of PHASES) {
       const { data } = SOUND[phase];
       for (const name of Object.keys(ANSWERS[phase].shape)) agree(phase, (value) => having(data, name, value));
@@ -82,7 +82,7 @@ function agree(phase: BlockPhase, make: (value: unknown) => Record<string, unkno
 }
 
 describe("an answer", () => {
-  it("that can be used has no issues, and is not copied on the way", () => {
+  it("has no issues if it is valid, and is not copied", () => {
     for (const { phase, data } of Object.values(SOUND)) expect(answerIssues(phase, data)).toEqual([]);
     const { block } = readBlock(JSON.stringify(examples.taskList));
     const { answer } = judgeAnswer({
@@ -93,11 +93,11 @@ describe("an answer", () => {
     });
     expect(answer?.data).toEqual(examples.taskList.data);
     if (!block.ok || answer?.phase !== "task_list") throw new Error("The example is a plan");
-    // The schema would have made new objects.
+    // The schema would have created new objects.
     expect(answer.data.tasks[0]).toBe((block.data.tasks as unknown[])[0]);
   });
 
-  it("that cannot be used has the issues that its schema words", () => {
+  it("has the issues of its schema if it is not valid", () => {
     fc.assert(
       fc.property(ARBITRARY_MESSAGES.response, damages, (message, harm) => {
         const { phase, data } = message as unknown as Message;
@@ -108,7 +108,7 @@ describe("an answer", () => {
     );
   });
 
-  it("of a person is the run's own copy, without a member that could change a prototype", () => {
+  it("of a user is copied, without members that could change a prototype", () => {
     const given: unknown = JSON.parse(
       '{"status":"success","summary":"Done","__proto__":{"polluted":1},"conflicts":[{"type":"a","__proto__":{}}]}',
     );

@@ -1,11 +1,11 @@
-// Known ways in which agents damage JSON. Each either rewrites tokens while a message is written or changes the text.
+// Known ways in which agents damage JSON. Each rewrites tokens while a message is written, or changes the text.
 import { pick } from "./random-message.ts";
 import type { Random } from "../lab/random.ts";
 import type { Message } from "./random-message.ts";
 
 type Place = "key" | "member" | "element";
 
-/** How a message is written. Every function may change what it is given; plain JSON is what all of them do by default. */
+/** The functions that write a message. Each may change its input; by default they write plain JSON. */
 interface Style {
   string(text: string, place: Place, random: Random): string | null;
   scalar(written: string, random: Random): string;
@@ -19,9 +19,9 @@ interface Style {
 
 export interface Damage {
   name: string;
-  /** What a good reader makes of it: the very message, or a part that is marked as truncated. */
+  /** The expected reading: the original message, or a part of it that is marked as truncated. */
   expect: "message" | "truncated";
-  /** Of the damages of one group only one can be done at a time. */
+  /** Only one damage of a group can be applied at a time. */
   group?: string;
   style?: Partial<Style>;
   text?(written: string, random: Random): string;
@@ -72,7 +72,7 @@ const isToken = (text: string): boolean =>
   /^[A-Za-z_][A-Za-z0-9_./-]*(?::[0-9-]+)?$/.test(text) &&
   !/^(?:true|false|null|undefined|nil|[Nn]a?[Nn]|None)$/.test(text);
 const isClean = (text: string): boolean => !/["\\\n\t]/.test(text) && text.trim() === text && text !== "";
-/** Quotes around words only, so that a reader can see which belong together. */
+/** Matches quotes around words only, so that a reader can see which quotes are pairs. */
 const hasPairedQuotes = (text: string): boolean => /^[^"\\\n]*(?: "[\w ]+"(?= )[^"\\\n]*)+$/.test(text);
 const sometimes = (random: Random): boolean => random() < 0.4;
 
@@ -256,8 +256,8 @@ export const DAMAGES: readonly Damage[] = [
 ];
 
 /**
- * Pairs that together destroy what a reader would need, so that a refusal is the right answer: where a text ends, what
- * belongs to a list, or how often a backslash was escaped.
+ * Pairs that together destroy information that a reader needs, so a rejection is correct: the end of a string, the
+ * elements of a list, or the number of escapes.
  */
 const UNCLEAR: readonly (readonly [string, string])[] = [
   ["missing commas at line ends", "lists not closed"],
@@ -288,7 +288,7 @@ export function isUnclear(damages: readonly Damage[]): boolean {
   return UNCLEAR.some(([one, other]) => names.has(one) && names.has(other));
 }
 
-/** Several damages that can be done to one text. */
+/** Selects several damages that can be applied to one text. */
 export function combination(random: Random, count: number): Damage[] {
   const chosen: Damage[] = [];
   while (chosen.length < count) {

@@ -3,7 +3,7 @@ import { expectLinear } from "../lab/growth.ts";
 import { detectFallback, FALLBACK_PATTERNS, NAMED_FALLBACK_PATTERNS } from "../../src/protocol/fallback.ts";
 import { ResponseParser } from "../../src/protocol/response-parser.ts";
 
-describe("the guess from key words", () => {
+describe("`detectFallback`", () => {
   it.each([
     ["Analysis is complete.", "analysis"],
     ["The analysis  done", "analysis"],
@@ -14,7 +14,7 @@ describe("the guess from key words", () => {
     ["recommending 4 splits", "analysis"],
     ["It recommends 1 task", "analysis"],
     ["I recommend 5 tasks", "analysis"],
-  ])("knows the words of an analysis: %s (D4-197)", (text, phase) => {
+  ])("recognises an analysis: %s (D4-197)", (text, phase) => {
     expect(detectFallback(text)).toMatchObject({ detected: true, probablePhase: phase });
   });
 
@@ -24,11 +24,11 @@ describe("the guess from key words", () => {
     "breakdown list created",
     "created 7 tasks",
     "create 1 task",
-  ])("knows the words of a task list: %s (D4-198)", (text) => {
+  ])("recognises a task list: %s (D4-198)", (text) => {
     expect(detectFallback(text)).toMatchObject({ detected: true, probablePhase: "task_list" });
   });
 
-  it("knows words for the other phases too (D4-199, D4-412)", () => {
+  it("recognises the other phases too (D4-199, D4-412)", () => {
     expect(Object.keys(FALLBACK_PATTERNS)).toEqual(["analysis", "task_list", "progress", "completion", "error"]);
     expect(ResponseParser.FALLBACK_PATTERNS).toEqual(FALLBACK_PATTERNS);
     expect(detectFallback("now processing, 40 % done")).toMatchObject({ probablePhase: "progress" });
@@ -36,7 +36,7 @@ describe("the guess from key words", () => {
     expect(detectFallback("I failed to open it")).toMatchObject({ probablePhase: "error" });
   });
 
-  it("publishes the four patterns of the first document (D0-083..D0-086/X12)", () => {
+  it("publishes the four patterns of document 000 (D0-083..D0-086/X12)", () => {
     expect(ResponseParser.NAMED_FALLBACK_PATTERNS).toBe(NAMED_FALLBACK_PATTERNS);
     const { analysis_complete, tasks_ready, worker_done, worker_error } = ResponseParser.NAMED_FALLBACK_PATTERNS;
     for (const text of ["Exploration done", "ANALYSIS finished", "analysis complete"])
@@ -51,7 +51,7 @@ describe("the guess from key words", () => {
     expect("could now").not.toMatch(worker_error);
   });
 
-  it("chooses the phase with most matches, the first of equals (D4-200)", () => {
+  it("chooses the phase with the most matches, the first one on a tie (D4-200)", () => {
     expect(detectFallback("created 3 tasks. Found 3 files, recommend 2 splits.").probablePhase).toBe("analysis");
     expect(detectFallback("created 3 tasks, found 3 files").probablePhase).toBe("analysis");
     expect(detectFallback("Found 3 files. Created 3 tasks, the task list is ready.").probablePhase).toBe("task_list");
@@ -61,13 +61,13 @@ describe("the guess from key words", () => {
     expect(detectFallback("Hello there")).toEqual({ detected: false, probablePhase: null, confidence: 0 });
   });
 
-  it("computes the confidence from the share of patterns, at most 0.9 (D4-202)", () => {
+  it("computes the confidence from the share of matching patterns, at most 0.9 (D4-202)", () => {
     const patterns = FALLBACK_PATTERNS.analysis.length;
     expect(detectFallback("found 3 files").confidence).toBeCloseTo((1 / patterns) * 0.9 + 0.1);
     expect(detectFallback("analysis complete, found 3 files, recommend 2 splits").confidence).toBe(0.9);
   });
 
-  it("is offered by the parser when there is no block (D4-203, D4-404)", () => {
+  it("is available on the parser for a text without a block (D4-203, D4-404)", () => {
     const parser = new ResponseParser();
     const text = "The analysis is complete.";
     expect(parser.parse(text).found).toBe(false);
@@ -79,7 +79,7 @@ describe("the guess from key words", () => {
     expect(parser.detectFallback("Hello")).toEqual({ detected: false, probablePhase: null, confidence: 0 });
   });
 
-  it("takes no more than linear time", () => {
+  it("takes at most linear time", () => {
     for (const word of ["analysis ", "found 1 ", "task ", "recommends ", "created 1", "1 ", " ", "could "])
       expectLinear((length) => detectFallback(word.repeat(length)), 300_000);
   });

@@ -16,7 +16,7 @@ function judge(text: string, phase: AnswerPhase, more: { prompt?: string; taskId
 }
 
 describe("the answer of a turn", () => {
-  it("tells that the phase has an answer (D0-001)", () => {
+  it("is present if the turn has a block of the phase (D0-001)", () => {
     const data = { summary: "s", recommended_splits: 2 };
     expect(judge(`Done. ${block("analysis", data)}`, "analysis")).toEqual({
       answer: { phase: "analysis", data },
@@ -37,7 +37,7 @@ describe("the answer of a turn", () => {
     expect(problems).toEqual([]);
   });
 
-  it("is never a block that the prompt already held, whatever the order of its members", () => {
+  it("is never a block of the prompt, whatever the order of its members", () => {
     const prompt = `Answer like this:\n${block("completion", { task_id: "t1", status: "success", summary: "…" })}`;
     const echo = block("completion", { summary: "…", status: "success", task_id: "t1" });
     expect(judge(echo, "completion", { prompt, taskId: "t1" })).toMatchObject({
@@ -50,7 +50,7 @@ describe("the answer of a turn", () => {
     });
   });
 
-  it("is not made impossible by an unreadable sample in the prompt", () => {
+  it("is found despite an unreadable sample in the prompt", () => {
     const sample = delimited('{"phase": "<phase_name>", "data": { ... }}');
     const { answer, ignored, problems } = judge(sample, "analysis", { prompt: sample });
     expect(answer).toBeNull();
@@ -84,7 +84,7 @@ describe("the answer of a turn", () => {
     expect(judge(text, "completion", { taskId: "t1" }).answer).toBeNull();
   });
 
-  it("can be used without the members that are not needed, and with null for those (D0-079)", () => {
+  it("is valid without optional members, and with null for them (D0-079)", () => {
     const data = { task_id: "t1", status: "success", error: null, warnings: null, mood: "kept" };
     expect(judge(block("completion", data), "completion", { taskId: "t1" }).answer).toEqual({
       phase: "completion",
@@ -92,7 +92,7 @@ describe("the answer of a turn", () => {
     });
   });
 
-  it("is made without changing the blocks, which are part of the record", () => {
+  it("leaves the scanned blocks unchanged, because they are part of the record", () => {
     const text =
       block("aggregation", { status: "mostly", error: null, conflicts: [{ type: "a", files: null }] }) +
       block("progress", { task_id: "t1", status: "working", output_preview: null });
@@ -104,7 +104,7 @@ describe("the answer of a turn", () => {
     expect(blocks).toEqual(before);
   });
 
-  it("leaves out progress reports, and records those about another task", () => {
+  it("excludes progress reports, and records those about another task", () => {
     const text =
       block("progress", { task_id: "t1", status: "working" }) + block("progress", { task_id: "t2", status: "working" });
     expect(judge(text, "completion", { taskId: "t1" }).ignored).toEqual([
@@ -112,7 +112,7 @@ describe("the answer of a turn", () => {
     ]);
   });
 
-  it("reads an unknown end of a merge as a question to a person", () => {
+  it("turns an unknown aggregation status into `needs_input`", () => {
     expect(judge(block("aggregation", { status: "mostly" }), "aggregation")).toMatchObject({
       answer: { data: { status: "needs_input" } },
       warnings: ["Unknown aggregation status, read as needs_input: mostly"],
@@ -121,13 +121,13 @@ describe("the answer of a turn", () => {
 });
 
 describe("the problems of a turn without an answer", () => {
-  it("say that there is no block", () => {
+  it("report that there is no block", () => {
     expect(judge("no block", "analysis").problems).toEqual([
       `The answer contains no block between ${START} and ${END}.`,
     ]);
   });
 
-  it("name exactly what is missing or wrong, to ask for it again (D0-080)", () => {
+  it("name every missing or wrong member, for the next prompt (D0-080)", () => {
     expect(judge(block("analysis", { recommended_splits: "3" }), "analysis").problems).toEqual([
       'The answer contains no usable block: a valid "analysis" block is missing.',
       '"data.summary" is missing; it must be a string.',
@@ -140,22 +140,22 @@ describe("the problems of a turn without an answer", () => {
     expect(problems).toContain('"data.status" must be one of "success", "partial", "failed", "timeout"; it is "done".');
   });
 
-  it("name what is wrong with a block that cannot be read", () => {
+  it("explain why a block cannot be read", () => {
     expect(judge(`${START} {"phase": "analysis"`, "analysis").problems).toContain(
       "A block could not be used: Missing end delimiter: the block breaks off.",
     );
   });
 });
 
-describe("progress and signs of life", () => {
-  it("are read as they arrive, for their own task only (D0-003)", () => {
+describe("progress and heartbeat blocks", () => {
+  it("are read as they arrive, only for their own task (D0-003)", () => {
     const [mine] = scanBlocks(block("progress", { task_id: "t1", status: "working", progress_percent: 60 }));
     expect(readProgress(mine!, "t1")).toEqual({ task_id: "t1", status: "in_progress", progress_percent: 60 });
     expect(readProgress(mine!, "t2")).toBeNull();
     expect(readProgress(mine!, undefined)).toBeNull();
   });
 
-  it("become `worker:progress` events with share, status, action and preview (D0-003, D0-036..D0-040, D0-043)", async () => {
+  it("become `worker:progress` events with percentage, status, action and preview (D0-003, D0-036..D0-040, D0-043)", async () => {
     const story = new Story().execute([{ id: "t1" }]);
     story.spawn("t1");
     for (const status of ["blocked", "retrying", "in_progress"]) {
@@ -180,7 +180,7 @@ describe("progress and signs of life", () => {
     }
   });
 
-  it("are refused when they are not valid", () => {
+  it("are ignored if they are not valid", () => {
     const [wrong] = scanBlocks(block("progress", { task_id: "t1", status: "working", progress_percent: 600 }));
     expect(readProgress(wrong!, "t1")).toBeNull();
     const [beat] = scanBlocks(block("heartbeat", { timestamp: "2026-01-01T00:00:00Z", alive: true }));

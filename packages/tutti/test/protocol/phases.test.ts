@@ -14,7 +14,7 @@ import { failure, success, taskList } from "./examples.ts";
 const parser = new ResponseParser();
 const check = (phase: string, data: unknown) => parser.validatePhase(phase, data);
 
-/** Each value must be refused for the member, and each good one accepted. */
+/** Checks that every bad value of the member is rejected and every good one accepted. */
 function member(phase: string, base: Record<string, unknown>, name: string, good: unknown[], bad: unknown[]): void {
   for (const value of good)
     expect(check(phase, { ...base, [name]: value }), JSON.stringify(value)).toMatchObject({ valid: true });
@@ -22,7 +22,7 @@ function member(phase: string, base: Record<string, unknown>, name: string, good
     expect(check(phase, { ...base, [name]: value }), JSON.stringify(value)).toMatchObject({ valid: false });
 }
 
-/** The member must be there, and null does not count. */
+/** Checks that the member is required and that null does not count. */
 function required(phase: string, base: Record<string, unknown>, name: string): void {
   const { [name]: _left, ...rest } = base;
   for (const data of [rest, { ...rest, [name]: null }]) {
@@ -30,13 +30,13 @@ function required(phase: string, base: Record<string, unknown>, name: string): v
   }
 }
 
-/** The block of this name is the answer that a run expects in its phase. */
+/** Checks that a run in the phase accepts the block of this name as its answer. */
 function answers(phase: Phase, name: string, data: Record<string, unknown>): void {
   const input = { prompt: "", delimiters: DEFAULT_DELIMITERS, phase: ANSWER_PHASE[phase] };
   expect(judgeAnswer({ ...input, blocks: scanBlocks(block(name, data)) }).answer).toEqual({ phase: name, data });
 }
 
-/** A run whose plan of one task is carried out by a worker that now answers. */
+/** A run with one task whose worker answers with `data`. */
 function completed(data: Omit<CompletionAnswer, "task_id">) {
   const story = new Story().execute([{ id: "task_001" }]);
   story.spawn("task_001");
@@ -47,7 +47,7 @@ function completed(data: Omit<CompletionAnswer, "task_id">) {
 }
 
 describe("every phase", () => {
-  it("is one of the documents' six, or a heartbeat (D4-526)", () => {
+  it("is one of the six in the documents, or a heartbeat (D4-526)", () => {
     const phases = ["analysis", "task_list", "progress", "completion", "aggregation", "verification"];
     expect(Object.keys(PHASE_SCHEMAS)).toEqual([...phases, "heartbeat"]);
     expect(check("dance", {})).toEqual({ valid: false, errors: ["Unknown phase: dance"], warnings: [] });
@@ -84,7 +84,7 @@ describe("every phase", () => {
     );
   });
 
-  it("is checked for missing and for unexpected members (D4-193, D4-194, D4-403)", () => {
+  it("is checked for missing and unexpected members (D4-193, D4-194, D4-403)", () => {
     expect(check("analysis", { summary: "s", recommended_splits: 1, mood: "good" })).toEqual({
       valid: true,
       errors: [],
@@ -116,7 +116,7 @@ describe("analysis", () => {
     member("analysis", BASE, "warnings", [["w"]], ["w", [5]]);
   });
 
-  it("may have a complexity, with a warning if it is none of the three (D0-016, D4-545)", () => {
+  it("may have a complexity, with a warning if it is not one of the three (D0-016, D4-545)", () => {
     member("analysis", BASE, "estimated_complexity", ["low", "medium", "high", "huge"], [3]);
     expect(check("analysis", { ...BASE, estimated_complexity: "high" }).warnings).toEqual([]);
     expect(check("analysis", { ...BASE, estimated_complexity: "huge" }).warnings).toHaveLength(1);
@@ -131,7 +131,7 @@ describe("analysis", () => {
 describe("task_list", () => {
   const TASK = { id: "task_001", title: "t", description: "d" };
   const BASE = { tasks: [TASK] };
-  /** The tasks of the plan that a run starts first, in their order. */
+  /** The tasks that a run starts first, in order. */
   const started = (data: TaskListAnswer, config: object = {}): string[] => {
     const story = new Story(makeTemplate({ config }));
     story.do({ type: "start", base: "base", warnings: [] });
@@ -183,13 +183,13 @@ describe("task_list", () => {
     expect(check("task_list", { tasks: [{ ...TASK, priority: 0 }] }).warnings).toHaveLength(1);
   });
 
-  it("starts the task with priority 1 first, or with 10 where `priorityOrder` is `highest-first` (D0-029/X01)", () => {
+  it("starts the task with priority 1 first, or with 10 if `priorityOrder` is `highest-first` (D0-029/X01)", () => {
     const tasks = [5, 10, 1].map((priority) => ({ ...TASK, id: `p${priority}`, priority }));
     expect(started({ tasks })).toEqual(["p1", "p5", "p10"]);
     expect(started({ tasks }, { priorityOrder: "highest-first" })).toEqual(["p10", "p5", "p1"]);
   });
 
-  it("holds a task back until its dependencies are complete, and starts one without scope beside any other (D0-030, D0-032)", () => {
+  it("delays a task until its dependencies are complete, and starts a task without scope beside any other (D0-030, D0-032)", () => {
     // The example of the document: task_004 has no scope and depends on the three others.
     const tasks = taskList.data.tasks;
     expect(started({ tasks }, { overlappingScopes: "allow" })).toEqual(["task_001", "task_003", "task_002"]);
@@ -199,7 +199,7 @@ describe("task_list", () => {
     expect(readPlan(taskList.data, makeTemplate()).errors).toEqual([]);
   });
 
-  it("becomes a plan with the scopes, dependencies, estimates and order that it names (D0-024, D0-028, D0-031)", () => {
+  it("becomes a plan with its scopes, dependencies, estimates and order (D0-024, D0-028, D0-031)", () => {
     const tasks = taskList.data.tasks.map((each) => ({ ...each, estimated_tokens: 5000 }));
     const order = ["task_003", "task_002", "task_001", "task_004"];
     const plan = readPlan({ tasks, execution_order: order }, makeTemplate());
@@ -210,7 +210,7 @@ describe("task_list", () => {
     expect(started({ tasks, execution_order: order }, { parallelExecution: false })).toEqual(["task_003"]);
   });
 
-  it("has all the members of the first document's task list (D4-528)", () => {
+  it("has all members of the task list in document 000 (D4-528)", () => {
     const tasks = taskList.data.tasks.map((each) => ({ ...each, estimated_tokens: 5000 }));
     const data = { ...taskList.data, tasks, execution_order: tasks.map(({ id }) => id) };
     expect(check("task_list", data)).toEqual({ valid: true, errors: [], warnings: [] });
@@ -222,7 +222,7 @@ describe("task_list", () => {
     member("task_list", BASE, "execution_order", [["task_001"]], ["task_001", [1]]);
   });
 
-  it("warns when the count, the groups or the order contradict the tasks (D0-022, D0-023/Z06)", () => {
+  it("has warnings if the count, the groups or the order contradict the tasks (D0-022, D0-023/Z06)", () => {
     const tasks = [TASK, { ...TASK, id: "b", dependencies: ["task_001"] }];
     expect(check("task_list", { tasks, total_tasks: 3, parallelizable_groups: [["task_001", "b", "c"]] })).toEqual({
       valid: true,
@@ -251,7 +251,7 @@ describe("progress", () => {
     member("progress", BASE, "status", ["in_progress"], [1]);
   });
 
-  it("knows the words of both documents for its status and warns about others (D0-036..D0-038, D4-529)", () => {
+  it("accepts the status words of both documents and warns about others (D0-036..D0-038, D4-529)", () => {
     for (const status of ["in_progress", "blocked", "retrying", "working", "processing"]) {
       expect(check("progress", { ...BASE, status })).toEqual({ valid: true, errors: [], warnings: [] });
     }
@@ -261,11 +261,11 @@ describe("progress", () => {
     });
   });
 
-  it("has a share between 0 and 100 (D0-039, D4-196, D4-549)", () => {
+  it("has a percentage between 0 and 100 (D0-039, D4-196, D4-549)", () => {
     member("progress", BASE, "progress_percent", [0, 60, 100], [-1, 101, "60"]);
   });
 
-  it("may say what it does, how many files are done, and show its output (D0-040..D0-043)", () => {
+  it("may have the current action, file counts and an output preview (D0-040..D0-043)", () => {
     member("progress", BASE, "current_action", ["reads"], [1]);
     member("progress", BASE, "files_processed", [3], ["3"]);
     member("progress", BASE, "files_total", [5], ["5"]);
@@ -276,7 +276,7 @@ describe("progress", () => {
 describe("completion", () => {
   const BASE = { task_id: "task_001", status: "success" };
 
-  it("has a task and one of four ends (D0-044..D0-050, D4-550)", () => {
+  it("has a task and one of four statuses (D0-044..D0-050, D4-550)", () => {
     answers("workerExecution", "completion", BASE);
     required("completion", BASE, "task_id");
     required("completion", BASE, "status");
@@ -291,7 +291,7 @@ describe("completion", () => {
     member("completion", BASE, "metrics", [{ endpoints_documented: 15 }], [15, "many"]);
   });
 
-  it("decides how its worker ends: done, done in part, failed or timed out (D0-047..D0-050)", () => {
+  it("determines whether its worker is completed, partly completed, failed or timed out (D0-047..D0-050)", () => {
     expect(completed({ status: "success" }).worker).toMatchObject({ status: "completed", partial: false });
     expect(completed({ status: "partial", error: "half" }).worker).toMatchObject({
       status: "completed",
@@ -342,7 +342,7 @@ describe("aggregation", () => {
     return story;
   };
 
-  it("has one of three ends, and needs a person's eye if it names another (D0-058, D0-059, D4-552)", () => {
+  it("has one of three statuses, and becomes `needs_input` for any other (D0-058, D0-059, D4-552)", () => {
     answers("aggregation", "aggregation", BASE);
     required("aggregation", BASE, "status");
     for (const status of ["success", "needs_input", "failed"]) {
@@ -360,7 +360,7 @@ describe("aggregation", () => {
     member("aggregation", BASE, "output_files", [["a.md"]], ["a.md", [1]]);
   });
 
-  it("may list conflicts of the documented kinds and of any other (D4-062, D4-063, D4-303..D4-307)", () => {
+  it("may list conflicts of the documented types and of any other (D4-062, D4-063, D4-303..D4-307)", () => {
     const types = [
       "file_conflict",
       "naming_inconsistency",
@@ -407,7 +407,7 @@ describe("aggregation", () => {
 });
 
 describe("verification and heartbeat", () => {
-  it("has an end and may list issues and fixes (D4-075, D4-532)", () => {
+  it("has a status and may list issues and fixes (D4-075, D4-532)", () => {
     const base = { status: "passed" };
     answers("verification", "verification", base);
     required("verification", base, "status");
@@ -430,7 +430,7 @@ describe("verification and heartbeat", () => {
     member("verification", base, "auto_fixed", [["a"]], ["a"]);
   });
 
-  it("is a sign of life with a time", () => {
+  it("has a timestamp and a sign of life", () => {
     expect(check("heartbeat", { timestamp: "2026-01-01T00:00:00Z", alive: true })).toMatchObject({ valid: true });
     expect(check("heartbeat", { timestamp: "2026-01-01T00:00:00Z" })).toMatchObject({ valid: false });
   });

@@ -1,4 +1,4 @@
-// Valid messages of every phase, made from a seed, full of the things that make careless repairers stumble.
+// Valid messages of every phase, generated from a seed, with content that breaks careless repairers.
 import type { Random } from "../lab/random.ts";
 
 export interface Message {
@@ -54,7 +54,7 @@ const list = <T>(random: Random, make: (random: Random) => T, most = 3): T[] =>
   Array.from({ length: Math.floor(random() * (most + 1)) }, () => make(random));
 const word = (random: Random): string => pick(random, WORDS);
 
-/** Adds each optional member with an even chance. */
+/** Adds each optional member with a probability of one half. */
 function some(random: Random, members: Record<string, () => unknown>): Record<string, unknown> {
   const chosen = Object.entries(members).filter(() => chance(random, 0.6));
   return Object.fromEntries(chosen.map(([name, make]) => [name, make()]));

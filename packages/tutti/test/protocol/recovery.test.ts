@@ -4,7 +4,7 @@ import type { Damage } from "./damage.ts";
 import type { Random } from "../lab/random.ts";
 import { tally } from "./recovery.ts";
 
-/** Combinations that leave enough to read, or only those that do not. */
+/** Selects combinations that are readable, or only those that are not. */
 function clear(random: Random, count: number, wanted: boolean): Damage[] {
   for (;;) {
     const damages = combination(random, count);
@@ -25,7 +25,7 @@ describe("a damaged message", () => {
     },
   );
 
-  it("is recovered in 99.5 % of combinations of two and three damages, and never wrongly", () => {
+  it("is recovered from 99.5 % of combinations of two and three damages, and never misread", () => {
     for (const [seed, count, messages] of [
       [2000, 2, 3000],
       [3000, 3, 2000],
@@ -36,7 +36,7 @@ describe("a damaged message", () => {
     }
   });
 
-  it("is refused rather than misread when two damages leave several readings", () => {
+  it("is rejected rather than misread if two damages make it ambiguous", () => {
     const result = tally(4000, 1500, (random) => clear(random, 2, false));
     expect(result, result.example).toMatchObject({ wrong: 0, wrongAndValid: 0 });
     expect(result.refused).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-// Damages messages, reads them and counts what came of it.
+// Damages messages, reads them and counts the results.
 import { isDeepStrictEqual } from "node:util";
 import { readBlock } from "../../src/protocol/block.ts";
 import { validatePhase } from "../../src/protocol/validate-phase.ts";
@@ -11,15 +11,15 @@ export interface Tally {
   messages: number;
   recovered: number;
   refused: number;
-  /** Read as something else than was meant. */
+  /** Misread: another value than the original. */
   wrong: number;
-  /** Wrong, and nobody would notice, because the schema of its phase accepts it. */
+  /** Misread without notice, because the schema of the phase accepts the value. */
   wrongAndValid: number;
-  /** The first text that was not recovered, to look at. */
+  /** The first text that was not recovered. */
   example: string;
 }
 
-/** `read` gives the message that a reader makes of a text, "truncated" if it says so, or null if it refuses. */
+/** Returns the message in a text, "truncated" if it is marked as such, or null if it is rejected. */
 export type Reader = (text: string) => Message | "truncated" | null;
 
 export const ourReader: Reader = (text) => {

@@ -16,11 +16,11 @@ describe("parseOrchestratorResponse", () => {
     });
   });
 
-  it("returns the whole text when there is no start delimiter (D0-065)", () => {
+  it("returns the whole text if there is no start delimiter (D0-065)", () => {
     expect(parseOrchestratorResponse("no block")).toEqual({ found: false, raw: "no block" });
   });
 
-  it("says that the end delimiter is missing, and looks for it only behind the start (D0-066)", () => {
+  it("reports a missing end delimiter, and searches for it only after the start (D0-066)", () => {
     const text = `${END} ${START} {"phase": "p"`;
     expect(parseOrchestratorResponse(text)).toEqual({ found: false, error: "Missing end delimiter", raw: text });
   });
@@ -38,7 +38,7 @@ describe("parseOrchestratorResponse", () => {
     });
   });
 
-  it("gives the message of JSON.parse when the text is no JSON (D0-071)", () => {
+  it("returns the message of JSON.parse if the text is not JSON (D0-071)", () => {
     let message = "";
     try {
       JSON.parse("not json");
@@ -77,7 +77,7 @@ describe("parseOrchestratorResponse", () => {
 });
 
 describe("ResponseParser.parse", () => {
-  it("returns the first block with what stands around it (D4-177, D4-181, D4-401)", () => {
+  it("returns the first block with the text around it (D4-177, D4-181, D4-401)", () => {
     const text = ` before ${delimited('  {"phase":"p","data":{"n":1}}  ')} between ${block("q", {})} `;
     expect(parser.parse(text)).toEqual({
       found: true,
@@ -89,11 +89,11 @@ describe("ResponseParser.parse", () => {
     });
   });
 
-  it("finds nothing without delimiters, and always returns the raw text (D4-175)", () => {
+  it("finds no block without delimiters, and always returns the raw text (D4-175)", () => {
     expect(parser.parse("nothing")).toEqual({ found: false, raw: "nothing" });
   });
 
-  it("says that the end delimiter is missing and that more may come (D4-176)", () => {
+  it("reports a missing end delimiter and marks the block as incomplete (D4-176)", () => {
     for (const text of [`${START} {"phase":"p","data":{}}`, `${START} {"phase":"p"`]) {
       expect(parser.parse(text)).toMatchObject({
         found: false,
@@ -104,7 +104,7 @@ describe("ResponseParser.parse", () => {
     }
   });
 
-  it("names the missing member, in words and with a stable code (D4-179, D4-180)", () => {
+  it("names the missing member in words and with a stable code (D4-179, D4-180)", () => {
     expect(parser.parse(delimited('{"data":{}}'))).toMatchObject({
       found: true,
       error: "Missing required field: phase",
@@ -117,14 +117,14 @@ describe("ResponseParser.parse", () => {
     });
   });
 
-  it("takes data only if it is an object (D0-006)", () => {
+  it("accepts data only if it is an object (D0-006)", () => {
     for (const data of ["[1]", '"text"', "5", "true", "null"]) {
       expect(parser.parse(delimited(`{"phase":"p","data":${data}}`))).toMatchObject({ code: "missing_data" });
     }
     expect(parser.parse(delimited('{"phase":"p","data":{}}'))).toMatchObject({ found: true, data: {} });
   });
 
-  it("reads damaged JSON and lists what it repaired (D4-178)", () => {
+  it("reads damaged JSON and lists the repairs (D4-178)", () => {
     expect(parser.parse(delimited("{phase: 'p', data: {a: 1,}} // done"))).toMatchObject({
       found: true,
       phase: "p",
@@ -133,7 +133,7 @@ describe("ResponseParser.parse", () => {
     });
   });
 
-  it("is not cut short by an end delimiter inside a string", () => {
+  it("does not stop at an end delimiter inside a string", () => {
     const text = `${block("p", { text: `about ${END}` })} after`;
     expect(parser.parse(text)).toMatchObject({ found: true, data: { text: `about ${END}` }, afterText: "after" });
   });
@@ -151,7 +151,7 @@ describe("ResponseParser.parse", () => {
 });
 
 describe("ResponseParser.parseMultiple", () => {
-  it("returns every block, and goes on behind each end delimiter (D4-182, D4-402)", () => {
+  it("returns every block and continues after each end delimiter (D4-182, D4-402)", () => {
     const results = parser.parseMultiple(`${block("p", { n: 1 })} x ${delimited("none")} ${block("q", { n: 2 })}`);
     expect(results).toMatchObject([
       { found: true, phase: "p" },
@@ -160,7 +160,7 @@ describe("ResponseParser.parseMultiple", () => {
     ]);
   });
 
-  it("ends with an error when the last block is not closed (D4-183)", () => {
+  it("ends with an error if the last block is not closed (D4-183)", () => {
     const results = parser.parseMultiple(`${block("p", {})} ${START} {"phase": "q"`);
     expect(results).toMatchObject([
       { found: true },
@@ -185,13 +185,13 @@ describe("the repairs of the document", () => {
     expect(parser.fixCommonJSONErrors(damaged)).toBe(fixed);
   });
 
-  it("return JSON as it is, and what cannot be repaired too (D4-406)", () => {
+  it("return JSON unchanged, and unrepairable text too (D4-406)", () => {
     for (const text of ['{ "a" : [1,2] }', "no JSON at all", '{"cut": "he']) {
       expect(parser.fixCommonJSONErrors(text)).toBe(text);
     }
   });
 
-  it("do not stumble over a web address, an apostrophe or a word with a colon", () => {
+  it("keep a URL, an apostrophe or a word with a colon intact", () => {
     expect(parser.extractJSON('{"url": "https://a.b/c", "note": "it\'s so: yes,}",}')).toEqual({
       url: "https://a.b/c",
       note: "it's so: yes,}",
@@ -200,7 +200,7 @@ describe("the repairs of the document", () => {
 });
 
 describe("ResponseParser.extractJSON", () => {
-  it("tries the text, the repaired text and the object inside it, and gives up with null (D4-191, D4-405)", () => {
+  it("tries the text, the repaired text and the object inside it, and otherwise returns null (D4-191, D4-405)", () => {
     expect(parser.extractJSON('{"a": 1}')).toEqual({ a: 1 });
     expect(parser.extractJSON("{a: 1,}")).toEqual({ a: 1 });
     expect(parser.extractJSON('Here: {"a": {"b": 2}} so.')).toEqual({ a: { b: 2 } });
@@ -209,7 +209,7 @@ describe("ResponseParser.extractJSON", () => {
     expect(parser.extractJSON('{"a": 1} or {"a": 2}')).toBeNull();
   });
 
-  it("returns null for an object that was cut", () => {
+  it("returns null for a truncated object", () => {
     expect(parser.extractJSON('{"a": [1, 2')).toBeNull();
   });
 });

@@ -7,7 +7,7 @@ import { block, delimited, END, EXAMPLE, START } from "./blocks.ts";
 
 const SUCCESS = { task_id: "t1", status: "success" };
 
-/** Scans a text in chunks that end at the given places. */
+/** Scans a text in chunks that end at the given offsets. */
 function scanCut(text: string | Uint8Array, cuts: number[], maxBlockBytes?: number): ScannedBlock[] {
   const scanner = new ResponseScanner(maxBlockBytes === undefined ? {} : { maxBlockBytes });
   const found: ScannedBlock[] = [];
@@ -26,7 +26,7 @@ describe("the scanner", () => {
     ]);
   });
 
-  it("knows exactly the two delimiters of the document (D0-005, D0-007, D0-008)", () => {
+  it("accepts exactly the two delimiters of the document (D0-005, D0-007, D0-008)", () => {
     expect(
       scanBlocks('<<<ORCHESTRATOR_RESPONSE>>>{"phase":"p","data":{}}<<<END_ORCHESTRATOR_RESPONSE>>>'),
     ).toMatchObject([{ ok: true, phase: "p", data: {} }]);
@@ -36,7 +36,7 @@ describe("the scanner", () => {
     expect(scanBlocks("<<<ORCHESTRATOR_RESPONSE>>>p<<<END_ORCHESTRATOR_RESPONSE>>>")).toMatchObject([{ ok: false }]);
   });
 
-  it("has delimiters that are their own regular expressions (D0-009)", () => {
+  it("has delimiters without special characters of regular expressions (D0-009)", () => {
     expect(EXAMPLE.match(new RegExp(`${START}([^]*)${END}`))?.[1]).toContain('"phase": "analysis"');
     const [, content = ""] = new RegExp(`${START}([^]*)${END}`).exec(EXAMPLE) ?? [];
     expect(JSON.parse(content)).toMatchObject({ phase: "analysis", data: { recommended_splits: 5 } });
@@ -62,7 +62,7 @@ describe("the scanner", () => {
   });
 });
 
-describe("a block that cannot be used", () => {
+describe("an invalid block", () => {
   it.each([
     ["missing_phase", delimited('{"data": {}}')],
     ["missing_phase", delimited('{"phase": "", "data": {}}')],
@@ -89,7 +89,7 @@ describe("a block that cannot be used", () => {
     expect(scanBlocks(`${delimited("nothing")} ${good}`)).toMatchObject([{ ok: false }, { ok: true }]);
   });
 
-  it("is refused with a reason when it is too large, and the next one is found", () => {
+  it("is rejected with a reason if it is too large, and the next one is found", () => {
     const large = block("p", { text: "x".repeat(2000) });
     const found = scanCut(`${large} ${block("q", {})}`, [], 1000);
     expect(found).toMatchObject([
@@ -99,14 +99,14 @@ describe("a block that cannot be used", () => {
     expect(found[0]?.raw.length).toBeLessThanOrEqual(1000);
   });
 
-  it("is refused without waiting for its end when it is too large", () => {
+  it("is rejected before its end arrives if it is too large", () => {
     const scanner = new ResponseScanner({ maxBlockBytes: 1000 });
     expect(scanner.push(START + "x".repeat(900))).toEqual([]);
     expect(scanner.push("x".repeat(200))).toMatchObject([{ ok: false, code: "too_large" }]);
     expect(scanner.push(`${"x".repeat(5000)} ${block("q", {})}`)).toMatchObject([{ ok: true, phase: "q" }]);
   });
 
-  it("may be exactly as large as is allowed", () => {
+  it("is accepted at exactly the maximum size", () => {
     const content = '{"phase":"p","data":{}}';
     expect(scanCut(START + content + END, [], content.length)).toMatchObject([{ ok: true }]);
     expect(scanCut(START + content + END, [], content.length - 1)).toMatchObject([{ ok: false, code: "too_large" }]);
@@ -114,12 +114,12 @@ describe("a block that cannot be used", () => {
 });
 
 describe("a delimiter inside a block", () => {
-  it("does not cut the block when it stands in a string", () => {
+  it("does not end the block if it is part of a string", () => {
     const data = { ...SUCCESS, summary: `Wrote how ${START} {"phase": "x"} ${END} is used, and ${END} again` };
     expect(scanBlocks(block("completion", data))).toMatchObject([{ ok: true, data }]);
   });
 
-  it("does not cut the block when there are many of them", () => {
+  it("does not end the block, however many there are in a string", () => {
     const data = { ...SUCCESS, summary: `${START} {"phase":"completion","data":{}} ${END} `.repeat(14) };
     expect(scanBlocks(`${block("completion", data)} ${block("q", {})}`)).toMatchObject([
       { ok: true, data },
@@ -127,14 +127,14 @@ describe("a delimiter inside a block", () => {
     ]);
   });
 
-  it("does not cut a damaged block", () => {
+  it("does not end a damaged block", () => {
     const text = delimited(
       `{'phase': 'completion', 'data': {'task_id': 't1', 'status': 'success', 'summary': 'see ${END} here',}}`,
     );
     expect(scanBlocks(text)).toMatchObject([{ ok: true, data: { ...SUCCESS, summary: `see ${END} here` } }]);
   });
 
-  it("never makes a block of an example that a string quotes", () => {
+  it("never turns an example quoted in a string into a block", () => {
     const example = JSON.stringify({ phase: "completion", data: { ...SUCCESS, task_id: "other" } });
     const data = { ...SUCCESS, summary: `The format is ${START}${example}${END}` };
     expect(scanBlocks(block("completion", data))).toMatchObject([{ ok: true, data }]);
@@ -142,11 +142,11 @@ describe("a delimiter inside a block", () => {
     expect(scanBlocks(broken).some((each) => each.ok)).toBe(false);
   });
 
-  it("may be mentioned in passing before the block", () => {
+  it("may be mentioned before the block", () => {
     expect(scanBlocks(`I answer with ${START} as told:\n${block("p", {})}`)).toMatchObject([{ ok: true, phase: "p" }]);
   });
 
-  it("begins the block again when the agent did", () => {
+  it("restarts the block if the agent started again", () => {
     const text = `${START} {"phase": "p", "data": {"a": "bro ${block("p", { a: "whole" })}`;
     expect(scanBlocks(text)).toMatchObject([
       { ok: false, code: "truncated" },
@@ -171,7 +171,7 @@ describe("chunks", () => {
     }
   });
 
-  it("never change what is found, whatever is in them", () => {
+  it("never change the blocks found, whatever they contain", () => {
     const piece = fc.constantFrom(
       START,
       END,
@@ -199,7 +199,7 @@ describe("chunks", () => {
     fc.assert(law, { numRuns: 2000, seed: 7 });
   });
 
-  it("may hold any bytes", () => {
+  it("may contain any bytes", () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 60 }),
       fc.constantFrom(START, END).map((text) => new TextEncoder().encode(text)),
@@ -212,7 +212,7 @@ describe("chunks", () => {
     fc.assert(law, { numRuns: 1000, seed: 7 });
   });
 
-  it("are searched in the same way where there is no Buffer", () => {
+  it("are searched in the same way without Buffer", () => {
     const law = fc.property(
       fc.array(fc.constantFrom(1, 2, 3), { maxLength: 40 }),
       fc.array(fc.constantFrom(1, 2), { minLength: 1, maxLength: 4 }),
@@ -225,7 +225,7 @@ describe("chunks", () => {
     fc.assert(law, { numRuns: 1000, seed: 7 });
   });
 
-  it("are searched in the same way however often they hold the signs of the delimiter", () => {
+  it("are searched in the same way however often they contain characters of the delimiter", () => {
     const needle = Buffer.from("<<A_B>>");
     const piece = fc.constantFrom("<<A_B>>", "<<A_B", "A_B>>", "<", "A", "_", "B", ">", "<<", "quiet ".repeat(300));
     const law = fc.property(
@@ -247,7 +247,7 @@ function endsAtOnce(bytes: Buffer, needle: Buffer): number[] {
   return ends;
 }
 
-/** The same found in chunks of these sizes, over and over. */
+/** Finds the same needle in chunks of these sizes, repeated. */
 function endsInChunks(bytes: Buffer, sizes: number[], needle: Buffer): number[] {
   const search = new ByteNeedle(needle);
   const ends: number[] = [];

@@ -7,7 +7,7 @@ import { completion } from "./messages/examples.ts";
 
 const source = fileURLToPath(new URL("../../src", import.meta.url));
 
-it("the protocols are TypeScript that Node runs as it is (D3-112)", () => {
+it("the protocol code is TypeScript that Node runs without a build (D3-112)", () => {
   const kinds = new Set(globSync("**/*.*", { cwd: source }).map((file) => extname(file)));
   // Templates are data.
   expect([...kinds].toSorted()).toEqual([".json", ".ts"]);

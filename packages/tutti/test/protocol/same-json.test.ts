@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { canonicalJson } from "../../src/protocol/canonical-json.ts";
 import { isSameJson } from "../../src/protocol/same-json.ts";
 
-/** Few names and values, so that equal and almost equal ones are common. */
+/** Few names and values, so that equal and almost equal values are common. */
 const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3 },
@@ -13,7 +13,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
-it("two values are the same if their JSON is, whatever the order of their members", () => {
+it("`isSameJson` compares JSON values regardless of the order of their members", () => {
   const verdicts = new Set<boolean>();
   fc.assert(
     fc.property(value, value, (one, other) => {

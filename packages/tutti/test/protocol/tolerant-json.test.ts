@@ -11,7 +11,7 @@ function read(text: string) {
 }
 
 describe("valid JSON", () => {
-  it("is read as JSON.parse reads it", () => {
+  it("is read like JSON.parse reads it", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
         delete value["__proto__"];
@@ -35,7 +35,7 @@ describe("the tolerant reader", () => {
     ["a fence", '```json\n{"a": 1}\n```', { a: 1 }, "markdown fence"],
     ["talk around the object", 'Sure: {"a": 1}. Done!', { a: 1 }, "text around the object"],
     ["Python literals", '{"a": True, "b": None}', { a: true, b: null }, "literal of another language"],
-  ])("repairs %s and says so", (_name, text, value, repair) => {
+  ])("repairs %s and reports the repair", (_name, text, value, repair) => {
     expect(read(text)).toEqual({ value, repairs: [repair], truncated: false });
   });
 
@@ -78,12 +78,12 @@ describe("the tolerant reader", () => {
     ["quotes without a partner", '{"a": ["x, "y", "z"]}'],
     ["mixed backslashes", '{"a": "C:\\dir\\new\\d"}'],
     ["a JSON text in a text", '{"a": "{"b": "c", "d": "e"}"}'],
-  ])("refuses %s", (_name, text) => {
+  ])("rejects %s", (_name, text) => {
     const reading = readTolerantly(text);
     expect(reading.ok && !reading.truncated).toBe(false);
   });
 
-  it("never changes what stands inside a string", () => {
+  it("never changes the content of a string", () => {
     const tricky = fc.constantFrom(
       ",]",
       ",}",
@@ -113,7 +113,7 @@ describe("the tolerant reader", () => {
     fc.assert(law, { numRuns: 3000, seed: 2 });
   });
 
-  it("reads a long text with damage here and there, and texts that grow when they are written as JSON", () => {
+  it("reads a long text with occasional damage, and texts that grow when written as JSON", () => {
     const random = randomFrom(9);
     const all = Array.from({ length: 2000 }, () => randomMessage(random));
     const texts = all.map((message, index) =>
@@ -126,7 +126,7 @@ describe("the tolerant reader", () => {
     expect(read(`{"a": "${long}", 'b': '${long}'}`)).toMatchObject({ value: { a: long, b: long } });
   });
 
-  it("shows what there is of a text that was cut, and marks it", () => {
+  it("returns and marks the readable part of a truncated text", () => {
     expect(read('{"a": "some te')).toEqual({ value: { a: "some te" }, repairs: ["unfinished end"], truncated: true });
     expect(read('{"a": 1, "b": [true, "x", {"c": 12')).toMatchObject({
       value: { a: 1, b: [true, "x", {}] },
@@ -136,7 +136,7 @@ describe("the tolerant reader", () => {
     expect(read('{"a": "x\\u00')).toMatchObject({ value: { a: "x" }, truncated: true });
   });
 
-  it("marks every proper beginning of a message as truncated", () => {
+  it("marks every proper prefix of a message as truncated", () => {
     for (let seed = 0; seed < 20; seed++) {
       const message = randomMessage(randomFrom(seed));
       const text = JSON.stringify(message);
@@ -146,13 +146,13 @@ describe("the tolerant reader", () => {
     }
   });
 
-  it("marks a repair that could have another meaning as a guess", () => {
+  it("marks an ambiguous repair as a guess", () => {
     expect(readTolerantly('{"a": 1 "b": 2}')).toMatchObject({ guessed: true });
     expect(readTolerantly('{"a": "say "hi" now"}')).toMatchObject({ guessed: true });
     expect(readTolerantly('{"a": 1, b: 2,}')).toMatchObject({ guessed: false });
   });
 
-  it("makes a member named __proto__ harmless, however it is written", () => {
+  it("removes a member named __proto__, however it is written", () => {
     for (const text of [
       '{"__proto__": {"x": 1}, "a": {"__proto__": 1}}',
       "{__proto__: {x: 1}, a: {}}",
@@ -165,7 +165,7 @@ describe("the tolerant reader", () => {
     expect(Reflect.get({}, "x")).toBeUndefined();
   });
 
-  it("refuses what is nested too deeply, valid or not", () => {
+  it("rejects text that is nested too deeply, valid or not", () => {
     for (const depth of [300, 100_000]) {
       expect(readTolerantly("[".repeat(depth) + "]".repeat(depth)).ok).toBe(false);
       expect(readTolerantly('{"a":'.repeat(depth)).ok).toBe(false);
@@ -199,7 +199,7 @@ describe("hostile text", () => {
     "open lists": (length) => `{${'"a": ['.repeat(length / 6)}`,
   };
 
-  it.each(Object.entries(HOSTILE))("takes no more than linear time: %s", (_name, make) => {
+  it.each(Object.entries(HOSTILE))("takes at most linear time: %s", (_name, make) => {
     expectLinear((length) => readTolerantly(make(length)), 400_000);
   });
 

@@ -17,7 +17,7 @@ import { TemplateLab, wholeTemplate } from "./template-lab.ts";
 const refused = (code: string, message: RegExp) =>
   expect.objectContaining({ code, message: expect.stringMatching(message) });
 
-/** A library with a system template that is not in the folder of the source. */
+/** A library with a system template outside the source folder. */
 function withHouseTemplate(lab: TemplateLab) {
   const systemFolder = join(lab.root, "system");
   mkdirSync(systemFolder);
@@ -27,7 +27,7 @@ function withHouseTemplate(lab: TemplateLab) {
 }
 
 describe("creating a template", () => {
-  it("writes what was given, can be used at once and leaves no other file", () => {
+  it("writes the given members, is effective immediately and leaves no other file", () => {
     const lab = new TemplateLab();
     rmSync(lab.userFolder, { recursive: true });
     const library = lab.open();
@@ -38,14 +38,14 @@ describe("creating a template", () => {
     expect(library.resolve("mine").chain).toEqual(["mine", "_default"]);
   });
 
-  it("makes the id from the name where none is given (D4-383, D4-391, D4-468)", () => {
+  it("derives the id from the name if none is given (D4-383, D4-391, D4-468)", () => {
     const lab = new TemplateLab();
     const library = lab.open();
     expect(library.create({ name: "My Thing", extends: "_default" }).template.id).toBe("my-thing");
     expect(library.create({ name: "My Thing", extends: "_default" }).template.id).not.toBe("my-thing");
   });
 
-  it("goes into the project when that is asked for", () => {
+  it("writes into the project on request", () => {
     const lab = new TemplateLab();
     const library = lab.open();
     const raw = { id: "ours", name: "Ours", extends: "_default" };
@@ -69,7 +69,7 @@ describe("creating a template", () => {
     expect(lab.userFiles()).toEqual([]);
   });
 
-  it("takes an id only once, in the project too unless it refines the one further out (D4-152)", () => {
+  it("rejects an id that is in use, also in the project unless it refines the outer template (D4-152)", () => {
     const lab = new TemplateLab();
     const library = lab.open();
     const destination = { place: "project", project: lab.project } as const;
@@ -88,7 +88,7 @@ describe("creating a template", () => {
     );
   });
 
-  it("takes no file that is there, also one that cannot be read or is another template", () => {
+  it("never replaces an existing file, even if it is unreadable or another template", () => {
     const lab = new TemplateLab();
     const library = lab.open();
     lab.user("broken", "{");
@@ -100,7 +100,7 @@ describe("creating a template", () => {
     }
   });
 
-  it("is strict: what is not valid is refused with all that is wrong, and nothing is written (D4-153, D4-244)", () => {
+  it("rejects an invalid template with all its errors, and writes nothing (D4-153, D4-244)", () => {
     const lab = new TemplateLab();
     const library = lab.open();
     expect(() => library.create(wholeTemplate("bad", { version: "one", config: { maxWorkers: 0 } }))).toThrow(
@@ -113,7 +113,7 @@ describe("creating a template", () => {
     expect(lab.userFiles()).toEqual([]);
   });
 
-  it("needs a chain that can be followed to its end (D4-154)", () => {
+  it("requires a complete chain of ancestors (D4-154)", () => {
     const lab = new TemplateLab();
     const library = lab.open();
     lab.user("a", { extends: "new" });
@@ -133,7 +133,7 @@ describe("creating a template", () => {
     expect(lab.userFiles()).toEqual(["a.json"]);
   });
 
-  it("does not write through a link that leads out of the project", () => {
+  it("does not write through a link that leaves the project", () => {
     const lab = new TemplateLab();
     const outside = join(lab.root, "outside");
     mkdirSync(outside);
@@ -148,7 +148,7 @@ describe("creating a template", () => {
 });
 
 describe("updating a template", () => {
-  it("merges deeply and replaces arrays, in its own file", () => {
+  it("merges objects deeply and replaces arrays, in its own file", () => {
     const lab = new TemplateLab();
     const file = lab.user("mine", { extends: "_default", tags: ["a", "b"], config: { maxWorkers: 2, maxRetries: 1 } });
     chmodSync(file, 0o666);
@@ -206,20 +206,20 @@ describe("updating a template", () => {
     expect(readFileSync(file, "utf8")).toBe(before);
   });
 
-  it("does not break those that extend it", () => {
+  it("does not break templates that extend it", () => {
     const lab = new TemplateLab();
     lab.user("parent", wholeTemplate("parent", { extends: "_default" }));
     lab.user("child", { extends: "parent", phases: { verification: { enabled: true } } });
     lab.user("bare", wholeTemplate("bare"));
     const library = lab.open();
     expect(library.resolve("child").template.phases.verification.enabled).toBe(true);
-    // Without _default nobody brings the prompt that the child's verification needs.
+    // Without `_default`, no ancestor provides the prompt that the verification of the child needs.
     expect(() => library.update("parent", { extends: "bare" })).toThrow(
       refused("invalid_template", /"child".*verification/),
     );
   });
 
-  it("is seen by those that extend it (D4-158)", () => {
+  it("is visible to templates that extend it (D4-158)", () => {
     const lab = new TemplateLab();
     lab.user("parent", { extends: "_default", config: { maxWorkers: 2 } });
     lab.user("child", { extends: "parent" });
@@ -232,7 +232,7 @@ describe("updating a template", () => {
     expect(library.resolve("ours", lab.project).template.config.maxWorkers).toBe(9);
   });
 
-  it("does not write over an edit that is not finished", () => {
+  it("does not overwrite an unfinished edit", () => {
     const lab = new TemplateLab();
     lab.user("mine", { extends: "_default" });
     const library = lab.open();
@@ -242,7 +242,7 @@ describe("updating a template", () => {
     expect(readFileSync(file, "utf8")).toBe('{ "id": "mine", "name": ');
   });
 
-  it("changes the template of the project where there is one", () => {
+  it("changes the template of the project if there is one", () => {
     const lab = new TemplateLab();
     lab.user("mine", { extends: "_default" });
     lab.ofProject("mine", { extends: "mine" });
@@ -262,7 +262,7 @@ describe("deleting a template", () => {
     expect(() => lab.open().delete("none")).toThrow(refused("template_not_found", /none/));
   });
 
-  it("is refused while others extend it, which are named (D4-160)", () => {
+  it("is rejected while others extend it, and names them (D4-160)", () => {
     const lab = new TemplateLab();
     const file = lab.user("parent", { extends: "_default" });
     lab.user("child", { extends: "parent" });
@@ -276,7 +276,7 @@ describe("deleting a template", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it("takes its file away, and nothing resolved is left of it (D4-161, D4-162)", () => {
+  it("removes its file and everything resolved from it (D4-161, D4-162)", () => {
     const lab = new TemplateLab();
     const file = lab.user("mine", { extends: "_default" });
     const library = lab.open();
@@ -285,12 +285,12 @@ describe("deleting a template", () => {
     expect(existsSync(file)).toBe(false);
     expect(() => library.resolve("mine")).toThrow(refused("template_not_found", /"mine"/));
     expect(library.list().map(({ id }) => id)).not.toContain("mine");
-    // A file that cannot be used falls back on an earlier resolved version, if there is one.
+    // An invalid file falls back to an earlier resolved version, if there is one.
     lab.user("mine", "{");
     expect(() => library.resolve("mine")).toThrow(refused("invalid_template", /mine\.json/));
   });
 
-  it("of a project's refinement leaves the one further out", () => {
+  it("of a project's refinement leaves the outer template", () => {
     const lab = new TemplateLab();
     lab.ofProject("documentation", { extends: "documentation", config: { maxWorkers: 1 } });
     const library = lab.open();
@@ -299,7 +299,7 @@ describe("deleting a template", () => {
     expect(() => library.delete("documentation", lab.project)).toThrow(refused("template_protected", /documentation/));
   });
 
-  it("works for a file that cannot be read, and for one whose name is not the id (D4-161)", () => {
+  it("works for an unreadable file, and for one whose name is not the id (D4-161)", () => {
     const lab = new TemplateLab();
     lab.user("broken", "{");
     lab.user("other-name", { id: "mine", extends: "_default" });
@@ -311,7 +311,7 @@ describe("deleting a template", () => {
 });
 
 describe("duplicating a template", () => {
-  it("stores an id, the name and what it extends, nothing else (D4-163, E44)", () => {
+  it("stores only an id, the name and what it extends (D4-163, E44)", () => {
     const lab = new TemplateLab();
     const library = lab.open();
     const copy = library.duplicate("documentation", "My Copy");
@@ -332,8 +332,8 @@ describe("duplicating a template", () => {
   });
 });
 
-describe("a template on its way", () => {
-  it("is exported as its file stands, and imported elsewhere", () => {
+describe("an exported template", () => {
+  it("has the content of its file, and can be imported elsewhere", () => {
     const [here, there] = [new TemplateLab(), new TemplateLab()];
     here.user("mine", { extends: "_default", config: { maxWorkers: 3 } });
     const text = here.open().exportTemplate("mine");
@@ -343,7 +343,7 @@ describe("a template on its way", () => {
     expect(() => there.open().importTemplate(JSON.parse(text))).toThrow(refused("template_exists", /mine/));
   });
 
-  it("is refused with the line when it is not JSON", () => {
+  it("is rejected with the line if it is not JSON", () => {
     const lab = new TemplateLab();
     expect(() => lab.open().importTemplate('{\n  "id": "x",\n  oops\n}')).toThrow(
       refused("invalid_template", /^Invalid template: .*line 3, column 3/),
@@ -351,8 +351,8 @@ describe("a template on its way", () => {
   });
 });
 
-describe("an id that is made from a name", () => {
-  it("is fit for an address and a file, and not taken (D4-391)", () => {
+describe("a generated id", () => {
+  it("is valid in a URL and as a file name, and not in use (D4-391)", () => {
     const lab = new TemplateLab();
     lab.user("my-template", { extends: "_default" });
     lab.user("file-name", { id: "other", extends: "_default" });
@@ -376,7 +376,7 @@ describe("an id that is made from a name", () => {
   });
 });
 
-it("A folder that cannot be written is told of, and no half file is left", () => {
+it("A folder that cannot be written is reported, and no partial file is left", () => {
   const lab = new TemplateLab();
   rmSync(lab.userFolder, { recursive: true });
   writeFileSync(lab.userFolder, "a file where the folder should be");

@@ -1,4 +1,4 @@
-// The templates that Tutti ships: what they promise on paper, and each of them carried out by scripted agents.
+// The built-in templates: their promises, and a run of each with scripted agents.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -28,8 +28,8 @@ const PROMPTS = {
   verification: "verification",
 } as const satisfies Record<Phase, keyof Template["prompts"]>;
 
-describe("the shipped templates", () => {
-  it.each(GALLERY)("%s says who it is, for those who choose one", (id) => {
+describe("the built-in templates", () => {
+  it.each(GALLERY)("%s has the metadata that a user needs to choose one", (id) => {
     const template = loadTemplate(id);
     expect(template).toMatchObject({ id, author: "system", icon: template.ui.icon });
     expect(template.description).toMatch(/^[A-Z].+\.$/);
@@ -37,7 +37,7 @@ describe("the shipped templates", () => {
     expect(template.version).toBe(WITH_SUB_AGENTS.includes(id) ? "2.0.0" : "1.0.0");
   });
 
-  it("come down from _default, subsession-doc directly (D4-123)", () => {
+  it("extend _default, subsession-doc directly (D4-123)", () => {
     const chain = (id: string): string[] => {
       const parent = loadTemplate(id).extends;
       return parent === undefined ? [id] : [id, ...chain(parent)];
@@ -48,7 +48,7 @@ describe("the shipped templates", () => {
     expect(chain("refactoring")).toEqual(["refactoring", "implementation", "_default"]);
   });
 
-  it("keep the documented limits in _default, and those with real work ahead of them give it more time", () => {
+  it("keep the documented limits in _default, and templates for real work allow more time", () => {
     const base = loadTemplate("_default");
     expect(base.config).toMatchObject({ maxWorkers: 5, workerTimeout: 300_000 });
     expect(base.phases).toMatchObject({
@@ -77,16 +77,16 @@ describe("the shipped templates", () => {
     }
   });
 
-  it.each(GALLERY)("%s gives nobody who checks it a reason to doubt", (id) => {
+  it.each(GALLERY)("%s has no warnings", (id) => {
     expect(findWarnings(loadTemplate(id))).toEqual([]);
   });
 
-  it.each(WITH_WORKERS)("%s forbids agents of one's own in every prompt", (id) => {
+  it.each(WITH_WORKERS)("%s forbids additional agents in every prompt", (id) => {
     const { prompts } = loadTemplate(id);
     for (const name of Object.values(PROMPTS)) expect(prompts[name]!.system).toContain("Start no agents of your own");
   });
 
-  it.each(GALLERY)("%s shows in every prompt a block that is as its phase wants it, and is no answer", (id) => {
+  it.each(GALLERY)("%s shows in every prompt a valid block of its phase, which is not accepted as an answer", (id) => {
     const { prompts } = loadTemplate(id);
     const delimiters = prompts.responseFormat;
     const variables = {
@@ -111,13 +111,13 @@ describe("the shipped templates", () => {
   });
 });
 
-describe.concurrent("a run of a shipped template", () => {
+describe.concurrent("a run of a built-in template", () => {
   const labs: Lab[] = [];
   afterAll(() => {
     for (const lab of labs) lab.tearDown();
   });
 
-  /** The file that the worker of each template leaves behind. */
+  /** The file that the worker of each template creates. */
   const RESULT: Record<string, string> = {
     _default: "result/{TASK_ID}.txt",
     documentation: "docs/{TASK_ID}.md",
@@ -168,7 +168,7 @@ describe.concurrent("a run of a shipped template", () => {
     auto_fixed: ["the spelling of task_001"],
   };
 
-  /** A main session that answers with the given data, and puts a page right while it verifies. */
+  /** A main session that answers with the given data, and corrects a page during verification. */
   const criticalSession = () => [
     ...mainSession(TASKS, AGGREGATION).filter(({ match }) => match.phase !== "verification"),
     {
@@ -179,7 +179,7 @@ describe.concurrent("a run of a shipped template", () => {
 
   const VARIABLES = ["--var", "DOCS_FOLDER=handbook", "--var", "CUSTOM_INSTRUCTIONS=Mention the weather."];
 
-  /** The sessions of each run, and the options of its command line. */
+  /** The sessions of each run, and its command-line options. */
   function scriptOf(id: string): [sessions: object[], options: string[]] {
     if (WITH_SUB_AGENTS.includes(id)) return [mainSession([]).slice(0, 1), []];
     if (id === "documentation") return [[...criticalSession(), worker(RESULT[id]!)], VARIABLES];
@@ -196,7 +196,7 @@ describe.concurrent("a run of a shipped template", () => {
     return { lab, code, last, sent: sentPrompts(lab) };
   }
 
-  /** Each template is carried out once; the first test that asks for its run starts it. */
+  /** Each template is run once; the first test that needs the run starts it. */
   const runs = new Map<string, ReturnType<typeof carryOut>>();
   function runOf(id: string): ReturnType<typeof carryOut> {
     const run = runs.get(id) ?? carryOut(id);
@@ -223,7 +223,7 @@ describe.concurrent("a run of a shipped template", () => {
     expect(sent[0]!.text.match(/\{[A-Z_][A-Z0-9_]*\}/g)).toBeNull();
   });
 
-  it("hands each phase what the ones before it found (D4-056, D4-069, D4-133, D4-134, D4-137, D4-138, D4-140, D4-141, D4-142, D4-143)", async () => {
+  it("gives each phase the results of the phases before it (D4-056, D4-069, D4-133, D4-134, D4-137, D4-138, D4-140, D4-141, D4-142, D4-143)", async () => {
     const { sent } = await runOf("documentation");
     const prompt = (phase: Phase) => sent.find((each) => each.phase === phase)!;
     expect(prompt("analysis").text).toContain("make it better");
@@ -239,13 +239,13 @@ describe.concurrent("a run of a shipped template", () => {
     expect(prompt("verification").text).toContain("three pages that agree");
   });
 
-  it("records the collisions and the double work that its merging found (D4-057, D4-058)", async () => {
+  it("records the collisions and duplicate work that its aggregation found (D4-057, D4-058)", async () => {
     const { lab } = await runOf("documentation");
     const merged = lab.events().find(({ type }) => type === "orchestrator:aggregated");
     expect(merged).toMatchObject({ data: { aggregation: AGGREGATION } });
   });
 
-  it("shows the issues that its verification found, with their severity, and its result contains the correction (D4-071, D4-072)", async () => {
+  it("shows the issues of its verification with their severity, and its result contains the correction (D4-071, D4-072)", async () => {
     const { lab, last } = await runOf("documentation");
     expect(last.verification).toEqual(VERIFICATION);
     for (const result of [last.branch, last.commit])
@@ -253,7 +253,7 @@ describe.concurrent("a run of a shipped template", () => {
     expect(lab.git("show", `${last.branch}:docs/task_002.md`)).toBe("done");
   });
 
-  it("fills in the template's own variables, and the person's value wins (D4-144)", async () => {
+  it("fills in the variables of the template, and the user's value wins (D4-144)", async () => {
     const { sent } = await runOf("documentation");
     for (const { phase, text } of sent) {
       expect(text, phase).toContain("under handbook/");
@@ -266,20 +266,20 @@ describe.concurrent("a run of a shipped template", () => {
 describe("docs/templates.md", () => {
   const page = readFileSync(join(import.meta.dirname, "../../../../docs/templates.md"), "utf8");
 
-  it("names every shipped template, every setting and every variable", () => {
+  it("names every built-in template, every setting and every variable", () => {
     const schema = z.toJSONSchema(Template, { io: "input", unrepresentable: "any" });
     const names = [...GALLERY, ...membersOf(schema), ...Object.keys(BUILT_IN_VARIABLES)];
     expect(names.filter((name) => !new RegExp(`\\b${name.replace("$", "")}\\b`).test(page))).toEqual([]);
   });
 
-  it("shows a template that can be used", () => {
+  it("shows a valid template", () => {
     const [, example] = /```json\n([^]+?)```/.exec(page)!;
     const library = new TemplateLibrary();
     expect(library.validate(JSON.parse(example!))).toMatchObject({ valid: true });
   });
 });
 
-/** The names of all members at any depth of a JSON schema. */
+/** Returns the names of all members at any depth of a JSON schema. */
 function membersOf(schema: unknown): string[] {
   if (typeof schema !== "object" || schema === null) return [];
   const own = "properties" in schema ? Object.keys(schema.properties as object) : [];
@@ -289,11 +289,11 @@ function membersOf(schema: unknown): string[] {
 interface Sent {
   phase: Phase;
   text: string;
-  /** The folder of the session that it went to. */
+  /** The folder of the session that received it. */
   cwd: string;
 }
 
-/** Every prompt of the lab's runs, as it lies in the folder of its session. */
+/** Returns every prompt of the lab's runs, read from the session folders. */
 function sentPrompts(lab: Lab): Sent[] {
   const folder = join(lab.data, "sessions");
   return readdirSync(folder, { recursive: true, encoding: "utf8" })

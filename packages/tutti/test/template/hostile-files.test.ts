@@ -1,4 +1,4 @@
-// What somebody may have put into a folder of templates, by mistake or on purpose.
+// Files that a folder of templates may contain by mistake or on purpose.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,6 @@ import { describe, expect, it } from "vitest";
 import { locateJsonError } from "../../src/template/locate-json-error.ts";
 import { TemplateLab, wholeTemplate } from "./template-lab.ts";
 
-/** A program of the system. */
 const makePipe = "mkfifo";
 
 function errorsOf(lab: TemplateLab, id: string): string {
@@ -43,7 +42,7 @@ describe("a template file", () => {
     expect(library.resolve("linked").template.description).toBe("new");
   });
 
-  it("in a project's folder that leads out of the project is not read", () => {
+  it("in a project folder that is a link out of the project is not read", () => {
     const lab = new TemplateLab();
     lab.user("mine", { extends: "_default" });
     rmSync(join(lab.project, ".tutti"), { recursive: true });
@@ -57,7 +56,7 @@ describe("a template file", () => {
     );
   });
 
-  it("of more than a megabyte, that is a folder, a pipe or not text, is refused", () => {
+  it("that exceeds one megabyte, is a folder or a pipe, or is not text, is rejected", () => {
     const lab = new TemplateLab();
     lab.user("huge", JSON.stringify(wholeTemplate("huge", { description: "x".repeat(1_000_000) })));
     mkdirSync(join(lab.userFolder, "folder.json"));
@@ -69,7 +68,7 @@ describe("a template file", () => {
     expect(errorsOf(lab, "bytes")).toMatch(/bytes\.json cannot be used/);
   });
 
-  it("cannot reach what all objects share, at any depth", () => {
+  it("cannot reach a shared prototype, at any depth", () => {
     const lab = new TemplateLab();
     for (const name of ["__proto__", "constructor", "prototype"]) {
       lab.user(
@@ -85,7 +84,7 @@ describe("a template file", () => {
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
   });
 
-  it("that is nested without end is refused, and the program goes on", () => {
+  it("that is nested too deeply is rejected, and the program continues", () => {
     const lab = new TemplateLab();
     lab.user("deep", `{"id":"deep","name":"D","tags":${"[".repeat(100_000)}${"]".repeat(100_000)}}`);
     lab.user("open", "[".repeat(900_000));
@@ -93,7 +92,7 @@ describe("a template file", () => {
     expect(errorsOf(lab, "open")).toMatch(/column 900001: the text ends unexpectedly/);
   });
 
-  it("with thousands of mistakes tells of the first fifty", () => {
+  it("with thousands of errors reports the first fifty", () => {
     const lab = new TemplateLab();
     lab.user("many", { extends: "_default", tags: Array.from({ length: 5000 }, () => 1) });
     const row = lab
@@ -104,13 +103,13 @@ describe("a template file", () => {
     expect(row.errors.at(-1)).toContain("4950 more");
   });
 
-  it("with a byte order mark is read", () => {
+  it("with a byte-order mark is read", () => {
     const lab = new TemplateLab();
     lab.user("mark", `\uFEFF${JSON.stringify(wholeTemplate("mark"))}`);
     expect(lab.open().resolve("mark").template.id).toBe("mark");
   });
 
-  it("whose name is no id is listed with what is wrong", () => {
+  it("whose name is not an id is listed with its error", () => {
     const lab = new TemplateLab();
     lab.user("My Template", { id: "My Template" });
     expect(errorsOf(lab, "My Template")).toMatch(/"id" must be/);
@@ -133,12 +132,12 @@ describe("text that is not JSON", () => {
     ["[1}", 'line 1, column 3: expected "," or "]", found "}"'],
     ["nul", 'line 1, column 1: expected a value, found "n"'],
     ["01", 'line 1, column 2: expected the end of the text, found "1"'],
-  ])("%j is told with its line and column", (text, sentence) => {
+  ])("%j is reported with its line and column", (text, sentence) => {
     expect(() => JSON.parse(text)).toThrow();
     expect(locateJsonError(text)).toContain(sentence);
   });
 
-  it("is told at the place where a sound text was damaged, or later", () => {
+  it("is reported at the position where a valid text was damaged, or later", () => {
     const damage = fc.tuple(fc.json(), fc.nat(), fc.constantFrom("", "@", '"', "}", "]", ","));
     fc.assert(
       fc.property(damage, ([sound, at, sign]) => {
@@ -151,7 +150,7 @@ describe("text that is not JSON", () => {
           isJson = false;
         }
         const sentence = locateJsonError(text);
-        // A sound text has no error before its end.
+        // A valid text has no error before its end.
         if (isJson)
           expect(sentence).toMatch(new RegExp(`column ${text.split("\n").at(-1)!.length + 1}: the text ends`));
         else expect(sentence).toMatch(/^line \d+, column \d+: .+/);

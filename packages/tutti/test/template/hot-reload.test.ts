@@ -5,7 +5,7 @@ import { TemplateFolder } from "../../src/template/folder.ts";
 import { TemplateLab, wholeTemplate } from "./template-lab.ts";
 
 describe("a change on disk", () => {
-  it("counts at the next use, without a restart: a new file, an edit, a file that goes (D4-589)", () => {
+  it("takes effect at the next use without a restart: a new file, an edit, a removed file (D4-589)", () => {
     const lab = new TemplateLab();
     const library = lab.open();
     expect(() => library.resolve("mine")).toThrow(expect.objectContaining({ code: "template_not_found" }));
@@ -18,9 +18,9 @@ describe("a change on disk", () => {
     expect(() => library.resolve("mine")).toThrow(expect.objectContaining({ code: "template_not_found" }));
   });
 
-  it("counts however soon it follows the one before, also with the same size", () => {
+  it("takes effect however soon it follows the previous one, also with the same size", () => {
     const lab = new TemplateLab();
-    // The folder alone is quick enough to look several times within one tick of the file system's clock.
+    // The folder alone is fast enough to refresh several times within one tick of the file system clock.
     const folder = new TemplateFolder(lab.userFolder);
     for (let at = 0; at < 500; at++) {
       const description = `version ${at % 10}`;
@@ -30,7 +30,7 @@ describe("a change on disk", () => {
     }
   });
 
-  it("counts for everything that extends the template, in the project too (D4-589)", () => {
+  it("takes effect for every template that extends it, in the project too (D4-589)", () => {
     const lab = new TemplateLab();
     lab.user("parent", { extends: "_default", config: { maxWorkers: 2 } });
     lab.ofProject("ours", { extends: "parent" });
@@ -42,7 +42,7 @@ describe("a change on disk", () => {
     expect(library.resolve("other").template.config.maxWorkers).toBe(4);
   });
 
-  it("does not reach what was handed out before", () => {
+  it("does not affect templates that were returned before", () => {
     const lab = new TemplateLab();
     lab.user("mine", { extends: "_default", config: { maxWorkers: 2 } });
     const library = lab.open();
@@ -65,7 +65,7 @@ describe("a broken edit", () => {
     ["a parent that is not there", { extends: "_defualt" }, /mine -> _defualt/],
     ["a parent that is itself", { extends: "mine" }, /Circular inheritance detected: mine -> mine/],
     ["no prompts and nobody to inherit them from", {}, /"prompts" is missing/],
-  ])("keeps the last good version in use and is told: %s", (_title, members, problem) => {
+  ])("keeps the last valid version in use and is reported: %s", (_title, members, problem) => {
     const lab = new TemplateLab();
     lab.user("mine", { extends: "_default", config: { maxWorkers: 2 } });
     lab.user("child", { extends: "mine" });
@@ -79,7 +79,7 @@ describe("a broken edit", () => {
     const row = library.list().find(({ id }) => id === "mine")!;
     expect(row.valid).toBe(true);
     expect(row.errors.join()).toMatch(problem);
-    // Whoever extends it goes on too, and hears of it.
+    // Templates that extend it keep working too, with a warning.
     expect(library.resolve("child").template.config.maxWorkers).toBe(2);
     expect(library.resolve("child").warnings.join()).toContain("earlier version");
     lab.user("mine", { extends: "_default", config: { maxWorkers: 5 } });
@@ -87,7 +87,7 @@ describe("a broken edit", () => {
     expect(library.list().find(({ id }) => id === "mine")!.errors).toEqual([]);
   });
 
-  it("does not keep a template that extends it from being changed", () => {
+  it("does not prevent changes to a template that extends it", () => {
     const lab = new TemplateLab();
     lab.user("parent", { extends: "_default", config: { maxWorkers: 2 } });
     lab.user("child", { extends: "parent" });
@@ -101,7 +101,7 @@ describe("a broken edit", () => {
     expect(library.resolve("new").template.config.maxWorkers).toBe(2);
   });
 
-  it("of two templates into a circle leaves both as they were", () => {
+  it("of two templates into a cycle leaves both unchanged", () => {
     const lab = new TemplateLab();
     lab.user("a", { extends: "b" });
     lab.user("b", { extends: "_default", config: { maxWorkers: 3 } });
@@ -115,7 +115,7 @@ describe("a broken edit", () => {
     expect(library.resolve("b").template.config.maxWorkers).toBe(3);
   });
 
-  it("has nothing to fall back on when the file was never good: it is refused", () => {
+  it("is rejected if the file was never valid", () => {
     const lab = new TemplateLab();
     lab.user("mine", "{");
     const library = lab.open();
@@ -129,7 +129,7 @@ describe("a broken edit", () => {
     expect(() => library.resolve("child")).toThrow(/child -> mine .*mine\.json/);
   });
 
-  it("is forgotten with its file: what comes back under its name starts anew", () => {
+  it("is forgotten with its file: a new file of the same name starts afresh", () => {
     const lab = new TemplateLab();
     const file = lab.user("mine", { extends: "_default" });
     const library = lab.open();
@@ -141,7 +141,7 @@ describe("a broken edit", () => {
   });
 });
 
-it("Files of another kind in the folder are left alone, and so is what a writer has not finished", () => {
+it("Other files in the folder, and unfinished files of a writer, are ignored", () => {
   const lab = new TemplateLab();
   for (const name of ["notes.txt", ".mine.json.abc", ".hidden.json", "mine.json~"])
     writeFileSync(join(lab.userFolder, name), JSON.stringify(wholeTemplate("mine")));

@@ -6,7 +6,7 @@ import { TemplateLab, wholeTemplate } from "./template-lab.ts";
 
 type Raw = Record<string, unknown>;
 
-/** The shape of a template: every value is of the same kind wherever it appears. True stands for a value that is there. */
+/** The shape of a template: every value has the same type wherever it appears. True marks a value that is set. */
 const there = fc.constant(true);
 const shape = fc.record(
   {
@@ -17,7 +17,7 @@ const shape = fc.record(
   },
   { requiredKeys: [] },
 );
-/** Some members of the shape, chosen at random, so that every combination of said and not said occurs. */
+/** A random selection of the members of the shape, so that every combination of set and unset members occurs. */
 const partial = shape.chain((whole) =>
   fc.infiniteStream(fc.boolean()).map((choices) => {
     const prune = (value: unknown): unknown =>
@@ -32,7 +32,7 @@ const partial = shape.chain((whole) =>
   }),
 );
 
-/** Every value says who said it, so that no two templates say the same. */
+/** Labels every value with its template, so that no two templates have equal values. */
 function label(value: Raw, by: string): Raw {
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => {
@@ -51,8 +51,8 @@ const leaves = (value: unknown) => new Map(leavesOf(value).filter(([, leaf]) => 
 const isEmptyObject = (value: unknown) =>
   typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
 
-describe("the law of inheritance", () => {
-  it("that the child wins, and that what it does not say is the parent's (D4-126, D4-127)", () => {
+describe("inheritance follows the law", () => {
+  it("that the child wins, and that members it does not set come from the parent (D4-126, D4-127)", () => {
     fc.assert(
       fc.property(chainOf(2), ([child, parent]) => {
         const expected = new Map([...leaves(parent!.raw), ...leaves(child!.raw)]);
@@ -78,7 +78,7 @@ describe("the law of inheritance", () => {
     );
   });
 
-  it("holds for templates on disk: single members override, and arrays are replaced (D4-126, D4-127, D4-128)", () => {
+  it("also for templates on disk: single members override, and arrays are replaced (D4-126, D4-127, D4-128)", () => {
     const lab = new TemplateLab();
     const tools = (required: string[]) => ({ tools: { required } });
     const ofParent = { phases: { analysis: { timeout: 50_000, ...tools(["Read", "Grep"]) } }, tags: ["a", "b"] };
@@ -89,7 +89,7 @@ describe("the law of inheritance", () => {
     expect(template.tags).toEqual(["c"]);
   });
 
-  it("that a child which says nothing changes nothing, and no parent adds nothing", () => {
+  it("that an empty child changes nothing, and a missing parent adds nothing", () => {
     fc.assert(
       fc.property(chainOf(1), ([one]) => {
         expect(merge(one!.raw, {})).toEqual(one!.raw);
@@ -98,7 +98,7 @@ describe("the law of inheritance", () => {
     );
   });
 
-  it("that a chain can be taken together anywhere", () => {
+  it("that a chain can be grouped anywhere", () => {
     fc.assert(
       fc.property(chainOf(3), ([a, b, c]) => {
         expect(merge(merge(a!.raw, b!.raw), c!.raw)).toEqual(merge(a!.raw, merge(b!.raw, c!.raw)));
@@ -116,7 +116,7 @@ describe("the law of inheritance", () => {
     );
   });
 
-  it("that merging leaves its inputs as they are", () => {
+  it("that merging does not modify its inputs", () => {
     fc.assert(
       fc.property(chainOf(2), ([child, parent]) => {
         const before = JSON.stringify([child, parent]);
@@ -128,7 +128,7 @@ describe("the law of inheritance", () => {
 });
 
 describe("provenance", () => {
-  it("names for every value the template that said it, and taking it out there changes the result", () => {
+  it("names for every value the template that sets it, and removing it there changes the result", () => {
     fc.assert(
       fc.property(chainOf(3), (chain) => {
         const { raw, origins } = inherit(chain);
@@ -143,7 +143,7 @@ describe("provenance", () => {
     );
   });
 
-  it("of a resolved template is total, and a value nobody said is the default's", () => {
+  it("of a resolved template is total, and a value that no template sets comes from the default", () => {
     const lab = new TemplateLab();
     const library = lab.open();
     const settings = fc.record(
@@ -175,7 +175,7 @@ describe("provenance", () => {
     );
   });
 
-  it("sees through the short form of a hook, whose other members are defaults", () => {
+  it("resolves the short form of a hook, whose other members are defaults", () => {
     const lab = new TemplateLab();
     lab.user("parent", wholeTemplate("parent", { hooks: { onError: { run: "mine", timeout: 500 } } }));
     lab.user("child", { extends: "parent", hooks: { onError: "yours" } });
@@ -205,7 +205,7 @@ describe("a chain of templates", () => {
     });
   });
 
-  it("of the person's own leads through subsession-doc to _default (D4-123)", () => {
+  it("of the user leads through subsession-doc to _default (D4-123)", () => {
     const lab = new TemplateLab();
     lab.user("my-custom-doc", { extends: "subsession-doc" });
     expect(lab.open().resolve("my-custom-doc")).toMatchObject({
@@ -214,7 +214,7 @@ describe("a chain of templates", () => {
     });
   });
 
-  it("lets a child take ten workers and keep its parent's time for each of them (D4-130, D4-456)", () => {
+  it("lets a child set ten workers and keep its parent's timeout for each of them (D4-130, D4-456)", () => {
     const lab = new TemplateLab();
     lab.user("my-template", { extends: "_default", config: { maxWorkers: 10 } });
     const { template, provenance } = lab.open().resolve("my-template");
@@ -222,7 +222,7 @@ describe("a chain of templates", () => {
     expect(provenance).toMatchObject({ "/config/maxWorkers": "my-template", "/config/workerTimeout": "_default" });
   });
 
-  it("loses a hook where a child sets it to null", () => {
+  it("loses a hook if a child sets it to null", () => {
     const lab = new TemplateLab();
     lab.user("parent", wholeTemplate("parent", { hooks: { onError: "alarm", onWorkerStart: "greet" } }));
     lab.user("child", { extends: "parent", hooks: { onError: null } });
@@ -240,7 +240,7 @@ describe("a chain of templates", () => {
     expect(provenance).toMatchObject({ "/hooks/onError/run": "parent", "/hooks/onError/timeout": "child" });
   });
 
-  it("that comes back to itself is refused with the whole way (D4-131, D4-169)", () => {
+  it("that forms a cycle is rejected with the whole path (D4-131, D4-169)", () => {
     const lab = new TemplateLab();
     lab.user("a", { extends: "b" });
     lab.user("b", { extends: "a" });
@@ -259,7 +259,7 @@ describe("a chain of templates", () => {
     ]);
   });
 
-  it("with a parent that is not there names all of it (D4-167)", () => {
+  it("with a missing parent is rejected with the whole path (D4-167)", () => {
     const lab = new TemplateLab();
     lab.user("child", { extends: "parent" });
     lab.user("parent", { extends: "nobody" });
@@ -269,7 +269,7 @@ describe("a chain of templates", () => {
     );
   });
 
-  it("may go through a template that is not whole by itself, if the child adds what is missing", () => {
+  it("may contain a template that is incomplete by itself, if the child adds what is missing", () => {
     const lab = new TemplateLab();
     lab.user("limits", { config: { maxWorkers: 2 } });
     lab.user("child", wholeTemplate("child", { extends: "limits" }));
@@ -280,7 +280,7 @@ describe("a chain of templates", () => {
 });
 
 describe("a template of a project", () => {
-  it("may extend one of the person's own or of the system, which see nothing of the project", () => {
+  it("may extend a user or system template, which see nothing of the project", () => {
     const lab = new TemplateLab();
     lab.user("mine", { extends: "documentation", config: { maxWorkers: 3 } });
     lab.ofProject("ours", { extends: "mine", config: { maxRetries: 0 } });
@@ -294,7 +294,7 @@ describe("a template of a project", () => {
     expect(() => library.resolve("ours")).toThrow(expect.objectContaining({ code: "template_not_found" }));
   });
 
-  it("with the id of one further out, which it extends, refines that one for this project only", () => {
+  it("with the id of an outer template that it extends refines that template for this project only", () => {
     const lab = new TemplateLab();
     lab.ofProject("documentation", { extends: "documentation", config: { maxWorkers: 2 } });
     lab.ofProject("ours", { extends: "documentation" });
@@ -313,7 +313,7 @@ describe("a template of a project", () => {
     expect(library.resolve("documentation")).toMatchObject({ place: "system", chain: ["documentation", "_default"] });
   });
 
-  it("goes through the person's refinement to the system's template of the same id", () => {
+  it("goes through the user's refinement to the system template of the same id", () => {
     const lab = new TemplateLab();
     lab.user("documentation", { extends: "documentation", config: { maxWorkers: 3, maxRetries: 1 } });
     lab.ofProject("documentation", { extends: "documentation", config: { maxWorkers: 4 } });

@@ -7,7 +7,7 @@ import { TemplatePlace } from "../../src/template/place.ts";
 import { TemplateLab, wholeTemplate } from "./template-lab.ts";
 
 describe("the list of templates", () => {
-  it("tells of each what a person needs to choose one (D4-382, E46)", () => {
+  it("has the data that a user needs to choose a template (D4-382, E46)", () => {
     const lab = new TemplateLab();
     lab.user("mine", {
       name: "Mine",
@@ -47,7 +47,7 @@ describe("the list of templates", () => {
     });
   });
 
-  it("shows every id once, in order, and the nearest template of it", () => {
+  it("has every id once, in order, with the nearest template", () => {
     const lab = new TemplateLab();
     lab.user("zebra", { extends: "_default", description: "mine" });
     lab.user("ant", { extends: "_default" });
@@ -60,13 +60,13 @@ describe("the list of templates", () => {
     expect(library.list().find(({ id }) => id === "zebra")).toMatchObject({ place: "user", description: "mine" });
   });
 
-  it("has the built-in templates alone where there are no folders", () => {
+  it("has only the built-in templates without folders", () => {
     const library = new TemplateLibrary({ userFolder: "/nowhere/templates" });
     expect(library.list("/nowhere/project").every(({ isSystem, valid }) => isSystem && valid)).toBe(true);
     expect(new TemplateLibrary().list().map(({ id }) => id)).toContain("documentation");
   });
 
-  it("shows a template that cannot be used with what is wrong with it, and starting it is refused (D4-243, E45)", () => {
+  it("shows an unusable template with its errors, and using it is rejected (D4-243, E45)", () => {
     const lab = new TemplateLab();
     lab.user("broken", { extends: "_default", config: { maxWorkers: 50 } });
     lab.user("half", {});
@@ -83,7 +83,7 @@ describe("the list of templates", () => {
     expect(library.resolve("documentation").template.id).toBe("documentation");
   });
 
-  it("takes the file that is named after the id when two files have the same, and tells of the other", () => {
+  it("uses the file that is named after the id if two files have the same id, and reports the other", () => {
     const lab = new TemplateLab();
     lab.user("aaa", { id: "twin", extends: "_default", description: "other" });
     lab.user("twin", { extends: "_default", description: "right" });
@@ -97,8 +97,8 @@ describe("the list of templates", () => {
   });
 });
 
-describe("a template that is asked for", () => {
-  it("and is not there is refused with what is known", () => {
+describe("a requested template", () => {
+  it("that does not exist is rejected with the known ids", () => {
     const lab = new TemplateLab();
     lab.user("mine", { extends: "_default" });
     for (const ask of [() => lab.open().resolve("none"), () => lab.open().raw("none")]) {
@@ -111,7 +111,7 @@ describe("a template that is asked for", () => {
     }
   });
 
-  it("is a copy: what a caller does to it touches nobody else", () => {
+  it("is a copy: changes by a caller affect no other caller", () => {
     const lab = new TemplateLab();
     lab.user("mine", { extends: "_default", tags: ["a"] });
     const library = lab.open();
@@ -127,7 +127,7 @@ describe("a template that is asked for", () => {
     expect(library.raw("mine")["name"]).toBe("mine");
   });
 
-  it("is resolved once for as long as nothing changes (D4-129)", () => {
+  it("is resolved once while nothing changes (D4-129)", () => {
     const lab = new TemplateLab();
     lab.user("base", wholeTemplate("base"));
     lab.user("mine", { extends: "base" });
@@ -143,13 +143,13 @@ describe("a template that is asked for", () => {
     expect(place.at("mine")!.resolution!.template.description).toBe("new");
   });
 
-  it("as it stands in its file has only what the file says", () => {
+  it("in raw form has only the members of its file", () => {
     const lab = new TemplateLab();
     lab.user("mine", { extends: "documentation" });
     expect(lab.open().raw("mine")).toEqual({ id: "mine", name: "mine", extends: "documentation" });
   });
 
-  it("can come from a further folder of system templates, which win over the built-in ones", () => {
+  it("can come from an additional system folder, which wins over the built-in templates", () => {
     const lab = new TemplateLab();
     const folder = join(lab.root, "more");
     mkdirSync(folder);
@@ -164,7 +164,7 @@ describe("a template that is asked for", () => {
 });
 
 describe("a preview", () => {
-  it("shows every prompt with example values, the template's variables and what stays open (D4-132, D4-144)", () => {
+  it("shows every prompt with sample values, the template's variables and the unknown names (D4-132, D4-144)", () => {
     const lab = new TemplateLab();
     const raw = wholeTemplate("mine", { variables: { LANGUAGE: "english", EXAMPLES: true } });
     const prompts = raw["prompts"] as Record<string, unknown>;

@@ -1,5 +1,5 @@
-// Where the effect of each setting is shown: the test file below test/, and the beginning of the test's title. A star
-// stands for everything below.
+// The test that shows the effect of each setting: its file below test/, and the beginning of its title. A star stands
+// for all settings below.
 
 type Shown = readonly [file: string, title: string];
 const plan = (title: string): Shown => ["run/plan.test.ts", title];
@@ -46,7 +46,7 @@ export const SHOWN: Record<string, Shown> = {
     "module/orchestrator-manager.test.ts",
     "leaves the sessions of workers out of the list",
   ],
-  "config.pollInterval": ["module/controller-run.test.ts", "has its workers looked at as seldom as the template says"],
+  "config.pollInterval": ["module/controller-run.test.ts", "has its workers polled at the interval of the template"],
   "config.acceptWithoutWork": [
     "run/lifecycle.test.ts",
     "a success without a tool call and without a change is a failure",
@@ -100,7 +100,7 @@ export const SHOWN: Record<string, Shown> = {
   "hooks.*": hooks("that is a function is called once for each event"),
 };
 
-/** Settings whose part is not built yet, with the piece of work that will bring them. */
+/** Settings that are not implemented yet, with the planned work. */
 export const WAITING: Record<string, string> = {
   "config.useSubSessions": "sub-sessions and tools",
   "config.inactivityThreshold": "sub-sessions and tools",

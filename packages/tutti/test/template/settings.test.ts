@@ -1,4 +1,4 @@
-// Every setting of a template has an effect that a test shows, or stands in the list of those whose part is not built yet.
+// Every setting of a template has a test that shows its effect, or is listed as not implemented yet.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -10,7 +10,7 @@ interface Node {
   anyOf?: Node[];
 }
 
-/** The path of every setting: what a template file can say that is no name or text of its own. */
+/** Returns the path of every setting, that is, every member that is not a name or text of the template. */
 function settingsOf(node: Node, path = ""): string[] {
   const { properties } = node.properties ? node : (node.anyOf?.find((each) => each.properties) ?? {});
   if (!properties) return [path];
@@ -23,18 +23,18 @@ const root = templateJsonSchema() as Node;
 const settings = ["config", "phases", "prompts", "hooks", "ui"].flatMap((part) =>
   settingsOf(root.properties![part]!, part),
 );
-/** The title of a test: the first text after `it(` or after the table of `it.each`. */
+/** The title of a test: the first string after `it(` or after the table of `it.each`. */
 const TITLE = /\bit(?:\.each\([^]*?\))?\(\s*"((?:[^"\\]|\\.)*)"/g;
 const explained = (setting: string, list: object) =>
   Object.keys(list).some((entry) => (entry.endsWith("*") ? setting.startsWith(entry.slice(0, -1)) : entry === setting));
 
 describe("the settings of a template", () => {
-  it("are each shown by a test, or wait for a piece of work that is named", () => {
+  it("are each covered by a test, or listed with the planned work", () => {
     expect(settings.length).toBeGreaterThan(60);
     expect(settings.filter((setting) => explained(setting, SHOWN) === explained(setting, WAITING))).toEqual([]);
   });
 
-  it("are shown by tests that exist", () => {
+  it("are covered by tests that exist", () => {
     for (const [setting, [file, title]] of Object.entries(SHOWN)) {
       const text = readFileSync(join(import.meta.dirname, "..", file), "utf8");
       const titles = Array.from(text.matchAll(TITLE), ([, found]) => found!);
@@ -45,7 +45,7 @@ describe("the settings of a template", () => {
     }
   });
 
-  it("are named in the lists only if they exist", () => {
+  it("are listed only if they exist", () => {
     for (const entry of [...Object.keys(SHOWN), ...Object.keys(WAITING)]) {
       const known = settings.some((setting) =>
         entry.endsWith("*") ? setting.startsWith(entry.slice(0, -1)) : setting === entry,

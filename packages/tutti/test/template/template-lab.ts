@@ -1,4 +1,4 @@
-// Real folders for templates: the person's own and those of a project, taken away after the test.
+// Real folders for user and project templates, removed after the test.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ export class TemplateLab {
     return new TemplateLibrary({ userFolder: this.userFolder, ...options });
   }
 
-  /** A file of the person's own; the name of a template without members of its own is its id. */
+  /** Writes a user template. Its name defaults to its id. */
   user(id: string, members: Raw | string = {}): string {
     return write(join(this.userFolder, `${id}.json`), id, members);
   }
@@ -44,7 +44,7 @@ export class TemplateLab {
   }
 }
 
-/** A template that says everything that must be said. */
+/** A template with all required members. */
 export function wholeTemplate(id: string, members: Raw = {}): Raw {
   const prompt = { system: "Answer between {DELIMITER_START} and {DELIMITER_END}." };
   return {

@@ -14,7 +14,7 @@ const accepts = new Ajv({ strict: true, allowUnionTypes: true }).compile(schema)
 const library = new TemplateLibrary();
 const child = (members: Raw): Raw => ({ id: "x", name: "X", extends: "_default", ...members });
 
-/** Something of any kind for each of many places in a template. */
+/** A value of any kind for many positions in a template. */
 const value = fc.oneof(
   fc.constantFrom(null, true, false, 0, 1, 5, 20, 21, 500, 10_000, 30_000, 4_000_000, "", "x", "json", "yaml", "1.2.3"),
   fc.constantFrom("#123456", "minimal", "command:x", "progress", [], ["x"], ["status"], {}, { run: "x" }),
@@ -64,11 +64,11 @@ describe("the published JSON Schema of a template", () => {
     expect(stored).toBe(templateSchemaText());
   });
 
-  it("takes every template that comes with Tutti (D4-164)", () => {
+  it("accepts every built-in template (D4-164)", () => {
     for (const { id } of library.list()) expect(accepts(library.raw(id)), id).toBe(true);
   });
 
-  it("asks for id, name and prompts, and for prompts only without extends (D4-233, D4-245, D4-535)", () => {
+  it("requires id, name and prompts, and prompts only without extends (D4-233, D4-245, D4-535)", () => {
     expect(accepts(wholeTemplate("x"))).toBe(true);
     for (const name of ["id", "name", "prompts"]) {
       const raw = wholeTemplate("x");
@@ -78,7 +78,7 @@ describe("the published JSON Schema of a template", () => {
     }
   });
 
-  it("asks for four prompts with a system text each, unless they can be inherited (D4-241, D4-242)", () => {
+  it("requires four prompts with a system text each, unless they can be inherited (D4-241, D4-242)", () => {
     for (const name of ["analysis", "taskPlanning", "worker", "aggregation"]) {
       const prompts = { ...(wholeTemplate("x")["prompts"] as Raw) };
       delete prompts[name];
@@ -90,7 +90,7 @@ describe("the published JSON Schema of a template", () => {
     expect(accepts(child({ prompts: { worker: { system: "" } } }))).toBe(false);
   });
 
-  it("says what each setting is if nobody sets it (D4-237, D4-238, D4-239)", () => {
+  it("contains the default of each setting (D4-237, D4-238, D4-239)", () => {
     expect(schema).toMatchObject({
       properties: {
         config: {
@@ -104,7 +104,7 @@ describe("the published JSON Schema of a template", () => {
     });
   });
 
-  it("finds the same templates right and wrong, read by Ajv, as the library does (D4-164, D4-166)", () => {
+  it("agrees with the library on valid and invalid templates when read by Ajv (D4-164, D4-166)", () => {
     const change = fc.tuple(fc.constantFrom(...PLACES), value);
     const counts = { right: 0, wrong: 0 };
     fc.assert(
@@ -113,7 +113,7 @@ describe("the published JSON Schema of a template", () => {
         for (const [path, to] of changes) set(raw, path, structuredClone(to));
         const { valid, errors } = library.validate(raw);
         counts[valid ? "right" : "wrong"]++;
-        // What only shows once everything is inherited is not the schema's: a hook needs a parent's command.
+        // Errors that only appear after inheritance are outside the schema: a hook needs a parent's command.
         const inherited = extending && errors.every((error) => / is missing;/.test(error));
         if (!inherited) expect(accepts(raw), JSON.stringify([raw, errors])).toBe(valid);
       }),

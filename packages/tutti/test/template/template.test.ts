@@ -19,13 +19,13 @@ describe("the built-in templates", () => {
     expect(documentation.prompts.worker.user).not.toBe(base.prompts.worker.user);
   });
 
-  it("that do not exist are refused with what is known", () => {
+  it("reject an unknown id with the known ids", () => {
     expect(() => loadTemplate("none")).toThrow(
       expect.objectContaining({ code: "template_not_found", message: expect.stringContaining("documentation") }),
     );
   });
 
-  it("show in every prompt a block that is never taken for an answer when it is repeated", () => {
+  it("show in every prompt a block that is not accepted as an answer when it is repeated", () => {
     const { prompts } = loadTemplate("_default");
     const delimiters = prompts.responseFormat;
     const variables = {
@@ -50,13 +50,13 @@ describe("the built-in templates", () => {
 });
 
 describe("placeholders", () => {
-  it("are replaced in one pass: what a variable brings in is not looked at again", () => {
+  it("are replaced in one pass: the value of a variable is not scanned again", () => {
     expect(substituteVariables("{A} {B_2} {unknown} {UNKNOWN} {} {1X}", { A: "{B_2}", B_2: "b" })).toBe(
       "{B_2} b {unknown} {UNKNOWN} {} {1X}",
     );
   });
 
-  it("leave everything else as it is, JSON included", () => {
+  it("leave all other text unchanged, including JSON", () => {
     fc.assert(fc.property(fc.json(), (text) => substituteVariables(text, {}) === text));
     expect(substituteVariables("{__PROTO__}{CONSTRUCTOR}", {})).toBe("{__PROTO__}{CONSTRUCTOR}");
   });

@@ -9,7 +9,7 @@ const programs = (lab: TemplateLab, id: string, agents: string[] = []): string[]
   lab.open({ agents: () => agents }).resolve(id, lab.project).programs;
 
 describe("the programs of a project's template", () => {
-  it("are its agents and the commands of its hooks, each with its place", () => {
+  it("are its agents and the commands of its hooks, each with its path", () => {
     const lab = new TemplateLab();
     lab.ofProject("ours", {
       extends: "_default",
@@ -26,7 +26,7 @@ describe("the programs of a project's template", () => {
     ]);
   });
 
-  it("are not local, claude, codex and the agents that the person has configured", () => {
+  it("exclude local, claude, codex and the agents that the user has configured", () => {
     const lab = new TemplateLab();
     for (const agent of ["local", "claude", "codex", "my-agent"]) {
       lab.ofProject("ours", { extends: "_default", config: { agent } });
@@ -38,7 +38,7 @@ describe("the programs of a project's template", () => {
     }
   });
 
-  it("stand beside what it lets agents do without asking, beyond what they may do anyway", () => {
+  it("include permissions that it grants to agents beyond the default", () => {
     const lab = new TemplateLab();
     const permissions = { mode: "all", allow: ["Bash(npm test*)", "WebFetch"], refuse: ["Read"] };
     lab.ofProject("wide", { extends: "_default", config: { permissions } });
@@ -52,7 +52,7 @@ describe("the programs of a project's template", () => {
     expect([programs(lab, "narrow"), programs(lab, "ours")]).toEqual([[], []]);
   });
 
-  it("are only what the project itself says, not what it inherits from the person", () => {
+  it("include only values of the project itself, not values inherited from the user", () => {
     const lab = new TemplateLab();
     lab.user("mine", { extends: "_default", config: { agent: "command:mine" }, hooks: { onError: "command:mine" } });
     lab.ofProject("ours", { extends: "mine", hooks: { onError: { run: "command:ours" } } });
@@ -64,14 +64,14 @@ describe("the programs of a project's template", () => {
     expect(lab.open().resolve("mine").programs).toEqual([]);
   });
 
-  it("are shown with every sign of them visible", () => {
+  it("are shown with every character visible", () => {
     const lab = new TemplateLab();
     lab.ofProject("ours", { extends: "_default", config: { agent: "command:a\u202Eb\u009B2J\u2028\n\u0000" } });
     const [line] = programs(lab, "ours");
     expect(line).toBe(String.raw`config.agent: "command:a\u{202e}b\u{9b}2J\u{2028}\n\u0000"`);
   });
 
-  it("have a hash that is the same for the same list and for no other", () => {
+  it("have the same hash for the same list and for no other", () => {
     expect(trustHash(["a", "b"])).toBe(trustHash(["b", "a"]));
     expect(trustHash(["a", "b"])).toMatch(/^[0-9a-f]{64}$/);
     const others = [[], ["a"], ["a", "b", "c"], ["ab"], ['a","b']];
@@ -79,10 +79,10 @@ describe("the programs of a project's template", () => {
   });
 });
 
-describe("what the person trusts", () => {
+describe("the list of trusted programs", () => {
   const hash = trustHash(["config.agent: x"]);
 
-  it("is remembered in a file that nobody else may read", () => {
+  it("is stored in a file that only the owner may read", () => {
     const lab = new TemplateLab();
     const file = join(lab.root, "data/trusted.json");
     const trusted = new TrustedPrograms(file);
@@ -99,7 +99,7 @@ describe("what the person trusts", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it("is nothing when the file cannot be read, which is said and not written over", () => {
+  it("is empty if the file cannot be read, which is reported and not overwritten", () => {
     const lab = new TemplateLab();
     const file = join(lab.root, "trusted.json");
     for (const text of ["{", "[]", '{"trusted":["short"]}']) {
@@ -114,7 +114,7 @@ describe("what the person trusts", () => {
     expect(() => new TrustedPrograms(join(lab.root, "folder")).has(hash)).toThrow(/cannot be read/);
   });
 
-  it("takes nothing but a hash", () => {
+  it("accepts only hashes", () => {
     const lab = new TemplateLab();
     const trusted = new TrustedPrograms(join(lab.root, "trusted.json"));
     for (const wrong of ["", "abc", `${hash}0`, hash.toUpperCase()])

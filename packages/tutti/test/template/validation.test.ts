@@ -42,13 +42,13 @@ describe("a template", () => {
     expect(errorsOf(5)).toEqual(["A template must be a JSON object."]);
   });
 
-  it("has an id of small letters, digits, _ and -, which is safe as the name of a file (D4-234)", () => {
+  it("has an id of small letters, digits, _ and -, which is safe as a file name (D4-234)", () => {
     for (const id of ["a", "_mine", "my-doc_2", "0"]) expect(errorsOf(child({ id })), id).toEqual([]);
     for (const id of ["", "A", "a b", "../a", "a/b", "a.json", "ä", "a\n", "x".repeat(101), 5])
       expect(errorsOf(child({ id })).join(), String(id)).toContain('"id" must be');
   });
 
-  it("has a name that is not empty (D4-235)", () => {
+  it("has a non-empty name (D4-235)", () => {
     expect(errorsOf(child({ name: "" }))).toEqual(['"name" must be a non-empty string; it is "".']);
   });
 
@@ -57,7 +57,7 @@ describe("a template", () => {
     for (const version of ["1", "1.2", "v1.2.3", "1.2.3-beta", 1]) expect(errorsOf(child({ version }))).toHaveLength(1);
   });
 
-  it("is told as errors and warnings, and is valid without errors (D4-170, D4-388)", () => {
+  it("has errors and warnings, and is valid without errors (D4-170, D4-388)", () => {
     expect(library.validate(child({}))).toEqual({ valid: true, errors: [], warnings: [] });
     expect(library.validate(child({ variables: { UNUSED: 1 } }))).toEqual({
       valid: true,
@@ -71,7 +71,7 @@ describe("a template", () => {
     });
   });
 
-  it("has all its problems told at once, each with its path, also that of a wrong parent (D4-166, D4-537)", () => {
+  it("has all its errors reported at once, each with its path, including a wrong parent (D4-166, D4-537)", () => {
     const errors = errorsOf(
       child({
         extends: "none",
@@ -94,7 +94,7 @@ describe("a template", () => {
 });
 
 describe("prompts", () => {
-  it("must all be there in a template that extends nothing, each with a system text (D4-168, D4-233, D4-241, D4-242, D4-533, D4-542)", () => {
+  it("are all required in a template that extends nothing, each with a system text (D4-168, D4-233, D4-241, D4-242, D4-533, D4-542)", () => {
     expect(errorsOf({ id: "x", name: "X" })).toEqual(['"prompts" is missing; it must be an object.']);
     for (const name of ["analysis", "taskPlanning", "worker", "aggregation"]) {
       const raw = wholeTemplate("x");
@@ -107,7 +107,7 @@ describe("prompts", () => {
     expect(errorsOf(child({ prompts: { worker: { user: 5 } } }))).toHaveLength(1);
   });
 
-  it("may be left out, in whole or in part, of a template that extends another (D4-171, D4-245, D4-535)", () => {
+  it("may be omitted, as a whole or in part, if the template extends another (D4-171, D4-245, D4-535)", () => {
     expect(errorsOf(child({}))).toEqual([]);
     expect(errorsOf(child({ prompts: {} }))).toEqual([]);
     expect(errorsOf(child({ prompts: { worker: { user: "only the user's text" } } }))).toEqual([]);
@@ -118,7 +118,7 @@ describe("prompts", () => {
     });
   });
 
-  it("must be whole once everything is inherited, whoever brings them (E39)", () => {
+  it("must be complete after inheritance, whichever template provides them (E39)", () => {
     const lab = new TemplateLab();
     lab.user("bare", { config: { maxWorkers: 2 } });
     expect(lab.open().validate({ id: "x", name: "X", extends: "bare" }).errors).toEqual([
@@ -129,7 +129,7 @@ describe("prompts", () => {
     ]);
   });
 
-  it("may say what the answer must hold, with the phase's own name and no other (D4-399, D4-542)", () => {
+  it("may list the required fields of the answer, with the name of the phase and no other (D4-399, D4-542)", () => {
     const format = (name: string, members: Raw) => errorsOf(child({ prompts: { [name]: { format: members } } }));
     const answers = {
       analysis: "analysis",
@@ -161,7 +161,7 @@ describe("prompts", () => {
 });
 
 describe("settings", () => {
-  it("are inherited where a template leaves them out, in whole sections or single members (D4-172, D4-173, D4-536)", () => {
+  it("are inherited if a template omits them, as whole sections or single members (D4-172, D4-173, D4-536)", () => {
     const { template } = library.resolveRaw(child({ config: { maxRetries: 0 } }));
     const parent = library.resolve("_default").template;
     expect(template.config).toEqual({ ...parent.config, maxRetries: 0 });
@@ -188,7 +188,7 @@ describe("settings", () => {
     ["maxRetries", 0, 5, 2],
     ["pollInterval", 500, 30_000, 2000],
   ] as const)(
-    "%s is a whole number from %i to %i, and %i if nobody says (D4-237, D4-238, D4-538, D4-539, D4-540, D4-541)",
+    "%s is a whole number from %i to %i, and %i by default (D4-237, D4-238, D4-538, D4-539, D4-540, D4-541)",
     (name, min, max, standard) => {
       const whole = library.resolveRaw(wholeTemplate("x")).template;
       expect(whole.config[name]).toBe(standard);
@@ -200,7 +200,7 @@ describe("settings", () => {
     },
   );
 
-  it("parallelExecution is true unless a template says otherwise (D4-239)", () => {
+  it("parallelExecution is true unless a template changes it (D4-239)", () => {
     expect(configOf({}).parallelExecution).toBe(true);
     expect(configOf({ parallelExecution: false }).parallelExecution).toBe(false);
     expect(errorsOf(child({ config: { parallelExecution: "no" } }))).toHaveLength(1);
@@ -223,20 +223,20 @@ describe("settings", () => {
       expect(errorsOf(child({ config: { ...config, [name]: undefined } }))).toEqual([]);
   });
 
-  it("of a phase say whether it is on, its time and its tools, for each of the five (D4-240, D4-393, E41)", () => {
+  it("of a phase enable it and set its timeout and tools, for each of the five (D4-240, D4-393, E41)", () => {
     for (const name of ["analysis", "taskPlanning", "workerExecution", "aggregation", "verification"]) {
       const phase = { enabled: true, timeout: 10_000, tools: { required: ["Read"], subagentType: "Explore" } };
       expect(errorsOf(child({ phases: { [name]: phase } })), name).toEqual([]);
       expect(errorsOf(child({ phases: { [name]: { timeout: 9999 } } })), name).toHaveLength(1);
       expect(errorsOf(child({ phases: { [name]: { tools: { required: "Read" } } } })), name).toHaveLength(1);
-      // Agents bring types of their own.
+      // Agents have types of their own.
       expect(errorsOf(child({ phases: { [name]: { tools: { subagentType: "general-purpose" } } } }))).toEqual([]);
     }
     expect(library.resolveRaw(wholeTemplate("x")).template.phases.analysis.enabled).toBe(true);
     expect(errorsOf(child({ phases: { deployment: {} } }))).toEqual(['"phases" has no member "deployment".']);
   });
 
-  it("of variables are texts, numbers and yes or no (D4-396)", () => {
+  it("of variables are texts, numbers and booleans (D4-396)", () => {
     expect(errorsOf(child({ variables: { A: "a", B_2: 1.5, _C: false } }))).toEqual([]);
     for (const value of [null, [], {}]) expect(errorsOf(child({ variables: { A: value } }))).toHaveLength(1);
     for (const name of ["a", "A-B", "2A", ""]) expect(errorsOf(child({ variables: { [name]: "x" } }))).toHaveLength(1);
@@ -266,7 +266,7 @@ describe("settings", () => {
     ]);
   });
 
-  it("of the looks are a colour, an icon, what is shown and how", () => {
+  it("of the ui are a colour, an icon, and display options", () => {
     const ui = {
       color: "#12abEF",
       icon: "book",
@@ -287,7 +287,7 @@ describe("settings", () => {
 describe("a warning", () => {
   const warningsOf = (members: Raw): string => library.validate(child(members)).warnings.join("\n");
 
-  it("tells of variables that nobody knows, that only workers have, and that have no effect", () => {
+  it("reports variables that are unknown, only defined for workers, or without effect", () => {
     const worker = { system: "{DELIMITER_START} {TASK_ID} {MOOD} {MINE}" };
     const analysis = { system: "{DELIMITER_START} {TASK_ID}" };
     const warnings = warningsOf({ prompts: { worker, analysis }, variables: { MINE: 1, CWD: "x", IDLE: 2 } });
@@ -298,7 +298,7 @@ describe("a warning", () => {
     expect(warnings.split("\n")).toHaveLength(4);
   });
 
-  it("tells of a prompt that does not say how to answer", () => {
+  it("reports a prompt that does not show how to answer", () => {
     expect(warningsOf({ prompts: { worker: { system: "Work.", user: "Now." } } })).toContain(
       '"prompts.worker" does not show the delimiters',
     );
@@ -317,7 +317,7 @@ describe("a warning", () => {
     [{ config: { autoRetry: true, retryOnError: false } }, /autoRetry.*no effect/],
     [{ phases: { workerExecution: { progressInterval: 400_000 } } }, /progressInterval/],
     [{ phases: { workerExecution: { enabled: false } } }, /no task is carried out/],
-  ])("tells of settings that make no sense together: %j", (members, sentence) => {
+  ])("reports settings that contradict each other: %j", (members, sentence) => {
     expect(warningsOf(members)).toMatch(sentence);
   });
 });

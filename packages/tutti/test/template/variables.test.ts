@@ -14,7 +14,7 @@ describe("a placeholder", () => {
     expect(findPlaceholders("{B} {A} {B} {c} {A_1}{_}")).toEqual(["B", "A", "A_1", "_"]);
   });
 
-  it("with no value becomes nothing (D4-146)", () => {
+  it("without a value becomes empty (D4-146)", () => {
     expect([put(null), put(undefined), put("")]).toEqual(["[]", "[]", "[]"]);
   });
 
@@ -22,7 +22,7 @@ describe("a placeholder", () => {
     expect([put(true), put(false)]).toEqual(["[yes]", "[no]"]);
   });
 
-  it("with a list becomes its entries with a comma between them (D4-148)", () => {
+  it("with a list becomes its entries separated by commas (D4-148)", () => {
     expect([put(["a", 1, "b, c"]), put([]), put(["one"])]).toEqual(["[a, 1, b, c]", "[]", "[one]"]);
   });
 
@@ -30,17 +30,17 @@ describe("a placeholder", () => {
     expect(put({ a: [1, { b: null }] })).toBe('[{"a":[1,{"b":null}]}]');
   });
 
-  it("with anything else becomes its text (D4-150)", () => {
+  it("with any other value becomes its text (D4-150)", () => {
     expect([put(0), put(-1.5), put("text"), put(12n)]).toEqual(["[0]", "[-1.5]", "[text]", "[12]"]);
   });
 
-  it("of a name that nobody knows stays as it is, so that JSON and code in a prompt survive (E36)", () => {
+  it("of an unknown name stays unchanged, so that JSON and code in a prompt survive (E36)", () => {
     expect(substituteVariables('{"A": {UNKNOWN}} {CONSTRUCTOR} {__PROTO__}', { A: 1 })).toBe(
       '{"A": {UNKNOWN}} {CONSTRUCTOR} {__PROTO__}',
     );
   });
 
-  it("brings in text that is not looked at again, whatever it holds", () => {
+  it("has a value that is not scanned again, whatever it contains", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (a, b) => {
         const text = substituteVariables("<{A}|{B}|{A}>", { A: `${a}{B}$&$1`, B: `${b}{A}` });
@@ -51,7 +51,7 @@ describe("a placeholder", () => {
 });
 
 describe("the variables of a prompt", () => {
-  it("are the template's, then the person's, then the built-in ones, which nobody can take (E38)", () => {
+  it("are the template's, then the user's, then the built-in ones, which cannot be overridden (E38)", () => {
     const variables = promptVariables(
       { A: "template", B: "template", CWD: "template" },
       { B: "person", C: "person", CWD: "person" },
@@ -64,7 +64,7 @@ describe("the variables of a prompt", () => {
     });
   });
 
-  it("that a template defines have values of their own kinds in its prompts (D4-144)", () => {
+  it("that a template defines have values of their own types in its prompts (D4-144)", () => {
     const lab = new TemplateLab();
     const variables = { OUTPUT_FORMAT: "markdown", LANGUAGE: "english", VERBOSITY: "detailed", INCLUDE_EXAMPLES: true };
     const raw = wholeTemplate("mine", { variables });
@@ -103,7 +103,7 @@ describe("the variables of a prompt", () => {
     expect(library.preview("mine").analysis!.system).not.toContain(`{${name}}`);
   });
 
-  it("are published with their meaning, one sentence each", () => {
+  it("have a meaning of one sentence each", () => {
     for (const [name, { meaning }] of Object.entries(BUILT_IN_VARIABLES)) {
       expect(name).toMatch(/^[A-Z_][A-Z0-9_]*$/);
       expect(meaning).toMatch(/^[A-Z].+\.$/);

@@ -7,7 +7,7 @@ import { translate } from "../../../src/protocol/canonical/translate.ts";
 import { ARBITRARY_MESSAGES } from "./arbitrary-message.ts";
 import { leniently, receivedAt } from "./member-checks.ts";
 
-/** JSON values of any kind, also with the names that have a meaning in JavaScript. */
+/** JSON values of any kind, including names with a special meaning in JavaScript. */
 const anyJson = fc.oneof(
   fc.jsonValue(),
   fc.dictionary(
@@ -17,7 +17,7 @@ const anyJson = fc.oneof(
 );
 
 describe.each(PROTOCOLS)("any value read as a message of the protocol %s", (protocol) => {
-  it("gives a message or a reason, and never an exception", () => {
+  it("yields a message or a problem, and never throws", () => {
     const someMember = fc.tuple(ARBITRARY_MESSAGES[protocol], fc.nat(), anyJson).map(([message, at, junk]) => {
       const names = Object.keys(message);
       return { ...message, [names[at % names.length] ?? "a"]: junk };
@@ -41,7 +41,7 @@ describe.each(PROTOCOLS)("any value read as a message of the protocol %s", (prot
     );
   });
 
-  it("is read again as the same message", () => {
+  it("reads back as the same message after it is written", () => {
     fc.assert(
       fc.property(ARBITRARY_MESSAGES[protocol], (value) => {
         const { message } = leniently(protocol, value);

@@ -1,8 +1,8 @@
-// What each member of each protocol means and what each protocol carries whole, written down a second time and by
-// hand, so that the law of translation is not checked against the tables that implement it.
+// The meaning of each member and the members that each protocol carries, written down by hand a second time. The law of
+// translation must not be tested against the tables that implement it.
 import type { Protocol } from "../../../src/protocol/canonical/protocol-name.ts";
 
-/** The canonical member that holds what a member of a message says, by the kind of message where that matters. */
+/** The canonical member that corresponds to a member of a message, by kind where that matters. */
 export const MEANING: Record<Protocol, Record<string, string | Record<string, string>>> = {
   response: {
     "data.tasks.0.id": "taskId",
@@ -106,7 +106,7 @@ export const MEANING: Record<Protocol, Record<string, string | Record<string, st
 
 const words = (text: string) => text.split(" ");
 
-/** What each protocol can say at all, and the canonical members that it must then carry without any loss. */
+/** The kinds that each protocol can express, and the canonical members that it must carry without loss. */
 export const CARRIES: Record<Protocol, Record<string, readonly string[]>> = {
   response: {
     assignment: words("taskId title requirements scope dependencies estimatedTokens timestamp"),

@@ -1,4 +1,4 @@
-// Checks of single members of a message, for every protocol's tests.
+// Checks of single members, shared by the tests of all protocols.
 import { expect } from "vitest";
 import type { Protocol } from "../../../src/protocol/canonical/protocol-name.ts";
 import { readMessage } from "../../../src/protocol/canonical/read-message.ts";
@@ -15,7 +15,7 @@ export const leniently = (protocol: Protocol, value: unknown) =>
 export const errorsOf = (problems: Problem[]) => problems.filter(({ severity }) => severity === "error");
 export const warningsOf = (problems: Problem[]) => problems.filter(({ severity }) => severity === "warning");
 
-/** A copy with the member at the dotted path set, or taken out if the value is undefined. */
+/** Returns a copy with the member at the dotted path set, or removed if `value` is undefined. */
 export function having(message: Message, path: string, value: unknown): Message {
   const [first = "", ...rest] = path.split(".");
   const copy: Message = Array.isArray(message) ? Object.assign([], message) : { ...message };
@@ -27,7 +27,7 @@ export function having(message: Message, path: string, value: unknown): Message 
 
 const inBrackets = (path: string) => path.replaceAll(/\.(\d+)/g, "[$1]");
 
-/** Under `strict`, each good value is accepted and kept, and each bad one refused at exactly this path. */
+/** Under `strict`, every good value is accepted and kept, and every bad value is rejected at exactly this path. */
 export function member(protocol: Protocol, message: Message, path: string, good: unknown[], bad: unknown[]): void {
   for (const value of good) {
     const changed = having(message, path, value);
@@ -41,7 +41,7 @@ export function member(protocol: Protocol, message: Message, path: string, good:
   }
 }
 
-/** Under `strict`, the member must be there; with its values as for `member`. */
+/** Like `member`, for a member that `strict` requires. */
 export function required(protocol: Protocol, message: Message, path: string, good: unknown[], bad: unknown[]): void {
   const { message: read, problems } = strictly(protocol, having(message, path, undefined));
   expect(read, path).toBeNull();
@@ -49,15 +49,15 @@ export function required(protocol: Protocol, message: Message, path: string, goo
   member(protocol, message, path, good, bad);
 }
 
-/** Under `strict`, the member may be left out; with its values as for `member`. */
+/** Like `member`, for a member that may be omitted under `strict`. */
 export function optional(protocol: Protocol, message: Message, path: string, good: unknown[], bad: unknown[]): void {
   expect(strictly(protocol, having(message, path, undefined)).message, path).not.toBeNull();
   member(protocol, message, path, good, bad);
 }
 
-/** Values that are no text, and no list of texts. */
+/** Values that are neither a text nor a list of texts. */
 export const noText = [1, true, ["a"], {}];
 export const noTexts = ["a", 1, {}, [1], [null]];
-/** Moments as the documents write them, and what only looks like one. */
+/** Timestamps in the form of the documents, and values that only resemble them. */
 export const moments = ["2024-01-01T00:00:00.000Z", "2025-11-09T21:00:00Z"];
 export const noMoment = ["yesterday", "2024-01-01", "2024-13-01T00:00:00Z", "", 1704067200000];

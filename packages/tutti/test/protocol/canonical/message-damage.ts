@@ -1,8 +1,8 @@
-// Harm done to a sound message: junk in the place of a member, or a member taken out.
+// Damages a valid message: replaces a member by junk or removes it.
 import fc from "fast-check";
 
 type Message = Record<string, unknown>;
-/** Where, and what to put there; undefined takes the member out. */
+/** The position of the member and its new value; undefined removes the member. */
 type Harm = [number, unknown];
 
 const JUNK = [null, 0, 1, -1, 101, 0.5, "", "x", "failed", "2024-13-01T00:00:00Z", true, [], {}, [1], ["a"], [{}]];
@@ -10,7 +10,7 @@ const junk = fc.constantFrom<unknown[]>(...JUNK, [null], Number.POSITIVE_INFINIT
 
 export const damages: fc.Arbitrary<Harm[]> = fc.array(fc.tuple(fc.nat(), junk), { maxLength: 2 });
 
-/** A copy with the harm done to one of its members, or to a member of an object or of a list's entry in it. */
+/** Returns a copy with one damaged member, at the top level or one level below. */
 export function damage(message: Message, [at, value]: Harm): Message {
   const names = Object.keys(message);
   const name = names[at % names.length];

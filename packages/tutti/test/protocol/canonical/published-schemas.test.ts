@@ -24,14 +24,13 @@ type Message = Record<string, unknown>;
 
 const kebab = (name: string) => name.toLowerCase().replaceAll("_", "-");
 
-/** The name under which the schema of this message is published. */
 function nameOf(value: unknown): string {
   const found = detectProtocol(value);
   if (!found) throw new Error("No protocol has such a message");
   return `${found.protocol}/${kebab(found.kind)}`;
 }
 
-/** The delimited response has one form, since other spellings of it are read before its schema is asked. */
+/** The delimited response has one form, because other spellings are normalised before its schema is checked. */
 const looserProfile = (name: string): Profile => (name.startsWith("response/") ? "strict" : "lenient");
 
 const EXAMPLES: Message[] = [
@@ -41,7 +40,7 @@ const EXAMPLES: Message[] = [
   ...Object.values(delegation),
   ...Object.values(messages),
 ];
-/** Those that leave nothing open and nothing to be filled in by a person. */
+/** Examples that are complete without any input from the user. */
 const WHOLE: Message[] = [
   ...Object.values(response),
   messages.acknowledgment,
@@ -51,11 +50,11 @@ const WHOLE: Message[] = [
 ];
 
 describe("the published schemas", () => {
-  it("are what the generator makes of the sources", () => {
+  it("match the output of the generator", () => {
     expect(Object.fromEntries(storedSchemas())).toEqual(Object.fromEntries(renderSchemas()));
   });
 
-  it("describe every message of the four protocols, in both drafts", () => {
+  it("describe every message of the four protocols in both drafts", () => {
     const wanted = [
       ...Object.keys(ANSWERS).map((phase) => `response/${kebab(phase)}`),
       "mailbox/task-assignment",
@@ -77,9 +76,9 @@ describe("the published schemas", () => {
     expect(jsonSchema("messages/toString", "strict", "2020-12")).toBeUndefined();
   });
 
-  it("are accepted by a strict validator of their draft, and refuse what is no message", () => {
+  it("compile in a strict validator of their draft and reject values that are not messages", () => {
     for (const path of storedSchemas().keys()) {
-      // The schema of a template file is no message, and has a test of its own.
+      // The schema of a template file is not a message and has its own test.
       if (!path.includes("/")) continue;
       const [, draft, name, profile] = /^([^/]+)\/(.+)\.(strict|lenient)\.json$/.exec(path) ?? [];
       for (const value of [null, 1, "text", [], [{}]]) {
@@ -88,7 +87,7 @@ describe("the published schemas", () => {
     }
   });
 
-  it("say with a pattern what a format would only remark", () => {
+  it("express every format as a pattern too", () => {
     const formats = [...storedSchemas().values()].flatMap((text) => partsWithFormat(JSON.parse(text)));
     expect(formats.length).toBeGreaterThan(0);
     for (const part of formats) {
@@ -99,7 +98,7 @@ describe("the published schemas", () => {
 });
 
 describe.each(DRAFTS)("the schemas of %s", (draft) => {
-  it("accept every example of the documents, as it is or once it is read", () => {
+  it("accept every example of the documents, unchanged or after reading", () => {
     for (const example of EXAMPLES) {
       const name = nameOf(example);
       expect(fits(name, looserProfile(name), draft, example), JSON.stringify(example)).toBe(true);
@@ -113,7 +112,7 @@ describe.each(DRAFTS)("the schemas of %s", (draft) => {
     }
   });
 
-  it("accept what we write, whatever it was translated from", () => {
+  it("accept every message that Tutti writes, whatever it was translated from", () => {
     let written = 0;
     for (const example of EXAMPLES) {
       for (const to of PROTOCOLS) {
@@ -125,7 +124,7 @@ describe.each(DRAFTS)("the schemas of %s", (draft) => {
     expect(written).toBeGreaterThan(EXAMPLES.length);
   });
 
-  it("accept the messages on which the repair of JSON is tried", () => {
+  it("accept the messages that the JSON repair tests use", () => {
     const random = randomFrom(7);
     for (let index = 0; index < 300; index += 1) {
       const message = randomMessage(random);
@@ -133,12 +132,12 @@ describe.each(DRAFTS)("the schemas of %s", (draft) => {
     }
   });
 
-  it("refuse an example that lacks any of its required members, or has one of no known type", () => {
+  it("reject an example without a required member or with a member of the wrong type", () => {
     for (const example of WHOLE) {
       const name = nameOf(example);
       for (const path of requiredPaths(jsonSchema(name, "strict", draft)!)) {
         for (const wrong of [undefined, null, { no: "type" }]) {
-          // Nothing in a completion's output is required, so any object will do.
+          // A completion's `output` has no required members, so any object is valid.
           if (path === "output" && wrong) continue;
           const damaged = having(example, path, wrong);
           expect(fits(name, "strict", draft, damaged), `${name} ${path}`).toBe(false);
@@ -149,17 +148,18 @@ describe.each(DRAFTS)("the schemas of %s", (draft) => {
 });
 
 /**
- * What our readers know and no JSON Schema says. Everything else they decide is in the schemas, as the next tests show:
+ * Rules of the readers that no JSON Schema expresses. The tests below show that the schemas contain all other rules.
  *
- * 1. A message nested more than 100 deep is refused.
- * 2. A lenient reader takes other spellings of names and words, null for a missing member, and a missing time or sender.
- * 3. A mailbox may hold messages of kinds that no document knows; a lenient reader keeps them.
- * 4. Members that contradict each other, and members that nobody knows, are worth a warning.
+ * 1. A message nested more than 100 levels deep is rejected.
+ * 2. A lenient reader accepts other spellings of names and words, null for a missing member, and a missing time or
+ *    sender.
+ * 3. A mailbox may contain messages of unknown kinds; a lenient reader keeps them.
+ * 4. Contradictory members and unknown members cause a warning.
  */
-describe.each(PROTOCOLS)("of any message of %s, sound or damaged,", (protocol) => {
+describe.each(PROTOCOLS)("for any valid or damaged message of %s", (protocol) => {
   const runs = { numRuns: 400 };
 
-  it("both drafts say what the schemas in the code say", () => {
+  it("both drafts agree with the schemas in the code", () => {
     const verdicts = new Set<boolean>();
     fc.assert(
       fc.property(ARBITRARY_MESSAGES[protocol], damages, (message, harm) => {
@@ -178,7 +178,7 @@ describe.each(PROTOCOLS)("of any message of %s, sound or damaged,", (protocol) =
     expect(verdicts.size).toBe(2);
   });
 
-  it("they say what the strict reader decides, and accept what the lenient one makes of it (D3-113)", () => {
+  it("they agree with the strict reader and accept the output of the lenient reader (D3-113)", () => {
     fc.assert(
       fc.property(ARBITRARY_MESSAGES[protocol], damages, (message, harm) => {
         const name = nameOf(message);
@@ -187,7 +187,7 @@ describe.each(PROTOCOLS)("of any message of %s, sound or damaged,", (protocol) =
         const loosely = leniently(protocol, damaged).message;
         for (const draft of DRAFTS) {
           expect(fits(name, "strict", draft, damaged), name).toBe(read !== null);
-          // A damaged message may be read as one of another kind, or of a kind that no document knows.
+          // A damaged message may be read as another kind, or as an unknown kind.
           if (loosely && detectProtocol(loosely) && nameOf(loosely) === name) {
             expect(fits(name, looserProfile(name), draft, loosely), name).toBe(true);
           }
@@ -197,7 +197,7 @@ describe.each(PROTOCOLS)("of any message of %s, sound or damaged,", (protocol) =
     );
   });
 
-  it("only the readers know how deep one may be", () => {
+  it("only the readers limit the nesting depth", () => {
     let deep: unknown = {};
     for (let level = 0; level < 101; level += 1) deep = { deep };
     const [message] = fc.sample(ARBITRARY_MESSAGES[protocol], { numRuns: 1, seed: 3 });
@@ -207,14 +207,13 @@ describe.each(PROTOCOLS)("of any message of %s, sound or damaged,", (protocol) =
   });
 });
 
-/** Every part of a schema that has a format. */
 function partsWithFormat(schema: unknown): Record<string, unknown>[] {
   if (typeof schema !== "object" || schema === null) return [];
   const own = "format" in schema && typeof schema.format === "string" ? [schema as Record<string, unknown>] : [];
   return [...own, ...Object.values(schema).flatMap(partsWithFormat)];
 }
 
-/** The dotted paths of the members that must be there, as deep as objects go. */
+/** Returns the dotted paths of required members in nested objects. */
 function requiredPaths(schema: Record<string, unknown>): string[] {
   const properties = (schema.properties ?? {}) as Record<string, Record<string, unknown>>;
   const required = (schema.required ?? []) as string[];

@@ -1,4 +1,4 @@
-// The published schemas as they lie in the package, each compiled by Ajv, which knows nothing of how we made them.
+// The published schemas, compiled by Ajv, which is independent of the code that generated them.
 import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { storedSchemas } from "../../../../../scripts/generate-schemas.mjs";
@@ -6,14 +6,14 @@ import type { Profile } from "../../../src/protocol/profile.ts";
 import type { Draft } from "../../../src/protocol/published-schemas.ts";
 
 /**
- * `format` is a remark in both drafts, and what a validator makes of it differs. Each of ours stands beside a pattern
- * that says the same, which the tests of the schemas check, so it is switched off here.
+ * `format` is only an annotation in both drafts, and validators treat it differently. Every format has an equivalent
+ * pattern, which the tests of the schemas check, so formats are switched off here.
  */
 export const FORMATS = { "date-time": true } as const;
 
 /**
- * Strict: a keyword that Ajv does not know, or that cannot have an effect where it stands, is an error. Only a list of
- * types is allowed, because a priority may be a word or a number.
+ * Strict: a keyword that Ajv does not know, or that has no effect, is an error. Only a union of types is allowed,
+ * because a priority may be a word or a number.
  */
 const OPTIONS = { strict: true, allowUnionTypes: true, formats: FORMATS };
 const VALIDATORS: Record<Draft, Ajv> = { "draft-07": new Ajv(OPTIONS), "2020-12": new Ajv2020(OPTIONS) };
@@ -21,7 +21,10 @@ const VALIDATORS: Record<Draft, Ajv> = { "draft-07": new Ajv(OPTIONS), "2020-12"
 const stored: Map<string, string> = storedSchemas();
 const compiled = new Map<string, (value: unknown) => boolean>();
 
-/** Whether a value fits the published schema of that name: `fits("mailbox/queue-file", "strict", "draft-07", value)`. */
+/**
+ * True if the value matches the published schema, for example `fits("mailbox/queue-file", "strict", "draft-07",
+ * value)`.
+ */
 export function fits(name: string, profile: Profile, draft: Draft, value: unknown): boolean {
   return validator(`${draft}/${name}.${profile}.json`, draft)(value);
 }

@@ -4,7 +4,7 @@ import { leniently, receivedAt, strictly } from "./member-checks.ts";
 const completion = { phase: "completion", data: { task_id: "task_001", status: "success" } };
 
 describe("the object inside a block", () => {
-  it("is read in the same form as the messages of the other protocols", () => {
+  it("is read in the same form as messages of the other protocols", () => {
     expect(strictly("response", completion)).toEqual({ message: completion, problems: [] });
     expect(strictly("response", { phase: "completion", data: { task_id: "task_001", status: "done" } })).toMatchObject({
       message: null,
@@ -16,7 +16,7 @@ describe("the object inside a block", () => {
     expect(strictly("response", { phase: "analysis", data: [] }).problems).toMatchObject([{ path: "data" }]);
   });
 
-  it("is stamped when it arrives, and what is unusual is named", () => {
+  it("gets the time of arrival as timestamp, with warnings about unusual members", () => {
     const { message, problems } = leniently("response", {
       phase: "progress",
       data: { task_id: "task_001", status: "working", current_action: null, mood: "good" },

@@ -10,14 +10,14 @@ const text = fc.oneof(
 );
 
 describe("a list of sentences as one text", () => {
-  it("is a numbered list, and a single sentence is itself", () => {
+  it("is a numbered list, and a single sentence stays unchanged", () => {
     expect(textOf(["Support markdown", "Show the time"])).toBe("1. Support markdown\n2. Show the time");
     expect(textOf(["Follow the design"])).toBe("Follow the design");
     expect(listOf("1. Support markdown\n2. Show the time")).toEqual(["Support markdown", "Show the time"]);
     expect(listOf("1. Read it twice")).toEqual(["1. Read it twice"]);
   });
 
-  it("gives every list back", () => {
+  it("converts every list back to the same list", () => {
     const lists = fc.array(text, { maxLength: 4 });
     fc.assert(
       fc.property(lists, (list) => {
@@ -27,7 +27,7 @@ describe("a list of sentences as one text", () => {
     );
   });
 
-  it("gives every text back", () => {
+  it("converts every text back to the same text", () => {
     fc.assert(
       fc.property(text, (each) => {
         expect(textOf(listOf(each))).toBe(each);

@@ -15,7 +15,7 @@ const pairs = PROTOCOLS.flatMap((from) => PROTOCOLS.map((to) => [from, to] as co
 
 const rootOf = (path: string) => /^[^.[]*/.exec(path)?.[0] ?? "";
 
-/** The paths of all values that are neither an object nor a list, and of empty ones, with their text. */
+/** Returns the text of all values that are neither an object nor a list, and of empty ones, by path. */
 function leaves(value: unknown, path: string[] = []): Map<string, string> {
   if (typeof value === "object" && value !== null && Object.keys(value).length > 0) {
     return new Map(Object.entries(value).flatMap(([name, each]) => [...leaves(each, [...path, name])]));
@@ -23,14 +23,14 @@ function leaves(value: unknown, path: string[] = []): Map<string, string> {
   return new Map([[path.join("."), JSON.stringify(value)]]);
 }
 
-/** An object that lost all its members is not a change besides theirs. */
+/** An object that lost all its members does not count as a separate change. */
 function changedLeaves(before: unknown, after: unknown): string[] {
   const [left, right] = [leaves(before), leaves(after)];
   const changed = [...new Set([...left.keys(), ...right.keys()])].filter((path) => left.get(path) !== right.get(path));
   return changed.filter((path) => !changed.some((other) => other.startsWith(`${path}.`)));
 }
 
-/** Whether something that was listed explains that the member at this path is not as it was. */
+/** True if an entry in `listed` explains the change of the member at this path. */
 function isExplained(from: Protocol, kind: string, path: string, listed: Loss[]): boolean {
   const meanings = Object.entries(MEANING[from])
     .filter(([member]) => path === member || path.startsWith(`${member}.`))
@@ -43,7 +43,7 @@ function isExplained(from: Protocol, kind: string, path: string, listed: Loss[])
 }
 
 describe.each(pairs)("from %s to %s and back", (from, to) => {
-  it("returns the same message for all that the other can carry, and lists the rest", () => {
+  it("returns the same message for all members that the other protocol carries, and lists the rest", () => {
     fc.assert(
       fc.property(ARBITRARY_MESSAGES[from], (message) => {
         expect(writeMessage(from, message).message).not.toBeNull();
@@ -64,7 +64,7 @@ describe.each(pairs)("from %s to %s and back", (from, to) => {
 
         const back = fromCanonical(from, toCanonical(to, there.message), { at }).message;
         if (back === null) {
-          // A review of the whole run names no task, and without its task a rejection cannot be said again.
+          // A review of the whole run names no task, and without a task it cannot be written as a rejection.
           expect(there.lost.map(({ path }) => path)).toContain("taskId");
           return;
         }
@@ -76,7 +76,7 @@ describe.each(pairs)("from %s to %s and back", (from, to) => {
     );
   });
 
-  it("lists nothing as lost that arrives unchanged", () => {
+  it("lists no member as lost that arrives unchanged", () => {
     fc.assert(
       fc.property(ARBITRARY_MESSAGES[from], (message) => {
         const canonical = toCanonical(from, message);

@@ -31,12 +31,12 @@ const EXAMPLES: [Protocol, string, unknown][] = [
   ],
 ];
 
-describe("which protocol a message speaks", () => {
+describe("`detectProtocol` recognises", () => {
   it.each(EXAMPLES)("%s, %s", (protocol, kind, value) => {
     expect(detectProtocol(value)).toEqual({ protocol, kind, raw: value });
   });
 
-  it("is unknown for anything else", () => {
+  it("no protocol in any other value", () => {
     for (const value of [null, "text", [], {}, { phase: "analysis" }, { taskId: "t" }, { result: "x" }]) {
       expect(detectProtocol(value)).toBeNull();
     }
@@ -44,7 +44,7 @@ describe("which protocol a message speaks", () => {
 });
 
 describe("the canonical model", () => {
-  it.each(EXAMPLES)("takes %s, %s, and keeps the message itself", (protocol, _kind, value) => {
+  it.each(EXAMPLES)("represents %s, %s, and keeps the original message", (protocol, _kind, value) => {
     const canonical = canonicalOf(protocol, value);
     expect(CanonicalMessage.parse(canonical)).toMatchObject({
       protocol,
@@ -52,7 +52,7 @@ describe("the canonical model", () => {
     });
   });
 
-  it("counts priorities from 1, the most urgent, and keeps what was said", () => {
+  it("has priorities from 1, the most urgent, to 10, and keeps the original value", () => {
     const level = (priority: unknown) => {
       const canonical = canonicalOf("messages", { ...messages.chatAssignment, priority });
       return canonical.kind === "assignment" ? canonical.priority : undefined;
@@ -94,7 +94,7 @@ describe("the canonical model", () => {
     expect(outcome("messages", silent)).toEqual(["report", "awaiting_review"]);
   });
 
-  it("has one message for everything that holds up a task, and a role that answers it", () => {
+  it("has one kind for everything that blocks a task, with the role that resolves it", () => {
     const conflict = { ...delegation.apiSpecClarification, result: "conflict_detected" };
     const held: [Protocol, unknown, string][] = [
       ["messages", messages.vagueRequirement, "orchestrator"],
@@ -113,7 +113,7 @@ describe("the canonical model", () => {
     }
   });
 
-  it("knows a role by all its names", () => {
+  it("recognises a role by all its names", () => {
     for (const name of ["SECURITY_AUDITOR", "SECURITY-and-PRODUCTION-READINESS", "security-review"]) {
       expect(agentNamed(name)).toEqual({ role: "security-auditor", name });
       expect(agentName("messages", agentNamed(name))).toBe("SECURITY_AUDITOR");
@@ -124,7 +124,7 @@ describe("the canonical model", () => {
     expect(agentName("delegation", agentNamed("Business Owner"))).toBe("Business Owner");
   });
 
-  it("knows to whom a message goes that does not say so", () => {
+  it("determines the recipient of a message that does not name one", () => {
     const recipient = (value: unknown) => recipientOf(canonicalOf("messages", value)).role;
     expect(recipient(messages.chatAcknowledgment)).toBe("orchestrator");
     expect(recipient(messages.chatCompletion)).toBe("orchestrator");
@@ -157,7 +157,7 @@ describe("translating", () => {
     expect(back).toMatchObject({ to_agent: "DEVELOPER", requirements: messages.chatAssignment.requirements });
   });
 
-  it("drops a deadline in words where only a moment can be said (D2-019/V05)", () => {
+  it("drops a deadline in free text if the protocol only allows a timestamp (D2-019/V05)", () => {
     const { messages: there, lost } = translate(delegation.apiSpecTask, "delegation", "messages", receivedAt);
     expect(there[0]).not.toHaveProperty("deadline");
     expect(lost.map(({ path }) => path)).toContain("deadline");
@@ -167,14 +167,14 @@ describe("translating", () => {
     });
   });
 
-  it("asks the same question in the other words, also when it names who should answer (D2-037)", () => {
+  it("keeps a question, including the name of the agent that should answer it (D2-037)", () => {
     const { messages: there, lost } = translate(delegation.apiSpecClarification, "delegation", "messages", receivedAt);
     expect(there).toMatchObject([{ message_type: "BLOCKER_ESCALATION", blocker_type: "clarification_needed" }]);
     expect(there[0]?.suggested_resolution).toContain("Business Owner");
     expect(lost).toEqual([{ path: "files", reason: "The agent message protocol has no member for it." }]);
   });
 
-  it("names the orchestrator as the sender where only it may send, and lists the loss (D3-008, D3-046, D3-067)", () => {
+  it("names the orchestrator as sender where only it may send, and lists the loss (D3-008, D3-046, D3-067)", () => {
     for (const message of [messages.assignment, messages.rejection, messages.resolution]) {
       const fromDeveloper = { ...message, from_agent: "DEVELOPER" };
       const { messages: there, lost } = translate(fromDeveloper, "messages", "messages", receivedAt);
@@ -185,7 +185,7 @@ describe("translating", () => {
     expect(translate(byUser, "messages", "messages", receivedAt).messages).toEqual([byUser]);
   });
 
-  it("takes a build as passed if it succeeded or does not apply, and not otherwise (D1-028..D1-031)", () => {
+  it("treats a build as passed if it succeeded or does not apply, and not otherwise (D1-028..D1-031)", () => {
     const passes = (status: string) => {
       const buildResult = { status, command: "make", errors: status === "failed" ? 1 : 0 };
       const report = { ...reportFile.messages[0], buildResult };
@@ -197,7 +197,7 @@ describe("translating", () => {
     expect(passes("not_verified")).toEqual({ all_passed: false });
   });
 
-  it("makes one message of each task of a plan", () => {
+  it("splits a plan into one message per task", () => {
     const task = (id: string) => ({ id, title: id, description: "Do it", priority: 2 });
     const data = { tasks: [task("task_001"), task("task_002")], parallelizable_groups: [["task_001", "task_002"]] };
     const { messages: there, lost } = translate({ phase: "task_list", data }, "response", "delegation", receivedAt);
@@ -210,7 +210,7 @@ describe("translating", () => {
     expect(same.messages).toEqual([{ phase: "task_list", data: { ...data, timestamp: receivedAt } }]);
   });
 
-  it("says so where a protocol has no message, no word or no place for something", () => {
+  it("lists every message, value and member that the protocol cannot express", () => {
     expect(translate(messages.chatAcknowledgment, "messages", "delegation", receivedAt)).toMatchObject({
       messages: [],
       lost: [{ path: "", reason: "The delegation protocol has no message for it." }],
@@ -232,7 +232,7 @@ describe("translating", () => {
     expect(fromCanonical("mailbox", canonicalOf("mailbox", { type: "planning_document" })).message).toBeNull();
   });
 
-  it("reads what it is given leniently, and reports what cannot be read", () => {
+  it("reads its input leniently and reports unreadable input", () => {
     for (const from of PROTOCOLS) {
       const { messages: there, problems } = translate({ hello: "world" }, from, "messages", receivedAt);
       expect(there).toEqual([]);

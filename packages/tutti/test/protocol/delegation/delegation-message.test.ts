@@ -26,15 +26,15 @@ const task = { ...apiSpecTask, timestamp };
 const success = { ...apiSpecSuccess, timestamp };
 const clarification = { ...apiSpecClarification, timestamp };
 
-describe("a delegation that we write", () => {
-  it("says for which task, under which task, and to which mode (D2-002..D2-004)", () => {
+describe("a delegation that Tutti writes", () => {
+  it("names its task, its parent task and the mode (D2-002..D2-004)", () => {
     expect(strictly("delegation", task)).toEqual({ message: task, problems: [] });
     required("delegation", task, "taskId", ["A-1"], ["", ...noText]);
     optional("delegation", task, "parentTaskId", ["FEATURE-AUTH-001"], noText);
     required("delegation", task, "delegatedToMode", ["spec-pseudocode", "my-mode"], ["", ...noText]);
   });
 
-  it("has an objective and perhaps a context (D2-005, D2-006)", () => {
+  it("has an objective and an optional context (D2-005, D2-006)", () => {
     required("delegation", task, "objective", ["Do it"], noText);
     optional("delegation", task, "context", ["We are building a shop"], noText);
   });
@@ -47,7 +47,7 @@ describe("a delegation that we write", () => {
     optional("delegation", task, "inputs.0.description", ["What it is"], noText);
   });
 
-  it("lists expected outputs with type, path and description, and no version (D2-012..D2-015)", () => {
+  it("lists expected outputs with type, path and description, without a version (D2-012..D2-015)", () => {
     optional("delegation", task, "expectedOutputs", [[], task.expectedOutputs], ["a", {}, ["a.md"]]);
     required("delegation", task, "expectedOutputs.0.type", ["document", "code"], noText);
     required("delegation", task, "expectedOutputs.0.path", ["a.md"], noText);
@@ -56,21 +56,21 @@ describe("a delegation that we write", () => {
     expect(problems).toMatchObject([{ path: "expectedOutputs[0].version", code: "unknown_member" }]);
   });
 
-  it("has rules, criteria, a priority and a deadline in any words (D2-016..D2-019)", () => {
+  it("has rules, criteria, a priority and a free-text deadline (D2-016..D2-019)", () => {
     optional("delegation", task, "constraintsAndRules", [[], ["Follow REST"]], noTexts);
     optional("delegation", task, "acceptanceCriteria", [[], ["All endpoints"]], noTexts);
     optional("delegation", task, "priority", ["high", "medium", "low"], ["critical", "High", 1]);
     optional("delegation", task, "deadlineHint", ["2 days", "2025-05-01T12:00:00Z"], noText);
   });
 
-  it("has a time, although the document has none", () => {
+  it("has a timestamp, although the document defines none", () => {
     required("delegation", task, "timestamp", moments, noMoment);
     required("delegation", success, "timestamp", moments, noMoment);
   });
 });
 
-describe("a report that we write", () => {
-  it("gives the task, one of four results, and a summary (D2-022, D2-027)", () => {
+describe("a report that Tutti writes", () => {
+  it("has the task, one of four results and a summary (D2-022, D2-027)", () => {
     expect(strictly("delegation", success)).toEqual({ message: success, problems: [] });
     required("delegation", success, "taskId", ["API-SPEC-001"], ["", ...noText]);
     const results = ["success", "failure", "clarification_needed", "conflict_detected"];
@@ -86,7 +86,7 @@ describe("a report that we write", () => {
     optional("delegation", success, "outputArtifacts.0.description", ["What it is"], noText);
   });
 
-  it("lists issues, perhaps none, with type, description and a suggestion (D2-030..D2-033)", () => {
+  it("lists issues, possibly none, with type, description and a suggestion (D2-030..D2-033)", () => {
     optional("delegation", clarification, "issues_encountered", [[]], ["a", {}, ["a"]]);
     const types = ["clarification_needed", "technical_issue", "conflict", "other"];
     required("delegation", clarification, "issues_encountered.0.type", types, ["conflict_detected", "", 1]);
@@ -94,7 +94,7 @@ describe("a report that we write", () => {
     optional("delegation", clarification, "issues_encountered.0.suggestedResolution", ["Ask"], noText);
   });
 
-  it("is questioned where its issues do not explain its result", () => {
+  it("has a warning if its issues do not match its result", () => {
     const odd = (result: string, type: string) =>
       strictly("delegation", { ...clarification, result, issues_encountered: [{ type, description: "" }] }).problems;
     expect(odd("clarification_needed", "clarification_needed")).toEqual([]);
@@ -106,7 +106,7 @@ describe("a report that we write", () => {
     expect(odd("success", "conflict")).toMatchObject([{ path: "result", code: "mismatch", severity: "warning" }]);
   });
 
-  it("is refused if it is neither of the two messages", () => {
+  it("is rejected if it is neither of the two messages", () => {
     expect(writeDelegationMessage({ taskId: "A-1" })).toMatchObject({
       message: null,
       problems: [{ code: "unknown_kind" }],
@@ -115,7 +115,7 @@ describe("a report that we write", () => {
   });
 });
 
-describe("reading leniently", () => {
+describe("lenient reading", () => {
   it("accepts the example of a delegation (D2-034)", () => {
     const { message, problems } = leniently("delegation", apiSpecTask);
     expect(message).toEqual({ ...apiSpecTask, timestamp: receivedAt });
@@ -137,7 +137,7 @@ describe("reading leniently", () => {
     expect(message?.acceptanceCriteria).toHaveLength(3);
   });
 
-  it("accepts partial artefacts with a question, and keeps the name of the one to answer it (D2-036, D2-037)", () => {
+  it("accepts partial artefacts with a question, and keeps the name of the agent that should answer it (D2-036, D2-037)", () => {
     const { message, problems } = leniently("delegation", apiSpecClarification);
     expect(message).toMatchObject({
       result: "clarification_needed",
@@ -147,7 +147,7 @@ describe("reading leniently", () => {
     expect(problems.map(({ code }) => code)).toEqual(["stamped"]);
   });
 
-  it("accepts the shapes of both messages, and names what only a person fills in", () => {
+  it("accepts both example forms and reports the members that the user has to fill in", () => {
     for (const [shape, paths] of [
       [newTaskShape, ["priority"]],
       [completionShape, ["result", "issues_encountered[0].type"]],
@@ -158,7 +158,7 @@ describe("reading leniently", () => {
     }
   });
 
-  it("reads completed as success, and keeps the words that mean another message", () => {
+  it('reads "completed" as success, and keeps results that belong to other kinds of message', () => {
     const { message, problems } = leniently("delegation", { ...success, result: "completed", metrics: { files: 1 } });
     expect(message).toEqual({ ...success, metrics: { files: 1 } });
     expect(problems).toMatchObject([{ path: "result", code: "alias", severity: "warning" }]);
@@ -169,7 +169,7 @@ describe("reading leniently", () => {
     }
   });
 
-  it("needs what nobody could guess", () => {
+  it("rejects a message without members that cannot be inferred", () => {
     for (const name of ["taskId", "delegatedToMode", "objective"]) {
       expect(leniently("delegation", having(task, name, undefined)).message, name).toBeNull();
     }
@@ -183,7 +183,7 @@ describe("reading leniently", () => {
     expect(warningsOf(problems)).toEqual(problems);
   });
 
-  it("understands names in the other spelling", () => {
+  it("accepts other spellings of names", () => {
     const { message } = leniently("delegation", {
       task_id: "A-1",
       result: "Success",
@@ -194,14 +194,14 @@ describe("reading leniently", () => {
   });
 });
 
-it("a report answers only the task that was delegated", () => {
+it("matches a report only to its own task", () => {
   expect(mismatchesTask(apiSpecSuccess, apiSpecTask)).toEqual([]);
   const sentence = '"taskId" is "API-SPEC-002", but the delegated task is "API-SPEC-001".';
   const other = { ...apiSpecSuccess, taskId: "API-SPEC-002" };
   expect(mismatchesTask(other, apiSpecTask)).toMatchObject([{ path: "taskId", severity: "error", sentence }]);
 });
 
-it("the kind of a message is told by its members", () => {
+it("infers the kind of a message from its members", () => {
   expect(delegationKind(apiSpecTask)).toBe("new_task");
   expect(delegationKind(apiSpecSuccess)).toBe("attempt_completion");
   expect(delegationKind({ type: "task_assignment", taskId: "task-1" })).toBeUndefined();

@@ -12,7 +12,7 @@ const strict = { profile: "strict", receivedAt } as const;
 const lenient = { profile: "lenient", receivedAt } as const;
 
 describe("a message file", () => {
-  it("is a list of messages and when it was last read (D1-004, D1-014)", () => {
+  it("is a list of messages with the time of the last read (D1-004, D1-014)", () => {
     for (const file of [assignmentFile, reportFile, clearedFile]) {
       for (const options of [strict, lenient])
         expect(readMessageFile(file, options)).toEqual({ message: file, problems: [] });
@@ -22,7 +22,7 @@ describe("a message file", () => {
     expect(readMessageFile({ messages: [] }, strict).message).toBeNull();
   });
 
-  it("may be empty, lack its members, or hold bare messages, and is read all the same", () => {
+  it("is readable if it is empty, lacks members, or contains bare messages", () => {
     const empty = { messages: [], lastRead: null };
     for (const value of [undefined, null, {}, [], { lastRead: null }]) {
       const { message, problems } = readMessageFile(value, lenient);
@@ -52,20 +52,20 @@ const task = {
 describe("the queue", () => {
   const queue = { version: "1.0", tasks: [task], completed: [], current: null, lastUpdated: at };
 
-  it("holds tasks, what is done, and what is at work", () => {
+  it("has tasks, completed tasks and the current task", () => {
     expect(readQueueFile(queue, strict)).toEqual({ message: queue, problems: [] });
     expect(readQueueFile({ ...queue, current: "task-001", completed: ["task-000"] }, strict).problems).toEqual([]);
     expect(readQueueFile({ ...queue, tasks: [{ ...task, status: "lost" }] }, strict).message).toBeNull();
   });
 
-  it("keeps what other programs put into it, and warns of words off the list", () => {
+  it("preserves members of other programs, and warns about unknown values", () => {
     const foreign = { ...queue, tasks: [{ ...task, priority: "critical", mood: 1 }], rejected: [task] };
     const { message, problems } = readQueueFile(foreign, lenient);
     expect(message).toEqual(foreign);
     expect(problems).toMatchObject([{ path: "tasks[0].priority", code: "off_list", severity: "warning" }]);
   });
 
-  it("is empty where the file is", () => {
+  it("is empty if the file is empty", () => {
     const empty = { version: "1.0", tasks: [], completed: [], current: null, lastUpdated: null };
     expect(readQueueFile(undefined, lenient).message).toEqual(empty);
     expect(readQueueFile({ tasks: "none" }, lenient).message).toBeNull();
@@ -80,7 +80,7 @@ describe("the status", () => {
     lastCycle: { number: 3, completed: 2, failed: 0, remaining: 1 },
   };
 
-  it("says what runs and what each agent does", () => {
+  it("has the running programs and the activity of each agent", () => {
     expect(readStatusFile(status, strict)).toEqual({ message: status, problems: [] });
     expect(readStatusFile({ ...status, lastCycle: null }, strict).problems).toEqual([]);
     expect(
@@ -88,7 +88,7 @@ describe("the status", () => {
     ).toBeNull();
   });
 
-  it("may have no bytes at all, and agents that nobody knows", () => {
+  it("may have zero bytes, and unknown agents", () => {
     expect(readStatusFile(null, lenient).message).toEqual({
       orchestrator: { running: false, pid: null, startedAt: null },
       lastCycle: null,

@@ -27,8 +27,8 @@ const report = {
 };
 const PLATFORMS = ["web", "android", "ios", "custom"];
 
-describe("an assignment that we write", () => {
-  it("says what it is and for which task (D1-005, D1-006)", () => {
+describe("an assignment that Tutti writes", () => {
+  it("has a type and a task (D1-005, D1-006)", () => {
     expect(strictly("mailbox", assignment)).toEqual({ message: assignment, problems: [] });
     expect(strictly("mailbox", { ...assignment, type: "assignment" }).message).toBeNull();
     required("mailbox", assignment, "taskId", ["task-001", "x"], ["", ...noText]);
@@ -45,28 +45,28 @@ describe("an assignment that we write", () => {
     required("mailbox", assignment, "filesToCreate", [[], ["a.ts", "b.ts"]], noTexts);
   });
 
-  it("has a time, and endpoints only if there are some (D1-012, D1-013)", () => {
+  it("has a timestamp, and optional endpoints (D1-012, D1-013)", () => {
     required("mailbox", assignment, "timestamp", moments, noMoment);
     optional("mailbox", assignment, "apiEndpoints", [[], ["GET /api/resource"]], noTexts);
   });
 });
 
-describe("a report that we write", () => {
-  it("says what it is, for which task and platform (D1-015..D1-017)", () => {
+describe("a report that Tutti writes", () => {
+  it("has a type, a task and a platform (D1-015..D1-017)", () => {
     expect(strictly("mailbox", report)).toEqual({ message: report, problems: [] });
     expect(strictly("mailbox", { ...report, type: "report" }).message).toBeNull();
     required("mailbox", report, "taskId", ["task-001"], ["", ...noText]);
     required("mailbox", report, "platform", PLATFORMS, ["Web", "windows", "", 1]);
   });
 
-  it("awaits review, with a summary and its files (D1-018..D1-021)", () => {
+  it("has the status awaiting_review, a summary and its files (D1-018..D1-021)", () => {
     required("mailbox", report, "status", ["awaiting_review"], ["completed", "", 1]);
     required("mailbox", report, "summary", ["Done."], noText);
     required("mailbox", report, "filesCreated", [[], ["a.ts"]], noTexts);
     required("mailbox", report, "filesModified", [[], ["a.ts"]], noTexts);
   });
 
-  it("has the result of its build and a time (D1-022, D1-023)", () => {
+  it("has a build result and a timestamp (D1-022, D1-023)", () => {
     required(
       "mailbox",
       report,
@@ -77,7 +77,7 @@ describe("a report that we write", () => {
     required("mailbox", report, "timestamp", moments, noMoment);
   });
 
-  it("gives the build's status, command, number of errors and perhaps its output (D1-024..D1-027)", () => {
+  it("has a build result with status, command, number of errors and optional output (D1-024..D1-027)", () => {
     const statuses = ["success", "not_applicable", "not_verified", "failed"];
     required("mailbox", report, "buildResult.status", statuses, ["ok", "", 1]);
     required("mailbox", report, "buildResult.command", ["npm run build"], noText);
@@ -85,7 +85,7 @@ describe("a report that we write", () => {
     optional("mailbox", report, "buildResult.output", ["Error in a.ts"], noText);
   });
 
-  it("is questioned where the build's status and its errors contradict each other (D1-028, D1-029)", () => {
+  it("has a warning if the status and the errors of the build contradict each other (D1-028, D1-029)", () => {
     const oddities = (status: string, errors: number) =>
       strictly("mailbox", { ...report, buildResult: { status, command: "make", errors } }).problems.map(
         ({ code }) => code,
@@ -100,7 +100,7 @@ describe("a report that we write", () => {
 });
 
 describe("writing", () => {
-  it("refuses a message without a time, or with anything wrong, before it reaches a file (D1-055, D1-056)", () => {
+  it("rejects a message without a timestamp, or with any error, before it reaches a file (D1-055, D1-056)", () => {
     const { timestamp: _left, ...undated } = report;
     expect(writeMailboxMessage(undated)).toEqual({
       message: null,
@@ -118,7 +118,7 @@ describe("writing", () => {
     expect(writeMailboxMessage(assignment).message).toEqual(assignment);
   });
 
-  it("warns of members that the document does not know", () => {
+  it("warns about members that the document does not define", () => {
     const { message, problems } = writeMailboxMessage({
       ...report,
       buildResult: { ...report.buildResult, cpu: 1 },
@@ -132,8 +132,8 @@ describe("writing", () => {
   });
 });
 
-describe("reading leniently", () => {
-  it("accepts both examples of the document, and names what only a person fills in", () => {
+describe("lenient reading", () => {
+  it("accepts both examples of the document and reports the members that the user has to fill in", () => {
     for (const [example, paths] of [
       [assignmentFile.messages[0], ["platform"]],
       [reportFile.messages[0], ["platform", "buildResult.status"]],
@@ -146,7 +146,7 @@ describe("reading leniently", () => {
     }
   });
 
-  it("needs no more than the kind and the task, and stamps the arrival (D1-055/X20)", () => {
+  it("requires only the type and the task, and adds the time of arrival (D1-055/X20)", () => {
     const { message, problems } = leniently("mailbox", { type: "completion_report", taskId: "task-7" });
     expect(message).toEqual({ type: "completion_report", taskId: "task-7", timestamp: receivedAt });
     const paths = ["platform", "status", "summary", "filesCreated", "filesModified", "buildResult"];
@@ -158,7 +158,7 @@ describe("reading leniently", () => {
     expect(leniently("mailbox", { taskId: "task-7" }).problems).toMatchObject([{ path: "type", severity: "error" }]);
   });
 
-  it("understands other spellings and keeps what it does not know", () => {
+  it("accepts other spellings and keeps unknown members", () => {
     const { message, problems } = leniently("mailbox", {
       Type: "Task-Assignment",
       task_id: "task-1",
@@ -182,7 +182,7 @@ describe("reading leniently", () => {
     expect(warningsOf(problems)).toEqual(problems);
   });
 
-  it("keeps a message of a kind that the document does not know, with a warning", () => {
+  it("keeps a message of an unknown type with a warning", () => {
     const plan = { type: "planning_document", taskId: "task-1", sections: [1], timestamp: "2024-01-01T00:00:00.000Z" };
     const options = { profile: "lenient", receivedAt } as const;
     const { message, problems } = readMailboxMessage(plan, options);
@@ -193,7 +193,7 @@ describe("reading leniently", () => {
     expect(problems).toMatchObject([{ path: "type", code: "unknown_kind", severity: "warning" }]);
   });
 
-  it("refuses what is no message, whatever it is", () => {
+  it("rejects every value that is not a message", () => {
     let deep: unknown = {};
     for (let level = 0; level < 100_000; level += 1) deep = { a: deep };
     for (const value of [null, undefined, "text", 1, [], [assignment], {}, deep, { type: 1 }, { type: "" }]) {
@@ -207,7 +207,7 @@ describe("reading leniently", () => {
     expect(Object.hasOwn(message ?? {}, "__proto__")).toBe(false);
   });
 
-  it("changes nothing in the value it was given", () => {
+  it("does not modify its input", () => {
     const value = Object.freeze({ type: "task_assignment", taskId: "task-1", apiEndpoints: null });
     expect(leniently("mailbox", value).message).not.toBeNull();
     expect(value).toEqual({ type: "task_assignment", taskId: "task-1", apiEndpoints: null });

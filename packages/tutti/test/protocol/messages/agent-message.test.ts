@@ -31,7 +31,7 @@ const security = {
 };
 const all = { assignment, acknowledgment, completion, rejection, escalation, resolution, security };
 
-/** Every message names its kind, and no kind is taken for another. */
+/** Checks that the message names its type and is not read as another type. */
 function named(message: Record<string, unknown>, type: string): void {
   expect(message.message_type).toBe(type);
   expect(strictly("messages", message)).toEqual({ message, problems: [] });
@@ -40,7 +40,7 @@ function named(message: Record<string, unknown>, type: string): void {
   }
 }
 
-it("every message that we write has its task, its sender and a time (D3-002, D3-034, D3-047, D3-057)", () => {
+it("every message that Tutti writes has a task, a sender and a timestamp (D3-002, D3-034, D3-047, D3-057)", () => {
   const ownSenders = new Map<object, string[]>([
     [assignment, ["ORCHESTRATOR"]],
     [rejection, ["ORCHESTRATOR"]],
@@ -53,7 +53,7 @@ it("every message that we write has its task, its sender and a time (D3-002, D3-
   }
 });
 
-it("nothing but a JSON object of one of the six types is a message, from any sender", () => {
+it("only a JSON object of one of the six types is a message, from any sender", () => {
   const talk = "I have finished the ChatMessage component.";
   const untyped = { task_id: "t", from_agent: "DEVELOPER", timestamp: moments[0], text: talk };
   const odd = { ...untyped, message_type: "STATUS_UPDATE" };
@@ -93,19 +93,19 @@ describe("an assignment", () => {
     }
   });
 
-  it("names what blocks it and what is related (D3-021, D3-022)", () => {
+  it("names its blockers and related tasks (D3-021, D3-022)", () => {
     optional("messages", assignment, "blocked_by", [null, "task_1", ["task_1", "task_2"]], [1, {}, [1, 2]]);
     optional("messages", assignment, "related_tasks", [[], ["task_1"]], noTexts);
   });
 
-  it("of a review lists the files to look at (D3-084)", () => {
+  it("of a review lists the files to review (D3-084)", () => {
     optional("messages", assignment, "files_to_review", [[], ["components/*.tsx", "package.json"]], noTexts);
     expect(leniently("messages", examples.securityAssignment).message).toMatchObject({
       files_to_review: ["components/*.tsx", "api/*.ts", "services/*.ts", "package.json"],
     });
   });
 
-  it("is refused even leniently without what the document requires, but for the sender (D3-005, D3-023/W01)", () => {
+  it("is rejected even leniently without a required member other than the sender (D3-005, D3-023/W01)", () => {
     const must = ["message_type", "task_id", "to_agent", "task_name", "requirements", "acceptance_criteria"];
     for (const name of must) {
       expect(leniently("messages", having(assignment, name, undefined)).message, name).toBeNull();
@@ -115,7 +115,7 @@ describe("an assignment", () => {
     expect(problems).toMatchObject([{ path: "from_agent", code: "missing", severity: "warning" }]);
   });
 
-  it("without any criterion gets a warning in both profiles (D3-005)", () => {
+  it("without criteria has a warning in both profiles (D3-005)", () => {
     for (const read of [strictly, leniently]) {
       const { message, problems } = read("messages", { ...assignment, acceptance_criteria: [] });
       expect(message).not.toBeNull();
@@ -125,7 +125,7 @@ describe("an assignment", () => {
 });
 
 describe("an acknowledgment", () => {
-  it("confirms the task from the agent, with a time (D3-024, D3-026..D3-028)", () => {
+  it("confirms the task with the agent's name and a timestamp (D3-024, D3-026..D3-028)", () => {
     named(acknowledgment, "TASK_ACKNOWLEDGMENT");
     required("messages", acknowledgment, "task_id", ["same_task_id"], [""]);
     required("messages", acknowledgment, "from_agent", ["DEVELOPER"], [""]);
@@ -133,7 +133,7 @@ describe("an acknowledgment", () => {
     required("messages", acknowledgment, "timestamp", moments, noMoment);
   });
 
-  it("gives an estimate, its understanding and what is unclear (D3-029..D3-031)", () => {
+  it("has an estimate, a confirmation and open questions (D3-029..D3-031)", () => {
     optional("messages", acknowledgment, "estimated_completion", ["2025-11-10T02:00:00Z", "2 hours"], noText);
     optional("messages", acknowledgment, "understood", [true, false], ["yes", 1]);
     optional("messages", acknowledgment, "clarifications_needed", [[], ["Which colour?"], [{ a: 1 }]], ["a", {}]);
@@ -143,7 +143,7 @@ describe("an acknowledgment", () => {
 });
 
 describe("a completion", () => {
-  it("is completed, with what was made (D3-033, D3-035..D3-039)", () => {
+  it("has the status completed, and its output (D3-033, D3-035..D3-039)", () => {
     named(completion, "TASK_COMPLETION");
     required("messages", completion, "status", ["completed"], ["done", "failed", 1]);
     required("messages", completion, "output", [{}], ["a", ["a"]]);
@@ -152,7 +152,7 @@ describe("a completion", () => {
     for (const name of ["code", "summary"]) optional("messages", completion, `output.${name}`, ["Text"], noText);
   });
 
-  it("says which criteria are met, whether all are, what is left and what comes next (D3-040..D3-043)", () => {
+  it("reports the criteria, the overall result, remaining issues and next steps (D3-040..D3-043)", () => {
     required("messages", completion, "validation", [{ all_passed: true }], ["a", {}, []]);
     optional("messages", completion, "validation.acceptance_criteria_met", [[], [true, true]], ["a", ["true"], true]);
     required("messages", completion, "validation.all_passed", [true, false], ["true", 1]);
@@ -160,13 +160,13 @@ describe("a completion", () => {
     optional("messages", completion, "next_steps", [[], ["Test it"]], noTexts);
   });
 
-  it("is questioned where its sum contradicts its parts", () => {
+  it("has a warning if its overall result contradicts the criteria", () => {
     const validation = { acceptance_criteria_met: [true, false], all_passed: true };
     const { problems } = strictly("messages", { ...completion, validation });
     expect(problems).toMatchObject([{ path: "validation.all_passed", code: "mismatch", severity: "warning" }]);
   });
 
-  it("of an auditor carries the findings and the decision (D3-087..D3-089)", () => {
+  it("of an auditor has the findings and the decision (D3-087..D3-089)", () => {
     expect(strictly("messages", security)).toEqual({ message: security, problems: [] });
     for (const name of ["critical", "high", "medium", "low"]) {
       optional("messages", security, `output.${name}_issues`, [[], ["A hole"], [{ file: "a.ts" }]], ["a", {}, [1]]);
@@ -183,7 +183,7 @@ describe("a completion", () => {
 });
 
 describe("a rejection", () => {
-  it("goes from the orchestrator to the agent with a reason, issues and what to do (D3-046..D3-052)", () => {
+  it("goes from the orchestrator to the agent with a reason, issues and the required action (D3-046..D3-052)", () => {
     named(rejection, "TASK_REJECTION");
     required("messages", rejection, "from_agent", ["ORCHESTRATOR"], ["DEVELOPER", "human", ""]);
     required("messages", rejection, "to_agent", ["DEVELOPER"], ["", ...noText]);
@@ -205,13 +205,13 @@ describe("a blocker", () => {
     optional("messages", escalation, "options", [[], ["Option A"]], noTexts);
   });
 
-  it("has a suggestion, a context that is a text, and whom to ask (D3-062..D3-064)", () => {
+  it("has a suggestion, a text as context, and an escalation target (D3-062..D3-064)", () => {
     optional("messages", escalation, "suggested_resolution", ["Use A"], noText);
     optional("messages", escalation, "context", ["More"], noText);
     optional("messages", escalation, "escalate_to", ["ORCHESTRATOR", "human"], ["HUMAN", "boss", 1]);
   });
 
-  it("goes to the user for scope and critical issues, else to the orchestrator", () => {
+  it("goes to the human for scope changes and critical severity, otherwise to the orchestrator", () => {
     expect(escalationTarget({ blocker_type: "technical_blocker", severity: "high" })).toBe("ORCHESTRATOR");
     expect(escalationTarget({ blocker_type: "clarification_needed" })).toBe("ORCHESTRATOR");
     expect(escalationTarget({ blocker_type: "scope_change", severity: "low" })).toBe("human");
@@ -221,7 +221,7 @@ describe("a blocker", () => {
 });
 
 describe("a resolution", () => {
-  it("gives the blocked agent a decision and its reason (D3-067..D3-072)", () => {
+  it("gives the blocked agent a decision and its rationale (D3-067..D3-072)", () => {
     named(resolution, "BLOCKER_RESOLUTION");
     for (const name of ["task_id", "from_agent", "to_agent"]) required("messages", resolution, name, ["human"], [""]);
     required("messages", resolution, "from_agent", ["ORCHESTRATOR", "human"], ["DEVELOPER", "HUMAN"]);
@@ -233,7 +233,7 @@ describe("a resolution", () => {
   });
 });
 
-describe("reading leniently", () => {
+describe("lenient reading", () => {
   it("accepts every example of the document", () => {
     expect(Object.keys(examples)).toHaveLength(14);
     for (const [name, example] of Object.entries(examples)) {
@@ -243,7 +243,7 @@ describe("reading leniently", () => {
     }
   });
 
-  it("accepts the three typical blockers without a task, a sender or a time", () => {
+  it("accepts the three typical blockers without a task, a sender or a timestamp", () => {
     const read = (value: unknown) => leniently("messages", value);
     const gaps = ["timestamp", "task_id", "from_agent"];
     for (const [example, blocker] of [
@@ -258,7 +258,7 @@ describe("reading leniently", () => {
     }
   });
 
-  it("warns of a sender that may not assign, reject or resolve (D3-006, D3-008, D3-046, D3-067)", () => {
+  it("warns about a sender that may not assign, reject or resolve (D3-006, D3-008, D3-046, D3-067)", () => {
     for (const message of [assignment, rejection, resolution]) {
       const { message: read, problems } = leniently("messages", { ...message, from_agent: "DEVELOPER" });
       expect(read).toMatchObject({ from_agent: "DEVELOPER" });
@@ -266,7 +266,7 @@ describe("reading leniently", () => {
     }
   });
 
-  it("understands other spellings, and keeps words and members of later prompts with a warning", () => {
+  it("accepts other spellings, and keeps unknown values and members with a warning", () => {
     const { message, problems } = leniently("messages", {
       messageType: "task-acknowledgement",
       taskId: "t",

@@ -6,7 +6,7 @@ const judge = (completion: Parameters<typeof judgeCompletion>[0]) => judgeComple
 const validation = chatCompletion.validation;
 
 describe("a completion", () => {
-  it("is approved only if all has passed", () => {
+  it("is approved only if everything passed", () => {
     expect(judge(chatCompletion)).toEqual({ approved: true, reasons: [] });
     expect(judge({ ...chatCompletion, validation: { ...validation, all_passed: false } })).toEqual({
       approved: false,
@@ -16,7 +16,7 @@ describe("a completion", () => {
     expect(judge(silent).approved).toBe(false);
   });
 
-  it("is rejected if it does not answer for each criterion", () => {
+  it("is rejected unless it has one result for each criterion", () => {
     const met = (answers: boolean[]) =>
       judge({ ...chatCompletion, validation: { ...validation, acceptance_criteria_met: answers } });
     expect(met([true, true, true, true]).reasons).toEqual(['"acceptance_criteria_met" has 4 results for 5 criteria.']);
@@ -26,7 +26,7 @@ describe("a completion", () => {
     expect(judge({ ...chatCompletion, task_id: "another" }).approved).toBe(false);
   });
 
-  it("of an auditor needs the approval as well, and nothing that speaks against it", () => {
+  it("of an auditor needs an approval too, and no finding that blocks deployment", () => {
     const audit = (changes: object) =>
       judgeCompletion({ ...securityCompletion, approval_status: "APPROVED", ...changes }, securityAssignment).approved;
     expect(audit({})).toBe(true);

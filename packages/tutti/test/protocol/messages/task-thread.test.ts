@@ -23,7 +23,7 @@ const resolved = (resume: boolean) => read({ ...resolution, task_id, to_agent: "
 const stages = (...messages: AgentMessage[]) => followTask(assignment, messages).map(({ stage }) => stage);
 const last = (...messages: AgentMessage[]) => followTask(assignment, messages).at(-1)!;
 
-/** The completion again, with changes to what was made and to what the agent found. */
+/** The completion again, with changed output and validation. */
 function again(output: object, validation: object = {}): AgentMessage {
   return read({
     ...chatCompletion,
@@ -33,7 +33,7 @@ function again(output: object, validation: object = {}): AgentMessage {
 }
 
 describe("the thread of a task", () => {
-  it("says after every message where the task stands and which agent has to act", () => {
+  it("has a stage and a waiting agent after every message", () => {
     const unsure = again({}, { all_passed: false });
     const threads = followTask(assignment, [
       acknowledged,
@@ -56,7 +56,7 @@ describe("the thread of a task", () => {
     expect(threads[4]?.reasons).toEqual(['"validation.all_passed" is not true.']);
   });
 
-  it("of the document's example ends in approval, and the tests that waited for it may start", () => {
+  it("of the document's example ends in approval, and the blocked task may start", () => {
     expect(assignment.requirements).toHaveLength(4);
     expect(assignment.acceptance_criteria).toHaveLength(5);
     expect(stages(acknowledged, completed)).toEqual(["assigned", "acknowledged", "approved"]);
@@ -71,7 +71,7 @@ describe("the thread of a task", () => {
     expect(last(again({}, { acceptance_criteria_met: [true, true, true, true, false] })).stage).toBe("refused");
   });
 
-  it("hears nothing that is about another task, and no acknowledgment that comes late", () => {
+  it("ignores messages about another task and a late acknowledgment", () => {
     const other = read({ ...chatCompletion, task_id: "another" });
     expect(stages(other)).toEqual(["assigned"]);
     expect(stages(completed, acknowledged)).toEqual(["assigned", "approved", "approved"]);
@@ -87,10 +87,10 @@ describe("the thread of a task", () => {
   });
 });
 
-describe("a task that was sent back", () => {
+describe("a rejected task", () => {
   const done = again({ summary: "Typed the component and made it fast" });
 
-  it("goes on only with another completion", () => {
+  it("continues only with another completion", () => {
     const before = [completed, sentBack];
     expect(last(...before)).toMatchObject({ stage: "rejected", waitsFor: "DEVELOPER" });
     for (const message of [acknowledged, resolved(true), sentBack]) {
@@ -99,7 +99,7 @@ describe("a task that was sent back", () => {
     expect(last(...before, done)).toEqual({ stage: "approved", waitsFor: null, reasons: [] });
   });
 
-  it("is not approved while one of the listed issues is left", () => {
+  it("is not approved while a listed issue remains", () => {
     const half = again({ summary: "Typed the component" }, { issues: ["Issue 2: slow"] });
     expect(last(completed, sentBack, half)).toEqual({
       stage: "refused",
@@ -112,7 +112,7 @@ describe("a task that was sent back", () => {
     expect(last(completed, sentBack, failed).stage).toBe("refused");
   });
 
-  it("is not approved without a word on what was fixed", () => {
+  it("is not approved without a description of the fixes", () => {
     const reasons = ['"output.summary" does not describe the fixes.'];
     for (const summary of ["", " ", undefined, chatCompletion.output.summary]) {
       expect(last(completed, sentBack, again({ summary }))).toMatchObject({ stage: "refused", reasons });
