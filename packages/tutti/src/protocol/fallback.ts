@@ -1,5 +1,5 @@
-// Guesses by key words the phase of an answer without a block. A guess never advances a run. At most it tells the agent
-// in the next prompt that its block was missing.
+// Guesses by key words the phase of an answer without a block. A guess never advances a run; at most it is mentioned in
+// the next prompt.
 //
 // The patterns cannot backtrack excessively: every repetition follows a word and is followed by something it cannot
 // match. Of a long text, only the first and last `EXAMINED_CHARACTERS` characters are tested.

@@ -61,10 +61,10 @@ describe("a broken edit", () => {
       /mine\.json.*line 4, column 3/,
     ],
     ["a value that is not allowed", { extends: "_default", config: { maxWorkers: 99 } }, /mine\.json.*maxWorkers/],
-    ["a member that nobody knows", { extends: "_default", konfig: {} }, /no member "konfig"/],
-    ["a parent that is not there", { extends: "_defualt" }, /mine -> _defualt/],
+    ["an unknown member", { extends: "_default", konfig: {} }, /no member "konfig"/],
+    ["a missing parent", { extends: "_defualt" }, /mine -> _defualt/],
     ["a parent that is itself", { extends: "mine" }, /Circular inheritance detected: mine -> mine/],
-    ["no prompts and nobody to inherit them from", {}, /"prompts" is missing/],
+    ["no prompts and no parent to inherit them from", {}, /"prompts" is missing/],
   ])("keeps the last valid version in use and is reported: %s", (_title, members, problem) => {
     const lab = new TemplateLab();
     lab.user("mine", { extends: "_default", config: { maxWorkers: 2 } });

@@ -71,7 +71,7 @@ function unknownType(value: unknown): Problem {
  */
 function oddities(message: AgentMessage): Problem[] {
   if (message.message_type === "TASK_ASSIGNMENT" && message.acceptance_criteria.length === 0) {
-    const sentence = '"acceptance_criteria" is empty, so nothing says when the task is done.';
+    const sentence = '"acceptance_criteria" is empty, so no completion of the task can be checked.';
     return [problem("warning", "empty", "acceptance_criteria", sentence)];
   }
   if (message.message_type !== "TASK_COMPLETION") return [];

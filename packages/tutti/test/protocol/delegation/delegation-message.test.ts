@@ -194,21 +194,21 @@ describe("lenient reading", () => {
   });
 });
 
-it("matches a report only to its own task", () => {
+it("`mismatchesTask` accepts a report only for its own task", () => {
   expect(mismatchesTask(apiSpecSuccess, apiSpecTask)).toEqual([]);
   const sentence = '"taskId" is "API-SPEC-002", but the delegated task is "API-SPEC-001".';
   const other = { ...apiSpecSuccess, taskId: "API-SPEC-002" };
   expect(mismatchesTask(other, apiSpecTask)).toMatchObject([{ path: "taskId", severity: "error", sentence }]);
 });
 
-it("infers the kind of a message from its members", () => {
+it("`delegationKind` infers the kind of a message from its members", () => {
   expect(delegationKind(apiSpecTask)).toBe("new_task");
   expect(delegationKind(apiSpecSuccess)).toBe("attempt_completion");
   expect(delegationKind({ type: "task_assignment", taskId: "task-1" })).toBeUndefined();
   expect(delegationKind("new_task")).toBeUndefined();
 });
 
-it("a deadline is a moment, a length of time, or words", () => {
+it("`readTimeframe` returns a moment, a duration or words", () => {
   expect(readTimeframe("2025-05-01T12:00:00+02:00")).toEqual({ kind: "moment", at: "2025-05-01T10:00:00.000Z" });
   expect(readTimeframe("2 days")).toEqual({ kind: "duration", milliseconds: 172_800_000 });
   expect(readTimeframe("1.5 hours")).toEqual({ kind: "duration", milliseconds: 5_400_000 });

@@ -10,14 +10,14 @@ const judge = (changes: Partial<Report>, criteria?: boolean[]) =>
   judgeReport({ ...apiSpecSuccess, ...changes }, apiSpecTask, criteria);
 
 describe("a report", () => {
-  it("of the document's example can be read and closes its task", () => {
+  it("of the document's example is readable and closes its task", () => {
     const { message, problems } = leniently("delegation", apiSpecSuccess);
     expect(problems.map(({ code }) => code)).toEqual(["stamped"]);
     expect(message).toMatchObject({ outputArtifacts: [{ version: "0.1.0" }], issues_encountered: [] });
     expect(judgeReport(message as unknown as Report, apiSpecTask)).toEqual({ approved: true, reasons: [] });
   });
 
-  it("closes nothing if it is about another task, or claims anything but success", () => {
+  it("closes no task if it is about another one, or has a result other than success", () => {
     expect(judge({ taskId: "API-SPEC-002" }).approved).toBe(false);
     for (const result of ["failure", "clarification_needed", "conflict_detected", "completed", "Success"]) {
       expect(judge({ result }).reasons).toEqual([`The result is "${result}".`]);
@@ -25,14 +25,14 @@ describe("a report", () => {
     expect(judgeReport(apiSpecClarification, apiSpecTask).approved).toBe(false);
   });
 
-  it("closes nothing while a question or a conflict is open", () => {
+  it("closes no task while a question or a conflict is open", () => {
     const issues = (type: string) => judge({ issues_encountered: [{ type, description: "Which flow?" }] });
     expect(issues("clarification_needed").reasons).toEqual(["An issue is open: Which flow?"]);
     expect(issues("conflict").approved).toBe(false);
     expect(issues("technical_issue").approved).toBe(true);
   });
 
-  it("closes nothing without every expected output, however its path is written", () => {
+  it("closes no task without every expected output, however its path is written", () => {
     const [artifact] = apiSpecSuccess.outputArtifacts;
     expect(judge({ outputArtifacts: [] }).reasons).toEqual([
       "An expected output is missing: .project-memory/lld/api_specifications/auth_api_spec.md",
@@ -41,7 +41,7 @@ describe("a report", () => {
     expect(judge({ outputArtifacts: [{ ...artifact, path: `./${artifact!.path}` }] }).approved).toBe(true);
   });
 
-  it("closes nothing if whoever delegated finds a criterion that is not met", () => {
+  it("closes no task if the delegating agent finds an unmet criterion", () => {
     expect(judge({}, [true, true, true]).approved).toBe(true);
     expect(judge({}, [true, false, true]).reasons).toEqual([
       "Criterion not met: Request/response formats are clearly defined",
@@ -50,7 +50,7 @@ describe("a report", () => {
 });
 
 describe("the project memory", () => {
-  it("is where the shared artefacts lie, in a folder for each kind", () => {
+  it("contains the shared artefacts, in one folder per kind", () => {
     expect(memoryPath(apiSpecTask.inputs[0]!.path)).toBe("hld/auth_system_design.md");
     expect(memoryPath(apiSpecTask.expectedOutputs[0]!.path)).toBe("lld/api_specifications/auth_api_spec.md");
     expect(memoryPath("./.project-memory//hld/../hld/a.md")).toBe("hld/a.md");
@@ -59,7 +59,7 @@ describe("the project memory", () => {
     }
   });
 
-  it("is part of the project, and a path that leads out of that is pointed out", () => {
+  it("is part of the project, and a path outside the project has a warning", () => {
     for (const path of ["/etc/passwd", "../other/a.md", ".project-memory/../../a.md", "C:\\a.md", "\\\\host\\a.md"]) {
       expect(projectPath(path), path).toBeNull();
       for (const [message, place] of [
