@@ -1,59 +1,58 @@
-// Whether anything moves in a session: words, or work. An agent whose connection has died says nothing and does nothing,
-// and looks from outside just like one that waits for a long command; only the second one uses the processor or has
-// children that do.
+// Detects stalled agents. An agent whose connection died writes nothing, like one that waits for a long command; but only
+// the second one uses the processor or has further processes.
 import { readFileSync } from "node:fs";
 import { findMarked } from "./process.ts";
 
-/** Less than this share of one processor is an agent that only waits. */
+/** An agent that uses less than this share of one processor is idle. */
 const BUSY_SHARE = 0.1;
-/** The kernel counts processor time in these. */
+/** The unit of processor time in `/proc/PID/stat`. */
 const TICK_MS = 10;
 
 export class ActivityWatch {
   readonly #mark: string;
   #size = -1;
   #processes = "";
-  /** The fewest processes that were seen: more than those are commands of the agent. */
+  /** The fewest processes seen so far. Further ones are commands of the agent. */
   #fewest = Number.POSITIVE_INFINITY;
   #ticks = 0;
-  #lookedAt: number;
-  #movedAt: number;
+  #checkedAt: number;
+  #activeAt: number;
 
-  /** `mark` is the session key that the environment of all its processes carries. */
+  /** `mark` is the value of TUTTI_SESSION_KEY in the environment of the agent's processes. */
   constructor(mark: string, now: number) {
     this.#mark = mark;
-    this.#lookedAt = now;
-    this.#movedAt = now;
+    this.#checkedAt = now;
+    this.#activeAt = now;
   }
 
-  /** Somebody else than the agent is to act; that is not its silence. */
+  /** Restarts the count, for times in which the agent waits for an answer or has no turn. */
   touch(now: number): void {
-    this.#movedAt = now;
+    this.#activeAt = now;
   }
 
-  /** For how long nothing has moved. `size` is how much the agent has written by now. */
+  /** Returns the milliseconds without activity. `size` is the length of the agent's output. */
   look(size: number, now: number): number {
     const pids = findMarked("TUTTI_SESSION_KEY", this.#mark);
-    const seen = pids.map(lookAt);
-    const ticks = seen.reduce((sum, each) => sum + each.ticks, 0);
+    const usages = pids.map(readUsage);
+    const ticks = usages.reduce((sum, each) => sum + each.ticks, 0);
     const processes = pids.join(" ");
     this.#fewest = Math.min(this.#fewest, pids.length);
-    const elapsed = Math.max(1, now - this.#lookedAt);
-    // On a machine that has too much to do, one that wants to run may get next to nothing.
-    const wanting = seen.some(({ state }) => state === "R" || state === "D");
-    // A command may wait for long without doing anything itself, for another machine for example.
-    const busy = pids.length > this.#fewest || wanting || (ticks - this.#ticks) * TICK_MS > BUSY_SHARE * elapsed;
-    if (size !== this.#size || processes !== this.#processes || busy) this.#movedAt = now;
+    const elapsed = Math.max(1, now - this.#checkedAt);
+    // On an overloaded machine a runnable process may get almost no processor time.
+    const runnable = usages.some(({ state }) => state === "R" || state === "D");
+    // A command may be idle for long, for example while it waits for another machine. So further processes count too.
+    const busy = pids.length > this.#fewest || runnable || (ticks - this.#ticks) * TICK_MS > BUSY_SHARE * elapsed;
+    if (size !== this.#size || processes !== this.#processes || busy) this.#activeAt = now;
     this.#size = size;
     this.#processes = processes;
     this.#ticks = ticks;
-    this.#lookedAt = now;
-    return now - this.#movedAt;
+    this.#checkedAt = now;
+    return now - this.#activeAt;
   }
 }
 
-/** What a process is doing, and its user and system time; nothing if it is gone. */
-function lookAt(pid: number): { state: string; ticks: number } {
+/** `ticks` is user plus system time; 0 if the process is gone. */
+function readUsage(pid: number): { state: string; ticks: number } {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

@@ -1,4 +1,3 @@
-// What becomes of session folders when their work is over: they are packed to be kept, or removed for good.
 import { existsSync, readdirSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -21,13 +20,15 @@ import {
 import { syncFolder } from "../durable-file.ts";
 import { TuttiError } from "../schema/error.ts";
 
-/** The mark is written last, so a session that has it is packed as a whole. */
+/** Writes `archive.json` last, so a session that has it is packed completely. */
 export async function archiveSession(folder: string, archivedAt: number, secrets: Secrets): Promise<void> {
   const at = paths(folder);
-  const sessionId = begunSession(folder);
+  const sessionId = startedSession(folder);
   if (sessionId === null || isArchived(folder)) return;
-  if (isLiving(folder, sessionId))
-    throw new TuttiError("wrong_state", `the session ${sessionId} is still alive; it can be archived once it is over`);
+  if (isLiving(folder, sessionId)) {
+    const problem = `Session ${JSON.stringify(sessionId)} is still alive and cannot be archived.`;
+    throw new TuttiError("wrong_state", `${problem} Wait until it has ended, or end it first.`);
+  }
   removeUnfinished(folder);
   const requests = listRequests(folder).map((name) => join(at.requests, name));
   maskLeftovers(folder, secrets);
@@ -37,8 +38,8 @@ export async function archiveSession(folder: string, archivedAt: number, secrets
 }
 
 /**
- * What an agent kept for itself (its configuration, its own notes of the conversation) is of no use without its process,
- * and nobody has masked the secrets in it. What it links to is the person's and stays.
+ * Removes the agent's configuration and history: they are useless without the session and their secrets are not masked.
+ * The targets of symbolic links belong to the user and stay.
  */
 async function removeFoldersOfAgent(folder: string): Promise<void> {
   const { requests } = paths(folder);
@@ -50,28 +51,28 @@ async function removeFoldersOfAgent(folder: string): Promise<void> {
 
 export const isArchived = (folder: string): boolean => existsSync(paths(folder).archive);
 
-/** Removes a run's folder. It is put aside first, so that a repeat after a crash finds it whole or not at all. */
+/** Renames the run's folder before it is deleted, so a repeat after a crash finds it whole or not at all. */
 export async function forgetSessions(runFolder: string): Promise<void> {
   const living = (existsSync(runFolder) ? readdirSync(runFolder) : []).flatMap((name) => {
-    const sessionId = begunSession(join(runFolder, name));
+    const sessionId = startedSession(join(runFolder, name));
     return sessionId !== null && isLiving(join(runFolder, name), sessionId) ? [sessionId] : [];
   });
   if (living.length > 0)
-    throw new TuttiError("wrong_state", `sessions of the run are still alive: ${living.join(", ")}; end them first`);
+    throw new TuttiError("wrong_state", `Sessions of the run are still alive: ${living.join(", ")}. End them first.`);
   const aside = `${runFolder}.forgotten`;
   await rm(aside, { recursive: true, force: true });
   if (existsSync(runFolder)) await rename(runFolder, aside);
   await rm(aside, { recursive: true, force: true });
-  // What was deleted on demand stays away, also after a power cut.
+  // The deletion must survive a power cut.
   if (existsSync(dirname(runFolder))) syncFolder(dirname(runFolder));
 }
 
-const begunSession = (folder: string): string | null => readJson<KeeperSpec>(paths(folder).spec)?.sessionId ?? null;
+const startedSession = (folder: string): string | null => readJson<KeeperSpec>(paths(folder).spec)?.sessionId ?? null;
 
-/** One that has neither a keeper nor an end is about to start. A dead keeper may have left its agent behind. */
+/** A session without keeper and end is about to start. A dead keeper may have left its agent running. */
 function isLiving(folder: string, sessionId: string): boolean {
   const keeper = readKeeper(folder);
-  // Looked at after the keeper: one that ends properly writes its end before it goes.
+  // Read after the keeper: a keeper that ends properly writes `end.json` before it removes `keeper.json`.
   if (readEnd(folder) !== null) return false;
   return keeper === null || isAlive(keeper) || findMarked("TUTTI_SESSION_KEY", sessionId).length > 0;
 }

@@ -1,5 +1,5 @@
-// The keeper's side of a dialogue, over all processes that carry it on: which turn is open, whether the agent may be
-// spoken to, and what follows when its process ends or nothing of it moves any more.
+// The state of a dialogue that outlives one agent process: the open turn, the open questions, and whether a process that
+// died or stalled is resumed.
 import { closeSync, openSync, statSync } from "node:fs";
 import { ActivityWatch } from "./activity.ts";
 import type { AgentLine, Dialogue, DialogueTurn } from "./dialogue.ts";
@@ -9,9 +9,9 @@ import { readEndOf } from "./session-file.ts";
 import { paths, type KeeperSpec } from "./session-folder.ts";
 import type { SessionRecord } from "./session-record.ts";
 
-/** How often a conversation whose process died is taken up again. */
+/** Per session. */
 const MAX_RELAUNCHES = 1;
-/** How much of what the agent wrote to stderr is looked at when it has ended. */
+/** The end of stderr that `exited` passes to the dialogue. */
 const ERRORS_BYTES = 4096;
 
 export interface ConversationOptions {
@@ -19,13 +19,13 @@ export interface ConversationOptions {
   spec: KeeperSpec;
   record: SessionRecord;
   write: (text: string) => void;
-  /** The first process has come so far that it can take a turn. */
+  /** Called once per session, when the first process accepts turns. */
   ready: () => void;
   fail: (error: string) => void;
 }
 
 export async function openConversation(name: DialogueName, options: ConversationOptions): Promise<Conversation> {
-  // The agent writes to it from its first moment on.
+  // `LineTail` opens `raw.log` before the agent writes to it.
   closeSync(openSync(paths(options.folder).raw, "a", 0o600));
   const open = await loadDialogue(name);
   return new Conversation(options, (conversation) => {
@@ -42,13 +42,12 @@ export class Conversation {
   readonly #dialogue: Dialogue;
   readonly #tail: LineTail;
   readonly #activity: ActivityWatch;
-  /** The turn that was begun and has not ended. */
   #open: DialogueTurn | null = null;
   readonly #asks = new Set<string>();
   #isReady = false;
-  /** Whether the process that runs now has come so far. */
+  /** Like `#isReady`, but of the current process: false again during a relaunch. */
   #isRunning = false;
-  /** The turn that was asked to stop last: it is not given to a new process. */
+  /** The turn interrupted last. A new process does not receive it. */
   #stoppedTurn = 0;
   #relaunches = 0;
 
@@ -61,12 +60,12 @@ export class Conversation {
     });
   }
 
-  /** Whether it ever could take a turn. */
+  /** Stays true during a relaunch. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
-  /** A process is there to speak with. */
+  /** Called when an agent process has started. */
   begin(): void {
     this.#dialogue.open();
   }
@@ -78,7 +77,7 @@ export class Conversation {
     this.#options.record.tell(line);
   }
 
-  /** Once for the session; after a relaunch the turn that was cut off is given again, unless it was to stop anyway. */
+  /** After a relaunch, sends the open turn again unless it was interrupted. */
   becomeReady(): void {
     const isFirst = !this.#isReady;
     this.#isReady = true;
@@ -100,27 +99,26 @@ export class Conversation {
 
   interrupt(turn: number): void {
     this.#stoppedTurn = turn;
-    // A new process is told nothing of a turn that was to stop before it came.
+    // During a relaunch `becomeReady` ends the turn instead of sending it.
     if (this.#isRunning) this.#dialogue.interrupt();
   }
 
-  /** Asks the open turn to stop; says whether there is one. */
+  /** Interrupts the open turn; false if there is none. */
   askToStop(): boolean {
     if (this.#open) this.#dialogue.interrupt();
     return this.#open !== null;
   }
 
-  /** Hears what the agent has written by now. */
   read(): void {
     this.#tail.read();
   }
 
-  /** Hears the last that a process wrote which has ended. */
+  /** Reads the last output of an exited process. */
   finish(): void {
     this.#tail.finish();
   }
 
-  /** The command with which a conversation that was cut off in the middle of a turn is taken up again, or null. */
+  /** The command that resumes the conversation after its process died in the middle of a turn, or null. */
   takeUp(): string[] | null {
     if (!this.#open || this.#open.number === this.#stoppedTurn || this.#relaunches >= MAX_RELAUNCHES) return null;
     const command = this.#dialogue.relaunch?.() ?? null;
@@ -130,15 +128,15 @@ export class Conversation {
     return command;
   }
 
-  /** Its process has ended by itself, and no other follows. */
+  /** Called when the process has exited by itself and is not relaunched. */
   exited(how: { code: number | null; signal: string | null }): void {
     const errors = readEndOf(paths(this.#options.folder).errors, ERRORS_BYTES);
     this.#dialogue.exited({ ...how, errors });
   }
 
   /**
-   * Whether nothing of it has moved for so long. An agent that shows every step and shows none, while nothing of it is
-   * at work, has lost its connection.
+   * Whether the open turn had no activity for `forMs`. An agent with a dialogue reports every step, so one without output
+   * and without busy processes has lost its connection. Open questions do not count as a stall.
    */
   hasStalled(forMs: number): boolean {
     const now = performance.now();

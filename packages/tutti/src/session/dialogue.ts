@@ -1,42 +1,41 @@
-// How a keeper speaks with an agent that has a protocol of its own: hand-shakes, permissions, requests with numbers. A
-// dialogue hears the lines that the agent writes and says what it has to; what matters of it for us it tells in the
-// lines of `command:` agents (drivers/json-lines.ts). So everybody else reads one language, and a dialogue goes on
-// while no engine is there.
+// A `Dialogue` translates between an agent's own protocol and the JSON lines of `command:` agents
+// (drivers/json-lines.ts), so that all other code reads one format. It runs in the keeper and therefore continues without
+// an engine.
 import type { FailureCause } from "../schema/ending.ts";
 import type { Permissions } from "../schema/permissions.ts";
 
-/** What the agent can do, as it showed at its start; nothing is assumed. */
+/** As announced by the agent at its start. */
 export interface Capabilities {
-  /** Whether the words of an answer come while it is written. */
+  /** Streams the text of an answer while writing it. */
   partialText: boolean;
-  /** Whether a turn can be stopped without ending the session. */
+  /** Can stop a turn without ending the session. */
   interrupt: boolean;
-  /** Whether a conversation goes on after its process died. */
+  /** Can continue a conversation in a new process. */
   resume: boolean;
-  /** Whether it asks before it uses a tool. */
+  /** Asks before it uses a tool. */
   permissions: boolean;
   cost: "usd" | "tokens" | "none";
-  /** What it tells of agents that it starts itself. */
+  /** Reports the agents that it starts itself. */
   subagents: boolean;
 }
 
-/** A line of our own language, as `command:` agents write it. */
+/** A JSON line as `command:` agents write it. */
 export type AgentLine =
   | { type: "ready"; agent: string; version: string; conversation: string | null; capabilities: Capabilities }
   | { type: "assistant"; text: string; partial?: boolean }
   | { type: "tool"; name: string; input: unknown }
   | { type: "subagent"; id: string; phase: "started" | "done"; text?: string }
-  /** What was used since the last such line. */
+  /** Counts since the previous `usage` line. */
   | { type: "usage"; inputTokens: number; outputTokens: number; usd?: number }
-  /** `permission` names the tool if the question is whether it may be used. */
+  /** `permission` names the tool if the agent asks for permission to use it. */
   | { type: "ask"; id: string; question: string; options?: string[]; permission?: { tool: string; subject: string } }
-  /** The agent takes back a question that nobody has answered yet. */
+  /** The agent withdraws an open question. */
   | { type: "ask_cancelled"; id: string }
-  /** The provider refused for now, and the agent tries again by itself. */
+  /** The provider refused a request and the agent retries by itself. */
   | { type: "provider_trouble"; cause: FailureCause; detail: string; retryAfterMs?: number }
   | ({ type: "turn_end" } & TurnFailure);
 
-/** Without `error` the turn ended well. */
+/** Without `error` the turn succeeded. */
 export interface TurnFailure {
   error?: string;
   cause?: FailureCause;
@@ -46,18 +45,17 @@ export interface TurnFailure {
 
 export interface DialogueContext {
   sessionId: string;
-  /** The folder the agent works in. */
   cwd: string;
   permissions: Permissions;
-  /** What was started; a relaunch may need it. */
+  /** The command of the first process, for `relaunch`. */
   command: readonly string[];
-  /** Says something to the agent. */
+  /** Writes to the agent's stdin. */
   write(text: string): void;
-  /** Tells everybody else what it means. */
+  /** Writes a line to `output.log`. */
   tell(line: AgentLine): void;
-  /** The agent can take a turn now. Turns that were asked for before are kept and given then. */
+  /** The agent accepts turns. Turns requested earlier are queued until then. */
   ready(): void;
-  /** The agent cannot be used at all; the session ends with this reason. */
+  /** The agent is unusable: ends the session with this reason. */
   fail(error: string): void;
 }
 
@@ -67,19 +65,18 @@ export interface DialogueTurn {
 }
 
 export interface Dialogue {
-  /** The agent's process is there; also once more after a relaunch. */
+  /** Called for each process of the agent, so again after a relaunch. */
   open(): void;
-  /** One line that the agent wrote, without its end. */
+  /** Handles one line of the agent's output, without the line break. */
   hear(line: string): void;
   turn(turn: DialogueTurn): void;
   answer(askId: string, text: string): void;
-  /** Asks the agent to stop its open turn. */
   interrupt(): void;
-  /** The process has ended by itself and everything it wrote was heard; `errors` is the end of what it wrote to stderr. */
+  /** The process has exited by itself, after `hear` got all of its lines. `errors` is the end of its stderr. */
   exited(how: { code: number | null; signal: string | null; errors: string }): void;
   /**
-   * The command that takes the conversation up again after its process died in the middle of a turn, or null if that
-   * cannot be. The turn is then given again.
+   * The command that resumes the conversation after its process died in the middle of a turn, or null if it cannot be
+   * resumed. The turn is then sent again.
    */
   relaunch?(): string[] | null;
 }

@@ -1,4 +1,4 @@
-// The dialogues by name. Each is loaded only by the keepers that need it.
+// Dialogues are imported on demand, because each keeper needs at most one.
 import type { OpenDialogue } from "./dialogue.ts";
 
 const DIALOGUES = {

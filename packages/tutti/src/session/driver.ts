@@ -1,5 +1,5 @@
-// A driver knows one kind of agent: what to run, how to put a turn into words for it, and what its output means. It has
-// no state of its own beyond its decoder and starts nothing; that is the keeper's work.
+// A `Driver` describes one kind of agent: its command, the encoding of turns and the decoding of output. It is stateless
+// apart from its decoder and starts no process; the keeper does.
 import type { DialogueName } from "./dialogues.ts";
 import type { AgentSignal, SessionSpec, Turn } from "./session.ts";
 import type { FailureCause } from "../schema/ending.ts";
@@ -7,39 +7,39 @@ import type { FailureCause } from "../schema/ending.ts";
 export interface Launch {
   mode: "stream" | "turn";
   command: string[];
-  /** The protocol of its own that the agent speaks; the keeper then makes our lines of it. */
+  /** Set for an agent with its own protocol: the keeper then translates it to JSON lines. */
   dialogue?: DialogueName;
-  /** Variables that this agent needs besides, and that nobody else may set. */
+  /** Variables that the driver sets. */
   env?: Record<string, string>;
-  /** Variables that it gets unless the person gives them another value. */
+  /** Variables that the user can override. */
   defaults?: Readonly<Record<string, string>>;
-  /** Names to take over from the engine's environment besides, where they are set. */
+  /** Further names to copy from the keeper's environment, where they are set. */
   passEnv?: string[];
 }
 
 export interface Driver {
-  /** Fails with a TuttiError if the rest of the agent's name makes no sense, or what it names cannot be had. */
+  /** Throws a TuttiError if `rest`, the agent's name after the prefix, is invalid or names a missing program. */
   check(rest: string, cwd: string): void;
   /**
-   * `folder` is the session's own, where the agent may keep what it needs; in folders of its own, which go when the
-   * session is archived. `env` is the engine's environment with what the person gives the agents on top.
+   * `folder` is the session folder. The driver may create subfolders in it, which are removed when the session is
+   * archived. `env` is the engine's environment with the user's agent variables on top.
    */
   launch(rest: string, spec: SessionSpec, folder: string, env: NodeJS.ProcessEnv): Launch;
-  /** Variables that only the driver can set; it refuses them from the person. */
+  /** Variables that only the driver may set; the host rejects them in the user's settings. */
   ownEnv?: readonly string[];
-  /** For agents with a dialogue these say what to encode, and the dialogue how. */
+  /** With a dialogue the results of the three encoders are not sent: the dialogue encodes the texts itself. */
   encodeTurn(turn: Turn): string;
-  /** The answer to a question, or null for agents that cannot ask. */
+  /** Null for agents that cannot ask. */
   encodeAnswer(askId: string, text: string): string | null;
-  /** What asks the agent to stop its turn, or null for agents whose turn is a process of its own and ends with it. */
+  /** Null for agents that run one process per turn: the keeper kills the process instead. */
   encodeInterrupt(): string | null;
   decoder(): Decoder;
 }
 
-/** Turns the agent's bytes into what they mean. A character or a line may be cut anywhere between two pushes. */
+/** Decodes the agent's output. A push may end in the middle of a character or a line. */
 export interface Decoder {
   push(bytes: Uint8Array): Decoded[];
-  /** No more bytes will come for what is open. */
+  /** Decodes an unfinished last line after the end of the output. */
   flush(): Decoded[];
 }
 

@@ -1,10 +1,9 @@
-// The end of a session by our own will: through its keeper if there is one, without it otherwise.
 import { rmSync } from "node:fs";
 import { identify, isAlive, signalProcess, sweep, type ProcessIdentity } from "./process.ts";
 import { endUnstarted, paths, readEnd, readKeeper, removeUnfinished, request } from "./session-folder.ts";
 import type { World } from "../world.ts";
 
-/** Resolves when nothing of the session is left and it can never start again. */
+/** Ends the session through its keeper, or without one. Resolves when no process is left and it cannot start again. */
 export async function endSession(folder: string, sessionId: string, world: World): Promise<void> {
   for (;;) {
     const keeper = readKeeper(folder);
@@ -23,12 +22,11 @@ export async function endSession(folder: string, sessionId: string, world: World
   removeUnfinished(folder);
 }
 
-/** Resolves when the process has exited. */
 async function untilExited(process: ProcessIdentity, world: World): Promise<void> {
   while (isAlive(process)) await world.sleep(20);
 }
 
-/** On a full disk a request cannot be written; a signal says the same. */
+/** False if the request cannot be written, for example on a full disk. SIGTERM has the same effect. */
 function requestStop(folder: string): boolean {
   try {
     request(folder, "stop", { type: "stop" });

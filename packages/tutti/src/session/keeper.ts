@@ -1,14 +1,14 @@
-// The keeper: a small process of its own for one session. It holds the agent's stdin, lets the agent write to files, and
-// outlives the engine, so that whatever kills the engine leaves the agent at work. It takes no decision: it carries out
-// the requests in the session's folder and writes down what it sees.
+// The keeper is a separate process that runs the agent of one session. It holds the agent's stdin and outlives the
+// engine, so a killed engine leaves its agents working. The keeper makes no decisions: it carries out the requests in
+// the session folder and records what it observes.
 //
 // Invariants
-// 1. One session is started once: whoever makes keeper.json keeps it, everybody else leaves again.
-// 2. The agent writes straight into a file, so nothing it says passes through a pipe that a death could cut. Where it has
-//    a protocol of its own, a dialogue reads that file and answers it.
-// 3. end.json is written last, when no process of the session is left.
-// 4. Without an engine for the set time, the session is ended.
-// 5. No secret stays in what is kept: what the keeper writes is masked before, what the agent writes soon after.
+// 1. A session starts once: the process that creates `keeper.json` keeps the session, any other keeper exits.
+// 2. The agent writes straight to a file, so no pipe can break when a process dies. If the agent has its own protocol,
+//    a dialogue reads that file and answers the agent.
+// 3. `end.json` is written after every process of the session has ended.
+// 4. The keeper ends the session after `orphanAfterMs` without a live engine.
+// 5. No secret stays on disk: the keeper masks its own records before it writes them, the agent's files soon after.
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, watch } from "node:fs";
 import { join } from "node:path";
@@ -35,15 +35,15 @@ class Keeper {
   readonly #folder: string;
   readonly #record: SessionRecord;
   readonly #errors: number;
-  readonly #done = new Set<string>();
-  /** Turns that wait until the process of the turn before has ended (in `turn` mode), or until the agent is ready. */
+  readonly #handled = new Set<string>();
+  /** Turns queued until the previous turn's process exits (`turn` mode) or until the agent is ready. */
   readonly #waiting: TurnRequest[] = [];
-  /** Interrupts by turn, of turns that have not been sent yet: requests need not be found in the order they were made. */
+  /** Interrupts of turns not sent yet, by turn. `listRequests` sorts by name, so an interrupt can precede its turn. */
   readonly #early = new Map<number, InterruptRequest>();
-  /** The turn that was sent last; one before it is over, and so is no longer to be interrupted. */
+  /** The turn sent last. Earlier turns are over, so an interrupt of one of them is ignored. */
   #sent = 0;
   #agent: ChildProcess | null = null;
-  /** With an agent that has a protocol of its own. */
+  /** Null for an agent that writes JSON lines or plain text itself. */
   #conversation: Conversation | null = null;
   #ending: SessionEnd["reason"] | null = null;
   #lastSeenEngine = Date.now();
@@ -57,27 +57,27 @@ class Keeper {
   }
 
   async run(): Promise<void> {
-    // A keeper that cannot go on (a full disk, say) takes its agent with it rather than leave it unattended.
+    // A keeper that fails, for example on a full disk, kills its agent rather than leave it unattended.
     process.on("uncaughtException", () => {
       if (this.#agent?.pid) signalGroup(this.#agent.pid, "SIGKILL");
       process.exit(1);
     });
     await this.#openConversation();
-    // It may have been told to end while it was getting ready.
+    // SIGTERM may have called `end` while the dialogue was loading.
     if (this.#ending) return;
     if (this.#spec.mode === "stream") this.#start(null);
     else this.#record.note({ type: "started" });
-    setInterval(() => this.#look(), POLL_MS);
+    setInterval(() => this.#readRequests(), POLL_MS);
     setInterval(() => this.#checkEngine(), ENGINE_CHECK_MS);
     setInterval(() => this.#mask(), MASK_MS);
-    // Elsewhere nobody can see whether it is at work.
+    // `ActivityWatch` reads `/proc`, so stalls are detected on Linux only.
     if (this.#spec.stallMs !== null && process.platform === "linux") this.#watchActivity(this.#spec.stallMs);
     try {
-      watch(this.#at.requests, () => this.#look());
+      watch(this.#at.requests, () => this.#readRequests());
     } catch {
-      // Without notifications (there is a limit to them) it looks now and then.
+      // The system limits the number of watches. Without one, polling finds the requests.
     }
-    this.#look();
+    this.#readRequests();
   }
 
   async #openConversation(): Promise<void> {
@@ -102,16 +102,16 @@ class Keeper {
     else void this.#finish("exited");
   }
 
-  /** A dialogue must hear what the agent said as it said it. */
+  /** The dialogue reads the new lines first, because it needs them unmasked. */
   #mask(): void {
     this.#conversation?.read();
     this.#record.mask();
   }
 
-  #look(): void {
+  #readRequests(): void {
     for (const name of listRequests(join(this.#at.requests, ".."))) {
-      if (this.#done.has(name)) continue;
-      this.#done.add(name);
+      if (this.#handled.has(name)) continue;
+      this.#handled.add(name);
       this.#carryOut(JSON.parse(readFileSync(join(this.#at.requests, name), "utf8")) as KeeperRequest);
     }
   }
@@ -140,7 +140,7 @@ class Keeper {
     }
   }
 
-  /** The note comes first: a turn that may have been sent must never be sent again. */
+  /** Writes the journal entry first: a turn that may have been sent must never be sent again. */
   #sendTurn(request: TurnRequest): void {
     this.#noteSent(request);
     if (this.#conversation) this.#conversation.turn(request);
@@ -158,7 +158,7 @@ class Keeper {
     if (request) this.#interrupt(request);
   }
 
-  /** The note comes first: what the agent does from here on it may do because it was asked to stop. */
+  /** Writes the journal entry first: from here on the interrupt may be the cause of anything the agent does. */
   #interrupt(request: InterruptRequest): void {
     const { turn, input } = request;
     if (turn > this.#sent) this.#early.set(turn, request);
@@ -185,7 +185,7 @@ class Keeper {
     });
     if (this.#conversation) closeSync(output);
     this.#agent = agent;
-    // An agent that closes its stdin early is no reason to fall over; its exit will tell.
+    // An agent may close its stdin early. The `exit` handler reports how it ended.
     agent.stdin!.on("error", () => {});
     agent.once("error", (error) => {
       this.#agent = null;
@@ -204,7 +204,7 @@ class Keeper {
     this.#agent = null;
     const deliberate = this.#ending === "stopped" || this.#ending === "orphaned";
     this.#conversation?.finish();
-    if (!this.#ending && this.#takeUp(agent)) return;
+    if (!this.#ending && this.#resume(agent)) return;
     if (!deliberate) this.#conversation?.exited({ code, signal });
     this.#record.note({ type: "exited", code, signal, deliberate });
     if (agent.pid) signalGroup(agent.pid, "SIGKILL");
@@ -212,8 +212,8 @@ class Keeper {
     else if (this.#waiting.length > 0) this.#start(this.#waiting.shift()!);
   }
 
-  /** A conversation that was cut off goes on in a process of its own, where its agent can do that. */
-  #takeUp(agent: ChildProcess): boolean {
+  /** Continues a conversation that broke off in the middle of a turn in a new process, if the dialogue supports it. */
+  #resume(agent: ChildProcess): boolean {
     const command = this.#conversation?.takeUp() ?? null;
     if (command === null) return false;
     if (agent.pid) signalGroup(agent.pid, "SIGKILL");
@@ -221,7 +221,7 @@ class Keeper {
     return true;
   }
 
-  /** No more input, a time of grace, then the end. */
+  /** Closes stdin, then kills the agent if it is still there after `graceMs`. */
   #close(): void {
     if (this.#ending) return;
     this.#ending = "closed";
@@ -239,22 +239,22 @@ class Keeper {
     try {
       this.#record.note({ type: "stopping" });
     } catch {
-      // On a full disk the end matters more than the note about it.
+      // On a full disk, ending the agent matters more than the journal entry.
     }
     if (this.#agent) void this.#kill();
     else void this.#finish(reason);
   }
 
-  /** First it is asked to stop, then told, then made to. What is left of it afterwards is swept up at the end. */
-  async #kill(asking = true): Promise<void> {
+  /** Interrupts the open turn, then sends SIGTERM, then SIGKILL. `#finish` sweeps up processes that left the group. */
+  async #kill(interruptsFirst = true): Promise<void> {
     const agent = this.#agent;
     const pid = agent?.pid;
     if (!pid) return;
-    const isThere = () => this.#agent === agent;
-    if (asking && this.#askToStop(agent)) await sleep(INTERRUPT_TO_TERM_MS);
-    if (isThere()) signalGroup(pid, "SIGTERM");
+    const isRunning = () => this.#agent === agent;
+    if (interruptsFirst && this.#askToStop(agent)) await sleep(INTERRUPT_TO_TERM_MS);
+    if (isRunning()) signalGroup(pid, "SIGTERM");
     await sleep(TERM_TO_KILL_MS);
-    if (isThere()) signalGroup(pid, "SIGKILL");
+    if (isRunning()) signalGroup(pid, "SIGKILL");
   }
 
   #askToStop(agent: ChildProcess): boolean {
@@ -277,15 +277,15 @@ class Keeper {
     process.exit(0);
   }
 
-  /** The process of an agent of which nothing moves is ended; where its conversation can be taken up again, it is. */
+  /** Kills the process of a stalled agent. `#exited` then resumes the conversation if the dialogue supports it. */
   #watchActivity(stallMs: number): void {
-    const look = () => {
+    const check = () => {
       if (!this.#agent || this.#ending || !this.#conversation?.hasStalled(stallMs)) return;
       this.#record.note({ type: "stalled", forMs: stallMs });
-      // Whoever hears nothing need not be asked, and is not to blame for the end of its turn.
+      // No interrupt first: a stalled agent does not read it, and the dialogue would report the turn as interrupted.
       void this.#kill(false);
     };
-    setInterval(look, Math.min(ACTIVITY_CHECK_MS, stallMs / 3));
+    setInterval(check, Math.min(ACTIVITY_CHECK_MS, stallMs / 3));
   }
 
   #checkEngine(): void {
@@ -297,11 +297,11 @@ class Keeper {
 
 async function main(folder: string): Promise<void> {
   const at = paths(folder);
-  // In place before anybody can know this process: until there is something to end, a signal only ends the keeper.
+  // Installed before `keeper.json` names this process. Until the session exists, SIGTERM only ends the keeper.
   let keeper: Keeper | null = null;
   process.on("SIGTERM", () => (keeper ? keeper.end("stopped") : process.exit(0)));
   if (!writeJsonOnce(at.keeper, identify(process.pid))) return;
-  // The session may have run and ended between the engine's look and ours.
+  // The session may have run and ended since the engine checked the folder.
   if (existsSync(at.end) || readdirSync(folder).includes("journal.jsonl")) {
     rmSync(at.keeper, { force: true });
     return;

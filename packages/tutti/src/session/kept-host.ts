@@ -1,4 +1,3 @@
-// Sessions under keepers, all in one data folder.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { findDriver } from "./agents.ts";
@@ -18,22 +17,22 @@ import { pathName } from "../schema/ids.ts";
 import type { World } from "../world.ts";
 
 export interface KeptHostOptions {
-  /** Where the session folders are made. */
+  /** The parent of all session folders. */
   folder: string;
-  /** The file that says which engine is alive; keepers look at it. */
+  /** Names the live engine. Keepers poll this file. */
   engineFile: string;
   world: World;
-  /** Variables of the person's choice for all agents, on top of the few that every agent gets. */
+  /** The user's variables for all agents, in addition to `PASSED_ENV`. */
   agentEnv?: Record<string, string>;
-  /** The server's own token, which no agent is given; it is masked wherever one shows it. */
+  /** The server's token. No agent receives it; keepers and readers mask it. */
   token?: () => string | null;
   orphanAfterMs?: number;
   graceMs?: number;
 }
 
-/** What every agent gets of the server's environment. */
+/** Variables of the engine's environment that every agent receives. */
 const PASSED_ENV = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
-/** What we tell every agent about its session. */
+/** Variables that describe the session to its agent. The user cannot set them. */
 const OWN_ENV = ["TUTTI_RUN_ID", "TUTTI_TASK_ID", "TUTTI_ROLE", "TUTTI_SESSION_KEY", "TUTTI_ATTEMPT"];
 const ORPHAN_AFTER_MS = 10 * 60_000;
 const GRACE_MS = 10_000;
@@ -41,15 +40,15 @@ const ALL = { after: 0, limit: Number.POSITIVE_INFINITY };
 
 export function createKeptHost(options: KeptHostOptions): SessionHost {
   const { folder, world, agentEnv = {} } = options;
-  /** For keepers: what they pass on to agents, and what they mask. */
+  /** The environment of keepers: they pass parts of it to agents and mask its secrets. */
   const keeperEnv = (): NodeJS.ProcessEnv => {
     const token = options.token?.() ?? null;
     return { ...process.env, ...agentEnv, ...(token === null ? {} : { TUTTI_TOKEN: token }) };
   };
-  let known: Secrets | null = null;
-  const secrets = (): Secrets => (known ??= createSecrets(secretValues(keeperEnv())));
-  const transcripts = new Transcripts((own) => new Transcript(own, secrets()));
-  /** Being archived right now, by folder: asking twice at the same time is asking once. */
+  let cachedSecrets: Secrets | null = null;
+  const secrets = (): Secrets => (cachedSecrets ??= createSecrets(secretValues(keeperEnv())));
+  const transcripts = new Transcripts((sessionFolder) => new Transcript(sessionFolder, secrets()));
+  /** Archivings in progress, by session folder. Concurrent calls share one. */
   const archiving = new Map<string, Promise<void>>();
 
   function keeperSpec(spec: SessionSpec, launch: Launch, interrupt: string | null): KeeperSpec {
@@ -81,29 +80,30 @@ export function createKeptHost(options: KeptHostOptions): SessionHost {
     };
   }
 
-  /** What the person gives the agents and we would have to ignore. */
-  function refuseTaken(agent: string, driver: Driver): void {
-    const taken = [...OWN_ENV, ...(driver.ownEnv ?? [])].find((name) => Object.hasOwn(agentEnv, name));
-    if (taken === undefined) return;
-    const message = `${taken} cannot be given to the agent ${JSON.stringify(agent)}: Tutti sets it itself for every session`;
-    throw new TuttiError("invalid_input", message);
+  /** Rejects variables of the user that `keeperSpec` would overwrite. */
+  function rejectReservedEnv(agent: string, driver: Driver): void {
+    const reserved = [...OWN_ENV, ...(driver.ownEnv ?? [])].find((name) => Object.hasOwn(agentEnv, name));
+    if (reserved === undefined) return;
+    const problem = `The variable ${reserved} cannot be set for the agent ${JSON.stringify(agent)}, because Tutti sets it.`;
+    throw new TuttiError("invalid_input", `${problem} Remove it from the agents' environment.`);
   }
 
-  /** A session that is over is only read, and nothing is made for its agent once more. */
-  function launchOf(spec: SessionSpec, driver: Driver, rest: string, own: string): Launch {
-    const begun = readJson<KeeperSpec>(paths(own).spec);
-    if (begun && (readEnd(own) !== null || isArchived(own))) return { mode: begun.mode, command: begun.command };
-    if (begun === null) refuseTaken(spec.agent, driver);
-    return driver.launch(rest, spec, own, { ...process.env, ...agentEnv });
+  /** A session that is over is only read, so `driver.launch` must not create files for its agent again. */
+  function launchOf(spec: SessionSpec, driver: Driver, rest: string, sessionFolder: string): Launch {
+    const started = readJson<KeeperSpec>(paths(sessionFolder).spec);
+    if (started && (readEnd(sessionFolder) !== null || isArchived(sessionFolder)))
+      return { mode: started.mode, command: started.command };
+    if (started === null) rejectReservedEnv(spec.agent, driver);
+    return driver.launch(rest, spec, sessionFolder, { ...process.env, ...agentEnv });
   }
 
   return {
     open(spec: SessionSpec): Session {
       const { driver, rest } = findDriver(spec.agent);
-      const own = join(folder, spec.runId, pathName(spec.sessionId));
-      const launch = launchOf(spec, driver, rest, own);
+      const sessionFolder = join(folder, spec.runId, pathName(spec.sessionId));
+      const launch = launchOf(spec, driver, rest, sessionFolder);
       return new KeptSession({
-        folder: own,
+        folder: sessionFolder,
         driver,
         launch,
         spec: keeperSpec(spec, launch, driver.encodeInterrupt()),
@@ -116,7 +116,7 @@ export function createKeptHost(options: KeptHostOptions): SessionHost {
     check(agent, cwd) {
       const { driver, rest } = findDriver(agent);
       driver.check(rest, cwd);
-      refuseTaken(agent, driver);
+      rejectReservedEnv(agent, driver);
     },
 
     transcript: (runId, sessionId, page = ALL) => transcripts.of(join(folder, runId, pathName(sessionId))).page(page),
@@ -124,16 +124,20 @@ export function createKeptHost(options: KeptHostOptions): SessionHost {
     isArchived: (runId, sessionId) => isArchived(join(folder, runId, pathName(sessionId))),
 
     async archive(runId, sessionId) {
-      const own = join(folder, runId, pathName(sessionId));
-      const begun =
-        archiving.get(own) ?? archiveSession(own, world.now(), secrets()).finally(() => archiving.delete(own));
-      archiving.set(own, begun);
-      await begun;
+      const sessionFolder = join(folder, runId, pathName(sessionId));
+      const inProgress =
+        archiving.get(sessionFolder) ??
+        archiveSession(sessionFolder, world.now(), secrets()).finally(() => archiving.delete(sessionFolder));
+      archiving.set(sessionFolder, inProgress);
+      await inProgress;
     },
 
     async forget(runId) {
-      // Whatever is named here is deleted, so it must be a name and no way out of the folder.
-      if (pathName(runId) !== runId) throw new TuttiError("invalid_input", `${JSON.stringify(runId)} is no run's name`);
+      // `runId` names a folder to delete, so it must not contain a path that leads out of `folder`.
+      if (pathName(runId) !== runId) {
+        const problem = `${JSON.stringify(runId)} is not a run id.`;
+        throw new TuttiError("invalid_input", `${problem} List runs with "tutti list".`);
+      }
       await forgetSessions(join(folder, runId));
       transcripts.forget(join(folder, runId));
     },
@@ -143,11 +147,11 @@ export function createKeptHost(options: KeptHostOptions): SessionHost {
     end: (runId, sessionId) => endFolder(join(folder, runId, pathName(sessionId))),
 
     async reap(runId, keep) {
-      const own = join(folder, runId);
+      const runFolder = join(folder, runId);
       const kept = new Set(keep.map(pathName));
-      const others = (existsSync(own) ? readdirSync(own) : []).filter((name) => !kept.has(name));
-      await Promise.all(others.map((name) => endFolder(join(own, name))));
-      // Whatever a keeper lost sight of carries the run's mark.
+      const others = (existsSync(runFolder) ? readdirSync(runFolder) : []).filter((name) => !kept.has(name));
+      await Promise.all(others.map((name) => endFolder(join(runFolder, name))));
+      // Processes that a keeper lost track of still carry TUTTI_RUN_ID in their environment.
       if (keep.length === 0) await sweep("TUTTI_RUN_ID", runId, (ms) => world.sleep(ms));
     },
   };

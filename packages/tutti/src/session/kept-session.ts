@@ -1,7 +1,6 @@
-// A session under a keeper, seen from the engine.
 import { spawn } from "node:child_process";
 import { existsSync, watch, type FSWatcher } from "node:fs";
-import { setImmediate as breath } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Driver, Launch } from "./driver.ts";
 import { endSession } from "./end-session.ts";
 import type { Secrets } from "./find-secrets.ts";
@@ -27,11 +26,11 @@ import type { Session, SessionSignal, Turn } from "./session.ts";
 import { pathName } from "../schema/ids.ts";
 import type { World } from "../world.ts";
 
-/** A second look at the folder even if no change was notified. */
+/** The folder is polled as well, because file notifications can be missing. */
 const POLL_MS = 250;
-/** An agent may have said a million things; everybody else's turn comes at least so often while they are told. */
-const BREATH_MS = 20;
-/** A keeper that has not shown itself after this time will not come. */
+/** The longest time to emit signals before other work gets its turn: an adopted session can have a million of them. */
+const YIELD_AFTER_MS = 20;
+/** A keeper without `keeper.json` after this time has failed to start. */
 const KEEPER_START_MS = 30_000;
 
 export interface KeptOptions {
@@ -49,7 +48,7 @@ export class KeptSession implements Session {
   readonly #options: KeptOptions;
   readonly #left = new AbortController();
   #wake = new AbortController();
-  /** Whoever listens; from where it is, others can read on. */
+  /** The reader of `signals`. `#isOver` starts from its position. */
   #reader: SessionReader | null = null;
 
   constructor(options: KeptOptions) {
@@ -59,7 +58,7 @@ export class KeptSession implements Session {
 
   async *signals(): AsyncGenerator<SessionSignal> {
     const { folder, driver, launch, secrets, world } = this.#options;
-    // Nothing of it is read: what folder and workspace hold of its last words and files may be in pieces.
+    // Do not read such a session: a power cut may have damaged its output and its workspace.
     if (isBeforeBoot(folder)) {
       maskLeftovers(folder, secrets);
       yield { type: "caughtUp" };
@@ -76,7 +75,7 @@ export class KeptSession implements Session {
       while (!this.#left.signal.aborted) {
         this.#wake = new AbortController();
         const end = this.#findEnd(world.mono() - startedAt);
-        yield* this.#tell(reader);
+        yield* this.#readSignals(reader);
         if (!caughtUp) yield { type: "caughtUp" };
         caughtUp = true;
         if (end) {
@@ -92,25 +91,25 @@ export class KeptSession implements Session {
     }
   }
 
-  async *#tell(reader: SessionReader): AsyncGenerator<SessionSignal> {
+  async *#readSignals(reader: SessionReader): AsyncGenerator<SessionSignal> {
     let since = performance.now();
     for (const signal of reader.read()) {
       yield signal;
-      if (performance.now() - since < BREATH_MS) continue;
-      await breath();
+      if (performance.now() - since < YIELD_AFTER_MS) continue;
+      await yieldToEventLoop();
       since = performance.now();
     }
   }
 
-  /** Once the folder shows that the session was started, it is never started again. */
+  /** Starts the keeper, unless the folder shows that the session was started before. */
   #start(): void {
     const { folder, spec, env } = this.#options;
     const at = paths(folder);
     makeSessionFolder(folder);
     if (existsSync(at.keeper) || existsSync(at.end) || existsSync(at.journal)) return;
     writeSpec(folder, spec);
-    // The shell puts the keeper into the background and is gone at once, so that the keeper is nobody's child and in a
-    // session of its own: nothing that kills this process's tree, group or terminal reaches it.
+    // The shell starts the keeper in the background and exits at once. The keeper is then no child of this process and
+    // has its own process session, so killing this process's tree, group or terminal does not reach it.
     const script = '"$0" "$@" </dev/null >/dev/null 2>&1 &';
     const launcher = spawn("/bin/sh", ["-c", script, process.execPath, ownProgram("keeper", import.meta.url), folder], {
       cwd: folder,
@@ -118,12 +117,12 @@ export class KeptSession implements Session {
       stdio: "ignore",
       detached: true,
     });
-    // If even the shell cannot be started, no keeper will show itself, and that is noticed.
+    // If the shell cannot start, no `keeper.json` appears and `#findEnd` reports it after KEEPER_START_MS.
     launcher.on("error", () => {});
     launcher.unref();
   }
 
-  /** Without notifications, of which a system has only so many, the folder is still looked at now and then. */
+  /** Null if the system has no watches left; `signals` polls in any case. */
   #watch(): FSWatcher | null {
     try {
       const watcher = watch(this.#options.folder, () => this.#wake.abort());
@@ -136,10 +135,10 @@ export class KeptSession implements Session {
 
   #findEnd(waitedMs: number): { reason: string; deliberate: boolean } | null {
     const { folder } = this.#options;
-    if (isBeforeBoot(folder)) return { reason: "the machine was started anew", deliberate: false };
+    if (isBeforeBoot(folder)) return { reason: "the machine was restarted", deliberate: false };
     const keeper = readKeeper(folder);
     const dead = keeper !== null && !isAlive(keeper);
-    // Looked at after the keeper: one that ends properly writes its end before it goes.
+    // Read after `isAlive`: a keeper that ends properly writes `end.json` before it exits.
     const end = readEnd(folder);
     if (end) return { reason: END_REASONS[end.reason], deliberate: end.reason !== "exited" };
     if (dead) return { reason: "its keeper died", deliberate: false };
@@ -175,8 +174,8 @@ export class KeptSession implements Session {
   }
 
   /**
-   * Read on from where the listener is, or from the beginning if nobody listens. An agent that were interrupted after its
-   * turn could end the next one.
+   * Whether `turn` has ended, which `signals` may not have read yet. An interrupt that arrives after its turn could stop
+   * the next one. Reads from the position of `#reader`, or from the beginning without one.
    */
   #isOver(turn: number): boolean {
     const { folder, driver, launch } = this.#options;
@@ -209,7 +208,7 @@ export class KeptSession implements Session {
 
 const END_REASONS = {
   stopped: "it was stopped",
-  orphaned: "it was ended because no engine was there",
+  orphaned: "it was ended because no engine was running",
   closed: "it was closed after its work",
   exited: "the agent exited",
 } as const;

@@ -1,17 +1,17 @@
-// Bytes into lines. A character or a line may be cut anywhere between two pushes; of a line that is too long
-// only the beginning is kept, so that no program can fill our memory.
+// Splits bytes into lines. A push may end in the middle of a character or a line. Of a line longer than MAX_LINE only the
+// beginning is kept, so that no program can exhaust the memory.
 import { StringDecoder } from "node:string_decoder";
 
-/** Characters, which in memory may take twice as many bytes. */
+/** In UTF-16 units, which take up to two bytes each in memory. */
 export const MAX_LINE = 16 * 1024 * 1024;
 const NEWLINE = 0x0a;
-/** What is kept of the beginning of a longer line. */
+/** The length of the beginning that is kept of a longer line. */
 const HEAD = 64 * 1024;
 
 export class LineSplitter {
   readonly #utf8 = new StringDecoder("utf8");
   readonly #onDropped: (head: string, length: number) => void;
-  /** Pieces of the line that is open; joined once it is whole, so that a long line is not copied again and again. */
+  /** Pieces of the unfinished line, joined only at its end: extending one string would copy a long line repeatedly. */
   #pieces: string[] = [];
   #length = 0;
   #head = "";
@@ -21,7 +21,7 @@ export class LineSplitter {
   }
 
   *push(bytes: Uint8Array): Generator<string> {
-    // What is dropped anyway need not be decoded; of a line as long as this, bytes count as characters.
+    // The line is dropped anyway, so skip decoding and count bytes as characters.
     if (this.#length > MAX_LINE && !bytes.includes(NEWLINE)) {
       this.#length += bytes.length;
       return;
@@ -36,20 +36,20 @@ export class LineSplitter {
     this.#extend(from === 0 ? text : text.slice(from));
   }
 
-  /** The line that has no end, if there is one. */
+  /** Yields the unfinished line, if there is one. */
   *flush(): Generator<string> {
     this.#extend(this.#utf8.end());
     if (this.#length > 0) yield* this.#take();
   }
 
   #extend(piece: string): void {
-    const before = this.#length;
+    const previousLength = this.#length;
     this.#length += piece.length;
     if (this.#length <= MAX_LINE) {
       if (piece !== "") this.#pieces.push(piece);
       return;
     }
-    if (before <= MAX_LINE) this.#head = beginningOf([...this.#pieces, piece]);
+    if (previousLength <= MAX_LINE) this.#head = beginningOf([...this.#pieces, piece]);
     this.#pieces = [];
   }
 
@@ -65,14 +65,14 @@ export class LineSplitter {
   }
 }
 
-/** The lines of a stream. The interface for lines of Node also ends them at signs that may stand within JSON. */
+/** Unlike `node:readline`, splits at line feeds only: JSON may contain the other line separators of Unicode. */
 export async function* linesOf(input: AsyncIterable<string | Uint8Array>): AsyncGenerator<string> {
   const splitter = new LineSplitter();
   for await (const bytes of input) yield* splitter.push(Buffer.from(bytes as Uint8Array));
   yield* splitter.flush();
 }
 
-/** Put together from no more than is needed: the rest is to be forgotten. */
+/** Copies at most HEAD characters, so that the rest can be garbage collected. */
 function beginningOf(pieces: readonly string[]): string {
   let text = "";
   for (const piece of pieces) {

@@ -1,4 +1,4 @@
-// Sessions that a controller of somebody else's runs for us. It never speaks first, so it is polled.
+// Hosts sessions that an external session controller runs. A controller has no notifications, so it is polled.
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,32 +15,31 @@ import { TuttiError } from "../schema/error.ts";
 import { pathName } from "../schema/ids.ts";
 import type { World } from "../world.ts";
 
-/** The only agent there is where a controller runs the sessions. */
+/** The only agent name that a polled host accepts. */
 export const CONTROLLER_AGENT = "controller";
 const SETTLE_MS = 10_000;
 const ALL = { after: 0, limit: Number.POSITIVE_INFINITY };
 
 export interface PolledHostOptions {
   controller: SessionController;
-  /** Where the journals of the sessions are kept. */
+  /** The parent of the folders with the journals. */
   folder: string;
   world: World;
-  /** Between two looks at a session. */
   pollMs: (spec: SessionSpec) => number;
-  /** Whether a session is looked at by itself; `poll` looks in any case. */
+  /** Whether a session is polled automatically; `poll` works in any case. */
   isWatched?: (spec: SessionSpec) => boolean;
   /** A turn whose last message has not changed for this long is over. */
   settleMs?: number;
-  /** Whose values are masked wherever a session shows them; our own environment unless given. */
+  /** The secret values of this environment are masked; default `process.env`. */
   env?: NodeJS.ProcessEnv;
 }
 
 export interface PolledHost extends SessionHost {
-  /** Looks at a session now. A session that nobody listens to has nothing to tell. */
+  /** Polls a session now. Does nothing for a session whose `signals` have ended. */
   poll(sessionId: string): Promise<void>;
-  /** The controller's own name for a session of ours, or null. */
+  /** The controller's id of a session, or null. */
   backendId(runId: string, sessionId: string): string | null;
-  /** Everything the controller has, ours and others. */
+  /** All sessions of the controller, including those that Tutti did not start. */
   listAll(): Promise<ListedSession[]>;
 }
 
@@ -48,11 +47,11 @@ export function createPolledHost(options: PolledHostOptions): PolledHost {
   const { folder, world, pollMs, isWatched = () => true, settleMs = SETTLE_MS } = options;
   const controller = impatiently(options.controller, world);
   const secrets = createSecrets(secretValues(options.env ?? process.env));
-  const transcripts = new Transcripts((own) => new PolledTranscript(own));
+  const transcripts = new Transcripts((sessionFolder) => new PolledTranscript(sessionFolder));
   const journalOf = (runId: string, sessionId: string) => new PolledJournal(folderOf(runId, sessionId), secrets);
   const open = new Map<string, PolledSession>();
   const folderOf = (runId: string, sessionId: string): string => join(folder, runId, pathName(sessionId));
-  const specFile = (own: string): string => join(own, "spec.json");
+  const specFile = (sessionFolder: string): string => join(sessionFolder, "spec.json");
 
   function make(spec: SessionSpec): PolledSession {
     const journal = journalOf(spec.runId, spec.sessionId);
@@ -72,26 +71,26 @@ export function createPolledHost(options: PolledHostOptions): PolledHost {
   }
 
   const specsOf = (runId: string): SessionSpec[] => {
-    const own = join(folder, runId);
-    const names = existsSync(own) ? readdirSync(own) : [];
-    return names.flatMap((name) => readJson<SessionSpec>(specFile(join(own, name))) ?? []);
+    const runFolder = join(folder, runId);
+    const names = existsSync(runFolder) ? readdirSync(runFolder) : [];
+    return names.flatMap((name) => readJson<SessionSpec>(specFile(join(runFolder, name))) ?? []);
   };
 
   const end = async (spec: SessionSpec): Promise<void> => (open.get(spec.sessionId) ?? make(spec)).stop();
 
   return {
     open(spec) {
-      const own = folderOf(spec.runId, spec.sessionId);
+      const sessionFolder = folderOf(spec.runId, spec.sessionId);
       const session = make(spec);
       open.set(spec.sessionId, session);
-      if (!existsSync(specFile(own))) makeFolder(own, spec);
+      if (!existsSync(specFile(sessionFolder))) makeFolder(sessionFolder, spec);
       return session;
     },
 
     check(agent) {
       if (agent === CONTROLLER_AGENT) return;
-      const message = `there is no agent ${JSON.stringify(agent)} here: all sessions are run by the session controller`;
-      throw new TuttiError("agent_unknown", message);
+      const problem = `Agent ${JSON.stringify(agent)} does not exist here, because the session controller runs all sessions.`;
+      throw new TuttiError("agent_unknown", `${problem} Use the agent "${CONTROLLER_AGENT}".`);
     },
 
     async poll(sessionId) {
@@ -107,13 +106,13 @@ export function createPolledHost(options: PolledHostOptions): PolledHost {
     isArchived: (runId, sessionId) => isPolledArchived(folderOf(runId, sessionId)),
 
     async archive(runId, sessionId) {
-      const own = folderOf(runId, sessionId);
+      const sessionFolder = folderOf(runId, sessionId);
       const journal = journalOf(runId, sessionId);
-      if (journal.records.length === 0 || isPolledArchived(own)) return;
-      if (journal.end === null) throw alive([sessionId]);
-      // One that was stopped has been put away then.
+      if (journal.records.length === 0 || isPolledArchived(sessionFolder)) return;
+      if (journal.end === null) throw stillAlive([sessionId]);
+      // `stop` has archived the controller's session already.
       if (journal.backendId !== null && !journal.end.archived) await controller.archiveSession(journal.backendId);
-      await packJournal(own, world.now());
+      await packJournal(sessionFolder, world.now());
     },
 
     knows: (runId) => existsSync(join(folder, runId)),
@@ -132,25 +131,28 @@ export function createPolledHost(options: PolledHostOptions): PolledHost {
     },
 
     async forget(runId) {
-      // Whatever is named here is deleted, so it must be a name and no way out of the folder.
-      if (pathName(runId) !== runId) throw new TuttiError("invalid_input", `${JSON.stringify(runId)} is no run's name`);
+      // `runId` names a folder to delete, so it must not contain a path that leads out of `folder`.
+      if (pathName(runId) !== runId) {
+        const problem = `${JSON.stringify(runId)} is not a run id.`;
+        throw new TuttiError("invalid_input", `${problem} List runs with "tutti list".`);
+      }
       const living = specsOf(runId).filter(({ sessionId }) => journalOf(runId, sessionId).end === null);
-      if (living.length > 0) throw alive(living.map(({ sessionId }) => sessionId));
-      const own = join(folder, runId);
-      const aside = `${own}.forgotten`;
+      if (living.length > 0) throw stillAlive(living.map(({ sessionId }) => sessionId));
+      const runFolder = join(folder, runId);
+      const aside = `${runFolder}.forgotten`;
       await rm(aside, { recursive: true, force: true });
-      if (existsSync(own)) await rename(own, aside);
+      if (existsSync(runFolder)) await rename(runFolder, aside);
       await rm(aside, { recursive: true, force: true });
-      transcripts.forget(own);
+      transcripts.forget(runFolder);
     },
   };
 
-  function makeFolder(own: string, spec: SessionSpec): void {
-    mkdirSync(own, { recursive: true, mode: 0o700 });
-    // Whoever ends a session that another process began finds it by this.
-    writeJson(specFile(own), spec);
+  function makeFolder(sessionFolder: string, spec: SessionSpec): void {
+    mkdirSync(sessionFolder, { recursive: true, mode: 0o700 });
+    // `end` and `reap` need the spec of a session that another process opened.
+    writeJson(specFile(sessionFolder), spec);
   }
 }
 
-const alive = (sessions: readonly string[]): TuttiError =>
-  new TuttiError("wrong_state", `sessions are still alive: ${sessions.join(", ")}; end them first`);
+const stillAlive = (sessions: readonly string[]): TuttiError =>
+  new TuttiError("wrong_state", `Sessions are still alive: ${sessions.join(", ")}. End them first.`);

@@ -1,6 +1,5 @@
-// What is known of a session that a controller runs for us: which of its sessions it is, what it was sent, and what it has
-// said as far as it was read. It lies in the session's folder and only grows, so whoever comes next goes on from there, and
-// the transcript can be read when the controller is long gone.
+// The journal of a polled session: the controller's session id, the turns sent and the messages read. `PolledJournal` only
+// appends, so the next engine continues from it, and the transcript stays readable without the controller.
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Secrets } from "./find-secrets.ts";
@@ -12,7 +11,7 @@ import { makeFolderDurably, syncFolder } from "../durable-file.ts";
 import type { Ending } from "../schema/ending.ts";
 import type { Phase } from "../schema/status.ts";
 
-/** How far the controller's transcript has been read: so many messages, the last of this name. */
+/** A position in the controller's transcript: the number of messages read, and the key of the last one. */
 export interface Place {
   count: number;
   key: string | null;
@@ -28,7 +27,7 @@ export interface SentTurn {
 
 export type PolledRecord =
   | { type: "ready" }
-  /** Written before the controller is asked, so that nothing is sent twice. `title` and `cwd` where a session is started. */
+  /** Written before the controller is called, so that nothing is sent twice. `title` is set if it starts the session. */
   | ({ type: "sending"; title: string | null; cwd: string } & SentTurn)
   | { type: "opened"; backendId: string; at: number }
   | { type: "sent"; turn: number }
@@ -36,18 +35,18 @@ export type PolledRecord =
   | { type: "tool"; name: string; input: unknown }
   | { type: "interrupted"; turn: number }
   | { type: "turnOver"; turn: number; ending: Ending; place: Place }
-  /** `archived` when the controller has put it away. */
+  /** `archived` if the controller has archived the session. */
   | { type: "end"; reason: string; deliberate: boolean; archived: boolean };
 
 /**
- * The controller's session may outlive our machine, so what was asked of it, and which it is, must outlive a power cut.
- * What it said can be read again.
+ * Records that must survive a power cut, because the controller's session does. The messages can be read from the
+ * controller again.
  */
 const LASTING: ReadonlySet<PolledRecord["type"]> = new Set(["sending", "opened", "end"]);
 
 /**
- * Without secrets in what others said. What was sent stays as it is: whether it arrived is seen by the same words, and it
- * may have to be sent again.
+ * Masks texts of the controller. `sending` stays unmasked: after a crash its text is compared with the transcript and may
+ * be sent again.
  */
 function masked(record: PolledRecord, secrets: Secrets): PolledRecord {
   if (record.type === "text") return { ...record, text: maskText(secrets, record.text) };
@@ -70,8 +69,8 @@ export class PolledJournal {
     this.records = readRecords(this.#file);
   }
 
-  append(told: PolledRecord): void {
-    const record = masked(told, this.#secrets);
+  append(unmasked: PolledRecord): void {
+    const record = masked(unmasked, this.#secrets);
     makeFolderDurably(this.folder, 0o700);
     const isNew = !existsSync(this.#file);
     const fd = openSync(this.#file, "a", 0o600);
@@ -90,7 +89,7 @@ export class PolledJournal {
     return (found as Extract<PolledRecord, { type: T }> | undefined) ?? null;
   }
 
-  /** The controller's name for the session. */
+  /** The controller's session id. */
   get backendId(): string | null {
     return this.last("opened")?.backendId ?? null;
   }
@@ -104,7 +103,7 @@ export class PolledJournal {
     return read && "place" in read ? read.place : { count: 0, key: null };
   }
 
-  /** The turn that was sent, or is being sent, and has not ended. */
+  /** A turn that is being sent counts as open. */
   get openTurn(): Extract<PolledRecord, { type: "sending" }> | null {
     const sending = this.last("sending");
     return sending && !this.has("turnOver", sending.turn) ? sending : null;
@@ -118,8 +117,8 @@ export class PolledJournal {
 export const journalFile = (folder: string): string => join(folder, "polled.jsonl");
 
 /**
- * What a process that died in the middle of a line has left has no end, and was not acted on. A power cut can leave a hole
- * in that which was not to last; from there on it is read from the controller again.
+ * Truncates the file after its last whole line: a process may have died while it appended, before it acted on the record.
+ * A power cut can leave zero bytes in records that were not synced; the controller is read again from there.
  */
 function removeTornLine(file: string): void {
   if (!existsSync(file)) return;
@@ -137,7 +136,6 @@ function readRecords(file: string): PolledRecord[] {
     .flatMap((line) => (line === "" ? [] : [JSON.parse(line) as PolledRecord]));
 }
 
-/** What the engine is told of a record. */
 export function signalOf(record: PolledRecord): SessionSignal | null {
   switch (record.type) {
     case "ready":

@@ -1,9 +1,9 @@
-// A session that a controller runs and that is asked again and again what it has said.
+// `PolledSession` polls a session controller for the messages of one session.
 //
 // Invariants
-// 1. Everything that happens is a record in its journal first; what the engine hears is read from there.
-// 2. One thing at a time is asked of the controller about a session: a slow answer delays the next question.
-// 3. Only what the assistant says is passed on, each message once.
+// 1. Every step is appended to the journal first; `signals` reads only the journal.
+// 2. At most one call of the controller per session is in progress, so a slow answer delays the next call.
+// 3. Only assistant messages become signals, each once.
 import { PolledJournal, signalOf, type PolledRecord } from "./polled-journal.ts";
 import { badge, holdsAnswer, title, unread } from "./polled-turn.ts";
 import {
@@ -19,11 +19,11 @@ import type { Session, SessionSignal, SessionSpec, Turn } from "./session.ts";
 import { asTuttiError } from "../schema/error.ts";
 import type { World } from "../world.ts";
 
-/** How long a session is given to begin, where the controller cannot say when it has. */
+/** A new session counts as ready after this time if the controller does not report readiness. */
 export const READY_AFTER_MS = 1500;
-const LOOK_FOR_READY_MS = 250;
+const POLL_READY_MS = 250;
 const LONGEST_BACK_OFF_MS = 60_000;
-/** A controller that fails this often in a row has lost the session. */
+/** After this many failed polls in a row the session counts as lost. */
 const MAX_FAILURES = 10;
 
 export interface PolledOptions {
@@ -31,13 +31,12 @@ export interface PolledOptions {
   controller: SessionController;
   spec: SessionSpec;
   world: World;
-  /** Between two looks. */
   pollMs: () => number;
-  /** Whether it is to be looked at by itself at all. */
+  /** Whether `signals` polls by itself; `poll` works in any case. */
   isWatched: () => boolean;
   /** A turn whose last message has not changed for this long is over. */
   settleMs: number;
-  /** Nobody listens any more. */
+  /** Called when `signals` has ended. */
   onLeft: () => void;
 }
 
@@ -50,7 +49,7 @@ export class PolledSession implements Session {
   #failures = 0;
   #listening = false;
   #waiting: (() => void)[] = [];
-  /** What the transcript looked like, and since when. */
+  /** Summarises the transcript; `#shapeSince` is the time of its last change. */
   #shape = "";
   #shapeSince = 0;
 
@@ -60,33 +59,34 @@ export class PolledSession implements Session {
   }
 
   #upcoming: Promise<void> | null = null;
-  #looks = 0;
+  /** Counts the calls of `poll`. */
+  #polls = 0;
 
   async *signals(): AsyncGenerator<SessionSignal> {
     const { journal, isWatched, onLeft } = this.#options;
     this.#listening = true;
-    let told = 0;
-    const untold = function* (until: PolledRecord["type"] | null): Generator<SessionSignal> {
-      for (; told < journal.records.length && journal.records[told]!.type !== until; told++) {
-        const signal = signalOf(journal.records[told]!);
+    let next = 0;
+    const newSignals = function* (until: PolledRecord["type"] | null): Generator<SessionSignal> {
+      for (; next < journal.records.length && journal.records[next]!.type !== until; next++) {
+        const signal = signalOf(journal.records[next]!);
         if (signal) yield signal;
       }
     };
     try {
       const isNew = journal.last("ready") === null && journal.end === null;
-      yield* untold("end");
+      yield* newSignals("end");
       yield { type: "caughtUp" };
-      // The session itself begins with its first message; before that there is nothing to wait for.
+      // The controller starts the session with its first message, so a new one accepts a turn at once.
       if (isNew) this.#record({ type: "ready" });
       while (!this.#left.signal.aborted) {
         this.#wake = new AbortController();
-        yield* untold(null);
+        yield* newSignals(null);
         if (journal.end) return;
         for (const done of this.#waiting.splice(0)) done();
-        const looks = this.#looks;
+        const polls = this.#polls;
         await this.#options.world.sleep(this.#waitMs(), this.#wake.signal);
-        // Whoever was woken because somebody has looked need not look again.
-        if (isWatched() && looks === this.#looks) await this.#exclusively(() => this.#look()).catch(() => {});
+        // A call of `poll` that ended the sleep has read the controller already.
+        if (isWatched() && polls === this.#polls) await this.#exclusively(() => this.#readController()).catch(() => {});
       }
     } finally {
       this.#listening = false;
@@ -95,13 +95,13 @@ export class PolledSession implements Session {
     }
   }
 
-  /** Looks now, whatever the hour, and waits until what was found has been dealt with. */
+  /** Polls now and waits until the consumer of `signals` has received the new signals. */
   async poll(): Promise<void> {
-    // Whoever asks while a look is still to come is served by that one.
+    // Callers share a poll that is queued but has not started.
     this.#upcoming ??= this.#exclusively(async () => {
       this.#upcoming = null;
-      await this.#look();
-      this.#looks += 1;
+      await this.#readController();
+      this.#polls += 1;
     });
     await this.#upcoming;
     if (!this.#listening) return;
@@ -120,12 +120,12 @@ export class PolledSession implements Session {
     return this.#options.journal.has("sending", turn);
   }
 
-  /** Such sessions ask nothing in the middle of a turn. */
+  /** A polled session never emits `ask`. */
   async answer(): Promise<void> {}
 
   async interrupt(turn: number): Promise<void> {
     const { journal, controller } = this.#options;
-    // An agent that cannot be interrupted is left alone, and what it answers counts.
+    // Without `interruptSession` the turn continues and its answer counts.
     if (!controller.interruptSession) return;
     await this.#exclusively(async () => {
       if (journal.openTurn?.turn !== turn || journal.has("interrupted", turn) || journal.backendId === null) return;
@@ -134,12 +134,12 @@ export class PolledSession implements Session {
     });
   }
 
-  /** It has answered; the controller keeps it as it is. */
+  /** Leaves the session in the controller. */
   async close(): Promise<void> {
     await this.#exclusively(async () => this.#end("it was closed after its work", true));
   }
 
-  /** A controller has no other way to end a session than to put it away. */
+  /** Archives the session: a controller has no other way to end one. */
   async stop(): Promise<void> {
     const { journal, controller } = this.#options;
     await this.#exclusively(async () => {
@@ -165,12 +165,12 @@ export class PolledSession implements Session {
   }
 
   async #exclusively<T>(work: () => Promise<T>): Promise<T> {
-    const mine = this.#busy.then(work, work);
-    this.#busy = mine.catch(() => {});
-    return mine;
+    const result = this.#busy.then(work, work);
+    this.#busy = result.catch(() => {});
+    return result;
   }
 
-  /** After each failure in a row twice as long. */
+  /** Doubles with each failure in a row. */
   #waitMs(): number {
     return Math.min(LONGEST_BACK_OFF_MS, this.#options.pollMs() * 2 ** this.#failures);
   }
@@ -213,11 +213,11 @@ export class PolledSession implements Session {
       if (readiness === "ready" || this.#left.signal.aborted) return;
       const left = openedAt + READY_AFTER_MS - world.now();
       if (readiness === "unknown") return world.sleep(Math.max(0, left), this.#left.signal);
-      await world.sleep(LOOK_FOR_READY_MS, this.#left.signal);
+      await world.sleep(POLL_READY_MS, this.#left.signal);
     }
   }
 
-  async #look(): Promise<void> {
+  async #readController(): Promise<void> {
     const { journal } = this.#options;
     const turn = journal.openTurn;
     if (turn === null || journal.end !== null) return;
@@ -231,13 +231,16 @@ export class PolledSession implements Session {
     }
   }
 
-  /** Somebody died while this turn was being sent. Whether it arrived can be seen; what cannot be seen is not repeated. */
+  /**
+   * The process that sent this turn died before it recorded `sent`. Checks whether the turn arrived. Ends the session if
+   * that cannot be determined, because a turn must not be sent twice.
+   */
   async #recover(turn: Extract<PolledRecord, { type: "sending" }>): Promise<void> {
     const { journal, controller, world } = this.#options;
     if (journal.backendId === null) {
       const sessions = readSessionList(await controller.getAllSessions());
       const found = sessions.find(({ title, cwd }) => title === turn.title && cwd === turn.cwd);
-      if (!found) return this.#end("it is not known whether the controller started it", false);
+      if (!found) return this.#end("the controller may or may not have started it", false);
       this.#record({ type: "opened", backendId: found.id, at: world.now() });
       return this.#record({ type: "sent", turn: turn.turn });
     }
@@ -257,7 +260,7 @@ export class PolledSession implements Session {
       if (message.role !== "assistant") continue;
       answered ||= holdsAnswer(message.text, turn);
       settled = isLast && !answered && isQuiet && !readBusy(await controller.getSession(backendId));
-      // The last message may still grow.
+      // The last message may be incomplete.
       if (isLast && !answered && !settled) return;
       for (const tool of message.tools) this.#record({ type: "tool", ...tool });
       this.#record({ type: "text", text: message.text, place: { count, key: message.key } });

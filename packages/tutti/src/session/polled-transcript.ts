@@ -1,15 +1,15 @@
-// What a person reads of a session that a controller runs, page by page. Its journal may be long and is read again and
-// again, so places in it are noted on the way, and nobody begins further back than at the last of them before his page.
+// Pages through the transcript of a polled session. The journal may be long and is read repeatedly, so `#places` remembers
+// positions, and a page starts at the nearest one before it.
 import { journalFile, signalOf, type PolledRecord } from "./polled-journal.ts";
 import { SessionFile } from "./session-file.ts";
 import { toEntry, type Entry } from "./transcript-entry.ts";
 import type { TranscriptEntry, TranscriptPage } from "../schema/transcript.ts";
 
-/** So many entries lie between two places at least. */
+/** The least number of entries between two places. */
 const STEP = 100;
 const NEWLINE = 0x0a;
 
-/** A beginning of a line, and how many entries come before it. */
+/** The start of a line, and the number of entries before it. */
 interface Place {
   n: number;
   offset: number;
@@ -46,7 +46,7 @@ export class PolledTranscript {
     if (place.n >= this.#places.at(-1)!.n + STEP) this.#places.push(place);
   }
 
-  /** Whole lines only: one that has no end is still being written, or never will be. */
+  /** Skips an unfinished last line. */
   *#lines(from: number): Generator<{ line: string; end: number }> {
     let open: Buffer[] = [];
     let end = from;
@@ -59,7 +59,7 @@ export class PolledTranscript {
         end += bytes.length + 1;
         yield { line: bytes.toString("utf8"), end };
       }
-      // What was read is overwritten by what is read next.
+      // `read` reuses the buffer of `chunk`.
       if (begin < chunk.length) open.push(Buffer.from(chunk.subarray(begin)));
     }
   }
@@ -72,7 +72,7 @@ function entryOf(line: string): Entry | null {
   return signal && signal.type !== "sent" ? toEntry(signal, () => null) : null;
 }
 
-/** A power cut can leave a line in pieces; people may read what is left of the others. */
+/** Null for a line damaged by a power cut, so that the other lines stay readable. */
 function parse(line: string): PolledRecord | null {
   try {
     return JSON.parse(line) as PolledRecord;

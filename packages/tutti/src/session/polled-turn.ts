@@ -1,14 +1,13 @@
-// One turn of a session that a controller runs: what is new in its transcript, and whether the answer is in it.
 import type { PolledRecord } from "./polled-journal.ts";
 import type { ControllerMessage } from "./session-controller.ts";
 import type { SessionSpec, Turn } from "./session.ts";
 import { scanBlocks } from "../protocol/response-scanner.ts";
 import { ANSWER_PHASE } from "../schema/status.ts";
 
-/** The messages behind the place, each with how many there are up to it. */
+/** The messages after `place`. `count` is the number of messages up to and including each. */
 export function unread(messages: readonly ControllerMessage[], place: { count: number; key: string | null }) {
   const known = place.key === null ? -1 : messages.findLastIndex(({ key }) => key === place.key);
-  // A list that was shortened has new messages only where it grows again.
+  // A transcript that became shorter has no new messages until it grows again.
   const from = known >= 0 ? known + 1 : Math.min(place.count, messages.length);
   return messages.slice(from).map((message, i, rest) => ({
     message,
@@ -17,10 +16,10 @@ export function unread(messages: readonly ControllerMessage[], place: { count: n
   }));
 }
 
-type Asked = Pick<Extract<PolledRecord, { type: "sending" }>, "phase" | "delimiterStart" | "delimiterEnd">;
+type ExpectedAnswer = Pick<Extract<PolledRecord, { type: "sending" }>, "phase" | "delimiterStart" | "delimiterEnd">;
 
-/** Whether a whole block of the phase that was asked for is in the text. */
-export function holdsAnswer(text: string, { phase, delimiterStart, delimiterEnd }: Asked): boolean {
+/** Whether `text` contains a complete block of the turn's phase. */
+export function holdsAnswer(text: string, { phase, delimiterStart, delimiterEnd }: ExpectedAnswer): boolean {
   if (!text.includes(delimiterEnd)) return false;
   return scanBlocks(text, { delimiterStart, delimiterEnd }).some(
     (block) => block.ok && block.phase === ANSWER_PHASE[phase],

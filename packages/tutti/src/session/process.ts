@@ -1,8 +1,7 @@
-// Processes of other programs: who they are, and how to end all of them.
+// Identifies and ends processes of other programs.
 //
-// A process id alone is no identity, because the system uses it again; pid, start time and boot id together are. And a
-// process group is no fence, because a child can leave it; what every descendant inherits is its environment, so each
-// agent's environment carries a mark by which whatever is left can be found.
+// The system reuses process ids, so a `ProcessIdentity` is pid, start time and boot id. A child can leave its process
+// group but inherits its environment, so every agent's environment holds a mark, and `sweep` kills what carries it.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { bootId } from "../durable-file.ts";
@@ -23,11 +22,11 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return now !== null && now.startTime === identity.startTime && now.bootId === identity.bootId;
 }
 
-/** Null when there is no such process; a zombie has ended and counts as none. */
+/** Null if the process does not exist or is a zombie. */
 function readStartTime(pid: number): string | null {
   if (process.platform !== "linux") return readStartTimeByPs(pid);
   try {
-    // The second field is the program's name in brackets and may hold anything, so the fields are counted from its end.
+    // The second field is the program's name in parentheses and may contain any character, so count from its end.
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return fields[0] === "Z" || fields[0] === "X" ? null : fields[19]!;
@@ -44,7 +43,7 @@ function readStartTimeByPs(pid: number): string | null {
   }
 }
 
-/** Sends a signal to a process group; a group that is already gone is fine. */
+/** Ignores a group that is already gone. */
 export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   signalProcess(-pid, signal);
 }
@@ -57,7 +56,7 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Every living process whose environment holds `NAME=value`, other than this one. Linux only; elsewhere none is found. */
+/** All other live processes with `name=value` in their environment. Always empty outside Linux. */
 export function findMarked(name: string, value: string): number[] {
   if (process.platform !== "linux") return [];
   const mark = Buffer.from(`${name}=${value}\0`);
@@ -77,7 +76,7 @@ function holds(pid: number, mark: Buffer): boolean {
   }
 }
 
-/** Kills what carries the mark until nothing does; processes that are just being forked are found in a later round. */
+/** Kills marked processes until two scans in a row find none: a process that is being forked shows up only in the second. */
 export async function sweep(name: string, value: string, sleep: (ms: number) => Promise<void>): Promise<void> {
   for (let quiet = 0; quiet < 2;) {
     const found = findMarked(name, value);

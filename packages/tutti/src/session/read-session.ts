@@ -1,11 +1,11 @@
-// What happened in a session, read from its folder: first everything so far, then whatever comes.
+// `SessionReader` turns `output.log` and `journal.jsonl` of a session folder into signals.
 //
-// Output and journal are two files, and their order matters: which turn do these bytes belong to? The keeper notes a turn
-// before it sends it, and each note carries the length of the output at that moment. So the output's length is taken
-// first, then the journal is read; bytes up to that length can only answer turns that the journal now holds.
-//
-// Secrets are masked before anything is told: in the bytes, where one may be cut anywhere, and where escapes may hide one,
-// once more in the decoded texts. The keeper masks the files as well, but whoever reads may be faster.
+// Invariants
+// 1. Output is attributed to the right turn. The keeper appends a journal entry with the length of the output before it
+//    sends a turn. So `read` takes the output's length first and reads the journal second: output up to that length can
+//    only belong to turns that the journal contains by then.
+// 2. Signals contain no secrets: the reader masks the bytes, which may end in the middle of a secret, and also the decoded
+//    texts where escapes may hide one. The keeper masks the files too, but the reader may be faster.
 import type { Decoded, Decoder } from "./driver.ts";
 import { createSecrets, type Secrets } from "./find-secrets.ts";
 import { maskDecoded, mayHide } from "./mask-decoded.ts";
@@ -15,13 +15,13 @@ import { paths, type JournalEntry } from "./session-folder.ts";
 import type { SessionSignal } from "./session.ts";
 import type { Ending } from "../schema/ending.ts";
 
-/** Stands between a question's own name and its number where that name was used before. */
+/** Separates the agent's id of a question from the count that makes a repeated id unique. */
 const REPEAT = "\u001f";
 
-/** The name by which the agent knows its question. */
+/** The agent's own id of a question. */
 export const wireName = (askId: string): string => askId.split(REPEAT)[0]!;
 
-/** A point from which a session can be read on as if from its beginning: between two lines, with nothing left open. */
+/** A position between two lines at which a new reader can continue, with the state that it needs. */
 export interface ReadPoint {
   journal: number;
   output: number;
@@ -30,7 +30,7 @@ export interface ReadPoint {
   asks: ReadonlyMap<string, number>;
   stopped: boolean;
   stalled: string | null;
-  /** The last turn that is over; 0 if none is. */
+  /** The last turn that ended, or 0. */
   over: number;
 }
 
@@ -39,7 +39,7 @@ export interface ReadOptions {
   from?: ReadPoint;
 }
 
-/** Where no values are known, what looks like a secret is one. */
+/** Without known values, only the shapes of secrets are masked. */
 const BY_SHAPE = createSecrets([]);
 
 export class SessionReader {
@@ -51,9 +51,9 @@ export class SessionReader {
   #decoder: Decoder;
   #mask: MaskStream;
   #journalOffset: number;
-  /** How much of the output has been read; what the mask holds back has not reached the decoder. */
+  /** The bytes read so far. The decoder has not received those that `#mask` holds back. */
   #outputOffset: number;
-  /** Turns that were sent and not answered, the oldest first: an agent answers in order. */
+  /** Open turns, the oldest first: an agent answers in order. */
   readonly #turns: number[];
   readonly #interrupted: Set<number>;
   readonly #asks: Map<string, number>;
@@ -61,7 +61,7 @@ export class SessionReader {
   #stalled: string | null;
   #over: number;
   #point: ReadPoint;
-  /** Whether the line that is open, or one that is being told, has escapes that the bytes were not searched for. */
+  /** Whether the current line contains escapes that may hide a secret from `#mask`. */
   #hidden = false;
 
   constructor(folder: string, mode: "stream" | "turn", newDecoder: () => Decoder, options: ReadOptions = {}) {
@@ -84,7 +84,7 @@ export class SessionReader {
     this.#point = this.#here(this.#outputOffset);
   }
 
-  /** The last point before what was told last. Text that came in pieces may have begun before it. */
+  /** The last point before the newest signal. A text in several pieces may begin before it. */
   get point(): ReadPoint {
     return this.#point;
   }
@@ -102,16 +102,16 @@ export class SessionReader {
     };
   }
 
-  /** Everything that is new since the last call. */
+  /** Yields the signals that are new since the last call. */
   *read(): Generator<SessionSignal> {
     const length = this.#output.length();
     for (const { entry, end } of this.#readJournal()) {
       if (entry) {
         yield* this.#readOutput(entry.offset);
-        yield* this.#enter(entry);
+        yield* this.#readEntry(entry);
       }
       this.#journalOffset = end;
-      // Only an agent that has ended has surely ended its line.
+      // After an exit the decoder is flushed, so no line is open.
       if (entry?.type === "exited") this.#point = this.#here(this.#outputOffset);
     }
     yield* this.#readOutput(length);
@@ -123,7 +123,7 @@ export class SessionReader {
     for (const chunk of this.#journal.read(end, Number.POSITIVE_INFINITY)) {
       const bytes = Buffer.concat([open, chunk]);
       let from = 0;
-      // A line that is still being written has no end yet and is read next time.
+      // The keeper may still be writing the last line. The next call reads it.
       for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, from)) {
         const line = bytes.toString("utf8", from, at);
         end += at + 1 - from;
@@ -141,32 +141,32 @@ export class SessionReader {
     }
   }
 
-  /** Whole lines first: between two lines is a point to read on from. */
+  /** Decodes whole lines first, because a `ReadPoint` must lie between two lines. */
   *#decode(bytes: Buffer): Generator<SessionSignal> {
     const whole = bytes.lastIndexOf(NEWLINE) + 1;
     if (whole > 0) {
       this.#hidden ||= mayHide(bytes.subarray(0, whole));
-      yield* this.#mean(this.#decoder.push(bytes.subarray(0, whole)));
+      yield* this.#toSignals(this.#decoder.push(bytes.subarray(0, whole)));
       this.#hidden = false;
       this.#point = this.#here(this.#outputOffset - this.#mask.held - (bytes.length - whole));
     }
     if (whole === bytes.length) return;
     this.#hidden ||= mayHide(bytes.subarray(whole));
-    yield* this.#mean(this.#decoder.push(bytes.subarray(whole)));
+    yield* this.#toSignals(this.#decoder.push(bytes.subarray(whole)));
   }
 
-  *#mean(decoded: Decoded[]): Generator<SessionSignal> {
+  *#toSignals(decoded: Decoded[]): Generator<SessionSignal> {
     for (const plain of decoded) {
       if (this.#stopped) return;
       const each = this.#hidden ? maskDecoded(this.#secrets, plain) : plain;
-      if (each.type === "ask") yield { ...each, askId: this.#ownName(each.askId) };
-      else if (each.type === "askCancelled") yield { ...each, askId: this.#lastName(each.askId) };
+      if (each.type === "ask") yield { ...each, askId: this.#nextAskId(each.askId) };
+      else if (each.type === "askCancelled") yield { ...each, askId: this.#lastAskId(each.askId) };
       else if (each.type !== "turnEnd") yield each;
-      else yield* this.#endTurn(each.failure ? { kind: "error", ...each.failure } : WELL);
+      else yield* this.#endTurn(each.failure ? { kind: "error", ...each.failure } : SUCCESS);
     }
   }
 
-  *#enter(entry: JournalEntry): Generator<SessionSignal> {
+  *#readEntry(entry: JournalEntry): Generator<SessionSignal> {
     switch (entry.type) {
       case "started":
         yield { type: "ready" };
@@ -176,13 +176,13 @@ export class SessionReader {
         yield { type: "sent", turn: entry.turn };
         return;
       case "interrupted":
-        // The turn may have ended while it was being interrupted; then there is nothing to tell.
+        // The turn may have ended before the interrupt arrived.
         if (!this.#turns.includes(entry.turn)) return;
         this.#interrupted.add(entry.turn);
         yield { type: "interrupted", turn: entry.turn };
         return;
       case "stalled":
-        this.#stalled = `nothing of the agent moved for ${Math.round(entry.forMs / 1000)} s`;
+        this.#stalled = `the agent showed no activity for ${Math.round(entry.forMs / 1000)} s`;
         yield { type: "stalled", detail: this.#stalled };
         return;
       case "stopping":
@@ -193,13 +193,13 @@ export class SessionReader {
         return;
       case "exited": {
         yield* this.#decode(this.#mask.end());
-        yield* this.#mean(this.#decoder.flush());
+        yield* this.#toSignals(this.#decoder.flush());
         this.#decoder = this.#newDecoder();
         this.#mask = new MaskStream(this.#secrets);
         if (entry.deliberate) return;
         const how = entry.signal ? `was ended by ${entry.signal}` : `exited with ${entry.code}`;
         const clean = this.#mode === "turn" && entry.code === 0;
-        yield* this.#endTurn(clean ? WELL : this.#exit(how));
+        yield* this.#endTurn(clean ? SUCCESS : this.#exit(how));
       }
     }
   }
@@ -209,18 +209,18 @@ export class SessionReader {
     return { kind: "exited", detail: this.#stalled, cause: "stalled" };
   }
 
-  /** An agent may use one name for several questions; here each has a name of its own, the same whenever it is read. */
-  #ownName(askId: string): string {
+  /** Makes the id unique, because an agent may reuse one. Every reader of the session computes the same id. */
+  #nextAskId(askId: string): string {
     this.#asks.set(askId, (this.#asks.get(askId) ?? 0) + 1);
-    return this.#lastName(askId);
+    return this.#lastAskId(askId);
   }
 
-  #lastName(askId: string): string {
+  #lastAskId(askId: string): string {
     const count = this.#asks.get(askId) ?? 1;
     return count === 1 ? askId : `${askId}${REPEAT}${count}`;
   }
 
-  /** An end without an open turn is one too many and means nothing. */
+  /** Ignores a surplus end without an open turn. */
   *#endTurn(ending: Ending): Generator<SessionSignal> {
     this.#stalled = null;
     const turn = this.#turns.shift();
@@ -231,9 +231,9 @@ export class SessionReader {
 }
 
 const NEWLINE = 0x0a;
-const WELL: Ending = { kind: "ended", detail: "the turn ended" };
+const SUCCESS: Ending = { kind: "ended", detail: "the turn ended" };
 
-/** A power cut can leave a line in pieces. Nobody acts on such a journal any more, but people may read what is left of it. */
+/** Null for a line damaged by a power cut. The engine does not read such a session, but its transcript stays readable. */
 function parseEntry(line: string): JournalEntry | null {
   try {
     return JSON.parse(line) as JournalEntry;
@@ -242,7 +242,7 @@ function parseEntry(line: string): JournalEntry | null {
   }
 }
 
-/** However an agent ends a turn that it was asked to stop, we are the reason. */
+/** The ending of an interrupted turn, however the agent ended it. */
 const interrupted = ({ kind, detail }: Ending): Ending => ({
   kind: "interrupted",
   detail: kind === "ended" ? "the turn was interrupted" : `the turn was interrupted: ${detail}`,

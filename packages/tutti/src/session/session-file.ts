@@ -1,19 +1,19 @@
-// A file of a session's folder that only grows while the session lives, and may be packed once it is over. Whoever reads
-// it need not know which: the packed file is in place before the plain one goes.
+// Reads a file of a session folder, plain or packed. The packed file is in place before the plain one is removed, so a
+// reader always finds one of them.
 import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { PackedFile, writePacked } from "./packed-file.ts";
 import { syncFolder } from "../durable-file.ts";
 
-/** What is read at once is also decoded at once, and its messages are held together: the more, the more memory. */
+/** Small, because all messages decoded from one chunk are in memory together. */
 const CHUNK_BYTES = 64 * 1024;
 
 const packedName = (file: string): string => `${file}.gz`;
 
 export class SessionFile {
   readonly #path: string;
-  /** A packed file never changes again, so it is opened once. */
+  /** Kept, because a packed file does not change. */
   #packed: PackedFile | null = null;
 
   constructor(path: string) {
@@ -21,14 +21,14 @@ export class SessionFile {
   }
 
   length(): number {
-    return this.#look(
+    return this.#withFile(
       (fd) => fstatSync(fd).size,
       (packed) => packed.length,
       0,
     );
   }
 
-  /** Piece by piece. Each is good until the next one is asked for. */
+  /** Yields chunks. Each is valid only until the next one, because they share a buffer. */
   *read(from: number, until: number): Generator<Buffer> {
     const buffer = Buffer.allocUnsafe(from < until ? Math.min(CHUNK_BYTES, until - from) : 0);
     for (let at = from; at < until;) {
@@ -40,15 +40,14 @@ export class SessionFile {
   }
 
   #readOnce(buffer: Buffer, at: number, length: number): Buffer {
-    return this.#look(
+    return this.#withFile(
       (fd) => buffer.subarray(0, readSync(fd, buffer, 0, length, at)),
       (packed) => packed.read(at, length),
       Buffer.alloc(0),
     );
   }
 
-  /** A file that is not there, or not yet, is an empty one. */
-  #look<T>(plain: (fd: number) => T, packed: (file: PackedFile) => T, missing: T): T {
+  #withFile<T>(plain: (fd: number) => T, packed: (file: PackedFile) => T, missing: T): T {
     const fd = this.#packed ? null : orNull(() => openSync(this.#path, "r"));
     if (fd === null) {
       this.#packed ??= orNull(() => new PackedFile(packedName(this.#path)));
@@ -62,13 +61,12 @@ export class SessionFile {
   }
 }
 
-/** The whole of a file, packed or not; null if there is neither. */
+/** Null if the file exists neither plain nor packed. */
 export function readWhole(path: string): Buffer | null {
   if (!isThere(path)) return null;
   return collect(new SessionFile(path).read(0, Number.POSITIVE_INFINITY));
 }
 
-/** The end of a file, as text. */
 export function readEndOf(path: string, bytes: number): string {
   const file = new SessionFile(path);
   const length = file.length();
@@ -80,14 +78,14 @@ const collect = (pieces: Iterable<Buffer>): Buffer => Buffer.concat(Array.from(p
 export const isThere = (file: string): boolean => existsSync(file) || existsSync(packedName(file));
 
 /**
- * Packs a file that nobody writes to any more. Only when the packed one has reached the disk is the plain one removed; a
- * repeat after a crash in between packs once more.
+ * Packs a file that no process writes to. Syncs the packed file before it removes the plain one, so a repeat after a
+ * crash packs again.
  */
 export async function pack(file: string): Promise<void> {
   if (!existsSync(file)) return;
-  const beside = `${packedName(file)}.${process.pid}.new`;
-  await writePacked(file, beside);
-  await rename(beside, packedName(file));
+  const temporary = `${packedName(file)}.${process.pid}.new`;
+  await writePacked(file, temporary);
+  await rename(temporary, packedName(file));
   syncFolder(dirname(file));
   await rm(file);
 }

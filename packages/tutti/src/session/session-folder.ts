@@ -1,21 +1,22 @@
-// The folder through which engine and keeper of one session speak. Files of one value appear whole (written beside, then
-// renamed or linked), the others only grow, so either side may die at any moment and the other still reads sense.
+// The session folder: the engine and the keeper of one session exchange files in it.
 //
-// After a power cut, too, a file of one value is whole or missing. Of the others any part may be missing, and with them
-// any part of what the agent wrote elsewhere. So nothing is taken from the folder of a session that began before the
-// machine was started: such a session is lost. For this spec.json lasts, with the boot id in it, before a keeper starts.
+// 1. JSON files appear whole (written under another name, then renamed or linked) and the other files only grow, so
+//    either process may die at any moment.
+// 2. After a power cut a JSON file is whole or missing. Any part of the other files may be missing, and any part of the
+//    agent's work in the workspace. So a session that started before the last boot is lost, and its folder is not read.
+//    `writeSpec` therefore syncs `spec.json` with the boot id before the keeper starts.
 //
-//   spec.json       what to run; written by the engine before the keeper starts
-//   keeper.json     who keeps it (pid, start time, boot id); made once, exclusively: the lock against a second start
-//   requests/       what the engine wants, one file each, named so that asking twice is asking once
-//   output.log      what the agent wrote, byte for byte but for masked secrets and, once it is over, parts of messages;
-//                   or, where it has a protocol of its own, what the keeper made of it
-//   raw.log         what such an agent wrote, as long as the session lives
-//   stderr.log      its error output
-//   journal.jsonl   what the keeper saw, each line with the length of output.log at that moment
-//   end.json        written last, when nothing of the agent is left
-//   claude/, codex/ what such an agent keeps for itself; gone once the session is archived
-//   archive.json    when it was archived; output, errors, journal and requests are then packed (output.log.gz, …)
+//   spec.json       the command and its settings; written by the engine before the keeper starts
+//   keeper.json     pid, start time and boot id of the keeper; created exclusively: the lock against a second start
+//   requests/       one file per request of the engine; its name makes a repeated request a no-op
+//   output.log      the agent's output, with secrets masked and, after the end, partial messages blanked; for an agent
+//                   with its own protocol, the lines that the dialogue makes of it
+//   raw.log         the output of an agent with its own protocol; removed at the end of the session
+//   stderr.log      the agent's error output
+//   journal.jsonl   the keeper's observations, each with the length of output.log at that moment
+//   end.json        written after every process of the agent has ended
+//   claude/, codex/ the agent's own files; removed when the session is archived
+//   archive.json    the time of archiving; output, errors, journal and requests are then packed (output.log.gz, …)
 import { existsSync, linkSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { DialogueName } from "./dialogues.ts";
@@ -27,53 +28,53 @@ import type { Permissions } from "../schema/permissions.ts";
 export interface KeeperSpec {
   sessionId: string;
   runId: string;
-  /** The agent as the person named it; whoever reads the output later must know how to read it. */
+  /** The agent's name as the user gave it. Transcripts find the decoder of the output by it. */
   agent: string;
   cwd: string;
-  /** `stream`: one process that takes lines on stdin. `turn`: one process per turn, prompt on stdin until end of file. */
+  /** `stream`: one process that reads lines from stdin. `turn`: one process per turn, prompt on stdin until end of file. */
   mode: "stream" | "turn";
   command: string[];
-  /** The protocol of its own that the agent speaks, if it has one; only in `stream` mode. */
+  /** The dialogue for an agent with its own protocol; only in `stream` mode. */
   dialogue: DialogueName | null;
   permissions: Permissions;
-  /** What asks the agent to stop its turn, where that is a line on its stdin. */
+  /** The stdin line that interrupts a turn; null if the agent has none. */
   interrupt: string | null;
   env: Record<string, string>;
-  /** Names to take over from the keeper's own environment, so that values need not stand in a file. */
+  /** Names to copy from the keeper's environment, so that their values are not written to `spec.json`. */
   passEnv: string[];
-  /** The file that says which engine works on the data folder. */
+  /** Names the engine that works on the data folder. */
   engineFile: string;
   orphanAfterMs: number;
   graceMs: number;
-  /** How long an agent that shows every step may show none; null: for ever. */
+  /** An agent without activity for this long has stalled; null switches the check off. */
   stallMs: number | null;
 }
 
 export type KeeperRequest =
   | { type: "turn"; number: number; text: string; input: string }
   | { type: "answer"; askId: string; text: string; input: string }
-  /** `input` null: the turn is a process of its own, and is ended with it. */
+  /** Without `input` the turn is a process, which the keeper kills. */
   | { type: "interrupt"; turn: number; input: string | null }
   | { type: "close" }
   | { type: "stop" };
 
-/** `offset` is how much of output.log had been written when it happened. */
+/** `offset` is the length of `output.log` at that moment. */
 export type JournalEntry =
   | { type: "started"; offset: number }
   | { type: "sent"; turn: number; offset: number }
-  /** The agent is about to be asked to stop this turn. */
+  /** Written before the interrupt is sent. */
   | { type: "interrupted"; turn: number; offset: number }
-  /** Nothing of it moved for this long, so that its process is ended. */
+  /** Written before the keeper kills an agent without activity. */
   | { type: "stalled"; forMs: number; offset: number }
-  /** We are ending the agent; what it still says belongs to no turn. */
+  /** Written before the keeper ends the agent. Later output belongs to no turn. */
   | { type: "stopping"; offset: number }
   | { type: "unstartable"; turn: number | null; error: string; offset: number }
   | { type: "exited"; code: number | null; signal: string | null; deliberate: boolean; offset: number };
 
 export interface SessionEnd {
-  /** `stopped` by the engine, `orphaned` for want of one, `closed` after its work, `exited` by itself. */
+  /** `stopped` by the engine, `orphaned` without an engine, `closed` after its work, `exited` by itself. */
   reason: "stopped" | "orphaned" | "closed" | "exited";
-  /** No secret is left in what the agent wrote. A keeper that was killed could not see to it. */
+  /** The agent's files are masked. Missing if the keeper was killed; see `maskLeftovers`. */
   masked?: true;
   /** The keeper that wrote this. It removes `keeper.json` and exits right after, so it may still be alive. */
   keeper?: ProcessIdentity;
@@ -96,7 +97,7 @@ export const paths = (folder: string) => ({
   archive: join(folder, "archive.json"),
 });
 
-/** Everything that an agent writes to, by itself or through its keeper. */
+/** The files that hold output of the agent. */
 export const filesOfAgent = (folder: string): string[] => {
   const { output, raw, errors } = paths(folder);
   return [output, raw, errors];
@@ -115,7 +116,7 @@ export function writeJson(file: string, value: unknown): void {
   renameSync(writeBeside(file, value), file);
 }
 
-/** The content is on the disk before it gets the name, so that a power cut leaves no empty file under it. */
+/** Syncs the content before the caller renames the file, so a power cut leaves no empty file under the final name. */
 function writeBeside(file: string, value: unknown): string {
   const beside = `${file}.${process.pid}.new`;
   rmSync(beside, { force: true });
@@ -123,7 +124,7 @@ function writeBeside(file: string, value: unknown): string {
   return beside;
 }
 
-/** Makes the file if nobody has; false if somebody was there first. */
+/** Creates the file exclusively; false if it exists. */
 export function writeJsonOnce(file: string, value: unknown): boolean {
   const beside = writeBeside(file, value);
   try {
@@ -137,7 +138,7 @@ export function writeJsonOnce(file: string, value: unknown): boolean {
   }
 }
 
-/** Removes what a process that died in the middle of writing has left. Nobody may be writing any more. */
+/** Removes the `.new` files of processes that died while writing. Call it only when no process writes to the folder. */
 export function removeUnfinished(folder: string): void {
   for (const place of [folder, paths(folder).requests]) {
     if (!existsSync(place)) continue;
@@ -149,26 +150,25 @@ export function makeSessionFolder(folder: string): void {
   makeFolderDurably(paths(folder).requests, 0o700);
 }
 
-/** Returns when no power cut can make the session look as if it had never begun. */
+/** Syncs `spec.json`, so that after a power cut the session is known to have started. */
 export function writeSpec(folder: string, spec: KeeperSpec): void {
   writeJson(paths(folder).spec, { ...spec, bootId: bootId() });
   syncFolder(folder);
 }
 
 export function isBeforeBoot(folder: string): boolean {
-  const begun = readJson<{ bootId?: string }>(paths(folder).spec)?.bootId;
-  return begun !== undefined && begun !== bootId();
+  const startedIn = readJson<{ bootId?: string }>(paths(folder).spec)?.bootId;
+  return startedIn !== undefined && startedIn !== bootId();
 }
 
-/** A request of one name is made once; turns sort in their order. */
+/** Writes a request for the keeper. Repeating a `name` changes nothing. */
 export function request(folder: string, name: string, value: KeeperRequest): void {
   writeJsonOnce(join(paths(folder).requests, `${name}.json`), value);
 }
 
-/** The name of the request for a turn; sorts by number. */
+/** Padded, so that requests sort by turn number. */
 export const turnName = (turn: number): string => `turn-${String(turn).padStart(6, "0")}`;
 
-/** The name of the request to stop a turn. */
 export const interruptName = (turn: number): string => `interrupt-${String(turn).padStart(6, "0")}`;
 
 export const hasRequest = (folder: string, name: string): boolean =>
@@ -188,10 +188,7 @@ export function listRequests(folder: string): string[] {
 export const readKeeper = (folder: string): ProcessIdentity | null => readJson<ProcessIdentity>(paths(folder).keeper);
 export const readEnd = (folder: string): SessionEnd | null => readJson<SessionEnd>(paths(folder).end);
 
-/**
- * Ends a session that no keeper has begun: takes the keeper's place, so that one that comes late leaves again. False if
- * a keeper is there.
- */
+/** Ends a session that has no keeper: holds `keeper.json` meanwhile, so that a late keeper exits. False if one exists. */
 export function endUnstarted(folder: string, self: ProcessIdentity | null): boolean {
   makeSessionFolder(folder);
   const at = paths(folder);

@@ -1,5 +1,5 @@
-// What a keeper writes down of its session: what the agent told, what happened around it, each without its secrets; and
-// what the agent writes itself, from which they are taken soon after.
+// Writes the keeper's records of a session, masked: the lines of a dialogue to `output.log`, observations to
+// `journal.jsonl`. Also masks the files that the agent writes itself.
 import { appendFileSync, closeSync, fstatSync, openSync, rmSync, writeSync } from "node:fs";
 import type { AgentLine } from "./dialogue.ts";
 import { createSecrets } from "./find-secrets.ts";
@@ -12,14 +12,14 @@ import { filesOfAgent, paths, type JournalEntry } from "./session-folder.ts";
 type Entry = JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, "offset"> : never) : never;
 
 export class SessionRecord {
-  /** Where an agent without a protocol of its own writes to. */
+  /** The file descriptor of `output.log`. An agent without a dialogue has it as its stdout. */
   readonly output: number;
   readonly #journal: string;
   readonly #secrets = createSecrets(secretValues(process.env));
   readonly #masks: FileMask[];
   readonly #folder: string;
   readonly #raw: string;
-  /** What is said in parts: a secret may be cut between two of them, so what may begin one waits for the next. */
+  /** A secret may be split between two partial messages, so the stream holds back bytes that may begin one. */
   #parts: MaskStream | null = null;
 
   constructor(folder: string) {
@@ -37,15 +37,15 @@ export class SessionRecord {
       return this.#write(line);
     }
     this.#parts ??= new MaskStream(this.#secrets);
-    this.#tellPart(this.#parts.push(Buffer.from(line.text)));
+    this.#writePart(this.#parts.push(Buffer.from(line.text)));
   }
 
   #endParts(): void {
-    if (this.#parts) this.#tellPart(this.#parts.end());
+    if (this.#parts) this.#writePart(this.#parts.end());
     this.#parts = null;
   }
 
-  #tellPart(bytes: Buffer): void {
+  #writePart(bytes: Buffer): void {
     if (bytes.length > 0) this.#write({ type: "assistant", text: bytes.toString("utf8"), partial: true });
   }
 
@@ -58,14 +58,13 @@ export class SessionRecord {
     appendFileSync(this.#journal, `${JSON.stringify(masked)}\n`, { mode: 0o600 });
   }
 
-  /** Overwrites the secrets in what the agent has written by now. */
   mask(): void {
     for (const mask of this.#masks) mask.look();
   }
 
   /**
-   * The agent writes no more. What it said in a protocol of its own was heard and is told in the output, and nobody reads
-   * it again; but there a secret may be cut over many messages of any shape, where no mask finds it. So it is not kept.
+   * Call it after the agent has exited. Deletes `raw.log`: the dialogue has read it, and a secret may be split over
+   * messages of any shape in it, where no mask finds it.
    */
   finish(): void {
     this.#endParts();

@@ -1,6 +1,5 @@
-// One agent at work, as the engine sees it: it is opened, given turns, and tells what happens in signals. Which program
-// runs, how it is spoken to and who keeps it alive are behind this interface, so that a simulation can stand in for all
-// of it.
+// The engine's view of agents: a `SessionHost` opens a `Session`, the engine delivers turns and reads signals. Programs,
+// protocols and processes are behind this interface, so a simulation can replace them.
 import type { Capabilities } from "./dialogue.ts";
 import type { Ending, FailureCause } from "../schema/ending.ts";
 import type { Usage } from "../schema/outcome.ts";
@@ -11,17 +10,15 @@ import type { TranscriptEntry, TranscriptPage } from "../schema/transcript.ts";
 export interface SessionSpec {
   sessionId: string;
   runId: string;
-  /** What the session is for; `main` or `worker` unless the template says another. */
+  /** `main` or `worker`, or a role that the template names. */
   role: string;
   taskId: string | null;
   attempt: number;
-  /** The agent as the person named it, e.g. `command:my-agent --fast`. */
+  /** The agent's name as the user gave it, e.g. `command:my-agent --fast`. */
   agent: string;
-  /** The folder it works in. */
   cwd: string;
-  /** What it may do without asking. */
   permissions: Permissions;
-  /** How long an agent that shows every step may show none. */
+  /** In milliseconds; only agents with a dialogue can stall. */
   stallTimeout?: number;
 }
 
@@ -34,19 +31,19 @@ export interface Turn {
   variables: Record<string, string>;
 }
 
-/** What the agent itself told. */
+/** Signals decoded from the agent's output. */
 export type AgentSignal =
-  /** Which program it is, and what it can do, as it showed at its start. */
+  /** Sent by agents that introduce themselves at their start. */
   | { type: "agent"; agent: string; version: string; conversation: string | null; capabilities: Capabilities | null }
-  /** The agent said something; `complete` ends one message. */
+  /** `complete` ends one message. */
   | { type: "text"; text: string; complete: boolean }
-  /** A part of a message that will come whole; only for showing. */
+  /** A piece of a message whose whole `text` follows; for display only. */
   | { type: "partial"; text: string }
   | { type: "tool"; name: string; input: unknown }
-  /** An agent that this one started itself has begun or ended. */
+  /** Start or end of an agent that this agent started. */
   | { type: "subagent"; id: string; phase: "started" | "done"; text: string | null }
   | { type: "usage"; usage: Usage }
-  /** `permission` names the tool if the question is whether it may be used. */
+  /** `permission` names the tool if the agent asks for permission to use it. */
   | {
       type: "ask";
       askId: string;
@@ -54,76 +51,69 @@ export type AgentSignal =
       options?: string[];
       permission?: { tool: string; subject: string };
     }
-  /** It no longer wants to know. */
+  /** The agent withdraws its question. */
   | { type: "askCancelled"; askId: string }
-  /** Its provider refused for now; the agent tries again by itself. */
+  /** The provider refused a request and the agent retries by itself. */
   | { type: "trouble"; cause: FailureCause; detail: string; retryAfterMs: number | null };
 
 export type SessionSignal =
-  /** The session can take a turn. */
+  /** The session accepts turns. */
   | { type: "ready" }
-  /** A turn went to the agent. */
+  /** The keeper passed a turn to the agent. */
   | { type: "sent"; turn: number }
-  /** The agent cannot be started at all, e.g. because there is no such program. */
+  /** The agent cannot start, e.g. because its program does not exist. */
   | { type: "unstartable"; error: string }
   | AgentSignal
-  /** The agent was asked to stop its open turn. Whether and when it does is told by the turn's end. */
+  /** The interrupt was sent. `turnOver` follows if the agent obeys. */
   | { type: "interrupted"; turn: number }
-  /** Nothing of the agent moved for too long; its process was ended, and where it can go on, it does. */
+  /** The keeper killed an agent without activity; it resumes the agent where that is possible. */
   | { type: "stalled"; detail: string }
-  /** A turn that was interrupted before its end has an ending of that kind, however the agent ended it. */
+  /** An interrupted turn has the ending `interrupted`, however the agent ended it. */
   | { type: "turnOver"; turn: number; ending: Ending }
-  /** Everything before this happened before the session was opened here; everything after it is new. */
+  /** Signals before this one are older than the call of `open`. */
   | { type: "caughtUp" }
-  /** Nothing is left of it. `deliberate` when we ended it ourselves, so that nobody is to blame. Always the last signal. */
+  /** No process is left; always the last signal. `deliberate` if Tutti ended the session, which then counts as no loss. */
   | { type: "gone"; reason: string; deliberate: boolean };
 
 export interface Session {
   readonly sessionId: string;
-  /**
-   * Everything that happened, from the very beginning, then what happens: an adopted session tells its whole story
-   * again, and the engine skips what it has judged before.
-   */
+  /** Replays all signals from the start of the session, then emits new ones. The engine skips those it has judged. */
   signals(): AsyncGenerator<SessionSignal>;
   deliver(turn: Turn): Promise<void>;
-  /** Whether this turn was delivered before, here or by an engine that is gone. */
+  /** Whether this engine or an earlier one delivered the turn. */
   wasDelivered(turn: number): boolean;
   answer(askId: string, text: string): Promise<void>;
   /**
-   * Asks the agent to stop the open turn. Without effect if that turn is over, was never delivered, or was interrupted
-   * before. An agent that does not listen is left alone: its turn ends whenever it ends it. The number is used up, so
-   * going on takes a turn of the next number.
+   * Asks the agent to stop the open turn. Has no effect on a turn that is over, was not delivered or is interrupted
+   * already. An agent that ignores the interrupt keeps running. The turn number is used up: continue with the next one.
    */
   interrupt(turn: number): Promise<void>;
-  /** Lets it finish: no more input, a time of grace, then the end of its whole process tree. */
+  /** Closes the agent's stdin and kills its process tree after a grace period. */
   close(): Promise<void>;
-  /** Ends its whole process tree now. */
+  /** Kills the whole process tree. */
   stop(): Promise<void>;
-  /** Stops listening; the session itself goes on under its keeper. */
+  /** Ends `signals`. The session keeps running under its keeper. */
   leave(): void;
 }
 
 export interface SessionHost {
-  /** What was said and done in a session so far, alive or not, or a part of it; empty if there never was one. */
+  /** Empty for an unknown session. Works on sessions that are over or archived. */
   transcript(runId: string, sessionId: string, page?: TranscriptPage): TranscriptEntry[];
-  /** Starts the session; or adopts it if it was started before; or tells how it ended. Never starts one id twice. */
+  /** Starts the session, or adopts it if it was started before, even if it has ended. Never starts one id twice. */
   open(spec: SessionSpec): Session;
-  /** Ends whatever is left of a run's sessions but those to keep, and waits until it is gone. */
+  /** Ends all sessions of the run except `keep`, and waits until their processes are gone. */
   reap(runId: string, keep: readonly string[]): Promise<void>;
-  /** Ends one session, opened here or not, and waits until nothing is left of it. */
+  /** Ends one session, opened here or not, and waits until its processes are gone. */
   end(runId: string, sessionId: string): Promise<void>;
-  /**
-   * Packs what is left of a session, once; the transcript can still be read. Refuses with wrong_state while it is alive.
-   * A session that never began has nothing to pack.
-   */
+  /** Packs the files of a session; the transcript stays readable. Throws `wrong_state` while the session is alive. */
   archive(runId: string, sessionId: string): Promise<void>;
   isArchived(runId: string, sessionId: string): boolean;
-  /** Removes everything that is left of a run's sessions, for good. Refuses with wrong_state while one of them is alive. */
+  /** Deletes all sessions of the run. Throws `wrong_state` while one of them is alive. */
   forget(runId: string): Promise<void>;
-  /** Whether anything is left of a run's sessions. */
+  /** Whether the host stores any session of the run. */
   knows(runId: string): boolean;
-  /** The agent that a name of the person's choice means, or the name itself. Without it no such names are known. */
+  /** The agent behind a name from the user's configuration, or the name itself. A host without it has no such names. */
   meant?(agent: string): string;
-  /** Fails with agent_unknown, agent_not_startable or invalid_scenario if such an agent cannot be had. */
+  /** Throws `agent_unknown`, `agent_not_startable` or `invalid_scenario` if the agent cannot be used. */
   check(agent: string, cwd: string): void;
 }

@@ -34,7 +34,7 @@ describe("a session from before the last boot", () => {
     const heard = await listen(lab.newHost().open(spec), ({ type }) => type === "gone");
     expect(heard).toEqual([
       { type: "caughtUp" },
-      { type: "gone", reason: "the machine was started anew", deliberate: false },
+      { type: "gone", reason: "the machine was restarted", deliberate: false },
     ]);
   });
 

@@ -148,7 +148,7 @@ test("the person's word counts more than what is usual, and is refused where it 
     for (const name of ["CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "TUTTI_TASK_ID"]) {
       const strict = lab.newHost({ agentEnv: { [name]: "0" } });
       for (const attempt of [() => strict.check("claude", lab.cwd), () => strict.open(lab.spec("claude"))])
-        expect(attempt).toThrow(`${name} cannot be given to the agent "claude"`);
+        expect(attempt).toThrow(`The variable ${name} cannot be set for the agent "claude"`);
     }
   } finally {
     lab.tearDown();

@@ -227,7 +227,7 @@ describe("a session under its keeper", () => {
     await oneTurn(session);
     writeFileSync(lab.engineFile, JSON.stringify({ pid: 1, startTime: "another", bootId: "" }));
     const heard = await listen(session, ({ type }) => type === "gone");
-    expect(heard.at(-1)).toMatchObject({ type: "gone", reason: "it was ended because no engine was there" });
+    expect(heard.at(-1)).toMatchObject({ type: "gone", reason: "it was ended because no engine was running" });
     // The keeper says so shortly before it exits.
     await expect.poll(() => lab.processes()).toEqual([]);
   });

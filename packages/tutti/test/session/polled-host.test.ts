@@ -382,6 +382,6 @@ describe("a session of a controller", () => {
   it("knows no agent but the controller", () => {
     const host = hostOf(new FakeController((() => null) satisfies FakeAgent));
     expect(() => host.check("controller", folder)).not.toThrow();
-    expect(() => host.check("claude", folder)).toThrow(/all sessions are run by the session controller/);
+    expect(() => host.check("claude", folder)).toThrow(/the session controller runs all sessions/);
   });
 });

@@ -20,7 +20,7 @@ describe("an agent that shows every step", () => {
   it("is ended when nothing of it moves, and its conversation is taken up again once, in the same turn", async () => {
     const session = open(1500);
     const heard = await oneTurn(session, turn(1, "say I begin.\nhang\nsay done after all"));
-    expect(heard).toContainEqual({ type: "stalled", detail: expect.stringContaining("nothing of the agent moved") });
+    expect(heard).toContainEqual({ type: "stalled", detail: expect.stringContaining("the agent showed no activity") });
     expect(texts(heard)).toContain("done after all");
     expect(heard.at(-1)).toMatchObject({ type: "turnOver", turn: 1, ending: { kind: "ended" } });
     await session.stop();

@@ -190,7 +190,7 @@ export class Machine {
 
   orphan(): void {
     this.stage.count("orphaned sessions", this.living().length);
-    for (const process of this.living()) this.end(process, "it was ended because no engine was there", true);
+    for (const process of this.living()) this.end(process, "it was ended because no engine was running", true);
   }
 
   endingMs(): number {

@@ -4,8 +4,8 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-043"],
     file: "tutti/src/session/polled-session.ts",
-    find: "if (isWatched() && looks === this.#looks)",
-    replace: "if (isWatched() && this.#options.spec.taskId === null && looks === this.#looks)",
+    find: "if (isWatched() && polls === this.#polls)",
+    replace: "if (isWatched() && this.#options.spec.taskId === null && polls === this.#polls)",
   },
   {
     rows: ["D4-081"],
