@@ -1,4 +1,3 @@
-// From the name of an agent to its driver.
 import type { Driver } from "./driver.ts";
 import { acpDriver } from "./drivers/acp.ts";
 import { cdpDriver } from "./drivers/cdp.ts";
@@ -10,9 +9,9 @@ import { scriptDriver } from "./drivers/script.ts";
 import { textDriver } from "./drivers/text.ts";
 import { TuttiError } from "../schema/error.ts";
 
-/** Agents that are a name alone. */
+/** Agents whose name has no arguments. */
 const NAMED: Record<string, Driver> = { local: localDriver, claude: claudeDriver, codex: codexDriver };
-/** Agents that say what to run: `command:my-agent`. */
+/** Agents whose name continues after a colon: `command:my-agent`. */
 const DRIVERS: Record<string, Driver> = {
   command: commandDriver,
   text: textDriver,
@@ -28,5 +27,8 @@ export function findDriver(agent: string): { driver: Driver; rest: string } {
   const driver = Object.hasOwn(DRIVERS, kind) ? DRIVERS[kind] : undefined;
   if (driver && colon >= 0) return { driver, rest: agent.slice(colon + 1).trim() };
   const known = [...Object.keys(NAMED), ...Object.keys(DRIVERS).map((name) => `${name}:…`)];
-  throw new TuttiError("agent_unknown", `there is no agent ${JSON.stringify(agent)}; known are ${known.join(", ")}`);
+  throw new TuttiError(
+    "agent_unknown",
+    `Agent ${JSON.stringify(agent)} does not exist. Use one of ${known.join(", ")}.`,
+  );
 }

@@ -1,15 +1,15 @@
-// What the words of a provider's error mean. Agents pass such texts on, with or without the status they came with; the
-// texts are their own words and change, so a cause is found by several signs and none is found where none is.
+// Classifies error texts of providers. Agents pass them on with or without the HTTP status, and the wording changes between
+// releases, so several patterns stand for each cause. A text that matches none has no cause.
 import type { TurnFailure } from "./dialogue.ts";
 import { readUsageLimit } from "./usage-limit.ts";
 import type { FailureCause } from "../schema/ending.ts";
 
 export type ClassifiedFailure = Pick<TurnFailure, "cause" | "retryAfterMs" | "resetAt">;
 
-/** What matters comes at the beginning; the rest is not worth looking through. */
+/** In characters. Longer texts are truncated before they are searched. */
 const MAX_WORDS = 10_000;
 
-/** `status` is that of HTTP, where the agent tells it apart from the text. */
+/** `status` is the HTTP status if the agent reports it separately from the text. */
 export function classifyFailure(
   words: string,
   status: number | null = findStatus(words.slice(0, MAX_WORDS)),
@@ -26,7 +26,7 @@ export function classifyFailure(
   };
 }
 
-/** In the order of their weight: a text about credit may come with any status, and one about length with a 400. */
+/** The first match wins, before any status: a text about credit may come with any status, one about length with 400. */
 const SIGNS: readonly [FailureCause, RegExp][] = [
   ["billing", /credit balance|purchase credits|insufficient[_ ](?:funds|credit)|payment required|billing_error/i],
   ["context", /prompt is too long|context[_ ](?:length|window)|maximum context|input token count.*exceed/i],
@@ -52,13 +52,13 @@ const BY_STATUS: Readonly<Record<number, FailureCause>> = {
   529: "overloaded",
 };
 
-/** Signs of a broken line, which have no status. */
+/** Connection failures, which have no status. */
 const BROKEN =
   /internal server error|api_error|fetch failed|ECONN\w+|EAI_AGAIN|socket hang up|disconnected|timed? ?out/i;
 
 function findCause(text: string, status: number | null, retryAfterMs: number | null): FailureCause | null {
   const sign = SIGNS.find(([, sign]) => sign.test(text))?.[0];
-  // Some providers call every limit a quota; one that is over in a moment is a matter of pace.
+  // Some providers call every limit a quota. One that ends within SHORT_MS is a rate limit.
   if (sign === "usage_limit" && retryAfterMs !== null && retryAfterMs <= SHORT_MS) return "rate_limit";
   if (sign) return sign;
   if (status !== null && BY_STATUS[status]) return BY_STATUS[status];
@@ -77,7 +77,7 @@ function findStatus(text: string): number | null {
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** "Please retry in 17.5s", "try again in 2 minutes", `"retryDelay":"17s"`, "retry-after: 17". */
+/** Matches "Please retry in 17.5s", "try again in 2 minutes", `"retryDelay":"17s"`, "retry-after: 17". */
 function findDelay(text: string): number | null {
   const words = /(?:retry|try again) (?:in|after):? (?:about )?([\d.]{1,12}) ?(ms|s|m|h)/i.exec(text);
   const found = words ?? /retry-?_?(?:delay|after)"?[:=]? ?"?([\d.]{1,12})(ms|s|m|h)?/i.exec(text);

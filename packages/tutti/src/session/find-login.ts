@@ -1,5 +1,5 @@
-// Signs that an agent is logged in: a variable, or a file that it keeps. Nobody is asked, no model is called, and no
-// secret leaves this file: what is returned are names, modes and times.
+// Detects whether an agent program is logged in, by a variable or by its credentials file. Makes no network request and
+// returns no secret: a `Login` contains only names, modes and times.
 import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -11,16 +11,17 @@ export type Login =
       type: "file";
       file: string;
       mode: number;
-      /** The variable that says where the file is, if it is not in its usual place. */
+      /** The variable that set the file's folder; null for the default folder. */
       placedBy: string | null;
-      /** When it expires, if the file says so plainly and holds nothing to renew it with. */
+      /** In milliseconds since 1970; null if the file has no expiry or contains a token for renewal. */
       expiresAt: number | null;
     };
 
 interface Places {
   variables: readonly string[];
-  /** The variable that names the folder, the folder under the home folder, and the file in it. */
+  /** The variable that overrides `folder`. */
   folderVariable: string | null;
+  /** Relative to the home folder. */
   folder: string;
   file: string;
   expiry: (content: Content) => number | null;
@@ -41,7 +42,7 @@ const PLACES: Readonly<Record<TestedProgramName, Places>> = {
     folderVariable: "CODEX_HOME",
     folder: ".codex",
     file: "auth.json",
-    // Only its tokens hold a time, and they are not ours to open.
+    // Only the tokens in the file contain an expiry, and Tutti does not decode them.
     expiry: () => null,
   },
   gemini: {
@@ -53,7 +54,6 @@ const PLACES: Readonly<Record<TestedProgramName, Places>> = {
   },
 };
 
-/** The first sign of a login, or null. */
 export function findLogin(program: TestedProgramName): Login | null {
   const places = PLACES[program];
   const name = places.variables.find((each) => Boolean(process.env[each]));
@@ -61,19 +61,19 @@ export function findLogin(program: TestedProgramName): Login | null {
 }
 
 function findFile({ folderVariable, folder, file: name, expiry }: Places): Login | null {
-  const given = folderVariable === null ? undefined : process.env[folderVariable];
-  const file = join(given ? given : join(homedir(), folder), name);
+  const override = folderVariable === null ? undefined : process.env[folderVariable];
+  const file = join(override ? override : join(homedir(), folder), name);
   try {
     const { mode, size } = statSync(file);
     if (size === 0) return null;
     const expiresAt = expiry(readObject(file));
-    return { type: "file", file, mode: mode & 0o777, placedBy: given ? folderVariable : null, expiresAt };
+    return { type: "file", file, mode: mode & 0o777, placedBy: override ? folderVariable : null, expiresAt };
   } catch {
     return null;
   }
 }
 
-/** What cannot be read as an object tells nothing; that the file is there is still a sign. */
+/** An unreadable file still counts as a login, without an expiry. */
 function readObject(file: string): Content {
   try {
     const value: unknown = JSON.parse(readFileSync(file, "utf8"));

@@ -1,9 +1,8 @@
-// Whether a program can be started at all, asked before a run is made of it.
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { TuttiError } from "../schema/error.ts";
 
-/** Where the program is; fails with agent_not_startable. A name with a slash is looked for from the session's folder. */
+/** The path of an executable on the PATH; a name with a slash is relative to `cwd`. Throws `agent_not_startable`. */
 export function findProgram(program: string, cwd: string): string {
   const candidates = program.includes("/")
     ? [isAbsolute(program) ? program : join(cwd, program)]
@@ -12,7 +11,7 @@ export function findProgram(program: string, cwd: string): string {
   if (found) return found;
   throw new TuttiError(
     "agent_not_startable",
-    `the program ${program} of the agent cannot be found or may not be executed`,
+    `The agent's program ${JSON.stringify(program)} does not exist or is not executable. Install it, or add its folder to PATH.`,
   );
 }
 

@@ -1,25 +1,24 @@
-// Finds secrets in bytes: the known values in all their forms, and whatever looks like one. All of them are searched for at
-// once, in one pass (an Aho–Corasick automaton over the first bytes of each), so that the time taken depends on the bytes
-// alone and not on how many secrets there are.
+// Finds secrets in bytes: the known values in all their forms, and the shapes of secret-shapes.ts. One pass of an
+// Aho–Corasick automaton over the anchors finds all of them, so the time does not depend on the number of secrets.
 //
-// Where the bytes go on elsewhere, a secret may be cut. So every answer says up to where it is final; what comes after
-// that is to be given again, together with what follows.
+// The bytes may end in the middle of a secret. So `find` returns `settled`, the position up to which its result is final;
+// the caller passes the rest again, together with the bytes that follow.
 import { LOOK_BACK, NOTHING, SHAPES, UNDECIDED, type Shape } from "./secret-shapes.ts";
 import { formsOf } from "./secrets.ts";
 
-/** As much of a known value as is searched for; then the rest is compared. */
+/** The length of a known value's anchor. The rest of the value is compared. */
 const ANCHOR_BYTES = 8;
-/** What a caller keeps of the bytes before, because it decides what begins after them. */
+/** Callers pass this many settled bytes again, because shapes examine the bytes before their anchor. */
 export const CONTEXT_BYTES = LOOK_BACK + 8;
 
 export interface Found {
-  /** Beginnings and ends by turns, in order, without overlaps; all before `settled`. */
+  /** Alternating starts and ends, in order, without overlaps; all before `settled`. */
   regions: number[];
   settled: number;
 }
 
 export interface Secrets {
-  /** `isAll`: nothing comes after these bytes. What is before `from` was given before and is only looked back at. */
+  /** `isAll`: no bytes follow. The bytes before `from` are context from the last call. */
   find(bytes: Uint8Array, from: number, isAll: boolean): Found;
 }
 
@@ -53,14 +52,14 @@ export function createSecrets(values: Iterable<string>): Secrets {
   return { find };
 }
 
-/** A secret from `from` to `end`, found by what begins at `start`. */
+/** A secret from `from` to `end`; its anchor is at `start`. */
 interface Hit {
   start: number;
   from: number;
   end: number;
 }
 
-/** A secret is settled as a whole, together with what it was found by, or found again as a whole. */
+/** Lowers `settled` so that it splits no hit: a hit is settled together with its anchor, or found again. */
 function settle(hits: readonly Hit[], undecided: number): Found {
   let settled = undecided;
   for (const { start, end } of hits.toSorted((a, b) => b.start - a.start))
@@ -68,7 +67,7 @@ function settle(hits: readonly Hit[], undecided: number): Found {
   return { regions: merge(hits.filter(({ start }) => start < settled)), settled };
 }
 
-/** Overlapping ones become one, and all of them stand in order. */
+/** Sorts the hits and joins overlapping ones. */
 function merge(hits: readonly Hit[]): number[] {
   const merged: number[] = [];
   for (const { from, end } of hits.toSorted((a, b) => a.from - b.from)) {
@@ -81,9 +80,9 @@ function merge(hits: readonly Hit[]): number[] {
 
 function knownForm(form: Buffer): { anchor: Buffer; shape: Pick<Shape, "look"> } {
   const look: Shape["look"] = (bytes, start, isAll, found) => {
-    const there = Math.min(form.length, bytes.length - start);
-    if (Buffer.compare(form.subarray(0, there), bytes.subarray(start, start + there)) !== 0) return NOTHING;
-    if (there < form.length) return isAll ? NOTHING : UNDECIDED;
+    const length = Math.min(form.length, bytes.length - start);
+    if (Buffer.compare(form.subarray(0, length), bytes.subarray(start, start + length)) !== 0) return NOTHING;
+    if (length < form.length) return isAll ? NOTHING : UNDECIDED;
     found.from = start;
     return start + form.length;
   };
@@ -91,11 +90,11 @@ function knownForm(form: Buffer): { anchor: Buffer; shape: Pick<Shape, "look"> }
 }
 
 interface Automaton {
-  /** The state that follows, by state and byte. */
+  /** The following state at `(state << 8) | byte`. */
   next: Uint16Array | Uint32Array;
-  /** How many of the last bytes may be the beginning of an anchor. */
+  /** The number of last bytes that may be the start of an anchor, by state. */
   depth: Uint8Array;
-  /** Which anchors end in a state; only states from `accepting` on have any. */
+  /** The anchors that end in a state. Empty for states below `accepting`. */
   ends: number[][];
   accepting: number;
 }
@@ -122,11 +121,11 @@ function buildAutomaton(anchors: readonly Uint8Array[]): Automaton {
     node.ends.push(index);
   }
   const nodes = linkFallbacks(root);
-  // Numbered so that one comparison tells whether anything ends in a state.
+  // Accepting states get the highest numbers, so that `find` needs one comparison per byte.
   const ordered = [...nodes.filter(({ ends }) => ends.length === 0), ...nodes.filter(({ ends }) => ends.length > 0)];
   for (const [id, node] of ordered.entries()) node.id = id;
   const next = ordered.length > 0xffff ? new Uint32Array(ordered.length << 8) : new Uint16Array(ordered.length << 8);
-  // By depth: the row of a fallback is complete before it is copied.
+  // `nodes` is sorted by depth, so the row of a fallback is complete before it is copied.
   for (const node of nodes) {
     const row = node.id << 8;
     if (node.fallback) next.copyWithin(row, node.fallback.id << 8, (node.fallback.id + 1) << 8);
@@ -140,7 +139,7 @@ function buildAutomaton(anchors: readonly Uint8Array[]): Automaton {
   };
 }
 
-/** All nodes, those nearer to the root first; each knows the longest end of its path that is a beginning elsewhere. */
+/** Returns all nodes by depth. A node's fallback is the longest suffix of its path that is a prefix of another anchor. */
 function linkFallbacks(root: Node): Node[] {
   const nodes = [root];
   for (const node of nodes) {

@@ -1,19 +1,18 @@
-// Takes the parts of messages out of what an agent has written, once it is over. Every message also comes whole, and it is
-// the whole one that is read and masked; but between two parts a secret may be cut, where no mask finds it. A part is
-// overwritten by as many blanks, so that offsets into the file stay right.
+// Blanks the partial messages in `output.log` after the end of a session. Every message also follows whole and masked, but
+// a secret may be split between two partial ones, where no mask finds it. Blanks keep the length, so offsets stay valid.
 import { closeSync, existsSync, openSync, readSync, writeSync } from "node:fs";
 import { paths, readJson, type KeeperSpec } from "./session-folder.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
-/** No part of a message is so long; what is longer is not looked at. */
+/** Longer lines are skipped, because no partial message is so long. */
 const LONGEST_LINE = 4 * CHUNK_BYTES;
 const NEWLINE = 0x0a;
 const SIGN = Buffer.from('"partial"');
 
-/** Nobody may be writing any more. */
+/** Call it only when no process writes to the file any more. */
 export function forgetParts(folder: string): void {
   const { output, spec } = paths(folder);
-  // An agent with a process for each turn writes plain text, whatever that looks like.
+  // In `turn` mode the output is plain text, even if a line looks like a partial message.
   if (!existsSync(output) || readJson<KeeperSpec>(spec)?.mode !== "stream") return;
   const fd = openSync(output, "r+");
   try {

@@ -1,15 +1,17 @@
-// What an agent's line means, without the secrets that only show once its escapes are resolved.
 import type { Decoded } from "./driver.ts";
 import type { Secrets } from "./find-secrets.ts";
 import { maskText, maskValue } from "./mask.ts";
 
 const ESCAPES = [Buffer.from("\\u"), Buffer.from("\\/")];
 
-/** Only these escapes can be written without need; all others are known to the search. One may be cut at the end. */
+/**
+ * Whether `bytes` contain an escape that may hide a secret from the search. Only `\u` and `\/` can encode characters that
+ * need no escape; `formsOf` covers all others. An escape may also be cut off at the end.
+ */
 export const mayHide = (bytes: Buffer): boolean =>
   bytes.at(-1) === 0x5c || ESCAPES.some((escape) => bytes.includes(escape));
 
-/** Most of what is told is text; the rest may have texts anywhere. */
+/** `text` and `partial` are the common cases and need no recursion. */
 export function maskDecoded(secrets: Secrets, decoded: Decoded): Decoded {
   if (decoded.type === "usage") return decoded;
   if (decoded.type !== "text" && decoded.type !== "partial") return maskValue(secrets, decoded);

@@ -1,5 +1,5 @@
-// Masks the secrets in a file that somebody else appends to, while it grows and once more when nothing more will come. Every
-// secret is overwritten where it stands by as many bytes, so nobody who reads the file notices but for the asterisks.
+// `FileMask` masks secrets in a file that another process appends to. It overwrites them in place with the same number of
+// bytes, so offsets stay valid.
 import { closeSync, openSync, readSync, rmSync, statSync, writeSync } from "node:fs";
 import { CONTEXT_BYTES, type Secrets } from "./find-secrets.ts";
 import { forgetParts } from "./forget-parts.ts";
@@ -7,13 +7,13 @@ import { maskRegion } from "./mask.ts";
 import { filesOfAgent, paths, readEnd, writeJson, type SessionEnd } from "./session-folder.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
-/** As much as is looked at without a pause, so that whoever shares the process gets its turn. */
+/** Limits the time of one `look`, because masking blocks the event loop. */
 const MOST_AT_ONCE = 32 * CHUNK_BYTES;
 
 export class FileMask {
   readonly #path: string;
   readonly #secrets: Secrets;
-  /** Everything before this has been looked at for good. */
+  /** The bytes before this offset are final. */
   #settled = 0;
   #context: Buffer = Buffer.alloc(0);
 
@@ -22,13 +22,13 @@ export class FileMask {
     this.#secrets = secrets;
   }
 
-  /** What has been written since the last look. What may go on is looked at again, together with what follows. */
+  /** Masks the bytes written since the last call. A possible start of a secret is examined again with the bytes after it. */
   look(): void {
     const size = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
     if (size > this.#settled) this.#mask(false, MOST_AT_ONCE);
   }
 
-  /** Nobody writes any more: everything that is left. */
+  /** Masks the rest. Call it when no process writes to the file any more. */
   finish(): void {
     this.#mask(true, Number.POSITIVE_INFINITY);
   }
@@ -40,18 +40,18 @@ export class FileMask {
       const until = this.#settled + most;
       let size = CHUNK_BYTES;
       while (this.#settled < until) {
-        const before = this.#settled;
+        const previous = this.#settled;
         const isEnd = this.#maskChunk(fd, size, isLast);
         if (isEnd) return;
-        // What is undecided may be longer than what is read at once.
-        size = this.#settled === before ? size * 2 : CHUNK_BYTES;
+        // An undecided secret may be longer than one chunk.
+        size = this.#settled === previous ? size * 2 : CHUNK_BYTES;
       }
     } finally {
       closeSync(fd);
     }
   }
 
-  /** Whether the end of the file was reached. */
+  /** Returns whether it reached the end of the file. */
   #maskChunk(fd: number, size: number, isLast: boolean): boolean {
     const chunk = Buffer.allocUnsafe(size);
     const length = readSync(fd, chunk, 0, size, this.#settled);
@@ -80,7 +80,7 @@ function openExisting(path: string): number | null {
   }
 }
 
-/** Does what the keeper of a session that is over should have done, if it was killed before. */
+/** Masks the files of a session that is over, if its keeper was killed before it could. */
 export function maskLeftovers(folder: string, secrets: Secrets): void {
   const end = readEnd(folder);
   if (end?.masked) return;

@@ -1,12 +1,12 @@
-// A packed file that can be read from any point within little memory. It is an ordinary .gz file of many members, each with
-// a part of the content; a member's header says how long it is and what it holds, so that the others need not be unpacked.
+// A gzip file with random access. It consists of many gzip members, each with a part of the content. A member's header
+// contains its packed and unpacked length, so `read` unpacks only the member it needs.
 import { closeSync, createReadStream, createWriteStream, fstatSync, openSync, readSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { crc32, deflateRaw, gunzipSync } from "node:zlib";
 
 const PART_BYTES = 1024 * 1024;
-/** A gzip header with one extra field of ours: the length of the member, and of what it holds. */
+/** A gzip header with one extra field: packed and unpacked length of the member. */
 const HEADER_BYTES = 24;
 const MARK = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 12, 0, 0x54, 0x55, 8, 0]);
 
@@ -23,7 +23,7 @@ async function packPart(part: Buffer): Promise<Buffer> {
   return Buffer.concat([header, packed, trailer]);
 }
 
-/** Returns when the packed file has reached the disk. */
+/** Resolves when the packed file is synced. */
 export async function writePacked(file: string, packed: string): Promise<void> {
   await pipeline(
     createReadStream(file, { highWaterMark: PART_BYTES }),
@@ -40,10 +40,13 @@ export async function writePacked(file: string, packed: string): Promise<void> {
 }
 
 interface Member {
-  /** Where it begins in the file, and its part in the content. */
+  /** Offset in the packed file. */
   at: number;
+  /** Offset in the content. */
   from: number;
+  /** Packed length. */
   bytes: number;
+  /** Unpacked length. */
   holds: number;
 }
 
@@ -51,14 +54,14 @@ export class PackedFile {
   readonly #path: string;
   readonly #members: Member[] = [];
   readonly length: number;
-  /** The member that was unpacked last; whoever reads on mostly needs it again. */
+  /** The member unpacked last. Sequential reads need it again. */
   #open: { member: Member; content: Buffer } | null = null;
 
-  /** Fails with ENOENT if there is no such file. */
+  /** Throws ENOENT if the file does not exist. */
   constructor(path: string) {
     this.#path = path;
     let from = 0;
-    this.#look((fd) => {
+    this.#withFile((fd) => {
       const { size } = fstatSync(fd);
       for (let at = 0; at < size; at += this.#members.at(-1)!.bytes) {
         const member = this.#readHeader(fd, at, from, size);
@@ -69,15 +72,15 @@ export class PackedFile {
     this.length = from;
   }
 
-  /** What begins there, at most that much; less at the end of a member, nothing at the end of the file. */
+  /** Returns at most `length` bytes: fewer at the end of a member, none at the end of the file. */
   read(at: number, length: number): Buffer {
     const member = this.#members[this.#find(at)];
     if (!member || at >= this.length) return Buffer.alloc(0);
-    if (this.#open?.member !== member) this.#open = { member, content: this.#look((fd) => unpack(fd, member)) };
+    if (this.#open?.member !== member) this.#open = { member, content: this.#withFile((fd) => unpack(fd, member)) };
     return this.#open.content.subarray(at - member.from, at - member.from + length);
   }
 
-  /** The last member that begins there or before. */
+  /** The index of the last member with `from <= at`. */
   #find(at: number): number {
     let low = 0;
     let high = this.#members.length - 1;
@@ -94,7 +97,7 @@ export class PackedFile {
     readSync(fd, header, 0, HEADER_BYTES, at);
     if (header.compare(MARK, 0, MARK.length, 0, MARK.length) === 0)
       return { at, from, bytes: header.readUInt32LE(16), holds: header.readUInt32LE(20) };
-    // Packed by somebody else: one piece, which can only be unpacked as a whole.
+    // Packed by another program, without lengths: treat the rest of the file as one member.
     const whole = { at, from, bytes: size - at, holds: 0 };
     const content = unpack(fd, whole);
     const member = { ...whole, holds: content.length };
@@ -102,7 +105,7 @@ export class PackedFile {
     return member;
   }
 
-  #look<T>(work: (fd: number) => T): T {
+  #withFile<T>(work: (fd: number) => T): T {
     const fd = openSync(this.#path, "r");
     try {
       return work(fd);

@@ -1,4 +1,3 @@
-// Whether an agent may use a tool: decided by the run's settings, or put to a person.
 import { realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Permissions } from "../schema/permissions.ts";
@@ -7,12 +6,13 @@ export interface ToolWish {
   /** The tool's name as the agent gives it. */
   tool: string;
   kind: "read" | "edit" | "command" | "other";
-  /** What it is used on: a command line, a path, an address. Empty if the agent does not say. */
+  /** A command line, a path or a URL. Empty if the agent does not report it. */
   subject: string;
 }
 
 export type PermissionRuling = "allow" | "refuse" | "ask";
 
+/** Decides by the run's permissions; `ask` leaves the decision to the user. */
 export function ruleOn(wish: ToolWish, { mode, allow, refuse }: Permissions, cwd: string): PermissionRuling {
   const parts =
     wish.kind === "command" ? [wish.subject, ...wish.subject.split(CHAINS).map((part) => part.trim())] : [wish.subject];
@@ -30,16 +30,16 @@ function matches(pattern: string, { tool, subject }: ToolWish): boolean {
   return bracket < 0 || fits(pattern.slice(bracket + 1, -1), subject);
 }
 
-/** One allowed command must not carry another one along. */
+/** A wildcard must not allow a second command that is chained to the allowed one. */
 function allows(pattern: string, wish: ToolWish): boolean {
   const open = pattern.includes("(") && pattern.includes("*", pattern.indexOf("("));
   return matches(pattern, wish) && !(open && CHAINS.test(wish.subject));
 }
 
-/** What joins commands in a shell, or runs one inside another. */
+/** Shell syntax that joins or nests commands. */
 const CHAINS = /[;&|`\n<>(){}]|\$\(/;
 
-/** `*` stands for any text; everything else for itself. Linear: each part is looked for once, from where the last one ended. */
+/** `*` matches any text. Linear: each part is searched for once, from the end of the previous one. */
 function fits(pattern: string, text: string): boolean {
   const parts = pattern.split("*");
   const [first, last] = [parts[0]!, parts.at(-1)!];
@@ -54,7 +54,7 @@ function fits(pattern: string, text: string): boolean {
   return at <= text.length - last.length;
 }
 
-/** Where the path really leads: a link in the workspace may point anywhere. */
+/** Resolves links first, because a link in the workspace may point anywhere. Files in `.git` count as outside. */
 function isInside(path: string, cwd: string): boolean {
   if (path === "") return false;
   const from = relative(realPath(cwd), realPath(resolve(cwd, path)));
@@ -62,7 +62,7 @@ function isInside(path: string, cwd: string): boolean {
   return !outside && !from.split("/").includes(".git");
 }
 
-/** With the links resolved as far as the path exists. */
+/** Resolves the links of the part of the path that exists. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

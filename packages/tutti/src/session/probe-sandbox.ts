@@ -1,14 +1,14 @@
-// Whether bubblewrap is there and may do its work: many systems have it and forbid it.
+// Many systems install bubblewrap but forbid its use, so `probeSandbox` runs it.
 import { probeProgram, runProbe, type ProbeOptions, type ProgramFound } from "./probe-program.ts";
 
 const READ_ONLY = ["--ro-bind", "/", "/"];
-/** First the least that it can do, then the separation that a sandbox is about. */
+/** A bind mount alone, then with all namespaces separated. */
 const TRIALS = [
   [...READ_ONLY, "true"],
   [...READ_ONLY, "--unshare-all", "true"],
 ];
 
-/** Null when there is none; `problem` says what it could not do. */
+/** Null if bubblewrap is not installed; `problem` is the trial that failed. */
 export async function probeSandbox(options: ProbeOptions): Promise<ProgramFound | null> {
   const found = await probeProgram("bwrap", options);
   if (found === null || found.problem !== null) return found;

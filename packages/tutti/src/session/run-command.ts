@@ -1,4 +1,3 @@
-// A command of the user's own, run to its end: text in, text out, and never longer than it may.
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { splitCommand } from "./split-command.ts";
@@ -13,26 +12,26 @@ export interface CommandOptions {
 
 export interface CommandResult {
   ok: boolean;
-  /** Why it failed, or what it said last. */
+  /** The reason of a failure, or the end of the output. */
   detail: string;
 }
 
-/** What of its output is kept. */
+/** Characters kept of the output. */
 const KEPT = 2000;
-/** What carries this was started by the command, whichever group of processes it is in now. */
+/** The variable by which `sweep` finds processes that the command started, in any process group. */
 const MARK = "TUTTI_HOOK";
-/** How long its last words may take after its end, and how long it may take to end what it left behind. */
-const LAST_WORDS_MS = 200;
+/** The wait for the last output after the exit. */
+const LAST_OUTPUT_MS = 200;
 const SWEEP_MS = 2000;
 
 type End =
   | { type: "unstartable" | "late"; why: string }
   | { type: "exited"; code: number | null; signal: string | null };
 
-/** Runs without a shell. When the command has ended, or its time is over, everything that it started is ended too. */
+/** Runs the command without a shell. On exit or timeout, kills every process that the command started. */
 export async function runCommand(command: string, options: CommandOptions): Promise<CommandResult> {
   const [program, ...args] = splitCommand(command);
-  if (program === undefined) return { ok: false, detail: "there is no command" };
+  if (program === undefined) return { ok: false, detail: "the command is empty" };
   const mark = randomUUID();
   const child = spawn(program, args, {
     cwd: options.cwd,
@@ -40,21 +39,21 @@ export async function runCommand(command: string, options: CommandOptions): Prom
     stdio: ["pipe", "pipe", "pipe"],
     detached: true,
   });
-  let said = "";
+  let output = "";
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => (said = (said + text).slice(-KEPT)));
+    stream.setEncoding("utf8").on("data", (text: string) => (output = (output + text).slice(-KEPT)));
   }
-  // Who does not read what it is told ends early; that is its own affair.
+  // A command need not read its stdin.
   child.stdin.on("error", () => {});
   child.stdin.end(options.stdin);
   const closed = new Promise<void>((resolve) => void child.on("close", () => resolve()));
   const end = await endOf(child, options.timeoutMs);
   if (end.type === "late" && child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
-  // A child that left the group may hold the other end open for ever.
-  await Promise.race([closed, pause(LAST_WORDS_MS)]);
+  // A child that left the process group may hold the pipe open.
+  await Promise.race([closed, pause(LAST_OUTPUT_MS)]);
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
   await Promise.race([sweep(MARK, mark, pause), pause(SWEEP_MS)]);
-  return resultOf(end, said.trim());
+  return resultOf(end, output.trim());
 }
 
 function endOf(child: ChildProcess, timeoutMs: number): Promise<End> {
@@ -62,16 +61,16 @@ function endOf(child: ChildProcess, timeoutMs: number): Promise<End> {
   const late = () => resolve({ type: "late", why: `it took longer than ${timeoutMs} ms` });
   const alarm = setTimeout(late, timeoutMs);
   child.on("error", (error) => resolve({ type: "unstartable", why: error.message }));
-  // Not `close`: that waits for everybody who has inherited the output.
+  // Not `close`: it waits for all processes that inherited the output.
   child.on("exit", (code, signal) => resolve({ type: "exited", code, signal }));
   return promise.finally(() => clearTimeout(alarm));
 }
 
-function resultOf(end: End, words: string): CommandResult {
+function resultOf(end: End, output: string): CommandResult {
   if (end.type !== "exited") return { ok: false, detail: end.why };
-  if (end.code === 0) return { ok: true, detail: words };
-  return { ok: false, detail: `${end.signal ?? `exit code ${end.code}`}${words === "" ? "" : `: ${words}`}` };
+  if (end.code === 0) return { ok: true, detail: output };
+  return { ok: false, detail: `${end.signal ?? `exit code ${end.code}`}${output === "" ? "" : `: ${output}`}` };
 }
 
-/** Keeps no process alive that has nothing else to do. */
+/** Unreferenced, so that the timer does not keep the process alive. */
 const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms).unref());

@@ -1,7 +1,6 @@
-// A host whose sessions all play one scenario, whatever agents a template or a person named. Who rehearses can rely on it
-// that nothing else is started.
 import type { SessionHost } from "./session.ts";
 
+/** All sessions of the returned host play the scenario, so a rehearsal starts no other agent. */
 export function playOnly(host: SessionHost, scenarioFile: string): SessionHost {
   const agent = `script:${scenarioFile}`;
   return {

@@ -1,17 +1,16 @@
-// What secrets of well-known makers look like, whoever they belong to. A shape begins with an anchor, fixed bytes that the
-// search finds, and decides from there. All of them take time in proportion to what they look at: a run of characters is
-// looked at from its beginning only.
+// The shapes of well-known kinds of secrets. The search finds the anchor of a `Shape`, a fixed prefix, and `look` decides
+// from there. Every `look` is linear: it examines a run of characters only from the run's start.
 
-/** Nothing of the kind stands here. */
+/** No secret at this position. */
 export const NOTHING = -1;
-/** More bytes must come before anybody can say. */
+/** The decision needs further bytes. */
 export const UNDECIDED = -2;
-/** What is longer is no secret, or its beginning is enough. */
+/** In bytes. Of anything longer, at most this much is examined. */
 export const MAX_SECRET = 16 * 1024;
 
-/** Looks at what begins at `start` with the anchor. Returns the end of the secret; its beginning is in `found.from`. */
 export interface Shape {
   anchor: string;
+  /** `start` is the position of the anchor. Returns the end of the secret and sets `found.from` to its start. */
   look(bytes: Uint8Array, start: number, isAll: boolean, found: { from: number }): number;
 }
 
@@ -35,13 +34,13 @@ const USER = set(/[A-Za-z0-9._~%!$&()*+,;=-]/);
 const PASSWORD = set(/[^\s\p{Cc}@/"'<>\\`?#]/u);
 
 const BACKSLASH = 0x5c;
-/** What may stand after backslashes within a key: n, r, t and a slash. */
+/** The characters that may follow backslashes within a key: n, r, t and a slash. */
 const QUOTED = new Set([0x6e, 0x72, 0x74, 0x2f]);
 const MAX_ESCAPE = 9;
-/** One more than a token's name can have. */
+/** One more than the longest name of a token. */
 const MAX_NAME = 41;
 
-/** Where the run that begins at `start` ends; not further than the limit. */
+/** The end of the run of `of` characters at `start`, at most `limit` further. */
 function runEnd(bytes: Uint8Array, start: number, of: Uint8Array, limit = MAX_SECRET): number {
   const until = Math.min(bytes.length, start + limit);
   let at = start;
@@ -52,10 +51,7 @@ function runEnd(bytes: Uint8Array, start: number, of: Uint8Array, limit = MAX_SE
 const isOpen = (bytes: Uint8Array, start: number, end: number, isAll: boolean, limit = MAX_SECRET): boolean =>
   !isAll && end === bytes.length && end - start < limit;
 
-/**
- * Whether a run of such characters may begin here, so that it is looked at once only. A letter before it may be the end of
- * an escape: `\n`, `%20`, `\u003d`.
- */
+/** Whether a run of `of` characters starts here. A preceding letter may be the end of an escape: `\n`, `%20`, `\u003d`. */
 function begins(bytes: Uint8Array, at: number, of: Uint8Array): boolean {
   if (at === 0 || (ALNUM[bytes[at - 1]!] === 0 && of[bytes[at - 1]!] === 0)) return true;
   if (bytes[at - 2] === BACKSLASH) return true;
@@ -68,9 +64,9 @@ function has(bytes: Uint8Array, from: number, to: number, of: Uint8Array): boole
   return false;
 }
 
-/** A fixed beginning and then so many characters of one kind. */
+/** The anchor, followed by at least `least` characters of one set. */
 function token(anchor: string, of: Uint8Array, least: number, options: { digit?: boolean; most?: number } = {}): Shape {
-  // Where an anchor can stand within a run of such characters, only the first of them counts.
+  // An anchor inside a run of the same characters does not count.
   const before = Buffer.from(anchor).every((byte) => of[byte] === 1) ? of : ALNUM;
   return {
     anchor,
@@ -87,7 +83,7 @@ function token(anchor: string, of: Uint8Array, least: number, options: { digit?:
   };
 }
 
-/** A named token of our own server: `tutti_NAME_` and 43 characters or more, so that no mere name is taken for one. */
+/** A named token of the Tutti server: `tutti_NAME_` and at least 43 characters, so that other names do not match. */
 const namedToken: Shape = {
   anchor: "tutti_",
   look(bytes, start, isAll, found) {
@@ -103,7 +99,7 @@ const namedToken: Shape = {
   },
 };
 
-/** Three parts with dots between them, the first of which is a JSON object in base64. */
+/** Three parts separated by dots. The anchor is the start of a JSON object in base64. */
 const jsonWebToken: Shape = {
   anchor: "eyJ",
   look(bytes, start, isAll, found) {
@@ -122,7 +118,7 @@ const jsonWebToken: Shape = {
 
 const END_OF_KEY = Buffer.from("-----");
 
-/** Everything between the two lines that say so. A key that has no end ends where no key can go on. */
+/** The text between the BEGIN and END lines. A key without an END line ends at the first character that no key contains. */
 const privateKey: Shape = {
   anchor: "-----BEGIN ",
   look(bytes, start, isAll, found) {
@@ -140,7 +136,7 @@ const privateKey: Shape = {
       if (next === at) break;
       at = next;
     }
-    // The five dashes, or an escape, may have been cut.
+    // The bytes may end within the five dashes or within an escape.
     if (!isAll && at + MAX_ESCAPE >= bytes.length && bytes.length - start < MAX_SECRET) return UNDECIDED;
     return hasRun(bytes, found.from, Math.min(at, bytes.length), BASE64, 20) ? Math.min(at, bytes.length) : NOTHING;
   },
@@ -149,7 +145,7 @@ const privateKey: Shape = {
 const isKeyEnd = (text: Buffer, at: number): boolean =>
   text.compare(END_OF_KEY, 0, 5, at, Math.min(at + 5, text.length)) === 0;
 
-/** A line's end in JSON, or in JSON within JSON; anything else that is escaped is no part of a key. */
+/** Skips an escaped line break in JSON, also nested. Other escapes do not occur in keys. */
 function escapeEnd(bytes: Uint8Array, start: number): number {
   let at = start;
   while (bytes[at] === BACKSLASH && at - start < MAX_ESCAPE - 1) at++;
@@ -165,10 +161,10 @@ function hasRun(bytes: Uint8Array, from: number, to: number, of: Uint8Array, lea
   return false;
 }
 
-/** How far before a credential its header may be named. */
+/** The number of bytes before a credential in which `credential` searches for the name of its header. */
 export const LOOK_BACK = 40;
 
-/** What a header gives: `Authorization: Bearer …`. Elsewhere the word counts only before what is plainly no word. */
+/** A header value: `Authorization: Bearer …`. Without the header's name the value must be longer and contain a digit. */
 function credential(anchor: string): Shape {
   return {
     anchor,
@@ -189,7 +185,7 @@ function credential(anchor: string): Shape {
 const MAX_USER = 128;
 const MAX_PASSWORD = 256;
 
-/** The password of `https://user:password@host`. */
+/** The password in `https://user:password@host`. */
 function addressed(anchor: string): Shape {
   return {
     anchor,
@@ -201,7 +197,7 @@ function addressed(anchor: string): Shape {
       const from = userEnd + 1;
       const end = runEnd(bytes, from, PASSWORD, MAX_PASSWORD);
       if (isOpen(bytes, from, end, isAll, MAX_PASSWORD)) return UNDECIDED;
-      // `${TOKEN}` and the like only say where one would stand.
+      // `${TOKEN}` and `{TOKEN}` are placeholders.
       if (bytes[end] !== 0x40 || end === from || bytes[from] === 0x24 || bytes[from] === 0x7b) return NOTHING;
       found.from = from;
       return end;

@@ -1,33 +1,30 @@
-// Which values are secret, and in which forms they may turn up in what an agent writes. Pure: the environment comes in as
-// an argument.
-
-/** What is shorter would mask ordinary words. */
+/** A shorter value would mask ordinary words. */
 const MIN_LENGTH = 8;
 
 const SECRET_WORD =
   /(^|[_.-])(api_?)?(keys?|tokens?|secrets?|password|passwd|passphrase|pass|pwd|credentials?|creds|auth|authtoken|bearer|cookie)([_.-]|$)/i;
-/** Also where nothing stands before it: PGPASSWORD, GITHUBTOKEN, APIKEY. */
+/** Matches without a separator too: PGPASSWORD, GITHUBTOKEN, APIKEY. */
 const SECRET_END = /(apikey|token|secret|password|passwd|passphrase|credentials?)$/i;
-/** Such a name tells where or of which kind a secret is, not what it is. */
-const TELLS_ABOUT =
+/** Such a variable holds a property of a secret, for example its file, not the secret itself. */
+const DESCRIBES_SECRET =
   /_(file|path|dir|sock|socket|url|uri|host|port|user|username|name|id|type|mode|method|count|limit|ttl|expiry|expires)$/i;
-/** Names that may hold a secret as well as the path of a file with one. */
+/** Such a variable may hold a secret or the path of a file with one. */
 const MAY_BE_PATH = /(auth|credentials?|creds)$/i;
 const PATH = /^~?(\/[\w.@ -]+)+$/;
-/** What Tutti itself tells its agents is no secret but for these. */
+/** Tutti's own variables are public, except for two tokens. */
 const OWN = /^TUTTI_(?!TOKEN$|MCP_TOKEN$)/;
 const NEVER = new Set(["PATH", "PWD", "OLDPWD"]);
 
 export function isSecretName(name: string): boolean {
-  if (NEVER.has(name) || OWN.test(name) || TELLS_ABOUT.test(name)) return false;
+  if (NEVER.has(name) || OWN.test(name) || DESCRIBES_SECRET.test(name)) return false;
   return SECRET_WORD.test(name) || SECRET_END.test(name);
 }
 
-/** A password that is a word would mask that word in everything that is said. */
+/** A password that is a short word is not masked, because the word may occur in any text. */
 const WORD = /^[a-z]+$/i;
 const LONGEST_WORD = 16;
 
-/** The values of an environment that must not be seen in anything that is kept. */
+/** The values of `env` that must not appear in any stored file. */
 export function secretValues(env: Readonly<Record<string, string | undefined>>): string[] {
   const values = Object.entries(env).flatMap(([name, value]) => {
     const trimmed = value?.trim() ?? "";
@@ -38,7 +35,7 @@ export function secretValues(env: Readonly<Record<string, string | undefined>>):
   return [...new Set(values)];
 }
 
-/** A value as it is, as it stands in JSON (also JSON within JSON), in addresses, and within base64. */
+/** The value as plain text, in JSON (also nested), in URLs and in base64. */
 export function formsOf(value: string): Buffer[] {
   const whole = value.toWellFormed();
   const json = inJson(whole);
@@ -61,8 +58,8 @@ export function formsOf(value: string): Buffer[] {
 const PLAIN = /^[\w-]+$/;
 
 /**
- * What must be escaped somewhere can be escaped in more ways than anybody can list (JSON in JSON in a shell's quotes). What
- * stands between is the same in all of them; if it can be no word, it is searched for by itself.
+ * A value with special characters can be escaped in too many ways to list (JSON in JSON in shell quotes). Its parts between
+ * those characters never change, so parts that cannot be words are masked on their own.
  */
 const partsOf = (value: string): string[] =>
   (value.match(/[\w-]{12,}/g) ?? []).filter((part) => /\d/.test(part) && /[A-Za-z]/.test(part));
@@ -70,13 +67,13 @@ const partsOf = (value: string): string[] =>
 const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 /**
- * Three bytes make four characters, so what a value looks like depends on how many bytes stand before it. The characters
- * at its ends that other bytes have a part in are left out.
+ * Base64 encodes three bytes as four characters, so the form of a value depends on the number of preceding bytes modulo
+ * three. Characters at the ends that also encode neighbouring bytes are cut off.
  */
 function inBase64(value: Buffer): string[] {
-  return [0, 1, 2].flatMap((before) => {
-    const bytes = Buffer.concat([Buffer.alloc(before), value]);
-    const own = bytes.toString("base64").slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
-    return [own, own.replaceAll("+", "-").replaceAll("/", "_"), own.replaceAll("/", "\\/")];
+  return [0, 1, 2].flatMap((padding) => {
+    const bytes = Buffer.concat([Buffer.alloc(padding), value]);
+    const form = bytes.toString("base64").slice(Math.ceil((padding * 8) / 6), Math.floor((bytes.length * 8) / 6));
+    return [form, form.replaceAll("+", "-").replaceAll("/", "_"), form.replaceAll("/", "\\/")];
   });
 }

@@ -1,18 +1,18 @@
-// A session controller as document 004 has it: something of somebody else's that starts sessions, takes messages and shows
-// transcripts, and never speaks first. What it answers comes in more than one shape; here it becomes one.
+// The session controller of document 004: an external object that starts sessions, accepts messages and returns
+// transcripts. Controllers answer in different shapes; the `read…` functions normalise them.
 import { TuttiError } from "../schema/error.ts";
 import type { World } from "../world.ts";
 
 export interface SessionController {
-  /** Starts a session whose first message this is; answers with its id, as such or as `sessionId` or `id` of an object. */
+  /** Returns the session's id, or an object with it as `sessionId`, `id` or `session`. */
   startNewSessionWithMessage(cwd: string, message: string, options: { title: string }): Promise<unknown>;
-  /** The messages, in a list or as `messages` of an object. */
+  /** Returns a list of messages, or an object with it as `messages`. */
   getTranscript(sessionId: string): Promise<unknown>;
   sendMessage(sessionId: string, message: string): Promise<unknown>;
   archiveSession(sessionId: string): Promise<unknown>;
   getSession(sessionId: string): Promise<unknown>;
   getAllSessions(): Promise<unknown>;
-  /** Asks the session to stop its turn. Without it nothing can be interrupted. */
+  /** Stops the open turn. Without this method no turn can be interrupted. */
   interruptSession?(sessionId: string): Promise<unknown>;
 }
 
@@ -31,13 +31,14 @@ export function isSessionController(value: unknown): value is SessionController 
 
 const NO_ANSWER_MS = 30_000;
 
-/** The same controller, but one that is silent for too long has failed: nobody waits for it for ever. */
+/** Wraps the controller so that every call times out after NO_ANSWER_MS. */
 export function impatiently(controller: SessionController, world: World): SessionController {
   const limited = async (call: Promise<unknown>, name: string): Promise<unknown> => {
     const answered = new AbortController();
     const late = world.sleep(NO_ANSWER_MS, answered.signal).then(() => {
       if (answered.signal.aborted) return null;
-      throw new TuttiError("internal", `the session controller did not answer ${name} within ${NO_ANSWER_MS} ms`);
+      const problem = `The session controller did not answer "${name}" within ${NO_ANSWER_MS} ms.`;
+      throw new TuttiError("internal", `${problem} Check that it is running.`);
     });
     return Promise.race([call, late]).finally(() => answered.abort());
   };
@@ -56,7 +57,7 @@ export function impatiently(controller: SessionController, world: World): Sessio
 }
 
 export interface ControllerMessage {
-  /** The controller's own name for it, if it has one. */
+  /** The controller's id of the message, if it has one. */
   key: string | null;
   role: string;
   text: string;
@@ -65,7 +66,7 @@ export interface ControllerMessage {
 
 export function readMessages(transcript: unknown): ControllerMessage[] {
   const list = Array.isArray(transcript) ? transcript : isObject(transcript) ? transcript["messages"] : null;
-  if (!Array.isArray(list)) throw new TuttiError("internal", "the controller's transcript holds no list of messages");
+  if (!Array.isArray(list)) throw wrongShape("getTranscript", 'a list of messages, or an object with it as "messages"');
   return list.filter(isObject).map(readMessage);
 }
 
@@ -88,12 +89,11 @@ function readMessage(message: Record<string, unknown>): ControllerMessage {
 const asPart = (part: unknown): Record<string, unknown> =>
   isObject(part) ? part : typeof part === "string" ? { type: "text", text: part } : {};
 
-/** The id of a session, out of whatever a controller answers when it has started one. */
 export function readSessionId(answer: unknown): string {
   const found = isObject(answer) ? (answer["sessionId"] ?? answer["id"] ?? answer["session"]) : answer;
   if (isObject(found)) return readSessionId(found);
   if (typeof found === "string" && found !== "") return found;
-  throw new TuttiError("internal", "the controller started a session and did not say which");
+  throw wrongShape("startNewSessionWithMessage", 'a session id, or an object with it as "sessionId" or "id"');
 }
 
 export interface ListedSession {
@@ -104,7 +104,8 @@ export interface ListedSession {
 
 export function readSessionList(answer: unknown): ListedSession[] {
   const list = Array.isArray(answer) ? answer : isObject(answer) ? answer["sessions"] : null;
-  if (!Array.isArray(list)) throw new TuttiError("internal", "the controller's answer holds no list of sessions");
+  if (!Array.isArray(list))
+    throw wrongShape("getAllSessions", 'a list of sessions, or an object with it as "sessions"');
   return list.filter(isObject).map((session) => ({
     id: readSessionId(session),
     title: textOrNull(session["title"]),
@@ -115,22 +116,25 @@ export function readSessionList(answer: unknown): ListedSession[] {
 const STARTING = new Set(["starting", "initializing", "initialising", "loading", "pending"]);
 const BUSY = new Set(["running", "busy", "working", "processing", "streaming"]);
 
-/** Whether a session can take a message, as far as the controller says. */
+/** `unknown` if the controller does not report readiness. */
 export function readReadiness(session: unknown): "ready" | "starting" | "unknown" {
   if (!isObject(session)) return "unknown";
-  const said = session["isReady"] ?? session["ready"];
-  if (typeof said === "boolean") return said ? "ready" : "starting";
+  const isReady = session["isReady"] ?? session["ready"];
+  if (typeof isReady === "boolean") return isReady ? "ready" : "starting";
   const { status } = session;
   if (typeof status !== "string") return "unknown";
   return STARTING.has(status) ? "starting" : "ready";
 }
 
-/** Whether the controller says that the session is in the middle of something. */
+/** False if the controller does not report activity. */
 export function readBusy(session: unknown): boolean {
   if (!isObject(session)) return false;
   const { isRunning, busy, status } = session;
   return isRunning === true || busy === true || (typeof status === "string" && BUSY.has(status));
 }
+
+const wrongShape = (method: string, expected: string): TuttiError =>
+  new TuttiError("internal", `The session controller gave an unusable answer to "${method}". Return ${expected}.`);
 
 const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
 

@@ -1,6 +1,6 @@
-// A command string into its words as a POSIX shell would, without starting one and without expanding anything.
 import { TuttiError } from "../schema/error.ts";
 
+/** Splits like a POSIX shell, but without expansion. */
 export function splitCommand(text: string): string[] {
   const words: string[] = [];
   let word: string | null = null;
@@ -28,7 +28,7 @@ export function splitCommand(text: string): string[] {
   return word === null ? words : [...words, word];
 }
 
-/** Inside double quotes a backslash keeps its meaning only before `"`, `\`, `$` and a backtick. */
+/** Inside double quotes a backslash escapes only `"`, `\`, `$` and a backtick. */
 function readDoubleQuoted(text: string, from: number): { value: string; end: number } {
   let value = "";
   for (let i = from; i < text.length; i++) {
@@ -41,4 +41,7 @@ function readDoubleQuoted(text: string, from: number): { value: string; end: num
 }
 
 const unclosed = (text: string): TuttiError =>
-  new TuttiError("agent_unknown", `the command has a quote or backslash that nothing follows: ${text}`);
+  new TuttiError(
+    "agent_unknown",
+    `The command ${JSON.stringify(text)} has an unclosed quote or ends in a backslash. Correct it.`,
+  );

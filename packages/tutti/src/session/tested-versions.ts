@@ -1,15 +1,14 @@
-// The programs of others that Tutti drives, and the version of each that its tests drive. A program of the same major
-// and minor version is expected to speak the same.
+// The external agent programs and the version of each that the tests drive. Versions with the same major and minor number
+// are expected to be compatible.
 import { devNull } from "node:os";
 
 export interface TestedProgram {
-  /** The newest version that was tested. */
+  /** The newest tested version. */
   version: string;
-  /** The npm package that installs it. */
   npmPackage: string;
-  /** How `--agent` names it. */
+  /** The value of `--agent`. */
   agent: string;
-  /** Keeps the program from writing into the person's own folders when it is only asked for its version, as seen. */
+  /** Prevents the program from writing to the user's folders when it runs with `--version`. */
   askEnv: Readonly<Record<string, string>>;
 }
 
@@ -26,5 +25,5 @@ export const TESTED_PROGRAMS = {
 
 export type TestedProgramName = keyof typeof TESTED_PROGRAMS;
 
-/** Major and minor version, which decide whether a version counts as tested. */
+/** Major and minor number. */
 export const seriesOf = (version: string): string => version.split(".").slice(0, 2).join(".");

@@ -1,13 +1,13 @@
-// What a person reads of one signal. Texts are cut, because an agent may say more than anybody can hold.
+// Converts signals to transcript entries, with texts truncated to MAX_TEXT.
 import type { SessionSignal } from "./session.ts";
 import type { TranscriptEntry } from "../schema/transcript.ts";
 
-/** As many characters of one text as a transcript shows. */
+/** In characters, per text. */
 export const MAX_TEXT = 256 * 1024;
 
 export type Entry = TranscriptEntry extends infer E ? (E extends TranscriptEntry ? Omit<E, "n"> : never) : never;
 
-/** `promptOf` finds the prompt of a turn. */
+/** Null for signals that a transcript does not show. `promptOf` returns the prompt of a turn. */
 export function toEntry(signal: SessionSignal, promptOf: (turn: number) => string | null): Entry | null {
   switch (signal.type) {
     case "sent": {
@@ -51,7 +51,7 @@ export function toEntry(signal: SessionSignal, promptOf: (turn: number) => strin
   }
 }
 
-/** A text that goes on. */
+/** Appends the next piece of a text. */
 export function extend(entry: Extract<Entry, { type: "text" }>, more: string): void {
   const room = MAX_TEXT - entry.text.length;
   const { text, omitted = 0 } = cut(more, room);
@@ -61,14 +61,14 @@ export function extend(entry: Extract<Entry, { type: "text" }>, more: string): v
 
 function cut(text: string, most = MAX_TEXT): { text: string; omitted?: number } {
   if (text.length <= most) return { text };
-  // A character of two units is kept or left out as a whole.
+  // Do not split a surrogate pair.
   const end = isHigh(text, most - 1) ? most - 1 : most;
   return { text: text.slice(0, end), omitted: text.length - end };
 }
 
 const isHigh = (text: string, at: number): boolean => (text.charCodeAt(at) & 0xfc00) === 0xd800;
 
-/** What a tool was given is shown as it is, or as the beginning of its JSON. */
+/** An input that is too long becomes the beginning of its JSON text. */
 function cutInput(input: unknown): { input: unknown; omitted?: number } {
   const json = JSON.stringify(input) ?? "";
   if (json.length <= MAX_TEXT) return { input };

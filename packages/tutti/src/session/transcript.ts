@@ -1,6 +1,6 @@
-// The transcript of a session: prompts and answers in their order, numbered from 1. It may be far too long to be held in
-// memory or to be read from its beginning again and again. So whoever reads on goes on where the last reader stopped, and
-// whoever begins anywhere else begins at the nearest of the points that were noted on the way.
+// Pages through the transcript of a session: prompts and answers in order, numbered from 1. A transcript may be too long
+// to hold in memory or to read from its start for every page. So the next page continues where the last one stopped, and
+// any other page starts at the nearest of the `#marks`.
 import { dirname } from "node:path";
 import { findDriver } from "./agents.ts";
 import type { Secrets } from "./find-secrets.ts";
@@ -10,10 +10,9 @@ import type { SessionSignal } from "./session.ts";
 import { extend, toEntry, type Entry } from "./transcript-entry.ts";
 import type { TranscriptEntry, TranscriptPage } from "../schema/transcript.ts";
 
-/** Sessions whose place is remembered. */
 const MAX_TRANSCRIPTS = 64;
 
-/** The transcripts that were looked at last. */
+/** An LRU cache of MAX_TRANSCRIPTS transcripts by session folder. */
 export class Transcripts<T> {
   readonly #open: (folder: string) => T;
   readonly #known = new Map<string, T>();
@@ -24,23 +23,23 @@ export class Transcripts<T> {
 
   of(folder: string): T {
     const transcript = this.#known.get(folder) ?? this.#open(folder);
-    // What was used last stands last.
+    // A `Map` keeps insertion order, so the most recently used entry must be last.
     this.#known.delete(folder);
     this.#known.set(folder, transcript);
     if (this.#known.size > MAX_TRANSCRIPTS) this.#known.delete(this.#known.keys().next().value!);
     return transcript;
   }
 
-  /** The folders below this one are gone. */
+  /** Drops the transcripts of the folders below `parent`. */
   forget(parent: string): void {
     for (const folder of this.#known.keys()) if (dirname(folder) === parent) this.#known.delete(folder);
   }
 }
 
-/** Points that are kept of one session. When there are more, every other one is dropped. */
-const MAX_POINTS = 512;
+/** Per session. Beyond this, every other mark is dropped. */
+const MAX_MARKS = 512;
 
-/** A point between two entries, and how many come before it. */
+/** A point between two entries, and the number of entries before it. */
 interface Mark {
   n: number;
   point: ReadPoint;
@@ -50,7 +49,7 @@ export class Transcript {
   readonly #folder: string;
   readonly #secrets: Secrets;
   #marks: Mark[] = [];
-  /** The walk that came furthest. */
+  /** The walk that has read furthest. */
   #walk: Walk | null = null;
 
   constructor(folder: string, secrets: Secrets) {
@@ -72,38 +71,38 @@ export class Transcript {
     return entries;
   }
 
-  /** A walk that has not passed the entry that comes next. */
+  /** A walk that has not passed entry `after + 1`; null for an unknown session. */
   #walkTo(after: number): Walk | null {
     if (this.#walk && after + 1 >= this.#walk.n) return this.#walk;
     const spec = readJson<KeeperSpec>(paths(this.#folder).spec);
     if (spec === null) return null;
     const mark = this.#marks.findLast(({ n }) => n <= after);
-    return new Walk(this.#folder, spec, this.#secrets, mark ?? null, (passed) => this.#note(passed));
+    return new Walk(this.#folder, spec, this.#secrets, mark ?? null, (newMark) => this.#addMark(newMark));
   }
 
-  #note(mark: Mark): void {
+  #addMark(mark: Mark): void {
     const last = this.#marks.at(-1);
     if (last && (mark.n < last.n || mark.point.output <= last.point.output)) return;
-    // What is no entry takes time to read as well.
+    // Output without entries takes time to read too, so prefer the later mark of the same entry.
     if (last?.n === mark.n) this.#marks.pop();
     this.#marks.push(mark);
-    if (this.#marks.length > MAX_POINTS) this.#marks = this.#marks.filter((_, index) => index % 2 === 1);
+    if (this.#marks.length > MAX_MARKS) this.#marks = this.#marks.filter((_, index) => index % 2 === 1);
   }
 }
 
-/** Goes through a transcript once, entry by entry. */
+/** Reads a transcript once, entry by entry. */
 class Walk {
   readonly #folder: string;
   readonly #reader: SessionReader;
   readonly #onPoint: (mark: Mark) => void;
-  /** Left where it is between two pages: what has been decoded is not decoded again. */
+  /** Kept between two pages, so that nothing is decoded twice. */
   #signals: Generator<SessionSignal> | null = null;
   #point: ReadPoint;
-  /** The newest entry; it may still grow. */
+  /** May still change while `#open`. */
   #newest: Entry | null = null;
-  /** Whether it is a text that goes on with the next piece. */
+  /** Whether `#newest` is a text whose next piece is still to come. */
   #open = false;
-  /** The number of the newest entry, 0 before the first. */
+  /** The number of `#newest`, 0 before the first entry. */
   n: number;
 
   constructor(folder: string, spec: KeeperSpec, secrets: Secrets, mark: Mark | null, onPoint: (mark: Mark) => void) {
@@ -116,24 +115,24 @@ class Walk {
     this.#point = this.#reader.point;
   }
 
-  /** The entries after that one. Each is told when it can no longer change, the newest when there is no more for now. */
+  /** Yields the entries after `after`: each when it can no longer change, the newest when all output is read. */
   *from(after: number): Generator<TranscriptEntry> {
     for (;;) {
-      const told = this.n;
-      const done = this.#newest;
+      const n = this.n;
+      const finished = this.#newest;
       if (!this.#next()) break;
-      if (done && this.n > told && told > after) yield { ...done, n: told };
+      if (finished && this.n > n && n > after) yield { ...finished, n };
     }
     if (this.#newest && this.n > after) yield { ...this.#newest, n: this.n };
   }
 
-  /** Takes in one more signal; false if there is none now. */
+  /** Reads one signal; false if there is none yet. */
   #next(): boolean {
     this.#signals ??= this.#reader.read();
     const { value: signal, done } = this.#signals.next();
     this.#passPoint();
     if (done) this.#signals = null;
-    else this.#take(signal);
+    else this.#add(signal);
     return !done;
   }
 
@@ -143,7 +142,7 @@ class Walk {
     if (!this.#open) this.#onPoint({ n: this.n, point: this.#point });
   }
 
-  #take(signal: SessionSignal): void {
+  #add(signal: SessionSignal): void {
     if (signal.type === "text") {
       const isOpen = this.#open;
       this.#open = !signal.complete;

@@ -1,9 +1,9 @@
-// What providers and their programs say when an account has used up what it may use, and when that comes back. There is
-// no member for it in most protocols, only a sentence for people, so the sentence is read. Seen: `…limit reached|EPOCH`,
-// `resets 3pm (Europe/Paris)`, `resets at 15:00`, `resets Oct 9, 5pm`, `try again at 3:05 PM`, `try again in 2 hours`.
+// Parses messages of providers about a used-up account limit and the time of its reset. Most protocols have no field for
+// it, only a sentence. Known forms: `…limit reached|EPOCH`, `resets 3pm (Europe/Paris)`, `resets at 15:00`,
+// `resets Oct 9, 5pm`, `try again at 3:05 PM`, `try again in 2 hours`.
 
 export interface UsageLimit {
-  /** When it comes back, in milliseconds since 1970; null if the sentence does not say. */
+  /** In milliseconds since 1970; null if the message does not contain it. */
   resetAt: number | null;
 }
 
@@ -17,7 +17,7 @@ const AT =
 const PART_MS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000 };
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/** Null if the text is not about a limit. A time without a zone is one of `zone`, the machine's own if it is not given. */
+/** Null if the text is not about a limit. A time without a zone is in `zone`, by default the machine's zone. */
 export function readUsageLimit(text: string, now: number, zone?: string): UsageLimit | null {
   if (!IS_LIMIT.test(text)) return null;
   return { resetAt: readEpoch(text) ?? readDuration(text, now) ?? readMoment(text, now, zone) };
@@ -45,16 +45,16 @@ interface Wall {
   minute: number;
 }
 
-function readMoment(text: string, now: number, own: string | undefined): number | null {
+function readMoment(text: string, now: number, defaultZone: string | undefined): number | null {
   const groups = AT.exec(text)?.groups;
   if (!groups) return null;
-  const zone = isZone(groups["zone"]) ? groups["zone"] : own;
+  const zone = isZone(groups["zone"]) ? groups["zone"] : defaultZone;
   const hour = toHour(Number(groups["hour"]), groups["half"]?.toLowerCase());
   const minute = Number(groups["minute"] ?? 0);
   if (hour === null || minute > 59) return null;
   const today = wallAt(now, zone);
   if (groups["month"] === undefined) {
-    // Without a date it is the next such moment.
+    // Without a date, the next occurrence is meant.
     const at = momentOf({ ...today, hour, minute }, zone);
     return at > now ? at : momentOf({ ...today, day: today.day + 1, hour, minute }, zone);
   }
@@ -67,7 +67,7 @@ function readMoment(text: string, now: number, own: string | undefined): number 
   return past ? momentOf({ year: year + 1, month, day, hour, minute }, zone) : at;
 }
 
-/** `3` alone is three in the morning, as programs write it that know a day of 24 hours. */
+/** Without `half`, the hour is on a 24-hour clock. */
 function toHour(hour: number, half: string | undefined): number | null {
   if (half === undefined) return hour < 24 ? hour : null;
   if (hour < 1 || hour > 12) return null;
@@ -82,7 +82,7 @@ function isZone(zone: string | undefined): zone is string {
   }
 }
 
-/** What a clock on the wall shows there. */
+/** The local date and time in `zone`. */
 function wallAt(at: number, zone: string | undefined): Wall {
   const format = new Intl.DateTimeFormat("en", {
     ...(zone === undefined ? {} : { timeZone: zone }),
@@ -100,11 +100,11 @@ function wallAt(at: number, zone: string | undefined): Wall {
   return { year, month: month - 1, day, hour, minute };
 }
 
-/** When the clock on that wall shows this. Looked at twice, because the offset may change in between. */
+/** The inverse of `wallAt`. Corrects twice, because the zone's offset may differ at the first result. */
 function momentOf(wall: Wall, zone: string | undefined): number {
-  const wanted = asUtc(wall);
-  let at = wanted;
-  for (let look = 0; look < 2; look += 1) at -= asUtc(wallAt(at, zone)) - wanted;
+  const target = asUtc(wall);
+  let at = target;
+  for (let round = 0; round < 2; round += 1) at -= asUtc(wallAt(at, zone)) - target;
   return at;
 }
 

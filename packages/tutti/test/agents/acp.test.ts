@@ -122,7 +122,7 @@ describe("gemini", () => {
     const host = lab.newHost({ agentEnv: { ...env, GEMINI_API_KEY: "", GOOGLE_GEMINI_BASE_URL: "" } });
     const talk = new Conversation(host.open(lab.spec(`acp:${agentProgram("gemini")} ${GEMINI}`)));
     const signal = await talk.until(({ type }) => type === "unstartable");
-    expect(signal).toMatchObject({ error: expect.stringMatching(/nobody is logged in.*Gemini API key/s) as string });
+    expect(signal).toMatchObject({ error: expect.stringMatching(/it is not logged in.*Gemini API key/s) as string });
     expect(readAuth()).toEqual(before);
   });
 

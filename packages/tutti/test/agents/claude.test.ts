@@ -115,7 +115,7 @@ test("Claude asks before a command, runs it if allowed, and reports a refusal", 
   const first = await talk.turn(1, "First");
   expect(of(first, "ask")).toMatchObject([
     {
-      question: "May it run: echo one > one.txt",
+      question: "May the agent run: echo one > one.txt",
       options: ["allow", "refuse"],
       permission: { tool: "Bash", subject: "echo one > one.txt" },
     },
@@ -218,7 +218,7 @@ test("a turn that is interrupted before the program has started it ends", async 
 test("a program that is killed during a turn is resumed, and no signal is repeated (D4-021)", async () => {
   await start(
     byPrompt({
-      "cut off": inOrder([say("I go on where I was.")]),
+      "was restarted": inOrder([say("I go on where I was.")]),
       First: () => [say("The first answer."), usage({ input: 1000, output: 10 })],
       Second: inOrder([say("I begin."), write("half.txt", "half\n")], [say("word ".repeat(400), 50)]),
     }),

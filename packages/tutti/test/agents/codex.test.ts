@@ -133,7 +133,7 @@ test("Codex asks before it leaves its sandbox, and the turn continues after a re
   const first = await talk.turn(1, "First");
   expect(of(first, "ask")).toMatchObject([
     {
-      question: "May it run echo one > one.txt\nIts reason: It must be outside.",
+      question: "May the agent run: echo one > one.txt\nReason: It must be outside.",
       permission: { tool: "Bash", subject: "echo one > one.txt" },
     },
   ]);
@@ -219,7 +219,7 @@ const killProgram = (): void => {
 test("a program that is killed during a turn is resumed, and no signal is repeated", async () => {
   await start(
     byPrompt({
-      "cut off": inOrder([say("I go on where I was."), usage({ input: 3000, output: 30 })]),
+      "was restarted": inOrder([say("I go on where I was."), usage({ input: 3000, output: 30 })]),
       First: () => [say("The first answer."), usage({ input: 1000, output: 10 })],
       Second: inOrder(
         [say("I begin."), write("half.txt", "half\n"), usage({ input: 2000, output: 20 })],
@@ -246,7 +246,7 @@ test("a program that is killed during a turn is resumed, and no signal is repeat
 });
 
 test("a program that is killed in its first turn still answers it", async () => {
-  await start(byPrompt({ "cut off": () => [say("Here it is.")], First: () => [say("word ".repeat(400), 50)] }));
+  await start(byPrompt({ "was restarted": () => [say("Here it is.")], First: () => [say("word ".repeat(400), 50)] }));
   const talk = converse();
   await talk.give(1, "First");
   await talk.until(({ type }) => type === "partial");
@@ -308,7 +308,7 @@ test("a missing login is reported at once, before any turn", async () => {
   writeFileSync(join(process.env["CODEX_HOME"]!, "config.toml"), 'model = "gpt-5.5"\n');
   const talk = converse();
   const signal = await talk.until(({ type }) => type === "unstartable");
-  expect(signal).toMatchObject({ error: expect.stringContaining("nobody is logged in to Codex") });
+  expect(signal).toMatchObject({ error: expect.stringContaining("Codex is not logged in") });
   expect(model.requests).toEqual([]);
   await talk.end();
   expect(lab!.processes()).toEqual([]);

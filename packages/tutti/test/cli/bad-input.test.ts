@@ -40,7 +40,7 @@ describe("tutti run", () => {
     const { code, stdout, stderr } = await lab.tutti(["run", "x", "--agent", "nobody", "--cwd", lab.repo]);
     expect(code).toBe(3);
     expect(stdout).toBe("");
-    expect(stderr).toContain('error (agent_unknown): there is no agent "nobody"');
+    expect(stderr).toContain('error (agent_unknown): Agent "nobody" does not exist.');
   });
 
   it.each([[["run"]], [["no-such-command"]], [["list", "--no-such-flag"]]])(

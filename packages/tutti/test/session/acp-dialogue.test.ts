@@ -29,7 +29,7 @@ describe("the end of a turn", () => {
     [{ result: { stopReason: "cancelled" } }, { error: "the agent cancelled the turn" }],
     [
       { result: { stopReason: "tired" } },
-      { error: "the agent ended its turn in an unknown way: tired", cause: "protocol" },
+      { error: "the agent ended its turn for an unknown reason: tired", cause: "protocol" },
     ],
     [{ result: 5 }, { cause: "protocol" }],
     [{}, { cause: "protocol" }],
@@ -65,7 +65,7 @@ describe("the end of a turn", () => {
       lab.hear({ id: 2, result: { stopReason: "refusal" } });
       lab.say("too late");
     });
-    expect(end).toEqual([{ type: "turn_end", error: "the model refused to go on", cause: "refusal" }]);
+    expect(end).toEqual([{ type: "turn_end", error: "the model refused to continue", cause: "refusal" }]);
   });
 });
 
@@ -85,7 +85,7 @@ describe("an agent that cannot be used", () => {
     lab.dialogue.open();
     await lab.reply(() => ({ result: { protocolVersion: 9 } }));
     await lab.settled(() => lab.failures.length > 0);
-    expect(lab.failures).toEqual(["it speaks version 9 of the protocol, and Tutti 1"]);
+    expect(lab.failures).toEqual(["it uses version 9 of the protocol, but Tutti supports version 1"]);
     // What becomes of its process then is our own doing.
     lab.dialogue.exited({ code: null, signal: "SIGTERM", errors: "" });
     expect(lab.failures).toHaveLength(1);
@@ -93,8 +93,8 @@ describe("an agent that cannot be used", () => {
   });
 
   test.each([
-    [null, { result: 5 }, "it speaks version undefined of the protocol, and Tutti 1"],
-    [{ agentInfo: 3, authMethods: "x" }, { result: { sessionId: 7 } }, "it began a conversation without a name"],
+    [null, { result: 5 }, "it uses version undefined of the protocol, but Tutti supports version 1"],
+    [{ agentInfo: 3, authMethods: "x" }, { result: { sessionId: 7 } }, "it started a conversation without an id"],
   ])("because its answers make no sense says so: %j, %j", async (hello, answer, failure) => {
     const lab = new AcpLab();
     lab.dialogue.open();
@@ -116,7 +116,7 @@ describe("an agent that cannot be used", () => {
     await lab.reply(() => ({ error: { code: -32000, message: "Authentication required" } }));
     await lab.settled(() => lab.failures.length > 0);
     expect(lab.failures).toEqual([
-      "nobody is logged in (Authentication required). Start Some Agent by itself once and log in there, or set its key in the environment. It offers: A browser, A key.",
+      "it is not logged in (Authentication required). Start Some Agent in a terminal and log in, or set its key in the environment. Its login methods: A browser, A key.",
     ]);
     expect(lab.wrote).toEqual([]);
   });

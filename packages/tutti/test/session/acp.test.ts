@@ -107,7 +107,7 @@ describe("an acp: agent", () => {
     const lost = await ask(confused, 2, "die\nsay after");
     expect(endingOf(lost)).toMatchObject({
       kind: "error",
-      detail: expect.stringMatching(/could not be taken up again/) as string,
+      detail: expect.stringMatching(/could not be resumed/) as string,
     });
     // It has a new conversation then.
     expect(texts(await ask(confused, 3, "say well"))).toBe("well");
@@ -144,7 +144,7 @@ describe("an acp: agent that cannot be used", () => {
   };
 
   test.each([
-    ["speaks no protocol at all", "cat", /does not seem to speak the Agent Client Protocol/],
+    ["speaks no protocol at all", "cat", /does not seem to support the Agent Client Protocol/],
     ["ends at once", `${process.execPath} --no-such-flag`, /it exited with 9 before it was ready: .*bad option/],
   ])("because it %s says so", async (_, command, expected) => {
     const [error, ...more] = await reason(lab.host.open(lab.spec(`acp:${command}`)));

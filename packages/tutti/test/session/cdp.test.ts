@@ -88,11 +88,13 @@ describe("a cdp: agent", () => {
         if (signal.type === "ask") await session.answer(signal.askId, answers.shift()!);
       });
       expect(heard.filter(({ type }) => type === "ask")).toMatchObject([
-        { question: 'May the session use Bash? {"command":"rm x"}', options: ["once", "always", "deny"] },
+        { question: 'May the agent use Bash? {"command":"rm x"}', options: ["once", "always", "deny"] },
         {
-          question: expect.stringContaining('"yes, why not" is none of once, always, deny. May the session use Bash?'),
+          question: expect.stringContaining(
+            '"yes, why not" is not an option. Answer with one of once, always, deny. May the agent use Bash?',
+          ),
         },
-        { question: "May the session use Edit? {}" },
+        { question: "May the agent use Edit? {}" },
       ]);
       expect(texts(heard)).toBe("the answer was alwaysthe answer was deny");
       const calls = await page.calls();
@@ -218,20 +220,20 @@ describe("a cdp: agent", () => {
       const plain = await browser.open({});
       expect(await end(plain.agent)).toMatchObject(failed("exposes the session bridge (startNewSessionWithMessage"));
       const half = await browser.open({ bridge: "window", without: "getTranscript" });
-      expect(await end(half.agent)).toMatchObject(failed("has no getTranscript"));
+      expect(await end(half.agent)).toMatchObject(failed("lacks getTranscript"));
       await half.close();
       const mute = await browser.open({ bridge: "window", without: "respondToToolPermission" });
       const session = open(mute.agent);
       const asking = await oneTurn(session, prompt(1, steps(["ask", "Bash", {}])));
       expect(asking.at(-1)).toMatchObject(
-        failed("permission to use Bash, and the page has no respondToToolPermission"),
+        failed("permission to use Bash, but the page has no respondToToolPermission"),
       );
       await session.stop();
       expect((await mute.calls()).map(([name]) => name)).toContain("interruptSession");
       await browser.open();
       expect(await end(`cdp:${browser.address}#-end`)).toMatchObject(failed("several pages expose the session bridge"));
       expect(await end(`cdp:${browser.address}#nowhere`)).toMatchObject(failed("has no page at"));
-      expect(await end("cdp:http://127.0.0.1:1")).toMatchObject(failed("there is no debugger at 127.0.0.1:1"));
+      expect(await end("cdp:http://127.0.0.1:1")).toMatchObject(failed("no debugger answers at 127.0.0.1:1"));
     }),
   );
 

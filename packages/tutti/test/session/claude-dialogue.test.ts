@@ -97,7 +97,7 @@ describe("hand-shake", () => {
     const refusing = new ClaudeLab();
     const answer = { subtype: "error", request_id: refusing.requestId("initialize"), error: "Unsupported" };
     refusing.hear({ type: "control_response", response: answer });
-    expect(refusing.failures).toEqual(["claude did not accept to be driven: Unsupported"]);
+    expect(refusing.failures).toEqual(['claude rejected the request "initialize": Unsupported']);
     const ending = new ClaudeLab();
     ending.dialogue.exited({ code: 1, signal: null, errors: "Error: Session ID x is already in use.\n" });
     expect(ending.failures).toEqual(["claude exited with 1 at its start: Error: Session ID x is already in use."]);
@@ -192,7 +192,7 @@ const FAILURES: [name: string, expected: object][] = [
   ["claude-maxturns", { cause: "max_turns", error: "Reached maximum number of turns (3)" }],
   ["claude-maxbudget", { cause: "agent_budget", error: "Reached maximum budget ($0.03)" }],
   ["claude-structured-none", { cause: "no_structured_output" }],
-  ["claude-write-denied", { cause: "denied", error: "it was not allowed to use Write, and did nothing else" }],
+  ["claude-write-denied", { cause: "denied", error: "the agent was not allowed to use Write, and did nothing else" }],
   ["claude-sigINT", { error: "the turn was interrupted" }],
   ["claude-interrupt-bash", { error: "the turn was interrupted" }],
 ];
@@ -374,7 +374,7 @@ describe("relaunch", () => {
     lab.dialogue.turn({ number: 1, text: "build it" });
     expect(lab.lastUuid).not.toBe(first);
     const { message } = lab.said.at(-1) as { message: { content: { text: string }[] } };
-    expect(message.content[0]!.text).toMatch(/^You were cut off[^]*working folder[^]*build it$/);
+    expect(message.content[0]!.text).toMatch(/^Your process ended in the middle[^]*working directory[^]*build it$/);
     expect(lab.readies).toBe(2);
   });
 

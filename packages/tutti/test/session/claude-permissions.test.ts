@@ -70,15 +70,15 @@ test("a file outside the workspace is asked for, also behind a link that lies in
     wish("Write", { file_path: "/etc/x" }, "out"),
   );
   expect(lab.of("ask").map(({ question }) => question)).toEqual([
-    `May it change the file: ${join(realpathSync(tmpdir()), "x")}`,
-    "May it change the file: /etc/x",
+    `May the agent change the file: ${join(realpathSync(tmpdir()), "x")}`,
+    "May the agent change the file: /etc/x",
   ]);
 });
 
 test("a command is put to the person in words, and only the word allow allows it", () => {
   for (const [text, expected] of [
     ["allow", { behavior: "allow", updatedInput: { command: "npm test" } }],
-    ["refuse", { behavior: "deny", message: expect.stringContaining("The person refused it") }],
+    ["refuse", { behavior: "deny", message: expect.stringContaining("The user refused this") }],
     ["use npm run check instead", { behavior: "deny", message: "use npm run check instead" }],
   ] as const) {
     const lab = ready();
@@ -87,7 +87,7 @@ test("a command is put to the person in words, and only the word allow allows it
       {
         type: "ask",
         id: "request",
-        question: "May it run: npm test",
+        question: "May the agent run: npm test",
         options: ["allow", "refuse"],
         permission: { tool: "Bash", subject: "npm test" },
       },
@@ -105,7 +105,10 @@ test("what the run lists is allowed or refused without a question", () => {
   lab.hear(wish("Bash", { command: "npm test -- a" }));
   expect(answered(lab)).toMatchObject({ behavior: "allow" });
   lab.hear(wish("Bash", { command: "curl x" }));
-  expect(answered(lab)).toMatchObject({ behavior: "deny", message: expect.stringContaining("settings of this run") });
+  expect(answered(lab)).toMatchObject({
+    behavior: "deny",
+    message: expect.stringContaining("permissions of this run"),
+  });
   expect(lab.of("ask")).toEqual([]);
 });
 

@@ -26,7 +26,7 @@ describe("the beginning", () => {
 
   test("fails with a sentence if nobody is logged in, and no conversation is begun", () => {
     const lab = new CodexLab().begin({ account: null, requiresOpenaiAuth: true });
-    expect(lab.failures).toEqual(["nobody is logged in to Codex. Run codex login once, or set OPENAI_API_KEY."]);
+    expect(lab.failures).toEqual(['Codex is not logged in. Run "codex login", or set OPENAI_API_KEY.']);
     expect(lab.asked("thread/start")).toBe(false);
   });
 
@@ -218,7 +218,7 @@ describe("permissions", () => {
   test("a command is put to the person with what it runs and why, and the answer goes back", () => {
     const lab = begun().turn();
     wantCommand(lab, "/bin/bash -lc 'curl example.com'", { reason: "I need the page" });
-    const question = "May it run curl example.com\nIts reason: I need the page";
+    const question = "May the agent run: curl example.com\nReason: I need the page";
     expect(lab.news()).toEqual([
       {
         type: "ask",
@@ -417,8 +417,8 @@ describe("the end of a turn", () => {
     lab.end("tired");
     expect(lab.news()).toEqual([
       { type: "turn_end", error: "x", cause: "overloaded" },
-      { type: "turn_end", error: "it failed and gave no reason" },
-      { type: "turn_end", error: "the agent ended its turn in an unknown way: tired", cause: "protocol" },
+      { type: "turn_end", error: "the agent failed without a reason" },
+      { type: "turn_end", error: "the agent ended its turn with an unknown status: tired", cause: "protocol" },
     ]);
   });
 
@@ -485,12 +485,14 @@ describe("a program that dies in the middle of a turn", () => {
     lab.notify("thread/tokenUsage/updated", { tokenUsage: { total: { inputTokens: 100, outputTokens: 10 } } });
     expect(lab.news()).toMatchObject([{ type: "ready", conversation: THREAD }]);
     lab.turn("second");
-    expect(JSON.stringify(lab.request("turn/start")["params"])).toMatch(/You were cut off.*second/);
+    expect(JSON.stringify(lab.request("turn/start")["params"])).toMatch(
+      /Your process ended in the middle.*was restarted.*second/,
+    );
     lab.say("I go on.");
     lab.end();
     expect(lab.news()).toEqual([{ type: "assistant", text: "I go on." }, { type: "turn_end" }]);
     lab.turn("third");
-    expect(JSON.stringify(lab.request("turn/start")["params"])).not.toContain("cut off");
+    expect(JSON.stringify(lab.request("turn/start")["params"])).not.toContain("was restarted");
   });
 
   test("begins anew if its first turn was not kept, and fails the turn if there was more to remember", () => {

@@ -18,7 +18,7 @@ test("a recorded conversation with commands, changes of files, an interrupt and 
     { type: "turn_end" },
     { type: "tool", name: "Write", input: { file_path: "/home/dev/project/cxas2.txt", change: "add" } },
     { type: "turn_end" },
-    { type: "turn_end", error: "it was not allowed to use Write, and did nothing else", cause: "denied" },
+    { type: "turn_end", error: "the agent was not allowed to use Write, and did nothing else", cause: "denied" },
     { type: "turn_end", error: "the turn was interrupted" },
     { type: "turn_end" },
     { type: "turn_end", error: "messages: fake bad request", cause: "invalid_request" },

@@ -123,7 +123,7 @@ describe("a transcript", () => {
     note({ type: "interrupted", turn: 1 });
     note({ type: "stalled", forMs: 60_000 });
     note({ type: "exited", code: null, signal: "SIGTERM", deliberate: false });
-    const ending = { kind: "interrupted", detail: expect.stringContaining("moved for 60 s") };
+    const ending = { kind: "interrupted", detail: expect.stringContaining("no activity for 60 s") };
     expect(all()).toEqual(
       [
         { type: "agent", agent: "one", version: "1.2.3", conversation: "c", capabilities },

@@ -1,10 +1,10 @@
-// `acp:PROGRAM ARGS…`: any program that speaks the Agent Client Protocol on its stdin and stdout, one process per session.
+// `acp:PROGRAM ARGS…`: any program with the Agent Client Protocol on stdin and stdout; one process per session.
 import { words } from "./command.ts";
 import { encodeAnswer, encodeInterrupt, encodeUser, JsonLinesDecoder } from "./json-lines.ts";
 import type { Driver } from "../driver.ts";
 import { findProgram } from "../find-program.ts";
 
-/** Keys, addresses and folders of the agents that are known to speak the protocol, and the way out to their providers. */
+/** Keys, URLs and folders of known ACP agents, and proxy settings. */
 const PASSED =
   /^((GEMINI|GOOGLE|ANTHROPIC|OPENAI|XDG)_\w+|CLAUDE_CONFIG_DIR|CLAUDE_CODE_OAUTH_TOKEN|CODEX_HOME|CODEX_API_KEY|(HTTPS?|NO|ALL)_PROXY|NODE_EXTRA_CA_CERTS)$/i;
 

@@ -1,6 +1,5 @@
-// `cdp:URL#PAGE`: sessions of a page or an application that shows the session bridge of document 004 to a debugger. A
-// program of ours attaches to a debugger that the person has switched on, and speaks the same lines as any `command:`
-// agent.
+// `cdp:URL#PAGE`: sessions of a page or application that exposes the session bridge of document 004. The program
+// cdp/agent.ts attaches to a debugger that the user has enabled and speaks the JSON lines of `command:` agents.
 import { readAddress } from "./cdp/address.ts";
 import { encodeAnswer, encodeInterrupt, encodeUser, JsonLinesDecoder } from "./json-lines.ts";
 import type { Driver } from "../driver.ts";

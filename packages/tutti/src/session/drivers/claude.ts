@@ -1,4 +1,4 @@
-// `claude`: the Claude Code program on the PATH, with a login of the person's own.
+// `claude`: the Claude Code program on the PATH, with the user's own login.
 import { join } from "node:path";
 import { CLAUDE, CLAUDE_DEFAULTS, CLAUDE_ENV, CLAUDE_PASSED_ENV, claudeCommand, uuidOf } from "./claude/command.ts";
 import { configEnv, makeConfigFolder } from "./claude/config-folder.ts";

@@ -1,4 +1,4 @@
-// `codex`: the Codex program on the PATH, with a login of the person's own.
+// `codex`: the Codex program on the PATH, with the user's own login.
 import { join } from "node:path";
 import { CODEX, CODEX_PASSED_ENV, codexCommand } from "./codex/command.ts";
 import { makeHomeFolder } from "./codex/home-folder.ts";

@@ -1,4 +1,4 @@
-// `command:PROGRAM ARGS…`: any program that speaks JSON lines, one process per session.
+// `command:PROGRAM ARGS…`: any program with JSON lines on stdin and stdout; one process per session.
 import { encodeAnswer, encodeInterrupt, encodeUser, JsonLinesDecoder } from "./json-lines.ts";
 import type { Driver } from "../driver.ts";
 import { findProgram } from "../find-program.ts";
@@ -15,7 +15,7 @@ export const commandDriver: Driver = {
 };
 
 export function words(rest: string): string[] {
-  const found = splitCommand(rest);
-  if (found.length === 0) throw new TuttiError("agent_unknown", "the agent names no program, e.g. command:my-agent");
-  return found;
+  const command = splitCommand(rest);
+  if (command.length > 0) return command;
+  throw new TuttiError("agent_unknown", "The agent has no program. Name one after the colon, e.g. command:my-agent.");
 }

@@ -1,4 +1,4 @@
-// The line protocol of `command:` agents: one JSON object per line in both directions. Dialogues write the same lines.
+// The protocol of `command:` agents: one JSON object per line in both directions. Dialogues write the same lines.
 import { LineSplitter } from "../line-splitter.ts";
 import type { Decoded, Decoder, TurnFailure } from "../driver.ts";
 import type { Capabilities } from "../dialogue.ts";
@@ -15,7 +15,7 @@ export const encodeInterrupt = (): string => `${JSON.stringify({ type: "interrup
 export class JsonLinesDecoder implements Decoder {
   #decoded: Decoded[] = [];
   #plainOpen = false;
-  /** Lines that are no messages, and have not been told. */
+  /** Plain lines that `#decoded` does not contain yet. */
   #plain: string[] = [];
   readonly #lines = new LineSplitter((head, length) => this.#readHead(head, length));
 
@@ -37,7 +37,7 @@ export class JsonLinesDecoder implements Decoder {
     return decoded;
   }
 
-  /** Lines that are no messages form one text together, until a message or the end. */
+  /** Consecutive plain lines form one text, up to the next message or the end. */
   #read(line: string): void {
     if (line.trim() === "" && !this.#plainOpen) return;
     const message = readMessage(line);
@@ -51,7 +51,7 @@ export class JsonLinesDecoder implements Decoder {
     if (decoded) this.#decoded.push(decoded);
   }
 
-  /** Of a line that is too long, words are shown as far as they go; a message cannot be read at all. */
+  /** Of a line that is too long, plain text keeps its beginning; a JSON message is dropped. */
   #readHead(head: string, length: number): void {
     if (!OBJECT.test(head)) return this.#read(`${head}[${length - head.length} more characters]`);
     this.#endPlain();
@@ -64,7 +64,7 @@ export class JsonLinesDecoder implements Decoder {
     this.#plainOpen = false;
   }
 
-  /** Told together, because there may be very many of them. */
+  /** One signal for all lines, because there may be very many of them. */
   #gatherPlain(): void {
     if (this.#plain.length > 0) this.#decoded.push({ type: "text", text: this.#plain.join(""), complete: false });
     this.#plain = [];
@@ -74,9 +74,9 @@ export class JsonLinesDecoder implements Decoder {
 type Message = Record<string, unknown>;
 const OBJECT = /^\s*\{/;
 
-/** A message is an object with a type; everything else is text. */
+/** Null for a line that is not a JSON object with a `type`; it counts as text. */
 function readMessage(line: string): Message | null {
-  // A failed JSON.parse costs many times what a good one does, and most lines that are no messages show it at once.
+  // A failed `JSON.parse` is much slower than a successful one, so plain lines are sorted out first.
   if (!OBJECT.test(line)) return null;
   try {
     const value: unknown = JSON.parse(line);
@@ -87,7 +87,7 @@ function readMessage(line: string): Message | null {
   }
 }
 
-/** Unknown types, and known ones without their members, stay in the transcript and mean nothing. */
+/** Null for unknown types and for messages without their required members. */
 function decodeMessage(message: Message): Decoded | null {
   const { type, text, name, id } = message;
   switch (type) {
@@ -178,7 +178,7 @@ function readFailure(message: Message, detail: unknown): TurnFailure {
 
 const isCount = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0;
 
-/** Numbers from outside: anything that is not a finite count is nothing. */
+/** Invalid numbers count as 0. */
 const count = (value: unknown): number => (isCount(value) ? Math.min(value, MAX_COUNT) : 0);
-/** Sums of these stay numbers. */
+/** Bounded, so that sums stay exact integers. */
 const MAX_COUNT = 1e12;

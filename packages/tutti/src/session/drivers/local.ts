@@ -1,4 +1,4 @@
-// `local`: the built-in agent. It needs no model and no network, and is a program of its own like any other agent.
+// `local`: the built-in agent, a separate program that needs no model and no network.
 import { encodeAnswer, encodeInterrupt, encodeUser, JsonLinesDecoder } from "./json-lines.ts";
 import type { Driver } from "../driver.ts";
 import { ownLaunch } from "../program.ts";

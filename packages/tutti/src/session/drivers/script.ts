@@ -1,5 +1,5 @@
-// `script:FILE`: an agent that plays a scenario, for rehearsals and tests. It is a program of its own and speaks the
-// same lines as any `command:` agent.
+// `script:FILE`: plays a scenario, for rehearsals and tests. The program script/player.ts speaks the JSON lines of
+// `command:` agents.
 import { readFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { encodeAnswer, encodeInterrupt, encodeUser, JsonLinesDecoder } from "./json-lines.ts";
@@ -23,15 +23,18 @@ export function readScenario(file: string): Scenario {
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    throw new TuttiError("agent_not_startable", `the scenario ${file} cannot be read: ${(error as Error).message}`);
+    const problem = `The scenario ${file} cannot be read: ${(error as Error).message}.`;
+    throw new TuttiError("agent_not_startable", `${problem} Check the path after "script:".`);
   }
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new TuttiError("invalid_scenario", `the scenario ${file} is not JSON: ${(error as Error).message}`);
+    const problem = `The scenario ${file} is not JSON: ${(error as Error).message}.`;
+    throw new TuttiError("invalid_scenario", `${problem} Correct the file.`);
   }
   const parsed = Scenario.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new TuttiError("invalid_scenario", `the scenario ${file} is not as expected: ${z.prettifyError(parsed.error)}`);
+  const problems = z.prettifyError(parsed.error);
+  throw new TuttiError("invalid_scenario", `The scenario ${file} is invalid. Correct these problems:\n${problems}`);
 }

@@ -1,9 +1,10 @@
-// The Agent Client Protocol, version 1, as a dialogue: one connection, one conversation, one prompt per turn.
+// The dialogue for the Agent Client Protocol, version 1: one connection, one conversation, one prompt per turn.
 //
-// 1. Files and terminals are not offered: the agent works in its own workspace with tools of its own, and whatever it
-//    asks of us beyond a permission is refused by the connection.
-// 2. Only what comes between a prompt and its answer is told, so a history that is replayed is never taken for news.
-// 3. Nobody is logged in from here: an agent's `authenticate` may open a browser, or replace a login of the person.
+// Invariants
+// 1. Tutti offers no files and no terminals: the agent uses its own tools in its workspace. The connection rejects every
+//    request of the agent except permission requests.
+// 2. Only updates between a prompt and its answer are passed on, so a replayed history is never taken for new output.
+// 3. The dialogue never calls `authenticate`: it may open a browser or replace the user's login.
 import { client, CLIENT_METHODS, AGENT_METHODS, PROTOCOL_VERSION, RequestError } from "@agentclientprotocol/sdk";
 import type { ClientApp } from "@agentclientprotocol/sdk";
 import { basename } from "node:path";
@@ -15,15 +16,15 @@ import { isAllowing, outcomeOf, PermissionDesk } from "./permission-desk.ts";
 import { TurnReader } from "./turn-reader.ts";
 import type { Capabilities, Dialogue, DialogueContext, DialogueTurn, OpenDialogue } from "../../dialogue.ts";
 
-/** Agents are slow to start where many do so at once; one that says nothing at all will not come. */
+/** Long, because agents start slowly when many start at once. */
 const START_MS = 3 * 60_000;
-/** A history may still come after the agent has said that it is loaded. It is over when it pauses for this long. */
+/** A replayed history may continue after the answer to `session/load`. It is over after a pause of this length. */
 const QUIET_MS = 500;
 
 interface Conversation {
   id: string;
-  /** How it can be taken up again. */
-  again: "session/resume" | "session/load" | null;
+  /** The method that resumes it; null if the agent has none. */
+  resumeMethod: "session/resume" | "session/load" | null;
   /** Whether a turn of it has ended. */
   hadTurns: boolean;
 }
@@ -40,7 +41,7 @@ class AcpDialogue implements Dialogue {
   #refused = false;
   #cost: Capabilities["cost"] = "none";
   #spentUsd = 0;
-  #heardAt = 0;
+  #updatedAt = 0;
 
   constructor(context: DialogueContext) {
     this.#context = context;
@@ -65,95 +66,97 @@ class AcpDialogue implements Dialogue {
     const link = openLink({
       app: this.#app,
       write: (text) => this.#context.write(text),
-      onUpdate: (params) => this.#hearUpdate(params),
+      onUpdate: (params) => this.#readUpdate(params),
       onPromptAnswered: (message) => this.#endTurn(message),
     });
     this.#link = link;
     const late = setTimeout(() => this.#fail(`it did not answer within ${START_MS / 1000} s`), START_MS).unref();
-    void this.#shakeHands(link)
+    void this.#connect(link)
       .catch((error: unknown) => {
         if (this.#link === link) this.#fail(sentenceOf(error));
       })
       .finally(() => clearTimeout(late));
   }
 
-  /** Once: what happens to the process from here on is our own doing. */
+  /** Only the first failure counts: afterwards the keeper ends the process. */
   #fail(error: string): void {
     if (!this.#failed) this.#context.fail(error);
     this.#failed = true;
   }
 
-  async #shakeHands(link: Link): Promise<void> {
-    // The connection does not check what an answer holds.
+  async #connect(link: Link): Promise<void> {
+    // The SDK does not validate answers.
     const agent = recordOf(
       await link.agent.request(AGENT_METHODS.initialize, HELLO).catch((error: unknown) => {
-        throw new Error(`it does not seem to speak the Agent Client Protocol: ${sentenceOf(error)}`);
+        throw new Error(`it does not seem to support the Agent Client Protocol: ${sentenceOf(error)}`);
       }),
     );
     const version = agent["protocolVersion"];
     if (version !== PROTOCOL_VERSION) {
-      throw new Error(`it speaks version ${JSON.stringify(version)} of the protocol, and Tutti ${PROTOCOL_VERSION}`);
+      const supported = `Tutti supports version ${PROTOCOL_VERSION}`;
+      throw new Error(`it uses version ${JSON.stringify(version)} of the protocol, but ${supported}`);
     }
     const hadTurns = this.#conversation?.hadTurns === true;
-    const lost = this.#conversation ? await this.#takeUp(link, this.#conversation) : null;
-    if (!this.#conversation || lost !== null) await this.#begin(link, agent);
-    // Its process may have ended meanwhile.
+    const problem = this.#conversation ? await this.#resume(link, this.#conversation) : null;
+    if (!this.#conversation || problem !== null) await this.#begin(link, agent);
+    // The process may have exited meanwhile.
     if (this.#link !== link) return;
-    this.#tellReady(agent);
-    // A conversation that held nothing but the turn which is given again is no loss.
-    if (lost !== null && hadTurns) this.#context.tell({ type: "turn_end", error: lost });
+    this.#announce(agent);
+    // Without an earlier turn nothing is lost: the open turn is sent again.
+    if (problem !== null && hadTurns) this.#context.tell({ type: "turn_end", error: problem });
     this.#ready = true;
     this.#context.ready();
   }
 
   async #begin(link: Link, agent: Fields): Promise<void> {
-    const begun = await link.agent
+    const answer = await link.agent
       .request(AGENT_METHODS.session_new, { cwd: this.#context.cwd, mcpServers: [] })
       .catch((error: unknown) => {
         throw isAuthRequired(error) ? new Error(loginSentence(agent, sentenceOf(error))) : error;
       });
-    const id = textOf(recordOf(begun)["sessionId"]);
-    if (id === null) throw new Error("it began a conversation without a name");
+    const id = textOf(recordOf(answer)["sessionId"]);
+    if (id === null) throw new Error("it started a conversation without an id");
     const { loadSession, sessionCapabilities } = recordOf(agent["agentCapabilities"]);
     const canResume = isRecord(recordOf(sessionCapabilities)["resume"]);
-    const again = canResume ? "session/resume" : loadSession === true ? "session/load" : null;
-    this.#conversation = { id, again, hadTurns: false };
+    const resumeMethod = canResume ? "session/resume" : loadSession === true ? "session/load" : null;
+    this.#conversation = { id, resumeMethod, hadTurns: false };
   }
 
-  /** What became of the conversation if it cannot be taken up again. */
-  async #takeUp(link: Link, { id, again }: Conversation): Promise<string | null> {
+  /** Returns the problem if the conversation cannot be resumed, else null. */
+  async #resume(link: Link, { id, resumeMethod }: Conversation): Promise<string | null> {
     try {
-      await link.agent.request(again!, { sessionId: id, cwd: this.#context.cwd, mcpServers: [] });
+      await link.agent.request(resumeMethod!, { sessionId: id, cwd: this.#context.cwd, mcpServers: [] });
       do await new Promise((resolve) => void setTimeout(resolve, QUIET_MS));
-      while (performance.now() - this.#heardAt < QUIET_MS);
+      while (performance.now() - this.#updatedAt < QUIET_MS);
       return null;
     } catch (error) {
-      return `the agent died in the middle of its turn, and its conversation could not be taken up again: ${sentenceOf(error)}`;
+      return `the agent died in the middle of its turn, and its conversation could not be resumed: ${sentenceOf(error)}`;
     }
   }
 
-  #tellReady({ agentInfo }: Fields): void {
-    const { id, again } = this.#conversation!;
+  #announce({ agentInfo }: Fields): void {
+    const { id, resumeMethod } = this.#conversation!;
     const agent = textOf(recordOf(agentInfo)["name"]) ?? basename(this.#context.command[0] ?? "acp");
     const version = textOf(recordOf(agentInfo)["version"]) ?? "unknown";
-    const tellWith = (cost: Capabilities["cost"]): void => {
+    const resume = resumeMethod !== null;
+    const announceWith = (cost: Capabilities["cost"]): void => {
       this.#cost = cost;
-      const known = { partialText: true, interrupt: true, resume: again !== null, permissions: true, subagents: false };
-      this.#context.tell({ type: "ready", agent, version, conversation: id, capabilities: { ...known, cost } });
+      const fixed = { partialText: true, interrupt: true, resume, permissions: true, subagents: false };
+      this.#context.tell({ type: "ready", agent, version, conversation: id, capabilities: { ...fixed, cost } });
     };
-    tellWith(this.#cost);
-    this.#tellCost = tellWith;
+    announceWith(this.#cost);
+    this.#announceCost = announceWith;
   }
 
-  /** Whether an agent tells what it uses is seen when it does. */
-  #tellCost: (cost: Capabilities["cost"]) => void = () => {};
+  /** The protocol does not announce whether an agent reports usage, so `ready` is repeated with its first report. */
+  #announceCost: (cost: Capabilities["cost"]) => void = () => {};
 
   hear(line: string): void {
     this.#link?.hear(line);
   }
 
-  #hearUpdate(params: unknown): void {
-    this.#heardAt = performance.now();
+  #readUpdate(params: unknown): void {
+    this.#updatedAt = performance.now();
     const { sessionId, update } = recordOf(params);
     if (sessionId === this.#conversation?.id) this.#turn?.read(recordOf(update));
   }
@@ -163,7 +166,7 @@ class AcpDialogue implements Dialogue {
     this.#turn = turn;
     this.#refused = false;
     const params = { sessionId: this.#conversation!.id, prompt: [{ type: "text" as const, text }] };
-    // The answer has been read where it came in; this is for a connection that cannot go on.
+    // `onPromptAnswered` handles the answer; this catches failures of the connection.
     this.#link!.agent.request(AGENT_METHODS.session_prompt, params).catch((error: unknown) => {
       if (this.#turn === turn) this.#endTurn({ error: { message: sentenceOf(error) } });
     });
@@ -176,20 +179,20 @@ class AcpDialogue implements Dialogue {
     this.#conversation!.hadTurns = true;
     this.#desk.withdrawAll();
     turn.end();
-    this.#tellUsage(recordOf(answer["result"]), turn.cost);
+    this.#reportUsage(recordOf(answer["result"]), turn.cost);
     const failure = failureOf(answer, turn.trouble, turn.lastWords);
     const denied = failure.error !== undefined && failure.cause === undefined && this.#refused;
     this.#context.tell({ type: "turn_end", ...failure, ...(denied ? { cause: "denied" } : {}) });
   }
 
-  /** Tokens are those of the turn; money is that of the conversation so far, which a new process may count from nothing. */
-  #tellUsage(result: Fields, cost: number | null): void {
+  /** Tokens are per turn. `cost` is the total of the conversation; a new process may count it from zero. */
+  #reportUsage(result: Fields, cost: number | null): void {
     const tokens = usageOf(result);
     const usd = cost === null ? 0 : cost < this.#spentUsd ? cost : cost - this.#spentUsd;
     this.#spentUsd = cost ?? this.#spentUsd;
     if (!tokens && usd === 0) return;
-    const seen = cost === null ? "tokens" : "usd";
-    if (this.#cost === "none" || (this.#cost === "tokens" && seen === "usd")) this.#tellCost(seen);
+    const reported = cost === null ? "tokens" : "usd";
+    if (this.#cost === "none" || (this.#cost === "tokens" && reported === "usd")) this.#announceCost(reported);
     this.#context.tell({
       type: "usage",
       ...(tokens ?? { inputTokens: 0, outputTokens: 0 }),
@@ -208,20 +211,20 @@ class AcpDialogue implements Dialogue {
   }
 
   relaunch(): string[] | null {
-    if (!this.#conversation?.again) return null;
-    // The turn is given again as a whole; what was said of it stays a beginning.
+    if (!this.#conversation?.resumeMethod) return null;
+    // The whole turn is sent again, so an unfinished message is not completed.
     this.#leave();
     return [...this.#context.command];
   }
 
   exited({ code, signal, errors }: { code: number | null; signal: string | null; errors: string }): void {
-    // Its last words may hold the answer, although it did not come to the end of its turn.
+    // The unfinished message may contain the answer.
     this.#turn?.end();
     this.#leave();
     if (this.#ready) return;
     const how = signal ? `was ended by ${signal}` : `exited with ${code}`;
-    const words = errors.trim().split("\n").at(-1)!.slice(0, 300);
-    this.#fail(`it ${how} before it was ready${words === "" ? "" : `: ${words}`}`);
+    const lastLine = errors.trim().split("\n").at(-1)!.slice(0, 300);
+    this.#fail(`it ${how} before it was ready${lastLine === "" ? "" : `: ${lastLine}`}`);
   }
 
   #leave(): void {
@@ -242,9 +245,9 @@ function sentenceOf(error: unknown): string {
 }
 
 function loginSentence({ agentInfo, authMethods }: Fields, reason: string): string {
-  const ways = listOf(authMethods).flatMap(({ name }) => textOf(name) ?? []);
-  const offers = ways.length === 0 ? "" : ` It offers: ${ways.join(", ")}.`;
+  const methods = listOf(authMethods).flatMap(({ name }) => textOf(name) ?? []);
+  const offers = methods.length === 0 ? "" : ` Its login methods: ${methods.join(", ")}.`;
   const { title, name } = recordOf(agentInfo);
-  const who = textOf(title) ?? textOf(name) ?? "the agent";
-  return `nobody is logged in (${reason}). Start ${who} by itself once and log in there, or set its key in the environment.${offers}`;
+  const program = textOf(title) ?? textOf(name) ?? "the agent";
+  return `it is not logged in (${reason}). Start ${program} in a terminal and log in, or set its key in the environment.${offers}`;
 }

@@ -1,4 +1,4 @@
-// How the agent ended a prompt: what it used, and whether it went well. Not every failure comes as one.
+// Reads usage and failure from the answer to a prompt. Some agents report a failure as a successful answer.
 import { countOf, isRecord, listOf, recordOf, textOf, type Fields } from "./fields.ts";
 import { classifyFailure } from "../../classify-failure.ts";
 import type { TurnFailure } from "../../dialogue.ts";
@@ -8,7 +8,7 @@ export interface TokenUsage {
   outputTokens: number;
 }
 
-/** `trouble` is what the agent said after noting a failure of its own, `lastWords` its last message. */
+/** `trouble` is the agent's text after it reported an internal failure, `lastWords` its last message. */
 export function failureOf(answer: Fields, trouble: string | null, lastWords: string): TurnFailure {
   if ("error" in answer) return failureOfError(answer["error"]);
   const result = recordOf(answer["result"]);
@@ -19,32 +19,32 @@ export function failureOf(answer: Fields, trouble: string | null, lastWords: str
       return result["usage"] === null && isErrorText(lastWords) ? described(lastWords) : {};
     }
     case "max_tokens":
-      return { error: "the answer was cut off at its greatest length", cause: "max_output" };
+      return { error: "the answer was truncated at its maximum length", cause: "max_output" };
     case "max_turn_requests":
-      return { error: "the agent reached its own limit of steps", cause: "max_turns" };
+      return { error: "the agent reached its own limit of requests per turn", cause: "max_turns" };
     case "refusal":
-      return { error: "the model refused to go on", cause: "refusal" };
+      return { error: "the model refused to continue", cause: "refusal" };
     case "cancelled":
       return { error: "the agent cancelled the turn" };
     default: {
-      const error = `the agent ended its turn in an unknown way: ${(stopReason ?? "it gave no reason").slice(0, 200)}`;
+      const error = `the agent ended its turn for an unknown reason: ${(stopReason ?? "none given").slice(0, 200)}`;
       return { error, cause: "protocol" };
     }
   }
 }
 
-/** An answer that is nothing but an error as the provider wrote it. */
+/** Whether the message consists of a provider's error. */
 const isErrorText = (text: string): boolean => isRecord(parsed(text)["error"]) || /^API Error\b/.test(text.trim());
 
 function described(text: string): TurnFailure {
   const sentence = sentenceOf(text);
   return {
-    error: sentence === "" ? "the agent noted a failure and gave no reason" : sentence,
+    error: sentence === "" ? "the agent reported a failure without a reason" : sentence,
     ...classifyFailure(text),
   };
 }
 
-/** Numbers of HTTP come as they are from some agents; those of JSON-RPC are negative. */
+/** Some agents use HTTP statuses as `code`; codes of JSON-RPC are negative. */
 export function failureOfError(error: unknown): TurnFailure {
   const { code, message, data } = recordOf(error);
   const text = [textOf(message) ?? "the agent answered with an error", wordsOf(data)]
@@ -59,7 +59,7 @@ export function failureOfError(error: unknown): TurnFailure {
   };
 }
 
-/** The protocol's own number for an agent that nobody is logged in to. */
+/** The protocol's error code of an agent that is not logged in. */
 export const AUTH_REQUIRED = -32000;
 
 function wordsOf(data: unknown): string {
@@ -70,7 +70,7 @@ function wordsOf(data: unknown): string {
 
 const MAX_SENTENCE = 1000;
 
-/** Errors are often JSON within text; the person wants its message. */
+/** Providers often return JSON as the error text; only its message is of use to the user. */
 function sentenceOf(text: string): string {
   const inner = textOf(recordOf(parsed(text)["error"])["message"]);
   return (inner === null ? text.trim() : sentenceOf(inner)).slice(0, MAX_SENTENCE);
@@ -84,7 +84,7 @@ function parsed(text: string): Fields {
   }
 }
 
-/** What the turn used: of each model where the agent tells, which alone counts subagents; else of the whole turn. */
+/** Prefers the counts per model, because only they include subagents. */
 export function usageOf(result: Fields): TokenUsage | null {
   const quota = recordOf(recordOf(result["_meta"])["quota"]);
   const models = listOf(quota["model_usage"]).map((each) => tokensOf(each["token_count"]));
@@ -99,7 +99,7 @@ export function usageOf(result: Fields): TokenUsage | null {
   };
 }
 
-/** Whether what came out of a cache is part of the input differs between agents; the total holds it in any case. */
+/** Some agents leave cached tokens out of the input, but the total always includes them. */
 function tokensOf(value: unknown): TokenUsage | null {
   if (!isRecord(value)) return null;
   const outputTokens = countOf(value["outputTokens"] ?? value["output_tokens"]);

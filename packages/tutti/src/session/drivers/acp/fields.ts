@@ -1,4 +1,4 @@
-// Members of values that came from outside: of the expected type, or nothing.
+// Reads untrusted values. A value of an unexpected type counts as missing.
 export type Fields = Readonly<Record<string, unknown>>;
 
 export const isRecord = (value: unknown): value is Fields =>
@@ -8,7 +8,7 @@ export const recordOf = (value: unknown): Fields => (isRecord(value) ? value : {
 
 export const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 
-/** A text that is not empty. */
+/** Null for an empty text. */
 export const textOf = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
 export const countOf = (value: unknown): number =>

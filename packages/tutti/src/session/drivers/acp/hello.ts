@@ -1,4 +1,3 @@
-// What we say first: who we are, and that we offer nothing but answers.
 import { PROTOCOL_VERSION, type InitializeRequest } from "@agentclientprotocol/sdk";
 import { readFileSync } from "node:fs";
 

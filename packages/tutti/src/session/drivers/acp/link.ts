@@ -1,8 +1,8 @@
-// The SDK's connection over the lines that the agent writes.
+// Connects the SDK to the lines of the agent.
 //
-// What a turn consists of is read where it comes in, at once and in order: the SDK passes notifications to their handlers
-// through several promises, so a last word could arrive after the end of its turn, or after the end of the process, when
-// nobody waits for it any more. All the rest, requests of either side with their numbers and errors, is the SDK's.
+// `hear` handles session updates and the answer to a prompt itself, synchronously and in order. The SDK would pass them
+// through several promises, so the last update could arrive after the end of its turn or of the process. All other messages
+// go to the SDK.
 import { AGENT_METHODS, CLIENT_METHODS } from "@agentclientprotocol/sdk";
 import type { AnyMessage, ClientApp, ClientContext } from "@agentclientprotocol/sdk";
 import { isRecord, type Fields } from "./fields.ts";
@@ -10,9 +10,9 @@ import { isRecord, type Fields } from "./fields.ts";
 export interface LinkOptions {
   app: ClientApp;
   write: (text: string) => void;
-  /** What `session/update` carries; nothing about it is checked yet. */
+  /** `params` of a `session/update`, not validated. */
   onUpdate: (params: unknown) => void;
-  /** The agent's answer to the newest prompt: it has `result` or `error` if the agent keeps to the protocol. */
+  /** The answer to the newest prompt, with `result` or `error` if the agent follows the protocol. */
   onPromptAnswered: (message: Fields) => void;
 }
 
@@ -52,7 +52,7 @@ export function openLink({ app, write, onUpdate, onPromptAnswered }: LinkOptions
   };
 }
 
-/** Agents also print what is no message, such as warnings of their runtime. */
+/** Null for other output, such as warnings of the agent's runtime. */
 function readMessage(line: string): Fields | null {
   try {
     const value: unknown = JSON.parse(line);

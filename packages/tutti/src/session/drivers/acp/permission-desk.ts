@@ -1,5 +1,5 @@
-// What the agent asks before it uses a tool: answered by the run's settings, or put to a person. An open question is
-// taken back when its turn is over.
+// Answers permission requests of the agent, by the run's permissions or by asking the user. Open questions are withdrawn
+// when the turn ends.
 import type { PermissionOption, PermissionOptionKind, RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import { nameOf, wishesOf, type ToolCall } from "./tool-call.ts";
 import type { AgentLine } from "../../dialogue.ts";
@@ -20,13 +20,13 @@ interface OpenQuestion {
 export class PermissionDesk {
   readonly #options: PermissionDeskOptions;
   readonly #open = new Map<string, OpenQuestion>();
-  #asked = 0;
+  #count = 0;
 
   constructor(options: PermissionDeskOptions) {
     this.#options = options;
   }
 
-  /** The option that is chosen, or null if nobody chose one. */
+  /** Null if the question was withdrawn or no option fits. */
   async decide(
     call: ToolCall,
     options: readonly PermissionOption[],
@@ -38,7 +38,7 @@ export class PermissionDesk {
     const ruling = STRICTEST.find((each) => rulings.includes(each))!;
     if (ruling !== "ask") return choose(options, ruling === "allow");
     const { promise, resolve } = Promise.withResolvers<PermissionOption | null>();
-    const id = `permission-${++this.#asked}`;
+    const id = `permission-${++this.#count}`;
     this.#open.set(id, { options, settle: resolve });
     withdrawn.addEventListener("abort", () => this.#withdraw(id), { once: true });
     const subject = wishes.map((wish) => wish.subject).join(", ");
@@ -46,7 +46,7 @@ export class PermissionDesk {
       type: "ask",
       id,
       question: questionOf(call, subject),
-      // The first yes is the one that a plain approval means.
+      // A plain approval selects the first allowing option.
       options: options.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind)).map(({ name }) => name),
       permission: { tool: nameOf(call), subject },
     });
@@ -58,13 +58,12 @@ export class PermissionDesk {
     if (!question) return;
     this.#open.delete(id);
     const { options, settle } = question;
-    const said = text.trim().toLowerCase();
-    const named = options.find(({ optionId, name }) => [optionId, name].some((each) => each.toLowerCase() === said));
-    // Whatever is not clearly a yes is a no.
-    settle(named ?? choose(options, /^(y|yes|ok|allow|allowed)\b/.test(said)));
+    const reply = text.trim().toLowerCase();
+    const named = options.find(({ optionId, name }) => [optionId, name].some((each) => each.toLowerCase() === reply));
+    // Fails closed: any other answer refuses.
+    settle(named ?? choose(options, /^(y|yes|ok|allow|allowed)\b/.test(reply)));
   }
 
-  /** Nobody is going to be asked any more what is still open. */
   withdrawAll(): void {
     for (const id of this.#open.keys()) this.#withdraw(id);
   }
@@ -81,7 +80,7 @@ export class PermissionDesk {
 const ORDER: readonly PermissionOptionKind[] = ["allow_once", "allow_always", "reject_once", "reject_always"];
 const STRICTEST: readonly PermissionRuling[] = ["refuse", "ask", "allow"];
 
-/** For this once where the agent offers that: what is always allowed is said by the run's settings. */
+/** Prefers the options for this request only: permanent rules belong to the run's permissions. */
 function choose(options: readonly PermissionOption[], allow: boolean): PermissionOption | null {
   const kinds: PermissionOptionKind[] = allow ? ["allow_once", "allow_always"] : ["reject_once", "reject_always"];
   return kinds.flatMap((kind) => options.filter((option) => option.kind === kind))[0] ?? null;

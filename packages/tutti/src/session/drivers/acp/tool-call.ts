@@ -1,5 +1,4 @@
-// What a tool call of the protocol is about: its name, its kind and what it is used on. An agent tells it piece by piece,
-// and only some of them give a name besides a title for people.
+// Reads tool calls. An agent reports a call in several updates, and only some agents give a name in addition to the title.
 import { isRecord, listOf, recordOf, textOf, type Fields } from "./fields.ts";
 import type { ToolWish } from "../../permission.ts";
 
@@ -8,13 +7,13 @@ export interface ToolCall {
   kind: string;
   title: string;
   input: unknown;
-  /** The files it names, in places and differences. */
+  /** From the call's locations and diffs. */
   paths: readonly string[];
 }
 
 export const NEW_CALL: ToolCall = { name: null, kind: "other", title: "", input: null, paths: [] };
 
-/** The call with what an update says; what it does not say stays. */
+/** Members that the update lacks keep their value. */
 export function withUpdate(call: ToolCall, update: Fields): ToolCall {
   const { rawInput, locations, content } = update;
   const input = isRecord(rawInput) ? (Object.keys(rawInput).length > 0 ? rawInput : null) : (rawInput ?? null);
@@ -30,7 +29,7 @@ export function withUpdate(call: ToolCall, update: Fields): ToolCall {
   };
 }
 
-/** Names for agents that give none, the same that other agents have for such tools. */
+/** Names by kind, for agents that give none. They equal the names of Claude Code's tools where one exists. */
 const NAMES: Readonly<Record<string, string>> = {
   read: "Read",
   edit: "Edit",
@@ -45,7 +44,7 @@ const NAMES: Readonly<Record<string, string>> = {
 export const nameOf = ({ name, kind }: ToolCall): string =>
   name ?? (Object.hasOwn(NAMES, kind) ? NAMES[kind]! : "Other");
 
-/** Input that an agent keeps to itself is told by what it shows people. */
+/** Falls back to title and paths if the agent does not report the input. */
 export const inputOf = ({ input, title, paths }: ToolCall): unknown =>
   input ?? { ...(title === "" ? {} : { title }), ...(paths.length > 0 ? { paths } : {}) };
 
@@ -58,7 +57,7 @@ const KINDS: Readonly<Record<string, ToolWish["kind"]>> = {
   execute: "command",
 };
 
-/** One wish for each thing that the call is used on: all of them must be allowed. */
+/** One wish per subject; all of them must be allowed. */
 export function wishesOf(call: ToolCall): ToolWish[] {
   const tool = nameOf(call);
   const kind = Object.hasOwn(KINDS, call.kind) ? KINDS[call.kind]! : "other";
@@ -66,10 +65,10 @@ export function wishesOf(call: ToolCall): ToolWish[] {
 }
 
 function subjectsOf({ input, title, paths }: ToolCall, kind: ToolWish["kind"]): readonly string[] {
-  const given = recordOf(input);
-  if (kind === "command") return [commandOf(given["command"]) ?? title];
-  if (kind === "other") return [textOf(given["url"]) ?? paths[0] ?? title];
-  const named = ["file_path", "path", "absolute_path"].flatMap((name) => textOf(given[name]) ?? []);
+  const fields = recordOf(input);
+  if (kind === "command") return [commandOf(fields["command"]) ?? title];
+  if (kind === "other") return [textOf(fields["url"]) ?? paths[0] ?? title];
+  const named = ["file_path", "path", "absolute_path"].flatMap((name) => textOf(fields[name]) ?? []);
   const all = [...new Set([...paths, ...named])];
   return all.length > 0 ? all : [""];
 }

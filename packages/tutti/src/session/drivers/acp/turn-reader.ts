@@ -1,10 +1,10 @@
-// What the agent says and does in one turn, told in our lines: words while they come and once more as whole messages,
-// tools once what they are used on is known, and what it cost.
+// Translates the updates of one turn to JSON lines: text as partial and as whole messages, tool calls once they have begun,
+// and the cost.
 import { countOf, recordOf, textOf, type Fields } from "./fields.ts";
 import { inputOf, nameOf, NEW_CALL, withUpdate, type ToolCall } from "./tool-call.ts";
 import type { AgentLine } from "../../dialogue.ts";
 
-/** A message is told in parts of this length at most, so that no agent can fill our memory. */
+/** In characters. A longer message is split, so that no agent can exhaust the memory. */
 const MAX_MESSAGE = 4 * 1024 * 1024;
 const MAX_ANNOUNCED = 100;
 
@@ -14,12 +14,13 @@ export class TurnReader {
   #length = 0;
   #messageId: unknown;
   #lastWords = "";
-  /** Calls that were announced and have not begun, and those that were told or refused. */
+  /** Calls that have not begun yet. */
   readonly #announced = new Map<string, ToolCall>();
+  /** Calls that have begun or were refused. */
   readonly #settled = new Set<string>();
-  /** What the agent said after it had noted a failure of its own; null if it noted none. */
+  /** The agent's text after it reported an internal failure; null without one. */
   #trouble: string | null = null;
-  /** What the whole conversation has cost so far, as the agent counts it. */
+  /** The agent's own count for the whole conversation, in USD. */
   cost: number | null = null;
 
   constructor(tell: (line: AgentLine) => void) {
@@ -30,7 +31,6 @@ export class TurnReader {
     return this.#trouble;
   }
 
-  /** The last whole message. */
   get lastWords(): string {
     return this.#lastWords;
   }
@@ -38,7 +38,7 @@ export class TurnReader {
   read(update: Fields): void {
     switch (update["sessionUpdate"]) {
       case "agent_message_chunk":
-        return this.#hearWords(update);
+        return this.#readText(update);
       case "tool_call":
       case "tool_call_update":
         return void this.readCall(update);
@@ -49,13 +49,13 @@ export class TurnReader {
       }
       case "session_info_update": {
         const status = recordOf(recordOf(recordOf(update["_meta"])["codex"])["threadStatus"])["type"];
-        if (status === "systemError") this.#noteTrouble();
+        if (status === "systemError") this.#startTrouble();
       }
     }
   }
 
-  #hearWords(update: Fields): void {
-    // A subagent's words are not an answer to us.
+  #readText(update: Fields): void {
+    // Text of a subagent is not part of the answer.
     if (parentOf(update) !== null) return;
     const content = recordOf(update["content"]);
     const text = content["type"] === "text" ? textOf(content["text"]) : null;
@@ -66,13 +66,13 @@ export class TurnReader {
     }
     if (update["messageId"] !== this.#messageId || this.#length > MAX_MESSAGE) this.endMessage();
     this.#messageId = update["messageId"];
-    this.#tellAnnounced();
+    this.#beginAnnounced();
     this.#pieces.push(text);
     this.#length += text.length;
     this.#tell({ type: "assistant", text, partial: true });
   }
 
-  /** Told once it has begun. Some calls first show themselves when the agent asks whether it may. */
+  /** Also called for permission requests, because some calls first appear there. */
   readCall(update: Fields): ToolCall {
     const id = textOf(update["toolCallId"]) ?? "";
     const call = withUpdate(this.#announced.get(id) ?? NEW_CALL, update);
@@ -92,17 +92,17 @@ export class TurnReader {
     if (call) this.#tell({ type: "tool", name: nameOf(call), input: inputOf(call) });
   }
 
-  /** A call that is not carried out is not told. */
+  /** A refused call never becomes a `tool` line. */
   refuseCall(id: string): void {
     this.#announced.delete(id);
     this.#settled.add(id);
   }
 
-  #tellAnnounced(): void {
+  #beginAnnounced(): void {
     for (const id of this.#announced.keys()) this.beginCall(id);
   }
 
-  #noteTrouble(): void {
+  #startTrouble(): void {
     this.endMessage();
     this.#trouble ??= "";
   }
@@ -117,10 +117,10 @@ export class TurnReader {
 
   end(): void {
     this.endMessage();
-    this.#tellAnnounced();
+    this.#beginAnnounced();
   }
 }
 
-/** The call that started the subagent which this comes from. */
+/** The call that started the subagent of this update; null for the main agent. */
 const parentOf = (update: Fields): string | null =>
   textOf(recordOf(recordOf(update["_meta"])["claudeCode"])["parentToolUseId"]);

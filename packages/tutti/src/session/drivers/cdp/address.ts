@@ -1,13 +1,13 @@
-// Where a debugger listens, as the person wrote it. Only on this machine: a debugger elsewhere is nothing that the person
-// has switched on here, and its protocol knows no password.
+// Parses the address of a debugger. Only loopback is accepted: the DevTools Protocol has no authentication, and a remote
+// debugger is not one that the user enabled on this machine.
 import { TuttiError } from "../../../schema/error.ts";
 
 export interface DebuggerAddress {
-  /** `127.0.0.1:9222` */
+  /** With the port: `127.0.0.1:9222`. */
   host: string;
-  /** The path of one target, or null if it is to be found in the debugger's list. */
+  /** The path of one target; null to search the debugger's list. */
   target: string | null;
-  /** A part of the title or of the address of the page; empty if any page will do. */
+  /** A part of the page's title or URL; empty for any page. */
   page: string;
 }
 
@@ -16,19 +16,16 @@ export function readAddress(rest: string): DebuggerAddress {
   const written = hash < 0 ? rest : rest.slice(0, hash);
   const url = URL.canParse(written) ? new URL(written) : null;
   if (url === null || (url.protocol !== "http:" && url.protocol !== "ws:"))
-    throw new TuttiError("agent_unknown", `${show(rest)} is no address of a debugger, ${EXAMPLE}`);
+    throw new TuttiError("agent_unknown", `${show(rest)} is not the address of a debugger. ${EXAMPLE}`);
   if (!isLoopback(url.hostname)) {
-    const reason = "only a debugger on this machine can be used";
-    throw new TuttiError("agent_not_startable", `the debugger ${show(written)} is on ${url.hostname}; ${reason}`);
+    const problem = `The debugger ${show(written)} is on ${show(url.hostname)}, not on this machine.`;
+    throw new TuttiError("agent_not_startable", `${problem} Use one on localhost.`);
   }
   if (url.username !== "" || url.password !== "")
-    throw new TuttiError("agent_unknown", `a debugger takes no name and no password, ${EXAMPLE}`);
+    throw new TuttiError("agent_unknown", `The address of a debugger has no user name and no password. ${EXAMPLE}`);
   const path = `${url.pathname}${url.search}`;
   if (url.protocol === "http:" && path !== "/")
-    throw new TuttiError(
-      "agent_unknown",
-      `${show(written)} is the address of a page and not of a debugger, ${EXAMPLE}`,
-    );
+    throw new TuttiError("agent_unknown", `${show(written)} is the address of a page, not of a debugger. ${EXAMPLE}`);
   return {
     host: url.host,
     target: url.protocol === "ws:" && path !== "/" ? path : null,
@@ -36,10 +33,10 @@ export function readAddress(rest: string): DebuggerAddress {
   };
 }
 
-const EXAMPLE = "e.g. cdp:http://127.0.0.1:9222 or cdp:http://127.0.0.1:9222#part of the page's title";
+const EXAMPLE = "Use cdp:http://127.0.0.1:9222, or cdp:http://127.0.0.1:9222#TITLE with a part of the page's title.";
 
 const show = (text: string): string => JSON.stringify(text);
 
-/** The names have been through the parser of URLs, which writes every form of an IPv4 address in the same way. */
+/** `host` comes from `URL`, which normalises every notation of an IPv4 address. */
 const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);

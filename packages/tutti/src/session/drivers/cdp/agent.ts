@@ -1,9 +1,8 @@
-// The program behind `cdp:`: one session of a page, spoken to in the lines of `command:` agents.
+// The program behind `cdp:`: one session of a page, with the JSON lines of `command:` agents.
 //
 // Invariants
-// 1. Every prompt is answered with exactly one turn_end, also after an interrupt and after a fault.
-// 2. When this program ends, the page's session is put away where the page can do that, and nothing of ours stays behind
-//    in the page.
+// 1. Every prompt is answered with exactly one `turn_end`, also after an interrupt or a failure.
+// 2. At its end the program archives the page's session, if the page supports it, and removes its binding from the page.
 import { readAddress } from "./address.ts";
 import { asRecord } from "./devtools.ts";
 import { PageSession } from "./page-session.ts";
@@ -11,7 +10,7 @@ import { linesOf } from "../../line-splitter.ts";
 import type { Turn } from "../../session.ts";
 import type { Permissions } from "../../../schema/permissions.ts";
 
-/** After SIGTERM the keeper gives us two seconds. */
+/** Shorter than the two seconds between the keeper's SIGTERM and SIGKILL. */
 const GOODBYE_MS = 1500;
 
 const tell = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
@@ -21,11 +20,11 @@ const session = new PageSession(readAddress(process.argv[2] ?? ""), {
   permissions: JSON.parse(process.argv[3]!) as Permissions,
   tell,
 });
-/** One for each prompt that is not answered yet, the oldest first. */
+/** One per open prompt, the oldest first. */
 const prompts: AbortController[] = [];
 let turns: Promise<void> = Promise.resolve();
 
-function take(turn: Turn): void {
+function enqueue(turn: Turn): void {
   const stop = new AbortController();
   prompts.push(stop);
   turns = turns.then(() => play(turn, stop.signal)).finally(() => prompts.shift());
@@ -41,19 +40,19 @@ async function play(turn: Turn, stop: AbortSignal): Promise<void> {
 }
 
 function answer(askId: string, text: string): void {
-  // The session still waits, so the person is told and can answer in the page itself.
+  // The session still waits, so the user can answer in the page itself.
   session.answer(askId, text).catch((error: unknown) => {
-    const words = `[the answer did not reach the page: ${(error as Error).message}]`;
-    tell({ type: "assistant", text: words, partial: true });
+    const notice = `[The answer did not reach the page: ${(error as Error).message}. Answer in the page.]`;
+    tell({ type: "assistant", text: notice, partial: true });
   });
 }
 
-/** The engine wrote these lines, so they have their members. */
+/** The keeper's lines need no validation. */
 function hear(line: string): void {
   const message = asRecord(JSON.parse(line));
   if (message["type"] === "user") {
     const { text, phase, variables } = message as unknown as Turn;
-    take({ number: prompts.length + 1, text, phase, variables });
+    enqueue({ number: prompts.length + 1, text, phase, variables });
   }
   if (message["type"] === "interrupt") prompts.find(({ signal }) => !signal.aborted)?.abort();
   if (message["type"] === "answer") answer(String(message["id"]), String(message["text"]));
@@ -63,7 +62,7 @@ process.on("SIGTERM", () => {
   setTimeout(() => process.exit(0), GOODBYE_MS);
   void session.end(prompts.length > 0).finally(() => process.exit(0));
 });
-// A keeper that has gone can no longer be told anything.
+// Without a keeper no output can be written.
 process.stdout.on("error", () => process.exit(0));
 
 for await (const line of linesOf(process.stdin)) hear(line);

@@ -1,27 +1,26 @@
-// The session bridge of a page: which of its methods are there, under which names, and how they are called.
 import type { DebuggerAddress } from "./address.ts";
 import { openPages, type Page } from "./page.ts";
 import { readSessionId } from "../../session-controller.ts";
 
 export interface Bridge {
-  /** Starts a session with its first message; answers with the page's name for it. */
+  /** Resolves to the page's id of the session. */
   start(cwd: string, message: string, title: string): Promise<string>;
   send(id: string, message: string): Promise<void>;
   transcript(id: string): Promise<unknown>;
-  /** What the page says of a session; null where it says nothing. */
+  /** The page's description of a session; null if it has none. */
   session(id: string): Promise<unknown>;
-  /** Each of these is null where the page has no such method. */
+  /** Optional methods are null if the page lacks them. */
   interrupt: ((id: string) => Promise<void>) | null;
   archive: ((id: string) => Promise<void>) | null;
   permit: ((requestId: string | number, choice: string) => Promise<void>) | null;
-  /** Whether the page tells of changes, so that it need not be asked so often. */
+  /** Whether the page emits events, so that it needs less polling. */
   tells: boolean;
   lost(): string | null;
   close(): Promise<void>;
 }
 
 interface Dialect {
-  /** Where the methods are, from the window on. */
+  /** The object with the methods, as a path from `window`. */
   path: string[];
   start: string;
   startArguments(cwd: string, message: string, title: string): unknown[];
@@ -30,7 +29,7 @@ interface Dialect {
   archive: string[];
 }
 
-/** The workspace is a worktree already, so the page is asked not to make another one. */
+/** `useWorktree` is false, because the workspace is a worktree already. */
 const DIALECTS: Dialect[] = [
   {
     path: [],
@@ -50,30 +49,29 @@ const DIALECTS: Dialect[] = [
   },
 ];
 
-/** Without these there is no session to speak with. */
 const NEEDED = ["getTranscript", "sendMessage"];
-const WISHED = ["getSession", "respondToToolPermission", "onEvent"];
-/** Characters. What the page holds beyond them is not taken out of it. */
+const OPTIONAL = ["getSession", "respondToToolPermission", "onEvent"];
+/** In characters. The page refuses to return a longer answer. */
 const MAX_ANSWER = 16 * 1024 * 1024;
 
-interface Found {
+interface PageBridge {
   page: Page;
   dialect: Dialect;
   names: Set<string>;
 }
 
-/** The one page with a bridge; refuses if there is none, several, or one without a method that is needed. */
+/** Opens the only page with a bridge. Throws if there is none or several, or if a needed method is missing. */
 export async function openBridge(address: DebuggerAddress, onChange: () => void): Promise<Bridge> {
   const pages = await openPages(address);
   try {
-    const looks = await Promise.allSettled(pages.map(findBridge));
-    const found = looks.flatMap((look) => (look.status === "fulfilled" && look.value ? [look.value] : []));
+    const results = await Promise.allSettled(pages.map(findBridge));
+    const found = results.flatMap((result) => (result.status === "fulfilled" && result.value ? [result.value] : []));
     const [only, other] = found;
     if (only === undefined) throw new Error(noBridge(address, pages));
     if (other !== undefined) throw new Error(severalBridges(found));
     const missing = NEEDED.filter((name) => !only.names.has(name));
     if (missing.length > 0)
-      throw new Error(`the session bridge of the page ${only.page.label} has no ${missing.join(" and no ")}`);
+      throw new Error(`the session bridge of the page ${only.page.label} lacks ${missing.join(" and ")}`);
     const tells = await subscribe(only, onChange);
     await Promise.all(pages.filter(({ connection }) => connection !== only.page.connection).map(closePage));
     return makeBridge(only, tells);
@@ -85,11 +83,11 @@ export async function openBridge(address: DebuggerAddress, onChange: () => void)
 
 const closePage = (page: Page): Promise<void> => page.close();
 
-async function findBridge(page: Page): Promise<Found | null> {
+async function findBridge(page: Page): Promise<PageBridge | null> {
   const names = DIALECTS.map(({ start, list, interrupt, archive }) => [
     start,
     ...NEEDED,
-    ...WISHED,
+    ...OPTIONAL,
     ...list,
     ...interrupt,
     ...archive,
@@ -107,18 +105,18 @@ async function findBridge(page: Page): Promise<Found | null> {
   return null;
 }
 
-async function subscribe({ page, dialect, names }: Found, onChange: () => void): Promise<boolean> {
+async function subscribe({ page, dialect, names }: PageBridge, onChange: () => void): Promise<boolean> {
   if (!names.has("onEvent") || page.subscribe === null) return false;
   try {
     await page.subscribe(SUBSCRIBE, onChange, dialect.path);
     return true;
   } catch {
-    // A page that does not want to tell is asked.
+    // Fall back to polling.
     return false;
   }
 }
 
-function makeBridge({ page, dialect, names }: Found, tells: boolean): Bridge {
+function makeBridge({ page, dialect, names }: PageBridge, tells: boolean): Bridge {
   const call = (method: string, ...args: unknown[]): Promise<unknown> =>
     page.run(CALL_METHOD, dialect.path, method, args, MAX_ANSWER).catch((error: unknown) => {
       throw new Error(`${method}: ${(error as Error).message}`, { cause: error });
@@ -147,7 +145,7 @@ function makeBridge({ page, dialect, names }: Found, tells: boolean): Bridge {
   };
 }
 
-/** One session out of a list of them, which may stand in an object. */
+/** Finds a session in a list, or in an object with the list as `sessions`. */
 function pick(answer: unknown, id: string): unknown {
   const list = Array.isArray(answer) ? answer : (answer as { sessions?: unknown } | null)?.sessions;
   const named = (each: unknown): boolean => {
@@ -158,14 +156,15 @@ function pick(answer: unknown, id: string): unknown {
 }
 
 function noBridge({ host, page }: DebuggerAddress, pages: readonly Page[]): string {
-  const where = page === "" ? `at ${host}` : `at ${host} with ${JSON.stringify(page)} in its title or address`;
+  const where = page === "" ? `at ${host}` : `at ${host} with ${JSON.stringify(page)} in its title or URL`;
   if (pages.length === 0) return `the debugger has no page ${where}`;
   const methods = "startNewSessionWithMessage, or claude.web LocalSessions.start";
-  return `no page ${where} exposes the session bridge (${methods}); looked at ${pages.map(({ label }) => label).join(", ")}`;
+  const checked = pages.map(({ label }) => label).join(", ");
+  return `no page ${where} exposes the session bridge (${methods}). These pages were checked: ${checked}.`;
 }
 
-const severalBridges = (found: readonly Found[]): string =>
-  `several pages expose the session bridge (${found.map(({ page }) => page.label).join(", ")}); say which one with #`;
+const severalBridges = (found: readonly PageBridge[]): string =>
+  `several pages expose the session bridge: ${found.map(({ page }) => page.label).join(", ")}. Add "#" and a part of the title to the agent.`;
 
 const FIND_METHODS = `function (paths, names) {
   return JSON.stringify(paths.map((path, i) => {

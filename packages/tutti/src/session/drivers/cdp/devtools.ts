@@ -1,15 +1,15 @@
-// A connection to one target of a debugger: numbered calls, their answers, and events.
+// A connection to one target of a debugger.
 //
 // Invariants
-// 1. Every call is answered: by the target, by the end of the connection, or because it took too long.
-// 2. Nothing larger than the limit is taken in, whatever the other side sends.
+// 1. Every call settles: with an answer, at the end of the connection, or after CALL_MS.
+// 2. A message larger than MAX_MESSAGE_BYTES closes the connection.
 import { WebSocket, type RawData } from "ws";
 
 export interface DevTools {
   send(method: string, params?: object): Promise<Record<string, unknown>>;
-  /** Hears the events of one name. */
+  /** One listener per event. */
   on(event: string, listener: (params: Record<string, unknown>) => void): void;
-  /** Why the connection is gone, or null while it is there. */
+  /** The reason why the connection is closed; null while it is open. */
   lost(): string | null;
   close(): void;
 }
@@ -44,7 +44,7 @@ export async function openDevTools(url: string): Promise<DevTools> {
     }
     calls.clear();
   };
-  const hear = (data: RawData): void => {
+  const onMessage = (data: RawData): void => {
     const message = parse(data);
     const call = typeof message["id"] === "number" ? calls.get(message["id"]) : undefined;
     if (call === undefined) {
@@ -55,16 +55,16 @@ export async function openDevTools(url: string): Promise<DevTools> {
     calls.delete(message["id"] as number);
     clearTimeout(call.timer);
     if (message["error"] === undefined) call.resolve(asRecord(message["result"]));
-    else call.reject(new Error(`the debugger refuses: ${String(asRecord(message["error"])["message"])}`));
+    else call.reject(new Error(`the debugger rejected the call: ${String(asRecord(message["error"])["message"])}`));
   };
 
   await new Promise<void>((resolve, reject) => {
     socket.once("open", resolve);
     socket.once("error", reject);
   });
-  socket.on("message", hear);
+  socket.on("message", onMessage);
   socket.on("error", (error) => lose(`the connection to the debugger failed: ${error.message}`));
-  socket.on("close", () => lose("the page was closed, or its debugger was switched off"));
+  socket.on("close", () => lose("the page or its debugger was closed"));
 
   return {
     send(method, params = {}) {
@@ -87,7 +87,7 @@ export async function openDevTools(url: string): Promise<DevTools> {
 
 function parse(data: RawData): Record<string, unknown> {
   try {
-    // A connection of the kind that is opened here gets its messages as one buffer.
+    // With the default `binaryType`, messages arrive as one buffer.
     return asRecord(JSON.parse((data as Buffer).toString("utf8")));
   } catch {
     return {};

@@ -1,9 +1,8 @@
-// One session of a page's session bridge: it is begun with the first prompt, followed by its transcript, and put away at
-// the end.
+// Runs one session of a page's bridge: starts it with the first prompt, polls its transcript, archives it at the end.
 //
 // Invariants
-// 1. A message is sent to the page at most once, whatever fails.
-// 2. What the page says is data: only the assistant's text, the names of tools and numbers are passed on.
+// 1. A message is sent to the page at most once.
+// 2. Only assistant text, tool calls, permission requests and token counts of the page are passed on.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DebuggerAddress } from "./address.ts";
 import { openBridge, type Bridge } from "./bridge.ts";
@@ -15,19 +14,18 @@ import { badge, title } from "../../polled-turn.ts";
 import type { Turn } from "../../session.ts";
 import type { Permissions } from "../../../schema/permissions.ts";
 
-/** Between two looks at the transcript; and where the page tells of changes itself. */
 const POLL_MS = 1000;
+/** The interval for a page that emits events. */
 const SELDOM_MS = 3000;
-/** A page that tells of a change with every word is looked at so often and not more. */
+/** The shortest interval, for a page that emits an event for every word. */
 const SHORTEST_MS = 100;
-/** After so many looks in a row that failed the session is lost. */
+/** After this many failed polls in a row the turn fails. */
 const MAX_FAILURES = 5;
 const FIRST_BACK_OFF_MS = 250;
 
 export interface PageSessionOptions {
   cwd: string;
   taskId: string | null;
-  /** What the session may do without asking. */
   permissions: Permissions;
   tell: Tell;
 }
@@ -39,9 +37,9 @@ export class PageSession {
   readonly #tell: Tell;
   readonly #questions: ReturnType<typeof createQuestions>;
   readonly #counted = new Map<string, Tokens>();
-  #told: Tokens = { inputTokens: 0, outputTokens: 0 };
+  #reported: Tokens = { inputTokens: 0, outputTokens: 0 };
   #bridge: Bridge | null = null;
-  /** The page's name for the session, once it has begun. */
+  /** The page's id of the session; null before the first prompt. */
   #id: string | null = null;
   #place: Place = { count: 0, key: null };
   #wake = new AbortController();
@@ -54,7 +52,7 @@ export class PageSession {
     this.#questions = createQuestions({ cwd, permissions, tell });
   }
 
-  /** Sends one prompt and tells what comes back, until the turn is over. Fails with a sentence for the person. */
+  /** Sends one prompt and resolves at the end of the turn. The message of an error is for the user. */
   async converse(turn: Turn, stop: AbortSignal): Promise<void> {
     const bridge = await this.#connected();
     const text = this.#taskId === null ? `${badge(turn)}\n\n${turn.text}` : turn.text;
@@ -67,19 +65,19 @@ export class PageSession {
     try {
       await this.#follow(turn, this.#id, stop);
     } finally {
-      this.#tellUsage();
+      this.#reportUsage();
     }
   }
 
   async answer(askId: string, text: string): Promise<void> {
-    const meant = this.#questions.answer(askId, text);
-    if (meant === null) return;
+    const decision = this.#questions.answer(askId, text);
+    if (decision === null) return;
     const bridge = await this.#connected();
-    await bridge.permit?.(meant.requestId, meant.choice);
+    await bridge.permit?.(decision.requestId, decision.choice);
     this.#wake.abort();
   }
 
-  /** Puts the session away, so that it does not go on by itself, and leaves the page as it was. */
+  /** Archives the session, so that it does not continue on its own, and removes the subscription from the page. */
   async end(isBusy: boolean): Promise<void> {
     const bridge = this.#bridge;
     if (bridge === null || bridge.lost() !== null) return;
@@ -90,7 +88,7 @@ export class PageSession {
     await bridge.close();
   }
 
-  /** Also after a page has gone and come back; the session is the same one. */
+  /** Reconnects to a page that was closed and opened again; the session stays the same. */
   async #connected(): Promise<Bridge> {
     if (this.#bridge !== null && this.#bridge.lost() === null) return this.#bridge;
     this.#bridge = await openBridge(this.#address, () => this.#wake.abort());
@@ -99,8 +97,8 @@ export class PageSession {
 
   async #follow({ phase, variables }: Turn, id: string, stop: AbortSignal): Promise<void> {
     const { DELIMITER_START: delimiterStart = "", DELIMITER_END: delimiterEnd = "" } = variables;
-    const asked = { phase, delimiterStart, delimiterEnd };
-    const watch = new TurnWatch(asked, this.#place, performance.now(), this.#tell);
+    const expected = { phase, delimiterStart, delimiterEnd };
+    const watch = new TurnWatch(expected, this.#place, performance.now(), this.#tell);
     stop.addEventListener("abort", () => this.#wake.abort());
     let interrupted = false;
     for (let failures = 0; ;) {
@@ -112,7 +110,7 @@ export class PageSession {
           await bridge.interrupt(id);
           interrupted = true;
         }
-        const { over, againMs } = watch.take(await this.#look(bridge, id), interrupted, performance.now());
+        const { over, againMs } = watch.take(await this.#poll(bridge, id), interrupted, performance.now());
         if (over) return;
         failures = 0;
         waitMs = Math.min(bridge.tells ? SELDOM_MS : POLL_MS, againMs);
@@ -125,16 +123,15 @@ export class PageSession {
     }
   }
 
-  /** The state first: what was said before the session came to rest is then in the transcript. */
-  async #look(bridge: Bridge, id: string): Promise<Look> {
+  /** Reads the state before the transcript, so that the transcript of an idle session is complete. */
+  async #poll(bridge: Bridge, id: string): Promise<Look> {
     const session = await bridge.session(id);
     const pending = readPermissions(session);
     if (pending.length > 0 && bridge.permit === null) {
       await bridge.interrupt?.(id).catch(() => {});
-      const wish = `the session waits for permission to use ${pending[0]!.tool}`;
-      throw new TurnFault(`${wish}, and the page has no respondToToolPermission`);
+      const problem = `the session waits for permission to use ${pending[0]!.tool}`;
+      throw new TurnFault(`${problem}, but the page has no respondToToolPermission`);
     }
-    // What the run's settings decide nobody is asked.
     for (const { requestId, choice } of this.#questions.show(pending)) {
       await bridge.permit?.(requestId, choice);
       this.#questions.settle(requestId);
@@ -144,11 +141,11 @@ export class PageSession {
     return { busy: readState(session), waits: pending.length > 0, transcript };
   }
 
-  #tellUsage(): void {
+  #reportUsage(): void {
     const sum = sumUsage(this.#counted);
-    const inputTokens = sum.inputTokens - this.#told.inputTokens;
-    const outputTokens = sum.outputTokens - this.#told.outputTokens;
-    this.#told = sum;
+    const inputTokens = sum.inputTokens - this.#reported.inputTokens;
+    const outputTokens = sum.outputTokens - this.#reported.outputTokens;
+    this.#reported = sum;
     if (inputTokens + outputTokens > 0) this.#tell({ type: "usage", inputTokens, outputTokens });
   }
 }

@@ -1,9 +1,8 @@
-// A page behind a debugger, and how functions of ours are called in it: directly, or through the main program of an
-// Electron application.
+// Calls functions in a page behind a debugger, directly or through the main process of an Electron application.
 //
 // Invariants
-// 1. The code that runs in a page is ours, word for word; whatever comes from elsewhere goes there as a JSON value.
-// 2. What comes back is text in JSON and is parsed, never evaluated.
+// 1. Only constants of this program run as code in a page. All other values are passed as JSON.
+// 2. Answers are JSON texts, which are parsed and never evaluated.
 import { randomBytes } from "node:crypto";
 import type { DebuggerAddress } from "./address.ts";
 import { asRecord, openDevTools, type DevTools } from "./devtools.ts";
@@ -11,18 +10,18 @@ import { findTargets, isWanted, labelOf, type Target } from "./targets.ts";
 
 export interface Page {
   label: string;
-  /** The same for pages that are reached through one program: closing one of them closes it for all. */
+  /** Pages of one Electron application share a connection: closing one page closes all. */
   connection: object;
-  /** Calls a function, given as its text, with plain values; it answers with JSON. */
+  /** Calls the function `source` with JSON values; it must return JSON. */
   run(source: string, ...args: unknown[]): Promise<unknown>;
-  /** Lets the page tell of changes, where it can be heard; the function is given the name to call and `args`. */
+  /** Calls `source` with the name of a binding and `args`. The page calls the binding on changes. Null if unsupported. */
   subscribe: ((source: string, listener: () => void, ...args: unknown[]) => Promise<void>) | null;
   lost(): string | null;
-  /** Leaves nothing of ours behind in the page. */
+  /** Also removes the subscription and the binding from the page. */
   close(): Promise<void>;
 }
 
-/** Every page that may be meant, each connected. */
+/** Connects to every page that matches the address. */
 export async function openPages(address: DebuggerAddress): Promise<Page[]> {
   const targets = await findTargets(address);
   const opened = await Promise.allSettled(targets.map((target) => openTarget(target, address.page)));
@@ -35,7 +34,7 @@ export async function openPages(address: DebuggerAddress): Promise<Page[]> {
 async function openTarget(target: Target, wanted: string): Promise<Page[]> {
   const devtools = await openDevTools(target.url);
   try {
-    // Tells of a crash, also of one in the past. Where it is not known, a call that is not answered tells the same.
+    // Reports crashes, also earlier ones. Targets without it are detected by a call that times out.
     await devtools.send("Inspector.enable").catch(() => {});
     if ((await callIn(devtools, IS_WINDOW, [])) === true) return [directPage(devtools, target.label)];
     const contents = await callIn(devtools, LIST_CONTENTS, []);
@@ -58,7 +57,7 @@ function directPage(devtools: DevTools, label: string): Page {
     connection: devtools,
     run: (source, ...args) => callIn(devtools, source, args),
     async subscribe(source, listener, ...args) {
-      // A name that nobody else has: what an earlier connection has left in the page is not heard here.
+      // Random, so that calls from an earlier connection's subscription are ignored.
       const name = `tutti${randomBytes(8).toString("hex")}`;
       devtools.on("Runtime.bindingCalled", (params) => {
         if (params["name"] === name) listener();
@@ -79,13 +78,13 @@ function directPage(devtools: DevTools, label: string): Page {
   };
 }
 
-/** Nothing of such a page can be heard from outside, so it can only be asked. */
+/** Bindings do not reach pages of an Electron application, so `subscribe` is null. */
 function electronPage(devtools: DevTools, id: unknown, label: string): Page {
   return {
     label,
     connection: devtools,
     async run(source, ...args) {
-      // JSON is a part of the language, so that the values stay values.
+      // JSON is valid JavaScript, so the arguments stay data.
       const code = `(${source}).apply(globalThis, ${JSON.stringify(args)})`;
       return callIn(devtools, RUN_IN_CONTENTS, [id, code]);
     },
@@ -98,7 +97,7 @@ function electronPage(devtools: DevTools, id: unknown, label: string): Page {
 async function callIn(devtools: DevTools, functionDeclaration: string, args: readonly unknown[]): Promise<unknown> {
   const answer = await invoke(devtools, functionDeclaration, args, true);
   const { value } = asRecord(answer["result"]);
-  if (typeof value !== "string") throw new Error("the page answered with something else than JSON");
+  if (typeof value !== "string") throw new Error("the page did not answer with JSON");
   return JSON.parse(value);
 }
 
@@ -112,7 +111,7 @@ async function invoke(
   args: readonly unknown[],
   returnByValue: boolean,
 ): Promise<Record<string, unknown>> {
-  // Found anew each time, because a page that is loaded again has another one.
+  // Evaluated for each call, because a reloaded page has another global object.
   const found = await devtools.send("Runtime.evaluate", { expression: "globalThis" });
   const answer = await devtools.send("Runtime.callFunctionOn", {
     objectId: asRecord(found["result"])["objectId"],
@@ -122,11 +121,11 @@ async function invoke(
     returnByValue,
   });
   if (answer["exceptionDetails"] === undefined) return answer;
-  throw new Error(complaintOf(asRecord(answer["exceptionDetails"])));
+  throw new Error(messageOf(asRecord(answer["exceptionDetails"])));
 }
 
-/** The first line of what was thrown, without the places in the page's code. */
-function complaintOf(details: Record<string, unknown>): string {
+/** The first line of the exception, without the stack. */
+function messageOf(details: Record<string, unknown>): string {
   const { description, value } = asRecord(details["exception"]);
   const [line] = String(description ?? value ?? details["text"]).split("\n", 1);
   return line!.replace(/^Error: /, "").slice(0, 500);
@@ -140,7 +139,7 @@ const FORGET_NAME = `function (name) { return JSON.stringify(delete this[name]);
 
 const LIST_CONTENTS = `function () {
   if (typeof process !== "object" || !process.versions.electron)
-    throw new Error("behind the debugger is neither a page nor an Electron application");
+    throw new Error("the debugger's target is neither a page nor an Electron application");
   const { webContents } = process.mainModule.require("electron");
   const pages = webContents.getAllWebContents().filter((each) => !each.isDestroyed());
   return JSON.stringify(pages.map((each) => ({ id: each.id, title: each.getTitle(), url: each.getURL() })));

@@ -1,5 +1,5 @@
-// Permissions that a session waits for: decided by the run's settings, or put to the person. Nothing is permitted that
-// neither has permitted in so many words. The bridge shows sessions of Claude, so tools have the names they have there.
+// Answers permission requests of a page, by the run's permissions or by asking the user. Fails closed: only an exact answer
+// of the user permits. The bridge runs sessions of Claude, so the tools have the names of Claude Code.
 import { realpathSync } from "node:fs";
 import { asRecord } from "./devtools.ts";
 import { shownInput, type Permission } from "./read-page.ts";
@@ -9,21 +9,20 @@ import { ruleOn } from "../../permission.ts";
 import type { Permissions } from "../../../schema/permissions.ts";
 
 const CHOICES = ["once", "always", "deny"];
-/** For this once: what is always allowed is said by the run's settings. */
+/** Never `always`: permanent rules belong to the run's permissions. */
 const RULED = { allow: "once", refuse: "deny" } as const;
 
-/** The answer to one request. */
 interface Choice {
   requestId: string | number;
   choice: string;
 }
 
 export interface Questions {
-  /** Asks what is new, and takes back what is no longer waited for. Returns what the run's settings have decided. */
+  /** Asks new questions, withdraws obsolete ones, and returns the decisions of the run's permissions. */
   show(pending: readonly Permission[]): Choice[];
-  /** The page has heard what was decided. */
+  /** Call it when the page has received a decision of `show`. */
   settle(requestId: string | number): void;
-  /** The request and the choice that an answer means, or null if it means none. */
+  /** Null for an unknown question and for an answer that is none of the options. */
   answer(askId: string, text: string): Choice | null;
 }
 
@@ -37,13 +36,13 @@ export function createQuestions({ cwd, permissions, tell }: QuestionsOptions): Q
   const workspace = realpathSync(cwd);
   /** By request; `isOpen` until it is answered. */
   const asked = new Map<string | number, { askId: string; question: string; isOpen: boolean }>();
-  /** Requests that the run's settings have decided, as long as the page shows them. */
+  /** Requests decided by the run's permissions that the page still lists. */
   const settled = new Set<string | number>();
   let count = 0;
 
   function ask({ requestId, tool, input }: Permission, subject: string): void {
     const shown = shownInput(input);
-    const question = `May the session use ${tool}?${shown === "" ? "" : ` ${shown}`}`;
+    const question = `May the agent use ${tool}?${shown === "" ? "" : ` ${shown}`}`;
     const askId = `permission-${++count}`;
     asked.set(requestId, { askId, question, isOpen: true });
     const permission = { tool, subject: subject === "" ? shown : subject };
@@ -78,7 +77,7 @@ export function createQuestions({ cwd, permissions, tell }: QuestionsOptions): Q
         question.isOpen = false;
         return { requestId, choice };
       }
-      const hint = `${JSON.stringify(text.slice(0, 80))} is none of ${CHOICES.join(", ")}.`;
+      const hint = `${JSON.stringify(text.slice(0, 80))} is not an option. Answer with one of ${CHOICES.join(", ")}.`;
       tell({ type: "ask", id: askId, question: `${hint} ${question.question}`, options: CHOICES });
       return null;
     },

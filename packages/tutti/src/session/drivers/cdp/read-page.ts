@@ -1,24 +1,23 @@
-// What a page says of a session: somebody else's data. It is looked at, cut to a size that we can carry, and never
-// believed to have a form.
+// Reads untrusted data of a page: every value may have any type, and texts are truncated.
 import { asRecord } from "./devtools.ts";
 import { readBusy, readReadiness } from "../../session-controller.ts";
 
-/** A tool that the session wants to use and may not without an answer. */
+/** A pending permission request. */
 export interface Permission {
-  /** As the page gave it, because it goes back to the page. */
+  /** Unchanged, because it is sent back to the page. */
   requestId: string | number;
   tool: string;
   input: unknown;
 }
 
 const MAX_PERMISSIONS = 20;
-/** Written as JSON a character may take six, and a line of ours has a limit. */
+/** In characters. Escaped in JSON they may take six times as many, which must stay below `MAX_LINE` of LineSplitter. */
 const MAX_TEXT = 2 * 1024 * 1024;
 const MAX_INPUT = 64 * 1024;
 const MAX_SHOWN = 2000;
 const MAX_NAME = 200;
 
-/** Whether the session is at work, or null if the page does not say. */
+/** Whether the session is busy; null if the page does not report it. */
 export function readState(session: unknown): boolean | null {
   const { isRunning, busy, status } = asRecord(session);
   if (typeof isRunning !== "boolean" && typeof busy !== "boolean" && typeof status !== "string") return null;
@@ -29,35 +28,35 @@ export function readPermissions(session: unknown): Permission[] {
   const pending = asRecord(session)["pendingToolPermissions"];
   return (Array.isArray(pending) ? pending.slice(0, MAX_PERMISSIONS) : []).flatMap((each): Permission[] => {
     const { requestId, id, toolName, tool, name, input } = asRecord(each);
-    const own = requestId ?? id;
-    if (typeof own !== "string" && typeof own !== "number") return [];
-    const called = [toolName, tool, name].find((text) => typeof text === "string");
-    return [{ requestId: own, tool: shortName(called ?? "a tool"), input }];
+    const key = requestId ?? id;
+    if (typeof key !== "string" && typeof key !== "number") return [];
+    const toolText = [toolName, tool, name].find((text) => typeof text === "string");
+    return [{ requestId: key, tool: shortName(toolText ?? "a tool"), input }];
   });
 }
 
-/** The end is kept, because the answer stands there. */
+/** Keeps the end, because it contains the answer. */
 export const boundedText = (text: string): string =>
   text.length <= MAX_TEXT
     ? text
-    : `[the first ${text.length - MAX_TEXT} characters were left out]\n${text.slice(-MAX_TEXT)}`;
+    : `[the first ${text.length - MAX_TEXT} characters were omitted]\n${text.slice(-MAX_TEXT)}`;
 
 export const shortName = (name: string): string => name.slice(0, MAX_NAME);
 
-/** What a tool was given, unless that is so much that nobody would look at it. */
+/** Replaces an input that is too long with the beginning of its JSON. */
 export function boundedInput(input: unknown): unknown {
   const text = asJson(input);
   return text.length <= MAX_INPUT ? (input ?? null) : { tooLong: text.slice(0, MAX_SHOWN) };
 }
 
-/** What a tool was given, as a person is shown it. */
+/** For questions to the user. */
 export const shownInput = (input: unknown): string => (input === undefined ? "" : asJson(input).slice(0, MAX_SHOWN));
 
 function asJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "";
   } catch {
-    // Too deep to be written again.
+    // Nested too deeply. The result exceeds MAX_INPUT, so `boundedInput` replaces the value.
     return "…".repeat(MAX_INPUT + 1);
   }
 }
@@ -68,8 +67,8 @@ export interface Tokens {
 }
 
 /**
- * What the messages say that they cost, each answer of the model once: its parts may stand in several messages that
- * repeat the same numbers. What was counted before and is no longer in the transcript stays counted.
+ * Counts each answer of the model once: its parts may be in several messages that repeat the same numbers. Messages that
+ * are no longer in the transcript stay counted.
  */
 export function countUsage(transcript: unknown, counted: Map<string, Tokens>): void {
   const list = Array.isArray(transcript) ? transcript : asRecord(transcript)["messages"];
@@ -88,10 +87,10 @@ export function countUsage(transcript: unknown, counted: Map<string, Tokens>): v
     if (tokens.inputTokens + tokens.outputTokens === 0) continue;
     const names = [inner["id"], message["id"], message["uuid"]];
     const key = shortName(names.find((name) => typeof name === "string") ?? `#${i}`);
-    const before = counted.get(key) ?? { inputTokens: 0, outputTokens: 0 };
+    const previous = counted.get(key) ?? { inputTokens: 0, outputTokens: 0 };
     counted.set(key, {
-      inputTokens: Math.max(before.inputTokens, tokens.inputTokens),
-      outputTokens: Math.max(before.outputTokens, tokens.outputTokens),
+      inputTokens: Math.max(previous.inputTokens, tokens.inputTokens),
+      outputTokens: Math.max(previous.outputTokens, tokens.outputTokens),
     });
   }
 }

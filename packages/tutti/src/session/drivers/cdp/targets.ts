@@ -1,20 +1,19 @@
-// What a debugger has to offer: the pages of a browser, or the main program of an application.
 import type { DebuggerAddress } from "./address.ts";
 import { asRecord } from "./devtools.ts";
 
 export interface Target {
-  /** What a person would call it. */
+  /** For messages to the user. */
   label: string;
   url: string;
 }
 
 const LIST_MS = 5000;
 const MAX_LIST_BYTES = 4 * 1024 * 1024;
-/** A browser may hold hundreds of pages; that many are looked at. */
+/** A browser may have hundreds of pages. */
 const MAX_TARGETS = 50;
 const KINDS = new Set(["page", "webview", "iframe", "node"]);
 
-/** The targets that may be meant; the main program of an application always may be, its pages are chosen later. */
+/** The targets that match the address. The main process of an application always matches; `openPages` selects its pages. */
 export async function findTargets({ host, target, page }: DebuggerAddress): Promise<Target[]> {
   if (target !== null) return [{ label: target, url: `ws://${host}${target}` }];
   const list = await readList(host);
@@ -23,7 +22,7 @@ export async function findTargets({ host, target, page }: DebuggerAddress): Prom
     .filter((entry) => KINDS.has(String(entry["type"])))
     .filter((entry) => entry["type"] === "node" || isWanted(page, entry["title"], entry["url"]))
     .flatMap((entry): Target[] => {
-      // Only the path is taken from the list: the connection goes to where the person said.
+      // Only the path comes from the list: the connection goes to the user's host.
       const written = String(entry["webSocketDebuggerUrl"]);
       if (!URL.canParse(written)) return [];
       const { pathname, search } = new URL(written);
@@ -37,7 +36,7 @@ export function isWanted(page: string, title: unknown, url: unknown): boolean {
   return [title, url].some((text) => typeof text === "string" && text.toLowerCase().includes(wanted));
 }
 
-/** Without signs that would change what a person sees of it. */
+/** Without control characters, which could change the display of a message. */
 export function labelOf(title: unknown, url: unknown): string {
   const name = [title, url].find((text) => typeof text === "string" && text !== "") as string | undefined;
   return JSON.stringify((name ?? "").slice(0, 80).replaceAll(/\p{C}/gu, ""));
@@ -48,12 +47,12 @@ async function readList(host: string): Promise<unknown[]> {
   try {
     const response = await fetch(address, { redirect: "error", signal: AbortSignal.timeout(LIST_MS) });
     const list: unknown = JSON.parse(await readBody(response));
-    if (!Array.isArray(list)) throw new Error("it answers with no list");
+    if (!Array.isArray(list)) throw new Error("its answer is not a list");
     return list;
   } catch (error) {
     const { message, cause } = error as Error;
     const reason = cause instanceof Error ? cause.message : message;
-    throw new Error(`there is no debugger at ${host}: ${reason}`, { cause: error });
+    throw new Error(`no debugger answers at ${host}: ${reason}`, { cause: error });
   }
 }
 

@@ -1,16 +1,16 @@
-// One turn as its transcript shows it: what is new in it, and when it is over. Pure, but for the clock that is passed in.
+// Detects new messages and the end of a turn in a transcript.
 //
 // Invariants
-// 1. Only what the assistant says is told, each message once, and only what came after the prompt.
-// 2. A turn is over when the page says that the session is at rest; where it cannot say, when the answer that was asked
-//    for is there, or when nothing has changed for a long time after the assistant's last word.
+// 1. Only assistant messages after the prompt are passed on, each once.
+// 2. A turn ends when the page reports that the session is idle. If the page does not report it, the turn ends with the
+//    expected answer, or when the transcript has not changed for long after the last assistant message.
 import { boundedInput, boundedText, shortName } from "./read-page.ts";
 import type { Place } from "../../polled-journal.ts";
 import { holdsAnswer, unread } from "../../polled-turn.ts";
 import { readMessages, type ControllerMessage } from "../../session-controller.ts";
 import type { Phase } from "../../../schema/status.ts";
 
-/** What was asked for, as far as it says how the answer looks. */
+/** The properties of a turn by which `holdsAnswer` recognises the answer. */
 export interface Asked {
   phase: Phase;
   delimiterStart: string;
@@ -18,25 +18,25 @@ export interface Asked {
 }
 
 export interface Look {
-  /** Whether the session is at work, or null if the page does not say. */
+  /** Null if the page does not report it. */
   busy: boolean | null;
-  /** Whether it waits for a person. */
+  /** Whether a permission request is pending. */
   waits: boolean;
   transcript: unknown;
 }
 
 export type Tell = (line: object) => void;
 
-/** The page has said that the session rests; the transcript may follow a moment later. */
+/** The transcript of an idle session may be updated this much later. */
 const REST_MS = 300;
-/** Nobody says whether the session is at work: so long nothing has changed. */
+/** The time without a change after which a turn is over, if the page does not report whether it is busy. */
 const SETTLE_MS = 10_000;
-/** The same after a tool was called, which may take its time. */
+/** The same after a tool call, because tools may run for long. */
 const TOOL_SETTLE_MS = 120_000;
-/** A session that rests, and has not even begun after this time, has not taken the message. */
+/** An idle session that has not started after this time has lost the message. */
 const SILENCE_MS = 60_000;
 
-/** The turn has failed, and looking again would not help. */
+/** A failure of the turn for which a retry is useless. */
 export class TurnFault extends Error {}
 
 export class TurnWatch {
@@ -55,12 +55,11 @@ export class TurnWatch {
     this.#tell = tell;
   }
 
-  /** How far the transcript has been read. */
   get place(): Place {
     return this.#place;
   }
 
-  /** Tells what is new. Whether the turn is over; if it cannot say yet, in how many milliseconds it could. */
+  /** Passes new messages on. `againMs` is the earliest time at which an open turn could be over. */
   take({ busy, waits, transcript }: Look, interrupted: boolean, now: number): { over: boolean; againMs: number } {
     const messages = readMessages(transcript);
     const fresh = unread(messages, this.#place);
@@ -71,16 +70,16 @@ export class TurnWatch {
     const quietMs = this.#quietMs(messages, busy, now);
     const over = quietMs >= restMs;
     for (const { message, count, isLast } of fresh) {
-      // The last message may still grow.
+      // The last message may be incomplete.
       if (isLast && !over) break;
       if (message.role === "assistant") this.#pass(message);
       this.#place = { count, key: message.key };
     }
-    if (over && !this.#begun) throw new TurnFault("the session rests, and has not answered the message it was sent");
+    if (over && !this.#begun) throw new TurnFault("the session is idle and has not answered the message");
     return { over, againMs: restMs - quietMs };
   }
 
-  /** How long nothing may have changed for the turn to be over. */
+  /** The time without a change after which the turn is over. */
   #restMs(busy: boolean | null, waits: boolean, interrupted: boolean, last: ControllerMessage | undefined): number {
     if (waits || busy === true) return Infinity;
     if (busy === false) return this.#begun ? REST_MS : SILENCE_MS;
@@ -107,7 +106,7 @@ export class TurnWatch {
   }
 }
 
-/** The end of a transcript: what was said before a prompt does not answer it. */
+/** The end of the transcript. Earlier messages cannot answer the next prompt. */
 export function endOf(transcript: unknown): Place {
   const messages = readMessages(transcript);
   return { count: messages.length, key: messages.at(-1)?.key ?? null };

@@ -1,28 +1,28 @@
-// How Claude Code is started: as one process per session that takes lines on stdin, with every decision left to us.
+// The command of Claude Code: one process per session that reads lines from stdin and asks Tutti for every permission.
 import { createHash } from "node:crypto";
 
-/** As it is found on the PATH; a person may have a launcher of their own there. */
+/** Looked up on the PATH, where the user may have a launcher. */
 export const CLAUDE = "claude";
 
 /**
- * Tools that would take the session out of our hands: away from its workspace, into a mode that waits for a person at a
- * terminal, or awake again by itself after its turn.
+ * Tools that would escape Tutti's control: they leave the workspace, wait for a user at a terminal, or start work after
+ * the end of the turn.
  */
 const WITHHELD = "EnterWorktree,ExitWorktree,EnterPlanMode,ExitPlanMode,CronCreate,CronDelete,CronList,ScheduleWakeup";
 
 const BEGIN = "--session-id";
 
-/** The conversation has a name of our choice, so that it can be taken up again even if its process told us nothing. */
+/** Tutti chooses the id of the conversation, so it can resume one whose process died before any output. */
 export function claudeCommand(conversation: string, cwd: string): string[] {
   const lines = "--verbose --input-format stream-json --output-format stream-json";
-  const telling = "--include-partial-messages --replay-user-messages";
-  const asking = "--permission-prompt-tool stdio --permission-mode default";
-  // The repository's own settings may name programs to run, and nobody was asked. Its CLAUDE.md is read all the same,
-  // because the folder is named besides (with CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD).
+  const messages = "--include-partial-messages --replay-user-messages";
+  const permissions = "--permission-prompt-tool stdio --permission-mode default";
+  // The repository's settings are skipped: they may name programs that the user did not agree to. `--add-dir` with
+  // CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD still loads its CLAUDE.md.
   const settings = "--setting-sources user --strict-mcp-config";
   return [
     CLAUDE,
-    ...`-p ${lines} ${telling} ${asking} --disallowedTools ${WITHHELD} ${settings}`.split(" "),
+    ...`-p ${lines} ${messages} ${permissions} --disallowedTools ${WITHHELD} ${settings}`.split(" "),
     "--add-dir",
     cwd,
     BEGIN,
@@ -30,13 +30,13 @@ export function claudeCommand(conversation: string, cwd: string): string[] {
   ];
 }
 
-/** The same command for a conversation that was begun before. */
+/** The same command for an existing conversation. */
 export const resumeCommand = (command: readonly string[]): string[] =>
   command.map((word) => (word === BEGIN ? "--resume" : word));
 
-/** What the dialogue relies on. */
+/** The dialogue depends on these, so the user cannot change them. */
 export const CLAUDE_ENV: Readonly<Record<string, string>> = {
-  /** Tells when a turn is really over: a turn may have several results. */
+  /** Reports the end of a turn, which may have several results. */
   CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: "1",
   CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD: "1",
 };
@@ -44,13 +44,13 @@ export const CLAUDE_ENV: Readonly<Record<string, string>> = {
 export const CLAUDE_DEFAULTS: Readonly<Record<string, string>> = {
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
   DISABLE_AUTOUPDATER: "1",
-  /** Two quick tries of its own; after that the run's back-off decides, which knows about all sessions. */
+  /** Few, because the run's own back-off covers all sessions. */
   CLAUDE_CODE_MAX_RETRIES: "2",
-  /** How long a request may stay without any answer. */
+  /** Per request, in milliseconds. */
   API_TIMEOUT_MS: "300000",
 };
 
-/** Who pays, whom to ask, and the way there. */
+/** Credentials, models, endpoints and proxies. */
 export const CLAUDE_PASSED_ENV: readonly string[] = `
   ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL ANTHROPIC_CUSTOM_HEADERS CLAUDE_CODE_OAUTH_TOKEN
   ANTHROPIC_MODEL ANTHROPIC_SMALL_FAST_MODEL
@@ -67,7 +67,7 @@ export const CLAUDE_PASSED_ENV: readonly string[] = `
   .trim()
   .split(/\s+/);
 
-/** A UUID that follows from a name: whoever knows the session knows its conversation. */
+/** Derives a UUID from `name`, so that the session id determines the conversation's id. */
 export function uuidOf(name: string): string {
   const hex = createHash("sha256").update(name).digest("hex");
   const variant = "89ab"[Number.parseInt(hex[16]!, 16) % 4];

@@ -1,13 +1,12 @@
-// One configuration folder per session. Claude Code writes into it all the time, and sessions that shared one have been
-// seen to spoil it for each other and for the person. What the person has set up still counts:
+// Each session has its own configuration folder: Claude Code writes to it constantly, and sessions that shared one
+// corrupted it for each other and for the user. The user's setup still applies:
 //
-// - The login stays where it is, and the program is told where that is. Its tokens are renewed now and then and each
-//   renewal makes the ones before it void, so a copy would log the person out. So would a link: the program puts a new
-//   file in its place. Sessions that have the one place in common have been seen to renew it one at a time.
-// - Settings are a copy, so that no session writes into the person's own.
-// - Instructions, skills and agents of the person are links; sessions only read them.
-// - Of the state file only what belongs to the login is taken over. Its MCP servers are not: they would be started once
-//   more for every session.
+// - The login stays in the user's folder, and CLAUDE_SECURESTORAGE_CONFIG_DIR points there. A renewal invalidates the old
+//   tokens, so a copy would log the user out. So would a link, because the program replaces the file. Sessions with a
+//   common folder renew the tokens one at a time.
+// - Settings are copied, so that no session changes the user's.
+// - The user's instructions, skills and agents are linked; sessions only read them.
+// - Of the state file only the members of the login are copied. Its MCP servers would start once per session.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -17,27 +16,27 @@ const COPIED = ["settings.json"];
 const STATE = ".claude.json";
 const STATE_MEMBERS = ["oauthAccount", "primaryApiKey", "customApiKeyResponses"];
 
-/** Where the person's own configuration is; a folder that is named for the agents is where it is taken from. */
-const ownFolder = (env: NodeJS.ProcessEnv): string => env["CLAUDE_CONFIG_DIR"] || join(homeOf(env), ".claude");
+/** The folder with the user's configuration. */
+const userFolder = (env: NodeJS.ProcessEnv): string => env["CLAUDE_CONFIG_DIR"] || join(homeOf(env), ".claude");
 
 const homeOf = (env: NodeJS.ProcessEnv): string => env["HOME"] || homedir();
 
-/** Makes the folder, once. What is there already is left alone: the session may have changed it. */
+/** Never overwrites a file, because the session may have changed it. */
 export function makeConfigFolder(folder: string, env: NodeJS.ProcessEnv): void {
-  const own = ownFolder(env);
+  const source = userFolder(env);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const name of LINKED)
-    once(() => existsSync(join(own, name)) && symlinkSync(join(own, name), join(folder, name)));
-  for (const name of COPIED) once(() => copyOnce(join(own, name), join(folder, name)));
-  // Without a folder of their choice it lies beside the usual one, not in it.
+    ignoreExisting(() => existsSync(join(source, name)) && symlinkSync(join(source, name), join(folder, name)));
+  for (const name of COPIED) ignoreExisting(() => copyOnce(join(source, name), join(folder, name)));
+  // Without CLAUDE_CONFIG_DIR the state file is in the home folder, next to `.claude`.
   const state = readState(join(env["CLAUDE_CONFIG_DIR"] || homeOf(env), STATE));
-  once(() => writeFileSync(join(folder, STATE), JSON.stringify(state), { flag: "wx", mode: 0o600 }));
+  ignoreExisting(() => writeFileSync(join(folder, STATE), JSON.stringify(state), { flag: "wx", mode: 0o600 }));
 }
 
-/** The variables that make the program use such a folder, and the person's login. */
+/** Makes the program use `folder` and the user's login. */
 export const configEnv = (folder: string, env: NodeJS.ProcessEnv): Record<string, string> => ({
   CLAUDE_CONFIG_DIR: folder,
-  CLAUDE_SECURESTORAGE_CONFIG_DIR: env["CLAUDE_SECURESTORAGE_CONFIG_DIR"] || ownFolder(env),
+  CLAUDE_SECURESTORAGE_CONFIG_DIR: env["CLAUDE_SECURESTORAGE_CONFIG_DIR"] || userFolder(env),
 });
 
 function copyOnce(from: string, to: string): void {
@@ -49,13 +48,13 @@ function readState(file: string): Record<string, unknown> {
     const state = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
     return Object.fromEntries(STATE_MEMBERS.flatMap((name) => (name in state ? [[name, state[name]]] : [])));
   } catch {
-    // Nobody has used it here yet, or it is not ours to understand.
+    // The file is missing, or has an unknown format.
     return {};
   }
 }
 
-/** An engine that adopts a session comes here again. */
-function once(make: () => unknown): void {
+/** An engine that adopts a session creates the same files again. */
+function ignoreExisting(make: () => unknown): void {
   try {
     make();
   } catch (error) {

@@ -1,12 +1,11 @@
-// Claude Code's own protocol: JSON lines both ways, with control requests in between. What it says is told in our lines.
+// The dialogue for Claude Code: JSON lines in both directions, with control requests in between.
 //
 // Invariants
-// 1. Only whole messages of the main agent's own model are told as its words: no subagent, no replay of what we said, no
-//    result of a tool, and no error that stands in the place of an answer.
-// 2. A turn is over when the program says that it rests, after a result. One turn may have several results; the last one
-//    says how it ended.
-// 3. What belongs to no open turn is not told, except what it cost.
-// 4. Messages and members that are not known mean nothing.
+// 1. Only whole messages of the main agent's model become assistant text: no text of subagents, no replayed prompt, no
+//    tool result, and no error in place of an answer.
+// 2. A turn ends when the program reports that it is idle after a result. Of several results the last one decides.
+// 3. Outside an open turn only usage is passed on.
+// 4. Unknown messages and members are ignored.
 import { realpathSync } from "node:fs";
 import { resumeCommand, uuidOf } from "./command.ts";
 import { causeOf, failureOf } from "./failure.ts";
@@ -16,17 +15,17 @@ import { UsageMeter } from "./usage.ts";
 import { asList, asNumber, asObject, asText, asTexts, readMessage, type Message } from "./wire.ts";
 import type { AgentLine, Dialogue, DialogueContext, DialogueTurn, OpenDialogue, TurnFailure } from "../../dialogue.ts";
 
-/** How long the program may take until it answers for the first time, on a machine that has much to do. */
+/** Until the first answer. Long, because the machine may be overloaded. */
 const START_MS = 120_000;
-/** Of a version that does not say when it rests: how long it must be silent after its result. */
+/** A version that does not report `idle` is idle after this long without output after its result. */
 const SILENCE_MS = 1500;
-/** The program may wait this long by itself before it tries again; a longer wait is for the run to plan. */
+/** The program may wait this long before a retry. The run schedules longer waits. */
 const LONGEST_RETRY_MS = 30_000;
-/** Keys that nobody renews while the program runs, so that the first refusal is the last word. */
+/** These keys are not renewed while the program runs, so the first rejection is final. */
 const FIXED_KEYS = new Set(["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"]);
 const CUT_OFF =
-  "You were cut off in the middle of this turn, because your program ended. What you have done so far is in the " +
-  "working folder: look at it first, then go on. This is what you were asked:\n\n";
+  "Your process ended in the middle of this turn and was restarted. Your work so far is in the working directory: " +
+  "inspect it first, then continue. This was the request:\n\n";
 
 export const openClaudeDialogue: OpenDialogue = (context) => new ClaudeDialogue(context);
 
@@ -36,17 +35,17 @@ class ClaudeDialogue implements Dialogue {
   readonly #requests: Requests;
   readonly #meter = new UsageMeter();
   #turn: OpenTurn | null = null;
-  #asked = 0;
-  // What follows is about the process that runs now.
+  #requestCount = 0;
+  // The following fields belong to the current process.
   #launch = 0;
   #ready = false;
-  #tellsRest = false;
+  #reportsIdle = false;
   #keyIsFixed = false;
   #subagents = new Set<string>();
   #tasks = 0;
   #startTimer: NodeJS.Timeout | undefined;
   #silenceTimer: NodeJS.Timeout | undefined;
-  #shown = "";
+  #announced = "";
 
   constructor(context: DialogueContext) {
     this.#context = context;
@@ -67,7 +66,7 @@ class ClaudeDialogue implements Dialogue {
     this.#startTimer = setTimeout(() => this.#giveUp(why), START_MS);
   }
 
-  /** A session that was there before has not failed to start: only its turn has failed. */
+  /** After a relaunch only the turn has failed, not the start of the session. */
   #giveUp(why: string): void {
     if (this.#launch === 1) this.#context.fail(why);
     else this.#context.tell({ type: "turn_end", error: why });
@@ -77,7 +76,7 @@ class ClaudeDialogue implements Dialogue {
     clearTimeout(this.#startTimer);
     clearTimeout(this.#silenceTimer);
     this.#ready = false;
-    this.#tellsRest = false;
+    this.#reportsIdle = false;
     this.#tasks = 0;
     this.#requests.cancelAll();
     for (const id of this.#subagents) this.#context.tell({ type: "subagent", id, phase: "done" });
@@ -123,7 +122,7 @@ class ClaudeDialogue implements Dialogue {
     if (!message) return;
     this.#read(message);
     clearTimeout(this.#silenceTimer);
-    if (this.#tellsRest || !this.#turn?.result || this.#tasks > 0) return;
+    if (this.#reportsIdle || !this.#turn?.result || this.#tasks > 0) return;
     this.#silenceTimer = setTimeout(() => this.#settle(), SILENCE_MS);
   }
 
@@ -153,16 +152,16 @@ class ClaudeDialogue implements Dialogue {
     const [kind, launch] = asText(id).split(" ");
     if (launch !== String(this.#launch)) return;
     if (kind === "tutti-interrupt") {
-      // The prompt was still in a queue and is out of it: no result will come.
-      const gone = asTexts(asObject(response)["cancelled"]).includes(this.#turn?.uuid ?? "");
-      if (gone) this.#turn!.result ??= { failure: { error: "the turn was interrupted" } };
-      if (gone) this.#settle();
+      // A prompt that was removed from the program's queue gets no result.
+      const wasQueued = asTexts(asObject(response)["cancelled"]).includes(this.#turn?.uuid ?? "");
+      if (wasQueued) this.#turn!.result ??= { failure: { error: "the turn was interrupted" } };
+      if (wasQueued) this.#settle();
       return;
     }
     if (kind !== "tutti-initialize" || this.#ready) return;
     clearTimeout(this.#startTimer);
     if (subtype !== "success") {
-      this.#context.fail(`claude did not accept to be driven: ${asText(error)}`);
+      this.#context.fail(`claude rejected the request "initialize": ${asText(error)}`);
       return;
     }
     this.#ready = true;
@@ -173,12 +172,12 @@ class ClaudeDialogue implements Dialogue {
   #readStart(start: Message): void {
     const { tokenSource, apiKeySource } = asObject(start["account"]);
     this.#keyIsFixed = FIXED_KEYS.has(asText(apiKeySource)) || FIXED_KEYS.has(asText(tokenSource));
-    this.#tellsRest = start["session_state"] !== undefined;
-    this.#show(asText(start["claude_code_version"]), asList(start["agents"]).length > 0);
+    this.#reportsIdle = start["session_state"] !== undefined;
+    this.#announce(asText(start["claude_code_version"]), asList(start["agents"]).length > 0);
   }
 
-  /** Told once, and again if the program says otherwise later. Very old ones tell their version with the first turn. */
-  #show(version: string, subagents: boolean): void {
+  /** Repeats `ready` only if it changed. Very old versions report their version with the first turn. */
+  #announce(version: string, subagents: boolean): void {
     if (version === "") return;
     const line: AgentLine = {
       type: "ready",
@@ -187,9 +186,9 @@ class ClaudeDialogue implements Dialogue {
       conversation: this.#conversation,
       capabilities: { partialText: true, interrupt: true, resume: true, permissions: true, cost: "usd", subagents },
     };
-    const shown = JSON.stringify(line);
-    if (shown === this.#shown) return;
-    this.#shown = shown;
+    const announced = JSON.stringify(line);
+    if (announced === this.#announced) return;
+    this.#announced = announced;
     this.#context.tell(line);
   }
 
@@ -197,13 +196,13 @@ class ClaudeDialogue implements Dialogue {
     const id = asText(message["task_id"]);
     switch (message["subtype"]) {
       case "init":
-        this.#show(
+        this.#announce(
           asText(message["claude_code_version"]),
           asTexts(message["tools"]).some((tool) => tool === "Task" || tool === "Agent"),
         );
         return;
       case "session_state_changed":
-        this.#tellsRest = true;
+        this.#reportsIdle = true;
         if (message["state"] === "idle") this.#settle();
         return;
       case "api_retry":
@@ -235,7 +234,7 @@ class ClaudeDialogue implements Dialogue {
     const retryAfterMs = asNumber(retry["retry_delay_ms"]);
     const detail = `the provider answered ${status ?? "nothing"} (${word})`;
     if (turn && cause === "rate_limit") turn.troubles.retryAfterMs = retryAfterMs;
-    // A login is renewed after the first refusal; a second one means that this did not help.
+    // The program renews a login after the first rejection. A second one means that the renewal did not help.
     const hopeless =
       (cause === "auth" || cause === "billing") && (this.#keyIsFixed || asNumber(retry["attempt"]) !== 1);
     const failure: TurnFailure = { error: detail, cause, ...(retryAfterMs === null ? {} : { retryAfterMs }) };
@@ -260,7 +259,7 @@ class ClaudeDialogue implements Dialogue {
     const spent = this.#meter.read(result);
     if (spent) this.#context.tell({ type: "usage", ...spent });
     const turn = this.#turn;
-    // Work of an earlier turn may still have come to its end before this one was taken up.
+    // The result may belong to work of an earlier turn that ended before this one began.
     const answers = asTexts(result["user_message_uuids"]);
     if (!turn || (!turn.begun && answers.length > 0 && !answers.includes(turn.uuid))) return;
     for (const denied of asList(result["permission_denials"]))
@@ -268,7 +267,7 @@ class ClaudeDialogue implements Dialogue {
     turn.result = { failure: failureOf(result, turn.troubles, Date.now()) };
   }
 
-  /** Ends the turn, if it has a result. */
+  /** Ends the turn if it has a result. */
   #settle(): void {
     const turn = this.#turn;
     if (!turn?.result) return;
@@ -279,8 +278,8 @@ class ClaudeDialogue implements Dialogue {
   }
 
   #request(subtype: string, more: Message = {}): void {
-    this.#asked += 1;
-    const id = `tutti-${subtype} ${this.#launch} ${this.#asked}`;
+    this.#requestCount += 1;
+    const id = `tutti-${subtype} ${this.#launch} ${this.#requestCount}`;
     this.#write({ type: "control_request", request_id: id, request: { subtype, ...more } });
   }
 
@@ -289,10 +288,10 @@ class ClaudeDialogue implements Dialogue {
   }
 }
 
-/** A prompt that begins with a slash would be a command to the program itself. */
+/** The program would run a prompt with a leading slash as a command. */
 const asPrompt = (text: string): string => (text.startsWith("/") ? `The request:\n${text}` : text);
 
-/** How the program names the folder it works in. */
+/** The program reports its working directory with links resolved. */
 function realPath(folder: string): string {
   try {
     return realpathSync(folder);

@@ -1,5 +1,5 @@
-// The questions of the AskUserQuestion tool. One call may hold several; people get them one after the other, and the tool
-// gets all answers together.
+// Questions of the AskUserQuestion tool. One call may contain several: the user gets them one by one, the tool gets all
+// answers together.
 import { asList, asText, asTexts, type Message } from "./wire.ts";
 
 export interface Question {
@@ -17,7 +17,7 @@ export function readQuestions(input: Message): Question[] {
     }));
     const described = choices.filter(({ label, description }) => label !== "" && description !== "");
     const lines = described.map(({ label, description }) => `- ${label}: ${description}`);
-    const several = each["multiSelect"] === true ? ["Several may be chosen."] : [];
+    const several = each["multiSelect"] === true ? ["You may choose several."] : [];
     return [
       {
         text: [question, ...several, ...lines].join("\n"),
@@ -27,9 +27,9 @@ export function readQuestions(input: Message): Question[] {
   });
 }
 
-/** The tool wants its own input back, with an answer under the words of each question. */
+/** The tool expects its own input with `answers`, keyed by the text of each question. */
 export function withAnswers(input: Message, answers: readonly string[]): Message {
   const questions = asList(input["questions"]).map((each) => asText(each["question"]));
-  const asked = questions.filter((question) => question !== "");
-  return { ...input, answers: Object.fromEntries(asked.map((question, i) => [question, answers[i] ?? ""])) };
+  const answered = questions.filter((question) => question !== "");
+  return { ...input, answers: Object.fromEntries(answered.map((question, i) => [question, answers[i] ?? ""])) };
 }

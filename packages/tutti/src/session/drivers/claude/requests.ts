@@ -1,5 +1,5 @@
-// What Claude Code asks of us while it works: whether a tool may be used, and questions for the person. The run's
-// settings answer what they can; the rest is put to a person, and the program waits.
+// Answers control requests of Claude Code: permissions and questions. The run's permissions decide where they can; the rest
+// goes to the user, and the program waits.
 import { isInner, questionOf, toWish } from "./tool-wish.ts";
 import { readQuestions, withAnswers, type Question } from "./questions.ts";
 import { asObject, asText, type Message } from "./wire.ts";
@@ -17,30 +17,28 @@ interface Waiting {
 
 export interface RequestsOptions {
   context: DialogueContext;
-  /** The workspace by its real path. */
+  /** The workspace with links resolved. */
   cwd: string;
-  /** What became of a tool that was asked for. */
+  /** Called with the decision about a tool call. */
   decided(toolUseId: string, allowed: boolean): void;
 }
 
 const OPTIONS = ["allow", "refuse"];
-const REFUSED_BY_RUN = "The settings of this run do not allow it. Go on without it, or say what you could not do.";
-const REFUSED_BY_PERSON = "The person refused it. Go on without it, or say what you could not do.";
+const REFUSED_BY_RUN =
+  "The permissions of this run do not allow this. Continue without it, or report what you could not do.";
+const REFUSED_BY_USER = "The user refused this. Continue without it, or report what you could not do.";
 const HOOK = "tutti-permissions";
 
 export class Requests {
   readonly #options: RequestsOptions;
-  /** By the name of the question that is open for it. */
+  /** By the id of the open question. */
   readonly #waiting = new Map<string, Waiting>();
 
   constructor(options: RequestsOptions) {
     this.#options = options;
   }
 
-  /**
-   * The program asks only about what its own settings leave open. Where the run is stricter than that, it has to come by
-   * before every tool.
-   */
+  /** The program asks only where its own settings do not decide. A stricter run needs a hook before every tool. */
   hooks(): Message | null {
     const { mode, refuse } = this.#options.context.permissions;
     const strict = mode === "ask" || mode === "listed" || refuse.length > 0;
@@ -56,7 +54,7 @@ export class Requests {
         this.#beforeTool(requestId, asObject(request["input"]));
         return;
       default:
-        // Whoever asks for something we do not know must not wait for ever.
+        // An unknown request needs an answer too, or the program would wait forever.
         this.#respond({ subtype: "error", request_id: requestId, error: "not supported" });
     }
   }
@@ -83,7 +81,7 @@ export class Requests {
     }
   }
 
-  /** Only what the run settles by itself; everything else takes its usual way. */
+  /** Decides only where the run's permissions require it. Otherwise the program continues with its own rules. */
   #beforeTool(requestId: string, input: Message): void {
     const tool = asText(input["tool_name"]);
     const ruling = this.#rulingBefore(tool, asObject(input["tool_input"]));
@@ -91,7 +89,7 @@ export class Requests {
       hookEventName: "PreToolUse",
       permissionDecision: ruling === "refuse" ? "deny" : "ask",
       permissionDecisionReason:
-        ruling === "refuse" ? REFUSED_BY_RUN : "The settings of this run want a person to decide.",
+        ruling === "refuse" ? REFUSED_BY_RUN : "The permissions of this run require the user's decision.",
     };
     if (ruling === "refuse") this.#options.decided(asText(input["tool_use_id"]), false);
     this.#succeed(requestId, ruling === "allow" ? {} : { hookSpecificOutput: output });
@@ -106,7 +104,7 @@ export class Requests {
     return ruling === "ask" && context.permissions.mode !== "ask" ? "allow" : ruling;
   }
 
-  /** What the run forbids by name; that counts for questions and notes too. */
+  /** Whether a `refuse` pattern matches. It applies to questions and the agent's notes too. */
   #isForbidden(tool: string, input: Message): boolean {
     const { context, cwd } = this.#options;
     const { refuse } = context.permissions;
@@ -126,9 +124,9 @@ export class Requests {
     if (!waiting) return;
     this.#waiting.delete(askId);
     if (waiting.questions.length === 0) {
-      const word = text.trim();
-      if (word === "allow") this.#allow(waiting, waiting.input);
-      else this.#refuse(waiting, word === "" || word === "refuse" ? REFUSED_BY_PERSON : word);
+      const reply = text.trim();
+      if (reply === "allow") this.#allow(waiting, waiting.input);
+      else this.#refuse(waiting, reply === "" || reply === "refuse" ? REFUSED_BY_USER : reply);
       return;
     }
     waiting.answers.push(text);
@@ -136,12 +134,12 @@ export class Requests {
     else this.#allow(waiting, withAnswers(waiting.input, waiting.answers));
   }
 
-  /** The program no longer wants to know. */
+  /** The program has withdrawn the request. */
   cancel(requestId: string): void {
     for (const [id, waiting] of this.#waiting) if (waiting.requestId === requestId) this.#drop(id);
   }
 
-  /** Nobody is there any more who could hear an answer. */
+  /** Called when the process has ended. */
   cancelAll(): void {
     for (const id of this.#waiting.keys()) this.#drop(id);
   }

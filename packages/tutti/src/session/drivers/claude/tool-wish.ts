@@ -1,10 +1,9 @@
-// A tool that Claude Code wants to use, in the words of our permissions, and as a question to a person.
 import { realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { ToolWish } from "../../permission.ts";
 import { asText, type Message } from "./wire.ts";
 
-/** Which member of its input says what a tool is used on. */
+/** The kind of each tool, and the member of its input that is the subject. */
 const SUBJECTS: Readonly<Record<string, readonly [kind: ToolWish["kind"], member: string]>> = {
   Read: ["read", "file_path"],
   NotebookRead: ["read", "notebook_path"],
@@ -21,7 +20,7 @@ const SUBJECTS: Readonly<Record<string, readonly [kind: ToolWish["kind"], member
   WebSearch: ["other", "query"],
 };
 
-/** These change nothing but the agent's own notes and plans, or start agents whose tools are asked for one by one. */
+/** Tools that change only the agent's own notes and plans, or start agents whose tools need their own permission. */
 const INNER = new Set(
   [
     "Task Agent TodoWrite TodoRead ToolSearch StructuredOutput AskUserQuestion Skill",
@@ -31,22 +30,22 @@ const INNER = new Set(
 
 export const isInner = (tool: string): boolean => INNER.has(tool);
 
-/** `cwd` is the workspace by its real path, which is how the program names files in it. */
+/** `cwd` must have its links resolved, because the program resolves the paths of files. */
 export function toWish(tool: string, input: Message, cwd: string): ToolWish {
   const [kind, member] = SUBJECTS[tool] ?? [INNER.has(tool) ? "read" : "other", "description"];
   const subject = asText(input[member]);
   const isPath = member.endsWith("path") && subject !== "";
-  return { tool, kind, subject: isPath ? ownPath(subject, cwd) : subject };
+  return { tool, kind, subject: isPath ? shortPath(subject, cwd) : subject };
 }
 
-/** Files of the workspace by their path in it, all others from the root, and whatever a link leads to by its own name. */
-function ownPath(path: string, cwd: string): string {
+/** Resolves links. Relative to `cwd` for files in the workspace, absolute for all others. */
+function shortPath(path: string, cwd: string): string {
   const real = realPath(resolve(cwd, path));
   const inside = relative(cwd, real);
   return inside === "" || inside.startsWith("..") || isAbsolute(inside) ? real : inside;
 }
 
-/** A file that is still to be made has no real path, but the folder has that it will be in. */
+/** For a file that does not exist yet, resolves its folder. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);
@@ -60,9 +59,9 @@ const LONGEST = 2000;
 
 export function questionOf({ tool, kind, subject }: ToolWish): string {
   const shown = subject.length > LONGEST ? `${subject.slice(0, LONGEST)}…` : subject;
-  if (shown === "") return `May it use ${tool}?`;
-  if (kind === "command") return `May it run: ${shown}`;
-  if (kind === "edit") return `May it change the file: ${shown}`;
-  if (tool === "Read") return `May it read the file: ${shown}`;
-  return `May it use ${tool}: ${shown}`;
+  if (shown === "") return `May the agent use ${tool}?`;
+  if (kind === "command") return `May the agent run: ${shown}`;
+  if (kind === "edit") return `May the agent change the file: ${shown}`;
+  if (tool === "Read") return `May the agent read the file: ${shown}`;
+  return `May the agent use ${tool}: ${shown}`;
 }

@@ -1,4 +1,3 @@
-// What is known of the turn that is open: which tools really ran, what the provider said, and how it ended.
 import { readLimitEvent, type Troubles } from "./failure.ts";
 import { asList, asObject, asText, type Message } from "./wire.ts";
 import type { AgentLine, TurnFailure } from "../../dialogue.ts";
@@ -8,26 +7,26 @@ interface Call {
   input: unknown;
 }
 
-/** The model of messages that the program makes up itself. */
+/** The `model` of messages that the program generates itself. */
 const SYNTHETIC = "<synthetic>";
 const STRUCTURE_DEMANDED = "[structured-output-enforce]";
 
-/** Of the main agent, not of one that it started. */
-const isOwn = (message: Message): boolean => (message["parent_tool_use_id"] ?? null) === null;
+/** Messages of subagents have a `parent_tool_use_id`. */
+const isOfMainAgent = (message: Message): boolean => (message["parent_tool_use_id"] ?? null) === null;
 
 export class OpenTurn {
   readonly number: number;
-  /** How the program knows its prompt. */
+  /** The id of the prompt. */
   readonly uuid: string;
-  /** The program has taken the prompt up. */
+  /** The program has started to work on the prompt. */
   begun = false;
   interrupted = false;
   readonly troubles: Troubles = { error: "", retryAfterMs: null, limitResetAt: null, structureDemanded: false };
-  /** We broke it off ourselves, because of this. */
+  /** The reason for which the dialogue interrupted the turn. */
   brokenOff: TurnFailure | null = null;
-  /** Its last result so far; there may be several. */
+  /** The last of possibly several results. */
   result: { failure: TurnFailure | null } | null = null;
-  /** Calls of which is not known yet whether they may run, by id. */
+  /** Calls without a decision about their permission yet, by id. */
   readonly #calls = new Map<string, Call>();
   readonly #refused = new Map<string, string>();
   readonly #tell: (line: AgentLine) => void;
@@ -39,7 +38,6 @@ export class OpenTurn {
     this.#tell = tell;
   }
 
-  /** What was said and done in it. */
   read(message: Message): void {
     switch (message["type"]) {
       case "stream_event":
@@ -62,7 +60,7 @@ export class OpenTurn {
   #readDelta(message: Message): void {
     const { type, delta } = asObject(message["event"]);
     const text = asText(asObject(delta)["text"]);
-    if (isOwn(message) && type === "content_block_delta" && text !== "")
+    if (isOfMainAgent(message) && type === "content_block_delta" && text !== "")
       this.#tell({ type: "assistant", text, partial: true });
   }
 
@@ -74,14 +72,14 @@ export class OpenTurn {
     const { content, model } = asObject(message["message"]);
     const blocks = asList(content);
     const text = blocks.map((block) => (block["type"] === "text" ? asText(block["text"]) : "")).join("");
-    const whole = isOwn(message) && message["aborted"] !== true && model !== SYNTHETIC;
+    const whole = isOfMainAgent(message) && message["aborted"] !== true && model !== SYNTHETIC;
     if (whole && text !== "") this.#tell({ type: "assistant", text });
     for (const block of blocks) {
       const byProvider = block["type"] === "server_tool_use";
       if (block["type"] !== "tool_use" && !byProvider) continue;
       const id = asText(block["id"]);
       this.#calls.set(id, { name: asText(block["name"]), input: block["input"] ?? null });
-      // A tool that the provider runs is not asked for.
+      // Tools that the provider runs need no permission.
       if (byProvider) this.run(id);
     }
   }
@@ -89,12 +87,12 @@ export class OpenTurn {
   #readUser(message: Message): void {
     if (message["isReplay"] === true) this.begun ||= (message["uuid"] ?? this.uuid) === this.uuid;
     this.#readToolResults(message);
-    const said = asList(asObject(message["message"])["content"]).map((block) => asText(block["text"]));
-    const demanded = message["isSynthetic"] === true && said.some((text) => text.startsWith(STRUCTURE_DEMANDED));
+    const texts = asList(asObject(message["message"])["content"]).map((block) => asText(block["text"]));
+    const demanded = message["isSynthetic"] === true && texts.some((text) => text.startsWith(STRUCTURE_DEMANDED));
     if (demanded) this.troubles.structureDemanded = true;
   }
 
-  /** A call is told once it is known to run: what was refused is no work. */
+  /** Emits the `tool` line only now: a refused call is no work. */
   run(id: string): void {
     const call = this.#calls.get(id);
     if (!call) return;
@@ -110,7 +108,6 @@ export class OpenTurn {
     if (known !== undefined) this.#refused.set(id, known);
   }
 
-  /** The results of tools, which also say whether they were refused. */
   #readToolResults(message: Message): void {
     const rejected = new Set(
       asList(message["tool_result_meta"])
@@ -125,10 +122,10 @@ export class OpenTurn {
     }
   }
 
-  /** A turn that ended well, but could do nothing of what it wanted to. */
+  /** The failure of a turn that ran no tool because all of its calls were refused. */
   denial(): TurnFailure | null {
     if (this.#ran > 0 || this.#refused.size === 0) return null;
     const names = [...new Set(this.#refused.values())];
-    return { error: `it was not allowed to use ${names.join(", ")}, and did nothing else`, cause: "denied" };
+    return { error: `the agent was not allowed to use ${names.join(", ")}, and did nothing else`, cause: "denied" };
   }
 }

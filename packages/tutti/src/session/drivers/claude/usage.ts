@@ -1,5 +1,5 @@
-// What was used, as differences. Claude Code's totals grow over the whole conversation, also after it was taken up again
-// by another process; where it tells the difference itself, that is taken.
+// Computes usage per result. The totals of Claude Code grow over the whole conversation, also in a resumed one. If a result
+// contains the difference itself, the meter uses that.
 import { asNumber, asObject, type Message } from "./wire.ts";
 
 export interface Spent {
@@ -13,18 +13,18 @@ const NOTHING: Spent = { inputTokens: 0, outputTokens: 0, usd: 0 };
 export class UsageMeter {
   #total = NOTHING;
 
-  /** What a result adds to what is known; null if that is nothing. */
+  /** Null if the result adds nothing. */
   read(result: Message): Spent | null {
     const total = sum(result["modelUsage"]);
-    const own = result["model_usage_since_last_result"];
-    const spent = own === undefined ? since(total, this.#total) : sum(own);
-    // The result of a process that failed at its start has no totals at all.
+    const difference = result["model_usage_since_last_result"];
+    const spent = difference === undefined ? since(total, this.#total) : sum(difference);
+    // The result of a process that failed at its start has no totals.
     if (total.inputTokens + total.outputTokens > 0) this.#total = total;
     return spent.inputTokens + spent.outputTokens + spent.usd > 0 ? spent : null;
   }
 }
 
-/** What went through the cache was read too; its lower price is in the money. */
+/** Cached tokens count as input. Their lower price is part of `usd`. */
 function sum(models: unknown): Spent {
   const count = (value: unknown): number => Math.max(asNumber(value) ?? 0, 0);
   return Object.values(asObject(models))
@@ -43,13 +43,13 @@ function sum(models: unknown): Spent {
     );
 }
 
-/** Totals that have become smaller have begun anew. */
-function since(total: Spent, before: Spent): Spent {
-  const anew = total.inputTokens < before.inputTokens || total.outputTokens < before.outputTokens;
-  if (anew) return total;
+/** Smaller totals mean that the count restarted. */
+function since(total: Spent, previous: Spent): Spent {
+  const restarted = total.inputTokens < previous.inputTokens || total.outputTokens < previous.outputTokens;
+  if (restarted) return total;
   return {
-    inputTokens: total.inputTokens - before.inputTokens,
-    outputTokens: total.outputTokens - before.outputTokens,
-    usd: Math.max(total.usd - before.usd, 0),
+    inputTokens: total.inputTokens - previous.inputTokens,
+    outputTokens: total.outputTokens - previous.outputTokens,
+    usd: Math.max(total.usd - previous.usd, 0),
   };
 }

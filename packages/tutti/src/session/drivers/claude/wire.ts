@@ -1,5 +1,5 @@
-// Reading what Claude Code writes. Every release brings messages and members that nobody here knows, so nothing is
-// demanded of a line: what is missing or of another kind reads as absent.
+// Reads lines of Claude Code. Every release adds messages and members, so reading never fails: a value of an unexpected
+// type counts as missing.
 
 export type Message = Readonly<Record<string, unknown>>;
 
@@ -16,7 +16,7 @@ export const asTexts = (value: unknown): string[] =>
 export const asNumber = (value: unknown): number | null =>
   typeof value === "number" && Number.isFinite(value) ? value : null;
 
-/** Null for a line that is no message; it stays in the raw log. */
+/** Null for a line that is not a message. */
 export function readMessage(line: string): Message | null {
   try {
     const message = asObject(JSON.parse(line));

@@ -1,5 +1,5 @@
-// What Codex asks before it does it: answered by the run's settings, or put to a person. An open question is taken back
-// when its turn is over.
+// Answers approval requests of Codex, by the run's permissions or by asking the user. Open questions are withdrawn when
+// the turn ends.
 import { commandWish, editWishes } from "./item.ts";
 import { recordOf, textOf, type Fields } from "../acp/fields.ts";
 import type { Peer, RequestId } from "./peer.ts";
@@ -9,13 +9,13 @@ import { ruleOn, type PermissionRuling, type ToolWish } from "../../permission.t
 export interface ApprovalsOptions {
   context: Pick<DialogueContext, "permissions" | "cwd" | "tell">;
   peer: Peer;
-  /** The item by its id, as far as it is known; a request alone does not say which files are to be changed. */
+  /** Needed for file changes, because their requests do not name the files. */
   itemOf(id: string): Fields;
-  /** What became of an item that was asked for. */
+  /** Called with the decision about an item. */
   decided(itemId: string, allowed: boolean): void;
 }
 
-interface Wanted {
+interface ApprovalRequest {
   requestId: RequestId;
   itemId: string;
   wishes: ToolWish[];
@@ -30,26 +30,26 @@ const SHOWN = 2000;
 export class Approvals {
   readonly #options: ApprovalsOptions;
   /** By the id of the question. */
-  readonly #open = new Map<string, Wanted>();
-  #asked = 0;
+  readonly #open = new Map<string, ApprovalRequest>();
+  #count = 0;
 
   constructor(options: ApprovalsOptions) {
     this.#options = options;
   }
 
-  /** False if it is nothing that anybody could allow. */
+  /** False if `method` is not an approval request. */
   handle(requestId: RequestId, method: string, params: Fields): boolean {
-    const wanted = this.#read(requestId, method, params);
-    if (!wanted) return false;
+    const request = this.#read(requestId, method, params);
+    if (!request) return false;
     const { permissions, cwd } = this.#options.context;
-    const rulings = wanted.wishes.map((wish) => ruleOn(wish, permissions, cwd));
+    const rulings = request.wishes.map((wish) => ruleOn(wish, permissions, cwd));
     const ruling = STRICTEST.find((each) => rulings.includes(each))!;
-    if (ruling === "ask") this.#ask(wanted);
-    else this.#settle(wanted, ruling === "allow");
+    if (ruling === "ask") this.#ask(request);
+    else this.#settle(request, ruling === "allow");
     return true;
   }
 
-  #read(requestId: RequestId, method: string, params: Fields): Wanted | null {
+  #read(requestId: RequestId, method: string, params: Fields): ApprovalRequest | null {
     const itemId = textOf(params["itemId"]) ?? "";
     const common = { requestId, itemId, reason: textOf(params["reason"]) };
     const answer = (allowed: boolean) => ({ decision: allowed ? "accept" : "decline" });
@@ -62,12 +62,12 @@ export class Approvals {
       }
       case "item/permissions/requestApproval": {
         const permissions = recordOf(params["permissions"]);
-        const asked = Object.fromEntries(Object.entries(permissions).filter(([, value]) => value !== null));
-        const wish: ToolWish = { tool: "Permissions", kind: "other", subject: JSON.stringify(asked) };
+        const requested = Object.fromEntries(Object.entries(permissions).filter(([, value]) => value !== null));
+        const wish: ToolWish = { tool: "Permissions", kind: "other", subject: JSON.stringify(requested) };
         return {
           ...common,
           wishes: [wish],
-          answer: (allowed) => ({ permissions: allowed ? asked : {}, scope: "turn" }),
+          answer: (allowed) => ({ permissions: allowed ? requested : {}, scope: "turn" }),
         };
       }
       default:
@@ -75,35 +75,35 @@ export class Approvals {
     }
   }
 
-  #ask(wanted: Wanted): void {
-    const id = `approval-${++this.#asked}`;
-    this.#open.set(id, wanted);
-    const subject = wanted.wishes.map((wish) => wish.subject).join(", ");
+  #ask(request: ApprovalRequest): void {
+    const id = `approval-${++this.#count}`;
+    this.#open.set(id, request);
+    const subject = request.wishes.map((wish) => wish.subject).join(", ");
     this.#options.context.tell({
       type: "ask",
       id,
-      question: questionOf(wanted, subject),
+      question: questionOf(request, subject),
       options: OPTIONS,
-      permission: { tool: wanted.wishes[0]!.tool, subject },
+      permission: { tool: request.wishes[0]!.tool, subject },
     });
   }
 
-  /** Whatever is not clearly a yes is a no. */
+  /** Fails closed: any answer that is not a clear yes declines. */
   answer(askId: string, text: string): void {
-    const wanted = this.#open.get(askId);
-    if (!wanted) return;
+    const request = this.#open.get(askId);
+    if (!request) return;
     this.#open.delete(askId);
-    this.#settle(wanted, /^(y|yes|ok|allow|allowed)$/i.test(text.trim()));
+    this.#settle(request, /^(y|yes|ok|allow|allowed)$/i.test(text.trim()));
   }
 
-  #settle(wanted: Wanted, allowed: boolean): void {
-    this.#options.peer.respond(wanted.requestId, wanted.answer(allowed));
-    this.#options.decided(wanted.itemId, allowed);
+  #settle(request: ApprovalRequest, allowed: boolean): void {
+    this.#options.peer.respond(request.requestId, request.answer(allowed));
+    this.#options.decided(request.itemId, allowed);
   }
 
-  /** Codex no longer wants to know; it says so of answered requests too. */
+  /** Codex has resolved the request. It reports this for answered requests too. */
   withdraw(requestId: unknown): void {
-    for (const [id, wanted] of this.#open) if (wanted.requestId === requestId) this.#drop(id);
+    for (const [id, request] of this.#open) if (request.requestId === requestId) this.#drop(id);
   }
 
   withdrawAll(): void {
@@ -116,10 +116,10 @@ export class Approvals {
   }
 }
 
-function questionOf({ wishes, reason }: Wanted, subject: string): string {
+function questionOf({ wishes, reason }: ApprovalRequest, subject: string): string {
   const { kind, tool } = wishes[0]!;
   const shown = subject.length > SHOWN ? `${subject.slice(0, SHOWN)}…` : subject;
-  const wish = kind === "command" ? "run" : kind === "edit" ? "change" : `use ${tool}:`;
-  const what = shown === "" ? `May it use ${tool}?` : `May it ${wish} ${shown}`;
-  return reason === null ? what : `${what}\nIts reason: ${reason.slice(0, SHOWN)}`;
+  const action = kind === "command" ? "run:" : kind === "edit" ? "change the file:" : `use ${tool}:`;
+  const question = shown === "" ? `May the agent use ${tool}?` : `May the agent ${action} ${shown}`;
+  return reason === null ? question : `${question}\nReason: ${reason.slice(0, SHOWN)}`;
 }

@@ -1,16 +1,15 @@
-// How Codex is started: as the server for applications of their own, one process per session, JSON lines on stdio.
+// The command of Codex: its app server with JSON lines on stdin and stdout, one process per session.
 import type { Permissions } from "../../../schema/permissions.ts";
 
-/** As it is found on the PATH; a person may have a launcher of their own there. */
+/** Looked up on the PATH, where the user may have a launcher. */
 export const CODEX = "codex";
 
-/** Keys in the order in which they count. */
 const LOGIN_KEY = "CODEX_API_KEY";
 const PLAIN_KEY = "OPENAI_API_KEY";
 const BASE_URL = "OPENAI_BASE_URL";
 const OPENAI_URL = "https://api.openai.com/v1";
 
-/** Who pays, whom to ask, and the way there. */
+/** Credentials, endpoints, proxies and certificates. */
 export const CODEX_PASSED_ENV: readonly string[] = [
   [LOGIN_KEY, PLAIN_KEY, BASE_URL, "OPENAI_ORGANIZATION", "OPENAI_PROJECT"],
   ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"],
@@ -18,11 +17,11 @@ export const CODEX_PASSED_ENV: readonly string[] = [
 ].flat();
 
 export interface CodexSetting {
-  /** Whether the person has logged in, so that there is a file about it. */
+  /** Whether the user's credentials file exists. */
   hasLogin: boolean;
-  /** Whether the person's configuration names whom to ask. */
+  /** Whether the user's configuration names a model provider. */
   hasProvider: boolean;
-  /** The MCP servers of that configuration. They would be started once more for every session. */
+  /** The MCP servers of the configuration. They are disabled, because each session would start them again. */
   servers: readonly string[];
 }
 
@@ -32,8 +31,8 @@ export function codexCommand(setting: CodexSetting, env: NodeJS.ProcessEnv): str
 }
 
 /**
- * The server takes no key from its environment, unlike the program's other commands. A provider that is set up for it
- * does, and so no key has to be written to a file. As there, one key counts more than a login and the other one less.
+ * The app server reads no key from its environment, unlike the other commands of Codex, but a configured provider does. So
+ * no key needs to be written to a file. As in Codex, CODEX_API_KEY wins over a login, and a login over OPENAI_API_KEY.
  */
 function providerFlags({ hasLogin, hasProvider }: CodexSetting, env: NodeJS.ProcessEnv): string[] {
   const key = env[LOGIN_KEY] ? LOGIN_KEY : !hasLogin && env[PLAIN_KEY] ? PLAIN_KEY : null;
@@ -51,10 +50,10 @@ export interface ThreadSettings {
 }
 
 /**
- * What Codex wants beyond its sandbox it asks for. Where the run is stricter, it has to ask before everything.
+ * `on-request` asks only for actions outside the sandbox; a stricter run needs `untrusted`, which asks for every command.
  *
- * A thread begins in a sandbox for reading: Codex takes a request for any other as a sign that the person trusts the
- * repository, and then starts the programs that the repository's own configuration names.
+ * The thread must start in the `read-only` sandbox: with any other, Codex assumes that the user trusts the repository and
+ * starts the programs that the repository's configuration names.
  */
 export function threadSettings({ mode, refuse }: Permissions): ThreadSettings {
   const strict = mode === "ask" || mode === "listed" || refuse.length > 0;
@@ -74,9 +73,9 @@ export interface TurnSandbox {
 }
 
 /**
- * Given with each turn: nothing can be changed but the workspace and temporary files, and no network be reached. This
- * also holds for a strict run, because what a person has allowed would fail in a sandbox for reading. Where the home of
- * Codex itself is in `/tmp`, it is not open: the programs that make the sandbox lie in that home.
+ * Sent with each turn: only the workspace and temporary files are writable, and there is no network. A strict run uses it
+ * too, because an approved change would fail in a read-only sandbox. `/tmp` is not writable if Codex's home is in it,
+ * because that home contains the programs of the sandbox.
  */
 export const turnSandbox = (home: string): TurnSandbox => ({
   type: "workspaceWrite",

@@ -1,8 +1,9 @@
-// Codex's app-server protocol as a dialogue: one process, one thread, one turn at a time.
+// The dialogue for the Codex app server: one process, one thread, one turn at a time.
 //
-// 1. Only what belongs to the open turn of our own thread is told, so that history, and the words of threads that Codex
-//    starts for itself, are never taken for news. Whether something may be done is asked for every thread.
-// 2. Nobody is logged in from here.
+// Invariants
+// 1. Only items of the open turn of `#threadId` are passed on, so that history and threads that Codex starts itself are
+//    never taken for new output. Approval requests are handled for every thread.
+// 2. The dialogue never starts a login.
 import { Approvals } from "./approvals.ts";
 import { turnSandbox } from "./command.ts";
 import { failureOf, limitResetOf } from "./failure.ts";
@@ -21,20 +22,20 @@ import type {
   TurnFailure,
 } from "../../dialogue.ts";
 
-/** The open turn. Its id is known once Codex has answered. */
 interface OpenTurn {
+  /** Null until Codex has confirmed the turn. */
   id: string | null;
   reader: TurnReader;
   interrupted: boolean;
-  /** Why we gave it up ourselves. */
+  /** The reason for which the dialogue interrupted the turn. */
   givenUp: TurnFailure | null;
 }
 
-/** The program itself waits no longer than this; the run knows better what to do with the time. */
+/** The program may wait this long before a retry. The run schedules longer waits. */
 const LONGEST_WAIT_MS = 30_000;
 const CUT_OFF =
-  "You were cut off in the middle of this turn, because your program ended. What you have done so far is in the " +
-  "working folder: look at it first, then go on. This is what you were asked:\n\n";
+  "Your process ended in the middle of this turn and was restarted. Your work so far is in the working directory: " +
+  "inspect it first, then continue. This was the request:\n\n";
 
 const ABILITIES: Capabilities = {
   partialText: true,
@@ -54,7 +55,7 @@ class CodexDialogue implements Dialogue {
   #threadId: string | null = null;
   #home = "";
   #ready = false;
-  /** Of the turn that was given last. */
+  /** The number of the last turn. */
   #number = 0;
   #turn: OpenTurn | null = null;
   #cutOff = false;
@@ -68,7 +69,7 @@ class CodexDialogue implements Dialogue {
   #connect(): [Peer, Approvals] {
     const peer: Peer = new Peer({
       write: (text) => this.#context.write(text),
-      onNotification: (method, params) => this.#hearNotification(method, params),
+      onNotification: (method, params) => this.#readNotification(method, params),
       onRequest: (id, method, params) => {
         if (!approvals.handle(id, method, params)) peer.refuse(id, method);
       },
@@ -100,18 +101,18 @@ class CodexDialogue implements Dialogue {
     });
   }
 
-  /** The first turn needs no history and is simply given again; any other has lost what it is about. */
+  /** Ends the open turn, because the history before it is lost. The first turn needs none and is sent again. */
   #lose(reason: string): void {
     if (this.#number <= 1) return;
-    const lost = "the agent died in the middle of its turn, and its conversation could not be taken up again";
-    this.#context.tell({ type: "turn_end", error: `${lost}: ${reason}` });
+    const problem = "the agent died in the middle of its turn, and its conversation could not be resumed";
+    this.#context.tell({ type: "turn_end", error: `${problem}: ${reason}` });
   }
 
   hear(line: string): void {
     this.#peer.hear(line);
   }
 
-  #hearNotification(method: string, params: Fields): void {
+  #readNotification(method: string, params: Fields): void {
     switch (method) {
       case "serverRequest/resolved":
         return this.#approvals.withdraw(params["requestId"]);
@@ -125,18 +126,18 @@ class CodexDialogue implements Dialogue {
       if (used) this.#context.tell({ type: "usage", ...used });
       return;
     }
-    this.#hearOfTurn(method, params);
+    this.#readTurn(method, params);
   }
 
-  #hearOfTurn(method: string, params: Fields): void {
+  #readTurn(method: string, params: Fields): void {
     const turn = this.#turn;
     if (!turn) return;
-    const about = recordOf(params["turn"]);
-    const turnId = textOf(params["turnId"]) ?? textOf(about["id"]);
+    const turnFields = recordOf(params["turn"]);
+    const turnId = textOf(params["turnId"]) ?? textOf(turnFields["id"]);
     if (method === "turn/started") this.#nameTurn(turn, turnId);
     if (turnId === null || turnId !== turn.id) return;
-    if (method === "turn/completed") this.#completeTurn(turn, about);
-    else if (method === "error") this.#hearError(turn, params);
+    if (method === "turn/completed") this.#completeTurn(turn, turnFields);
+    else if (method === "error") this.#readError(turn, params);
     else turn.reader.read(method, params);
   }
 
@@ -146,8 +147,8 @@ class CodexDialogue implements Dialogue {
     if (turn.interrupted) this.#requestInterrupt(id);
   }
 
-  /** An error after which it does not try again comes once more with the end of the turn. */
-  #hearError(turn: OpenTurn, params: Fields): void {
+  /** An error without a retry is repeated in `turn/completed`. */
+  #readError(turn: OpenTurn, params: Fields): void {
     const error = recordOf(params["error"]);
     turn.reader.lastError = error;
     if (params["willRetry"] !== true) return;
@@ -186,12 +187,12 @@ class CodexDialogue implements Dialogue {
       case "interrupted":
         return this.#endTurn(givenUp ?? { error: "the turn was interrupted" });
       case "failed": {
-        const told = Object.keys(recordOf(error)).length > 0 ? recordOf(error) : reader.lastError;
-        return this.#endTurn(failureOf(told, this.#limitResetAt, Date.now()));
+        const reported = Object.keys(recordOf(error)).length > 0 ? recordOf(error) : reader.lastError;
+        return this.#endTurn(failureOf(reported, this.#limitResetAt, Date.now()));
       }
       default: {
-        const how = typeof status === "string" ? status.slice(0, 100) : "it gave no status";
-        this.#endTurn({ error: `the agent ended its turn in an unknown way: ${how}`, cause: "protocol" });
+        const shown = typeof status === "string" ? status.slice(0, 100) : "none given";
+        this.#endTurn({ error: `the agent ended its turn with an unknown status: ${shown}`, cause: "protocol" });
       }
     }
   }
@@ -212,7 +213,7 @@ class CodexDialogue implements Dialogue {
     if (this.#turn.id !== null) this.#requestInterrupt(this.#turn.id);
   }
 
-  /** Whether it worked is told by the end of the turn. */
+  /** Ignores the answer: `turn/completed` reports the result. */
   #requestInterrupt(turnId: string): void {
     this.#peer.request("turn/interrupt", { threadId: this.#threadId, turnId }, () => {});
   }
@@ -225,13 +226,13 @@ class CodexDialogue implements Dialogue {
   }
 
   exited({ code, signal, errors }: { code: number | null; signal: string | null; errors: string }): void {
-    // Its last words may hold the answer, although it did not come to the end of its turn.
+    // The unfinished message may contain the answer.
     this.#turn?.reader.end();
     this.#leave();
     if (this.#ready) return;
     const how = signal ? `was ended by ${signal}` : `exited with ${code}`;
-    const words = errors.replaceAll(COLOURS, "").trim().split("\n").at(-1)!.slice(0, 300);
-    this.#context.fail(`codex ${how} before it was ready${words === "" ? "" : `: ${words}`}`);
+    const lastLine = errors.replaceAll(COLOURS, "").trim().split("\n").at(-1)!.slice(0, 300);
+    this.#context.fail(`codex ${how} before it was ready${lastLine === "" ? "" : `: ${lastLine}`}`);
   }
 
   #leave(): void {
@@ -241,7 +242,7 @@ class CodexDialogue implements Dialogue {
   }
 }
 
-// oxlint-disable-next-line no-control-regex -- the sign that begins a colour in a terminal is a control character
+// oxlint-disable-next-line no-control-regex -- a terminal colour starts with the control character ESC
 const COLOURS = /\u001b\[[\d;]*m/g;
 
 export const openCodexDialogue: OpenDialogue = (context) => new CodexDialogue(context);

@@ -1,12 +1,11 @@
-// One home of Codex per session. It keeps conversations, logs and databases there, which sessions had better not share
-// with each other or with the person. What the person has set up still counts:
+// Each session has its own Codex home, because sessions must not share conversations, logs and databases with each other
+// or with the user. The user's setup still applies:
 //
-// - The login is a link. Its tokens are renewed now and then, and the old ones are void from then on: a copy would go
-//   stale or, worse, make the person's own stale. Codex writes through the link, and finds there what another one has
-//   renewed.
-// - The configuration is a copy, because Codex writes into it.
-// - Instructions and skills of the person are links; sessions only read them.
-// - The person's rules for commands are left out: what may be run is said by the run's own settings.
+// - The login is a link. A renewal invalidates the old tokens, so a copy would go stale or make the user's file stale.
+//   Codex writes through the link and reads tokens that another session renewed.
+// - The configuration is a copy, because Codex writes to it.
+// - The user's instructions and skills are links; sessions only read them.
+// - The user's command rules are left out: the run's permissions decide.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { isAbsolute, join, relative } from "node:path";
@@ -18,25 +17,23 @@ const LINKED = [LOGIN, "AGENTS.md", "AGENTS.override.md", "prompts"];
 const SKILLS = "skills";
 
 export interface HomeFolder extends CodexSetting {
-  /** What its variables have to be. */
   env: Record<string, string>;
-  /** Variables that hold keys, according to the configuration. */
+  /** Variables that the configuration names as keys. */
   keys: string[];
 }
 
-/** Makes the folder, once. What is there already is left alone: the session may have changed it. */
+/** Never overwrites a file, because the session may have changed it. */
 export function makeHomeFolder(folder: string, given: NodeJS.ProcessEnv): HomeFolder {
-  // A home that is named for the agents is where theirs are made from.
-  const own = given["CODEX_HOME"] || join(given["HOME"] || homedir(), ".codex");
+  const source = given["CODEX_HOME"] || join(given["HOME"] || homedir(), ".codex");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // Codex puts skills of its own beside those of the person, under a name with a dot.
+  // Each skill is linked separately: Codex adds its own skills to the folder, in one whose name starts with a dot.
   mkdirSync(join(folder, SKILLS), { recursive: true });
-  const skills = existsSync(join(own, SKILLS)) ? readdirSync(join(own, SKILLS)) : [];
+  const skills = existsSync(join(source, SKILLS)) ? readdirSync(join(source, SKILLS)) : [];
   const linked = [...LINKED, ...skills.filter((name) => !name.startsWith(".")).map((name) => join(SKILLS, name))];
-  for (const name of linked.filter((each) => existsSync(join(own, each))))
-    once(() => symlinkSync(join(own, name), join(folder, name)));
+  for (const name of linked.filter((each) => existsSync(join(source, each))))
+    ignoreExisting(() => symlinkSync(join(source, name), join(folder, name)));
   const config = join(folder, CONFIG);
-  if (existsSync(join(own, CONFIG)) && !existsSync(config)) copyFileSync(join(own, CONFIG), config);
+  if (existsSync(join(source, CONFIG)) && !existsSync(config)) copyFileSync(join(source, CONFIG), config);
   const text = existsSync(config) ? readFileSync(config, "utf8") : "";
   return {
     env: { CODEX_HOME: folder, ...temporaryFolder(folder, given["TMPDIR"] || tmpdir()) },
@@ -47,7 +44,7 @@ export function makeHomeFolder(folder: string, given: NodeJS.ProcessEnv): HomeFo
   };
 }
 
-/** Codex puts the programs of its sandbox into its home, and refuses to where that is among the temporary files. */
+/** Codex refuses to keep its sandbox programs in a home below TMPDIR, so such a home gets another TMPDIR. */
 function temporaryFolder(folder: string, usual: string): Record<string, string> {
   const from = relative(usual, folder);
   if (from.startsWith("..") || isAbsolute(from)) return {};
@@ -56,13 +53,13 @@ function temporaryFolder(folder: string, usual: string): Record<string, string> 
   return { TMPDIR: temporary };
 }
 
-/** `[mcp_servers.NAME]`. */
+/** The names in `[mcp_servers.NAME]`. */
 function readServers(config: string): string[] {
   const names = [...config.matchAll(/^\s*\[\s*mcp_servers\s*\.\s*([\w-]+)/gm)].map(([, name]) => name!);
   return [...new Set(names)];
 }
 
-/** `env_key = "NAME"`, and the names on the right of `env_http_headers = { "X-Name" = "NAME" }`. */
+/** The names in `env_key = "NAME"` and in `env_http_headers = { "X-Name" = "NAME" }`. */
 function readKeys(config: string): string[] {
   const keys = [...config.matchAll(/\benv_key\s*=\s*["'](\w+)["']/g)].map(([, name]) => name!);
   const tables = [...config.matchAll(/\benv_http_headers\s*=\s*\{([^}]*)\}/g)].map(([, members]) => members!);
@@ -70,8 +67,8 @@ function readKeys(config: string): string[] {
   return [...new Set([...keys, ...headers])];
 }
 
-/** An engine that adopts a session comes here again. */
-function once(make: () => unknown): void {
+/** An engine that adopts a session creates the same files again. */
+function ignoreExisting(make: () => unknown): void {
   try {
     make();
   } catch (error) {

@@ -1,5 +1,4 @@
-// What an item of a Codex conversation is about: the tools it stands for, by the names that other agents give them, and
-// what a person would have to allow.
+// Translates items of a Codex conversation to tool lines, with the tool names of Claude Code, and to permission wishes.
 import { realpathSync } from "node:fs";
 import { basename, isAbsolute, relative, resolve } from "node:path";
 import { listOf, recordOf, textOf, type Fields } from "../acp/fields.ts";
@@ -9,12 +8,12 @@ import { splitCommand } from "../../split-command.ts";
 
 type ToolLine = Extract<AgentLine, { type: "tool" }>;
 
-/** None for items that are no use of a tool. */
+/** Empty for items that are not tool calls. */
 export function toolsOf(item: Fields): ToolLine[] {
   const tool = (name: string, input: unknown): ToolLine[] => [{ type: "tool", name, input }];
   switch (item["type"]) {
     case "commandExecution":
-      // Looking after a command that runs already is no further command.
+      // Interaction with a running command is not a new command.
       if (item["source"] === "unifiedExecInteraction") return [];
       return tool("Bash", { command: scriptOf(textOf(item["command"]) ?? "") });
     case "fileChange":
@@ -44,7 +43,7 @@ interface Change {
   kind: string;
 }
 
-/** A file that is moved changes in two places. */
+/** A moved file counts as two changes. */
 function changesOf(item: Fields): Change[] {
   return listOf(item["changes"]).flatMap((change) => {
     const { type, move_path: moved } = recordOf(change["kind"]);
@@ -54,18 +53,18 @@ function changesOf(item: Fields): Change[] {
   });
 }
 
-/** One for each file that is to be changed; all of them must be allowed. */
+/** One wish per file; all of them must be allowed. */
 export function editWishes(item: Fields, cwd: string): ToolWish[] {
   const wishes = changesOf(item).map(({ name, path }): ToolWish => ({
     tool: name,
     kind: "edit",
-    subject: ownPath(path, cwd),
+    subject: shortPath(path, cwd),
   }));
   return wishes.length > 0 ? wishes : [{ tool: "Edit", kind: "edit", subject: "" }];
 }
 
-/** Files of the workspace by their path in it, all others from the root. */
-function ownPath(path: string, cwd: string): string {
+/** Relative to `cwd` for files in the workspace, absolute for all others. */
+function shortPath(path: string, cwd: string): string {
   const absolute = resolve(cwd, path);
   const inside = [cwd, realPath(cwd)]
     .map((folder) => relative(folder, absolute))
@@ -86,14 +85,14 @@ export function commandWish(params: Fields): ToolWish {
   if (textOf(host) !== null) {
     return { tool: "WebFetch", kind: "other", subject: `${textOf(protocol) ?? "https"}://${textOf(host)!}` };
   }
-  // What is typed into a program that runs already is not told; it must not pass for the command that was allowed.
+  // The request does not contain the text for a running program's stdin. Its command must not count as the subject.
   const typed = params["kind"] === "writeStdin";
   return { tool: "Bash", kind: "command", subject: typed ? "" : scriptOf(textOf(params["command"]) ?? "") };
 }
 
 const SHELLS = new Set(["sh", "bash", "zsh", "dash"]);
 
-/** Codex runs every command in a shell; what that one is given is the command. */
+/** Removes the shell in which Codex runs every command. */
 function scriptOf(command: string): string {
   const [shell, flag, script, ...more] = wordsOf(command);
   const isScript = shell !== undefined && SHELLS.has(basename(shell)) && (flag === "-lc" || flag === "-c");

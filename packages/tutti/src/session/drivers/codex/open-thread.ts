@@ -1,5 +1,4 @@
-// From a process that has just begun to a conversation that can take turns: the hand-shake, a look whether somebody is
-// logged in, and a new thread or the one that there was.
+// Opens a thread in a new Codex process: initializes the connection, checks the login, then starts or resumes the thread.
 import { readFileSync } from "node:fs";
 import { threadSettings } from "./command.ts";
 import type { Peer } from "./peer.ts";
@@ -9,9 +8,9 @@ import type { DialogueContext } from "../../dialogue.ts";
 export interface OpenThreadOptions {
   peer: Peer;
   context: Pick<DialogueContext, "cwd" | "permissions" | "fail">;
-  /** The thread to take up again. */
+  /** The thread to resume; null for a new one. */
   threadId: string | null;
-  /** The thread could not be taken up again; a new one follows. */
+  /** Called if the thread cannot be resumed. A new thread follows. */
   onLost: (reason: string) => void;
   onOpen: (thread: OpenedThread) => void;
 }
@@ -23,21 +22,21 @@ export interface OpenedThread {
 
 export interface CodexProgram {
   version: string;
-  /** Where it keeps what it needs, as it says itself. */
+  /** The home folder that Codex reports. */
   home: string;
 }
 
-/** Programs are slow to start where many do so at once; one that says nothing at all will not come. */
+/** Long, because programs start slowly when many start at once. */
 const START_MS = 3 * 60_000;
 
-/** The difference that a whole turn has made would come again after each of its steps. */
+/** `turn/diff/updated` would repeat the diff of the whole turn after each step. */
 const CAPABILITIES = {
   experimentalApi: false,
   requestAttestation: false,
   optOutNotificationMethods: ["turn/diff/updated"],
 };
 
-/** Returns what ends the waiting, for a process that has ended. */
+/** Returns a function that cancels the timeout, for a process that has exited. */
 export function openThread({ peer, context, threadId, onLost, onOpen }: OpenThreadOptions): () => void {
   const settings = { cwd: context.cwd, ...threadSettings(context.permissions) };
   const late = setTimeout(() => fail(`Codex did not answer within ${START_MS / 1000} s`), START_MS).unref();
@@ -46,38 +45,38 @@ export function openThread({ peer, context, threadId, onLost, onOpen }: OpenThre
     context.fail(error);
   };
 
-  const shakeHands = (): void => {
+  const initialize = (): void => {
     const clientInfo = { name: "tutti", title: "Tutti", version: readVersion() };
     peer.request("initialize", { clientInfo, capabilities: CAPABILITIES }, ({ result, error }) => {
       if (error !== null) return fail(`Codex cannot be used: ${error}`);
       peer.notify("initialized");
-      // "tutti/0.166.0 (Debian 12; x86_64) …": the name is ours, the version its own.
+      // "tutti/0.166.0 (Debian 12; x86_64) …": the name of the client and the version of Codex.
       const version = /\/(\S+)/.exec(textOf(result["userAgent"]) ?? "")?.[1] ?? "unknown";
       checkLogin({ version, home: textOf(result["codexHome"]) ?? "" });
     });
   };
 
-  /** Without a login Codex would try to reach its provider all the same, for minutes. */
+  /** Without a login Codex would try to reach its provider for minutes. */
   const checkLogin = (program: CodexProgram): void =>
     peer.request("account/read", {}, ({ result }) => {
       if (result && result["account"] === null && result["requiresOpenaiAuth"] === true)
-        fail("nobody is logged in to Codex. Run codex login once, or set OPENAI_API_KEY.");
-      else if (threadId === null) begin(program);
-      else takeUp(threadId, program);
+        fail('Codex is not logged in. Run "codex login", or set OPENAI_API_KEY.');
+      else if (threadId === null) start(program);
+      else resume(threadId, program);
     });
 
-  const takeUp = (id: string, program: CodexProgram): void =>
+  const resume = (id: string, program: CodexProgram): void =>
     peer.request("thread/resume", { threadId: id, excludeTurns: true, ...settings }, ({ error }) => {
       if (error === null) return opened(id, program);
       onLost(error);
-      begin(program);
+      start(program);
     });
 
-  const begin = (program: CodexProgram): void =>
+  const start = (program: CodexProgram): void =>
     peer.request("thread/start", settings, ({ result, error }) => {
-      if (error !== null) return fail(`Codex began no conversation: ${error}`);
+      if (error !== null) return fail(`Codex did not start a conversation: ${error}`);
       const id = textOf(recordOf(result["thread"])["id"]);
-      if (id === null) fail("Codex began a conversation without a name");
+      if (id === null) fail("Codex started a conversation without an id");
       else opened(id, program);
     });
 
@@ -86,7 +85,7 @@ export function openThread({ peer, context, threadId, onLost, onOpen }: OpenThre
     onOpen({ id, program });
   };
 
-  shakeHands();
+  initialize();
   return () => clearTimeout(late);
 }
 

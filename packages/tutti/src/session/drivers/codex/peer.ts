@@ -1,5 +1,5 @@
-// The two ends of Codex's JSON-RPC. Answers are given to whoever asked at once and in order, because a process that ends
-// takes no time for what comes later.
+// The JSON-RPC connection to Codex. Callbacks run synchronously and in order, so that all output of an exited process is
+// handled before its end is reported.
 import { isRecord, recordOf, textOf, type Fields } from "../acp/fields.ts";
 
 export type RequestId = string | number;
@@ -12,7 +12,7 @@ export interface PeerOptions {
 
 export type Answer = { result: Fields; error: null } | { result: null; error: string };
 
-/** JSON-RPC's number for what nobody here can do. */
+/** The code of JSON-RPC for an unknown method. */
 const UNKNOWN_METHOD = -32601;
 
 export class Peer {
@@ -24,9 +24,9 @@ export class Peer {
     this.#options = options;
   }
 
-  request(method: string, params: object, answered: (answer: Answer) => void): void {
+  request(method: string, params: object, onAnswer: (answer: Answer) => void): void {
     const id = ++this.#last;
-    this.#waiting.set(id, answered);
+    this.#waiting.set(id, onAnswer);
     this.#send({ id, method, params });
   }
 
@@ -38,12 +38,12 @@ export class Peer {
     this.#send({ id, result });
   }
 
-  /** Whoever asks for something we do not know must not wait for ever. */
+  /** Rejects an unknown request: without an answer, Codex would wait forever. */
   refuse(id: RequestId, method: string): void {
     this.#send({ id, error: { code: UNKNOWN_METHOD, message: `${method} is not supported` } });
   }
 
-  /** What is no message stays in the raw log and means nothing. */
+  /** Ignores lines that are not messages. */
   hear(line: string): void {
     const message = parse(line);
     const { id, method, params } = message;
@@ -54,9 +54,9 @@ export class Peer {
       return;
     }
     if (!isId) return;
-    const answered = this.#waiting.get(id);
+    const onAnswer = this.#waiting.get(id);
     this.#waiting.delete(id);
-    answered?.(answerOf(message));
+    onAnswer?.(answerOf(message));
   }
 
   #send(message: object): void {
@@ -66,7 +66,7 @@ export class Peer {
 
 function answerOf({ result, error }: Fields): Answer {
   if (error === undefined || error === null) return { result: recordOf(result), error: null };
-  return { result: null, error: textOf(recordOf(error)["message"]) ?? "it answered with an error and gave no reason" };
+  return { result: null, error: textOf(recordOf(error)["message"]) ?? "it answered with an error without a reason" };
 }
 
 function parse(line: string): Fields {

@@ -1,23 +1,22 @@
-// What Codex says and does in one turn, told in our lines: words while they come and once more as whole messages, and
-// tools once they are really used.
+// Translates the items of one turn to JSON lines: text as partial and as whole messages, tools once they really run.
 import { toolsOf } from "./item.ts";
 import { recordOf, textOf, type Fields } from "../acp/fields.ts";
 import type { AgentLine, TurnFailure } from "../../dialogue.ts";
 
-/** More of an unfinished message is not kept, so that no agent can fill our memory. */
+/** In characters. Limits an unfinished message, so that no agent can exhaust the memory. */
 const MAX_UNFINISHED = 4 * 1024 * 1024;
 
 export class TurnReader {
   readonly #tell: (line: AgentLine) => void;
-  /** The items that have begun and not ended, by id. */
+  /** Open items by id. */
   readonly #items = new Map<string, Fields>();
-  /** Those that were told as tools, and the names of those that were refused. */
-  readonly #told = new Set<string>();
+  /** Ids of items whose tools were emitted. */
+  readonly #emitted = new Set<string>();
+  /** Names of refused tools. */
   readonly #refused = new Set<string>();
-  /** The words of a message that is not finished. */
+  /** Pieces of an unfinished message. */
   #unfinished: string[] = [];
   #length = 0;
-  /** What went wrong last. */
   lastError: Fields = {};
 
   constructor(tell: (line: AgentLine) => void) {
@@ -33,57 +32,57 @@ export class TurnReader {
     const id = textOf(item["id"]) ?? textOf(params["itemId"]) ?? "";
     switch (method) {
       case "item/agentMessage/delta":
-        return this.#hearWords(textOf(params["delta"]));
+        return this.#addText(textOf(params["delta"]));
       case "item/started":
         this.#items.set(id, item);
-        // A command with a process runs; one without still has to be allowed.
-        if (textOf(item["processId"]) !== null) this.#tellTools(id, item);
+        // A command without a process still waits for approval.
+        if (textOf(item["processId"]) !== null) this.#emitTools(id, item);
         return;
       case "item/fileChange/patchUpdated":
         this.#items.set(id, { ...this.itemOf(id), changes: params["changes"] });
         return;
       case "item/completed":
         this.#items.delete(id);
-        if (item["type"] === "agentMessage") this.#hearMessage(textOf(item["text"]));
-        else if (item["status"] !== "declined") this.#tellTools(id, item);
+        if (item["type"] === "agentMessage") this.#finishMessage(textOf(item["text"]));
+        else if (item["status"] !== "declined") this.#emitTools(id, item);
     }
   }
 
   decided(id: string, allowed: boolean): void {
-    if (allowed) this.#tellTools(id, this.itemOf(id));
+    if (allowed) this.#emitTools(id, this.itemOf(id));
     else for (const { name } of toolsOf(this.itemOf(id))) this.#refused.add(name);
   }
 
-  #tellTools(id: string, item: Fields): void {
-    const lines = this.#told.has(id) ? [] : toolsOf(item);
-    if (lines.length > 0) this.#told.add(id);
+  #emitTools(id: string, item: Fields): void {
+    const lines = this.#emitted.has(id) ? [] : toolsOf(item);
+    if (lines.length > 0) this.#emitted.add(id);
     for (const line of lines) this.#tell(line);
   }
 
-  #hearWords(text: string | null): void {
+  #addText(text: string | null): void {
     if (text === null) return;
     if (this.#length < MAX_UNFINISHED) this.#unfinished.push(text);
     this.#length += text.length;
     this.#tell({ type: "assistant", text, partial: true });
   }
 
-  #hearMessage(text: string | null): void {
+  #finishMessage(text: string | null): void {
     this.#unfinished = [];
     this.#length = 0;
     if (text !== null) this.#tell({ type: "assistant", text });
   }
 
-  /** A turn that ended well, but could do nothing of what it wanted to. */
+  /** The failure of a turn that ran no tool because all of its calls were refused. */
   denial(): TurnFailure | null {
-    if (this.#told.size > 0 || this.#refused.size === 0) return null;
+    if (this.#emitted.size > 0 || this.#refused.size === 0) return null;
     return {
-      error: `it was not allowed to use ${[...this.#refused].join(", ")}, and did nothing else`,
+      error: `the agent was not allowed to use ${[...this.#refused].join(", ")}, and did nothing else`,
       cause: "denied",
     };
   }
 
-  /** What was being said when the agent ended. */
+  /** Emits the unfinished message. */
   end(): void {
-    this.#hearMessage(textOf(this.#unfinished.join("")));
+    this.#finishMessage(textOf(this.#unfinished.join("")));
   }
 }

@@ -1,5 +1,4 @@
-// What was used, as differences. Codex's totals grow over the whole conversation, and come again when it is taken up by
-// another process.
+// Computes usage per report. The totals of Codex grow over the whole conversation and are repeated when it is resumed.
 import { countOf, type Fields } from "../acp/fields.ts";
 
 export interface Used {
@@ -12,18 +11,18 @@ const NOTHING: Used = { inputTokens: 0, outputTokens: 0 };
 export class UsageMeter {
   #total = NOTHING;
 
-  /** Another conversation counts from nothing. */
+  /** Call it for a new conversation. */
   begin(): void {
     this.#total = NOTHING;
   }
 
-  /** Null if nothing was added. What was read from a cache was read too. */
+  /** Null if nothing was added. Cached tokens count as input. */
   read(total: Fields): Used | null {
     const now = { inputTokens: countOf(total["inputTokens"]), outputTokens: countOf(total["outputTokens"]) };
-    const before = this.#total;
-    // Totals that have become smaller have begun anew.
-    const anew = now.inputTokens < before.inputTokens || now.outputTokens < before.outputTokens;
-    const from = anew ? NOTHING : before;
+    const previous = this.#total;
+    // Smaller totals mean that the count restarted.
+    const restarted = now.inputTokens < previous.inputTokens || now.outputTokens < previous.outputTokens;
+    const from = restarted ? NOTHING : previous;
     this.#total = now;
     const used = {
       inputTokens: now.inputTokens - from.inputTokens,

@@ -1,9 +1,9 @@
-// Which part of a scenario a session plays. The player reads it without the schema, which takes longer to load than all
-// the rest of it; the file was checked when the run was made.
+// Selects the entry of a scenario that a session plays. The player does not validate the file, because loading zod takes
+// longer than the rest of it; `readScenario` did so when the run was created.
 import type { z } from "zod";
 import type { Scenario } from "./scenario.ts";
 
-/** Phases by the names of the prompts, and by those of the blocks and of everyday speech. */
+/** Aliases of phases: the names of the blocks, and short forms. */
 export const PHASE_NAMES: Record<string, string> = {
   task_list: "taskPlanning",
   planning: "taskPlanning",
@@ -12,7 +12,7 @@ export const PHASE_NAMES: Record<string, string> = {
   work: "workerExecution",
 };
 
-const plain = (phase: string): string => PHASE_NAMES[phase] ?? phase;
+const resolvePhase = (phase: string): string => PHASE_NAMES[phase] ?? phase;
 
 export interface Where {
   role: string;
@@ -21,17 +21,17 @@ export interface Where {
   phase: string;
 }
 
-/** The index of the first session entry that fits, or -1. A missing field fits anything. */
+/** The index of the first matching entry, or -1. A missing field matches anything. */
 export function matchSession(scenario: Pick<z.input<typeof Scenario>, "sessions">, where: Where): number {
   return scenario.sessions.findIndex(({ match = {} }) => {
     if (match.role !== undefined && match.role !== where.role) return false;
     if (match.task !== undefined && !(where.task !== null && globMatches(match.task, where.task))) return false;
     if (match.attempt !== undefined && match.attempt !== where.attempt) return false;
-    return match.phase === undefined || plain(match.phase) === plain(where.phase);
+    return match.phase === undefined || resolvePhase(match.phase) === resolvePhase(where.phase);
   });
 }
 
-/** `*` is any run of characters, `?` any one; everything else stands for itself. Linear in the text for each star. */
+/** `*` matches any text, `?` any character. Backtracks only to the last star. */
 export function globMatches(glob: string, text: string): boolean {
   let g = 0;
   let t = 0;

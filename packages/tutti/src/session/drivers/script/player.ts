@@ -1,5 +1,5 @@
-// The program behind `script:`: plays the scenario's turns in its workspace and speaks the line protocol. A real process,
-// so that a crash, a hang or an exit in the scenario is a real one.
+// The program behind `script:`: plays the turns of a scenario in its workspace, with the JSON lines of `command:` agents. It
+// is a real process, so a crash, a hang or an exit in the scenario is real too.
 import { existsSync, mkdirSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,7 +7,7 @@ import { linesOf } from "../../line-splitter.ts";
 import { matchSession } from "./match-session.ts";
 import type { Scenario, ScenarioTurn } from "./scenario.ts";
 
-/** The longest that a timer can wait. */
+/** The longest delay of a timer. */
 const FOR_EVER_MS = 2 ** 31 - 1;
 const FILE_POLL_MS = 20;
 
@@ -17,15 +17,15 @@ interface UserLine {
 }
 
 const scenario = JSON.parse(readFileSync(process.argv[2]!, "utf8")) as Scenario;
-/** How many turns of each session entry have been played to their end; an interrupted one is played again. */
-const used = new Map<number, number>();
-/** Who waits for the answer to a question, by its id. */
+/** The number of finished turns per session entry. An interrupted turn is played again. */
+const finishedTurns = new Map<number, number>();
+/** Open questions by id. */
 const answers = new Map<string, (text: string) => void>();
-/** One for each prompt that is not answered yet, the oldest first. */
+/** One per open prompt, the oldest first. */
 const prompts: AbortController[] = [];
-let asked = 0;
+let askCount = 0;
 
-/** Straight to the file descriptor: what was said before a crash has been said. */
+/** Synchronous, so that output before a crash is not lost. */
 function write(text: string, chunkBytes?: number): void {
   const bytes = Buffer.from(text);
   const size = chunkBytes ?? bytes.length;
@@ -46,12 +46,12 @@ function fill<T>(value: T, variables: Record<string, string>): T {
   return value;
 }
 
-interface Next {
+interface NextTurn {
   turn: ScenarioTurn;
-  useUp(): void;
+  finish(): void;
 }
 
-function nextTurn(phase: string): Next | { fault: string } {
+function nextTurn(phase: string): NextTurn | { fault: string } {
   const where = {
     role: process.env["TUTTI_ROLE"] ?? "",
     task: process.env["TUTTI_TASK_ID"] ?? null,
@@ -61,8 +61,8 @@ function nextTurn(phase: string): Next | { fault: string } {
   const index = matchSession(scenario, where);
   if (index < 0) return { fault: `the scenario has no session for ${JSON.stringify(where)}` };
   const turns = scenario.sessions[index]!.turns;
-  const count = used.get(index) ?? 0;
-  return { turn: turns[Math.min(count, turns.length - 1)]!, useUp: () => used.set(index, count + 1) };
+  const count = finishedTurns.get(index) ?? 0;
+  return { turn: turns[Math.min(count, turns.length - 1)]!, finish: () => finishedTurns.set(index, count + 1) };
 }
 
 async function play(line: UserLine, interrupt: AbortSignal): Promise<void> {
@@ -70,14 +70,14 @@ async function play(line: UserLine, interrupt: AbortSignal): Promise<void> {
   if ("fault" in next) return send({ type: "turn_end", error: next.fault });
   try {
     await act(fill(next.turn, line.variables ?? {}), line.variables ?? {}, interrupt);
-    next.useUp();
+    next.finish();
   } catch (error) {
     if (!interrupt.aborted) throw error;
   }
   send({ type: "turn_end" });
 }
 
-/** Fails when it is interrupted, and what it has not done by then stays undone. */
+/** Rejects on an interrupt, without the remaining steps. */
 async function act(turn: ScenarioTurn, variables: Record<string, string>, interrupt: AbortSignal): Promise<void> {
   await sleep(turn.delayMs ?? 0, undefined, { signal: interrupt });
   while (turn.waitForFile !== undefined && !existsSync(turn.waitForFile))
@@ -115,7 +115,7 @@ async function end(then: string, interrupt: AbortSignal): Promise<void> {
 }
 
 async function ask(question: string, interrupt: AbortSignal): Promise<void> {
-  const id = `ask-${++asked}`;
+  const id = `ask-${++askCount}`;
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   answers.set(id, resolve);
   interrupt.addEventListener("abort", () => reject(new Error("interrupted")));
@@ -129,7 +129,7 @@ async function ask(question: string, interrupt: AbortSignal): Promise<void> {
 
 let turns: Promise<void> = Promise.resolve();
 
-function take(line: UserLine): void {
+function enqueue(line: UserLine): void {
   const prompt = new AbortController();
   prompts.push(prompt);
   turns = turns.then(() => play(line, prompt.signal)).finally(() => prompts.shift());
@@ -137,9 +137,9 @@ function take(line: UserLine): void {
 
 for await (const line of linesOf(process.stdin)) {
   const message = JSON.parse(line) as { type: string; id?: string; text?: string } & UserLine;
-  if (message.type === "user") take(message);
+  if (message.type === "user") enqueue(message);
   if (message.type === "interrupt") prompts.find(({ signal }) => !signal.aborted)?.abort();
   if (message.type === "answer") answers.get(message.id ?? "")?.(message.text ?? "");
 }
-// End of file on stdin means: finish and exit. A turn that hangs keeps the process, as a hanging agent would.
+// After the end of stdin the program finishes its turns and exits. A turn that hangs keeps the process alive.
 await turns;

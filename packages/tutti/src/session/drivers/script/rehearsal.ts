@@ -1,5 +1,5 @@
-// The scenario of a rehearsal: agents that answer every phase of a template with what it asks for, and do the least that
-// counts as work. Sessions are matched by phase alone, because a template may give its phases roles of its own.
+// Builds the scenario of a rehearsal: scripted agents answer every phase of a template and do the least that counts as work.
+// Entries match by phase only, because a template may rename the roles.
 import type { Scenario, ScenarioTurn } from "./scenario.ts";
 import type { Prompt, Template } from "../../../schema/template.ts";
 
@@ -7,7 +7,7 @@ type Data = Record<string, unknown>;
 
 const DEFAULT_TASKS = 3;
 
-/** The resolved template without anything that would start a program of its own, and without a parent to look for. */
+/** Removes everything that would start another program, and the reference to the parent template. */
 export function rehearsedTemplate(template: Template): object {
   const copy = structuredClone(template);
   delete copy.extends;
@@ -29,7 +29,7 @@ export function rehearsalScenario(template: Template, taskCount = defaultTaskCou
   };
 }
 
-/** As many as a small plan has, within the bounds that the template sets. */
+/** DEFAULT_TASKS, within the limits of the template. */
 function defaultTaskCount(template: Template): number {
   const { minTasks, maxTasks } = template.phases.taskPlanning.validation;
   return Math.max(1, minTasks, Math.min(maxTasks, DEFAULT_TASKS));
@@ -39,14 +39,14 @@ interface RehearsedTurn extends ScenarioTurn {
   block: { phase: string; data: Data };
 }
 
-/** One turn for a phase; members that only this template demands are filled in. */
+/** One turn for a phase. Fields that only this template requires are added. */
 function play(phase: string, prompt: Prompt | undefined, turn: RehearsedTurn): Scenario["sessions"][number] {
-  const data = withDemanded(turn.block.data, prompt?.format?.requiredFields);
+  const data = withRequired(turn.block.data, prompt?.format?.requiredFields);
   return { match: { phase }, turns: [{ ...turn, block: { ...turn.block, data } }] };
 }
 
-/** What the protocol knows has its right kind already; of other names nobody can say more than that they must be there. */
-function withDemanded(data: Data, names: readonly string[] = []): Data {
+/** Adds a text for each missing field. `data` has the fields of the protocol; the types of others are unknown. */
+function withRequired(data: Data, names: readonly string[] = []): Data {
   return { ...Object.fromEntries(names.map((name) => [name, `${name}, as rehearsed`])), ...data };
 }
 
@@ -61,7 +61,7 @@ function analysisTurn(template: Template, taskCount: number): RehearsedTurn {
     warnings: [],
   };
   const turn = { tools: ["Read"], block: { phase: "analysis", data } };
-  // Without workers the main session is the one to do the work.
+  // Without workers the main session does the work.
   return template.phases.workerExecution.enabled ? turn : { ...turn, write: { "rehearsal/analysis.md": PAGE } };
 }
 
@@ -89,7 +89,7 @@ function rehearsedTask(id: string, dependencies: string[], prompt: Prompt): Data
     dependencies,
     estimated_tokens: 1000,
   };
-  return withDemanded(task, prompt.format?.taskSchema.required);
+  return withRequired(task, prompt.format?.taskSchema.required);
 }
 
 const PAGE = "Written in a rehearsal.\n";

@@ -1,4 +1,3 @@
-// The shape of a scenario file.
 import { z } from "zod";
 import { PHASE_NAMES } from "./match-session.ts";
 
@@ -14,22 +13,22 @@ const SCENARIO_PHASES = [
 const THEN = /^(?:end|crash|hang|exit:\d{1,3}|ask:.+)$/s;
 
 export const ScenarioTurn = z.strictObject({
-  /** Waits before anything else. */
+  /** The delay before the turn. */
   delayMs: z.number().min(0).optional(),
-  /** Waits until this file exists, so that a test decides when the turn continues. */
+  /** The turn waits until this file exists, so that a test controls it. */
   waitForFile: z.string().optional(),
   say: z.string().optional(),
-  /** Writes the message in pieces of this many bytes, so that everything is cut everywhere. */
+  /** Splits the output into pieces of this many bytes, also within lines and characters. */
   chunkBytes: z.number().int().min(1).optional(),
   tools: z.array(z.string()).optional(),
-  /** Files to write in the workspace. */
+  /** Contents by path in the workspace. */
   write: z.record(z.string(), z.string()).optional(),
-  /** A block to say, between the run's delimiters. */
+  /** Written between the run's delimiters. */
   block: z.object({ phase: z.string(), data: z.record(z.string(), z.unknown()) }).optional(),
   usage: z
     .object({ inputTokens: z.number().optional(), outputTokens: z.number().optional(), usd: z.number().optional() })
     .optional(),
-  then: z.string().regex(THEN, "one of end, crash, hang, exit:CODE, ask:QUESTION").optional(),
+  then: z.string().regex(THEN, "Use one of end, crash, hang, exit:CODE, ask:QUESTION.").optional(),
 });
 export type ScenarioTurn = z.infer<typeof ScenarioTurn>;
 
