@@ -66,7 +66,7 @@ export interface ControllerMessage {
 
 export function readMessages(transcript: unknown): ControllerMessage[] {
   const list = Array.isArray(transcript) ? transcript : isObject(transcript) ? transcript["messages"] : null;
-  if (!Array.isArray(list)) throw wrongShape("getTranscript", 'a list of messages, or an object with it as "messages"');
+  if (!Array.isArray(list)) throw unusable("list of messages", 'the list, or an object with it as "messages"');
   return list.filter(isObject).map(readMessage);
 }
 
@@ -93,7 +93,7 @@ export function readSessionId(answer: unknown): string {
   const found = isObject(answer) ? (answer["sessionId"] ?? answer["id"] ?? answer["session"]) : answer;
   if (isObject(found)) return readSessionId(found);
   if (typeof found === "string" && found !== "") return found;
-  throw wrongShape("startNewSessionWithMessage", 'a session id, or an object with it as "sessionId" or "id"');
+  throw unusable("session id", 'the id, or an object with it as "sessionId" or "id"');
 }
 
 export interface ListedSession {
@@ -104,8 +104,7 @@ export interface ListedSession {
 
 export function readSessionList(answer: unknown): ListedSession[] {
   const list = Array.isArray(answer) ? answer : isObject(answer) ? answer["sessions"] : null;
-  if (!Array.isArray(list))
-    throw wrongShape("getAllSessions", 'a list of sessions, or an object with it as "sessions"');
+  if (!Array.isArray(list)) throw unusable("list of sessions", 'the list, or an object with it as "sessions"');
   return list.filter(isObject).map((session) => ({
     id: readSessionId(session),
     title: textOrNull(session["title"]),
@@ -133,8 +132,8 @@ export function readBusy(session: unknown): boolean {
   return isRunning === true || busy === true || (typeof status === "string" && BUSY.has(status));
 }
 
-const wrongShape = (method: string, expected: string): TuttiError =>
-  new TuttiError("internal", `The session controller gave an unusable answer to "${method}". Return ${expected}.`);
+const unusable = (missing: string, expected: string): TuttiError =>
+  new TuttiError("internal", `The answer of the session controller contains no ${missing}. Return ${expected}.`);
 
 const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
 

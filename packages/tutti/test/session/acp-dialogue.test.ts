@@ -1,4 +1,3 @@
-// What the Agent Client Protocol means in our lines, message by message.
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { AcpLab, whole } from "./acp-lab.ts";
@@ -10,7 +9,7 @@ const begun = async (permissions: Partial<Permissions> = {}, capabilities: objec
   return lab;
 };
 
-describe("the end of a turn", () => {
+describe("The ACP dialogue at the end of a turn", () => {
   const ended = async (answer: object, before: (lab: AcpLab) => void = () => {}) => {
     const lab = await begun();
     const { id } = await lab.prompt();
@@ -47,20 +46,20 @@ describe("the end of a turn", () => {
     ],
     [error(-32603, "prompt is too long: 250000 tokens"), { cause: "context" }],
     [error(-32000, "Authentication required"), { cause: "auth" }],
-  ])("%j means %j", async (answer, meaning) => {
+  ])("reads %j as %j", async (answer, meaning) => {
     const [end, ...more] = await ended(answer);
     expect(end).toMatchObject({ type: "turn_end", ...meaning });
     expect("error" in end!).toBe(Object.keys(meaning).length > 0);
     expect(more).toEqual([]);
   });
 
-  test("is a failure if the answer is nothing but an error, and counts no tokens", async () => {
+  test("reports a failure if the message is only an error and no tokens were counted", async () => {
     const answer = { result: { stopReason: "end_turn", usage: null } };
     const [end] = await ended(answer, (lab) => lab.say('{"error":{"message":"rate limit reached"}}'));
     expect(end).toEqual({ type: "turn_end", error: "rate limit reached", cause: "rate_limit" });
   });
 
-  test("is told once, whatever comes after it", async () => {
+  test("reports the end once and ignores later messages", async () => {
     const end = await ended({ result: { stopReason: "end_turn" } }, (lab) => {
       lab.hear({ id: 2, result: { stopReason: "refusal" } });
       lab.say("too late");
@@ -69,7 +68,7 @@ describe("the end of a turn", () => {
   });
 });
 
-test("the answer to one turn, given twice, does not end the next one", async () => {
+test("A repeated answer to one turn does not end the next turn", async () => {
   const lab = await begun();
   const { id } = await lab.prompt();
   lab.hear({ id, result: { stopReason: "end_turn" } });
@@ -79,14 +78,14 @@ test("the answer to one turn, given twice, does not end the next one", async () 
   expect(lab.told).toEqual([]);
 });
 
-describe("an agent that cannot be used", () => {
-  test("because it speaks another version says so", async () => {
+describe("An unusable ACP agent", () => {
+  test("fails with the version if it uses another version of the protocol", async () => {
     const lab = new AcpLab();
     lab.dialogue.open();
     await lab.reply(() => ({ result: { protocolVersion: 9 } }));
     await lab.settled(() => lab.failures.length > 0);
     expect(lab.failures).toEqual(["it uses version 9 of the protocol, but Tutti supports version 1"]);
-    // What becomes of its process then is our own doing.
+    // The exit that follows is caused by the keeper.
     lab.dialogue.exited({ code: null, signal: "SIGTERM", errors: "" });
     expect(lab.failures).toHaveLength(1);
     expect(lab.isReady).toBe(false);
@@ -95,7 +94,7 @@ describe("an agent that cannot be used", () => {
   test.each([
     [null, { result: 5 }, "it uses version undefined of the protocol, but Tutti supports version 1"],
     [{ agentInfo: 3, authMethods: "x" }, { result: { sessionId: 7 } }, "it started a conversation without an id"],
-  ])("because its answers make no sense says so: %j, %j", async (hello, answer, failure) => {
+  ])("fails with the reason if its answers are invalid: %j, %j", async (hello, answer, failure) => {
     const lab = new AcpLab();
     lab.dialogue.open();
     await lab.reply(() => (hello ? { result: { protocolVersion: 1, ...hello } } : answer));
@@ -104,7 +103,7 @@ describe("an agent that cannot be used", () => {
     expect(lab.failures).toEqual([failure]);
   });
 
-  test("because nobody is logged in says what to do, and is not asked to log in", async () => {
+  test("that is not logged in fails with instructions and receives no `authenticate`", async () => {
     const lab = new AcpLab();
     lab.dialogue.open();
     const agentInfo = { name: "some-agent", title: "Some Agent", version: "1" };
@@ -122,13 +121,13 @@ describe("an agent that cannot be used", () => {
   });
 });
 
-test("an answer is whole when the process ends right after it, before anything else can run", async () => {
+test("An answer is complete even if the process exits right after it", async () => {
   const lab = await begun();
   const { id } = await lab.prompt();
   lab.say("the last ");
   lab.say("words");
   lab.hear({ id, result: { stopReason: "end_turn" } });
-  // As the keeper does it: in one go.
+  // Synchronously, like the keeper.
   expect(whole(lab.told)).toEqual([{ type: "assistant", text: "the last words" }, { type: "turn_end" }]);
   lab.dialogue.exited({ code: 0, signal: null, errors: "" });
   await sleep(20);
@@ -136,7 +135,7 @@ test("an answer is whole when the process ends right after it, before anything e
   expect(whole(lab.told)).toHaveLength(2);
 });
 
-test("a message ends where the next one begins, and where a tool is called", async () => {
+test("A message ends at the next message and at a tool call", async () => {
   const lab = await begun();
   const { id } = await lab.prompt();
   lab.say("one ", { messageId: "a" });
@@ -156,7 +155,7 @@ test("a message ends where the next one begins, and where a tool is called", asy
   ]);
 });
 
-test("a message without end is told in parts, so that it cannot fill our memory", async () => {
+test("An endless message is split, so that it cannot exhaust the memory", async () => {
   const lab = await begun();
   const { id } = await lab.prompt();
   const piece = "x".repeat(3 * 1024 * 1024);
@@ -166,7 +165,7 @@ test("a message without end is told in parts, so that it cannot fill our memory"
   expect(lengths).toEqual([2, 2, 1].map((pieces) => pieces * piece.length));
 });
 
-test("what comes outside a turn, or for another conversation, is nobody's answer", async () => {
+test("Updates outside a turn or of another conversation are ignored", async () => {
   const lab = await begun();
   lab.say("before any turn");
   const { id } = await lab.prompt();
@@ -176,20 +175,20 @@ test("what comes outside a turn, or for another conversation, is nobody's answer
   expect(lab.told).toEqual([{ type: "turn_end" }]);
 });
 
-describe("what was used", () => {
+describe("The usage of an ACP agent", () => {
   const used = async (results: { result: object; cost?: number }[]) => {
     const lab = await begun();
-    const told = [];
+    const lines = [];
     for (const [i, { result, cost }] of results.entries()) {
       const { id } = await lab.prompt("go", i + 1);
       if (cost !== undefined) lab.update({ sessionUpdate: "usage_update", cost: { amount: cost, currency: "USD" } });
       lab.hear({ id, result: { stopReason: "end_turn", ...result } });
-      told.push(...lab.told.filter(({ type }) => type === "usage"));
+      lines.push(...lab.told.filter(({ type }) => type === "usage"));
     }
-    return told;
+    return lines;
   };
 
-  test("is counted for all models, with what came out of a cache", async () => {
+  test("is summed over all models and includes cached tokens", async () => {
     const models = [
       { model: "a", token_count: { input_tokens: 100, output_tokens: 10 } },
       { model: "b", token_count: { totalTokens: 75, inputTokens: 20, cachedInputTokens: 50, outputTokens: 5 } },
@@ -203,14 +202,14 @@ describe("what was used", () => {
     ]);
   });
 
-  test("is money since the last time, although the agent adds it up", async () => {
+  test("contains only the cost since the last report, although the agent reports totals", async () => {
     const usage = { inputTokens: 1, outputTokens: 1 };
-    const told = await used([0.25, 0.75, 0.75, 0.5].map((cost) => ({ result: { usage }, cost })));
-    expect(told.map((line) => (line.type === "usage" ? line.usd : null))).toEqual([0.25, 0.5, undefined, 0.5]);
+    const lines = await used([0.25, 0.75, 0.75, 0.5].map((cost) => ({ result: { usage }, cost })));
+    expect(lines.map((line) => (line.type === "usage" ? line.usd : null))).toEqual([0.25, 0.5, undefined, 0.5]);
   });
 });
 
-describe("a permission", () => {
+describe("A permission request", () => {
   const OPTIONS = [
     { optionId: "1", name: "Always", kind: "allow_always" },
     { optionId: "2", name: "Once", kind: "allow_once" },
@@ -228,38 +227,41 @@ describe("a permission", () => {
     ["to read", { kind: "read", locations: [outside] }, {}, "2"],
     ["to change a file of the workspace", { kind: "edit", locations: [inside] }, {}, "2"],
     [
-      "to move a file into it, which nobody may refuse it",
+      "to move a file into the workspace, in mode `all`",
       { kind: "move", locations: [inside, outside] },
       { mode: "all" },
       "2",
     ],
     [
-      "for a command that is listed",
+      "for a listed command",
       { kind: "execute", rawInput: { command: ["npm", "test"] } },
       { allow: ["Bash(npm test)"] },
       "2",
     ],
     [
-      "for a command that is not",
+      "for a command that is not listed",
       { kind: "execute", title: "npm start" },
       { mode: "listed", allow: ["Bash(npm test)"] },
       "3",
     ],
-    ["by a name of its own", { name: "Shell", kind: "execute", title: "ls" }, { refuse: ["Shell"] }, "3"],
+    ["for a tool with its own name", { name: "Shell", kind: "execute", title: "ls" }, { refuse: ["Shell"] }, "3"],
     [
       "for one refused file of several",
       { kind: "edit", locations: [inside, outside] },
       { mode: "all", refuse: ["Edit(*/b)"] },
       "3",
     ],
-  ] as const)("%s is given by the settings, for once", async (_, toolCall, settings, optionId) => {
-    const lab = await begun(settings as Partial<Permissions>);
-    await lab.prompt();
-    lab.hear(wish(toolCall));
-    expect(await lab.taken()).toMatchObject({ id: 7, result: { outcome: { outcome: "selected", optionId } } });
-    expect(lab.told.some(({ type }) => type === "ask")).toBe(false);
-    expect(lab.told.some(({ type }) => type === "tool")).toBe(optionId === "2");
-  });
+  ] as const)(
+    "%s is decided by the run's permissions, for this request only",
+    async (_, toolCall, settings, optionId) => {
+      const lab = await begun(settings as Partial<Permissions>);
+      await lab.prompt();
+      lab.hear(wish(toolCall));
+      expect(await lab.taken()).toMatchObject({ id: 7, result: { outcome: { outcome: "selected", optionId } } });
+      expect(lab.told.some(({ type }) => type === "ask")).toBe(false);
+      expect(lab.told.some(({ type }) => type === "tool")).toBe(optionId === "2");
+    },
+  );
 
   test.each([
     ["Once", { outcome: "selected", optionId: "2" }],
@@ -268,7 +270,7 @@ describe("a permission", () => {
     ["yes, go on", { outcome: "selected", optionId: "2" }],
     ["yesterday you did it wrong", { outcome: "selected", optionId: "3" }],
     ["", { outcome: "selected", optionId: "3" }],
-  ])("that a person answers with %j", async (text, outcome) => {
+  ])("that the user answers with %j selects the matching option", async (text, outcome) => {
     const lab = await begun();
     await lab.prompt();
     lab.hear(wish({ kind: "edit", title: "Move it", locations: [inside, outside] }));
@@ -287,7 +289,7 @@ describe("a permission", () => {
     expect(await lab.taken()).toMatchObject({ result: { outcome } });
   });
 
-  test("that the agent takes back, or whose turn is over, waits for nobody", async () => {
+  test("is withdrawn when the agent cancels it and when its turn ends", async () => {
     const lab = await begun();
     const { id } = await lab.prompt();
     lab.hear(wish({ kind: "execute", title: "ls" }));
@@ -303,7 +305,7 @@ describe("a permission", () => {
     ]);
   });
 
-  test("is taken back when the turn is interrupted, and the agent hears both", async () => {
+  test("is withdrawn when the turn is interrupted, and the agent receives both messages", async () => {
     const lab = await begun();
     await lab.prompt();
     lab.hear(wish({ kind: "execute", title: "ls" }));
@@ -314,13 +316,13 @@ describe("a permission", () => {
     expect(await lab.taken()).toMatchObject({ id: 7, result: { outcome: { outcome: "cancelled" } } });
   });
 
-  test("outside a turn, or of another conversation, is not given", async () => {
+  test("outside a turn or of another conversation is cancelled", async () => {
     const lab = await begun({ mode: "all" });
     lab.hear(wish({ kind: "read" }));
     expect(await lab.taken()).toMatchObject({ id: 7, result: { outcome: { outcome: "cancelled" } } });
   });
 
-  test("for which there is no fitting option is not given", async () => {
+  test("without a matching option is cancelled", async () => {
     const lab = await begun({ mode: "listed" });
     await lab.prompt();
     lab.hear(wish({ kind: "execute" }, OPTIONS.slice(0, 2)));
@@ -328,7 +330,7 @@ describe("a permission", () => {
   });
 });
 
-describe("a conversation whose process died", () => {
+describe("A conversation whose process died", () => {
   const taken = async (capabilities: object) => {
     const lab = await begun({}, capabilities);
     await lab.prompt();
@@ -338,7 +340,7 @@ describe("a conversation whose process died", () => {
     return lab;
   };
 
-  test("is resumed without its history where the agent can do that, and loaded otherwise", async () => {
+  test("is resumed without its history if the agent supports that, and loaded otherwise", async () => {
     const load = { loadSession: true };
     const resume = { ...load, sessionCapabilities: { resume: {} } };
     expect(await (await taken(resume)).taken()).toMatchObject({
@@ -348,7 +350,7 @@ describe("a conversation whose process died", () => {
     expect(await (await taken(load)).taken()).toMatchObject({ method: "session/load", params: { sessionId: "c1" } });
   });
 
-  test("is ready when its history has been replayed, of which nothing is told", async () => {
+  test("is ready after its history was replayed, and passes nothing of the history on", async () => {
     const lab = await taken({ loadSession: true });
     lab.isReady = false;
     lab.told.splice(0);
@@ -363,7 +365,7 @@ describe("a conversation whose process died", () => {
     expect(whole(lab.told)).toMatchObject([{ type: "ready", conversation: "c1" }]);
   });
 
-  test("is over where the agent can do neither", async () => {
+  test("ends if the agent supports neither", async () => {
     const lab = await begun();
     expect(lab.dialogue.relaunch!()).toBeNull();
   });

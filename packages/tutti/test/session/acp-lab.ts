@@ -1,4 +1,4 @@
-// An ACP dialogue without a process: what it writes, what it tells, and recordings of real agents to play to it.
+// Runs an ACP dialogue without a process, and plays recordings of real agents to it.
 import { readFileSync } from "node:fs";
 import { setImmediate as nextRound } from "node:timers/promises";
 import { Permissions } from "../../src/schema/permissions.ts";
@@ -45,7 +45,7 @@ export class AcpLab {
     this.update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text }, ...more });
   }
 
-  /** The next message that the dialogue writes and nobody has taken yet. */
+  /** The next message of the dialogue that was not returned before. */
   async taken(): Promise<Message> {
     for (let round = 0; round < 1000 && this.wrote.length === 0; round += 1) await nextRound();
     const message = this.wrote.shift();
@@ -53,14 +53,14 @@ export class AcpLab {
     return message;
   }
 
-  /** Answers the next message that is written. */
+  /** Answers the next message of the dialogue. */
   async reply(answer: (message: Message) => object): Promise<Message> {
     const message = await this.taken();
     this.hear({ id: message.id, ...answer(message) });
     return message;
   }
 
-  /** Up to the first prompt, as an agent of no particular kind. */
+  /** Connects a generic agent, up to the first prompt. */
   async begin(capabilities: object = {}): Promise<void> {
     this.dialogue.open();
     await this.reply(() => ({ result: { protocolVersion: 1, agentCapabilities: capabilities } }));
@@ -73,7 +73,7 @@ export class AcpLab {
     if (!done()) throw new Error("what was waited for did not happen");
   }
 
-  /** A turn that is begun; what is told from here on belongs to it. */
+  /** Starts a turn; later lines belong to it. */
   async prompt(text = "do it", number = 1): Promise<Message> {
     this.told.splice(0);
     this.dialogue.turn({ number, text });
@@ -81,7 +81,7 @@ export class AcpLab {
   }
 }
 
-/** Plays a recording: what it heard is heard again, and what it was told must be said again, word for word. */
+/** Plays a recording. The dialogue must write exactly the recorded messages. */
 export async function play(
   name: string,
   permissions: Partial<Permissions>,
@@ -111,6 +111,6 @@ export async function play(
   return { turns, said };
 }
 
-/** Everything but the pieces of messages. */
+/** All lines except partial messages. */
 export const whole = (lines: AgentLine[]): AgentLine[] =>
   lines.filter((line) => line.type !== "assistant" || line.partial !== true);

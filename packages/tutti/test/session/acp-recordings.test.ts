@@ -1,9 +1,8 @@
-// What real agents said over the Agent Client Protocol, and what we make of it.
 import { describe, expect, test } from "vitest";
 import { play, whole } from "./acp-lab.ts";
 import type { AgentLine } from "../../src/session/dialogue.ts";
 
-/** The person who was recorded let the first and the third file be written, and not the second. */
+/** In the recordings the user allowed the first and the third file, and refused the second. */
 const SETTINGS = { refuse: ["Write(*/acp2.txt)", "Edit(*/acp2.txt)"] };
 const hello: AgentLine = { type: "assistant", text: "Hello from the fake model. All is well." };
 const ended: AgentLine = { type: "turn_end" };
@@ -56,16 +55,16 @@ const AGENTS = {
   },
 } as const;
 
-describe.each(["claude", "codex", "gemini"] as const)("a recording of %s", (name) => {
+describe.each(["claude", "codex", "gemini"] as const)("A recording of %s", (name) => {
   const expected = AGENTS[name];
 
-  test("is answered word for word as the person did, and is told in our lines", async () => {
+  test("gets exactly the recorded answers and is translated to JSON lines", async () => {
     const { turns, said } = await play(name, SETTINGS);
     for (const [theirs, ours] of said) if (theirs.method !== "initialize") expect(ours).toEqual(theirs);
     const [start, first, second, third, slow, , , refused, again] = turns.map(whole);
     const { agent, version, cost } = expected.ready;
     expect(start).toMatchObject([{ type: "ready", agent, version, capabilities: { ...known, cost: "none" } }]);
-    // What it costs is known once it was told.
+    // `ready` is repeated with `cost` after the first usage report.
     expect(readies(first!)).toMatchObject([{ agent, capabilities: { cost } }]);
     expect(texts(first!).at(-1)).toEqual(hello);
     expect(first!.slice(-2)).toEqual([expected.usage, ended]);
@@ -73,7 +72,7 @@ describe.each(["claude", "codex", "gemini"] as const)("a recording of %s", (name
     expect(tools(second!)).toEqual([expected.tool]);
     expect(second!.at(-1)).toEqual(ended);
     expect(texts(third!).slice(-2)).toEqual(written(2));
-    // A tool that was refused was not used; the one of Codex needs no permission.
+    // A refused tool was not used. The tool of Codex needs no permission.
     expect(tools(third!)).toHaveLength(name === "codex" ? 1 : 0);
     expect(texts(slow!).at(-1)).toMatchObject({ text: expect.stringMatching(/^word word/) as string });
     expect(slow!.at(-1)).toEqual({ type: "turn_end", error: "the agent cancelled the turn" });
@@ -82,7 +81,7 @@ describe.each(["claude", "codex", "gemini"] as const)("a recording of %s", (name
     expect(texts(again!).at(-1)).toEqual(hello);
   });
 
-  test("comes in pieces that make up its messages", async () => {
+  test("has partial messages that add up to the whole ones", async () => {
     const { turns } = await play(name, SETTINGS);
     for (const lines of turns) {
       const pieces = lines.filter((line) => line.type === "assistant");
@@ -93,7 +92,7 @@ describe.each(["claude", "codex", "gemini"] as const)("a recording of %s", (name
   });
 });
 
-test("a subagent's tools follow the call that started it, and its words are not taken for the agent's", async () => {
+test("Tools of a subagent follow the call that started it, and its text is not taken for the agent's", async () => {
   const { turns } = await play("claude", SETTINGS);
   expect(tools(turns[6]!)).toMatchObject([{ name: "Agent" }, { name: "Write" }]);
   expect(texts(turns[6]!)).toEqual([

@@ -1,4 +1,4 @@
-// Agents of the Agent Client Protocol as real processes under real keepers.
+// ACP agents as real processes under real keepers.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,7 +17,7 @@ afterEach(() => lab.tearDown());
 
 const open = (flags = ""): Session => lab.host.open(lab.spec(`acp:${process.execPath} ${PROGRAM} ${flags}`));
 
-/** Delivers a turn and returns what was told of it. */
+/** Delivers a turn and returns its signals. */
 async function ask(
   session: Session,
   number: number,
@@ -25,21 +25,21 @@ async function ask(
   onSignal: (signal: SessionSignal) => unknown = () => {},
 ): Promise<SessionSignal[]> {
   await session.deliver(turn(number, text));
-  const heard = await listen(
+  const signals = await listen(
     session,
     (signal) => (signal.type === "turnOver" && signal.turn === number) || signal.type === "gone",
     onSignal,
   );
-  return heard.slice(heard.findIndex((signal) => signal.type === "sent" && signal.turn === number));
+  return signals.slice(signals.findIndex((signal) => signal.type === "sent" && signal.turn === number));
 }
 
-const endingOf = (heard: SessionSignal[]) =>
-  heard.flatMap((each) => (each.type === "turnOver" ? [each.ending] : []))[0];
-const ofType = <T extends SessionSignal["type"]>(heard: SessionSignal[], type: T) =>
-  heard.filter((signal): signal is Extract<SessionSignal, { type: T }> => signal.type === type);
+const endingOf = (signals: SessionSignal[]) =>
+  signals.flatMap((each) => (each.type === "turnOver" ? [each.ending] : []))[0];
+const ofType = <T extends SessionSignal["type"]>(signals: SessionSignal[], type: T) =>
+  signals.filter((signal): signal is Extract<SessionSignal, { type: T }> => signal.type === type);
 
-describe("an acp: agent", () => {
-  test("tells who it is, and answers turns with words, tools and what they cost", async () => {
+describe("An acp: agent", () => {
+  test("reports its name and answers turns with text, tools and usage", async () => {
     const session = open();
     const first = await oneTurn(session, turn(1, "say <<<A>>> {…} 🎼"));
     const capabilities = { partialText: true, interrupt: true, resume: true, permissions: true, subagents: false };
@@ -58,7 +58,7 @@ describe("an acp: agent", () => {
     expect(readFileSync(join(lab.cwd, "a.txt"), "utf8")).toBe("written\n");
   });
 
-  test("whose turn fails says why, and takes the next one", async () => {
+  test("whose turn fails reports the reason and accepts the next turn", async () => {
     const session = open();
     const ending = endingOf(await oneTurn(session, turn(1, "fail 429 slow down, retry in 3s")));
     expect(ending).toEqual({
@@ -70,10 +70,10 @@ describe("an acp: agent", () => {
     expect(texts(await ask(session, 2, "say well"))).toBe("well");
   });
 
-  test("asks a person where the settings leave it open, and does what the person says", async () => {
+  test("asks the user where the permissions do not decide, and follows the answer", async () => {
     const session = open();
     const answers = ["Yes", "rather not", "yes please"];
-    const heard = await listen(
+    const signals = await listen(
       session,
       ({ type }) => type === "turnOver",
       async (signal) => {
@@ -82,22 +82,22 @@ describe("an acp: agent", () => {
       },
     );
     const outside = join(lab.folder, "b");
-    expect(ofType(heard, "ask")[0]).toMatchObject({
+    expect(ofType(signals, "ask")[0]).toMatchObject({
       question: `May the agent use Edit: ${outside}?`,
       options: ["Yes", "Always", "No"],
       permission: { tool: "Edit", subject: outside },
     });
-    expect(texts(heard)).toBe("../b: once\n../c: never\n../d: once\ne: once\n");
-    // The one that was refused was not used.
-    expect(ofType(heard, "tool")).toHaveLength(3);
+    expect(texts(signals)).toBe("../b: once\n../c: never\n../d: once\ne: once\n");
+    // The refused tool was not used.
+    expect(ofType(signals, "tool")).toHaveLength(3);
     expect(existsSync(join(lab.folder, "c"))).toBe(false);
   });
 
-  test("that cannot take its conversation up again has failed its turn", async () => {
+  test("that cannot resume its conversation fails its turn", async () => {
     const forgetful = open("--forgetful");
-    const heard = await oneTurn(forgetful, turn(1, "say half an answ\ndie"));
-    expect(texts(heard)).toBe("half an answ");
-    expect(endingOf(heard)).toMatchObject({
+    const signals = await oneTurn(forgetful, turn(1, "say half an answ\ndie"));
+    expect(texts(signals)).toBe("half an answ");
+    expect(endingOf(signals)).toMatchObject({
       kind: "exited",
       detail: "the agent exited with 3 in the middle of its turn",
     });
@@ -109,48 +109,48 @@ describe("an acp: agent", () => {
       kind: "error",
       detail: expect.stringMatching(/could not be resumed/) as string,
     });
-    // It has a new conversation then.
+    // The agent then has a new conversation.
     expect(texts(await ask(confused, 3, "say well"))).toBe("well");
   });
 
-  test("that dies in its first turn and has lost it begins anew, for nothing else was said", async () => {
-    const heard = await oneTurn(open("--confused"), turn(1, "die\nsay after"));
-    expect(texts(heard)).toBe("after");
-    expect(endingOf(heard)).toMatchObject({ kind: "ended" });
+  test("that dies in its first turn and cannot resume starts a new conversation with the same turn", async () => {
+    const signals = await oneTurn(open("--confused"), turn(1, "die\nsay after"));
+    expect(texts(signals)).toBe("after");
+    expect(endingOf(signals)).toMatchObject({ kind: "ended" });
   });
 
-  test("that answers and exits at once has answered", async () => {
+  test("that exits right after its answer has answered", async () => {
     const session = open();
-    const heard = await oneTurn(session, turn(1, "answer-and-die"));
-    expect(texts(heard)).toBe("my last words");
-    expect(endingOf(heard)).toMatchObject({ kind: "ended" });
+    const signals = await oneTurn(session, turn(1, "answer-and-die"));
+    expect(texts(signals)).toBe("my last words");
+    expect(endingOf(signals)).toMatchObject({ kind: "ended" });
   });
 
-  test("that breaks the rules gets no file and no terminal, and harms nobody", async () => {
+  test("that violates the protocol gets no file and no terminal, and its session continues", async () => {
     const session = open();
-    const heard = await oneTurn(session, turn(1, "say before\nmisbehave"));
-    expect(texts(heard)).toBe("beforerefused with -32601 -32601 -32601");
-    expect(endingOf(heard)).toMatchObject({ kind: "ended" });
+    const signals = await oneTurn(session, turn(1, "say before\nmisbehave"));
+    expect(texts(signals)).toBe("beforerefused with -32601 -32601 -32601");
+    expect(endingOf(signals)).toMatchObject({ kind: "ended" });
     expect(texts(await ask(session, 2, "say well"))).toBe("well");
     await session.close();
     expect(lab.processes()).toEqual([]);
   });
 });
 
-describe("an acp: agent that cannot be used", () => {
+describe("An unusable acp: agent", () => {
   const reason = async (session: Session) => {
-    const heard = await listen(session, ({ type }) => type === "gone");
-    return ofType(heard, "unstartable").map(({ error }) => error);
+    const signals = await listen(session, ({ type }) => type === "gone");
+    return ofType(signals, "unstartable").map(({ error }) => error);
   };
 
   test.each([
-    ["speaks no protocol at all", "cat", /does not seem to support the Agent Client Protocol/],
-    ["ends at once", `${process.execPath} --no-such-flag`, /it exited with 9 before it was ready: .*bad option/],
-  ])("because it %s says so", async (_, command, expected) => {
+    ["has no protocol", "cat", /does not seem to support the Agent Client Protocol/],
+    ["exits at once", `${process.execPath} --no-such-flag`, /it exited with 9 before it was ready: .*bad option/],
+  ])("that %s fails with the reason", async (_, command, expected) => {
     const [error, ...more] = await reason(lab.host.open(lab.spec(`acp:${command}`)));
     expect(error).toMatch(expected);
     expect(more).toEqual([]);
-    // The keeper says so shortly before it exits.
+    // `end.json` appears shortly before the keeper exits.
     await expect.poll(() => lab.processes()).toEqual([]);
   });
 });

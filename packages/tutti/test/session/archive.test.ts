@@ -14,7 +14,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { listen, oneTurn, SessionLab, texts, turn } from "./session-lab.ts";
 import type { SessionHost, SessionSpec } from "../../src/session/session.ts";
 
-/** Says a lot, to both outputs. */
+/** Writes much to stdout and stderr. */
 const TALKER = `
 import { createInterface } from "node:readline";
 for await (const line of createInterface({ input: process.stdin })) {
@@ -32,7 +32,7 @@ afterEach(() => lab.tearDown());
 
 const folderOf = ({ runId, sessionId }: SessionSpec): string => join(lab.folder, "sessions", runId, sessionId);
 
-/** A session that has taken two turns and is over. */
+/** A session that has ended after two turns. */
 async function finished(more: Partial<SessionSpec> = {}): Promise<SessionSpec> {
   const spec = lab.spec(lab.program("command", TALKER), more);
   const session = lab.host.open(spec);
@@ -45,8 +45,8 @@ async function finished(more: Partial<SessionSpec> = {}): Promise<SessionSpec> {
 
 const archive = (host: SessionHost, { runId, sessionId }: SessionSpec): Promise<void> => host.archive(runId, sessionId);
 
-describe("an archived session", () => {
-  it("takes less room, is marked, and can be read as before", async () => {
+describe("An archived session", () => {
+  it("takes less space, has a mark, and stays readable", async () => {
     const spec = await finished();
     const before = lab.host.transcript(spec.runId, spec.sessionId);
     expect(before.filter(({ type }) => type === "prompt")).toHaveLength(2);
@@ -64,7 +64,7 @@ describe("an archived session", () => {
     expect(lab.newHost().transcript(spec.runId, spec.sessionId)).toEqual(before);
   });
 
-  it("has lost what its agent kept for itself, but nothing of what that linked to, and does not get it back", async () => {
+  it("loses its agent's own files but not the targets of their links, and does not get them back", async () => {
     const spec = await finished();
     const own = join(lab.folder, "own");
     mkdirSync(own);
@@ -80,7 +80,7 @@ describe("an archived session", () => {
     expect(existsSync(join(folderOf(spec), "claude"))).toBe(false);
   });
 
-  it("is archived once, however often it is asked for, also at the same time", async () => {
+  it("is archived once, also after repeated and concurrent calls", async () => {
     const spec = await finished();
     await Promise.all([archive(lab.host, spec), archive(lab.host, spec)]);
     const mark = readFileSync(join(folderOf(spec), "archive.json"), "utf8");
@@ -88,13 +88,13 @@ describe("an archived session", () => {
     expect(readFileSync(join(folderOf(spec), "archive.json"), "utf8")).toBe(mark);
   });
 
-  it("tells its story when it is opened, and is not started again", async () => {
+  it("replays its signals when it is opened, and does not start again", async () => {
     const spec = await finished();
-    const told = async () => listen(lab.newHost().open(spec), ({ type }) => type === "gone");
-    const before = await told();
+    const replay = async () => listen(lab.newHost().open(spec), ({ type }) => type === "gone");
+    const before = await replay();
     await archive(lab.host, spec);
-    const after = await told();
-    // Text may come in other pieces; what is told is the same.
+    const after = await replay();
+    // The text may be split differently.
     expect(texts(after)).toBe(texts(before));
     expect(after.map(({ type }) => type)).toEqual(before.map(({ type }) => type));
     expect(lab.newHost().open(spec).wasDelivered(2)).toBe(true);
@@ -104,12 +104,12 @@ describe("an archived session", () => {
     expect(lab.host.isArchived(spec.runId, spec.sessionId)).toBe(true);
   });
 
-  it("is finished by the next engine if one died over it", async () => {
+  it("is completed by the next engine if the archiving engine died", async () => {
     const spec = await finished();
     const before = lab.host.transcript(spec.runId, spec.sessionId);
     const output = readFileSync(join(folderOf(spec), "output.log"));
     await archive(lab.host, spec);
-    // As after a death between the packed file's arrival and the plain one's removal, with another one half written.
+    // The state after a crash between creating the packed file and removing the plain one, with another one half written.
     rmSync(join(folderOf(spec), "archive.json"));
     writeFileSync(join(folderOf(spec), "output.log"), output);
     writeFileSync(join(folderOf(spec), "journal.jsonl.gz.123.new"), "half");
@@ -119,7 +119,7 @@ describe("an archived session", () => {
     expect(lab.host.transcript(spec.runId, spec.sessionId)).toEqual(before);
   });
 
-  it("cannot be one that is alive, and nothing of that one is touched", async () => {
+  it("cannot be a live one, whose files stay untouched", async () => {
     const spec = lab.spec(lab.program("command", TALKER));
     const session = lab.host.open(spec);
     await oneTurn(session);
@@ -131,7 +131,7 @@ describe("an archived session", () => {
     await archive(lab.host, spec);
   });
 
-  it("cannot be one whose program lives on after its keeper has died", async () => {
+  it("cannot be one whose program survived its keeper", async () => {
     const spec = lab.spec(lab.program("command", `process.stdin.on("end", () => {}); setInterval(() => {}, 1000);`));
     const session = lab.host.open(spec);
     await listen(session, ({ type }) => type === "ready");
@@ -144,14 +144,14 @@ describe("an archived session", () => {
     expect(lab.host.isArchived(spec.runId, spec.sessionId)).toBe(true);
   });
 
-  it("need never have begun", async () => {
+  it("may be one that never started", async () => {
     await lab.host.archive("run_none", "session_none");
     expect(lab.host.isArchived("run_none", "session_none")).toBe(false);
   });
 });
 
-describe("a run whose sessions are forgotten", () => {
-  it("has nothing left of them, archived or not, and others keep theirs", async () => {
+describe("A run whose sessions are forgotten", () => {
+  it("keeps no session, archived or not, and other runs keep theirs", async () => {
     const one = await finished({ runId: "run_gone" });
     const two = await finished({ runId: "run_gone" });
     const other = await finished({ runId: "run_kept" });
@@ -163,7 +163,7 @@ describe("a run whose sessions are forgotten", () => {
     expect(lab.host.transcript("run_kept", other.sessionId)).not.toEqual([]);
   });
 
-  it("must have no living session", async () => {
+  it("must have no live session", async () => {
     const spec = lab.spec(lab.program("command", TALKER), { runId: "run_alive" });
     const session = lab.host.open(spec);
     await oneTurn(session);
@@ -177,7 +177,7 @@ describe("a run whose sessions are forgotten", () => {
     expect(existsSync(folderOf(spec))).toBe(false);
   });
 
-  it("is forgotten wholly by the next engine if one died over it", async () => {
+  it("is forgotten completely by the next engine if the first one died meanwhile", async () => {
     const spec = await finished({ runId: "run_half" });
     const aside = join(lab.folder, "sessions", "run_half.forgotten", spec.sessionId);
     mkdirSync(aside, { recursive: true });
@@ -186,7 +186,7 @@ describe("a run whose sessions are forgotten", () => {
     expect(readdirSync(join(lab.folder, "sessions"))).toEqual([]);
   });
 
-  it("is named by a name, never by a way to another folder", async () => {
+  it("is identified by an id and never by a path to another folder", async () => {
     for (const name of ["..", ".", "", "../workspace", "a/b", lab.cwd])
       await expect(lab.host.forget(name)).rejects.toMatchObject({ code: "invalid_input" });
     expect(existsSync(lab.cwd)).toBe(true);

@@ -1,7 +1,7 @@
-// The session bridge as a page of somebody else's has it, in the language of pages: sessions, transcripts, and an agent
-// that does what the prompt says, a list of steps in JSON.
+// The session bridge of a page, as JavaScript source: sessions, transcripts, and an agent that executes its prompt, a list
+// of steps in JSON.
 
-/** The steps that a prompt may ask for; `raw` puts anything at all into the transcript. */
+/** The steps of a prompt; `raw` adds any value to the transcript. */
 export type Step =
   | ["say", string]
   | ["tool", string, unknown]
@@ -14,8 +14,8 @@ export type Step =
 export const steps = (...list: Step[]): string => JSON.stringify(list);
 
 /**
- * A function of its options: `bridge` is `window` or `desktop`, `without` names methods to leave out. It runs in a page,
- * or in anything else that has a global object.
+ * A function of its options: `bridge` is `window` or `desktop`, `without` names omitted methods. It needs only a global
+ * object.
  */
 export const BRIDGE = String.raw`function (options) {
   const sessions = new Map();

@@ -1,5 +1,4 @@
-// A real browser whose debugger is switched on, and pages in it that play the session bridge: what an application of
-// somebody else's would be.
+// A real browser with an enabled debugger, and pages that implement the session bridge.
 import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -10,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { BRIDGE } from "./cdp-bridge.ts";
 import { openDevTools } from "../../src/session/drivers/cdp/devtools.ts";
 
-/** It talks to nobody but the pages it is told to open. */
+/** Prevents requests other than those for the opened pages. */
 const FLAGS = [
   "--headless=new",
   "--no-sandbox",
@@ -31,7 +30,7 @@ export class DebuggedBrowser {
 
   private constructor(executable: string, server: Server) {
     this.#server = server;
-    // A process group of its own, so that all of it can be ended.
+    // In its own process group, so that all of its processes can be killed.
     this.#browser = spawn(executable, [...FLAGS, `--user-data-dir=${this.#folder}`, "about:blank"], {
       stdio: "ignore",
       detached: true,
@@ -62,7 +61,7 @@ export class DebuggedBrowser {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Opens a page of its own title; `bridge` says which methods it has. */
+  /** Opens a page with a unique title; `bridge` selects its methods. */
   async open(query: Record<string, string> = { bridge: "window" }): Promise<DebuggedPage> {
     const title = `page-${process.pid}-${++this.#count}-end`;
     const { port } = this.#server.address() as AddressInfo;
@@ -101,7 +100,7 @@ export class DebuggedPage {
     return this.#ask("Runtime.evaluate", { expression, returnByValue: true });
   }
 
-  /** What was asked of the bridge so far. */
+  /** All calls of the bridge so far. */
   async calls(): Promise<[name: string, ...args: unknown[]][]> {
     return (await this.evaluate("calls")) as [string, ...unknown[]][];
   }

@@ -16,7 +16,7 @@ const prompt = (number: number, text: string, more: Partial<Turn> = {}): Turn =>
 const block = '<<A>>{"phase": "completion", "data": {"task_id": "task_001", "status": "success"}}<<B>>';
 const isOver = (number: number) => (signal: SessionSignal) => signal.type === "turnOver" && signal.turn === number;
 
-describe("a cdp: agent", () => {
+describe("A cdp: agent", () => {
   let browser: DebuggedBrowser | null = null;
   let lab: SessionLab;
   beforeAll(async () => {
@@ -35,19 +35,19 @@ describe("a cdp: agent", () => {
     return context.skip(NO_BROWSER);
   };
 
-  /** What a session tells of its work, without what all sessions tell. */
-  const told = (signals: SessionSignal[]) =>
+  /** The signals of the agent, without those of every session. */
+  const agentSignals = (signals: SessionSignal[]) =>
     signals.filter(({ type }) => type === "text" || type === "tool" || type === "usage" || type === "turnOver");
   const open = (agent: string): Session => lab.host.open(lab.spec(agent));
 
   it(
-    "is one session of the page: begun with the first prompt in the workspace, spoken to after that, put away at the end",
+    "is one session of the page: started with the first prompt, continued with the next ones, archived at the end",
     inBrowser(async (browser) => {
       const page = await browser.open();
       const session = open(page.agent);
       const first = steps(["tool", "Read", { path: "a" }], ["say", "words äé\u2028"], ["usage", 7, 3]);
-      const heard = await oneTurn(session, prompt(1, first));
-      expect(told(heard)).toEqual([
+      const signals = await oneTurn(session, prompt(1, first));
+      expect(agentSignals(signals)).toEqual([
         { type: "tool", name: "Read", input: { path: "a" } },
         { type: "text", text: "words äé\u2028", complete: true },
         { type: "text", text: "a", complete: true },
@@ -56,7 +56,7 @@ describe("a cdp: agent", () => {
         { type: "turnOver", turn: 1, ending: { kind: "ended", detail: "the turn ended" } },
       ]);
       await session.deliver(prompt(2, steps(["say", "more"], ["usage", 5, 1])));
-      const all = told(await listen(session, isOver(2))).slice(told(heard).length);
+      const all = agentSignals(await listen(session, isOver(2))).slice(agentSignals(signals).length);
       expect(texts(all)).toBe("moreab");
       expect(all).toContainEqual({ type: "usage", usage: { inputTokens: 5, outputTokens: 1, usd: 0 } });
       expect(await page.evaluate("listening()")).toBe(1);
@@ -77,17 +77,17 @@ describe("a cdp: agent", () => {
   );
 
   it(
-    "asks the person what the session may do, and permits nothing that was not permitted in so many words",
+    "asks the user for permissions and permits nothing without an exact answer",
     inBrowser(async (browser) => {
       const page = await browser.open({ bridge: "desktop" });
       const session = open(page.agent);
       const answers = ["yes, why not", "always", "deny"];
-      const heard = await listen(session, isOver(1), async (signal) => {
+      const signals = await listen(session, isOver(1), async (signal) => {
         if (signal.type === "ready")
           await session.deliver(prompt(1, steps(["ask", "Bash", { command: "rm x" }], ["ask", "Edit", {}])));
         if (signal.type === "ask") await session.answer(signal.askId, answers.shift()!);
       });
-      expect(heard.filter(({ type }) => type === "ask")).toMatchObject([
+      expect(signals.filter(({ type }) => type === "ask")).toMatchObject([
         { question: 'May the agent use Bash? {"command":"rm x"}', options: ["once", "always", "deny"] },
         {
           question: expect.stringContaining(
@@ -96,7 +96,7 @@ describe("a cdp: agent", () => {
         },
         { question: "May the agent use Edit? {}" },
       ]);
-      expect(texts(heard)).toBe("the answer was alwaysthe answer was deny");
+      expect(texts(signals)).toBe("the answer was alwaysthe answer was deny");
       const calls = await page.calls();
       expect(calls.map(([name]) => name)).toEqual(["start", "respondToToolPermission", "respondToToolPermission"]);
       expect(calls[0]![1]).toMatchObject({ cwd: lab.cwd, title: "[Worker] The API", useWorktree: false });
@@ -105,7 +105,7 @@ describe("a cdp: agent", () => {
   );
 
   it(
-    "is answered by the run's settings where they decide, and the person is asked the rest",
+    "gets its permissions from the run where they decide, and from the user otherwise",
     inBrowser(async (browser) => {
       const page = await browser.open({ bridge: "desktop" });
       const permissions = { mode: "edits" as const, allow: ["Bash(npm test*)"], refuse: ["Bash(rm *)"] };
@@ -117,14 +117,16 @@ describe("a cdp: agent", () => {
         ["ask", "Edit", { file_path: join(lab.folder, "b.md") }],
       );
       const asked: (object | undefined)[] = [];
-      const heard = await listen(session, isOver(1), async (signal) => {
+      const signals = await listen(session, isOver(1), async (signal) => {
         if (signal.type === "ready") await session.deliver(prompt(1, wishes));
         if (signal.type !== "ask") return;
         asked.push(signal.permission);
         await session.answer(signal.askId, "deny");
       });
       expect(asked).toEqual([{ tool: "Edit", subject: join(realpathSync(lab.folder), "b.md") }]);
-      expect(texts(heard)).toBe(["once", "deny", "once", "deny"].map((choice) => `the answer was ${choice}`).join(""));
+      expect(texts(signals)).toBe(
+        ["once", "deny", "once", "deny"].map((choice) => `the answer was ${choice}`).join(""),
+      );
       const calls = (await page.calls()).filter(([name]) => name === "respondToToolPermission");
       expect(calls.map(([, , choice]) => choice)).toEqual(["once", "deny", "once", "deny"]);
       await session.stop();
@@ -132,16 +134,16 @@ describe("a cdp: agent", () => {
   );
 
   it(
-    "stops its turn when it is interrupted and goes on with the next one; stopped for good, the page's session is too",
+    "stops an interrupted turn and continues with the next one; stopping the agent ends the page's session",
     inBrowser(async (browser) => {
       const page = await browser.open({ bridge: "desktop" });
       const session = open(page.agent);
-      const heard = await listen(session, isOver(1), async (signal) => {
+      const signals = await listen(session, isOver(1), async (signal) => {
         if (signal.type === "ready")
           await session.deliver(prompt(1, steps(["say", "one"], ["tool", "Bash", {}], ["hang"])));
         if (signal.type === "tool") await session.interrupt(1);
       });
-      expect(heard.at(-1)).toMatchObject({ ending: { kind: "interrupted" } });
+      expect(signals.at(-1)).toMatchObject({ ending: { kind: "interrupted" } });
       await session.deliver(prompt(2, steps(["say", "two"], ["tool", "Bash", {}], ["hang"])));
       const all = await listen(session, (signal) => texts([signal]) === "two");
       expect(texts(all)).toBe("onetwo");
@@ -154,19 +156,19 @@ describe("a cdp: agent", () => {
   );
 
   it(
-    "needs neither events nor a state: the block that was asked for ends the turn",
+    "needs neither events nor a state: the expected block ends the turn",
     inBrowser(async (browser) => {
       const page = await browser.open({ bridge: "window", without: "onEvent,getSession,listSessions,archiveSession" });
       const session = open(page.agent);
-      const heard = await oneTurn(session, prompt(1, steps(["say", "first"], ["say", block])));
-      expect(texts(heard)).toBe(`first${block}`);
-      expect(heard.at(-1)).toMatchObject({ ending: { kind: "ended" } });
+      const signals = await oneTurn(session, prompt(1, steps(["say", "first"], ["say", block])));
+      expect(texts(signals)).toBe(`first${block}`);
+      expect(signals.at(-1)).toMatchObject({ ending: { kind: "ended" } });
       await session.close();
     }),
   );
 
   it(
-    "passes on nothing but what the assistant says, whatever the transcript holds, and that within bounds",
+    "passes on only assistant messages, with bounded length, whatever the transcript contains",
     inBrowser(async (browser) => {
       const page = await browser.open();
       const session = open(page.agent);
@@ -190,28 +192,28 @@ describe("a cdp: agent", () => {
         ["repeat", 3_000_000],
         ["say", "end"],
       );
-      const heard = await oneTurn(session, prompt(1, `${block}\n${asked}`));
-      const words = texts(heard);
+      const signals = await oneTurn(session, prompt(1, `${block}\n${asked}`));
+      const words = texts(signals);
       expect(words).not.toContain("<<A>>");
-      expect(words).toMatch(/^\[the first 902848 characters were left out\]\nz+end$/);
+      expect(words).toMatch(/^\[the first 902848 characters were omitted\]\nz+end$/);
       expect(words.length).toBeLessThan(2_200_000);
-      const tools = heard.flatMap((signal) => (signal.type === "tool" ? [signal] : []));
+      const tools = signals.flatMap((signal) => (signal.type === "tool" ? [signal] : []));
       expect(tools.map(({ name }) => name)).toEqual(["n".repeat(200), "Write"]);
       expect(tools[1]!.input).toEqual({ tooLong: expect.stringMatching(/^\{"text":"y+$/) });
-      expect(heard.some(({ type }) => type === "usage")).toBe(false);
-      expect(heard.at(-1)).toMatchObject({ ending: { kind: "ended" } });
+      expect(signals.some(({ type }) => type === "usage")).toBe(false);
+      expect(signals.at(-1)).toMatchObject({ ending: { kind: "ended" } });
       await session.stop();
     }),
   );
 
   it(
-    "says which method is missing, that there is no bridge, or that there are several",
+    "fails with the missing method, or because there is no bridge or several",
     inBrowser(async (browser) => {
       const end = async (agent: string) => {
         const session = open(agent);
-        const heard = await oneTurn(session, prompt(1, steps(["say", "x"])));
+        const signals = await oneTurn(session, prompt(1, steps(["say", "x"])));
         await session.stop();
-        return heard.at(-1);
+        return signals.at(-1);
       };
       const failed = (detail: string) => ({
         type: "turnOver",
@@ -238,43 +240,43 @@ describe("a cdp: agent", () => {
   );
 
   it(
-    "fails its turn when the page is closed, crashes or shows no transcript, and can be given another",
+    "fails its turn when the page is closed, crashes or returns no transcript, and accepts another turn",
     inBrowser(async (browser) => {
       const dies = async (die: "close" | "crash", says: string): Promise<void> => {
         const page = await browser.open();
         const session = open(page.agent);
-        const heard = await listen(session, isOver(1), async (signal) => {
+        const signals = await listen(session, isOver(1), async (signal) => {
           if (signal.type === "ready")
             await session.deliver(prompt(1, steps(["say", "at work"], ["tool", "Bash", {}], ["hang"])));
           if (signal.type === "text") await page[die]();
         });
-        expect(heard.at(-1), die).toMatchObject({ ending: { kind: "error", detail: expect.stringContaining(says) } });
-        expect(texts(heard)).toBe("at work");
+        expect(signals.at(-1), die).toMatchObject({ ending: { kind: "error", detail: expect.stringContaining(says) } });
+        expect(texts(signals)).toBe("at work");
         await session.stop();
       };
       const fallsSilent = async (): Promise<void> => {
         const page = await browser.open();
         const session = open(page.agent);
         await page.evaluate("window.real = getTranscript, window.getTranscript = async () => ({ messages: 'none' })");
-        const heard = await oneTurn(session, prompt(1, steps(["say", "unread"])));
+        const signals = await oneTurn(session, prompt(1, steps(["say", "unread"])));
         const ending = { kind: "error", detail: expect.stringContaining("no list of messages") };
-        expect(heard.at(-1)).toMatchObject({ ending });
+        expect(signals.at(-1)).toMatchObject({ ending });
         await page.evaluate("window.getTranscript = window.real");
         await session.deliver(prompt(2, steps(["say", "again"])));
         expect(texts(await listen(session, isOver(2)))).toBe("again");
         await session.stop();
       };
-      // Each waits a while for the page to come back.
+      // In parallel, because each case waits for the page to return.
       const fates = [dies("close", "the debugger has no page"), dies("crash", "the page crashed"), fallsSilent()];
       await Promise.all(fates);
     }),
   );
 });
 
-describe("a cdp: agent behind the debugger of an Electron application's main program", () => {
-  it("reaches the page through that program", async () => {
+describe("A cdp: agent behind the debugger of an Electron application's main process", () => {
+  it("reaches the page through that process", async () => {
     const lab = new SessionLab({ graceMs: 5000 });
-    // Stands in for the application: a program with an inspector, and a page that takes code as text.
+    // A stub of the application: a program with an inspector, and a page that evaluates code.
     const electron = join(lab.folder, "node_modules/electron");
     mkdirSync(electron, { recursive: true });
     writeFileSync(
@@ -304,9 +306,9 @@ describe("a cdp: agent behind the debugger of an Electron application's main pro
       });
       const session = lab.host.open(lab.spec(`cdp:http://${new URL(socket).host}#the app`));
       const text = `quote " \` \${x} \u2028 ${steps(["tool", "Read", {}], ["say", "from the app"])}`;
-      const heard = await oneTurn(session, prompt(1, text));
-      expect(texts(heard)).toBe("from the app");
-      expect(heard.at(-1)).toMatchObject({ ending: { kind: "ended" } });
+      const signals = await oneTurn(session, prompt(1, text));
+      expect(texts(signals)).toBe("from the app");
+      expect(signals.at(-1)).toMatchObject({ ending: { kind: "ended" } });
       await session.close();
       const other = lab.host.open(lab.spec(`cdp:${socket}#another app`));
       const refused = await oneTurn(other, prompt(1, text));
@@ -319,8 +321,8 @@ describe("a cdp: agent behind the debugger of an Electron application's main pro
   });
 });
 
-describe("the address of a debugger", () => {
-  it("names a host of this machine, one target or a part of a page's title", () => {
+describe("The address of a debugger", () => {
+  it("names a local host, and one target or a part of a page's title", () => {
     expect(readAddress("http://127.0.0.1:9222")).toEqual({ host: "127.0.0.1:9222", target: null, page: "" });
     expect(readAddress("http://localhost:9222/#My page 100%")).toEqual({
       host: "localhost:9222",
@@ -335,7 +337,7 @@ describe("the address of a debugger", () => {
     expect(readAddress("http://0x7f.1:9222").host).toBe("127.0.0.1:9222");
   });
 
-  it("is refused on another machine, and where it is none", () => {
+  it("is rejected if it is invalid or on another machine", () => {
     const { driver } = findDriver("cdp:x");
     for (const rest of [
       "http://example.org:9222",

@@ -1,10 +1,9 @@
-// The words of providers, as agents pass them on, and what they mean.
 import { describe, expect, test } from "vitest";
 import { classifyFailure } from "../../src/session/classify-failure.ts";
 
 const NOW = Date.UTC(2026, 10, 15, 12);
 
-describe("a failure", () => {
+describe("The text of a failure", () => {
   test.each([
     ["API Error: 400 messages: bad request", { cause: "invalid_request" }],
     ["unexpected status 401 Unauthorized", { cause: "auth" }],
@@ -36,7 +35,7 @@ describe("a failure", () => {
     expect(classifyFailure(text, undefined, NOW)).toEqual(meaning);
   });
 
-  test("is known by its status where the agent tells that apart from the words", () => {
+  test("is classified by the HTTP status if the agent reports it separately", () => {
     const causes = [400, 401, 402, 403, 408, 422, 429, 500, 502, 503, 529].map(
       (status) => classifyFailure("no", status).cause,
     );

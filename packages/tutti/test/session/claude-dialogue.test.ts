@@ -1,4 +1,4 @@
-// What our dialogue makes of recordings of the real Claude Code program. Lists that mean nothing here were shortened.
+// Plays recordings of the real Claude Code program to the dialogue. Irrelevant lists in them were shortened.
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { ClaudeLab } from "./claude-lab.ts";
 import type { AgentLine } from "../../src/session/dialogue.ts";
@@ -7,7 +7,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** The program has ended by itself. */
+/** The program has exited by itself. */
 const EXIT = { code: 1, signal: null, errors: "" };
 
 function playedToTheEnd(name: string): ClaudeLab {
@@ -19,8 +19,8 @@ function playedToTheEnd(name: string): ClaudeLab {
 
 const WELL = { type: "turn_end" };
 
-describe("what it says", () => {
-  test("whole messages of the model are its words, and nothing that was only repeated or made up", () => {
+describe("The output of Claude Code", () => {
+  test("contains whole messages of the model as text, without replayed or synthetic ones", () => {
     const lab = new ClaudeLab();
     lab.play("claude-two-turns");
     expect(lab.words()).toEqual([
@@ -32,14 +32,14 @@ describe("what it says", () => {
     expect(lab.of("tool").map(({ name }) => name)).toEqual(["Write"]);
   });
 
-  test("parts of a message are told as parts", () => {
+  test("contains pieces of a message as partial text", () => {
     const lab = new ClaudeLab();
     lab.play("claude-two-turns");
     const parts = lab.of("assistant").flatMap(({ text, partial }) => (partial ? [text] : []));
     expect(parts.join("")).toContain("Hello from the fake model. All is well.");
   });
 
-  test.each(["claude-err-e529then", "claude-err-toolong"])("%s is heard the same wherever it was cut", (name) => {
+  test.each(["claude-err-e529then", "claude-err-toolong"])("of %s is read the same at any chunk size", (name) => {
     const whole = new ClaudeLab();
     const lines = whole.play(name);
     whole.dialogue.exited(EXIT);
@@ -54,7 +54,7 @@ describe("what it says", () => {
     }
   });
 
-  test("a line that is no message, and a message that nobody knows, mean nothing", () => {
+  test("may contain lines that are not messages and unknown messages, which are ignored", () => {
     const lab = new ClaudeLab();
     lab.shakeHands();
     lab.turn();
@@ -65,7 +65,7 @@ describe("what it says", () => {
     expect(lab.failures).toEqual([]);
   });
 
-  test("what it says outside any turn is not told, but what it cost is", () => {
+  test("outside a turn yields only usage", () => {
     const lab = new ClaudeLab();
     lab.shakeHands();
     const own = { type: "assistant", parent_tool_use_id: null, message: { content: [{ type: "text", text: "Hm." }] } };
@@ -76,8 +76,8 @@ describe("what it says", () => {
   });
 });
 
-describe("hand-shake", () => {
-  test("it is ready when the hand-shake was answered, and not before (E80)", () => {
+describe("The start of Claude Code", () => {
+  test("is ready when `initialize` was answered, and not before (E80)", () => {
     const lab = new ClaudeLab();
     expect(lab.said).toMatchObject([{ type: "control_request", request: { subtype: "initialize" } }]);
     lab.hear({ type: "system", subtype: "init", claude_code_version: "2.1.325", tools: [] });
@@ -93,7 +93,7 @@ describe("hand-shake", () => {
     });
   });
 
-  test("a program that does not want to be driven, or ends at its start, cannot be used", () => {
+  test("fails if the program rejects `initialize` or exits", () => {
     const refusing = new ClaudeLab();
     const answer = { subtype: "error", request_id: refusing.requestId("initialize"), error: "Unsupported" };
     refusing.hear({ type: "control_response", response: answer });
@@ -103,7 +103,7 @@ describe("hand-shake", () => {
     expect(ending.failures).toEqual(["claude exited with 1 at its start: Error: Session ID x is already in use."]);
   });
 
-  test("a program that never answers is given up", () => {
+  test("fails after a timeout if the program never answers", () => {
     vi.useFakeTimers();
     const lab = new ClaudeLab();
     vi.advanceTimersByTime(119_000);
@@ -113,8 +113,8 @@ describe("hand-shake", () => {
   });
 });
 
-describe("the end of a turn", () => {
-  test("two results of one turn are one end, when the program rests", () => {
+describe("The end of a turn of Claude Code", () => {
+  test("comes once after two results, when the program is idle", () => {
     const lab = new ClaudeLab();
     const lines = lab.play("claude-state-events");
     expect(lines.filter((line) => line.includes('"type":"result"'))).toHaveLength(2);
@@ -122,7 +122,7 @@ describe("the end of a turn", () => {
     expect(lab.told.at(-1)).toEqual(WELL);
   });
 
-  test("a version that does not say when it rests has ended its turn after a silence without open tasks", () => {
+  test("comes after a silence without open tasks in versions that do not report idleness", () => {
     vi.useFakeTimers();
     const lab = new ClaudeLab();
     lab.play("claude-agent");
@@ -140,7 +140,7 @@ describe("the end of a turn", () => {
     expect(busy.of("turn_end")).toEqual([WELL]);
   });
 
-  test("a program that says when it rests is not hurried by a silence", () => {
+  test("does not come after a silence in versions that report idleness", () => {
     vi.useFakeTimers();
     const lab = new ClaudeLab();
     lab.shakeHands();
@@ -152,7 +152,7 @@ describe("the end of a turn", () => {
     expect(lab.of("turn_end")).toEqual([WELL]);
   });
 
-  test("the result of something that was begun before the turn does not end it", () => {
+  test("does not come with the result of work that began before the turn", () => {
     const lab = new ClaudeLab();
     lab.shakeHands();
     lab.turn();
@@ -164,13 +164,13 @@ describe("the end of a turn", () => {
   });
 
   test.each(["claude-sigTERM", "claude-sigKILL"])(
-    "%s: a death in the middle of a turn is left to the keeper",
+    "is left to the keeper if the program dies in the middle of a turn: %s",
     (name) => {
       expect(playedToTheEnd(name).of("turn_end")).toEqual([]);
     },
   );
 
-  test("a result that was followed by the end of the program counts", () => {
+  test("comes with a result even if the program exits after it", () => {
     expect(playedToTheEnd("claude-hello").of("turn_end")).toEqual([WELL]);
   });
 });
@@ -197,20 +197,20 @@ const FAILURES: [name: string, expected: object][] = [
   ["claude-interrupt-bash", { error: "the turn was interrupted" }],
 ];
 
-describe("failures", () => {
-  test.each(FAILURES)("%s is told with its cause", (name, expected) => {
+describe("A failure of Claude Code", () => {
+  test.each(FAILURES)("is reported with its cause: %s", (name, expected) => {
     const ends = playedToTheEnd(name).of("turn_end");
     expect(ends).toHaveLength(1);
     expect(ends[0]).toMatchObject({ error: expect.any(String), ...expected });
     if (!("cause" in expected)) expect(ends[0]).not.toHaveProperty("cause");
   });
 
-  test("errors that stand in the place of an answer are not the model's words", () => {
+  test("in place of an answer is not taken for text of the model", () => {
     for (const name of ["claude-err-e529", "claude-err-credit", "claude-login-missing", "claude-usage-limit"])
       expect(playedToTheEnd(name).words()).toEqual([]);
   });
 
-  test("neither an error under a model's name nor words of the program's own are the model's, nor is a broken-off message", () => {
+  test("is not text of the model, nor is a synthetic message or an aborted one", () => {
     const lab = new ClaudeLab();
     lab.shakeHands();
     lab.turn();
@@ -227,7 +227,7 @@ describe("failures", () => {
     expect(playedToTheEnd("claude-sigINT").words()).toEqual([]);
   });
 
-  test("a limit of the account is told with the moment it comes back", () => {
+  test("by an account limit has the time of the reset", () => {
     const lab = new ClaudeLab();
     const event = /"resetsAt":(\d+)/.exec(lab.play("claude-usage-limit").join("\n"))!;
     expect(lab.of("turn_end")[0]).toMatchObject({
@@ -237,7 +237,7 @@ describe("failures", () => {
     });
   });
 
-  test("a limit that is told in words alone is read from them", () => {
+  test("by an account limit is recognised by its text alone", () => {
     const lab = new ClaudeLab();
     lab.shakeHands();
     lab.turn();
@@ -245,12 +245,12 @@ describe("failures", () => {
     expect(lab.of("turn_end")[0]).toMatchObject({ cause: "usage_limit", resetAt: 1_794_750_933_000 });
   });
 
-  test("a conversation that cannot be found ends the turn with that reason", () => {
+  test("to find the conversation ends the turn with that reason", () => {
     const [end] = playedToTheEnd("claude-sess-resume-missing").of("turn_end");
     expect(end!.error).toContain("No conversation found");
   });
 
-  test("each further try of the program is told as trouble, and a turn that recovers ended well", () => {
+  test("that the program retries is reported as trouble, and a turn that recovers succeeds", () => {
     const lab = playedToTheEnd("claude-err-e529then");
     expect(lab.of("provider_trouble")).toEqual([
       trouble("overloaded", "the provider answered 529 (overloaded)", 596),
@@ -272,7 +272,7 @@ describe("failures", () => {
   const interrupts = (lab: ClaudeLab) =>
     lab.said.filter(({ request }) => (request as { subtype?: string } | undefined)?.subtype === "interrupt").length;
 
-  test("a key that is not accepted breaks the turn off at once; a login may be renewed first", () => {
+  test("by a rejected key ends the turn at once; a login may be renewed first", () => {
     const keyed = new ClaudeLab();
     keyed.shakeHands({
       claude_code_version: "2",
@@ -293,7 +293,7 @@ describe("failures", () => {
     expect(interrupts(loggedIn)).toBe(1);
   });
 
-  test("a long wait for the provider is left to the run", () => {
+  test("with a long wait for the provider is left to the run", () => {
     const lab = new ClaudeLab();
     lab.play("claude-retry-long");
     expect(interrupts(lab)).toBe(1);
@@ -302,8 +302,8 @@ describe("failures", () => {
   });
 });
 
-describe("tools and subagents", () => {
-  test("a subagent's words are not the main agent's; its tools and its coming and going are told (D4-100)", () => {
+describe("Tools and subagents of Claude Code", () => {
+  test("are reported, with start and end, while text of a subagent is not taken for the main agent's (D4-100)", () => {
     const lab = new ClaudeLab();
     lab.play("claude-state-events");
     expect(lab.words().join("\n")).not.toMatch(/Subagent writing|SUBAGENT_RESULT/);
@@ -314,12 +314,12 @@ describe("tools and subagents", () => {
     ]);
   });
 
-  test("a tool that was refused is no work and is not told", () => {
+  test("are not reported if they were refused", () => {
     for (const name of ["claude-write-denied", "claude-hook-denied"])
       expect(playedToTheEnd(name).of("tool")).toEqual([]);
   });
 
-  test("a turn that was refused one tool and used another one ended well", () => {
+  test("let a turn succeed if one tool was refused and another one ran", () => {
     const lab = new ClaudeLab();
     lab.shakeHands();
     lab.turn();
@@ -331,8 +331,8 @@ describe("tools and subagents", () => {
   });
 });
 
-describe("usage", () => {
-  test("is told as what was added, whatever the totals say", () => {
+describe("The usage of Claude Code", () => {
+  test("contains only the difference to the previous totals", () => {
     const lab = new ClaudeLab();
     lab.play("claude-state-events");
     // The second result of the turn repeats the totals of the first.
@@ -340,13 +340,13 @@ describe("usage", () => {
     expect(lab.of("usage")[0]!.usd).toBeCloseTo(0.05736, 6);
   });
 
-  test("a conversation that was taken up again does not count what was counted before", () => {
+  test("of a resumed conversation does not count earlier usage again", () => {
     const [spent] = playedToTheEnd("claude-sess-resume").of("usage");
     expect(spent).toMatchObject({ inputTokens: 5202, outputTokens: 58 });
     expect(spent!.usd).toBeCloseTo(0.021968, 6);
   });
 
-  test("where a version tells totals alone, the difference is taken", () => {
+  test("is computed from the totals in versions without differences", () => {
     const lab = new ClaudeLab();
     lab.shakeHands();
     const totals = (inputTokens: number, costUSD: number) =>
@@ -360,8 +360,8 @@ describe("usage", () => {
   });
 });
 
-describe("relaunch", () => {
-  test("a turn that was cut off is given again in the same conversation, and says so", () => {
+describe("A relaunch of Claude Code", () => {
+  test("sends the open turn again in the same conversation, with a note", () => {
     const lab = new ClaudeLab();
     lab.shakeHands();
     lab.turn("build it");
@@ -378,7 +378,7 @@ describe("relaunch", () => {
     expect(lab.readies).toBe(2);
   });
 
-  test("the answer to a process that is gone is not taken for one of its successor", () => {
+  test("ignores an answer of the previous process", () => {
     const lab = new ClaudeLab();
     lab.shakeHands();
     const old = lab.requestId("initialize");
@@ -389,7 +389,7 @@ describe("relaunch", () => {
     expect(lab.readies).toBe(2);
   });
 
-  test("not after an interrupt, and not when the result was there already", () => {
+  test("does not happen after an interrupt or after the result", () => {
     const interrupted = new ClaudeLab();
     interrupted.shakeHands();
     interrupted.turn();
@@ -405,7 +405,7 @@ describe("relaunch", () => {
   });
 });
 
-test("a prompt that was interrupted while it waited in the queue is over", () => {
+test("A prompt that is interrupted while it is queued ends its turn", () => {
   const lab = new ClaudeLab();
   lab.play("claude-interrupt-queued");
   expect(lab.of("turn_end")).toEqual([{ type: "turn_end", error: "the turn was interrupted" }]);

@@ -1,4 +1,3 @@
-// How Claude Code is started, and what of the person's own configuration its sessions get.
 import {
   chmodSync,
   existsSync,
@@ -47,7 +46,7 @@ const spec = (sessionId: string): SessionSpec => ({
 const launch = (sessionId = "s", given: Record<string, string> = {}) =>
   driver.launch(rest, spec(sessionId), join(folder, sessionId), { ...process.env, ...given });
 
-test("is found on the path, or the agent cannot be started", () => {
+test("The claude driver rejects an agent whose program is not on the PATH", () => {
   vi.stubEnv("PATH", join(folder, "bin"));
   expect(() => driver.check(rest, folder)).toThrow(/claude/);
   mkdirSync(join(folder, "bin"));
@@ -56,7 +55,7 @@ test("is found on the path, or the agent cannot be started", () => {
   expect(() => driver.check(rest, folder)).not.toThrow();
 });
 
-test("is started without a shell, as one process that takes lines, with a conversation that follows from the session", () => {
+test("The claude driver starts one process without a shell, with a conversation id derived from the session", () => {
   const { mode, dialogue, command } = launch();
   expect([mode, dialogue, command[0]]).toEqual(["stream", "claude", "claude"]);
   const flags = command.join(" ");
@@ -73,7 +72,7 @@ test("is started without a shell, as one process that takes lines, with a conver
   expect(launch("other").command.at(-1)).not.toBe(command.at(-1));
 });
 
-test("gets the person's keys by name, never the mark of a sandbox, and a folder of its own", () => {
+test("The claude driver passes the user's keys by name, no sandbox marker, and a separate configuration folder", () => {
   const { env, defaults, passEnv } = launch();
   expect(passEnv).toEqual(expect.arrayContaining(["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "HTTPS_PROXY"]));
   expect([...passEnv!, ...Object.keys({ ...env, ...defaults })]).not.toContain("IS_SANDBOX");
@@ -83,7 +82,7 @@ test("gets the person's keys by name, never the mark of a sandbox, and a folder 
   expect(launch("other").env!["CLAUDE_CONFIG_DIR"]).not.toBe(env!["CLAUDE_CONFIG_DIR"]);
 });
 
-test("the login stays in its one place, settings are a copy, and of the state only the login is taken over", () => {
+test("The login stays in the user's folder, settings are copied, and only the login part of the state is copied", () => {
   writeFileSync(join(own, ".credentials.json"), "{}", { mode: 0o600 });
   writeFileSync(join(own, "settings.json"), '{"model":"opus"}');
   const state = { oauthAccount: { id: 1 }, mcpServers: { mine: { command: "x" } }, projects: {} };
@@ -100,7 +99,7 @@ test("the login stays in its one place, settings are a copy, and of the state on
   expect(statSync(join(at, ".claude.json")).mode & 0o777).toBe(0o600);
 });
 
-test("a session that is adopted finds its configuration as it left it", () => {
+test("An adopted session keeps its changed configuration", () => {
   writeFileSync(join(own, "settings.json"), "{}");
   writeFileSync(join(own, "CLAUDE.md"), "Be kind.");
   const at = launch().env!["CLAUDE_CONFIG_DIR"]!;
@@ -113,13 +112,13 @@ test("a session that is adopted finds its configuration as it left it", () => {
   expect(lstatSync(join(at, "CLAUDE.md")).isSymbolicLink()).toBe(true);
 });
 
-test("without any configuration of the person's own it still can be started", () => {
+test("Claude Code starts without any configuration of the user", () => {
   rmSync(own, { recursive: true });
   const at = launch().env!["CLAUDE_CONFIG_DIR"]!;
   expect(existsSync(join(at, ".claude.json"))).toBe(true);
 });
 
-test("a configuration folder that is named for the agents is where that of the session comes from", () => {
+test("CLAUDE_CONFIG_DIR of the agents is the source of the session's configuration", () => {
   const named = join(folder, "named");
   mkdirSync(named);
   writeFileSync(join(named, "settings.json"), '{"model":"named"}');
@@ -129,7 +128,7 @@ test("a configuration folder that is named for the agents is where that of the s
   expect(readFileSync(join(folder, "s/claude/settings.json"), "utf8")).toBe('{"model":"named"}');
 });
 
-test("the person's word counts more than what is usual, and is refused where it cannot count", async () => {
+test("The user's variables override defaults, and reserved variables are rejected", async () => {
   const bin = join(folder, "bin");
   mkdirSync(bin);
   writeFileSync(join(bin, "claude"), `#!/bin/sh\nenv > "${join(folder, "seen")}"\n`);

@@ -1,5 +1,5 @@
-// Recordings of the real Claude Code program, heard by our dialogue. The names that the program repeats of what was said
-// to it are those of the recording, so they are put in place of ours.
+// Plays recordings of the real Claude Code program to the dialogue. The program repeats ids of requests and prompts, so the
+// lab replaces the recorded ids with those of the dialogue.
 import { DialogueLab, recording, type DialogueLabOptions } from "./dialogue-lab.ts";
 import { openClaudeDialogue } from "../../src/session/drivers/claude/dialogue.ts";
 
@@ -7,7 +7,7 @@ type Message = Record<string, unknown>;
 
 export class ClaudeLab extends DialogueLab {
   #turns = 0;
-  /** Our name of each prompt, by the one that the recording has. */
+  /** The dialogue's id of each prompt, by the recorded id. */
   readonly #prompts = new Map<string, string>();
 
   constructor(options: DialogueLabOptions = {}) {
@@ -23,19 +23,19 @@ export class ClaudeLab extends DialogueLab {
     this.dialogue.turn({ number: ++this.#turns, text });
   }
 
-  /** The name of our last request of this kind. */
+  /** The id of the dialogue's last request of this kind. */
   requestId(subtype: string): string {
     const request = this.said.findLast(({ request }) => (request as Message | undefined)?.["subtype"] === subtype);
     return request!["request_id"] as string;
   }
 
-  /** The answer to the hand-shake, as short as an old version gives it. */
+  /** The short answer of an old version to `initialize`. */
   shakeHands(response: Message = { claude_code_version: "2.1.325" }): void {
     const answer = { subtype: "success", request_id: this.requestId("initialize"), response };
     this.hear({ type: "control_response", response: answer });
   }
 
-  /** Hears a recording; a turn is given where its first word of one is. Returns the lines as they were heard. */
+  /** Plays a recording and starts a turn at its first message of each. Returns the lines with replaced ids. */
   play(name: string): string[] {
     const lines = recording(name);
     if (!lines.some((line) => line.includes('"control_response"'))) {

@@ -1,4 +1,4 @@
-// Who decides what Claude Code may do: the run's settings, or a person, from recordings of the real program.
+// Plays recordings of the real program with permission requests.
 import { mkdtempSync, mkdirSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ const before = (tool: string, input: object) => ({
   request: { subtype: "hook_callback", input: { tool_name: tool, tool_input: input, tool_use_id: "use" } },
 });
 
-/** What was answered to the program's last request. */
+/** The answer to the program's last request. */
 function answered(lab: ClaudeLab): Record<string, unknown> | undefined {
   const last = lab.said.at(-1) as { type: string; response?: { response: Record<string, unknown> } };
   return last.type === "control_response" ? last.response!.response : undefined;
@@ -42,7 +42,7 @@ function answered(lab: ClaudeLab): Record<string, unknown> | undefined {
 const decision = (lab: ClaudeLab) =>
   (answered(lab)?.["hookSpecificOutput"] as { permissionDecision?: string } | undefined)?.permissionDecision;
 
-test("a file of the workspace may be written without a question, and goes back as it came", () => {
+test("A file in the workspace is written without a question, with unchanged input", () => {
   const lab = new ClaudeLab();
   lab.play("claude-state-perm");
   expect(lab.of("ask")).toEqual([]);
@@ -59,7 +59,7 @@ test("a file of the workspace may be written without a question, and goes back a
   expect(lab.of("turn_end")).toEqual([{ type: "turn_end" }]);
 });
 
-test("a file outside the workspace is asked for, also behind a link that lies in it", () => {
+test("A file outside the workspace needs permission, also behind a link in the workspace", () => {
   const lab = ready();
   mkdirSync(join(folder, "src"));
   symlinkSync(tmpdir(), join(folder, "link"));
@@ -75,7 +75,7 @@ test("a file outside the workspace is asked for, also behind a link that lies in
   ]);
 });
 
-test("a command is put to the person in words, and only the word allow allows it", () => {
+test('A command needs permission, and only the answer "allow" permits it', () => {
   for (const [text, expected] of [
     ["allow", { behavior: "allow", updatedInput: { command: "npm test" } }],
     ["refuse", { behavior: "deny", message: expect.stringContaining("The user refused this") }],
@@ -100,7 +100,7 @@ test("a command is put to the person in words, and only the word allow allows it
   }
 });
 
-test("what the run lists is allowed or refused without a question", () => {
+test("Listed tools are allowed or refused without a question", () => {
   const lab = ready({ mode: "listed", allow: ["Bash(npm test*)"] });
   lab.hear(wish("Bash", { command: "npm test -- a" }));
   expect(answered(lab)).toMatchObject({ behavior: "allow" });
@@ -112,7 +112,7 @@ test("what the run lists is allowed or refused without a question", () => {
   expect(lab.of("ask")).toEqual([]);
 });
 
-test("where the run is stricter than the program, every tool comes by first", () => {
+test("A run that is stricter than the program gets a hook before every tool", () => {
   const hooks = (lab: ClaudeLab) => (lab.said[0] as { request: { hooks?: object } }).request.hooks;
   expect(hooks(ready())).toBeUndefined();
   expect(hooks(ready({ mode: "all" }))).toBeUndefined();
@@ -136,7 +136,7 @@ test("where the run is stricter than the program, every tool comes by first", ()
   expect(answered(listed)).toEqual({});
 });
 
-test("the agent's own question is put with its options, and the answer goes back under the words of the question", () => {
+test("A question of the agent has its options, and the answer is keyed by the question's text", () => {
   const lab = new ClaudeLab({ permissions: { mode: "all" } });
   lab.play("claude-ask-user");
   expect(lab.of("ask")).toMatchObject([{ question: "Which colour?\n- Red: r\n- Blue: b", options: ["Red", "Blue"] }]);
@@ -145,7 +145,7 @@ test("the agent's own question is put with its options, and the answer goes back
   expect(answered(lab)).toMatchObject({ behavior: "allow", updatedInput: { answers: { "Which colour?": "Blue" } } });
 });
 
-test("a question that the program takes back is taken back", () => {
+test("A question that the program cancels is withdrawn", () => {
   const lab = new ClaudeLab({ permissions: { mode: "ask" } });
   lab.play("claude-perm-cancel");
   expect(lab.of("ask")).toHaveLength(1);
@@ -154,14 +154,14 @@ test("a question that the program takes back is taken back", () => {
   expect(answered(lab)).toBeUndefined();
 });
 
-test("questions of a process that is gone are taken back when another one takes its place", () => {
+test("Questions of an exited process are withdrawn when another process replaces it", () => {
   const lab = ready();
   lab.hear(wish("Bash", { command: "npm test" }));
   lab.dialogue.open();
   expect(lab.of("ask_cancelled")).toEqual([{ type: "ask_cancelled", id: "request" }]);
 });
 
-test("a request that nobody knows is answered, so that the program does not wait for ever", () => {
+test("An unknown request gets an error, so that the program does not wait forever", () => {
   const lab = ready();
   lab.hear({ type: "control_request", request_id: "r", request: { subtype: "elicitation" } });
   expect(lab.said.at(-1)).toEqual({

@@ -1,4 +1,3 @@
-// What Codex's protocol means in our lines, message by message.
 import { describe, expect, test } from "vitest";
 import { CodexLab, COMMAND, THREAD } from "./codex-lab.ts";
 
@@ -8,8 +7,8 @@ const begun = (permissions: ConstructorParameters<typeof CodexLab>[0] = {}): Cod
   return lab;
 };
 
-describe("the beginning", () => {
-  test("is a hand-shake, a look whether somebody is logged in, and a conversation; only then it is ready", () => {
+describe("The start of Codex", () => {
+  test("is ready after `initialize`, the check of the login and the start of a thread", () => {
     const lab = new CodexLab();
     lab.dialogue.open();
     expect(lab.said.map(({ method }) => method)).toEqual(["initialize"]);
@@ -24,13 +23,13 @@ describe("the beginning", () => {
     ]);
   });
 
-  test("fails with a sentence if nobody is logged in, and no conversation is begun", () => {
+  test("fails with instructions if Codex is not logged in, without starting a thread", () => {
     const lab = new CodexLab().begin({ account: null, requiresOpenaiAuth: true });
     expect(lab.failures).toEqual(['Codex is not logged in. Run "codex login", or set OPENAI_API_KEY.']);
     expect(lab.asked("thread/start")).toBe(false);
   });
 
-  test.each(["initialize", "thread/start"])("fails with the reason if %s is refused", (method) => {
+  test.each(["initialize", "thread/start"])("fails with the reason if %s is rejected", (method) => {
     const lab = new CodexLab();
     if (method === "initialize") lab.dialogue.open();
     else lab.begin();
@@ -39,7 +38,7 @@ describe("the beginning", () => {
     expect(lab.readies).toBe(0);
   });
 
-  test("fails with the last words of a program that ends before it is ready", () => {
+  test("fails with the last line of stderr if the program exits before it is ready", () => {
     const lab = new CodexLab();
     lab.dialogue.open();
     lab.dialogue.exited({ code: 1, signal: null, errors: "some log\n\u001b[31mERROR\u001b[0m no such model\n" });
@@ -53,7 +52,7 @@ describe("the beginning", () => {
     [{ mode: "listed" }, "untrusted"],
     [{ mode: "all", refuse: ["Bash(rm *)"] }, "untrusted"],
   ] as const)(
-    "with %j it has to ask by the policy %s, and works in a sandbox that trusts no repository",
+    "with the permissions %j uses the approval policy %s and a sandbox that does not trust the repository",
     (given, policy) => {
       const lab = begun({ permissions: { ...given, refuse: [...("refuse" in given ? given.refuse : [])] } });
       expect(lab.request("thread/start")["params"]).toEqual({
@@ -71,7 +70,7 @@ describe("the beginning", () => {
   );
 });
 
-test("temporary files are open to its commands, but not where the programs of its own sandbox lie among them", () => {
+test("Codex may write to /tmp, unless the programs of its sandbox are there", () => {
   const closed = (home: string): unknown => {
     const lab = new CodexLab().begin(undefined, home);
     lab.reply("thread/start", { result: { thread: { id: THREAD } } });
@@ -81,8 +80,8 @@ test("temporary files are open to its commands, but not where the programs of it
   expect([closed("/home/dev/.codex"), closed("/tmp/data/sessions/1/codex")]).toEqual([false, true]);
 });
 
-describe("words", () => {
-  test("come in pieces and once more whole; thoughts, plans and what the person said are no answer", () => {
+describe("The text of Codex", () => {
+  test("is passed on in pieces and whole, without reasoning, plans and the user's messages", () => {
     const lab = begun().turn();
     lab.complete(lab.item({ type: "userMessage" }), {
       type: "userMessage",
@@ -98,7 +97,7 @@ describe("words", () => {
     expect(lab.of("turn_end")).toEqual([{ type: "turn_end" }]);
   });
 
-  test("of another thread, of another turn, and outside of turns are not told", () => {
+  test("of another thread, of another turn or outside a turn is ignored", () => {
     const lab = begun();
     lab.say("before any turn");
     lab.turn();
@@ -115,7 +114,7 @@ describe("words", () => {
     expect(lab.news()).toEqual([{ type: "turn_end" }]);
   });
 
-  test("of a program that ends in the middle of a message are told as a message", () => {
+  test("of a program that exits in the middle of a message becomes a message", () => {
     const lab = begun().turn();
     lab.item({ type: "agentMessage", text: "" });
     for (const delta of ["I was ", "about to"]) lab.notify("item/agentMessage/delta", { delta });
@@ -138,7 +137,7 @@ describe("words", () => {
     '{"method":"thread/tokenUsage/updated","params":{"threadId":"thread-1","tokenUsage":{"total":{"inputTokens":-5,"outputTokens":"x"}}}}',
     '{"method":"error","params":{"threadId":"thread-1","turnId":"turn-1"}}',
     '{"method":"invention/updated","params":{"threadId":"thread-1","turnId":"turn-1"}}',
-  ])("%s means nothing and harms nothing", (line) => {
+  ])("may contain the line %s, which is ignored", (line) => {
     const lab = begun().turn();
     lab.hear(line);
     lab.say("on we go");
@@ -147,8 +146,8 @@ describe("words", () => {
   });
 });
 
-describe("tools", () => {
-  const cases: [item: object, told: object[]][] = [
+describe("The tools of Codex", () => {
+  const cases: [item: object, expected: object[]][] = [
     [
       { type: "commandExecution", command: "/bin/bash -lc 'npm test && echo \"ok\"'" },
       [{ name: "Bash", input: { command: 'npm test && echo "ok"' } }],
@@ -182,14 +181,14 @@ describe("tools", () => {
     [{ type: "contextCompaction" }, []],
   ];
 
-  test.each(cases)("%j is told as %j, once", (item, told) => {
+  test.each(cases)("are reported once: %j as %j", (item, expected) => {
     const lab = begun().turn();
     const id = lab.item({ ...item, status: "inProgress", processId: null });
     lab.complete(id, { ...item, status: "completed" });
-    expect(lab.news()).toEqual(told.map((each) => ({ type: "tool", ...each })));
+    expect(lab.news()).toEqual(expected.map((each) => ({ type: "tool", ...each })));
   });
 
-  test("a command that runs already is told while it runs, and not again when it is over", () => {
+  test("include a running command while it runs, and not again at its end", () => {
     const lab = begun().turn();
     const item = { type: "commandExecution", command: "/bin/bash -lc 'sleep 9'" };
     const id = lab.item({ ...item, status: "inProgress", processId: "123" });
@@ -199,7 +198,7 @@ describe("tools", () => {
   });
 });
 
-describe("permissions", () => {
+describe("The approvals of Codex", () => {
   const wantCommand = (lab: CodexLab, command: string, more: object = {}): string => {
     const item = { type: "commandExecution", command, status: "inProgress", processId: null };
     const itemId = lab.item(item);
@@ -215,7 +214,7 @@ describe("permissions", () => {
     return itemId;
   };
 
-  test("a command is put to the person with what it runs and why, and the answer goes back", () => {
+  test("ask the user for a command with its reason, and pass the answer back", () => {
     const lab = begun().turn();
     wantCommand(lab, "/bin/bash -lc 'curl example.com'", { reason: "I need the page" });
     const question = "May the agent run: curl example.com\nReason: I need the page";
@@ -239,7 +238,7 @@ describe("permissions", () => {
     expect(lab.news().at(-1)).toEqual({ type: "turn_end" });
   });
 
-  test("the run's settings answer what they can, on the command itself and not on the shell around it", () => {
+  test("follow the run's permissions, which match the command and not the shell around it", () => {
     const lab = begun({ permissions: { mode: "listed", allow: ["Bash(npm test*)"], refuse: ["Bash(npm test evil)"] } });
     lab.turn();
     wantCommand(lab, "/bin/bash -lc 'npm test -- a'");
@@ -251,7 +250,7 @@ describe("permissions", () => {
     expect(lab.of("tool")).toHaveLength(1);
   });
 
-  test("changes of files of the workspace pass where edits do, and only if all of them are there", () => {
+  test("allow changes in mode `edits` only if all files are in the workspace", () => {
     const lab = begun({ permissions: { mode: "edits", refuse: ["Edit(secret/*)"] } }).turn();
     wantChange(lab, "/home/dev/project/docs/a.md");
     wantChange(lab, "/home/dev/project/docs/a.md", "/home/dev/project/secret/b.md");
@@ -265,7 +264,7 @@ describe("permissions", () => {
     ]);
   });
 
-  test("the way to a host, and more room in the sandbox, are asked for like tools", () => {
+  test("cover network hosts and sandbox permissions like tools", () => {
     const lab = begun({ permissions: { mode: "listed", allow: ["WebFetch(https://good.example)"] } }).turn();
     wantCommand(lab, "", { networkApprovalContext: { host: "good.example", protocol: "https" } });
     wantCommand(lab, "", { networkApprovalContext: { host: "bad.example", protocol: "https" } });
@@ -281,7 +280,7 @@ describe("permissions", () => {
     expect(free.decisions()).toEqual([{ permissions: { network: { enabled: true } }, scope: "turn" }]);
   });
 
-  test("a request that nobody knows is refused at once, so that the program does not wait for ever", () => {
+  test("reject an unknown request at once, so that the program does not wait forever", () => {
     const lab = begun().turn();
     for (const method of ["item/tool/requestUserInput", "mcpServer/elicitation/request", "invention/request"])
       lab.hear({ method, id: method, params: { threadId: THREAD } });
@@ -290,7 +289,7 @@ describe("permissions", () => {
     );
   });
 
-  test("a question is taken back when the program takes it back, and when its turn is over", () => {
+  test("withdraw a question when the program resolves it and when its turn ends", () => {
     const lab = begun().turn();
     const id = wantCommand(lab, "one");
     lab.notify("serverRequest/resolved", { requestId: `request-${id}` });
@@ -306,7 +305,7 @@ describe("permissions", () => {
   });
 });
 
-describe("the end of a turn", () => {
+describe("The end of a turn of Codex", () => {
   const failed = (message: string, codexErrorInfo: unknown = "other", additionalDetails: string | null = null) => {
     const lab = begun().turn();
     lab.end("failed", { message, codexErrorInfo, additionalDetails });
@@ -359,13 +358,13 @@ describe("the end of a turn", () => {
     ["enough", "tooManyDenials", { cause: "denied" }],
     ["who knows", { inventedYesterday: 5 }, { error: "who knows", cause: "api" }],
     ["who knows", "toString", { error: "who knows" }],
-  ] as const)("%s (%j) means %j", (message, info, meaning) => {
+  ] as const)("with the error %s (%j) is reported as %j", (message, info, meaning) => {
     const end = failed(message, info) as object;
     expect(end).toMatchObject({ type: "turn_end", error: expect.any(String), ...meaning });
     expect("cause" in end).toBe("cause" in meaning);
   });
 
-  test("a limit of the account says when it comes back: from what is told of the account, else from the sentence", () => {
+  test("has the reset time of an account limit, from the account's data or else from the message", () => {
     const sentence = "You’ve hit your usage limit. Upgrade to Pro or try again in 2 hours.";
     const before = Date.now();
     const end = failed(sentence, "usageLimitExceeded") as { resetAt: number };
@@ -382,7 +381,7 @@ describe("the end of a turn", () => {
     expect(lab.news()).toMatchObject([{ cause: "usage_limit", resetAt: 2_000_000_000_000 }]);
   });
 
-  test("trouble after which the program tries again is told with its cause, and the turn goes on", () => {
+  test("does not come with an error that the program retries, which is reported as trouble", () => {
     const lab = begun().turn();
     const error = {
       message: "Reconnecting... 1/5",
@@ -398,7 +397,7 @@ describe("the end of a turn", () => {
     expect(lab.news()).toEqual([{ type: "assistant", text: "Through." }, { type: "turn_end" }]);
   });
 
-  test("a wait that the provider wants to be long is not left to the program: the turn is given up with its cause", () => {
+  test("comes with the cause if the provider demands a long wait", () => {
     const lab = begun().turn();
     const message = "rate limit exceeded: Please try again in 600s.";
     lab.notify("error", { error: { message, codexErrorInfo: "rateLimitExceeded" }, willRetry: true });
@@ -407,7 +406,7 @@ describe("the end of a turn", () => {
     expect(lab.news().at(-1)).toEqual({ type: "turn_end", error: message, cause: "rate_limit", retryAfterMs: 600_000 });
   });
 
-  test("without a reason of its own it has the last error's; without any it says so", () => {
+  test("has the reason of the last error if it has none, and reports if there is none at all", () => {
     const lab = begun().turn();
     lab.notify("error", { error: { message: "x", codexErrorInfo: "serverOverloaded" }, willRetry: false });
     lab.end("failed");
@@ -422,7 +421,7 @@ describe("the end of a turn", () => {
     ]);
   });
 
-  test("a turn that the program does not take is over, with its reason, and the next one is given", () => {
+  test("comes with the reason if the program rejects the turn, and the next turn is accepted", () => {
     const lab = begun();
     lab.dialogue.turn({ number: 1, text: "go" });
     lab.reply("turn/start", { error: { code: -32600, message: "thread not found: thread-1" } });
@@ -433,7 +432,7 @@ describe("the end of a turn", () => {
   });
 });
 
-test("usage is told as what was added, and totals that begin anew count from nothing", () => {
+test("The usage of Codex is the difference of the totals, and totals that restart count from zero", () => {
   const lab = begun().turn();
   const total = (inputTokens: number, outputTokens: number): void =>
     lab.notify("thread/tokenUsage/updated", { tokenUsage: { total: { inputTokens, outputTokens } } });
@@ -450,8 +449,8 @@ test("usage is told as what was added, and totals that begin anew count from not
   );
 });
 
-describe("an interrupt", () => {
-  test("goes to the open turn; before the turn has a name it waits for it", () => {
+describe("An interrupt of Codex", () => {
+  test("waits for the id of the open turn", () => {
     const lab = begun();
     lab.dialogue.interrupt();
     lab.dialogue.turn({ number: 1, text: "go" });
@@ -459,20 +458,20 @@ describe("an interrupt", () => {
     expect(lab.asked("turn/interrupt")).toBe(false);
     lab.reply("turn/start", { result: { turn: { id: "turn-9" } } });
     expect(lab.request("turn/interrupt")["params"]).toEqual({ threadId: THREAD, turnId: "turn-9" });
-    // It may have been over just before.
+    // The turn may have ended just before the interrupt.
     lab.reply("turn/interrupt", { error: { code: -32600, message: "no active turn to interrupt" } });
     expect(lab.news()).toEqual([]);
   });
 });
 
-describe("a program that dies in the middle of a turn", () => {
+describe("A Codex program that dies in the middle of a turn", () => {
   const died = (lab: CodexLab): void => {
     expect(lab.dialogue.relaunch!()).toEqual(COMMAND);
     lab.news();
     lab.begin();
   };
 
-  test("is started again, takes up the same conversation, and hears that it was cut off", () => {
+  test("is started again, resumes the conversation, and receives a note about the restart", () => {
     const lab = begun().turn("first");
     lab.notify("thread/tokenUsage/updated", { tokenUsage: { total: { inputTokens: 100, outputTokens: 10 } } });
     lab.end();
@@ -481,7 +480,7 @@ describe("a program that dies in the middle of a turn", () => {
     expect(lab.request("thread/resume")["params"]).toMatchObject({ threadId: THREAD, excludeTurns: true });
     lab.reply("thread/resume", { result: { thread: { id: THREAD, turns: [] } } });
     expect(lab.readies).toBe(2);
-    // What was used before is told again, by the program but not by us.
+    // The program repeats earlier usage; the dialogue does not.
     lab.notify("thread/tokenUsage/updated", { tokenUsage: { total: { inputTokens: 100, outputTokens: 10 } } });
     expect(lab.news()).toMatchObject([{ type: "ready", conversation: THREAD }]);
     lab.turn("second");
@@ -495,7 +494,7 @@ describe("a program that dies in the middle of a turn", () => {
     expect(JSON.stringify(lab.request("turn/start")["params"])).not.toContain("was restarted");
   });
 
-  test("begins anew if its first turn was not kept, and fails the turn if there was more to remember", () => {
+  test("starts a new thread if its first turn is lost, and fails a later turn if the history is lost", () => {
     const missing = { error: { code: -32600, message: "no rollout found for thread id thread-1" } };
     const first = begun().turn("first");
     died(first);
@@ -510,7 +509,7 @@ describe("a program that dies in the middle of a turn", () => {
     expect(later.news()).toEqual([{ type: "turn_end", error: expect.stringContaining("no rollout found") }]);
   });
 
-  test("cannot be taken up again before there was a conversation", () => {
+  test("cannot be resumed before it has a thread", () => {
     const lab = new CodexLab().begin();
     expect(lab.dialogue.relaunch!()).toBeNull();
   });

@@ -1,5 +1,3 @@
-// How the codex driver starts the program: a home of its own for each session, in which the person's login and
-// configuration still count.
 import {
   existsSync,
   lstatSync,
@@ -41,7 +39,7 @@ const launch = (name = "session", given: Record<string, string> = {}): Launch =>
   return driver.launch(rest, {} as SessionSpec, join(folder, name), { ...process.env, ...given });
 };
 
-test("each session has a home of its own, and starting it again changes nothing in it", () => {
+test("Each session has its own Codex home, which a second start does not change", () => {
   const { command, dialogue, env } = launch("one");
   expect([command, dialogue]).toEqual([["codex", "app-server"], "codex"]);
   expect(env!["CODEX_HOME"]).toBe(join(folder, "one", "codex"));
@@ -53,7 +51,7 @@ test("each session has a home of its own, and starting it again changes nothing 
   expect(readFileSync(join(folder, "one", "codex", "config.toml"), "utf8")).toBe("# the session's\n");
 });
 
-test("the login is the person's own, so that a renewed token is there for everybody; the configuration is a copy", () => {
+test("The login is a link, so that all sessions share renewed tokens; the configuration is a copy", () => {
   writeFileSync(join(own, "auth.json"), '{"tokens":1}');
   writeFileSync(join(own, "config.toml"), 'model = "x"\n');
   for (const name of ["rules", "skills/mine", "skills/.system"]) mkdirSync(join(own, name), { recursive: true });
@@ -64,11 +62,11 @@ test("the login is the person's own, so that a renewed token is there for everyb
   expect(readFileSync(join(own, "config.toml"), "utf8")).toBe('model = "x"\n');
   expect(lstatSync(join(home, "auth.json")).isSymbolicLink()).toBe(true);
   expect(readdirSync(join(home, "skills"))).toEqual(["mine"]);
-  // What may be run is said by the run's own settings.
+  // The run's permissions replace the user's command rules.
   expect(existsSync(join(home, "rules"))).toBe(false);
 });
 
-test("the variables that hold the keys of the configured providers are passed on", () => {
+test("Variables with keys of the configured providers are passed on", () => {
   const lines = [
     'model_provider = "mine"',
     "[model_providers.mine]",
@@ -84,7 +82,7 @@ test("the variables that hold the keys of the configured providers are passed on
   expect(passed).not.toContain("X-Team");
 });
 
-test("the person's MCP servers are not started once more for every session", () => {
+test("The user's MCP servers do not start again for every session", () => {
   const tables = [
     "[mcp_servers.board]",
     'command = "board"',
@@ -97,7 +95,7 @@ test("the person's MCP servers are not started once more for every session", () 
   expect(launch().command).toEqual(["codex", "app-server", ...off("board"), ...off("my-db")]);
 });
 
-test("a key in the environment counts where nobody has logged in, and no key is written down", () => {
+test("A key in the environment applies without a login, and no key is written to a file", () => {
   vi.stubEnv("OPENAI_API_KEY", "secret");
   vi.stubEnv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
   const { command } = launch("key");
@@ -116,13 +114,13 @@ test("a key in the environment counts where nobody has logged in, and no key is 
   expect(launch("configured").command).toEqual(["codex", "app-server"]);
 });
 
-test("a home among the temporary files gets a folder for these of its own, because the sandbox refuses it otherwise", () => {
+test("A home below TMPDIR gets another TMPDIR, because the sandbox refuses it otherwise", () => {
   expect(launch().env!["TMPDIR"]).toBe(join(folder, "session", "codex", "temporary"));
   vi.stubEnv("TMPDIR", join(folder, "elsewhere"));
   expect(launch("outside").env!["TMPDIR"]).toBeUndefined();
 });
 
-test("a home and a key that are named for the agents are where those of the session come from", () => {
+test("CODEX_HOME and the key of the agents are the source of the session's home", () => {
   const named = join(folder, "named");
   mkdirSync(named);
   writeFileSync(join(named, "config.toml"), "# named\n");

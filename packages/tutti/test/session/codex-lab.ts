@@ -1,5 +1,4 @@
-// A dialogue with a Codex that is played: what it says is made here, after the types that the program itself generates,
-// or was recorded.
+// Plays Codex to the dialogue, with messages built after the program's generated types or with recordings.
 import { DialogueLab, recording, type DialogueLabOptions } from "./dialogue-lab.ts";
 import { openCodexDialogue } from "../../src/session/drivers/codex/dialogue.ts";
 
@@ -14,7 +13,7 @@ export class CodexLab extends DialogueLab {
     super((context) => openCodexDialogue({ ...context, command: COMMAND }), options);
   }
 
-  /** The newest request of this method. */
+  /** The newest request with this method. */
   request(method: string): Record<string, unknown> {
     const found = this.said.findLast((message) => message["method"] === method && "id" in message);
     if (!found) throw new Error(`it has not asked for ${method}: ${JSON.stringify(this.said)}`);
@@ -25,12 +24,12 @@ export class CodexLab extends DialogueLab {
     return this.said.some((message) => message["method"] === method);
   }
 
-  /** Answers the newest request of this method. */
+  /** Answers the newest request with this method. */
   reply(method: string, answer: { result: unknown } | { error: unknown }): void {
     this.hear({ id: this.request(method)["id"], ...answer });
   }
 
-  /** Up to the moment in which it can take a turn. */
+  /** Connects, until the dialogue accepts a turn. */
   begin(account: object = { account: null, requiresOpenaiAuth: false }, codexHome = "/home/dev/.codex"): this {
     this.dialogue.open();
     const userAgent = "tutti/0.166.0 (Linux; x86_64) unknown (tutti; 1.0.0)";
@@ -45,7 +44,7 @@ export class CodexLab extends DialogueLab {
     return this;
   }
 
-  /** Gives a turn, and lets the program begin it. */
+  /** Sends a turn and confirms it. */
   turn(text = "do it"): this {
     this.dialogue.turn({ number: ++this.#turns, text });
     this.reply("turn/start", { result: { turn: { id: this.turnId, status: "inProgress" } } });
@@ -60,7 +59,7 @@ export class CodexLab extends DialogueLab {
     this.hear({ method, params: { threadId: THREAD, turnId: this.turnId, ...params } });
   }
 
-  /** An item begins; its id is returned. */
+  /** Starts an item and returns its id. */
   item(item: object): string {
     const id = `item-${++this.#items}`;
     this.notify("item/started", { item: { id, ...item } });
@@ -81,12 +80,12 @@ export class CodexLab extends DialogueLab {
     this.hear({ method: "turn/completed", params: { threadId: THREAD, turn: { id: this.turnId, status, error } } });
   }
 
-  /** What was told since the last time somebody asked, without pieces of messages. */
+  /** The lines since the last call, without partial messages. */
   news(): object[] {
     return this.told.splice(0).filter((line) => !("partial" in line));
   }
 
-  /** The answers that were given to requests of the program, in order. */
+  /** The answers to requests of the program, in order. */
   decisions(): unknown[] {
     return this.said.filter((message) => !("method" in message)).map(({ result, error }) => result ?? { error });
   }
@@ -97,7 +96,7 @@ interface Recorded {
   m: Record<string, unknown>;
 }
 
-/** Plays both sides of a recording: turns are given where they were given, and answers go to the request they belong to. */
+/** Plays a recording: starts its turns at the recorded positions and maps its answers to the dialogue's requests. */
 export function playRecording(lab: CodexLab, name: string): void {
   const methods = new Map<unknown, string>();
   lab.dialogue.open();
@@ -111,7 +110,7 @@ export function playRecording(lab: CodexLab, name: string): void {
     } else if (method !== null) lab.hear(m);
     else {
       lab.hear({ ...m, id: lab.request(methods.get(m["id"])!)["id"] });
-      // The person who was recorded did not ask for it.
+      // The recorded client did not send this request.
       if (methods.get(m["id"]) === "initialize")
         lab.reply("account/read", { result: { account: null, requiresOpenaiAuth: false } });
     }

@@ -1,9 +1,8 @@
-// What the real Codex said to an application, and what we make of it.
 import { expect, test } from "vitest";
 import { CodexLab, playRecording } from "./codex-lab.ts";
 
-test("a recorded conversation with commands, changes of files, an interrupt and an error is told in our lines", () => {
-  // The person who was recorded let the command and the first file pass, and not the second file.
+test("A recorded conversation with commands, file changes, an interrupt and an error is translated to JSON lines", () => {
+  // In the recording the user allowed the command and the first file, and refused the second file.
   const lab = new CodexLab({ permissions: { mode: "all", refuse: ["Write(cxas3.txt)"] } });
   playRecording(lab, "codex-appserver.io");
   expect(lab.failures).toEqual([]);
@@ -34,7 +33,7 @@ test("a recorded conversation with commands, changes of files, an interrupt and 
   ]);
 });
 
-test("the totals of a recorded conversation are told as what was added, so that their sum is the last total", () => {
+test("The usage of a recorded conversation is reported as differences that add up to the last total", () => {
   const lab = new CodexLab();
   playRecording(lab, "codex-appserver.io");
   const usage = lab.of("usage");

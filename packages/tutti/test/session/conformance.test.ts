@@ -1,4 +1,4 @@
-// All drivers, with agents that are played: the programs are ours and the protocols are the real ones.
+// Runs the conformance suite for all drivers, with stub programs that use the real protocols.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, vi } from "vitest";
@@ -46,7 +46,7 @@ describeAgent("acp:", {
   }),
 });
 
-/** What a person has set up is found in the environment of the engine, which is this process. */
+/** The drivers find the user's setup in the environment of the engine, which is this process. */
 function played(lab: SessionLab, name: "claude" | "codex", home: string): Made {
   const folder = join(lab.folder, "person");
   mkdirSync(folder);
@@ -62,7 +62,7 @@ function played(lab: SessionLab, name: "claude" | "codex", home: string): Made {
   };
 }
 
-/** The same orders as a scenario, one entry for each phase. */
+/** The same orders as a scenario, with one entry per phase. */
 function scenarioOf(prompts: readonly Prompt[]): object[] {
   const phases = [...new Set(prompts.map(({ phase }) => phase))];
   return phases.map((phase) => ({

@@ -1,6 +1,6 @@
-// What every agent must show under a keeper, whatever its driver, as far as it can do it at all. One conversation is held
-// with the agent, and each test looks at what was told of it; so a driver is tested in two sessions. The agent does what
-// the prompt says: see ../lab/agents/orders.ts.
+// The suite that every agent must pass under a keeper, as far as its capabilities allow. `converse` runs one conversation
+// and each test examines its signals, so a driver needs two sessions. The agent executes its prompts: see
+// ../lab/agents/orders.ts.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -12,30 +12,30 @@ import type { Capabilities } from "../../src/session/dialogue.ts";
 import type { SessionHost, SessionSignal, SessionSpec } from "../../src/session/session.ts";
 
 export interface Subject {
-  /** Makes the agent, which will get these prompts. */
+  /** Creates the agent for these prompts. */
   make(lab: SessionLab, prompts: readonly Prompt[]): Made | Promise<Made>;
-  /** How long the whole conversation may take, for a program that needs more than the usual time. */
+  /** The timeout of the whole conversation, for slow programs. */
   patienceMs?: number;
 }
 
 export interface Made {
   agent: string;
   env?: Record<string, string>;
-  /** What it can do, for an agent that does not say so itself. */
+  /** For an agent that does not announce its capabilities. */
   abilities?: Capabilities;
-  /** The name under which it tells of the tool that writes a file; null for an agent that tells of none. */
+  /** The name of its tool for writing a file; null for an agent that reports no tools. */
   tool: string | null;
-  /** How an error of its own ends a turn; null for an agent that has none. */
+  /** The ending of a turn after an error of the agent; null for an agent without errors. */
   failure: Partial<Ending> | null;
-  /** Whether it can run a command. */
+  /** Whether the agent can run a command. */
   runs: boolean;
-  /** It runs commands without asking, although its protocol knows questions. */
+  /** The agent runs commands without asking, although its protocol has questions. */
   asksNobody?: boolean;
-  /** It asks its model things of its own in between, which are counted too. */
+  /** The agent sends additional requests to its model, which count as usage. */
   usesMore?: boolean;
-  /** For an agent that takes a conversation up again only under a condition of its own. */
+  /** For an agent that resumes a conversation only under a condition. */
   beforeKill?(): Promise<unknown>;
-  /** How many prompts with these words have reached it, where somebody counts. */
+  /** The number of prompts with this text that reached the agent, if it counts them. */
   received?(words: string): number;
   close?(): unknown;
 }
@@ -46,7 +46,7 @@ export interface Prompt {
 }
 
 const work = (...lines: string[]): Prompt => ({ text: lines.join("\n"), phase: "workerExecution" });
-/** Of a phase of their own: a scenario plays an interrupted turn again at the next prompt of the phase. */
+/** Separate phases, because a scenario plays an interrupted turn again at the next prompt of the phase. */
 const endless = (text: string): Prompt => ({ text, phase: "verification" });
 
 const TURNS = {
@@ -69,10 +69,10 @@ const numberOf = (name: Name): number => NAMES.indexOf(name) + 1;
 interface Story {
   made: Made;
   can: Capabilities;
-  /** Everything that was told, and of each turn what was told of it. */
+  /** All signals, and those of each turn. */
   heard: SessionSignal[];
   of: Partial<Record<Name, SessionSignal[]>>;
-  /** What a second host heard of the session before its agent was killed, and what had been told until then. */
+  /** The signals that a second host replayed before the agent was killed, and those emitted until then. */
   adopted: SessionSignal[];
   before: SessionSignal[];
 }
@@ -83,7 +83,7 @@ const endingOf = (heard: SessionSignal[]): Ending | undefined => ofType(heard, "
 const isWords = ({ type }: SessionSignal): boolean => type === "partial" || type === "text";
 const isGone = ({ type }: SessionSignal): boolean => type === "gone";
 
-/** Where a reader looks in the middle of words, it tells them in two pieces. */
+/** Joins texts, because a reader may split a text in two pieces. */
 function storyOf(heard: readonly SessionSignal[]): SessionSignal[] {
   const story: SessionSignal[] = [];
   for (const signal of heard) {
@@ -95,7 +95,7 @@ function storyOf(heard: readonly SessionSignal[]): SessionSignal[] {
   return story;
 }
 
-/** Ends the agent itself, with everything it started, but not its keeper. */
+/** Kills the agent with all its children, but not its keeper. */
 function killAgent(lab: SessionLab): void {
   const agent = lab.processes().filter((line) => !line.includes("keeper"));
   expect(agent.length).toBeGreaterThan(0);
@@ -103,7 +103,7 @@ function killAgent(lab: SessionLab): void {
     try {
       process.kill(Number(line.split(" ")[0]), "SIGKILL");
     } catch {
-      // It went with the one before.
+      // The process ended together with the previous one.
     }
   }
 }
@@ -113,7 +113,7 @@ async function converse(lab: SessionLab, made: Made): Promise<Story> {
   const spec: SessionSpec = lab.spec(made.agent);
   const talk = new Conversation(host.open(spec), () => "allow");
   const of: Story["of"] = {};
-  /** Given twice here and once by another engine. */
+  /** Delivers the turn twice here and once by another engine. */
   const give = async (name: Name): Promise<void> => {
     const { text, phase } = TURNS[name];
     for (let i = 0; i < 2; i += 1) await talk.give(numberOf(name), text, phase);
@@ -157,35 +157,35 @@ function hostsOf(lab: SessionLab, made: Made): { host: SessionHost; newHost: () 
   return { host: newHost(), newHost };
 }
 
-/** The suite. `name` is how a person would name the agent. */
+/** `name` is the agent's name as the user gives it. */
 export function describeAgent(name: string, subject: Subject): void {
-  describe(`an agent of the driver ${name}`, () => {
+  describe(`An agent of the driver ${name}`, () => {
     let lab: SessionLab;
     let made: Made;
-    let told: Story;
+    let story: Story;
 
     beforeAll(async () => {
       lab = new SessionLab();
       made = await subject.make(lab, Object.values(TURNS));
-      told = await converse(lab, made);
+      story = await converse(lab, made);
     }, subject.patienceMs);
     afterAll(async () => {
       lab.tearDown();
       await made.close?.();
     });
 
-    test("is ready before its first turn, and is given that only then", () => {
-      const order = told.heard.map(({ type }) => type);
+    test("is ready before it receives its first turn", () => {
+      const order = story.heard.map(({ type }) => type);
       expect(order.indexOf("ready")).toBeGreaterThanOrEqual(0);
       expect(order.indexOf("ready")).toBeLessThan(order.indexOf("sent"));
     });
 
-    test("has its words told once and complete, turn after turn", () => {
-      expect(texts(told.of.hello!)).toBe("<<<A>>> {…} 🎼");
-      expect(texts(told.of.second!)).toBe("The second answer.");
-      for (const turn of [told.of.hello!, told.of.second!]) {
+    test("reports its text once and complete in each turn", () => {
+      expect(texts(story.of.hello!)).toBe("<<<A>>> {…} 🎼");
+      expect(texts(story.of.second!)).toBe("The second answer.");
+      for (const turn of [story.of.hello!, story.of.second!]) {
         expect(endingOf(turn)).toEqual({ kind: "ended", detail: "the turn ended" });
-        if (told.can.partialText)
+        if (story.can.partialText)
           expect(
             ofType(turn, "partial")
               .map(({ text }) => text)
@@ -194,75 +194,75 @@ export function describeAgent(name: string, subject: Subject): void {
       }
     });
 
-    test("has a tool that it uses told by its name, once", () => {
-      expect(texts(told.of.page!)).toMatch(/^I write it\.[^]*It is written\.$/);
+    test("reports a tool call once, with its name", () => {
+      expect(texts(story.of.page!)).toMatch(/^I write it\.[^]*It is written\.$/);
       expect(existsSync(join(lab.cwd, "page.md"))).toBe(true);
-      const names = ofType(told.of.page!, "tool").map((tool) => tool.name);
+      const names = ofType(story.of.page!, "tool").map((tool) => tool.name);
       expect(names).toEqual(made.tool === null ? [] : [made.tool]);
     });
 
-    test("has what it used told as it grows, and nothing of it twice", () => {
+    test("reports its usage as it grows, without counting twice", () => {
       const spent = (heard: SessionSignal[]) =>
         ofType(heard, "usage").map(({ usage }) => [usage.inputTokens, usage.outputTokens]);
-      const [first, second] = [spent(told.of.hello!), spent(told.of.second!)];
-      if (told.can.cost === "none") return expect([first, second]).toEqual([[], []]);
+      const [first, second] = [spent(story.of.hello!), spent(story.of.second!)];
+      if (story.can.cost === "none") return expect([first, second]).toEqual([[], []]);
       expect(second).toEqual([[1000, 10]]);
       expect([first.length, first[0]![0]! >= 1200]).toEqual([1, true]);
       if (!made.usesMore) expect(first).toEqual([[1200, 34]]);
     });
 
-    test("asks before it runs a command, once, and is answered", () => {
-      const asks = ofType(told.of.command!, "ask");
-      const isAsker = told.can.permissions && !made.asksNobody;
+    test("asks once before it runs a command, and receives the answer", () => {
+      const asks = ofType(story.of.command!, "ask");
+      const isAsker = story.can.permissions && !made.asksNobody;
       expect(asks).toHaveLength(isAsker ? 1 : 0);
-      expect(endingOf(told.of.command!)?.kind).toBe("ended");
+      expect(endingOf(story.of.command!)?.kind).toBe("ended");
       if (!made.runs || !isAsker) return;
       expect(asks[0]!.permission).toEqual({ tool: "Bash", subject: "echo once >> command.txt" });
-      expect(ofType(told.of.command!, "tool").map((tool) => tool.name)).toEqual(["Bash"]);
+      expect(ofType(story.of.command!, "tool").map((tool) => tool.name)).toEqual(["Bash"]);
       expect(readFileSync(join(lab.cwd, "command.txt"), "utf8")).toBe("once\n");
     });
 
-    test("is not taken to have said what stands in its prompt, comes from a tool or from an agent of its own", () => {
-      const words = texts(told.of.quotes!);
+    test("reports no text from its prompt, its tools or its subagents as its own", () => {
+      const words = texts(story.of.quotes!);
       for (const from of ["the prompt", "a tool", "another"]) expect(words).not.toContain(`words of ${from}`);
       expect(words).toContain("Mine.");
-      if (told.can.subagents)
-        expect(ofType(told.of.quotes!, "subagent").map(({ phase }) => phase)).toEqual(["started", "done"]);
+      if (story.can.subagents)
+        expect(ofType(story.of.quotes!, "subagent").map(({ phase }) => phase)).toEqual(["started", "done"]);
     });
 
-    test("that fails by itself ends its turn with its own words, and takes the next one", () => {
-      if (made.failure === null) return expect(told.of.failure).toBeUndefined();
-      expect(endingOf(told.of.failure!)).toMatchObject(made.failure);
-      expect(texts(told.of.afterFailure!)).toContain("Well again.");
+    test("that fails ends its turn with its own error, and accepts the next turn", () => {
+      if (made.failure === null) return expect(story.of.failure).toBeUndefined();
+      expect(endingOf(story.of.failure!)).toMatchObject(made.failure);
+      expect(texts(story.of.afterFailure!)).toContain("Well again.");
     });
 
-    test("that is interrupted ends its turn as interrupted, and takes the next one", () => {
-      expect(endingOf(told.of.interrupted!)).toMatchObject({ kind: "interrupted" });
-      expect(texts(told.of.afterInterrupt!)).toBe("After all.");
+    test("that is interrupted ends its turn as interrupted, and accepts the next turn", () => {
+      expect(endingOf(story.of.interrupted!)).toMatchObject({ kind: "interrupted" });
+      expect(texts(story.of.afterInterrupt!)).toBe("After all.");
     });
 
-    test("that dies in the middle of a turn goes on where it can, and is told as dead where it cannot", () => {
-      if (told.can.resume) {
-        expect(endingOf(told.of.killed!)).toMatchObject({ kind: "ended" });
-        expect(texts(told.of.killed!)).toBe("The last word.");
+    test("that dies in the middle of a turn resumes if it can, and is reported as dead otherwise", () => {
+      if (story.can.resume) {
+        expect(endingOf(story.of.killed!)).toMatchObject({ kind: "ended" });
+        expect(texts(story.of.killed!)).toBe("The last word.");
       } else
-        expect(endingOf(told.of.killed!)).toMatchObject({ kind: "exited", detail: expect.stringMatching(/SIGKILL/) });
-      if (told.of.last) expect(texts(told.of.last)).toBe("Still here.");
-      else expect(told.heard.at(-1)).toMatchObject({ type: "gone", deliberate: false });
+        expect(endingOf(story.of.killed!)).toMatchObject({ kind: "exited", detail: expect.stringMatching(/SIGKILL/) });
+      if (story.of.last) expect(texts(story.of.last)).toBe("Still here.");
+      else expect(story.heard.at(-1)).toMatchObject({ type: "gone", deliberate: false });
     });
 
-    test("gets a turn once, however often and by however many engines it is delivered", () => {
-      const sent = ofType(told.heard, "sent").map(({ turn }) => turn);
-      expect(sent).toEqual(NAMES.filter((turn) => told.of[turn]).map(numberOf));
-      expect(texts(told.heard).split("The second answer.")).toHaveLength(2);
+    test("receives a turn once, also after repeated deliveries by several engines", () => {
+      const sent = ofType(story.heard, "sent").map(({ turn }) => turn);
+      expect(sent).toEqual(NAMES.filter((turn) => story.of[turn]).map(numberOf));
+      expect(texts(story.heard).split("The second answer.")).toHaveLength(2);
       if (made.received) expect(made.received("The second answer.")).toBe(1);
     });
 
-    test("tells an engine that adopts it the same story, once", () => {
-      expect(storyOf(told.adopted)).toEqual(storyOf(told.before));
+    test("replays the same signals to an engine that adopts it", () => {
+      expect(storyOf(story.adopted)).toEqual(storyOf(story.before));
     });
 
-    test("leaves no process when it is stopped in the middle of a turn, not even one with a session of its own", async () => {
+    test("leaves no process when it is stopped in the middle of a turn, not even one in its own process session", async () => {
       expect(lab.processes()).toEqual([]);
       const { host } = hostsOf(lab, made);
       const talk = new Conversation(host.open(lab.spec(made.agent)), () => "allow");

@@ -1,5 +1,4 @@
-// A dialogue without a keeper and without a program: it hears the lines of a recording, and what it tells and says is
-// collected.
+// Runs a dialogue without a keeper and a program: feeds it the lines of a recording and collects its output.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync, appendFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,11 +15,11 @@ export interface DialogueLabOptions {
 
 export class DialogueLab {
   readonly dialogue: Dialogue;
-  /** What it told everybody else, in order. */
+  /** The JSON lines of the dialogue. */
   readonly told: AgentLine[] = [];
-  /** What it said to the agent, one message per line. */
+  /** The messages to the agent. */
   readonly said: Record<string, unknown>[] = [];
-  /** How often it was ready for a turn. */
+  /** The number of calls of `ready`. */
   readies = 0;
   readonly failures: string[] = [];
 
@@ -44,7 +43,7 @@ export class DialogueLab {
     for (const message of messages) this.dialogue.hear(typeof message === "string" ? message : JSON.stringify(message));
   }
 
-  /** Hears a file of lines in pieces of so many bytes, the way a keeper reads what an agent is still writing. */
+  /** Reads a growing file in pieces of `bytes`, like the keeper. */
   hearCut(lines: readonly string[], bytes: number): void {
     const folder = mkdtempSync(join(tmpdir(), "tutti-dialogue-"));
     const file = join(folder, "raw.log");
@@ -63,18 +62,18 @@ export class DialogueLab {
     }
   }
 
-  /** Everything told of one type. */
+  /** All lines of one type. */
   of<T extends AgentLine["type"]>(type: T): Extract<AgentLine, { type: T }>[] {
     return this.told.filter((line): line is Extract<AgentLine, { type: T }> => line.type === type);
   }
 
-  /** The whole messages of the agent. */
+  /** The agent's messages without partial ones. */
   words(): string[] {
     return this.of("assistant").flatMap(({ text, partial }) => (partial === true ? [] : [text]));
   }
 }
 
-/** The lines of a recording of a real program. */
+/** The lines of a recording. */
 export const recording = (name: string): string[] =>
   readFileSync(new URL(`recordings/${name}.jsonl`, import.meta.url), "utf8")
     .split("\n")

@@ -9,14 +9,14 @@ import { globMatches, matchSession } from "../../src/session/drivers/script/matc
 import { Scenario } from "../../src/session/drivers/script/scenario.ts";
 import { splitCommand } from "../../src/session/split-command.ts";
 
-describe("a text: agent", () => {
+describe("A text: agent", () => {
   let lab: SessionLab;
   beforeEach(() => {
     lab = new SessionLab();
   });
   afterEach(() => lab.tearDown());
 
-  it("gets the prompt until end of file, answers on stdout, and runs once per turn", async () => {
+  it("gets the prompt on stdin, answers on stdout, and runs once per turn", async () => {
     const agent = lab.program(
       "text",
       "let all = ''; for await (const part of process.stdin) all += part; console.log(`${process.pid}:${all.toUpperCase()}`);",
@@ -33,14 +33,14 @@ describe("a text: agent", () => {
   });
 });
 
-describe("a command: agent", () => {
+describe("A command: agent", () => {
   let lab: SessionLab;
   beforeEach(() => {
     lab = new SessionLab();
   });
   afterEach(() => lab.tearDown());
 
-  it("tells text, tools, usage and the end of its turn, keeps what is unknown out of the way, and takes a line that is not JSON as text", async () => {
+  it("reports text, tools, usage and the end of its turn; unknown messages are ignored, and a line that is not JSON is text", async () => {
     const lines = [
       { type: "assistant", text: "par", partial: true },
       { type: "assistant", text: "whole" },
@@ -51,14 +51,14 @@ describe("a command: agent", () => {
     ];
     const agent = lab.program(
       "command",
-      // At once, so that whoever reads it meanwhile finds it whole.
+      // In one write, so that a concurrent reader finds the whole line.
       `const all = [...${JSON.stringify(lines)}.map((line) => JSON.stringify(line)), "plain words", "[1,2]", '{"type":"turn_end"}', ""];
        process.stdin.once("data", () => process.stdout.write(all.join("\\n")));`,
     );
-    const heard = (await oneTurn(lab.host.open(lab.spec(agent)))).filter(
+    const signals = (await oneTurn(lab.host.open(lab.spec(agent)))).filter(
       ({ type }) => type !== "ready" && type !== "caughtUp",
     );
-    expect(heard).toEqual([
+    expect(signals).toEqual([
       { type: "sent", turn: 1 },
       { type: "partial", text: "par" },
       { type: "text", text: "whole", complete: true },
@@ -71,7 +71,7 @@ describe("a command: agent", () => {
     ]);
   });
 
-  it("asks and is answered", async () => {
+  it("asks and receives the answer", async () => {
     const agent = lab.program(
       "command",
       `import { createInterface } from "node:readline";
@@ -82,7 +82,7 @@ describe("a command: agent", () => {
        }`,
     );
     const session = lab.host.open(lab.spec(agent));
-    const heard = await listen(
+    const signals = await listen(
       session,
       ({ type }) => type === "turnOver",
       async (signal) => {
@@ -90,12 +90,12 @@ describe("a command: agent", () => {
         if (signal.type === "ask") for (let i = 0; i < 3; i++) await session.answer(signal.askId, "b");
       },
     );
-    expect(heard).toContainEqual({ type: "ask", askId: "q1", question: "Which?", options: ["a", "b"] });
-    expect(texts(heard)).toBe("q1=b");
+    expect(signals).toContainEqual({ type: "ask", askId: "q1", question: "Which?", options: ["a", "b"] });
+    expect(texts(signals)).toBe("q1=b");
     await session.stop();
   });
 
-  it("may use one name for several questions", async () => {
+  it("may use one id for several questions", async () => {
     const agent = lab.program(
       "command",
       `import { createInterface } from "node:readline";
@@ -108,7 +108,7 @@ describe("a command: agent", () => {
        }`,
     );
     const session = lab.host.open(lab.spec(agent));
-    const heard = await listen(
+    const signals = await listen(
       session,
       ({ type }) => type === "turnOver",
       async (signal) => {
@@ -116,13 +116,13 @@ describe("a command: agent", () => {
         if (signal.type === "ask") await session.answer(signal.askId, signal.question);
       },
     );
-    expect(texts(heard)).toBe("1=first?;1=second?;");
-    const names = heard.flatMap((signal) => (signal.type === "ask" ? [signal.askId] : []));
+    expect(texts(signals)).toBe("1=first?;1=second?;");
+    const names = signals.flatMap((signal) => (signal.type === "ask" ? [signal.askId] : []));
     expect(new Set(names).size).toBe(2);
     await session.stop();
   });
 
-  it("that says goodbye when we stop it has not ended its turn", async () => {
+  it("that writes `turn_end` while it is stopped has not ended its turn", async () => {
     const agent = lab.program(
       "command",
       `process.stdin.once("data", () => console.log(JSON.stringify({ type: "assistant", text: "at work" })));
@@ -130,7 +130,7 @@ describe("a command: agent", () => {
        setInterval(() => {}, 1000);`,
     );
     const session = lab.host.open(lab.spec(agent));
-    const heard = await listen(
+    const signals = await listen(
       session,
       ({ type }) => type === "gone",
       async ({ type }) => {
@@ -138,17 +138,17 @@ describe("a command: agent", () => {
         if (type === "text") void session.stop();
       },
     );
-    expect(heard.map(({ type }) => type)).not.toContain("turnOver");
-    expect(heard.at(-1)).toMatchObject({ type: "gone", deliberate: true });
+    expect(signals.map(({ type }) => type)).not.toContain("turnOver");
+    expect(signals.at(-1)).toMatchObject({ type: "gone", deliberate: true });
   });
 
-  it("gets its whole prompt as one line", async () => {
+  it("gets its whole prompt in one line", async () => {
     const agent = lab.program(
       "command",
       `process.stdin.once("data", (data) => { console.log(JSON.stringify({ type: "assistant", text: String(data) })); console.log(JSON.stringify({ type: "turn_end" })); });`,
     );
-    const heard = await oneTurn(lab.host.open(lab.spec(agent)), turn(1, "system\n\nuser \u2028 ä"));
-    expect(JSON.parse(texts(heard))).toEqual({
+    const signals = await oneTurn(lab.host.open(lab.spec(agent)), turn(1, "system\n\nuser \u2028 ä"));
+    expect(JSON.parse(texts(signals))).toEqual({
       type: "user",
       id: "turn-1",
       text: "system\n\nuser \u2028 ä",
@@ -157,8 +157,8 @@ describe("a command: agent", () => {
   });
 });
 
-describe("the lines of an agent", () => {
-  it("mean the same however the bytes are cut", () => {
+describe("The lines of an agent", () => {
+  it("are decoded the same at any chunk size", () => {
     const line = fc.oneof(
       fc.record({ type: fc.constant("assistant"), text: fc.string({ unit: "grapheme" }) }),
       fc.record({ type: fc.constant("tool"), name: fc.string(), input: fc.jsonValue() }),
@@ -184,7 +184,7 @@ describe("the lines of an agent", () => {
     );
   });
 
-  it("never make the decoder fail, whatever they hold", () => {
+  it("never make the decoder throw", () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array()), (chunks) => {
         const decoder = new JsonLinesDecoder();
@@ -194,7 +194,7 @@ describe("the lines of an agent", () => {
     );
   });
 
-  it("that are too long are cut or dropped and said so, and the next line counts again", () => {
+  it("that are too long are truncated or dropped with a notice, and the next line is decoded", () => {
     const decoder = new JsonLinesDecoder();
     const million = Buffer.from("z".repeat(1_000_000));
     for (let i = 0; i < 20; i++) expect(decoder.push(million)).toEqual([]);
@@ -212,14 +212,14 @@ describe("the lines of an agent", () => {
   });
 });
 
-describe("a script: agent", () => {
+describe("A script: agent", () => {
   let lab: SessionLab;
   beforeEach(() => {
     lab = new SessionLab();
   });
   afterEach(() => lab.tearDown());
 
-  it("plays its turns in order and repeats the last, with files, tools, usage, blocks and variables", async () => {
+  it("plays its turns in order and repeats the last one, with files, tools, usage, blocks and variables", async () => {
     const agent = lab.scenario([
       {
         match: { role: "worker", task: "task_*" },
@@ -250,19 +250,19 @@ describe("a script: agent", () => {
     await session.stop();
   });
 
-  it("takes a prompt with line separators of Unicode as one line, as all agents do", async () => {
+  it("reads a prompt with Unicode line separators as one line", async () => {
     const session = lab.host.open(lab.spec(lab.scenario([{ turns: [{ say: "it is {WORDS}" }] }])));
     const variables = { WORDS: "one\u2028two\u2029three\u0085four" };
     expect(texts(await oneTurn(session, turn(1, variables.WORDS, { variables })))).toBe(`it is ${variables.WORDS}`);
     await session.stop();
   });
 
-  it("crashes, exits, hangs and asks as it is told", async () => {
+  it("crashes, exits, hangs and asks as the scenario says", async () => {
     const end = async (then: string) => {
       const session = lab.host.open(lab.spec(lab.scenario([{ turns: [{ say: "words", then }] }])));
-      const heard = await oneTurn(session);
+      const signals = await oneTurn(session);
       await session.stop();
-      return heard;
+      return signals;
     };
     expect((await end("crash")).at(-1)).toMatchObject({
       ending: { kind: "exited", detail: expect.stringContaining("SIGKILL") },
@@ -272,7 +272,7 @@ describe("a script: agent", () => {
     });
     expect((await end("end")).at(-1)).toMatchObject({ ending: { kind: "ended" } });
     const asking = lab.host.open(lab.spec(lab.scenario([{ turns: [{ then: "ask:Which one?" }] }])));
-    const heard = await listen(
+    const signals = await listen(
       asking,
       ({ type }) => type === "turnOver",
       async (signal) => {
@@ -280,7 +280,7 @@ describe("a script: agent", () => {
         if (signal.type === "ask") await asking.answer(signal.askId, "this one");
       },
     );
-    expect(texts(heard)).toBe("The answer was: this one");
+    expect(texts(signals)).toBe("The answer was: this one");
     await asking.stop();
     const hanging = lab.host.open(lab.spec(lab.scenario([{ turns: [{ say: "words", then: "hang" }] }])));
     await listen(
@@ -294,7 +294,7 @@ describe("a script: agent", () => {
     expect(lab.processes()).toEqual([]);
   });
 
-  it("plays what its role is, whatever that is called", async () => {
+  it("matches a role of any name", async () => {
     const agent = lab.scenario([
       { match: { role: "worker" }, turns: [{ say: "work" }] },
       { match: { role: "reviewer" }, turns: [{ say: "a look at it" }] },
@@ -310,7 +310,7 @@ describe("a script: agent", () => {
     expect(() => readFileSync(join(lab.folder, "escaped.txt"))).toThrow();
   });
 
-  it("takes the first session that fits; a missing field fits anything, a task may be a glob", () => {
+  it("plays the first matching session; a missing field matches anything, and a task may be a glob", () => {
     const scenario = Scenario.parse({
       sessions: [
         { match: { role: "worker", task: "task_00?", attempt: 1 }, turns: [{}] },
@@ -329,7 +329,7 @@ describe("a script: agent", () => {
     expect(globMatches("*".repeat(40) + "x", "a".repeat(5000))).toBe(false);
   });
 
-  it("with a scenario that is missing or wrong is refused before a run is made of it", () => {
+  it("with a missing or invalid scenario is rejected before a run is created", () => {
     const check = (text: string) => () => lab.host.check(text, lab.cwd);
     expect(check("script:/nowhere.json")).toThrow(expect.objectContaining({ code: "agent_not_startable" }));
     expect(check(lab.scenario([{ turns: [{ then: "explode" }] }]))).toThrow(
@@ -341,8 +341,8 @@ describe("a script: agent", () => {
   });
 });
 
-describe("the name of an agent", () => {
-  it("that is unknown, or names no program, is refused with what is known", () => {
+describe("The name of an agent", () => {
+  it("is rejected if it is unknown or names no program", () => {
     for (const name of ["nobody", "nope:x", "command", "__proto__:x", "constructor:x"]) {
       expect(() => findDriver(name)).toThrow(expect.objectContaining({ code: "agent_unknown" }));
     }
@@ -354,7 +354,7 @@ describe("the name of an agent", () => {
     );
   });
 
-  it("is split into words like a POSIX shell would, without expanding anything", () => {
+  it("is split into words like in a POSIX shell, without expansion", () => {
     expect(splitCommand(`a 'b c' "d \\"e\\" $HOME" f\\ g '' x"y"z *.ts`)).toEqual([
       "a",
       "b c",

@@ -8,7 +8,7 @@ import { identify, isAlive } from "../../src/session/process.ts";
 import { makeSessionFolder, paths, writeJson } from "../../src/session/session-folder.ts";
 import { realWorld } from "../../src/world.ts";
 
-it("a session that ended by itself is over only when its keeper, which says so shortly before it exits, is gone", async () => {
+it("`endSession` waits for the keeper of a session that ended by itself, because `end.json` appears before the keeper exits", async () => {
   const folder = mkdtempSync(join(tmpdir(), "tutti-end-"));
   const keeper = spawn("sleep", ["100000"]);
   try {

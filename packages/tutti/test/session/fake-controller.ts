@@ -1,5 +1,4 @@
-// Stands in for a session controller of somebody else's, which cannot run here: it keeps transcripts, plays an agent that
-// answers each message by what the test says, and is as slow, as forgetful or as broken as the test wants it.
+// A stub of a session controller: it keeps transcripts and plays an agent whose answers, delays and failures the test sets.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { SessionController } from "../../src/session/session-controller.ts";
@@ -16,23 +15,23 @@ export interface FakeSession {
   title: string;
   messages: FakeMessage[];
   archived: boolean;
-  /** What the controller says about it beside its id; nothing by default. */
+  /** Further members of the controller's description; none by default. */
   says: Record<string, unknown>;
 }
 
-/** What the agent does when it is given a message: returns what it says, or says it itself, later. */
+/** The agent's reaction to a message: returns the answer, or calls `say` later. */
 export type FakeAgent = (session: FakeSession, message: string) => string | null;
 
 export class FakeController implements SessionController {
   readonly sessions = new Map<string, FakeSession>();
   readonly calls: { name: string; sessionId: string; at: number }[] = [];
   agent: FakeAgent;
-  /** Whether transcripts are a bare list or an object, and whether messages have names. */
+  /** Whether transcripts are a list or an object, and whether messages have ids. */
   shape: "list" | "object" = "object";
   names = true;
-  /** Transcripts that fail before one is given again. */
+  /** The number of transcript requests that still fail. */
   failures = 0;
-  /** How long a transcript takes, and how many were being read at once at most. */
+  /** The delay of a transcript request, and the highest number of concurrent ones. */
   transcriptMs = 0;
   mostAtOnce = 0;
   #reading = 0;
@@ -91,7 +90,7 @@ export class FakeController implements SessionController {
     session.messages.push({ ...id, role, content });
   }
 
-  /** When something was asked of a session, in milliseconds. */
+  /** The times of calls about a session, in milliseconds. */
   times(name: string, sessionId: string): number[] {
     return this.calls.filter((call) => call.name === name && call.sessionId === sessionId).map(({ at }) => at);
   }
@@ -116,7 +115,7 @@ export class FakeController implements SessionController {
 export const block = (phase: string, data: object): string =>
   `<<<ORCHESTRATOR_RESPONSE>>>\n${JSON.stringify({ phase, data })}\n<<<END_ORCHESTRATOR_RESPONSE>>>`;
 
-/** An agent that plans two tasks, carries each out with a file of its own, and is content with the whole. */
+/** An agent that plans two tasks, writes one file for each, and passes the verification. */
 export const twoPages: FakeAgent = ({ cwd }, message) => {
   if (message.includes('End with the "analysis" block'))
     return block("analysis", { summary: "small", recommended_splits: 2 });

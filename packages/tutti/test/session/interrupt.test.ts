@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { listen, oneTurn, SessionLab, texts, turn } from "./session-lab.ts";
 import type { Session, SessionSignal, SessionSpec } from "../../src/session/session.ts";
 
-/** Works for ever at every prompt, writes down every line it gets, and stops when it is asked to. */
+/** Never finishes a prompt by itself, records every line it gets, and stops at an interrupt. */
 const OBEDIENT = (log: string): string => `
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 afterEach(() => lab.tearDown());
 
-/** Delivers turn 1, interrupts it at the given signal, and listens until the turn is over or the session gone. */
+/** Delivers turn 1, interrupts it at the given signal, and reads until the turn is over or the session is gone. */
 function interruptAt(session: Session, moment: (signal: SessionSignal) => boolean): Promise<SessionSignal[]> {
   return listen(
     session,
@@ -52,17 +52,17 @@ function obedient(): { spec: SessionSpec; lines: () => string[] } {
   return { spec, lines: () => readFileSync(log, "utf8").trimEnd().split("\n") };
 }
 
-describe("an interrupted command: agent", () => {
-  it("gets one line, and the end of its turn tells that it was interrupted", async () => {
+describe("An interrupted command: agent", () => {
+  it("gets one line, and its turn ends as interrupted", async () => {
     const { spec, lines } = obedient();
     const session = lab.host.open(spec);
-    const heard = await interruptAt(session, atFirst("text"));
-    expect(heard.slice(-2)).toEqual([{ type: "interrupted", turn: 1 }, INTERRUPTED]);
+    const signals = await interruptAt(session, atFirst("text"));
+    expect(signals.slice(-2)).toEqual([{ type: "interrupted", turn: 1 }, INTERRUPTED]);
     expect(lines().slice(1)).toEqual(['{"type":"interrupt"}']);
     await session.stop();
   });
 
-  it("is asked once, however often and by however many engines it is interrupted", async () => {
+  it("gets one line, also after repeated interrupts by several engines", async () => {
     const { spec, lines } = obedient();
     const session = lab.host.open(spec);
     await interruptAt(session, atFirst("text"));
@@ -70,13 +70,13 @@ describe("an interrupted command: agent", () => {
     await session.deliver(turn(2, "more"));
     await listen(session, (signal) => signal.type === "text" && signal.text.includes("more"));
     for (const each of [lab.newHost().open(spec), session]) await each.interrupt(2);
-    const heard = await listen(session, (signal) => signal.type === "turnOver" && signal.turn === 2);
-    expect(heard.filter(({ type }) => type === "turnOver")).toEqual([INTERRUPTED, { ...INTERRUPTED, turn: 2 }]);
+    const signals = await listen(session, (signal) => signal.type === "turnOver" && signal.turn === 2);
+    expect(signals.filter(({ type }) => type === "turnOver")).toEqual([INTERRUPTED, { ...INTERRUPTED, turn: 2 }]);
     expect(lines().filter((line) => line.includes("interrupt"))).toHaveLength(2);
     await session.stop();
   });
 
-  it("whose turn is over, or was never delivered, hears nothing of it", async () => {
+  it("gets nothing if its turn is over or was never delivered", async () => {
     const log = join(lab.folder, "lines");
     const agent = lab.program(
       "command",
@@ -92,8 +92,8 @@ describe("an interrupted command: agent", () => {
     await oneTurn(session);
     await session.interrupt(1);
     await session.interrupt(2);
-    const heard = await nextTurn(session, 2);
-    expect(heard.filter(({ type }) => type === "turnOver" || type === "interrupted")).toMatchObject([
+    const signals = await nextTurn(session, 2);
+    expect(signals.filter(({ type }) => type === "turnOver" || type === "interrupted")).toMatchObject([
       { turn: 1, ending: { kind: "ended" } },
       { turn: 2, ending: { kind: "ended" } },
     ]);
@@ -101,23 +101,23 @@ describe("an interrupted command: agent", () => {
     await session.stop();
   });
 
-  it("is stopped also if its keeper finds turn and interrupt at the same time", async () => {
+  it("is stopped even if its keeper reads the turn and the interrupt at the same time", async () => {
     const { spec, lines } = obedient();
     const session = lab.host.open(spec);
-    // Both requests are there before anything has been started.
-    const signals = session.signals();
-    const first = signals.next();
+    // Both requests exist before the keeper starts.
+    const generator = session.signals();
+    const first = generator.next();
     await session.deliver(turn(1));
     await session.interrupt(1);
     await first;
-    await signals.return(undefined);
-    const heard = await listen(session, ({ type }) => type === "turnOver");
-    expect(heard.at(-1)).toEqual(INTERRUPTED);
+    await generator.return(undefined);
+    const signals = await listen(session, ({ type }) => type === "turnOver");
+    expect(signals.at(-1)).toEqual(INTERRUPTED);
     expect(lines().map((line) => (JSON.parse(line) as { type: string }).type)).toEqual(["user", "interrupt"]);
     await session.stop();
   });
 
-  it("that answers with an error, or dies of it, was interrupted all the same", async () => {
+  it("that answers with an error or dies counts as interrupted", async () => {
     const rude = (then: string): string =>
       lab.program(
         "command",
@@ -127,18 +127,20 @@ describe("an interrupted command: agent", () => {
            else { ${then} }
          }`,
       );
-    const told = await interruptAt(
+    const signals = await interruptAt(
       lab.host.open(lab.spec(rude(`console.log(JSON.stringify({ type: "turn_end", error: "aborted" }));`))),
       atFirst("text"),
     );
-    expect(told.at(-1)).toMatchObject({ ending: { kind: "interrupted", detail: "the turn was interrupted: aborted" } });
+    expect(signals.at(-1)).toMatchObject({
+      ending: { kind: "interrupted", detail: "the turn was interrupted: aborted" },
+    });
     const died = await interruptAt(lab.host.open(lab.spec(rude("process.exit(3);"))), atFirst("text"));
     expect(died.at(-1)).toMatchObject({
       ending: { kind: "interrupted", detail: expect.stringContaining("the agent exited with 3") },
     });
   });
 
-  it("whose turn is over is known by where its listener is, not by reading everything again", async () => {
+  it("is checked from the reader's position, without reading everything again", async () => {
     const { spec } = obedient();
     const session = lab.host.open(spec);
     await interruptAt(session, atFirst("text"));
@@ -157,7 +159,7 @@ describe("an interrupted command: agent", () => {
     await session.stop();
   });
 
-  it("that does not listen is left alone, and its own end of the turn is the end", async () => {
+  it("that ignores the interrupt keeps running until it ends its turn", async () => {
     const agent = lab.program(
       "command",
       `process.stdin.once("data", () => {
@@ -167,14 +169,14 @@ describe("an interrupted command: agent", () => {
        process.stdin.on("data", () => {});`,
     );
     const session = lab.host.open(lab.spec(agent));
-    const heard = await interruptAt(session, atFirst("text"));
-    expect(texts(heard)).toBe("busy, done");
-    expect(heard.at(-1)).toEqual(INTERRUPTED);
+    const signals = await interruptAt(session, atFirst("text"));
+    expect(texts(signals)).toBe("busy, done");
+    expect(signals.at(-1)).toEqual(INTERRUPTED);
     expect(lab.processes()).toHaveLength(2);
     await session.stop();
   });
 
-  it("shows it in its transcript", async () => {
+  it("shows the interrupt in its transcript", async () => {
     const { spec } = obedient();
     const session = lab.host.open(spec);
     await interruptAt(session, atFirst("text"));
@@ -188,21 +190,23 @@ describe("an interrupted command: agent", () => {
   });
 });
 
-describe("an interrupted text: agent", () => {
-  it("is ended also if it ignores the signal", async () => {
+describe("An interrupted text: agent", () => {
+  it("is killed even if it ignores the signal", async () => {
     const agent = lab.program(
       "text",
       `process.on("SIGTERM", () => console.log("never")); console.log("busy"); setInterval(() => {}, 1000);`,
     );
     const session = lab.host.open(lab.spec(agent));
-    const heard = await interruptAt(session, atFirst("text"));
-    expect(heard.at(-1)).toMatchObject({ ending: { kind: "interrupted", detail: expect.stringContaining("SIGKILL") } });
+    const signals = await interruptAt(session, atFirst("text"));
+    expect(signals.at(-1)).toMatchObject({
+      ending: { kind: "interrupted", detail: expect.stringContaining("SIGKILL") },
+    });
     await session.stop();
   });
 });
 
-describe("an interrupted script: agent", () => {
-  it("ends a hanging turn at once, and plays the same turn again at the next delivery", async () => {
+describe("An interrupted script: agent", () => {
+  it("ends a hanging turn at once, and plays the same turn at the next delivery", async () => {
     const turns = [{ say: "first", then: "hang" }, { say: "second" }];
     const session = lab.host.open(lab.spec(lab.scenario([{ turns }])));
     expect((await interruptAt(session, atFirst("text"))).at(-1)).toEqual(INTERRUPTED);
@@ -220,13 +224,13 @@ describe("an interrupted script: agent", () => {
     await session.stop();
   });
 
-  it("leaves out what it had still to say and write, and goes on in order once the turn was played", async () => {
+  it("skips the rest of its turn, and continues in order after the turn was played again", async () => {
     const gate = join(lab.folder, "gate");
     const turns = [{ waitForFile: gate, say: "first", write: { "a.txt": "a" } }, { say: "second" }];
     const session = lab.host.open(lab.spec(lab.scenario([{ turns }])));
-    const heard = await interruptAt(session, atFirst("sent"));
-    expect(heard.at(-1)).toEqual(INTERRUPTED);
-    expect(texts(heard)).toBe("");
+    const signals = await interruptAt(session, atFirst("sent"));
+    expect(signals.at(-1)).toEqual(INTERRUPTED);
+    expect(texts(signals)).toBe("");
     expect(existsSync(join(lab.cwd, "a.txt"))).toBe(false);
     writeFileSync(gate, "");
     expect(texts(await nextTurn(session, 2))).toBe("first");
@@ -235,27 +239,27 @@ describe("an interrupted script: agent", () => {
     await session.stop();
   });
 
-  it("forgets its question, and takes the answer to the next one for that one", async () => {
+  it("drops its question, and the next answer belongs to the next question", async () => {
     const session = lab.host.open(lab.spec(lab.scenario([{ turns: [{ then: "ask:Which?" }] }])));
     await interruptAt(session, atFirst("ask"));
     await session.deliver(turn(2));
-    const heard = await listen(
+    const signals = await listen(
       session,
       (signal) => signal.type === "turnOver" && signal.turn === 2,
       async (signal) => {
         if (signal.type === "ask") await session.answer(signal.askId, `to ${signal.askId}`);
       },
     );
-    expect(texts(heard)).toBe("The answer was: to ask-2");
+    expect(texts(signals)).toBe("The answer was: to ask-2");
     await session.stop();
   });
 });
 
-describe("the interrupted local agent", () => {
-  it("ends its turn and is there for the next", async () => {
+describe("The interrupted local agent", () => {
+  it("ends its turn and accepts the next one", async () => {
     const session = lab.host.open(lab.spec("local"));
-    const heard = await interruptAt(session, atFirst("sent"));
-    expect(heard.at(-1)).toMatchObject({ type: "turnOver", turn: 1 });
+    const signals = await interruptAt(session, atFirst("sent"));
+    expect(signals.at(-1)).toMatchObject({ type: "turnOver", turn: 1 });
     expect((await nextTurn(session, 2)).at(-1)).toMatchObject({ turn: 2, ending: { kind: "ended" } });
     await session.stop();
   });

@@ -1,4 +1,3 @@
-// What a keeper keeps of an agent that shows secrets.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -18,10 +17,10 @@ afterEach(() => lab.tearDown());
 const kept = ({ runId, sessionId }: SessionSpec, name: string): string =>
   readFileSync(join(lab.folder, "sessions", runId, sessionId, name), "utf8");
 
-/** All texts of a file of messages, one after the other. */
+/** All texts of a file of messages, joined. */
 const partsIn = (file: string): string => [...file.matchAll(/"text":"([^"]*)"/g)].map(([, text]) => text).join("");
 
-/** Speaks the Agent Client Protocol, as far as one turn needs it; says what it is given, or all secrets together. */
+/** A minimal ACP agent for one turn. It prints the given texts, or all secrets. */
 const acpAgent = (parts: string[] = []) =>
   `acp:${lab
     .program(
@@ -46,16 +45,16 @@ const acpAgent = (parts: string[] = []) =>
     )
     .slice("command:".length)}`;
 
-describe("an agent that shows secrets", () => {
-  it("and speaks a protocol of its own leaves none in what it wrote, nor in what its keeper told of it", async () => {
+describe("An agent that prints secrets", () => {
+  it("and has its own protocol leaves none in its own output and none in the keeper's", async () => {
     const spec = lab.spec(acpAgent());
     const session = lab.host.open(spec);
-    const heard = await oneTurn(session);
-    expect(heard.at(-1)).toMatchObject({ type: "turnOver", ending: { kind: "ended" } });
-    expect(texts(heard)).toContain("it is ***");
-    // The keeper masks what it says itself before anybody can read it.
+    const signals = await oneTurn(session);
+    expect(signals.at(-1)).toMatchObject({ type: "turnOver", ending: { kind: "ended" } });
+    expect(texts(signals)).toContain("it is ***");
+    // The keeper masks its own output before it writes it.
     expect(kept(spec, "output.log")).toContain("it is ***");
-    expect(leaksIn(kept(spec, "output.log") + texts(heard))).toEqual([]);
+    expect(leaksIn(kept(spec, "output.log") + texts(signals))).toEqual([]);
     await expect.poll(() => leaksIn(kept(spec, "raw.log"))).toEqual([]);
     await session.stop();
     for (const name of ["stderr.log", "journal.jsonl"]) expect([name, leaksIn(kept(spec, name))]).toEqual([name, []]);
@@ -65,13 +64,13 @@ describe("an agent that shows secrets", () => {
   it.each([
     { how: "ends by itself", isKilled: false },
     { how: "loses its keeper", isKilled: true },
-  ])("and cuts one over many messages leaves no part of it once it $how", async ({ isKilled }) => {
+  ])("and splits one over many messages leaves no part of it after it $how", async ({ isKilled }) => {
     const { printed, core } = CANARIES.find(({ name }) => name === "OpenAI")!;
     const spec = lab.spec(acpAgent(printed.split("")));
     const session = lab.host.open(spec);
-    const heard = await oneTurn(session);
-    expect(texts(heard)).toContain("it is ***");
-    const parts = heard.flatMap((signal) => (signal.type === "partial" ? [signal.text] : [])).join("");
+    const signals = await oneTurn(session);
+    expect(texts(signals)).toContain("it is ***");
+    const parts = signals.flatMap((signal) => (signal.type === "partial" ? [signal.text] : [])).join("");
     expect(parts).toContain("it is ***");
     expect(parts).not.toContain(core);
     expect(partsIn(kept(spec, "output.log"))).not.toContain(core);
@@ -85,7 +84,7 @@ describe("an agent that shows secrets", () => {
     expect(existsSync(join(lab.folder, "sessions", spec.runId, spec.sessionId, "raw.log"))).toBe(false);
   });
 
-  it("and cuts one over parts of a message leaves none once it is over, and its words are read as before", async () => {
+  it("and splits one over partial messages leaves none at its end, and its text stays readable", async () => {
     const { printed, core } = CANARIES.find(({ name }) => name === "OpenAI")!;
     const said = [
       ...printed.split("").map((text) => ({ type: "assistant", text, partial: true })),
@@ -121,7 +120,7 @@ describe("an agent that shows secrets", () => {
     ]);
   });
 
-  it("leaves none in its files while it is still at work, however it cuts them", async () => {
+  it("leaves none in its files while it runs, wherever it splits them", async () => {
     const agent = lab.program(
       "command",
       `import { readFileSync } from "node:fs";
@@ -139,15 +138,15 @@ describe("an agent that shows secrets", () => {
     );
     const spec = lab.spec(agent);
     const session = lab.host.open(spec);
-    const heard = await oneTurn(session);
-    expect(leaksIn(texts(heard))).toEqual([]);
+    const signals = await oneTurn(session);
+    expect(leaksIn(texts(signals))).toEqual([]);
     await expect.poll(() => leaksIn(kept(spec, "output.log") + kept(spec, "stderr.log"))).toEqual([]);
     expect(lab.processes().length).toBeGreaterThan(0);
     await session.stop();
     expect(leaksIn(kept(spec, "output.log") + kept(spec, "stderr.log"))).toEqual([]);
   });
 
-  it("leaves none if its keeper is killed before it could mask them", async () => {
+  it("leaves none if its keeper is killed before it masked them", async () => {
     const agent = lab.program(
       "command",
       `import { readFileSync } from "node:fs";
@@ -161,23 +160,23 @@ describe("an agent that shows secrets", () => {
     );
     const spec = lab.spec(agent);
     const session = lab.host.open(spec);
-    const heard = await listen(
+    const signals = await listen(
       session,
       ({ type }) => type === "gone",
       async ({ type }) => {
         if (type === "ready") await session.deliver(turn(1));
       },
     );
-    expect(heard.at(-1)).toMatchObject({ reason: "its keeper died" });
+    expect(signals.at(-1)).toMatchObject({ reason: "its keeper died" });
     expect(kept(spec, "stderr.log")).toContain("*****");
-    expect(leaksIn(kept(spec, "output.log") + kept(spec, "stderr.log") + texts(heard))).toEqual([]);
+    expect(leaksIn(kept(spec, "output.log") + kept(spec, "stderr.log") + texts(signals))).toEqual([]);
   });
 
-  it("may not start at all, and the reason shows none", async () => {
+  it("and cannot start has none in the reason", async () => {
     const { printed, core } = CANARIES.find(({ name }) => name === "OpenAI")!;
     const spec = lab.spec(`command:/nowhere/${printed}`);
-    const heard = await oneTurn(lab.host.open(spec));
-    expect(heard.at(-1)).toMatchObject({ type: "unstartable", error: expect.stringContaining("/nowhere/***") });
+    const signals = await oneTurn(lab.host.open(spec));
+    expect(signals.at(-1)).toMatchObject({ type: "unstartable", error: expect.stringContaining("/nowhere/***") });
     expect(kept(spec, "journal.jsonl")).not.toContain(core);
     expect(lab.host.transcript(spec.runId, spec.sessionId)).toEqual([
       { n: 1, type: "unstartable", error: expect.stringContaining("/nowhere/***") },

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { listen, oneTurn, SessionLab, texts, turn } from "./session-lab.ts";
 import { processTree } from "../lab/lab.ts";
 
-/** Answers every line with what it got, and ends with its input. */
+/** Echoes every line, and exits at the end of its input. */
 const ECHO = `
 import { createInterface } from "node:readline";
 for await (const line of createInterface({ input: process.stdin })) {
@@ -14,14 +14,14 @@ for await (const line of createInterface({ input: process.stdin })) {
   console.log(JSON.stringify({ type: "turn_end" }));
 }`;
 
-describe("a session under its keeper", () => {
+describe("A session under its keeper", () => {
   let lab: SessionLab;
   beforeEach(() => {
     lab = new SessionLab();
   });
   afterEach(() => lab.tearDown());
 
-  it("takes turns one after the other in one process, and ends when it is closed", async () => {
+  it("runs its turns in order in one process, and ends when it is closed", async () => {
     const session = lab.host.open(lab.spec(lab.program("command", ECHO)));
     const first = await oneTurn(session);
     expect(texts(first)).toBe("got do it");
@@ -39,7 +39,7 @@ describe("a session under its keeper", () => {
     expect(end.at(-1)).toEqual({ type: "gone", reason: "it was closed after its work", deliberate: true });
   });
 
-  it("is delivered each turn once, however often it is delivered", async () => {
+  it("receives each turn once, also after repeated deliveries", async () => {
     const session = lab.host.open(lab.spec(lab.program("command", ECHO)));
     expect(session.wasDelivered(1)).toBe(false);
     await oneTurn(session);
@@ -51,7 +51,7 @@ describe("a session under its keeper", () => {
     await session.stop();
   });
 
-  it("is in no process tree of ours, and lives on when nobody listens", async () => {
+  it("is outside the engine's process tree and keeps running without a reader", async () => {
     const session = lab.host.open(lab.spec(lab.program("command", ECHO)));
     await oneTurn(session);
     const pids = lab.processes().map((line) => Number(line.split(" ")[0]));
@@ -64,7 +64,7 @@ describe("a session under its keeper", () => {
     await session.stop();
   });
 
-  it("is adopted by the next host with its whole story, and starts nothing a second time", async () => {
+  it("is adopted by the next host with all signals, and starts nothing twice", async () => {
     const marks = join(lab.folder, "starts");
     const agent = lab.program(
       "command",
@@ -88,7 +88,7 @@ describe("a session under its keeper", () => {
     await adopted.stop();
   });
 
-  it("is started once even when many hosts open it at the same time", async () => {
+  it("starts once even if many hosts open it at the same time", async () => {
     const marks = join(lab.folder, "starts");
     const agent = lab.program(
       "command",
@@ -102,7 +102,7 @@ describe("a session under its keeper", () => {
     await sessions[0]!.stop();
   });
 
-  it("that was stopped before its keeper came can never start", async () => {
+  it("that was stopped before its keeper started never starts", async () => {
     const marks = join(lab.folder, "starts");
     const spec = lab.spec(
       lab.program("command", `import { writeFileSync } from "node:fs"; writeFileSync(${JSON.stringify(marks)}, "x");`),
@@ -119,7 +119,7 @@ describe("a session under its keeper", () => {
     expect(again.at(-1)).toMatchObject({ type: "gone", deliberate: true });
   });
 
-  it("tells the end of a program that dies in the middle of its turn, and how", async () => {
+  it("reports how its program died in the middle of a turn", async () => {
     const exits = await oneTurn(
       lab.host.open(lab.spec(lab.program("command", "process.stdin.once('data', () => process.exit(3));"))),
     );
@@ -138,16 +138,16 @@ describe("a session under its keeper", () => {
     });
   });
 
-  it("loses nothing of what the program wrote before it died, however much", async () => {
+  it("loses no output that the program wrote before it died", async () => {
     const agent = lab.program(
       "command",
       "process.stdin.once('data', () => { process.stdout.write('y'.repeat(3_000_000) + '\\n'); process.exit(0); });",
     );
-    const heard = await oneTurn(lab.host.open(lab.spec(agent)));
-    expect(texts(heard)).toBe(`${"y".repeat(3_000_000)}\n`);
+    const signals = await oneTurn(lab.host.open(lab.spec(agent)));
+    expect(texts(signals)).toBe(`${"y".repeat(3_000_000)}\n`);
   });
 
-  it("lets everybody else have a turn while it tells very much that was said before", async () => {
+  it("yields to the event loop while it replays a long past", async () => {
     const agent = lab.program(
       "command",
       `process.stdin.once("data", () => {
@@ -160,27 +160,27 @@ describe("a session under its keeper", () => {
     await oneTurn(first);
     first.leave();
     let ticks = 0;
-    let heard = 0;
+    let signals = 0;
     const clock = setInterval(() => (ticks += 1), 1);
     await listen(
       lab.newHost().open(spec),
       ({ type }) => type === "turnOver",
       ({ type }) => {
-        heard += 1;
+        signals += 1;
         if (type === "sent") ticks = 0;
       },
     );
     clearInterval(clock);
-    expect(heard).toBeGreaterThan(200_000);
+    expect(signals).toBeGreaterThan(200_000);
     expect(ticks).toBeGreaterThan(0);
   });
 
-  it("tells that a program cannot be started", async () => {
-    const heard = await oneTurn(lab.host.open(lab.spec("command:/nowhere/at-all")));
-    expect(heard.at(-1)).toMatchObject({ type: "unstartable", error: expect.stringContaining("ENOENT") });
+  it("reports that its program cannot be started", async () => {
+    const signals = await oneTurn(lab.host.open(lab.spec("command:/nowhere/at-all")));
+    expect(signals.at(-1)).toMatchObject({ type: "unstartable", error: expect.stringContaining("ENOENT") });
   });
 
-  it("leaves no grandchild when it is stopped, not even one with a session of its own that ignores signals", async () => {
+  it("leaves no grandchild when it is stopped, not even one in its own process session that ignores signals", async () => {
     const agent = lab.program(
       "command",
       `import { spawn } from "node:child_process";
@@ -200,7 +200,7 @@ describe("a session under its keeper", () => {
     expect(lab.processes()).toEqual([]);
   });
 
-  it("gives a program that does not leave after its work a time of grace, then ends it", async () => {
+  it("kills a program that does not exit within the grace period after its work", async () => {
     const agent = lab.program(
       "command",
       "process.stdin.on('data', () => console.log(JSON.stringify({ type: 'turn_end' }))); setInterval(() => {}, 1000);",
@@ -211,33 +211,33 @@ describe("a session under its keeper", () => {
     expect(lab.processes()).toEqual([]);
   });
 
-  it("whose keeper is killed is gone, and so is its program", async () => {
+  it("ends with its program if its keeper is killed", async () => {
     const session = lab.host.open(lab.spec(lab.program("command", ECHO)));
     await oneTurn(session);
     const keeper = lab.processes().find((line) => line.includes("keeper"))!;
     process.kill(Number(keeper.split(" ")[0]), "SIGKILL");
-    const heard = await listen(session, ({ type }) => type === "gone");
-    expect(heard.at(-1)).toEqual({ type: "gone", reason: "its keeper died", deliberate: false });
+    const signals = await listen(session, ({ type }) => type === "gone");
+    expect(signals.at(-1)).toEqual({ type: "gone", reason: "its keeper died", deliberate: false });
     expect(lab.processes()).toEqual([]);
   });
 
-  it("ends by itself when no engine has been seen for the set time", async () => {
+  it("ends by itself after the set time without an engine", async () => {
     const host = lab.newHost({ orphanAfterMs: 500 });
     const session = host.open(lab.spec(lab.program("command", ECHO)));
     await oneTurn(session);
     writeFileSync(lab.engineFile, JSON.stringify({ pid: 1, startTime: "another", bootId: "" }));
-    const heard = await listen(session, ({ type }) => type === "gone");
-    expect(heard.at(-1)).toMatchObject({ type: "gone", reason: "it was ended because no engine was running" });
-    // The keeper says so shortly before it exits.
+    const signals = await listen(session, ({ type }) => type === "gone");
+    expect(signals.at(-1)).toMatchObject({ type: "gone", reason: "it was ended because no engine was running" });
+    // `end.json` appears shortly before the keeper exits.
     await expect.poll(() => lab.processes()).toEqual([]);
   });
 
-  it("gives the program its variables and those it was promised, and no others", async () => {
+  it("gives the program its documented variables and no others", async () => {
     process.env["TUTTI_TEST_SECRET"] = "not for agents";
     const host = lab.newHost({ agentEnv: { CHOSEN: "by the person" } });
     const agent = lab.program("text", "console.log(JSON.stringify(process.env))");
-    const heard = await oneTurn(host.open(lab.spec(agent, { taskId: "task_007", attempt: 3 })));
-    const env = JSON.parse(texts(heard)) as Record<string, string>;
+    const signals = await oneTurn(host.open(lab.spec(agent, { taskId: "task_007", attempt: 3 })));
+    const env = JSON.parse(texts(signals)) as Record<string, string>;
     delete process.env["TUTTI_TEST_SECRET"];
     expect(env).toMatchObject({
       TUTTI_TASK_ID: "task_007",
@@ -271,13 +271,13 @@ describe("a session under its keeper", () => {
     );
   });
 
-  it("is told its role as it was given", async () => {
+  it("gets its role unchanged", async () => {
     const agent = lab.program("text", "console.log(process.env.TUTTI_ROLE)");
     const session = lab.host.open(lab.spec(agent, { role: "release-manager" }));
     expect(texts(await oneTurn(session))).toBe("release-manager\n");
   });
 
-  it("is rid of what a process left that died while it wrote", async () => {
+  it("removes files of a process that died while it wrote", async () => {
     const spec = lab.spec(lab.program("command", ECHO));
     await oneTurn(lab.host.open(spec));
     const half = join(lab.folder, "sessions", spec.runId, spec.sessionId, "requests", "close.json.123.new");
@@ -286,7 +286,7 @@ describe("a session under its keeper", () => {
     expect(existsSync(half)).toBe(false);
   });
 
-  it("is reaped with its run, but for those to keep", async () => {
+  it("is reaped with its run, except for those to keep", async () => {
     const agent = lab.program("command", ECHO);
     const one = lab.spec(agent, { runId: "run_reaped" });
     const two = lab.spec(agent, { runId: "run_reaped" });

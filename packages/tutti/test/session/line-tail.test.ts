@@ -1,4 +1,3 @@
-// Lines from a file that a program is still writing: whole, in order, once, and within bounded memory.
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,8 +12,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-describe("bytes", () => {
-  it("become the same lines however they are cut", () => {
+describe("`LineSplitter`", () => {
+  it("yields the same lines at any chunk size", () => {
     const lines = fc.array(fc.string({ unit: "grapheme" }).map((line) => line.replaceAll("\n", "")));
     fc.assert(
       fc.property(lines, fc.array(fc.nat({ max: 40 })), (wanted, cuts) => {
@@ -32,7 +31,7 @@ describe("bytes", () => {
     );
   });
 
-  it("without an end for too long are dropped, said so once, and the next line counts again", () => {
+  it("drops a line that is too long, reports it once, and yields the next line", () => {
     let dropped = 0;
     const splitter = new LineSplitter(() => dropped++);
     const chunk = Buffer.alloc(1024 * 1024, "z");
@@ -44,18 +43,18 @@ describe("bytes", () => {
   });
 });
 
-describe("a file that grows", () => {
-  it("gives each line once, also the last one without an end", async () => {
+describe("`LineTail`", () => {
+  it("yields each line of a growing file once, also the last one without a line break", async () => {
     const file = join(folder, "raw.log");
     writeFileSync(file, "one\ntw");
-    const heard: string[] = [];
-    const tail = new LineTail(file, (line) => heard.push(line));
+    const lines: string[] = [];
+    const tail = new LineTail(file, (line) => lines.push(line));
     tail.read();
-    expect(heard).toEqual(["one"]);
+    expect(lines).toEqual(["one"]);
     appendFileSync(file, "o\nthree");
-    await expect.poll(() => heard).toEqual(["one", "two"]);
+    await expect.poll(() => lines).toEqual(["one", "two"]);
     tail.finish();
     tail.close();
-    expect(heard).toEqual(["one", "two", "three"]);
+    expect(lines).toEqual(["one", "two", "three"]);
   });
 });

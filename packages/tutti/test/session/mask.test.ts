@@ -1,4 +1,3 @@
-// Which values are secret, where they are found, and what masking may change.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CANARIES, leaksIn, SECRET_ENV } from "./canaries.ts";
@@ -9,7 +8,7 @@ import { isSecretName, secretValues } from "../../src/session/secrets.ts";
 const secrets = createSecrets(secretValues(SECRET_ENV));
 const mask = (text: string): string => maskText(secrets, text);
 
-describe("a variable is secret by its name", () => {
+describe("The variable", () => {
   it.each([
     "ANTHROPIC_API_KEY",
     "GITHUB_TOKEN",
@@ -23,7 +22,7 @@ describe("a variable is secret by its name", () => {
     "TUTTI_TOKEN",
     "TUTTI_MCP_TOKEN",
     "SECRET",
-  ])("%s is", (name) => expect(isSecretName(name)).toBe(true));
+  ])("%s is secret by its name", (name) => expect(isSecretName(name)).toBe(true));
 
   it.each([
     "PATH",
@@ -37,9 +36,9 @@ describe("a variable is secret by its name", () => {
     "AWS_ACCESS_KEY_ID",
     "MONKEY",
     "TOKEN_FILE",
-  ])("%s is not", (name) => expect(isSecretName(name)).toBe(false));
+  ])("%s is not secret by its name", (name) => expect(isSecretName(name)).toBe(false));
 
-  it("unless its value is too short to tell from a word, or only the path of a file", () => {
+  it("is not masked if its value is as short as a word or only a file's path", () => {
     const env = {
       A_TOKEN: "short",
       B_TOKEN: " long enough \n",
@@ -47,12 +46,12 @@ describe("a variable is secret by its name", () => {
       C_KEY: "/looks/like/one",
     };
     expect(secretValues(env)).toEqual(["long enough", "/looks/like/one"]);
-    // A word would be masked wherever it is said.
+    // A word would be masked in ordinary text too.
     expect(secretValues({ POSTGRES_PASSWORD: "postgres", DB_PASSWORD: "postgres1" })).toEqual(["postgres1"]);
   });
 });
 
-describe("masking", () => {
+describe("Masking", () => {
   it.each(CANARIES)("hides a secret: $name", ({ printed, core }) => {
     for (const text of [printed, `key=${printed} and on`, JSON.stringify({ text: `first\n${printed}\nlast` })])
       expect(mask(text)).not.toContain(core);
@@ -73,7 +72,7 @@ describe("masking", () => {
     for (const text of texts) expect(mask(text)).toBe(text);
   });
 
-  it("keeps a number a number, a line's end a line's end, and the names of members unreadable", () => {
+  it("keeps numbers and line breaks, and masks member names", () => {
     const numbers = createSecrets(["123456789", "two lines\nof it"]);
     expect(JSON.parse(maskText(numbers, '{"a":123456789,"b":"x123456789"}'))).toEqual({
       a: 999999999,
@@ -88,13 +87,13 @@ describe("masking", () => {
     });
   });
 
-  it("of what is nested too deep for anybody leaves nothing", () => {
+  it("replaces values that are nested too deeply with null", () => {
     const deep = JSON.parse("[".repeat(100_000) + "]".repeat(100_000)) as unknown;
     expect(JSON.stringify(maskValue(secrets, deep)).length).toBeLessThan(1000);
   });
 });
 
-/** Text that is full of secrets, halves of secrets, and what makes cutting and escaping difficult. */
+/** Texts with secrets, halves of secrets, escapes and characters of several bytes. */
 const piece = fc.oneof(
   fc.constantFrom(...CANARIES.map(({ printed }) => printed)),
   fc.tuple(fc.constantFrom(...CANARIES), fc.nat(40)).map(([{ printed }, end]) => printed.slice(0, end)),
@@ -128,8 +127,8 @@ function streamed(bytes: Buffer, cuts: readonly number[]): Buffer {
   return Buffer.concat([...parts, stream.end()]);
 }
 
-describe("whatever is masked, however it is cut", () => {
-  it("has as many bytes as before, and nothing outside of a secret is changed", () => {
+describe("A masked text, at any chunk size,", () => {
+  it("keeps its length and changes only within secrets", () => {
     fc.assert(
       fc.property(text, fc.array(fc.nat(5000), { maxLength: 8 }), (given, cuts) => {
         const bytes = Buffer.from(given);
@@ -146,7 +145,7 @@ describe("whatever is masked, however it is cut", () => {
     );
   });
 
-  it("was valid JSON and is valid JSON, with the same members", () => {
+  it("stays valid JSON with the same members", () => {
     fc.assert(
       fc.property(fc.dictionary(text, fc.oneof(text, fc.integer(), fc.boolean())), (given) => {
         const json = JSON.stringify(given);

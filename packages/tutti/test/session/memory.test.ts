@@ -1,14 +1,13 @@
-// Agents that say far too much: the engine holds a part of it at a time.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { agentOf, finished, Lab } from "../lab/lab.ts";
 
 const PROGRAM = fileURLToPath(new URL("../lab/run-alone.ts", import.meta.url));
-/** In megabytes; a run whose agent says little takes about 20. What it says here would take 220 and more. */
+/** In megabytes. A run with little output takes about 20; this output as a whole would take more than 220. */
 const MOST = 150;
 const MOST_WITH_READING = 210;
-/** A million messages take about 65 if nothing is kept of each, and 250 if little is. */
+/** In megabytes. A million messages take about 65 if nothing is kept of each, and 250 if a little is. */
 const MOST_FOR_MESSAGES = 120;
 const MOST_FOR_MESSAGES_WITH_READING = 180;
 
@@ -35,9 +34,9 @@ async function measure(...talk: number[]): Promise<Measured> {
   return JSON.parse(stdout) as Measured;
 }
 
-describe("an engine whose agent says far too much", () => {
+describe("An engine whose agent writes too much", () => {
   it(
-    "takes one line of 200 MB, a million short lines and many messages within bounded memory, and the run ends well",
+    "reads a line of 200 MB, a million short lines and many messages within bounded memory, and completes the run",
     { timeout: 120_000 },
     async () => {
       const { status, started, ran, read, counts, omitted } = await measure(200, 1_000_000, 50_000);
@@ -49,7 +48,7 @@ describe("an engine whose agent says far too much", () => {
     },
   );
 
-  it("takes a million separate messages of one session within bounded memory", async () => {
+  it("reads a million messages of one session within bounded memory", async () => {
     const { status, started, ran, read, counts } = await measure(0, 0, 1_000_000);
     expect(status).toBe("completed");
     expect(ran - started).toBeLessThan(MOST_FOR_MESSAGES);

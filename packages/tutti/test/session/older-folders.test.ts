@@ -1,4 +1,4 @@
-// Session folders that an earlier version left behind: with fewer members than today's have.
+// Session folders of earlier versions, whose files have fewer members.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => lab.tearDown());
 
-/** A session with one turn that has ended, in the form of the first version that kept transcripts. */
+/** A session with one ended turn, in the format of the first version with transcripts. */
 function leave({ sessionId, runId, agent, cwd }: SessionSpec): void {
   const folder = join(lab.folder, "sessions", runId, pathName(sessionId));
   mkdirSync(join(folder, "requests"), { recursive: true });
@@ -38,8 +38,8 @@ function leave({ sessionId, runId, agent, cwd }: SessionSpec): void {
   write("end.json", { reason: "closed" });
 }
 
-describe("a session folder of an earlier version", () => {
-  it("is read as ever: its transcript, what an engine hears that adopts it, and its archive", async () => {
+describe("A session folder of an earlier version", () => {
+  it("stays readable: its transcript, its signals for an adopting engine, and its archive", async () => {
     const spec = lab.spec("command:agent");
     leave(spec);
     const expected = [
@@ -49,15 +49,15 @@ describe("a session folder of an earlier version", () => {
       { n: 4, type: "turnOver", turn: 1, ending: { kind: "ended" } },
     ];
     expect(lab.host.transcript(spec.runId, spec.sessionId)).toMatchObject(expected);
-    const heard: SessionSignal[] = [];
-    for await (const signal of lab.host.open(spec).signals()) heard.push(signal);
-    expect(heard.map(({ type }) => type)).toEqual(["ready", "sent", "tool", "text", "turnOver", "caughtUp", "gone"]);
+    const signals: SessionSignal[] = [];
+    for await (const signal of lab.host.open(spec).signals()) signals.push(signal);
+    expect(signals.map(({ type }) => type)).toEqual(["ready", "sent", "tool", "text", "turnOver", "caughtUp", "gone"]);
     expect(lab.processes()).toEqual([]);
     await lab.host.archive(spec.runId, spec.sessionId);
     expect(lab.newHost().transcript(spec.runId, spec.sessionId)).toMatchObject(expected);
   });
 
-  it("whose agent is not known any more is refused by its name", () => {
+  it("with an unknown agent is rejected with the agent's name", () => {
     const spec = lab.spec("telegraph:agent");
     leave(spec);
     expect(() => lab.host.transcript(spec.runId, spec.sessionId)).toThrow(

@@ -1,4 +1,3 @@
-// What agents may do without asking: the run's settings decide, and what they leave open goes to a person.
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,8 +11,8 @@ const edit = (subject: string): ToolWish => ({ tool: "Write", kind: "edit", subj
 const shell = (subject: string): ToolWish => ({ tool: "Bash", kind: "command", subject });
 const rule = (wish: ToolWish, settings: Partial<Permissions> = {}) => ruleOn(wish, Permissions.parse(settings), CWD);
 
-describe("what an agent may do", () => {
-  it("is by default: read, and change files of its own workspace; a person decides the rest", () => {
+describe("`ruleOn`", () => {
+  it("allows reading and edits in the workspace by default, and asks the user for the rest", () => {
     expect(rule(read)).toBe("allow");
     for (const inside of ["a.md", "docs/a.md", "/projects/space/b.md"])
       expect(rule(edit(inside)), inside).toBe("allow");
@@ -31,7 +30,7 @@ describe("what an agent may do", () => {
     expect(rule({ tool: "WebFetch", kind: "other", subject: "http://x" })).toBe("ask");
   });
 
-  it("is decided beforehand by lists, and a refusal wins over everything", () => {
+  it("follows the lists, and `refuse` wins over everything", () => {
     const settings = {
       allow: ["Bash(npm test*)", "mcp__tutti__*"],
       refuse: ["Bash(npm test -- --danger)", "WebFetch"],
@@ -43,13 +42,13 @@ describe("what an agent may do", () => {
     expect(rule({ tool: "WebFetch", kind: "other", subject: "http://x" }, { ...settings, mode: "all" })).toBe("refuse");
   });
 
-  it("is not widened by what else stands on the line: a refused command stays refused", () => {
+  it("refuses a refused command anywhere in a command line", () => {
     for (const line of ["id > file", "id; ls", "id", "true && id", "ls | id -u", "(id)", "echo $(id)", "ls\nid"]) {
       expect(rule(shell(line), { mode: "all", refuse: ["Bash(id*)"] }), line).toBe("refuse");
     }
   });
 
-  it("ends where a link leads out of the workspace", () => {
+  it("follows links out of the workspace", () => {
     const folder = mkdtempSync(join(tmpdir(), "tutti-permission-"));
     const cwd = join(folder, "space");
     mkdirSync(join(cwd, "docs"), { recursive: true });
@@ -61,7 +60,7 @@ describe("what an agent may do", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("never lets an allowed command carry another one along", () => {
+  it("never allows a command that is chained to an allowed one", () => {
     const settings = { allow: ["Bash(npm test*)"] };
     for (const smuggled of [
       "npm test; rm -rf x",
@@ -75,7 +74,7 @@ describe("what an agent may do", () => {
       expect(rule(shell(smuggled), settings), smuggled).toBe("ask");
   });
 
-  it("is everything, only what is listed, or nothing unasked, as the mode says", () => {
+  it("allows everything, only listed tools, or nothing without a question, by mode", () => {
     expect(rule(shell("anything"), { mode: "all" })).toBe("allow");
     expect(rule(shell("anything"), { mode: "listed" })).toBe("refuse");
     expect(rule(read, { mode: "listed", allow: ["Read"] })).toBe("allow");
@@ -83,7 +82,7 @@ describe("what an agent may do", () => {
     expect(rule(edit("a.md"), { mode: "ask" })).toBe("ask");
   });
 
-  it("is matched sign by sign: a star stands for any text and nothing else is special", () => {
+  it("matches a star with any text and every other character literally", () => {
     const allowed = (pattern: string, subject: string) => rule(shell(subject), { allow: [pattern] }) === "allow";
     expect(allowed("Bash(a*b*c)", "aXbYc")).toBe(true);
     expect(allowed("Bash(a*b*c)", "aXcYb")).toBe(false);

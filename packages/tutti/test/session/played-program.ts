@@ -1,9 +1,9 @@
-// The programs of ../lab/agents that stand in for real ones on the path.
+// Puts the stub programs of ../lab/agents on the PATH.
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { programOf } from "../lab/lab.ts";
 
-/** The path on which the program is found under its usual name. */
+/** A PATH that contains the program under its usual name. */
 export function pathWith(name: "claude" | "codex", folder: string): string {
   const bin = join(folder, "bin");
   mkdirSync(bin, { recursive: true });

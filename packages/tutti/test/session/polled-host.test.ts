@@ -46,7 +46,7 @@ const asked = (number: number, text = "do it", more: Partial<Turn> = {}): Turn =
 const done = block("completion", { task_id: "task_001", status: "success" });
 const isOver = ({ type }: SessionSignal): boolean => type === "turnOver" || type === "gone";
 
-/** One turn of a new session, up to its end. */
+/** Runs one turn of a new session. */
 const oneTurn = async (host: PolledHost, given = asked(1), of = spec()): Promise<SessionSignal[]> => {
   const session = host.open(of);
   return listen(session, isOver, async ({ type }) => {
@@ -54,8 +54,8 @@ const oneTurn = async (host: PolledHost, given = asked(1), of = spec()): Promise
   });
 };
 
-describe("a session of a controller", () => {
-  it("is started with the prompt as its first message, under the title of its task (D4-081, D4-082)", async () => {
+describe("A polled session", () => {
+  it("starts with the prompt as its first message and the title of its task (D4-081, D4-082)", async () => {
     const controller = new FakeController(() => done);
     await oneTurn(hostOf(controller), asked(1, "write the page"));
     const [session] = controller.sessions.values();
@@ -63,11 +63,11 @@ describe("a session of a controller", () => {
     expect(session!.messages[0]).toMatchObject({ role: "user", content: "write the page" });
   });
 
-  it("is looked at once for all who ask at the same time, and is read from what was found then (D0-088, D0-089)", async () => {
+  it("is polled once for all callers of `poll` at the same time, who share the result (D0-088, D0-089)", async () => {
     const controller = new FakeController(() => null);
     const host = hostOf(controller, { pollMs: () => 60_000 });
     const session = host.open(spec());
-    const heard = listen(
+    const signals = listen(
       session,
       ({ type }) => type === "turnOver",
       async ({ type }) => {
@@ -80,7 +80,7 @@ describe("a session of a controller", () => {
     const before = controller.times("getTranscript", backend!.id).length;
     const first = host.poll("session_1");
     await sleep(10);
-    // These come while the first look is under way, so that one more look serves them all.
+    // These calls come during the first poll, so they share one more poll.
     await Promise.all([first, ...Array.from({ length: 20 }, () => host.poll("session_1"))]);
     const looks = controller.times("getTranscript", backend!.id).length;
     expect(looks - before).toBe(2);
@@ -88,10 +88,10 @@ describe("a session of a controller", () => {
     expect(controller.times("getTranscript", backend!.id)).toHaveLength(looks);
     controller.say(backend!, "assistant", done);
     await host.poll("session_1");
-    await heard;
+    await signals;
   });
 
-  it("has a title and a badge of its own where it is the main session", async () => {
+  it("has its own title and badge if it is the main session", async () => {
     const controller = new FakeController(() => block("analysis", { summary: "s", recommended_splits: 1 }));
     await oneTurn(hostOf(controller), asked(1, "look", { phase: "analysis" }), spec({ role: "main", taskId: null }));
     const [session] = controller.sessions.values();
@@ -100,7 +100,7 @@ describe("a session of a controller", () => {
   });
 
   it.each(["list", "object"] as const)(
-    "is read message by message, each once and only the assistant's, from a transcript that is a %s (D4-087, D4-088, E26)",
+    "passes on each assistant message once, from a transcript that is a %s (D4-087, D4-088, E26)",
     async (shape) => {
       const controller = new FakeController((session) => {
         controller.say(session, "assistant", "first");
@@ -111,25 +111,25 @@ describe("a session of a controller", () => {
       });
       controller.shape = shape;
       controller.names = shape === "object";
-      const heard = await oneTurn(hostOf(controller));
-      const said = heard.flatMap((signal) => (signal.type === "text" ? [signal.text] : []));
+      const signals = await oneTurn(hostOf(controller));
+      const said = signals.flatMap((signal) => (signal.type === "text" ? [signal.text] : []));
       expect(said).toEqual(["first", "second", done]);
-      expect(heard.at(-1)).toMatchObject({ type: "turnOver", turn: 1, ending: { kind: "ended" } });
+      expect(signals.at(-1)).toMatchObject({ type: "turnOver", turn: 1, ending: { kind: "ended" } });
     },
   );
 
-  it("tells the tools that the transcript names, and takes no word for one (E29)", async () => {
+  it("reports the tools of the transcript, and takes no text for one (E29)", async () => {
     const controller = new FakeController((session) => {
       const call = { type: "tool_use", name: "Write", input: { path: "a.md" } };
       controller.say(session, "assistant", [{ type: "text", text: "I use Bash, then Read, and write." }, call]);
       return done;
     });
-    const heard = await oneTurn(hostOf(controller));
-    const tools = heard.filter(({ type }) => type === "tool");
+    const signals = await oneTurn(hostOf(controller));
+    const tools = signals.filter(({ type }) => type === "tool");
     expect(tools).toEqual([{ type: "tool", name: "Write", input: { path: "a.md" } }]);
   });
 
-  it("waits for the rest of a message that is still growing", async () => {
+  it("waits for the rest of an incomplete message", async () => {
     const controller = new FakeController((session) => {
       controller.say(session, "assistant", done.slice(0, 60));
       setTimeout(() => (session.messages.at(-1)!.content = done), 80);
@@ -138,15 +138,15 @@ describe("a session of a controller", () => {
     expect(texts(await oneTurn(hostOf(controller, { settleMs: 2000 })))).toBe(done);
   });
 
-  it("has ended its turn without a block when nothing has changed for a while", async () => {
+  it("ends its turn without a block when its transcript has not changed for a while", async () => {
     const controller = new FakeController(() => "I am done, I think.");
     const before = performance.now();
-    const heard = await oneTurn(hostOf(controller));
+    const signals = await oneTurn(hostOf(controller));
     expect(performance.now() - before).toBeGreaterThan(120);
-    expect(heard.map(({ type }) => type)).toEqual(["caughtUp", "ready", "sent", "text", "turnOver"]);
+    expect(signals.map(({ type }) => type)).toEqual(["caughtUp", "ready", "sent", "text", "turnOver"]);
   });
 
-  it("has not ended its turn while the controller says that it is busy", async () => {
+  it("does not end its turn while the controller reports it as busy", async () => {
     const controller = new FakeController((session) => {
       session.says = { isRunning: true };
       setTimeout(() => (session.says = { isRunning: false }), 400);
@@ -157,7 +157,7 @@ describe("a session of a controller", () => {
     expect(performance.now() - before).toBeGreaterThan(390);
   });
 
-  it("is asked for one transcript at a time, however long it takes (E79)", async () => {
+  it("has at most one transcript request in progress (E79)", async () => {
     const controller = new FakeController(() => "Hm.");
     controller.transcriptMs = 80;
     const host = hostOf(controller);
@@ -170,22 +170,22 @@ describe("a session of a controller", () => {
     expect(controller.mostAtOnce).toBe(1);
   });
 
-  it("is asked less and less often while the controller fails, and goes on when it is back (E79)", async () => {
+  it("backs off while the controller fails, and continues afterwards (E79)", async () => {
     const controller = new FakeController(() => done);
     controller.failures = 4;
-    const heard = await oneTurn(hostOf(controller));
-    expect(heard.at(-1)).toMatchObject({ type: "turnOver" });
+    const signals = await oneTurn(hostOf(controller));
+    expect(signals.at(-1)).toMatchObject({ type: "turnOver" });
     const times = controller.times("getTranscript", "backend-1");
     const waits = times.slice(1).map((at, i) => at - times[i]!);
     expect(waits).toHaveLength(4);
     for (const [i, wait] of waits.entries()) expect(wait).toBeGreaterThanOrEqual(15 * 2 ** (i + 1) - 2);
   });
 
-  it("is lost when the controller fails again and again", async () => {
+  it("is lost when the controller fails repeatedly", async () => {
     const controller = new FakeController(() => done);
     controller.failures = 100;
-    const heard = await oneTurn(hostOf(controller, { pollMs: () => 1 }));
-    expect(heard.at(-1)).toEqual({ type: "gone", reason: "the controller is not to be reached", deliberate: false });
+    const signals = await oneTurn(hostOf(controller, { pollMs: () => 1 }));
+    expect(signals.at(-1)).toEqual({ type: "gone", reason: "the controller is not to be reached", deliberate: false });
   });
 
   const twoTurns = async (
@@ -212,24 +212,24 @@ describe("a session of a controller", () => {
     return sent! - started!;
   };
 
-  it("gets its next message 1.5 s after its start if the controller cannot say whether it is ready (E80)", async () => {
+  it("gets its next message 1.5 s after its start if the controller does not report readiness (E80)", async () => {
     expect(await twoTurns({})).toBeGreaterThan(1480);
   });
 
-  it("gets its next message at once if the controller says that it is ready (E80)", async () => {
-    // A long wait never ends here.
+  it("gets its next message at once if the controller reports it as ready (E80)", async () => {
+    // Waits of 250 ms or more never end here.
     const sleep: World["sleep"] = (ms, ...rest) => (ms < 250 ? realWorld.sleep(ms, ...rest) : new Promise(() => {}));
     await twoTurns({ isReady: true }, undefined, { ...realWorld, sleep });
   });
 
-  it("gets its next message not before the controller says that it is ready (E80)", async () => {
+  it("gets its next message only after the controller reports it as ready (E80)", async () => {
     const waited = await twoTurns({ status: "initializing" }, ({ sessions }) => {
       setTimeout(() => (sessions.get("backend-1")!.says = { status: "idle" }), 300);
     });
     expect(waited).toBeGreaterThan(290);
   });
 
-  it("is found again after a restart, with everything it said, and is not started twice", async () => {
+  it("is adopted after a restart with all its messages, and does not start twice", async () => {
     const controller = new FakeController(() => null);
     const first = hostOf(controller).open(spec());
     await listen(
@@ -243,12 +243,12 @@ describe("a session of a controller", () => {
     controller.say(controller.sessions.get("backend-1")!, "assistant", done);
     const second = hostOf(controller).open(spec());
     expect(second.wasDelivered(1)).toBe(true);
-    const heard = await listen(second, isOver);
-    expect(heard.map(({ type }) => type)).toEqual(["ready", "sent", "caughtUp", "text", "turnOver"]);
+    const signals = await listen(second, isOver);
+    expect(signals.map(({ type }) => type)).toEqual(["ready", "sent", "caughtUp", "text", "turnOver"]);
     expect(controller.sessions.size).toBe(1);
   });
 
-  it("is recognised by its folder and title if nobody was left to note its name", async () => {
+  it("is found by its folder and title if the engine died before it recorded the id", async () => {
     const controller = new FakeController(() => done);
     const start = controller.startNewSessionWithMessage.bind(controller);
     controller.startNewSessionWithMessage = async (...args) => {
@@ -259,26 +259,26 @@ describe("a session of a controller", () => {
     await listen(first, ({ type }) => type === "ready");
     first.deliver(asked(1)).catch(() => {});
     await sleep(50);
-    const heard = await listen(hostOf(controller).open(spec()), isOver);
-    expect(texts(heard)).toBe(done);
+    const signals = await listen(hostOf(controller).open(spec()), isOver);
+    expect(texts(signals)).toBe(done);
     expect(controller.sessions.size).toBe(1);
   });
 
-  it("is put away by the controller when it is stopped, and tells that it is gone", async () => {
+  it("is archived by the controller when it is stopped, and reports that it is gone", async () => {
     const controller = new FakeController(() => null);
     const host = hostOf(controller);
     const session = host.open(spec());
-    const heard = await listen(session, isOver, async ({ type }) => {
+    const signals = await listen(session, isOver, async ({ type }) => {
       if (type === "ready") await session.deliver(asked(1));
       if (type === "sent") await host.end("run_1", "session_1");
     });
-    expect(heard.at(-1)).toEqual({ type: "gone", reason: "it was stopped", deliberate: true });
+    expect(signals.at(-1)).toEqual({ type: "gone", reason: "it was stopped", deliberate: true });
     expect(controller.sessions.get("backend-1")!.archived).toBe(true);
     await host.reap("run_1", []);
     expect(controller.times("archiveSession", "backend-1")).toHaveLength(1);
   });
 
-  it("can be read after it was archived, and is archived by the controller too (D4-114)", async () => {
+  it("stays readable after archiving, and is archived by the controller too (D4-114)", async () => {
     const controller = new FakeController(() => done);
     const host = hostOf(controller);
     await oneTurn(host, asked(1, "write"));
@@ -296,7 +296,7 @@ describe("a session of a controller", () => {
     expect(host.transcript("run_1", "session_1")).toEqual([]);
   });
 
-  it("leaves no secret in what is kept or told of it, whatever it says and gives to its tools", async () => {
+  it("leaves no secret in its files and signals, from texts or from tool inputs", async () => {
     const all = CANARIES.map(({ printed }) => printed).join(" ;\n");
     const controller = new FakeController((session) => {
       controller.say(session, "assistant", [
@@ -306,16 +306,16 @@ describe("a session of a controller", () => {
       return done;
     });
     const host = hostOf(controller, { env: SECRET_ENV });
-    const told = await oneTurn(host);
+    const signals = await oneTurn(host);
     expect(leaksIn(readFileSync(journalFile(join(folder, "run_1", "session_1")), "utf8"))).toEqual([]);
-    expect(leaksIn(JSON.stringify(told))).toEqual([]);
+    expect(leaksIn(JSON.stringify(signals))).toEqual([]);
     expect(leaksIn(JSON.stringify(host.transcript("run_1", "session_1")))).toEqual([]);
-    expect(texts(told)).toContain(done);
-    // What the controller holds is its own.
+    expect(texts(signals)).toContain(done);
+    // The controller keeps its own unmasked copy.
     expect(leaksIn(JSON.stringify([...controller.sessions.values()]))).not.toEqual([]);
   });
 
-  it("is read page by page, without a look at what came long before", async () => {
+  it("is read page by page, without reading earlier pages again", async () => {
     const controller = new FakeController((session) => {
       for (let i = 0; i < 2000; i++) controller.say(session, "assistant", `message ${i}`);
       return done;
@@ -332,7 +332,7 @@ describe("a session of a controller", () => {
     const short = host.transcript("run_1", "session_1", { after: 500, limit: 1000, characters: 300 });
     expect(short.length).toBeLessThan(12);
     expect(short).toEqual(whole.slice(500, 500 + short.length));
-    // Whoever read this again would find nothing in it.
+    // Blank the earlier output: reading it again would yield nothing.
     const journal = journalFile(join(folder, "run_1", "session_1"));
     const spoilt = Math.floor(statSync(journal).size * 0.8);
     const fd = openSync(journal, "r+");
@@ -341,20 +341,20 @@ describe("a session of a controller", () => {
     expect(host.transcript("run_1", "session_1", { after: 1900, limit: 50 })).toEqual(whole.slice(1900, 1950));
   });
 
-  it("is not looked at by itself while nobody wants to watch, but when it is asked for", async () => {
+  it("is polled only on request while it is not watched", async () => {
     const controller = new FakeController(() => done);
     const host = hostOf(controller, { isWatched: () => false });
     const session = host.open(spec());
-    const heard: string[] = [];
+    const signals: string[] = [];
     const listening = listen(session, isOver, async (signal) => {
-      heard.push(signal.type);
+      signals.push(signal.type);
       if (signal.type === "ready") await session.deliver(asked(1));
     });
     await sleep(150);
-    expect(heard).toEqual(["caughtUp", "ready", "sent"]);
+    expect(signals).toEqual(["caughtUp", "ready", "sent"]);
     await host.poll("session_1");
     await listening;
-    expect(heard.at(-1)).toBe("turnOver");
+    expect(signals.at(-1)).toBe("turnOver");
   });
 
   const interrupted = async (controller: FakeController) => {
@@ -365,21 +365,21 @@ describe("a session of a controller", () => {
     });
   };
 
-  it("is interrupted where the controller can do that", async () => {
+  it("is interrupted if the controller supports it", async () => {
     const controller = new FakeController(() => null);
     const interruptSession = async (id: string) => controller.say(controller.sessions.get(id)!, "assistant", "I stop.");
-    const heard = await interrupted(Object.assign(controller, { interruptSession }));
-    expect(heard).toContainEqual({ type: "interrupted", turn: 1 });
-    expect(heard.at(-1)).toMatchObject({ type: "turnOver", ending: { kind: "interrupted" } });
+    const signals = await interrupted(Object.assign(controller, { interruptSession }));
+    expect(signals).toContainEqual({ type: "interrupted", turn: 1 });
+    expect(signals.at(-1)).toMatchObject({ type: "turnOver", ending: { kind: "interrupted" } });
   });
 
-  it("goes on, and its answer counts, where the controller cannot interrupt it", async () => {
-    const heard = await interrupted(new FakeController(() => done));
-    expect(heard.at(-1)).toMatchObject({ type: "turnOver", ending: { kind: "ended" } });
-    expect(texts(heard)).toBe(done);
+  it("continues, and its answer counts, if the controller cannot interrupt it", async () => {
+    const signals = await interrupted(new FakeController(() => done));
+    expect(signals.at(-1)).toMatchObject({ type: "turnOver", ending: { kind: "ended" } });
+    expect(texts(signals)).toBe(done);
   });
 
-  it("knows no agent but the controller", () => {
+  it("accepts no agent but the controller", () => {
     const host = hostOf(new FakeController((() => null) satisfies FakeAgent));
     expect(() => host.check("controller", folder)).not.toThrow();
     expect(() => host.check("claude", folder)).toThrow(/the session controller runs all sessions/);

@@ -1,4 +1,3 @@
-// Commands of the user's own: they end in time, and nothing of them is left.
 import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import { describe, expect, it } from "vitest";
@@ -12,20 +11,20 @@ async function run(command: string, timeoutMs: number) {
   return { result, left: findMarked("TUTTI_TEST", mark) };
 }
 
-describe("a command", () => {
-  it("is over when it ends, though a child of another group keeps its output open", async () => {
+describe("`runCommand`", () => {
+  it("returns when the command exits, even if a child in another group keeps its output open", async () => {
     const { result, left } = await run("sh -c 'setsid sleep 100000 & echo said'", 3_600_000);
     expect(result).toEqual({ ok: true, detail: "said" });
     expect(left).toEqual([]);
   });
 
-  it("that takes too long is ended with all that it started, in whichever group", async () => {
+  it("kills a command that times out with all its children, in any process group", async () => {
     const { result, left } = await run("sh -c 'setsid sleep 100000 & sleep 100000'", 300);
     expect(result).toEqual({ ok: false, detail: "it took longer than 300 ms" });
     expect(left).toEqual([]);
   });
 
-  it("tells all of its last words", async () => {
+  it("returns all of the last output", async () => {
     const { result } = await run("sh -c 'echo one; echo two >&2; exit 3'", 30_000);
     expect(result.ok).toBe(false);
     expect(result.detail).toMatch(/^exit code 3: (one\ntwo|two\none)$/);

@@ -1,4 +1,4 @@
-// Sessions under real keepers, without an engine: a folder, a host, and what a session tells.
+// Sessions under real keepers, without an engine.
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,7 +49,7 @@ export class SessionLab {
     };
   }
 
-  /** A program of a few lines, as an agent of the given kind. */
+  /** Writes a small program and returns its agent name. */
   program(kind: "command" | "text", lines: string): string {
     const file = join(this.folder, `agent-${++counter}.mjs`);
     writeFileSync(file, lines);
@@ -80,22 +80,22 @@ export const turn = (number: number, text = "do it", more: Partial<Turn> = {}): 
   ...more,
 });
 
-/** Listens until the signal that is waited for, and returns everything up to it. */
+/** Reads until a matching signal, and returns all signals up to it. */
 export async function listen(
   session: Session,
   until: (signal: SessionSignal) => boolean,
   onSignal: (signal: SessionSignal) => unknown = () => {},
 ): Promise<SessionSignal[]> {
-  const heard: SessionSignal[] = [];
+  const signals: SessionSignal[] = [];
   for await (const signal of session.signals()) {
-    heard.push(signal);
+    signals.push(signal);
     await onSignal(signal);
     if (until(signal)) break;
   }
-  return heard;
+  return signals;
 }
 
-/** Opens a session, gives it one turn, and returns what it told until the turn was over or it was gone. */
+/** Delivers one turn, and returns all signals until the turn is over or the session is gone. */
 export async function oneTurn(session: Session, given: Turn = turn(1)): Promise<SessionSignal[]> {
   return listen(
     session,

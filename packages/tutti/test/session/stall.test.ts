@@ -1,5 +1,4 @@
-// An agent whose connection has died says nothing and does nothing. It must not be waited for until its time is over,
-// and one that only works for long must be left alone.
+// An agent whose connection died must not occupy its slot until its timeout, and a busy one must keep running.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { pathWith } from "./played-program.ts";
 import { findMarked } from "../../src/session/process.ts";
@@ -16,20 +15,23 @@ const open = (stallTimeout: number) => {
   return host.open(lab.spec("claude", { stallTimeout }));
 };
 
-describe("an agent that shows every step", () => {
-  it("is ended when nothing of it moves, and its conversation is taken up again once, in the same turn", async () => {
+describe("An agent with a dialogue", () => {
+  it("is killed when it stalls, and its conversation is resumed once, in the same turn", async () => {
     const session = open(1500);
-    const heard = await oneTurn(session, turn(1, "say I begin.\nhang\nsay done after all"));
-    expect(heard).toContainEqual({ type: "stalled", detail: expect.stringContaining("the agent showed no activity") });
-    expect(texts(heard)).toContain("done after all");
-    expect(heard.at(-1)).toMatchObject({ type: "turnOver", turn: 1, ending: { kind: "ended" } });
+    const signals = await oneTurn(session, turn(1, "say I begin.\nhang\nsay done after all"));
+    expect(signals).toContainEqual({
+      type: "stalled",
+      detail: expect.stringContaining("the agent showed no activity"),
+    });
+    expect(texts(signals)).toContain("done after all");
+    expect(signals.at(-1)).toMatchObject({ type: "turnOver", turn: 1, ending: { kind: "ended" } });
     await session.stop();
     expect(lab.processes()).toEqual([]);
   });
 
-  it("that was asked to stop and did not listen is not given its turn again", async () => {
+  it("that ignored an interrupt does not receive its turn again", async () => {
     const session = open(1500);
-    const heard = await listen(
+    const signals = await listen(
       session,
       ({ type }) => type === "turnOver" || type === "gone",
       async (signal) => {
@@ -39,25 +41,25 @@ describe("an agent that shows every step", () => {
         await session.interrupt(1);
       },
     );
-    expect(texts(heard)).not.toContain("done after all");
-    expect(heard.at(-1)).toMatchObject({ type: "turnOver", turn: 1, ending: { kind: "interrupted" } });
+    expect(texts(signals)).not.toContain("done after all");
+    expect(signals.at(-1)).toMatchObject({ type: "turnOver", turn: 1, ending: { kind: "interrupted" } });
     await session.stop();
   });
 
-  it("has failed when it stands still again, and says why", async () => {
+  it("fails with the reason when it stalls again", async () => {
     const session = open(900);
-    const heard = await oneTurn(session, turn(1, "say I begin.\nhang for ever"));
-    expect(heard.filter(({ type }) => type === "stalled")).toHaveLength(2);
-    expect(heard.at(-1)).toMatchObject({ type: "turnOver", ending: { kind: "exited", cause: "stalled" } });
+    const signals = await oneTurn(session, turn(1, "say I begin.\nhang for ever"));
+    expect(signals.filter(({ type }) => type === "stalled")).toHaveLength(2);
+    expect(signals.at(-1)).toMatchObject({ type: "turnOver", ending: { kind: "exited", cause: "stalled" } });
     await session.stop();
   });
 
-  it("is left alone while a command of its own is at work, however long it says nothing", async () => {
+  it("keeps running while one of its commands works, even without output", async () => {
     const session = open(1500);
-    // Four seconds of work in another process, and not a word.
-    const heard = await oneTurn(session, turn(1, "work 4000\nsay worked for long"));
-    expect(heard.some(({ type }) => type === "stalled")).toBe(false);
-    expect(texts(heard)).toContain("worked for long");
+    // Four seconds of work in another process, without output.
+    const signals = await oneTurn(session, turn(1, "work 4000\nsay worked for long"));
+    expect(signals.some(({ type }) => type === "stalled")).toBe(false);
+    expect(texts(signals)).toContain("worked for long");
     await session.stop();
   });
 });

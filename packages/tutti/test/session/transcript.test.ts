@@ -1,4 +1,3 @@
-// Transcripts: what they hold, and that they can be read from any point at the cost of what is read.
 import {
   appendFileSync,
   existsSync,
@@ -31,7 +30,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A session's folder as a keeper leaves it. */
+/** Writes a session folder like a keeper. */
 function begin(agent = "command:agent", mode: "stream" | "turn" = "stream"): void {
   makeSessionFolder(folder);
   writeSpec(folder, {
@@ -77,7 +76,7 @@ function sendTurn(turn: number, text: string): void {
 const open = (): Transcript => new Transcript(folder, secrets);
 const all = (): TranscriptEntry[] => open().page(ALL);
 
-/** So many turns with so many messages each. */
+/** Writes `turns` turns with `messages` messages each. */
 function talk(turns: number, messages: number): void {
   begin();
   note({ type: "started" });
@@ -93,8 +92,8 @@ function talk(turns: number, messages: number): void {
   }
 }
 
-describe("a transcript", () => {
-  it("holds everything that a session tells, in its order", () => {
+describe("A transcript", () => {
+  it("contains all signals of a session in order", () => {
     begin();
     note({ type: "started" });
     const capabilities = {
@@ -144,7 +143,7 @@ describe("a transcript", () => {
     );
   });
 
-  it("is the same in pages of any size, from any point, by one reader or by many", () => {
+  it("is the same in pages of any size, from any point, with one reader or many", () => {
     talk(7, 400);
     const whole = all();
     expect(whole.map(({ n }) => n)).toEqual(whole.map((_, i) => i + 1));
@@ -165,12 +164,12 @@ describe("a transcript", () => {
     expect(after).toBe(whole.length);
   });
 
-  it("goes on where its reader was, without a look at what came before", () => {
+  it("continues at the reader's position, without reading earlier output again", () => {
     talk(20, 2000);
     const transcript = open();
     const whole = transcript.page(ALL);
     const last = whole.at(-1)!.n;
-    // Whoever read this again would find nothing in it.
+    // Blank the earlier output: reading it again would yield nothing.
     const spoilt = Math.floor(written * 0.9);
     const fd = openSync(paths(folder).output, "r+");
     writeSync(fd, Buffer.alloc(spoilt, " "), 0, spoilt, 0);
@@ -183,7 +182,7 @@ describe("a transcript", () => {
     ]);
   });
 
-  it("shows the newest text as it grows, and everything before it for good", () => {
+  it("shows the newest text while it grows, and final entries before it", () => {
     begin("text:agent", "turn");
     note({ type: "started" });
     sendTurn(1, "do it");
@@ -199,7 +198,7 @@ describe("a transcript", () => {
     expect(transcript.page(ALL)).toHaveLength(3);
   });
 
-  it("cuts what is too long and says how much it left out", () => {
+  it("truncates long texts and reports the omitted length", () => {
     begin("text:agent", "turn");
     note({ type: "started" });
     sendTurn(1, "p".repeat(MAX_TEXT + 5));
@@ -213,7 +212,7 @@ describe("a transcript", () => {
     expect(all()[2]).not.toHaveProperty("omitted");
   });
 
-  it("cuts the input of a tool, too, and ends a page that is long enough", () => {
+  it("truncates the input of a tool, and ends a page that is long enough", () => {
     begin();
     sendTurn(1, "do it");
     for (let i = 0; i < 5; i++) send({ type: "tool", name: "Write", input: { content: "c".repeat(2 * MAX_TEXT) } });
@@ -227,8 +226,8 @@ describe("a transcript", () => {
   });
 });
 
-describe("a packed transcript", () => {
-  it("is read part by part, from any point, and any program can unpack it", async () => {
+describe("A packed transcript", () => {
+  it("is read in parts from any point, and is a valid gzip file", async () => {
     talk(5, 8000);
     const whole = all();
     const { output } = paths(folder);
@@ -241,7 +240,7 @@ describe("a packed transcript", () => {
     expect(open().page({ after: 9999, limit: 3 })).toEqual(whole.slice(9999, 10_002));
   });
 
-  it("may be empty, and may have been packed by somebody else", async () => {
+  it("may be empty, and may have been packed by another program", async () => {
     talk(2, 10);
     const whole = all();
     const { output, journal } = paths(folder);

@@ -1,4 +1,3 @@
-// When a limit comes back, read from the sentences in which programs say so.
 import { expect, test } from "vitest";
 import { readUsageLimit } from "../../src/session/usage-limit.ts";
 
@@ -23,25 +22,25 @@ test.each([
   ["You've hit your usage limit. Try again in 1 day, 3 hours, and 4 minutes.", "2026-11-16T15:04:00.000Z"],
   ["You've hit your usage limit. Upgrade to Pro, or try again at 3:05 PM.", "2026-11-15T15:05:00.000Z"],
   ["You've hit your usage limit. Try again at Nov 20th, 2026 3:05 PM.", "2026-11-20T15:05:00.000Z"],
-])("%s", (text, expected) => {
+])("`readUsageLimit` parses: %s", (text, expected) => {
   expect(at(text)).toBe(expected);
 });
 
-test("a time without a zone is one of the machine's own", () => {
+test("A time without a zone is in the machine's zone", () => {
   expect(at("limit reached ∙ resets 3pm", "Asia/Tokyo")).toBe("2026-11-16T06:00:00.000Z");
   expect(at("limit reached ∙ resets 3pm", "America/Los_Angeles")).toBe("2026-11-15T23:00:00.000Z");
 });
 
-test("a zone that nobody knows is as none", () => {
+test("An unknown zone is ignored", () => {
   expect(at("limit reached ∙ resets 3pm (Mars/Base)")).toBe("2026-11-15T15:00:00.000Z");
 });
 
-test("the hour is that of the wall also when the clocks were changed in between", () => {
+test("The hour is local time, also across a change of the clocks", () => {
   const beforeChange = Date.UTC(2026, 9, 24, 20, 0);
   expect(at("limit reached ∙ resets 8am (Europe/Berlin)", "UTC", beforeChange)).toBe("2026-10-25T07:00:00.000Z");
 });
 
-test("a limit without a moment is a limit all the same, and other errors are none", () => {
+test("A limit without a reset time is a limit, and other errors are not", () => {
   expect(readUsageLimit("You've hit your usage limit.", NOW)).toEqual({ resetAt: null });
   expect(readUsageLimit("limit reached ∙ resets 25pm", NOW)).toEqual({ resetAt: null });
   expect(
