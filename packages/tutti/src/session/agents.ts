@@ -26,9 +26,9 @@ export function findDriver(agent: string): { driver: Driver; rest: string } {
   const kind = colon < 0 ? agent : agent.slice(0, colon);
   const driver = Object.hasOwn(DRIVERS, kind) ? DRIVERS[kind] : undefined;
   if (driver && colon >= 0) return { driver, rest: agent.slice(colon + 1).trim() };
-  const known = [...Object.keys(NAMED), ...Object.keys(DRIVERS).map((name) => `${name}:…`)];
+  const names = [...Object.keys(NAMED), ...Object.keys(DRIVERS).map((name) => `${name}:…`)];
   throw new TuttiError(
     "agent_unknown",
-    `Agent ${JSON.stringify(agent)} does not exist. Use one of ${known.join(", ")}.`,
+    `Agent ${JSON.stringify(agent)} does not exist. Use one of ${names.join(", ")}.`,
   );
 }

@@ -6,9 +6,9 @@ import { ANSWER_PHASE } from "../schema/status.ts";
 
 /** The messages after `place`. `count` is the number of messages up to and including each. */
 export function unread(messages: readonly ControllerMessage[], place: { count: number; key: string | null }) {
-  const known = place.key === null ? -1 : messages.findLastIndex(({ key }) => key === place.key);
+  const lastRead = place.key === null ? -1 : messages.findLastIndex(({ key }) => key === place.key);
   // A transcript that became shorter has no new messages until it grows again.
-  const from = known >= 0 ? known + 1 : Math.min(place.count, messages.length);
+  const from = lastRead >= 0 ? lastRead + 1 : Math.min(place.count, messages.length);
   return messages.slice(from).map((message, i, rest) => ({
     message,
     count: from + i + 1,

@@ -67,12 +67,12 @@ function has(bytes: Uint8Array, from: number, to: number, of: Uint8Array): boole
 /** The anchor, followed by at least `least` characters of one set. */
 function token(anchor: string, of: Uint8Array, least: number, options: { digit?: boolean; most?: number } = {}): Shape {
   // An anchor inside a run of the same characters does not count.
-  const before = Buffer.from(anchor).every((byte) => of[byte] === 1) ? of : ALNUM;
+  const boundary = Buffer.from(anchor).every((byte) => of[byte] === 1) ? of : ALNUM;
   return {
     anchor,
     look(bytes, start, isAll, found) {
       const from = start + anchor.length;
-      if (!begins(bytes, start, before)) return NOTHING;
+      if (!begins(bytes, start, boundary)) return NOTHING;
       const end = runEnd(bytes, from, of);
       if (isOpen(bytes, from, end, isAll)) return UNDECIDED;
       if (end - from < least || end - from > (options.most ?? Number.POSITIVE_INFINITY)) return NOTHING;
@@ -173,8 +173,8 @@ function credential(anchor: string): Shape {
       if (!begins(bytes, start, ALNUM)) return NOTHING;
       const end = runEnd(bytes, from, CREDENTIAL);
       if (isOpen(bytes, from, end, isAll)) return UNDECIDED;
-      const before = Buffer.from(bytes.subarray(Math.max(0, start - LOOK_BACK), start)).toString("latin1");
-      const isHeader = /authorization\W*$/i.test(before);
+      const preceding = Buffer.from(bytes.subarray(Math.max(0, start - LOOK_BACK), start)).toString("latin1");
+      const isHeader = /authorization\W*$/i.test(preceding);
       if (end - from < (isHeader ? 8 : 16) || (!isHeader && !has(bytes, from, end, DIGIT))) return NOTHING;
       found.from = from;
       return end;

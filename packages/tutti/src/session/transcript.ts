@@ -15,24 +15,24 @@ const MAX_TRANSCRIPTS = 64;
 /** An LRU cache of MAX_TRANSCRIPTS transcripts by session folder. */
 export class Transcripts<T> {
   readonly #open: (folder: string) => T;
-  readonly #known = new Map<string, T>();
+  readonly #cache = new Map<string, T>();
 
   constructor(open: (folder: string) => T) {
     this.#open = open;
   }
 
   of(folder: string): T {
-    const transcript = this.#known.get(folder) ?? this.#open(folder);
+    const transcript = this.#cache.get(folder) ?? this.#open(folder);
     // A `Map` keeps insertion order, so the most recently used entry must be last.
-    this.#known.delete(folder);
-    this.#known.set(folder, transcript);
-    if (this.#known.size > MAX_TRANSCRIPTS) this.#known.delete(this.#known.keys().next().value!);
+    this.#cache.delete(folder);
+    this.#cache.set(folder, transcript);
+    if (this.#cache.size > MAX_TRANSCRIPTS) this.#cache.delete(this.#cache.keys().next().value!);
     return transcript;
   }
 
   /** Drops the transcripts of the folders below `parent`. */
   forget(parent: string): void {
-    for (const folder of this.#known.keys()) if (dirname(folder) === parent) this.#known.delete(folder);
+    for (const folder of this.#cache.keys()) if (dirname(folder) === parent) this.#cache.delete(folder);
   }
 }
 

@@ -66,16 +66,16 @@ describe("An archived session", () => {
 
   it("loses its agent's own files but not the targets of their links, and does not get them back", async () => {
     const spec = await finished();
-    const own = join(lab.folder, "own");
-    mkdirSync(own);
-    writeFileSync(join(own, "auth.json"), "the person's");
+    const userFolder = join(lab.folder, "own");
+    mkdirSync(userFolder);
+    writeFileSync(join(userFolder, "auth.json"), "the person's");
     mkdirSync(join(folderOf(spec), "claude/projects"), { recursive: true });
     writeFileSync(join(folderOf(spec), "claude/projects/conversation.jsonl"), "what nobody has masked");
-    symlinkSync(own, join(folderOf(spec), "claude/skills"));
-    symlinkSync(join(own, "auth.json"), join(folderOf(spec), "claude/auth.json"));
+    symlinkSync(userFolder, join(folderOf(spec), "claude/skills"));
+    symlinkSync(join(userFolder, "auth.json"), join(folderOf(spec), "claude/auth.json"));
     await archive(lab.host, spec);
     expect(existsSync(join(folderOf(spec), "claude"))).toBe(false);
-    expect(readFileSync(join(own, "auth.json"), "utf8")).toBe("the person's");
+    expect(readFileSync(join(userFolder, "auth.json"), "utf8")).toBe("the person's");
     await listen(lab.newHost().open({ ...spec, agent: "claude" }), ({ type }) => type === "gone");
     expect(existsSync(join(folderOf(spec), "claude"))).toBe(false);
   });

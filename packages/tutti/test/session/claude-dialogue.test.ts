@@ -214,15 +214,19 @@ describe("A failure of Claude Code", () => {
     const lab = new ClaudeLab();
     lab.shakeHands();
     lab.turn();
-    const said = (model: string, more: object) => ({
+    const assistant = (model: string, more: object) => ({
       type: "assistant",
       parent_tool_use_id: null,
       message: { model, content: [{ type: "text", text: "words" }] },
       ...more,
     });
-    lab.hear(said("a-model", { error: "server_error" }), said("<synthetic>", {}), said("a-model", { aborted: true }));
+    lab.hear(
+      assistant("a-model", { error: "server_error" }),
+      assistant("<synthetic>", {}),
+      assistant("a-model", { aborted: true }),
+    );
     expect(lab.words()).toEqual([]);
-    lab.hear(said("a-model", {}));
+    lab.hear(assistant("a-model", {}));
     expect(lab.words()).toEqual(["words"]);
     expect(playedToTheEnd("claude-sigINT").words()).toEqual([]);
   });

@@ -18,12 +18,12 @@ import { findDriver } from "../../src/session/agents.ts";
 import type { SessionSpec } from "../../src/session/session.ts";
 
 let folder: string;
-let own: string;
+let userFolder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "tutti-claude-"));
-  own = join(folder, "own");
-  mkdirSync(own);
-  vi.stubEnv("CLAUDE_CONFIG_DIR", own);
+  userFolder = join(folder, "own");
+  mkdirSync(userFolder);
+  vi.stubEnv("CLAUDE_CONFIG_DIR", userFolder);
 });
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -83,29 +83,29 @@ test("The claude driver passes the user's keys by name, no sandbox marker, and a
 });
 
 test("The login stays in the user's folder, settings are copied, and only the login part of the state is copied", () => {
-  writeFileSync(join(own, ".credentials.json"), "{}", { mode: 0o600 });
-  writeFileSync(join(own, "settings.json"), '{"model":"opus"}');
+  writeFileSync(join(userFolder, ".credentials.json"), "{}", { mode: 0o600 });
+  writeFileSync(join(userFolder, "settings.json"), '{"model":"opus"}');
   const state = { oauthAccount: { id: 1 }, mcpServers: { mine: { command: "x" } }, projects: {} };
-  writeFileSync(join(own, ".claude.json"), JSON.stringify(state));
+  writeFileSync(join(userFolder, ".claude.json"), JSON.stringify(state));
   const { CLAUDE_CONFIG_DIR: at, CLAUDE_SECURESTORAGE_CONFIG_DIR: login } = launch().env as Record<string, string> & {
     CLAUDE_CONFIG_DIR: string;
   };
-  expect(login).toBe(own);
+  expect(login).toBe(userFolder);
   expect(existsSync(join(at, ".credentials.json"))).toBe(false);
   writeFileSync(join(at, "settings.json"), "{}");
-  expect(readFileSync(join(own, "settings.json"), "utf8")).toBe('{"model":"opus"}');
+  expect(readFileSync(join(userFolder, "settings.json"), "utf8")).toBe('{"model":"opus"}');
   expect(JSON.parse(readFileSync(join(at, ".claude.json"), "utf8"))).toEqual({ oauthAccount: { id: 1 } });
   expect(statSync(at).mode & 0o777).toBe(0o700);
   expect(statSync(join(at, ".claude.json")).mode & 0o777).toBe(0o600);
 });
 
 test("An adopted session keeps its changed configuration", () => {
-  writeFileSync(join(own, "settings.json"), "{}");
-  writeFileSync(join(own, "CLAUDE.md"), "Be kind.");
+  writeFileSync(join(userFolder, "settings.json"), "{}");
+  writeFileSync(join(userFolder, "CLAUDE.md"), "Be kind.");
   const at = launch().env!["CLAUDE_CONFIG_DIR"]!;
   writeFileSync(join(at, ".claude.json"), '{"mine":1}');
   writeFileSync(join(at, "settings.json"), '{"changed":1}');
-  rmSync(own, { recursive: true });
+  rmSync(userFolder, { recursive: true });
   expect(launch().env!["CLAUDE_CONFIG_DIR"]).toBe(at);
   expect(readFileSync(join(at, ".claude.json"), "utf8")).toBe('{"mine":1}');
   expect(readFileSync(join(at, "settings.json"), "utf8")).toBe('{"changed":1}');
@@ -113,7 +113,7 @@ test("An adopted session keeps its changed configuration", () => {
 });
 
 test("Claude Code starts without any configuration of the user", () => {
-  rmSync(own, { recursive: true });
+  rmSync(userFolder, { recursive: true });
   const at = launch().env!["CLAUDE_CONFIG_DIR"]!;
   expect(existsSync(join(at, ".claude.json"))).toBe(true);
 });
@@ -122,7 +122,7 @@ test("CLAUDE_CONFIG_DIR of the agents is the source of the session's configurati
   const named = join(folder, "named");
   mkdirSync(named);
   writeFileSync(join(named, "settings.json"), '{"model":"named"}');
-  writeFileSync(join(own, "settings.json"), '{"model":"own"}');
+  writeFileSync(join(userFolder, "settings.json"), '{"model":"own"}');
   const { env } = launch("s", { CLAUDE_CONFIG_DIR: named });
   expect(env).toMatchObject({ CLAUDE_CONFIG_DIR: join(folder, "s/claude"), CLAUDE_SECURESTORAGE_CONFIG_DIR: named });
   expect(readFileSync(join(folder, "s/claude/settings.json"), "utf8")).toBe('{"model":"named"}');
@@ -136,14 +136,14 @@ test("The user's variables override defaults, and reserved variables are rejecte
   vi.stubEnv("PATH", `${bin}:${process.env["PATH"]}`);
   const lab = new SessionLab();
   try {
-    const given = { CLAUDE_CODE_MAX_RETRIES: "9", CLAUDE_CONFIG_DIR: own };
+    const given = { CLAUDE_CODE_MAX_RETRIES: "9", CLAUDE_CONFIG_DIR: userFolder };
     const host = lab.newHost({ agentEnv: given });
     expect(() => host.check("claude", lab.cwd)).not.toThrow();
     await listen(host.open(lab.spec("claude")), ({ type }) => type === "gone");
     const seen = readFileSync(join(folder, "seen"), "utf8").split("\n");
     expect(seen).toContain("CLAUDE_CODE_MAX_RETRIES=9");
     expect(seen).toContain("DISABLE_AUTOUPDATER=1");
-    expect(seen).toContain(`CLAUDE_SECURESTORAGE_CONFIG_DIR=${own}`);
+    expect(seen).toContain(`CLAUDE_SECURESTORAGE_CONFIG_DIR=${userFolder}`);
     for (const name of ["CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "TUTTI_TASK_ID"]) {
       const strict = lab.newHost({ agentEnv: { [name]: "0" } });
       for (const attempt of [() => strict.check("claude", lab.cwd), () => strict.open(lab.spec("claude"))])

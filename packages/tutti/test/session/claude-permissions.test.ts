@@ -27,7 +27,7 @@ const wish = (tool: string, input: object, id = "request") => ({
   request: { subtype: "can_use_tool", tool_name: tool, input, tool_use_id: `use-${id}` },
 });
 
-const before = (tool: string, input: object) => ({
+const beforeTool = (tool: string, input: object) => ({
   type: "control_request",
   request_id: "request",
   request: { subtype: "hook_callback", input: { tool_name: tool, tool_input: input, tool_use_id: "use" } },
@@ -118,21 +118,21 @@ test("A run that is stricter than the program gets a hook before every tool", ()
   expect(hooks(ready({ mode: "all" }))).toBeUndefined();
   const lab = ready({ mode: "all", refuse: ["Bash(rm *)", "WebFetch"] });
   expect(hooks(lab)).toEqual({ PreToolUse: [{ hookCallbackIds: [expect.any(String)] }] });
-  lab.hear(before("Bash", { command: "rm -r src" }));
+  lab.hear(beforeTool("Bash", { command: "rm -r src" }));
   expect(decision(lab)).toBe("deny");
-  lab.hear(before("WebFetch", { url: "https://example.org" }));
+  lab.hear(beforeTool("WebFetch", { url: "https://example.org" }));
   expect(decision(lab)).toBe("deny");
-  lab.hear(before("Bash", { command: "ls" }));
+  lab.hear(beforeTool("Bash", { command: "ls" }));
   expect(answered(lab)).toEqual({});
   const asking = ready({ mode: "ask" });
-  asking.hear(before("Bash", { command: "ls" }));
+  asking.hear(beforeTool("Bash", { command: "ls" }));
   expect(decision(asking)).toBe("ask");
-  asking.hear(before("Read", { file_path: "a" }));
+  asking.hear(beforeTool("Read", { file_path: "a" }));
   expect(answered(asking)).toEqual({});
   const listed = ready({ mode: "listed", allow: ["Edit"] });
-  listed.hear(before("Bash", { command: "ls" }));
+  listed.hear(beforeTool("Bash", { command: "ls" }));
   expect(decision(listed)).toBe("deny");
-  listed.hear(before("TodoWrite", { todos: [] }));
+  listed.hear(beforeTool("TodoWrite", { todos: [] }));
   expect(answered(listed)).toEqual({});
 });
 

@@ -17,13 +17,13 @@ import type { Launch } from "../../src/session/driver.ts";
 import type { SessionSpec } from "../../src/session/session.ts";
 
 let folder: string;
-let own: string;
+let userFolder: string;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "tutti-codex-"));
-  own = join(folder, "own");
-  mkdirSync(own);
-  vi.stubEnv("CODEX_HOME", own);
+  userFolder = join(folder, "own");
+  mkdirSync(userFolder);
+  vi.stubEnv("CODEX_HOME", userFolder);
   vi.stubEnv("CODEX_API_KEY", undefined);
   vi.stubEnv("OPENAI_API_KEY", undefined);
   vi.stubEnv("OPENAI_BASE_URL", undefined);
@@ -45,21 +45,21 @@ test("Each session has its own Codex home, which a second start does not change"
   expect(env!["CODEX_HOME"]).toBe(join(folder, "one", "codex"));
   expect(launch("two").env!["CODEX_HOME"]).toBe(join(folder, "two", "codex"));
   expect(statSync(env!["CODEX_HOME"]!).mode & 0o777).toBe(0o700);
-  writeFileSync(join(own, "config.toml"), "# later\n");
+  writeFileSync(join(userFolder, "config.toml"), "# later\n");
   writeFileSync(join(folder, "one", "codex", "config.toml"), "# the session's\n");
   launch("one");
   expect(readFileSync(join(folder, "one", "codex", "config.toml"), "utf8")).toBe("# the session's\n");
 });
 
 test("The login is a link, so that all sessions share renewed tokens; the configuration is a copy", () => {
-  writeFileSync(join(own, "auth.json"), '{"tokens":1}');
-  writeFileSync(join(own, "config.toml"), 'model = "x"\n');
-  for (const name of ["rules", "skills/mine", "skills/.system"]) mkdirSync(join(own, name), { recursive: true });
+  writeFileSync(join(userFolder, "auth.json"), '{"tokens":1}');
+  writeFileSync(join(userFolder, "config.toml"), 'model = "x"\n');
+  for (const name of ["rules", "skills/mine", "skills/.system"]) mkdirSync(join(userFolder, name), { recursive: true });
   const home = launch().env!["CODEX_HOME"]!;
   writeFileSync(join(home, "auth.json"), '{"tokens":2}');
   writeFileSync(join(home, "config.toml"), "changed");
-  expect(readFileSync(join(own, "auth.json"), "utf8")).toBe('{"tokens":2}');
-  expect(readFileSync(join(own, "config.toml"), "utf8")).toBe('model = "x"\n');
+  expect(readFileSync(join(userFolder, "auth.json"), "utf8")).toBe('{"tokens":2}');
+  expect(readFileSync(join(userFolder, "config.toml"), "utf8")).toBe('model = "x"\n');
   expect(lstatSync(join(home, "auth.json")).isSymbolicLink()).toBe(true);
   expect(readdirSync(join(home, "skills"))).toEqual(["mine"]);
   // The run's permissions replace the user's command rules.
@@ -75,7 +75,7 @@ test("Variables with keys of the configured providers are passed on", () => {
     "[model_providers.second]",
     "env_key = 'SECOND_KEY'",
   ];
-  writeFileSync(join(own, "config.toml"), lines.join("\n"));
+  writeFileSync(join(userFolder, "config.toml"), lines.join("\n"));
   const passed = launch().passEnv!;
   expect(passed).toEqual(expect.arrayContaining(["MY_KEY", "SECOND_KEY", "MY_TEAM", "MY_OTHER"]));
   expect(passed).toEqual(expect.arrayContaining(["OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL", "HTTPS_PROXY"]));
@@ -90,7 +90,7 @@ test("The user's MCP servers do not start again for every session", () => {
     'X = "1"',
     "[mcp_servers.my-db]",
   ];
-  writeFileSync(join(own, "config.toml"), tables.join("\n"));
+  writeFileSync(join(userFolder, "config.toml"), tables.join("\n"));
   const off = (name: string): string[] => ["-c", `mcp_servers.${name}.enabled=false`];
   expect(launch().command).toEqual(["codex", "app-server", ...off("board"), ...off("my-db")]);
 });
@@ -104,13 +104,13 @@ test("A key in the environment applies without a login, and no key is written to
     ...["codex", "app-server"].concat(flags),
     'model_providers.openai-key={name="OpenAI",base_url="http://127.0.0.1:1/v1",env_key="OPENAI_API_KEY",wire_api="responses"}',
   ]);
-  writeFileSync(join(own, "auth.json"), "{}");
+  writeFileSync(join(userFolder, "auth.json"), "{}");
   expect(launch("login").command).toEqual(["codex", "app-server"]);
   vi.stubEnv("CODEX_API_KEY", "secret too");
   expect(launch("stronger key").command.join(" ")).toContain('env_key="CODEX_API_KEY"');
-  writeFileSync(join(own, "config.toml"), 'model_provider = "openai"\n');
+  writeFileSync(join(userFolder, "config.toml"), 'model_provider = "openai"\n');
   expect(launch("as usual").command.join(" ")).toContain('env_key="CODEX_API_KEY"');
-  writeFileSync(join(own, "config.toml"), 'model_provider = "mine"\n');
+  writeFileSync(join(userFolder, "config.toml"), 'model_provider = "mine"\n');
   expect(launch("configured").command).toEqual(["codex", "app-server"]);
 });
 
@@ -124,7 +124,7 @@ test("CODEX_HOME and the key of the agents are the source of the session's home"
   const named = join(folder, "named");
   mkdirSync(named);
   writeFileSync(join(named, "config.toml"), "# named\n");
-  writeFileSync(join(own, "config.toml"), "# own\n");
+  writeFileSync(join(userFolder, "config.toml"), "# own\n");
   const { env, command } = launch("session", { CODEX_HOME: named, OPENAI_API_KEY: "k", OPENAI_BASE_URL: "http://m" });
   expect(env!["CODEX_HOME"]).toBe(join(folder, "session", "codex"));
   expect(readFileSync(join(folder, "session", "codex", "config.toml"), "utf8")).toBe("# named\n");

@@ -21,14 +21,14 @@ function leave({ sessionId, runId, agent, cwd }: SessionSpec): void {
   const about = { sessionId, runId, agent, cwd, mode: "stream", command: ["agent"], env: {}, passEnv: [] };
   write("spec.json", { ...about, engineFile: lab.engineFile, orphanAfterMs: 1000, graceMs: 1000 });
   write("requests/turn-000001.json", { type: "turn", number: 1, text: "write it down", input: "{}" });
-  const said = [
+  const messages = [
     { type: "tool", name: "Write", input: {} },
     { type: "assistant", text: "It is done." },
     { type: "turn_end" },
   ];
-  write("output.log", ...said);
+  write("output.log", ...messages);
   writeFileSync(join(folder, "stderr.log"), "");
-  const length = said.map((line) => JSON.stringify(line).length + 1).reduce((a, b) => a + b);
+  const length = messages.map((line) => JSON.stringify(line).length + 1).reduce((a, b) => a + b);
   write(
     "journal.jsonl",
     { type: "started", offset: 0 },

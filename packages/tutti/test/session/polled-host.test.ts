@@ -33,7 +33,7 @@ const spec = (more: Partial<SessionSpec> = {}): SessionSpec => ({
 const hostOf = (controller: FakeController, more: Partial<PolledHostOptions> = {}): PolledHost =>
   createPolledHost({ controller, folder, world: realWorld, pollMs: () => 15, settleMs: 120, ...more });
 
-const asked = (number: number, text = "do it", more: Partial<Turn> = {}): Turn => {
+const turnOf = (number: number, text = "do it", more: Partial<Turn> = {}): Turn => {
   const variables = {
     TASK_TITLE: "The API",
     TEMPLATE_NAME: "Documentation",
@@ -47,7 +47,7 @@ const done = block("completion", { task_id: "task_001", status: "success" });
 const isOver = ({ type }: SessionSignal): boolean => type === "turnOver" || type === "gone";
 
 /** Runs one turn of a new session. */
-const oneTurn = async (host: PolledHost, given = asked(1), of = spec()): Promise<SessionSignal[]> => {
+const oneTurn = async (host: PolledHost, given = turnOf(1), of = spec()): Promise<SessionSignal[]> => {
   const session = host.open(of);
   return listen(session, isOver, async ({ type }) => {
     if (type === "ready") await session.deliver(given);
@@ -57,7 +57,7 @@ const oneTurn = async (host: PolledHost, given = asked(1), of = spec()): Promise
 describe("A polled session", () => {
   it("starts with the prompt as its first message and the title of its task (D4-081, D4-082)", async () => {
     const controller = new FakeController(() => done);
-    await oneTurn(hostOf(controller), asked(1, "write the page"));
+    await oneTurn(hostOf(controller), turnOf(1, "write the page"));
     const [session] = controller.sessions.values();
     expect(session).toMatchObject({ cwd: folder, title: "[Worker] The API" });
     expect(session!.messages[0]).toMatchObject({ role: "user", content: "write the page" });
@@ -71,7 +71,7 @@ describe("A polled session", () => {
       session,
       ({ type }) => type === "turnOver",
       async ({ type }) => {
-        if (type === "ready") await session.deliver(asked(1));
+        if (type === "ready") await session.deliver(turnOf(1));
       },
     );
     await expect.poll(() => controller.sessions.size).toBe(1);
@@ -93,7 +93,7 @@ describe("A polled session", () => {
 
   it("has its own title and badge if it is the main session", async () => {
     const controller = new FakeController(() => block("analysis", { summary: "s", recommended_splits: 1 }));
-    await oneTurn(hostOf(controller), asked(1, "look", { phase: "analysis" }), spec({ role: "main", taskId: null }));
+    await oneTurn(hostOf(controller), turnOf(1, "look", { phase: "analysis" }), spec({ role: "main", taskId: null }));
     const [session] = controller.sessions.values();
     expect(session!.title).toBe("[Orchestrator] Documentation");
     expect(session!.messages[0]!.content).toBe("🎭 **ORCHESTRATOR MODE** - Documentation\n\nlook");
@@ -112,8 +112,8 @@ describe("A polled session", () => {
       controller.shape = shape;
       controller.names = shape === "object";
       const signals = await oneTurn(hostOf(controller));
-      const said = signals.flatMap((signal) => (signal.type === "text" ? [signal.text] : []));
-      expect(said).toEqual(["first", "second", done]);
+      const spoken = signals.flatMap((signal) => (signal.type === "text" ? [signal.text] : []));
+      expect(spoken).toEqual(["first", "second", done]);
       expect(signals.at(-1)).toMatchObject({ type: "turnOver", turn: 1, ending: { kind: "ended" } });
     },
   );
@@ -202,11 +202,11 @@ describe("A polled session", () => {
       session,
       ({ type }) => type === "turnOver",
       async ({ type }) => {
-        if (type === "ready") await session.deliver(asked(1));
+        if (type === "ready") await session.deliver(turnOf(1));
       },
     );
     after(controller);
-    await session.deliver(asked(2, "and again"));
+    await session.deliver(turnOf(2, "and again"));
     const [started] = controller.times("startNewSessionWithMessage", "backend-1");
     const [sent] = controller.times("sendMessage", "backend-1");
     return sent! - started!;
@@ -236,7 +236,7 @@ describe("A polled session", () => {
       first,
       ({ type }) => type === "sent",
       async ({ type }) => {
-        if (type === "ready") await first.deliver(asked(1));
+        if (type === "ready") await first.deliver(turnOf(1));
       },
     );
     first.leave();
@@ -257,7 +257,7 @@ describe("A polled session", () => {
     };
     const first = hostOf(controller).open(spec());
     await listen(first, ({ type }) => type === "ready");
-    first.deliver(asked(1)).catch(() => {});
+    first.deliver(turnOf(1)).catch(() => {});
     await sleep(50);
     const signals = await listen(hostOf(controller).open(spec()), isOver);
     expect(texts(signals)).toBe(done);
@@ -269,7 +269,7 @@ describe("A polled session", () => {
     const host = hostOf(controller);
     const session = host.open(spec());
     const signals = await listen(session, isOver, async ({ type }) => {
-      if (type === "ready") await session.deliver(asked(1));
+      if (type === "ready") await session.deliver(turnOf(1));
       if (type === "sent") await host.end("run_1", "session_1");
     });
     expect(signals.at(-1)).toEqual({ type: "gone", reason: "it was stopped", deliberate: true });
@@ -281,7 +281,7 @@ describe("A polled session", () => {
   it("stays readable after archiving, and is archived by the controller too (D4-114)", async () => {
     const controller = new FakeController(() => done);
     const host = hostOf(controller);
-    await oneTurn(host, asked(1, "write"));
+    await oneTurn(host, turnOf(1, "write"));
     await expect(host.archive("run_1", "session_1")).rejects.toMatchObject({ code: "wrong_state" });
     await host.open(spec()).close();
     await host.archive("run_1", "session_1");
@@ -348,7 +348,7 @@ describe("A polled session", () => {
     const signals: string[] = [];
     const listening = listen(session, isOver, async (signal) => {
       signals.push(signal.type);
-      if (signal.type === "ready") await session.deliver(asked(1));
+      if (signal.type === "ready") await session.deliver(turnOf(1));
     });
     await sleep(150);
     expect(signals).toEqual(["caughtUp", "ready", "sent"]);
@@ -360,7 +360,7 @@ describe("A polled session", () => {
   const interrupted = async (controller: FakeController) => {
     const session = hostOf(controller).open(spec());
     return listen(session, isOver, async ({ type }) => {
-      if (type === "ready") await session.deliver(asked(1));
+      if (type === "ready") await session.deliver(turnOf(1));
       if (type === "sent") await session.interrupt(1);
     });
   };

@@ -82,12 +82,12 @@ function talk(turns: number, messages: number): void {
   note({ type: "started" });
   for (let turn = 1; turn <= turns; turn++) {
     sendTurn(turn, `prompt ${turn}`);
-    const said = Array.from({ length: messages }, (_, i) =>
+    const printed = Array.from({ length: messages }, (_, i) =>
       i % 3 === 0
         ? `words of ${turn}, ${i}\nand more of them\n`
         : `${JSON.stringify({ type: "assistant", text: `message ${i} of ${turn}` })}\n`,
     );
-    print(said.join(""));
+    print(printed.join(""));
     send({ type: "turn_end" });
   }
 }

@@ -35,7 +35,7 @@ export interface QuestionsOptions {
 export function createQuestions({ cwd, permissions, tell }: QuestionsOptions): Questions {
   const workspace = realpathSync(cwd);
   /** By request; `isOpen` until it is answered. */
-  const asked = new Map<string | number, { askId: string; question: string; isOpen: boolean }>();
+  const questions = new Map<string | number, { askId: string; question: string; isOpen: boolean }>();
   /** Requests decided by the run's permissions that the page still lists. */
   const settled = new Set<string | number>();
   let count = 0;
@@ -44,7 +44,7 @@ export function createQuestions({ cwd, permissions, tell }: QuestionsOptions): Q
     const shown = shownInput(input);
     const question = `May the agent use ${tool}?${shown === "" ? "" : ` ${shown}`}`;
     const askId = `permission-${++count}`;
-    asked.set(requestId, { askId, question, isOpen: true });
+    questions.set(requestId, { askId, question, isOpen: true });
     const permission = { tool, subject: subject === "" ? shown : subject };
     tell({ type: "ask", id: askId, question, options: CHOICES, permission });
   }
@@ -53,13 +53,13 @@ export function createQuestions({ cwd, permissions, tell }: QuestionsOptions): Q
     show(pending) {
       const ids = new Set(pending.map(({ requestId }) => requestId));
       for (const requestId of settled) if (!ids.has(requestId)) settled.delete(requestId);
-      for (const [requestId, { askId, isOpen }] of asked) {
+      for (const [requestId, { askId, isOpen }] of questions) {
         if (ids.has(requestId)) continue;
-        asked.delete(requestId);
+        questions.delete(requestId);
         if (isOpen) tell({ type: "ask_cancelled", id: askId });
       }
       return pending.flatMap((each): Choice[] => {
-        if (asked.has(each.requestId) || settled.has(each.requestId)) return [];
+        if (questions.has(each.requestId) || settled.has(each.requestId)) return [];
         const wish = toWish(each.tool, asRecord(each.input), workspace);
         const ruling = ruleOn(wish, permissions, workspace);
         if (ruling !== "ask") return [{ requestId: each.requestId, choice: RULED[ruling] }];
@@ -69,7 +69,7 @@ export function createQuestions({ cwd, permissions, tell }: QuestionsOptions): Q
     },
     settle: (requestId) => void settled.add(requestId),
     answer(askId, text) {
-      const found = [...asked].find(([, each]) => each.askId === askId && each.isOpen);
+      const found = [...questions].find(([, each]) => each.askId === askId && each.isOpen);
       if (!found) return null;
       const [requestId, question] = found;
       const choice = text.trim().toLowerCase();

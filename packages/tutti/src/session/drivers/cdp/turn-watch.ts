@@ -40,16 +40,16 @@ const SILENCE_MS = 60_000;
 export class TurnFault extends Error {}
 
 export class TurnWatch {
-  readonly #asked: Asked;
+  readonly #expected: Asked;
   readonly #tell: Tell;
   #place: Place;
-  #begun = false;
+  #started = false;
   #answered = false;
   #shape = "";
   #shapeSince: number;
 
-  constructor(asked: Asked, place: Place, now: number, tell: Tell) {
-    this.#asked = asked;
+  constructor(expected: Asked, place: Place, now: number, tell: Tell) {
+    this.#expected = expected;
     this.#place = place;
     this.#shapeSince = now;
     this.#tell = tell;
@@ -64,8 +64,8 @@ export class TurnWatch {
     const messages = readMessages(transcript);
     const fresh = unread(messages, this.#place);
     const spoken = fresh.filter(({ message }) => message.role === "assistant");
-    this.#answered ||= spoken.some(({ message }) => holdsAnswer(message.text, this.#asked));
-    this.#begun ||= busy === true || spoken.length > 0 || interrupted;
+    this.#answered ||= spoken.some(({ message }) => holdsAnswer(message.text, this.#expected));
+    this.#started ||= busy === true || spoken.length > 0 || interrupted;
     const restMs = this.#restMs(busy, waits, interrupted, messages.at(-1));
     const quietMs = this.#quietMs(messages, busy, now);
     const over = quietMs >= restMs;
@@ -75,17 +75,17 @@ export class TurnWatch {
       if (message.role === "assistant") this.#pass(message);
       this.#place = { count, key: message.key };
     }
-    if (over && !this.#begun) throw new TurnFault("the session is idle and has not answered the message");
+    if (over && !this.#started) throw new TurnFault("the session is idle and has not answered the message");
     return { over, againMs: restMs - quietMs };
   }
 
   /** The time without a change after which the turn is over. */
   #restMs(busy: boolean | null, waits: boolean, interrupted: boolean, last: ControllerMessage | undefined): number {
     if (waits || busy === true) return Infinity;
-    if (busy === false) return this.#begun ? REST_MS : SILENCE_MS;
+    if (busy === false) return this.#started ? REST_MS : SILENCE_MS;
     if (this.#answered) return 0;
     if (interrupted) return SETTLE_MS;
-    if (!this.#begun || last?.role !== "assistant") return TOOL_SETTLE_MS;
+    if (!this.#started || last?.role !== "assistant") return TOOL_SETTLE_MS;
     return last.tools.length > 0 ? TOOL_SETTLE_MS : SETTLE_MS;
   }
 

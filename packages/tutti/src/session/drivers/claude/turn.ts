@@ -104,8 +104,8 @@ export class OpenTurn {
   refuse(id: string, name?: string): void {
     const call = this.#calls.get(id);
     this.#calls.delete(id);
-    const known = name ?? call?.name;
-    if (known !== undefined) this.#refused.set(id, known);
+    const toolName = name ?? call?.name;
+    if (toolName !== undefined) this.#refused.set(id, toolName);
   }
 
   #readToolResults(message: Message): void {

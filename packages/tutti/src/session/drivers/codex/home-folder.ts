@@ -23,8 +23,8 @@ export interface HomeFolder extends CodexSetting {
 }
 
 /** Never overwrites a file, because the session may have changed it. */
-export function makeHomeFolder(folder: string, given: NodeJS.ProcessEnv): HomeFolder {
-  const source = given["CODEX_HOME"] || join(given["HOME"] || homedir(), ".codex");
+export function makeHomeFolder(folder: string, userEnv: NodeJS.ProcessEnv): HomeFolder {
+  const source = userEnv["CODEX_HOME"] || join(userEnv["HOME"] || homedir(), ".codex");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   // Each skill is linked separately: Codex adds its own skills to the folder, in one whose name starts with a dot.
   mkdirSync(join(folder, SKILLS), { recursive: true });
@@ -36,7 +36,7 @@ export function makeHomeFolder(folder: string, given: NodeJS.ProcessEnv): HomeFo
   if (existsSync(join(source, CONFIG)) && !existsSync(config)) copyFileSync(join(source, CONFIG), config);
   const text = existsSync(config) ? readFileSync(config, "utf8") : "";
   return {
-    env: { CODEX_HOME: folder, ...temporaryFolder(folder, given["TMPDIR"] || tmpdir()) },
+    env: { CODEX_HOME: folder, ...temporaryFolder(folder, userEnv["TMPDIR"] || tmpdir()) },
     hasLogin: existsSync(join(folder, LOGIN)),
     hasProvider: /^\s*model_provider\s*=(?!\s*["']openai["'])/m.test(text),
     servers: readServers(text),
