@@ -1,5 +1,5 @@
-// Detects stalled agents. An agent whose connection died writes nothing, like one that waits for a long command; but only
-// the second one uses the processor or has further processes.
+// Detects stalled agents. An agent whose connection died writes nothing, like one that waits for a long command; but
+// only the second one uses the processor or has further processes.
 import { readFileSync } from "node:fs";
 import { findMarked } from "./process.ts";
 

@@ -1,5 +1,5 @@
-// Classifies error texts of providers. Agents pass them on with or without the HTTP status, and the wording changes between
-// releases, so several patterns stand for each cause. A text that matches none has no cause.
+// Classifies error texts of providers. Agents pass them on with or without the HTTP status, and the wording changes
+// between releases, so several patterns stand for each cause. A text that matches none has no cause.
 import type { TurnFailure } from "./dialogue.ts";
 import { readUsageLimit } from "./usage-limit.ts";
 import type { FailureCause } from "../schema/ending.ts";

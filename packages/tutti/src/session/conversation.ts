@@ -1,5 +1,5 @@
-// The state of a dialogue that outlives one agent process: the open turn, the open questions, and whether a process that
-// died or stalled is resumed.
+// The state of a dialogue that outlives one agent process: the open turn, the open questions, and whether a process
+// that died or stalled is resumed.
 import { closeSync, openSync, statSync } from "node:fs";
 import { ActivityWatch } from "./activity.ts";
 import type { AgentLine, Dialogue, DialogueTurn } from "./dialogue.ts";
@@ -135,8 +135,8 @@ export class Conversation {
   }
 
   /**
-   * Whether the open turn had no activity for `forMs`. An agent with a dialogue reports every step, so one without output
-   * and without busy processes has lost its connection. Open questions do not count as a stall.
+   * Whether the open turn had no activity for `forMs`. An agent with a dialogue reports every step, so one without
+   * output and without busy processes has lost its connection. Open questions do not count as a stall.
    */
   hasStalled(forMs: number): boolean {
     const now = performance.now();

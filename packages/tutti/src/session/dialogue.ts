@@ -1,6 +1,6 @@
 // A `Dialogue` translates between an agent's own protocol and the JSON lines of `command:` agents
-// (drivers/json-lines.ts), so that all other code reads one format. It runs in the keeper and therefore continues without
-// an engine.
+// (drivers/json-lines.ts), so that all other code reads one format. It runs in the keeper and therefore continues
+// without an engine.
 import type { FailureCause } from "../schema/ending.ts";
 import type { Permissions } from "../schema/permissions.ts";
 

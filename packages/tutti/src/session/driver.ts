@@ -1,5 +1,5 @@
-// A `Driver` describes one kind of agent: its command, the encoding of turns and the decoding of output. It is stateless
-// apart from its decoder and starts no process; the keeper does.
+// A `Driver` describes one kind of agent: its command, the encoding of turns and the decoding of output. It is
+// stateless apart from its decoder and starts no process; the keeper does.
 import type { DialogueName } from "./dialogues.ts";
 import type { AgentSignal, SessionSpec, Turn } from "./session.ts";
 import type { FailureCause } from "../schema/ending.ts";

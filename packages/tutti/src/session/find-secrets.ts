@@ -1,8 +1,8 @@
 // Finds secrets in bytes: the known values in all their forms, and the shapes of secret-shapes.ts. One pass of an
 // Aho–Corasick automaton over the anchors finds all of them, so the time does not depend on the number of secrets.
 //
-// The bytes may end in the middle of a secret. So `find` returns `settled`, the position up to which its result is final;
-// the caller passes the rest again, together with the bytes that follow.
+// The bytes may end in the middle of a secret. So `find` returns `settled`, the position up to which its result is
+// final; the caller passes the rest again, together with the bytes that follow.
 import { LOOK_BACK, NOTHING, SHAPES, UNDECIDED, type Shape } from "./secret-shapes.ts";
 import { formsOf } from "./secrets.ts";
 
@@ -139,7 +139,9 @@ function buildAutomaton(anchors: readonly Uint8Array[]): Automaton {
   };
 }
 
-/** Returns all nodes by depth. A node's fallback is the longest suffix of its path that is a prefix of another anchor. */
+/**
+ * Returns all nodes by depth. A node's fallback is the longest suffix of its path that is a prefix of another anchor.
+ */
 function linkFallbacks(root: Node): Node[] {
   const nodes = [root];
   for (const node of nodes) {

@@ -1,5 +1,6 @@
-// Blanks the partial messages in `output.log` after the end of a session. Every message also follows whole and masked, but
-// a secret may be split between two partial ones, where no mask finds it. Blanks keep the length, so offsets stay valid.
+// Blanks the partial messages in `output.log` after the end of a session. Every message also follows whole and masked,
+// but a secret may be split between two partial ones, where no mask finds it. Blanks keep the length, so offsets stay
+// valid.
 import { closeSync, existsSync, openSync, readSync, writeSync } from "node:fs";
 import { paths, readJson, type KeeperSpec } from "./session-folder.ts";
 

@@ -174,8 +174,8 @@ export class KeptSession implements Session {
   }
 
   /**
-   * Whether `turn` has ended, which `signals` may not have read yet. An interrupt that arrives after its turn could stop
-   * the next one. Reads from the position of `#reader`, or from the beginning without one.
+   * Whether `turn` has ended, which `signals` may not have read yet. An interrupt that arrives after its turn could
+   * stop the next one. Reads from the position of `#reader`, or from the beginning without one.
    */
   #isOver(turn: number): boolean {
     const { folder, driver, launch } = this.#options;

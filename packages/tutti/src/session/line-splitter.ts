@@ -1,5 +1,5 @@
-// Splits bytes into lines. A push may end in the middle of a character or a line. Of a line longer than MAX_LINE only the
-// beginning is kept, so that no program can exhaust the memory.
+// Splits bytes into lines. A push may end in the middle of a character or a line. Of a line longer than MAX_LINE only
+// the beginning is kept, so that no program can exhaust the memory.
 import { StringDecoder } from "node:string_decoder";
 
 /** In UTF-16 units, which take up to two bytes each in memory. */

@@ -5,8 +5,8 @@ import { maskText, maskValue } from "./mask.ts";
 const ESCAPES = [Buffer.from("\\u"), Buffer.from("\\/")];
 
 /**
- * Whether `bytes` contain an escape that may hide a secret from the search. Only `\u` and `\/` can encode characters that
- * need no escape; `formsOf` covers all others. An escape may also be cut off at the end.
+ * Whether `bytes` contain an escape that may hide a secret from the search. Only `\u` and `\/` can encode characters
+ * that need no escape; `formsOf` covers all others. An escape may also be cut off at the end.
  */
 export const mayHide = (bytes: Buffer): boolean =>
   bytes.at(-1) === 0x5c || ESCAPES.some((escape) => bytes.includes(escape));

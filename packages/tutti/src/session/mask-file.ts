@@ -1,5 +1,5 @@
-// `FileMask` masks secrets in a file that another process appends to. It overwrites them in place with the same number of
-// bytes, so offsets stay valid.
+// `FileMask` masks secrets in a file that another process appends to. It overwrites them in place with the same number
+// of bytes, so offsets stay valid.
 import { closeSync, openSync, readSync, rmSync, statSync, writeSync } from "node:fs";
 import { CONTEXT_BYTES, type Secrets } from "./find-secrets.ts";
 import { forgetParts } from "./forget-parts.ts";
@@ -22,7 +22,10 @@ export class FileMask {
     this.#secrets = secrets;
   }
 
-  /** Masks the bytes written since the last call. A possible start of a secret is examined again with the bytes after it. */
+  /**
+   * Masks the bytes written since the last call. A possible start of a secret is examined again with the bytes after
+   * it.
+   */
   look(): void {
     const size = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
     if (size > this.#settled) this.#mask(false, MOST_AT_ONCE);

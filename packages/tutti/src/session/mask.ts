@@ -1,5 +1,5 @@
-// Replaces secrets with asterisks. The number of bytes never changes, so offsets into a file stay valid. Valid JSON stays
-// valid: escapes are kept or replaced as a whole, and line breaks stay.
+// Replaces secrets with asterisks. The number of bytes never changes, so offsets into a file stay valid. Valid JSON
+// stays valid: escapes are kept or replaced as a whole, and line breaks stay.
 import { CONTEXT_BYTES, type Secrets } from "./find-secrets.ts";
 
 const ASTERISK = 0x2a;

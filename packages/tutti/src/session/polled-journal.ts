@@ -1,5 +1,5 @@
-// The journal of a polled session: the controller's session id, the turns sent and the messages read. `PolledJournal` only
-// appends, so the next engine continues from it, and the transcript stays readable without the controller.
+// The journal of a polled session: the controller's session id, the turns sent and the messages read. `PolledJournal`
+// only appends, so the next engine continues from it, and the transcript stays readable without the controller.
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Secrets } from "./find-secrets.ts";
@@ -27,7 +27,9 @@ export interface SentTurn {
 
 export type PolledRecord =
   | { type: "ready" }
-  /** Written before the controller is called, so that nothing is sent twice. `title` is set if it starts the session. */
+  /**
+   * Written before the controller is called, so that nothing is sent twice. `title` is set if it starts the session.
+   */
   | ({ type: "sending"; title: string | null; cwd: string } & SentTurn)
   | { type: "opened"; backendId: string; at: number }
   | { type: "sent"; turn: number }
@@ -45,8 +47,8 @@ export type PolledRecord =
 const LASTING: ReadonlySet<PolledRecord["type"]> = new Set(["sending", "opened", "end"]);
 
 /**
- * Masks texts of the controller. `sending` stays unmasked: after a crash its text is compared with the transcript and may
- * be sent again.
+ * Masks texts of the controller. `sending` stays unmasked: after a crash its text is compared with the transcript and
+ * may be sent again.
  */
 function masked(record: PolledRecord, secrets: Secrets): PolledRecord {
   if (record.type === "text") return { ...record, text: maskText(secrets, record.text) };
@@ -117,8 +119,8 @@ export class PolledJournal {
 export const journalFile = (folder: string): string => join(folder, "polled.jsonl");
 
 /**
- * Truncates the file after its last whole line: a process may have died while it appended, before it acted on the record.
- * A power cut can leave zero bytes in records that were not synced; the controller is read again from there.
+ * Truncates the file after its last whole line: a process may have died while it appended, before it acted on the
+ * record. A power cut can leave zero bytes in records that were not synced; the controller is read again from there.
  */
 function removeTornLine(file: string): void {
   if (!existsSync(file)) return;

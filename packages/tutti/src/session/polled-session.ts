@@ -232,8 +232,8 @@ export class PolledSession implements Session {
   }
 
   /**
-   * The process that sent this turn died before it recorded `sent`. Checks whether the turn arrived. Ends the session if
-   * that cannot be determined, because a turn must not be sent twice.
+   * The process that sent this turn died before it recorded `sent`. Checks whether the turn arrived. Ends the session
+   * if that cannot be determined, because a turn must not be sent twice.
    */
   async #recover(turn: Extract<PolledRecord, { type: "sending" }>): Promise<void> {
     const { journal, controller, world } = this.#options;

@@ -1,5 +1,5 @@
-// Pages through the transcript of a polled session. The journal may be long and is read repeatedly, so `#places` remembers
-// positions, and a page starts at the nearest one before it.
+// Pages through the transcript of a polled session. The journal may be long and is read repeatedly, so `#places`
+// remembers positions, and a page starts at the nearest one before it.
 import { journalFile, signalOf, type PolledRecord } from "./polled-journal.ts";
 import { SessionFile } from "./session-file.ts";
 import { toEntry, type Entry } from "./transcript-entry.ts";

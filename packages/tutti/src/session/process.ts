@@ -76,7 +76,10 @@ function holds(pid: number, mark: Buffer): boolean {
   }
 }
 
-/** Kills marked processes until two scans in a row find none: a process that is being forked shows up only in the second. */
+/**
+ * Kills marked processes until two scans in a row find none: a process that is being forked shows up only in the
+ * second.
+ */
 export async function sweep(name: string, value: string, sleep: (ms: number) => Promise<void>): Promise<void> {
   for (let quiet = 0; quiet < 2;) {
     const found = findMarked(name, value);

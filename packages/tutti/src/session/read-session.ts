@@ -4,8 +4,8 @@
 // 1. Output is attributed to the right turn. The keeper appends a journal entry with the length of the output before it
 //    sends a turn. So `read` takes the output's length first and reads the journal second: output up to that length can
 //    only belong to turns that the journal contains by then.
-// 2. Signals contain no secrets: the reader masks the bytes, which may end in the middle of a secret, and also the decoded
-//    texts where escapes may hide one. The keeper masks the files too, but the reader may be faster.
+// 2. Signals contain no secrets: the reader masks the bytes, which may end in the middle of a secret, and also the
+//    decoded texts where escapes may hide one. The keeper masks the files too, but the reader may be faster.
 import type { Decoded, Decoder } from "./driver.ts";
 import { createSecrets, type Secrets } from "./find-secrets.ts";
 import { maskDecoded, mayHide } from "./mask-decoded.ts";
@@ -233,7 +233,9 @@ export class SessionReader {
 const NEWLINE = 0x0a;
 const SUCCESS: Ending = { kind: "ended", detail: "the turn ended" };
 
-/** Null for a line damaged by a power cut. The engine does not read such a session, but its transcript stays readable. */
+/**
+ * Null for a line damaged by a power cut. The engine does not read such a session, but its transcript stays readable.
+ */
 function parseEntry(line: string): JournalEntry | null {
   try {
     return JSON.parse(line) as JournalEntry;

@@ -1,5 +1,5 @@
-// The shapes of well-known kinds of secrets. The search finds the anchor of a `Shape`, a fixed prefix, and `look` decides
-// from there. Every `look` is linear: it examines a run of characters only from the run's start.
+// The shapes of well-known kinds of secrets. The search finds the anchor of a `Shape`, a fixed prefix, and `look`
+// decides from there. Every `look` is linear: it examines a run of characters only from the run's start.
 
 /** No secret at this position. */
 export const NOTHING = -1;
@@ -51,7 +51,9 @@ function runEnd(bytes: Uint8Array, start: number, of: Uint8Array, limit = MAX_SE
 const isOpen = (bytes: Uint8Array, start: number, end: number, isAll: boolean, limit = MAX_SECRET): boolean =>
   !isAll && end === bytes.length && end - start < limit;
 
-/** Whether a run of `of` characters starts here. A preceding letter may be the end of an escape: `\n`, `%20`, `\u003d`. */
+/**
+ * Whether a run of `of` characters starts here. A preceding letter may be the end of an escape: `\n`, `%20`, `\u003d`.
+ */
 function begins(bytes: Uint8Array, at: number, of: Uint8Array): boolean {
   if (at === 0 || (ALNUM[bytes[at - 1]!] === 0 && of[bytes[at - 1]!] === 0)) return true;
   if (bytes[at - 2] === BACKSLASH) return true;
@@ -118,7 +120,9 @@ const jsonWebToken: Shape = {
 
 const END_OF_KEY = Buffer.from("-----");
 
-/** The text between the BEGIN and END lines. A key without an END line ends at the first character that no key contains. */
+/**
+ * The text between the BEGIN and END lines. A key without an END line ends at the first character that no key contains.
+ */
 const privateKey: Shape = {
   anchor: "-----BEGIN ",
   look(bytes, start, isAll, found) {
@@ -164,7 +168,9 @@ function hasRun(bytes: Uint8Array, from: number, to: number, of: Uint8Array, lea
 /** The number of bytes before a credential in which `credential` searches for the name of its header. */
 export const LOOK_BACK = 40;
 
-/** A header value: `Authorization: Bearer …`. Without the header's name the value must be longer and contain a digit. */
+/**
+ * A header value: `Authorization: Bearer …`. Without the header's name the value must be longer and contain a digit.
+ */
 function credential(anchor: string): Shape {
   return {
     anchor,

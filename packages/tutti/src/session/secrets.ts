@@ -58,8 +58,8 @@ export function formsOf(value: string): Buffer[] {
 const PLAIN = /^[\w-]+$/;
 
 /**
- * A value with special characters can be escaped in too many ways to list (JSON in JSON in shell quotes). Its parts between
- * those characters never change, so parts that cannot be words are masked on their own.
+ * A value with special characters can be escaped in too many ways to list (JSON in JSON in shell quotes). Its parts
+ * between those characters never change, so parts that cannot be words are masked on their own.
  */
 const partsOf = (value: string): string[] =>
   (value.match(/[\w-]{12,}/g) ?? []).filter((part) => /\d/.test(part) && /[A-Za-z]/.test(part));

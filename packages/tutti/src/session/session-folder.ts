@@ -31,7 +31,9 @@ export interface KeeperSpec {
   /** The agent's name as the user gave it. Transcripts find the decoder of the output by it. */
   agent: string;
   cwd: string;
-  /** `stream`: one process that reads lines from stdin. `turn`: one process per turn, prompt on stdin until end of file. */
+  /**
+   * `stream`: one process that reads lines from stdin. `turn`: one process per turn, prompt on stdin until end of file.
+   */
   mode: "stream" | "turn";
   command: string[];
   /** The dialogue for an agent with its own protocol; only in `stream` mode. */
@@ -188,7 +190,9 @@ export function listRequests(folder: string): string[] {
 export const readKeeper = (folder: string): ProcessIdentity | null => readJson<ProcessIdentity>(paths(folder).keeper);
 export const readEnd = (folder: string): SessionEnd | null => readJson<SessionEnd>(paths(folder).end);
 
-/** Ends a session that has no keeper: holds `keeper.json` meanwhile, so that a late keeper exits. False if one exists. */
+/**
+ * Ends a session that has no keeper: holds `keeper.json` meanwhile, so that a late keeper exits. False if one exists.
+ */
 export function endUnstarted(folder: string, self: ProcessIdentity | null): boolean {
   makeSessionFolder(folder);
   const at = paths(folder);

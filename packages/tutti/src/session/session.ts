@@ -1,5 +1,5 @@
-// The engine's view of agents: a `SessionHost` opens a `Session`, the engine delivers turns and reads signals. Programs,
-// protocols and processes are behind this interface, so a simulation can replace them.
+// The engine's view of agents: a `SessionHost` opens a `Session`, the engine delivers turns and reads signals.
+// Programs, protocols and processes are behind this interface, so a simulation can replace them.
 import type { Capabilities } from "./dialogue.ts";
 import type { Ending, FailureCause } from "../schema/ending.ts";
 import type { Usage } from "../schema/outcome.ts";
@@ -72,7 +72,9 @@ export type SessionSignal =
   | { type: "turnOver"; turn: number; ending: Ending }
   /** Signals before this one are older than the call of `open`. */
   | { type: "caughtUp" }
-  /** No process is left; always the last signal. `deliberate` if Tutti ended the session, which then counts as no loss. */
+  /**
+   * No process is left; always the last signal. `deliberate` if Tutti ended the session, which then counts as no loss.
+   */
   | { type: "gone"; reason: string; deliberate: boolean };
 
 export interface Session {

@@ -1,5 +1,5 @@
-// The external agent programs and the version of each that the tests drive. Versions with the same major and minor number
-// are expected to be compatible.
+// The external agent programs and the version of each that the tests drive. Versions with the same major and minor
+// number are expected to be compatible.
 import { devNull } from "node:os";
 
 export interface TestedProgram {

@@ -1,6 +1,6 @@
-// Pages through the transcript of a session: prompts and answers in order, numbered from 1. A transcript may be too long
-// to hold in memory or to read from its start for every page. So the next page continues where the last one stopped, and
-// any other page starts at the nearest of the `#marks`.
+// Pages through the transcript of a session: prompts and answers in order, numbered from 1. A transcript may be too
+// long to hold in memory or to read from its start for every page. So the next page continues where the last one
+// stopped, and any other page starts at the nearest of the `#marks`.
 import { dirname } from "node:path";
 import { findDriver } from "./agents.ts";
 import type { Secrets } from "./find-secrets.ts";

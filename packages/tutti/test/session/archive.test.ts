@@ -109,7 +109,8 @@ describe("An archived session", () => {
     const before = lab.host.transcript(spec.runId, spec.sessionId);
     const output = readFileSync(join(folderOf(spec), "output.log"));
     await archive(lab.host, spec);
-    // The state after a crash between creating the packed file and removing the plain one, with another one half written.
+    // The state after a crash between creating the packed file and removing the plain one, with another one half
+    // written.
     rmSync(join(folderOf(spec), "archive.json"));
     writeFileSync(join(folderOf(spec), "output.log"), output);
     writeFileSync(join(folderOf(spec), "journal.jsonl.gz.123.new"), "half");

@@ -1,5 +1,5 @@
-// The session bridge of a page, as JavaScript source: sessions, transcripts, and an agent that executes its prompt, a list
-// of steps in JSON.
+// The session bridge of a page, as JavaScript source: sessions, transcripts, and an agent that executes its prompt, a
+// list of steps in JSON.
 
 /** The steps of a prompt; `raw` adds any value to the transcript. */
 export type Step =

@@ -1,5 +1,5 @@
-// Plays recordings of the real Claude Code program to the dialogue. The program repeats ids of requests and prompts, so the
-// lab replaces the recorded ids with those of the dialogue.
+// Plays recordings of the real Claude Code program to the dialogue. The program repeats ids of requests and prompts, so
+// the lab replaces the recorded ids with those of the dialogue.
 import { DialogueLab, recording, type DialogueLabOptions } from "./dialogue-lab.ts";
 import { openClaudeDialogue } from "../../src/session/drivers/claude/dialogue.ts";
 

@@ -1,5 +1,5 @@
-// The suite that every agent must pass under a keeper, as far as its capabilities allow. `converse` runs one conversation
-// and each test examines its signals, so a driver needs two sessions. The agent executes its prompts: see
+// The suite that every agent must pass under a keeper, as far as its capabilities allow. `converse` runs one
+// conversation and each test examines its signals, so a driver needs two sessions. The agent executes its prompts: see
 // ../lab/agents/orders.ts.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

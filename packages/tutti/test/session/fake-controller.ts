@@ -1,4 +1,5 @@
-// A stub of a session controller: it keeps transcripts and plays an agent whose answers, delays and failures the test sets.
+// A stub of a session controller: it keeps transcripts and plays an agent whose answers, delays and failures the test
+// sets.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { SessionController } from "../../src/session/session-controller.ts";

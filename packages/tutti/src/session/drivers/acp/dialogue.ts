@@ -1,8 +1,8 @@
 // The dialogue for the Agent Client Protocol, version 1: one connection, one conversation, one prompt per turn.
 //
 // Invariants
-// 1. Tutti offers no files and no terminals: the agent uses its own tools in its workspace. The connection rejects every
-//    request of the agent except permission requests.
+// 1. Tutti offers no files and no terminals: the agent uses its own tools in its workspace. The connection rejects
+//    every request of the agent except permission requests.
 // 2. Only updates between a prompt and its answer are passed on, so a replayed history is never taken for new output.
 // 3. The dialogue never calls `authenticate`: it may open a browser or replace the user's login.
 import { client, CLIENT_METHODS, AGENT_METHODS, PROTOCOL_VERSION, RequestError } from "@agentclientprotocol/sdk";

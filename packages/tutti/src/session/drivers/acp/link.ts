@@ -1,8 +1,8 @@
 // Connects the SDK to the lines of the agent.
 //
 // `hear` handles session updates and the answer to a prompt itself, synchronously and in order. The SDK would pass them
-// through several promises, so the last update could arrive after the end of its turn or of the process. All other messages
-// go to the SDK.
+// through several promises, so the last update could arrive after the end of its turn or of the process. All other
+// messages go to the SDK.
 import { AGENT_METHODS, CLIENT_METHODS } from "@agentclientprotocol/sdk";
 import type { AnyMessage, ClientApp, ClientContext } from "@agentclientprotocol/sdk";
 import { isRecord, type Fields } from "./fields.ts";

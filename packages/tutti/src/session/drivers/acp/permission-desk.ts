@@ -1,5 +1,5 @@
-// Answers permission requests of the agent, by the run's permissions or by asking the user. Open questions are withdrawn
-// when the turn ends.
+// Answers permission requests of the agent, by the run's permissions or by asking the user. Open questions are
+// withdrawn when the turn ends.
 import type { PermissionOption, PermissionOptionKind, RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import { nameOf, wishesOf, type ToolCall } from "./tool-call.ts";
 import type { AgentLine } from "../../dialogue.ts";

@@ -1,4 +1,5 @@
-// Reads tool calls. An agent reports a call in several updates, and only some agents give a name in addition to the title.
+// Reads tool calls. An agent reports a call in several updates, and only some agents give a name in addition to the
+// title.
 import { isRecord, listOf, recordOf, textOf, type Fields } from "./fields.ts";
 import type { ToolWish } from "../../permission.ts";
 

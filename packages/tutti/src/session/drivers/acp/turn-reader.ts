@@ -1,5 +1,5 @@
-// Translates the updates of one turn to JSON lines: text as partial and as whole messages, tool calls once they have begun,
-// and the cost.
+// Translates the updates of one turn to JSON lines: text as partial and as whole messages, tool calls once they have
+// begun, and the cost.
 import { countOf, recordOf, textOf, type Fields } from "./fields.ts";
 import { inputOf, nameOf, NEW_CALL, withUpdate, type ToolCall } from "./tool-call.ts";
 import type { AgentLine } from "../../dialogue.ts";

@@ -1,5 +1,5 @@
-// Parses the address of a debugger. Only loopback is accepted: the DevTools Protocol has no authentication, and a remote
-// debugger is not one that the user enabled on this machine.
+// Parses the address of a debugger. Only loopback is accepted: the DevTools Protocol has no authentication, and a
+// remote debugger is not one that the user enabled on this machine.
 import { TuttiError } from "../../../schema/error.ts";
 
 export interface DebuggerAddress {

@@ -2,7 +2,8 @@
 //
 // Invariants
 // 1. Every prompt is answered with exactly one `turn_end`, also after an interrupt or a failure.
-// 2. At its end the program archives the page's session, if the page supports it, and removes its binding from the page.
+// 2. At its end the program archives the page's session, if the page supports it, and removes its binding from the
+//    page.
 import { readAddress } from "./address.ts";
 import { asRecord } from "./devtools.ts";
 import { PageSession } from "./page-session.ts";

@@ -14,7 +14,9 @@ export interface Page {
   connection: object;
   /** Calls the function `source` with JSON values; it must return JSON. */
   run(source: string, ...args: unknown[]): Promise<unknown>;
-  /** Calls `source` with the name of a binding and `args`. The page calls the binding on changes. Null if unsupported. */
+  /**
+   * Calls `source` with the name of a binding and `args`. The page calls the binding on changes. Null if unsupported.
+   */
   subscribe: ((source: string, listener: () => void, ...args: unknown[]) => Promise<void>) | null;
   lost(): string | null;
   /** Also removes the subscription and the binding from the page. */

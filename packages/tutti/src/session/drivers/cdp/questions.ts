@@ -1,5 +1,5 @@
-// Answers permission requests of a page, by the run's permissions or by asking the user. Fails closed: only an exact answer
-// of the user permits. The bridge runs sessions of Claude, so the tools have the names of Claude Code.
+// Answers permission requests of a page, by the run's permissions or by asking the user. Fails closed: only an exact
+// answer of the user permits. The bridge runs sessions of Claude, so the tools have the names of Claude Code.
 import { realpathSync } from "node:fs";
 import { asRecord } from "./devtools.ts";
 import { shownInput, type Permission } from "./read-page.ts";

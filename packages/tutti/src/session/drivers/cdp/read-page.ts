@@ -67,8 +67,8 @@ export interface Tokens {
 }
 
 /**
- * Counts each answer of the model once: its parts may be in several messages that repeat the same numbers. Messages that
- * are no longer in the transcript stay counted.
+ * Counts each answer of the model once: its parts may be in several messages that repeat the same numbers. Messages
+ * that are no longer in the transcript stay counted.
  */
 export function countUsage(transcript: unknown, counted: Map<string, Tokens>): void {
   const list = Array.isArray(transcript) ? transcript : asRecord(transcript)["messages"];

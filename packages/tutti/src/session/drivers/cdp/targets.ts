@@ -13,7 +13,9 @@ const MAX_LIST_BYTES = 4 * 1024 * 1024;
 const MAX_TARGETS = 50;
 const KINDS = new Set(["page", "webview", "iframe", "node"]);
 
-/** The targets that match the address. The main process of an application always matches; `openPages` selects its pages. */
+/**
+ * The targets that match the address. The main process of an application always matches; `openPages` selects its pages.
+ */
 export async function findTargets({ host, target, page }: DebuggerAddress): Promise<Target[]> {
   if (target !== null) return [{ label: target, url: `ws://${host}${target}` }];
   const list = await readList(host);

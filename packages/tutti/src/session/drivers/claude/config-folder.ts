@@ -1,9 +1,9 @@
 // Each session has its own configuration folder: Claude Code writes to it constantly, and sessions that shared one
 // corrupted it for each other and for the user. The user's setup still applies:
 //
-// - The login stays in the user's folder, and CLAUDE_SECURESTORAGE_CONFIG_DIR points there. A renewal invalidates the old
-//   tokens, so a copy would log the user out. So would a link, because the program replaces the file. Sessions with a
-//   common folder renew the tokens one at a time.
+// - The login stays in the user's folder, and CLAUDE_SECURESTORAGE_CONFIG_DIR points there. A renewal invalidates the
+//   old tokens, so a copy would log the user out. So would a link, because the program replaces the file. Sessions with
+//   a common folder renew the tokens one at a time.
 // - Settings are copied, so that no session changes the user's.
 // - The user's instructions, skills and agents are linked; sessions only read them.
 // - Of the state file only the members of the login are copied. Its MCP servers would start once per session.

@@ -1,5 +1,5 @@
-// Classifies failed turns. Claude Code reports most failures as a `success` with `is_error`, and the reason in one of six
-// places. The order of the checks in `failureOf` matters where several places disagree.
+// Classifies failed turns. Claude Code reports most failures as a `success` with `is_error`, and the reason in one of
+// six places. The order of the checks in `failureOf` matters where several places disagree.
 import type { TurnFailure } from "../../dialogue.ts";
 import { readUsageLimit } from "../../usage-limit.ts";
 import { asNumber, asObject, asText, asTexts, type Message } from "./wire.ts";

@@ -1,5 +1,5 @@
-// Answers control requests of Claude Code: permissions and questions. The run's permissions decide where they can; the rest
-// goes to the user, and the program waits.
+// Answers control requests of Claude Code: permissions and questions. The run's permissions decide where they can; the
+// rest goes to the user, and the program waits.
 import { isInner, questionOf, toWish } from "./tool-wish.ts";
 import { readQuestions, withAnswers, type Question } from "./questions.ts";
 import { asObject, asText, type Message } from "./wire.ts";

@@ -1,5 +1,5 @@
-// Computes usage per result. The totals of Claude Code grow over the whole conversation, also in a resumed one. If a result
-// contains the difference itself, the meter uses that.
+// Computes usage per result. The totals of Claude Code grow over the whole conversation, also in a resumed one. If a
+// result contains the difference itself, the meter uses that.
 import { asNumber, asObject, type Message } from "./wire.ts";
 
 export interface Spent {

@@ -31,8 +31,9 @@ export function codexCommand(setting: CodexSetting, env: NodeJS.ProcessEnv): str
 }
 
 /**
- * The app server reads no key from its environment, unlike the other commands of Codex, but a configured provider does. So
- * no key needs to be written to a file. As in Codex, CODEX_API_KEY wins over a login, and a login over OPENAI_API_KEY.
+ * The app server reads no key from its environment, unlike the other commands of Codex, but a configured provider does.
+ * So no key needs to be written to a file. As in Codex, CODEX_API_KEY wins over a login, and a login over
+ * OPENAI_API_KEY.
  */
 function providerFlags({ hasLogin, hasProvider }: CodexSetting, env: NodeJS.ProcessEnv): string[] {
   const key = env[LOGIN_KEY] ? LOGIN_KEY : !hasLogin && env[PLAIN_KEY] ? PLAIN_KEY : null;
@@ -50,10 +51,11 @@ export interface ThreadSettings {
 }
 
 /**
- * `on-request` asks only for actions outside the sandbox; a stricter run needs `untrusted`, which asks for every command.
+ * `on-request` asks only for actions outside the sandbox; a stricter run needs `untrusted`, which asks for every
+ * command.
  *
- * The thread must start in the `read-only` sandbox: with any other, Codex assumes that the user trusts the repository and
- * starts the programs that the repository's configuration names.
+ * The thread must start in the `read-only` sandbox: with any other, Codex assumes that the user trusts the repository
+ * and starts the programs that the repository's configuration names.
  */
 export function threadSettings({ mode, refuse }: Permissions): ThreadSettings {
   const strict = mode === "ask" || mode === "listed" || refuse.length > 0;
@@ -73,9 +75,9 @@ export interface TurnSandbox {
 }
 
 /**
- * Sent with each turn: only the workspace and temporary files are writable, and there is no network. A strict run uses it
- * too, because an approved change would fail in a read-only sandbox. `/tmp` is not writable if Codex's home is in it,
- * because that home contains the programs of the sandbox.
+ * Sent with each turn: only the workspace and temporary files are writable, and there is no network. A strict run uses
+ * it too, because an approved change would fail in a read-only sandbox. `/tmp` is not writable if Codex's home is in
+ * it, because that home contains the programs of the sandbox.
  */
 export const turnSandbox = (home: string): TurnSandbox => ({
   type: "workspaceWrite",

@@ -1,5 +1,5 @@
-// Each session has its own Codex home, because sessions must not share conversations, logs and databases with each other
-// or with the user. The user's setup still applies:
+// Each session has its own Codex home, because sessions must not share conversations, logs and databases with each
+// other or with the user. The user's setup still applies:
 //
 // - The login is a link. A renewal invalidates the old tokens, so a copy would go stale or make the user's file stale.
 //   Codex writes through the link and reads tokens that another session renewed.

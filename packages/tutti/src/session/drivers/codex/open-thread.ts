@@ -1,4 +1,5 @@
-// Opens a thread in a new Codex process: initializes the connection, checks the login, then starts or resumes the thread.
+// Opens a thread in a new Codex process: initializes the connection, checks the login, then starts or resumes the
+// thread.
 import { readFileSync } from "node:fs";
 import { threadSettings } from "./command.ts";
 import type { Peer } from "./peer.ts";

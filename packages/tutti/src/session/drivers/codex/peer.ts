@@ -1,5 +1,5 @@
-// The JSON-RPC connection to Codex. Callbacks run synchronously and in order, so that all output of an exited process is
-// handled before its end is reported.
+// The JSON-RPC connection to Codex. Callbacks run synchronously and in order, so that all output of an exited process
+// is handled before its end is reported.
 import { isRecord, recordOf, textOf, type Fields } from "../acp/fields.ts";
 
 export type RequestId = string | number;

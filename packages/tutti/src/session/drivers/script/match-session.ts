@@ -1,5 +1,5 @@
-// Selects the entry of a scenario that a session plays. The player does not validate the file, because loading zod takes
-// longer than the rest of it; `readScenario` did so when the run was created.
+// Selects the entry of a scenario that a session plays. The player does not validate the file, because loading zod
+// takes longer than the rest of it; `readScenario` did so when the run was created.
 import type { z } from "zod";
 import type { Scenario } from "./scenario.ts";
 

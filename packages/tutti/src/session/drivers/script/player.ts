@@ -1,5 +1,5 @@
-// The program behind `script:`: plays the turns of a scenario in its workspace, with the JSON lines of `command:` agents. It
-// is a real process, so a crash, a hang or an exit in the scenario is real too.
+// The program behind `script:`: plays the turns of a scenario in its workspace, with the JSON lines of `command:`
+// agents. It is a real process, so a crash, a hang or an exit in the scenario is real too.
 import { existsSync, mkdirSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

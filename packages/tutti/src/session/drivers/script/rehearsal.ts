@@ -1,5 +1,5 @@
-// Builds the scenario of a rehearsal: scripted agents answer every phase of a template and do the least that counts as work.
-// Entries match by phase only, because a template may rename the roles.
+// Builds the scenario of a rehearsal: scripted agents answer every phase of a template and do the least that counts as
+// work. Entries match by phase only, because a template may rename the roles.
 import type { Scenario, ScenarioTurn } from "./scenario.ts";
 import type { Prompt, Template } from "../../../schema/template.ts";
 
