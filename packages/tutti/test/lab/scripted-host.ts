@@ -86,7 +86,7 @@ class ScriptedAgent {
     if (this.#isOver) return;
     this.#isOver = signal.type === "gone";
     this.story.push(signal);
-    if (!UNSHOWN.includes(signal.type)) this.#note(signal as Shown);
+    if (!UNSHOWN.includes(signal.type)) this.#note(signal);
     for (const listener of this.listeners) listener();
   }
 

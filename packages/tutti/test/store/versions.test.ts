@@ -166,7 +166,9 @@ describe("a template of version 1", () => {
       status: "error",
       released: true,
       userRequest: expect.any(String),
-      errors: [{ error: expect.stringMatching(/^The log of this run cannot be read: the template has an invalid "prompts/) }],
+      errors: [
+        { error: expect.stringMatching(/^The log of this run cannot be read: the template has an invalid "prompts/) },
+      ],
     });
     expect(broken!.runSeq).toBe(store.read({ run: id! }).at(-1)!.runSeq);
     expect(summarise(broken!).status).toBe("error");
