@@ -141,7 +141,7 @@ describe("tutti notify test", () => {
     expect((last["targets"] as { detail: string }[]).map(({ detail }) => detail)).toEqual([
       "the environment variable NOT_SET_ANYWHERE with the secret is not set",
       "hooks.example.org is not among notifications.allowHosts",
-      expect.stringContaining("a quote or backslash"),
+      expect.stringContaining("an unclosed quote"),
     ]);
     expect(JSON.stringify(last)).not.toContain("org/secret");
   });

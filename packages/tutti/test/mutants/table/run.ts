@@ -290,8 +290,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-274"],
     file: "tutti/src/run/apply-session.ts",
-    find: "const toolStats = addTools(ended, event.data.toolStats);",
-    replace: "const toolStats = ended;",
+    find: "const toolStats = addTools(worker.endedTools, event.data.toolStats);",
+    replace: "const toolStats = worker.endedTools;",
   },
   {
     rows: ["D4-275"],
