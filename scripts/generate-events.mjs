@@ -7,7 +7,7 @@ import { parseAst } from "vitest/node";
 import { AggregationAnswer, CompletionAnswer, VerificationAnswer } from "../packages/tutti/src/schema/answer.ts";
 import { Budget } from "../packages/tutti/src/schema/budget.ts";
 import { Ending } from "../packages/tutti/src/schema/ending.ts";
-import { Decision, EVENTS, onlyTells } from "../packages/tutti/src/schema/event.ts";
+import { Decision, EVENTS, isInformational } from "../packages/tutti/src/schema/event.ts";
 import { InboxItem } from "../packages/tutti/src/schema/inbox.ts";
 import { Conflict, Usage } from "../packages/tutti/src/schema/outcome.ts";
 import { PHASES, RUN_STATUSES } from "../packages/tutti/src/schema/status.ts";
@@ -74,7 +74,7 @@ export function renderEvents() {
   const table = objectIn(constant(file, "EVENTS"));
   const types = Object.entries(EVENTS).map(([type, schema]) => {
     const property = table.properties.find((/** @type {Node} */ each) => each.key?.value === type);
-    const tells = onlyTells(/** @type {any} */ (type)) ? ["Informational: no rule reads this event."] : [];
+    const tells = isInformational(/** @type {any} */ (type)) ? ["Informational: no rule reads this event."] : [];
     const about = [commentBefore(file.text, property), ...tells].filter((part) => part !== "");
     return [`## \`${type}\``, ...about, members(schema, file.text, objectIn(property.value))].join("\n\n");
   });

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { RunShelf } from "../../src/engine/run-shelf.ts";
+import { FinishedRuns } from "../../src/engine/run-shelf.ts";
 import { apply, fold } from "../../src/run/apply.ts";
 import { decide } from "../../src/run/decide.ts";
 import type { RunEvent } from "../../src/schema/event.ts";
@@ -86,17 +86,17 @@ try {
   const store = openSqliteStore(file);
   await fill(store);
   const first = seconds(() => {
-    const shelf = new RunShelf(store, store.snapshots);
+    const shelf = new FinishedRuns(store, store.snapshots);
     for (const run of shelf.open()) shelf.noted(run, 2000, store.read({ run: run.id }).at(-1)!.seq);
   });
   await store.close();
   const again = openSqliteStore(file);
   globalThis.gc?.();
   const before = megabytes();
-  let shelf: RunShelf | null = null;
+  let shelf: FinishedRuns | null = null;
   let live: Run[] = [];
   const second = seconds(() => {
-    shelf = new RunShelf(again, again.snapshots);
+    shelf = new FinishedRuns(again, again.snapshots);
     live = shelf.open();
   });
   globalThis.gc?.();
@@ -110,7 +110,7 @@ try {
   const events = again.read({ run: "orch_l99999999999" });
   const folding = seconds(() => fold(null, events));
   const state = fold(null, events)!;
-  const keeper = new RunShelf(again, again.snapshots);
+  const keeper = new FinishedRuns(again, again.snapshots);
   keeper.noted(state, EVENTS, events.at(-1)!.seq);
   await again.append(null, 0, []);
   await new Promise((resolve) => setTimeout(resolve, 100));

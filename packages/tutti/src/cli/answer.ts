@@ -1,9 +1,9 @@
 // `tutti answer`: answers an inbox item and follows its run.
 import type { AttachFlags } from "./attach.ts";
 import { findItem } from "./find-run.ts";
-import { follow } from "./follow.ts";
+import { watch } from "./follow.ts";
 import type { Output } from "./output.ts";
-import { steer } from "./steer.ts";
+import { withRuns } from "./steer.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
 
@@ -19,13 +19,13 @@ export async function answer(
   text: string | undefined,
   flags: AnswerFlags,
 ): Promise<number> {
-  return steer(output, flags.agentEnv, async (runs, signal) => {
+  return withRuns(output, flags.agentEnv, async (runs, signal) => {
     const item = findItem(await runs.inbox(), idPrefix);
     const content = item.kind === "data" ? { data: readJson(text ?? "") } : answerFrom(item.kind, text, flags);
     await runs.answer(item.id, content);
     await runs.takeUp(item.run);
     const { allowDegraded = false } = flags;
-    return follow({ runs, output, id: item.run, signal, yes: false, allowDegraded, start: false });
+    return watch({ runs, output, id: item.run, signal, yes: false, allowDegraded, start: false });
   });
 }
 

@@ -1,7 +1,7 @@
 import { findRunId } from "./find-run.ts";
-import { follow } from "./follow.ts";
+import { watch } from "./follow.ts";
 import type { Output } from "./output.ts";
-import { steer } from "./steer.ts";
+import { withRuns } from "./steer.ts";
 
 export interface AttachFlags {
   yes?: boolean;
@@ -10,11 +10,11 @@ export interface AttachFlags {
 }
 
 export async function attach(output: Output, idPrefix: string, flags: AttachFlags): Promise<number> {
-  return steer(output, flags.agentEnv, async (runs, signal) => {
+  return withRuns(output, flags.agentEnv, async (runs, signal) => {
     const id = await findRunId(runs, idPrefix);
     await runs.takeUp(id);
     const { status } = await runs.run(id);
     const { yes = false, allowDegraded = false } = flags;
-    return follow({ runs, output, id, signal, yes, allowDegraded, start: status === "created" });
+    return watch({ runs, output, id, signal, yes, allowDegraded, start: status === "created" });
   });
 }

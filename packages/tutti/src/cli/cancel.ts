@@ -1,9 +1,9 @@
 import { findRunId } from "./find-run.ts";
 import type { Output } from "./output.ts";
-import { steer } from "./steer.ts";
+import { withRuns } from "./steer.ts";
 
 export async function cancel(output: Output, idPrefix: string): Promise<number> {
-  return steer(output, [], async (runs) => {
+  return withRuns(output, [], async (runs) => {
     const id = await findRunId(runs, idPrefix);
     await runs.cancel(id);
     await runs.takeUp(id);

@@ -2,7 +2,7 @@ import { Help, type Command, type HelpConfiguration } from "commander";
 import type { Output } from "./output.ts";
 
 /** Turns the function of a command into a Commander action that gets an `Output` and sets the exit code. */
-export type Action = <A extends unknown[]>(
+export type CommandAction = <A extends unknown[]>(
   work: (output: Output, ...args: A) => Promise<number>,
 ) => (...args: unknown[]) => Promise<void>;
 

@@ -1,11 +1,11 @@
 // `tutti confirm`: confirms a plan, unchanged or with the changes of `--skip` and `--edit`, and follows the run.
 import type { AttachFlags } from "./attach.ts";
 import { findRunId } from "./find-run.ts";
-import { follow } from "./follow.ts";
+import { watch } from "./follow.ts";
 import type { Output } from "./output.ts";
 import { isTerminal, prompt } from "./prompt.ts";
 import { readFile } from "./read-file.ts";
-import { steer } from "./steer.ts";
+import { withRuns } from "./steer.ts";
 import { TuttiError } from "../schema/error.ts";
 import { ChangedPlan } from "../schema/plan-changes.ts";
 import type { Run } from "../schema/run.ts";
@@ -17,13 +17,13 @@ export interface ConfirmFlags extends AttachFlags {
 
 export async function confirm(output: Output, idPrefix: string, flags: ConfirmFlags): Promise<number> {
   const requested = withSkips(readChanges(flags.edit), flags.skip);
-  return steer(output, flags.agentEnv, async (runs, signal) => {
+  return withRuns(output, flags.agentEnv, async (runs, signal) => {
     const run = await runs.run(await findRunId(runs, idPrefix));
     const changes = await settleSkips(output, run, requested, signal);
     await runs.takeUp(run.id);
     await runs.confirm(run.id, changes);
     const { allowDegraded = false } = flags;
-    return follow({ runs, output, id: run.id, signal, yes: true, allowDegraded, start: false });
+    return watch({ runs, output, id: run.id, signal, yes: true, allowDegraded, start: false });
   });
 }
 

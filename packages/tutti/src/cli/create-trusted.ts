@@ -1,6 +1,6 @@
 import type { Output } from "./output.ts";
 import { isTerminal, prompt } from "./prompt.ts";
-import type { NewRun, Runs } from "./runs.ts";
+import type { RunRequest, RunAccess } from "./runs.ts";
 import { toTuttiError } from "./to-tutti-error.ts";
 import { TuttiError } from "../schema/error.ts";
 
@@ -13,7 +13,7 @@ export function withTrustHint(error: unknown): unknown {
 }
 
 /** Creates a run. If files of the project would start `programs`, the user must agree to them once. */
-export async function createTrusted(output: Output, runs: Runs, signal: AbortSignal, request: NewRun): Promise<string> {
+export async function createTrusted(output: Output, runs: RunAccess, signal: AbortSignal, request: RunRequest): Promise<string> {
   try {
     return await runs.create(request);
   } catch (thrown) {

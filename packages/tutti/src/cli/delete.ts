@@ -2,7 +2,7 @@
 import { plural } from "./describe.ts";
 import { findRunId } from "./find-run.ts";
 import type { Output } from "./output.ts";
-import { steer } from "./steer.ts";
+import { withRuns } from "./steer.ts";
 
 export interface DeleteFlags {
   archive: boolean;
@@ -11,7 +11,7 @@ export interface DeleteFlags {
 }
 
 export async function deleteRun(output: Output, idPrefix: string, flags: DeleteFlags): Promise<number> {
-  return steer(output, [], async (runs) => {
+  return withRuns(output, [], async (runs) => {
     const id = await findRunId(runs, idPrefix);
     const options = { archiveWorkers: flags.archive, deleteWorkers: flags.deleteWorkers ?? false };
     const report = await runs.cleanup(id, { ...options, removeState: !flags.keepState });

@@ -2,7 +2,7 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { follow } from "./follow.ts";
+import { watch } from "./follow.ts";
 import { localRuns } from "./local-runs.ts";
 import type { Output } from "./output.ts";
 import { SAMPLE_PROJECT } from "./sample-project.ts";
@@ -35,7 +35,7 @@ export async function demo(output: Output): Promise<number> {
     const { id } = await engine.create({ templateId: "documentation", cwd: repository, message, agent: "local" });
     const runs = localRuns(server);
     const { signal } = interrupt;
-    const code = await follow({ runs, output, id, signal, yes: true, allowDegraded: false, start: true });
+    const code = await watch({ runs, output, id, signal, yes: true, allowDegraded: false, start: true });
     if (code !== 0) return code;
     const result = join(folder, "result");
     await exportCommit(repository, engine.get(id)!.head!, result);

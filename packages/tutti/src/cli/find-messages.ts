@@ -9,10 +9,10 @@ import {
   readStatusFile,
   readTolerantly,
 } from "./local-messages.ts";
-import type { Problem, Protocol, ReadOptions } from "./local-messages.ts";
+import type { ProfileProblem, Protocol, ProfileOptions } from "./local-messages.ts";
 
 /** A problem of a message or of the text around it, so `code` is any string. */
-export type TextProblem = Omit<Problem, "code"> & { code: string };
+export type TextProblem = Omit<ProfileProblem, "code"> & { code: string };
 
 export interface FoundMessage {
   /** Position in the text, such as `messages[2]` or `block 1`; empty if the text is this message alone. */
@@ -40,7 +40,7 @@ export function findMessages(
   text: string | null,
   name: string,
   expected: Protocol | undefined,
-  options: ReadOptions,
+  options: ProfileOptions,
 ): FoundMessages {
   if (text === null) return noMessages(expected, "not_text", "The file is not UTF-8 text.");
   const isJson = /^\s*[[{]/.test(text);
@@ -59,7 +59,7 @@ function findInValue(
   value: unknown,
   name: string,
   expected: Protocol | undefined,
-  options: ReadOptions,
+  options: ProfileOptions,
 ): FoundMessages {
   const read = stateReader(name);
   if (read && (expected ?? "mailbox") === "mailbox") {
@@ -111,7 +111,7 @@ function stateReader(name: string) {
 }
 
 /** Falls back to `readTolerantly`, so that a text with a syntax error still gets all its other problems reported. */
-function parse(text: string, { profile }: ReadOptions): { value?: unknown; problems: TextProblem[] } {
+function parse(text: string, { profile }: ProfileOptions): { value?: unknown; problems: TextProblem[] } {
   try {
     return { value: JSON.parse(text) as unknown, problems: [] };
   } catch (error) {
@@ -133,7 +133,7 @@ function isWholeJson(text: string): boolean {
   }
 }
 
-function repairProblem(path: string, repairs: readonly string[], severity: Problem["severity"]): TextProblem {
+function repairProblem(path: string, repairs: readonly string[], severity: ProfileProblem["severity"]): TextProblem {
   const sentence = `The text is not valid JSON. It was read with these repairs: ${repairs.join(", ")}.`;
   return { code: "repaired", severity, path, sentence };
 }

@@ -1,4 +1,4 @@
-import type { Look } from "./runs.ts";
+import type { RunReader } from "./runs.ts";
 import { TuttiError } from "../schema/error.ts";
 
 /** Finds a run by its id or by a unique prefix of it, with or without `orch_`. */
@@ -38,5 +38,5 @@ function find<R extends { id: string }>(
   });
 }
 
-export const findRunId = async (runs: Look, idPrefix: string): Promise<string> =>
+export const findRunId = async (runs: RunReader, idPrefix: string): Promise<string> =>
   findRun(await runs.rows(), idPrefix).id;

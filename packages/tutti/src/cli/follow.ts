@@ -12,7 +12,7 @@ import {
 } from "./describe.ts";
 import type { Output } from "./output.ts";
 import { isTerminal, promptUntil } from "./prompt.ts";
-import type { LiveRun, Runs } from "./runs.ts";
+import type { LiveRun, RunAccess } from "./runs.ts";
 import { Screen } from "./screen.ts";
 import { waitsForPerson } from "../run/waits-for-person.ts";
 import { ERRORS, TuttiError } from "../schema/error.ts";
@@ -24,8 +24,8 @@ import { isRunOver } from "../schema/status.ts";
 
 const INTERRUPTED = 130;
 
-export interface FollowOptions {
-  runs: Runs;
+export interface WatchRunOptions {
+  runs: RunAccess;
   output: Output;
   id: string;
   signal: AbortSignal;
@@ -36,12 +36,12 @@ export interface FollowOptions {
   whenStopped?: string;
 }
 
-interface FollowContext extends FollowOptions {
+interface FollowContext extends WatchRunOptions {
   live: LiveRun;
   ring: ReturnType<typeof openBell>;
 }
 
-export async function follow(options: FollowOptions): Promise<number> {
+export async function watch(options: WatchRunOptions): Promise<number> {
   const { runs, output, id, signal } = options;
   const interrupted = new Promise<"interrupted">((resolve) => {
     if (signal.aborted) resolve("interrupted");

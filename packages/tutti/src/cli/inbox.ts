@@ -1,9 +1,9 @@
 import { howToAnswer } from "./describe.ts";
-import { openLook } from "./look.ts";
+import { openRunReader } from "./look.ts";
 import type { Output } from "./output.ts";
 
 export async function inbox(output: Output): Promise<number> {
-  const items = await (await openLook(output)).inbox();
+  const items = await (await openRunReader(output)).inbox();
   output.value(items.map(({ createdAt, ...item }) => ({ ...item, createdAt: new Date(createdAt).toISOString() })));
   if (items.length === 0) output.line("Nothing waits for your answer.");
   for (const item of items) {

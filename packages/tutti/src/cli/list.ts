@@ -1,8 +1,8 @@
-import { openLook } from "./look.ts";
+import { openRunReader } from "./look.ts";
 import type { Output } from "./output.ts";
 
 export async function list(output: Output): Promise<number> {
-  const runs = await (await openLook(output)).rows();
+  const runs = await (await openRunReader(output)).rows();
   output.value(
     runs.map(({ id, status, outcome, templateId, cwd, userRequest, createdAt }) => ({
       id,

@@ -1,11 +1,10 @@
 import { join } from "node:path";
 import { untilInterrupted } from "./interrupt.ts";
 import type { Output } from "./output.ts";
-import { openLocalEngine } from "../main/local-engine.ts";
+import { openLocalEngine, type LocalEngine } from "../main/local-engine.ts";
 import { TuttiError } from "../schema/error.ts";
 
-export type LocalEngine = ReturnType<typeof openLocalEngine>;
-export type Engine = LocalEngine["engine"];
+export type { LocalEngine };
 
 /**
  * Opens an engine for one command. On a signal the agents end and the run stays resumable. After `needs_answer` it

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Mailbox, realWorld, ResponseParser } from "../main/messages.ts";
-import type { Layout } from "../main/messages.ts";
+import type { MailboxLayout } from "../main/messages.ts";
 import { TuttiError } from "../schema/error.ts";
 
 export {
@@ -15,12 +15,12 @@ export {
   readTolerantly,
   translate,
 } from "../main/messages.ts";
-export type { Layout, Mailbox, Problem, Protocol, ReadOptions } from "../main/messages.ts";
+export type { Mailbox, MailboxLayout, ProfileOptions, ProfileProblem, Protocol } from "../main/messages.ts";
 
 /** Finds blocks with the default delimiters of document 000. */
 export const answerParser = new ResponseParser();
 
-export function openMailbox(dir: string | undefined, layout?: Layout): Mailbox {
+export function openMailbox(dir: string | undefined, layout?: MailboxLayout): Mailbox {
   const project = resolve(dir ?? ".");
   if (!existsSync(project))
     throw new TuttiError(

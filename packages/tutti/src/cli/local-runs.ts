@@ -1,11 +1,11 @@
 import type { LocalEngine } from "./local-engine.ts";
-import type { LiveRun, Runs } from "./runs.ts";
+import type { LiveRun, RunAccess } from "./runs.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { Run } from "../schema/run.ts";
 
 const EVERYTHING = { limit: Number.POSITIVE_INFINITY };
 
-export function localRuns({ engine, trusted }: Pick<LocalEngine, "engine" | "trusted">): Runs {
+export function localRuns({ engine, trusted }: Pick<LocalEngine, "engine" | "trusted">): RunAccess {
   const getRun = (id: string): Run => {
     const run = engine.get(id);
     if (run === null) throw new TuttiError("run_not_found", `Run "${id}" does not exist. List runs with "tutti list".`);

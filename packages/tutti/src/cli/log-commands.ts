@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { examples, type Action } from "./command-parts.ts";
+import { examples, type CommandAction } from "./command-parts.ts";
 
-export function addLogCommands(program: Command, action: Action): void {
+export function addLogCommands(program: Command, action: CommandAction): void {
   examples(
     program
       .command("export")

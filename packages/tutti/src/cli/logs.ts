@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describeEvent } from "./describe.ts";
 import { findRunId } from "./find-run.ts";
 import { untilInterrupted } from "./interrupt.ts";
-import { openLook } from "./look.ts";
+import { openRunReader } from "./look.ts";
 import type { Output } from "./output.ts";
 import { readNumber } from "./read-number.ts";
-import type { Look } from "./runs.ts";
+import type { RunReader } from "./runs.ts";
 import { fold } from "../run/apply.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { StoredEvent } from "../schema/event.ts";
@@ -33,7 +33,7 @@ const INTERRUPTED = 130;
 export async function logs(output: Output, idPrefix: string, flags: LogsFlags): Promise<number> {
   const { follow = false, task } = flags;
   const tail = flags.tail === undefined ? Number.POSITIVE_INFINITY : readNumber("--tail", flags.tail, 0, 1_000_000);
-  const look = await openLook(output);
+  const look = await openRunReader(output);
   const id = await findRunId(look, idPrefix);
   const reader = new LogPrinter(output, look, id, task ?? null);
   await reader.read(tail);
@@ -51,7 +51,7 @@ export async function logs(output: Output, idPrefix: string, flags: LogsFlags): 
 /** Prints the events of a run and, with `--task`, the transcripts of the sessions of that task. */
 class LogPrinter {
   readonly #output: Output;
-  readonly #look: Look;
+  readonly #look: RunReader;
   readonly #id: string;
   readonly #task: string | null;
   #run: Run | null = null;
@@ -61,7 +61,7 @@ class LogPrinter {
   /** Collected entries; `read` prints them once it has read everything new. */
   #entries: Entry[] = [];
 
-  constructor(output: Output, look: Look, id: string, task: string | null) {
+  constructor(output: Output, look: RunReader, id: string, task: string | null) {
     this.#output = output;
     this.#look = look;
     this.#id = id;

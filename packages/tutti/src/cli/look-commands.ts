@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { examples, type Action } from "./command-parts.ts";
+import { examples, type CommandAction } from "./command-parts.ts";
 
-export function addLookCommands(program: Command, action: Action): void {
+export function addLookCommands(program: Command, action: CommandAction): void {
   const list = program
     .command("list")
     .description("List all runs")

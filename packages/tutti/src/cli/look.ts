@@ -1,12 +1,12 @@
 import { findAddress } from "./find-address.ts";
 import { copyOf, readEvents, readRun, readSummaries, replayLog } from "../main/look.ts";
 import type { Output } from "./output.ts";
-import type { Look } from "./runs.ts";
+import type { RunReader } from "./runs.ts";
 import type { ReadTranscript } from "../main/transcripts.ts";
 import { TuttiError } from "../schema/error.ts";
 
 /** Reads runs from the server that `findAddress` finds, else with `diskLook` from the log on disk. */
-export async function openLook(output: Output): Promise<Look> {
+export async function openRunReader(output: Output): Promise<RunReader> {
   const address = await findAddress(output);
   if (!address) return diskLook(output.dataDir);
   // `serverRuns` is loaded on demand, because loading it takes longer than reading the log.
@@ -14,7 +14,7 @@ export async function openLook(output: Output): Promise<Look> {
   return serverRuns(address);
 }
 
-function diskLook(dataDir: string): Look {
+function diskLook(dataDir: string): RunReader {
   let transcripts: ReadTranscript | null = null;
   return {
     rows: async () => readSummaries(dataDir),

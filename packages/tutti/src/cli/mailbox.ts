@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { openMailbox } from "./local-messages.ts";
-import type { Layout, Mailbox } from "./local-messages.ts";
+import type { MailboxLayout, Mailbox } from "./local-messages.ts";
 import { readSources } from "./message-source.ts";
 import type { Output } from "./output.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -23,7 +23,7 @@ export interface ReadFlags extends MailboxFlags {
 }
 
 export interface InitFlags {
-  layout?: Layout;
+  layout?: MailboxLayout;
 }
 
 type Received = Awaited<ReturnType<Mailbox["peek"]>>["messages"][number];

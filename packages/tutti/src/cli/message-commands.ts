@@ -1,12 +1,12 @@
 import { Option } from "commander";
 import type { Command } from "commander";
-import { examples, type Action } from "./command-parts.ts";
+import { examples, type CommandAction } from "./command-parts.ts";
 
 /** Repeated here as literals, so that parsing the command line does not load the protocols. */
 const PROTOCOLS = ["response", "mailbox", "delegation", "messages"] satisfies import("./local-messages.ts").Protocol[];
-const LAYOUTS = ["document", "root"] satisfies import("./local-messages.ts").Layout[];
+const LAYOUTS = ["document", "root"] satisfies import("./local-messages.ts").MailboxLayout[];
 
-export function addMessageCommands(program: Command, action: Action): void {
+export function addMessageCommands(program: Command, action: CommandAction): void {
   examples(
     program
       .command("validate")
@@ -40,7 +40,7 @@ export function addMessageCommands(program: Command, action: Action): void {
   addMailboxCommands(program, action);
 }
 
-function addMailboxCommands(program: Command, action: Action): void {
+function addMailboxCommands(program: Command, action: CommandAction): void {
   const mailbox = program.command("mailbox").description("Use the file mailbox of a project");
   const dir = () => new Option("--dir <dir>", "Project folder (default: the current folder)");
 

@@ -1,6 +1,6 @@
 import { findRunId } from "./find-run.ts";
 import type { Output } from "./output.ts";
-import { steer } from "./steer.ts";
+import { withRuns } from "./steer.ts";
 import { TuttiError } from "../schema/error.ts";
 
 export async function message(
@@ -10,7 +10,7 @@ export async function message(
   flags: { task?: string },
 ): Promise<number> {
   if (text.trim() === "") throw new TuttiError("usage", "The message is empty. Give a text.");
-  return steer(output, [], async (runs) => {
+  return withRuns(output, [], async (runs) => {
     const id = await findRunId(runs, idPrefix);
     await runs.message(id, text, flags.task);
     output.value({ id, taskId: flags.task ?? null, text });

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { examples, type Action } from "./command-parts.ts";
+import { examples, type CommandAction } from "./command-parts.ts";
 
-export function addNotifyCommands(program: Command, action: Action): void {
+export function addNotifyCommands(program: Command, action: CommandAction): void {
   const notify = program.command("notify").description("Check the notification targets of your configuration");
   const test = notify
     .command("test")

@@ -1,13 +1,13 @@
 import { findRunId } from "./find-run.ts";
 import type { Output } from "./output.ts";
-import { steer } from "./steer.ts";
+import { withRuns } from "./steer.ts";
 
 /**
  * `takeUp` adopts sessions that an earlier engine left running, so that they end in order with this command.
  * After a resume their tasks start a new attempt.
  */
 export async function pause(output: Output, idPrefix: string): Promise<number> {
-  return steer(output, [], async (runs) => {
+  return withRuns(output, [], async (runs) => {
     const id = await findRunId(runs, idPrefix);
     await runs.pause(id);
     await runs.takeUp(id);

@@ -5,7 +5,7 @@ import { addLookCommands } from "./look-commands.ts";
 import { addMessageCommands } from "./message-commands.ts";
 import { addNotifyCommands } from "./notify-commands.ts";
 import type { Output } from "./output.ts";
-import { collect, examples, HELP, type Action } from "./command-parts.ts";
+import { collect, examples, HELP, type CommandAction } from "./command-parts.ts";
 import { addScheduleCommands } from "./schedule-commands.ts";
 import { addSteerCommands } from "./steer-commands.ts";
 import { addTemplateCommands } from "./template-commands.ts";
@@ -45,7 +45,7 @@ const SERVER_COMMANDS = new Set([
 type Runner = (work: (output: Output) => Promise<number>) => () => Promise<void>;
 
 export function createProgram(runner: Runner): Command {
-  const action: Action =
+  const action: CommandAction =
     (work) =>
     async (...args) =>
       runner((output) => work(output, ...(args as never)))();

@@ -1,11 +1,11 @@
 // `tutti prune`: removes the `outdatedRuns`. Their branches and refs stay.
 import { plural } from "./describe.ts";
 import { readRetention } from "../main/settings.ts";
-import { openLook } from "./look.ts";
+import { openRunReader } from "./look.ts";
 import type { Output } from "./output.ts";
 import { readNumber } from "./read-number.ts";
-import type { Look } from "./runs.ts";
-import { steer } from "./steer.ts";
+import type { RunReader } from "./runs.ts";
+import { withRuns } from "./steer.ts";
 import { toTuttiError } from "./to-tutti-error.ts";
 import { outdatedRuns, type KeepRules } from "../run/outdated-runs.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -19,13 +19,13 @@ export interface PruneFlags {
 export async function prune(output: Output, flags: PruneFlags): Promise<number> {
   const rules = rulesOf(output, flags);
   if (flags.dryRun) {
-    const outdated = await find(await openLook(output), rules);
+    const outdated = await find(await openRunReader(output), rules);
     output.value({ dryRun: true, outdated });
     for (const id of outdated) output.result(id);
     output.line(`${plural(outdated.length, "run")} would be removed`);
     return 0;
   }
-  return steer(output, [], async (runs, signal) => {
+  return withRuns(output, [], async (runs, signal) => {
     const removed: string[] = [];
     const failed: { id: string; error: string }[] = [];
     for (const id of await find(runs, rules)) {
@@ -64,7 +64,7 @@ function rulesOf(output: Output, flags: PruneFlags): KeepRules {
   );
 }
 
-async function find(look: Look, rules: KeepRules): Promise<string[]> {
+async function find(look: RunReader, rules: KeepRules): Promise<string[]> {
   const waiting = new Set((await look.inbox()).map(({ run }) => run));
   return outdatedRuns(await look.rows(), (id) => waiting.has(id), rules, Date.now());
 }

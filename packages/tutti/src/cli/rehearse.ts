@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { plural } from "./describe.ts";
-import { follow } from "./follow.ts";
-import { withRehearsal, type Engine } from "./local-engine.ts";
+import { watch } from "./follow.ts";
+import { withRehearsal, type LocalEngine } from "./local-engine.ts";
 import { makeRepository, rehearsalScenario, rehearsedTemplate } from "../main/samples.ts";
 import { findTemplate } from "../main/templates.ts";
 import { localRuns } from "./local-runs.ts";
@@ -46,7 +46,7 @@ export async function rehearse(output: Output, templateId: string, flags: Rehear
       const runs = localRuns(opened);
       // The run is deleted with its folder, so `tutti attach` could not find it.
       const whenStopped = "Stopped. Nothing of this rehearsal is stored.";
-      return follow({ runs, output, id, signal, yes: true, allowDegraded: false, start: true, whenStopped });
+      return watch({ runs, output, id, signal, yes: true, allowDegraded: false, start: true, whenStopped });
     });
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
@@ -96,7 +96,7 @@ interface SentPrompt {
 }
 
 /** Shows each prompt at `turn:ended`: by then `transcript` has it exactly as sent. */
-function showPrompts(engine: Engine, output: Output, whole: boolean): void {
+function showPrompts(engine: LocalEngine["engine"], output: Output, whole: boolean): void {
   const phases = new Map<string, string>();
   engine.subscribe((event, run) => {
     if (run === null || (event.type !== "turn:started" && event.type !== "turn:ended")) return;

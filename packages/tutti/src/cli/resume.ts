@@ -1,15 +1,15 @@
 import type { AttachFlags } from "./attach.ts";
 import { findRunId } from "./find-run.ts";
-import { follow } from "./follow.ts";
+import { watch } from "./follow.ts";
 import type { Output } from "./output.ts";
-import { steer } from "./steer.ts";
+import { withRuns } from "./steer.ts";
 
 export async function resume(output: Output, idPrefix: string, flags: AttachFlags): Promise<number> {
-  return steer(output, flags.agentEnv, async (runs, signal) => {
+  return withRuns(output, flags.agentEnv, async (runs, signal) => {
     const id = await findRunId(runs, idPrefix);
     await runs.resume(id);
     await runs.takeUp(id);
     const { yes = false, allowDegraded = false } = flags;
-    return follow({ runs, output, id, signal, yes, allowDegraded, start: false });
+    return watch({ runs, output, id, signal, yes, allowDegraded, start: false });
   });
 }

@@ -1,16 +1,16 @@
 import type { AttachFlags } from "./attach.ts";
 import { findRunId } from "./find-run.ts";
-import { follow } from "./follow.ts";
+import { watch } from "./follow.ts";
 import type { Output } from "./output.ts";
-import { steer } from "./steer.ts";
+import { withRuns } from "./steer.ts";
 
 export async function retry(output: Output, idPrefix: string, taskId: string, flags: AttachFlags): Promise<number> {
-  return steer(output, flags.agentEnv, async (runs, signal) => {
+  return withRuns(output, flags.agentEnv, async (runs, signal) => {
     const id = await findRunId(runs, idPrefix);
     // `retry` reopens an ended run; before that, `takeUp` has nothing to act on.
     await runs.retry(id, taskId);
     await runs.takeUp(id);
     const { yes = false, allowDegraded = false } = flags;
-    return follow({ runs, output, id, signal, yes, allowDegraded, start: false });
+    return watch({ runs, output, id, signal, yes, allowDegraded, start: false });
   });
 }

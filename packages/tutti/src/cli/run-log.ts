@@ -2,18 +2,18 @@ import { writeFileSync } from "node:fs";
 import { withTrustHint } from "./create-trusted.ts";
 import { describeEvent } from "./describe.ts";
 import { findRunId } from "./find-run.ts";
-import { openLook } from "./look.ts";
+import { openRunReader } from "./look.ts";
 import type { Output } from "./output.ts";
 import { readFile } from "./read-file.ts";
 import type { TakenRun } from "./runs.ts";
-import { steer } from "./steer.ts";
+import { withRuns } from "./steer.ts";
 import { toTuttiError } from "./to-tutti-error.ts";
 import { apply } from "../run/apply.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { Run } from "../schema/run.ts";
 
 export async function exportRun(output: Output, idPrefix: string, file: string | undefined): Promise<number> {
-  const look = await openLook(output);
+  const look = await openRunReader(output);
   const id = await findRunId(look, idPrefix);
   const text = await look.copy(id);
   if (file === undefined) process.stdout.write(text);
@@ -27,7 +27,7 @@ export async function exportRun(output: Output, idPrefix: string, file: string |
 
 export async function importFile(output: Output, file: string, flags: { trust?: string }): Promise<number> {
   const text = readFile(file);
-  return steer(output, [], async (runs) => {
+  return withRuns(output, [], async (runs) => {
     const imported = await runs.import(text, flags.trust).catch((error: unknown) => {
       throw withTrustHint(toTuttiError(error));
     });
@@ -39,7 +39,7 @@ export async function importFile(output: Output, file: string, flags: { trust?: 
 
 export async function replay(output: Output, idPrefix: string, flags: { until?: string }): Promise<number> {
   const until = flags.until === undefined ? undefined : readCount("--until", flags.until);
-  const look = await openLook(output);
+  const look = await openRunReader(output);
   const id = await findRunId(look, idPrefix);
   const events = await look.events(id);
   if (until !== undefined && until > events.length) {
@@ -66,7 +66,7 @@ export async function replay(output: Output, idPrefix: string, flags: { until?: 
 
 export async function fork(output: Output, idPrefix: string, flags: { at?: string; fresh?: boolean }): Promise<number> {
   const at = flags.at === undefined ? undefined : readCount("--at", flags.at);
-  return steer(output, [], async (runs) => {
+  return withRuns(output, [], async (runs) => {
     const from = await findRunId(runs, idPrefix);
     const run = await runs.fork(from, { at, fresh: flags.fresh ?? false });
     output.value({ id: run.id, from, status: run.status });

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { createTrusted } from "./create-trusted.ts";
-import { follow } from "./follow.ts";
+import { watch } from "./follow.ts";
 import { readConfig } from "../main/settings.ts";
 import type { Output } from "./output.ts";
 import { readPairs } from "./pairs.ts";
-import type { NewRun } from "./runs.ts";
-import { steer } from "./steer.ts";
+import type { RunRequest } from "./runs.ts";
+import { withRuns } from "./steer.ts";
 import { TuttiError } from "../schema/error.ts";
 
 export interface RunFlags {
@@ -25,7 +25,7 @@ export interface RunFlags {
 
 export async function run(output: Output, message: string, flags: RunFlags): Promise<number> {
   const request = readRequest(output, message, flags);
-  return steer(output, flags.agentEnv, async (runs, signal) => {
+  return withRuns(output, flags.agentEnv, async (runs, signal) => {
     if (flags.detach && !runs.outlives) {
       throw new TuttiError(
         "server_unreachable",
@@ -34,7 +34,7 @@ export async function run(output: Output, message: string, flags: RunFlags): Pro
     }
     const id = await createTrusted(output, runs, signal, request);
     const { yes = false, allowDegraded = false } = flags;
-    if (!flags.detach) return follow({ runs, output, id, signal, yes, allowDegraded, start: true });
+    if (!flags.detach) return watch({ runs, output, id, signal, yes, allowDegraded, start: true });
     await runs.start(id);
     const { status } = await runs.run(id);
     output.value({ id, status });
@@ -44,7 +44,7 @@ export async function run(output: Output, message: string, flags: RunFlags): Pro
   });
 }
 
-function readRequest(output: Output, message: string, flags: RunFlags): NewRun {
+function readRequest(output: Output, message: string, flags: RunFlags): RunRequest {
   const cwd = resolve(flags.cwd ?? ".");
   // With `--url` the server applies the configuration of its own machine.
   const config = output.url === undefined ? readConfig(output.dataDir, rootOf(cwd)) : null;

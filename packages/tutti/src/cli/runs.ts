@@ -21,7 +21,7 @@ export interface RunRow {
   updatedAt: number;
 }
 
-export interface NewRun {
+export interface RunRequest {
   templateId: string;
   cwd: string;
   message: string;
@@ -32,7 +32,7 @@ export interface NewRun {
   trust?: string | undefined;
 }
 
-export interface CleanupOptions {
+export interface DeleteOptions {
   archiveWorkers: boolean;
   deleteWorkers: boolean;
   removeState: boolean;
@@ -50,7 +50,7 @@ export interface Cleanup {
   errors?: { sessionId: string; error: string }[];
 }
 
-export interface Look {
+export interface RunReader {
   rows(): Promise<RunRow[]>;
   /** All open inbox items, the oldest first. */
   inbox(): Promise<InboxItem[]>;
@@ -78,12 +78,12 @@ export interface LiveRun {
   close(): void;
 }
 
-export interface Runs extends Look {
+export interface RunAccess extends RunReader {
   /** Whether runs continue after this command ends. */
   readonly outlives: boolean;
   watch(id: string): Promise<LiveRun>;
   result(id: string): Promise<Outcome>;
-  create(request: NewRun): Promise<string>;
+  create(request: RunRequest): Promise<string>;
   /** `trust` is the hash of the programs that the user agreed to. */
   import(text: string, trust?: string): Promise<TakenRun[]>;
   /** Creates a run with the events of another one up to `at`, by default all of them. */
@@ -101,5 +101,5 @@ export interface Runs extends Look {
   /** Without `taskId` the message goes to the main session. */
   message(id: string, text: string, taskId?: string): Promise<void>;
   answer(itemId: string, answer: PersonAnswer): Promise<void>;
-  cleanup(id: string, options: CleanupOptions): Promise<Cleanup>;
+  cleanup(id: string, options: DeleteOptions): Promise<Cleanup>;
 }

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { examples, type Action } from "./command-parts.ts";
+import { examples, type CommandAction } from "./command-parts.ts";
 
 const load = () => import("./schedules.ts");
 
-export function addScheduleCommands(program: Command, action: Action): void {
+export function addScheduleCommands(program: Command, action: CommandAction): void {
   const schedules = program.command("schedules").description("List and start scheduled runs");
   examples(
     schedules

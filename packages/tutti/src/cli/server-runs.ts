@@ -1,8 +1,8 @@
-import type { RunRow, Runs } from "./runs.ts";
+import type { RunRow, RunAccess } from "./runs.ts";
 import { watchRun } from "./watch-run.ts";
 import { createClient, type ClientOptions } from "../client/client.ts";
 import { toStoredEvent, type Frame } from "../client/frame.ts";
-import type { RunSummary } from "../client/run-summary.ts";
+import type { ListedRun } from "../client/run-summary.ts";
 import { fold } from "../run/apply.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { StoredEvent } from "../schema/event.ts";
@@ -11,7 +11,7 @@ import type { Run } from "../schema/run.ts";
 
 const PAGE = 1000;
 
-export function serverRuns(address: ClientOptions): Runs {
+export function serverRuns(address: ClientOptions): RunAccess {
   const client = createClient(address);
   const then = async (order: Promise<unknown>): Promise<void> => void (await order);
 
@@ -30,7 +30,7 @@ export function serverRuns(address: ClientOptions): Runs {
     outlives: true,
     rows: async () =>
       (
-        await allPages((last: RunSummary | undefined) => client.list({ limit: PAGE, ...(last && { after: last.id }) }))
+        await allPages((last: ListedRun | undefined) => client.list({ limit: PAGE, ...(last && { after: last.id }) }))
       ).map((row): RunRow => ({ ...row, createdAt: Date.parse(row.createdAt), updatedAt: Date.parse(row.updatedAt) })),
     inbox: async () =>
       (

@@ -1,10 +1,10 @@
 import type { Output } from "./output.ts";
 import { describeItem, describePause, describePlan } from "./describe.ts";
 import { findRunId } from "./find-run.ts";
-import { openLook } from "./look.ts";
+import { openRunReader } from "./look.ts";
 
 export async function status(output: Output, idPrefix: string): Promise<number> {
-  const look = await openLook(output);
+  const look = await openRunReader(output);
   const run = await look.run(await findRunId(look, idPrefix));
   output.value(run);
   output.result(`${run.id}  ${run.status}  ${run.userRequest}`);

@@ -1,12 +1,12 @@
 import type { Command } from "commander";
-import { collect, examples, type Action } from "./command-parts.ts";
+import { collect, examples, type CommandAction } from "./command-parts.ts";
 
 const withFollowFlags = (command: Command): Command =>
   command
     .option("--agent-env <K=V>", "Environment variable for the agents; repeatable", collect, [])
     .option("--allow-degraded", "Exit with 0 even if a part of the plan did not complete");
 
-export function addSteerCommands(program: Command, action: Action): void {
+export function addSteerCommands(program: Command, action: CommandAction): void {
   const runCommand = (name: string, description: string): Command =>
     program.command(name).argument("<id>", "Run id or a unique prefix of it").description(description);
 

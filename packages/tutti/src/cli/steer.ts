@@ -4,15 +4,15 @@ import { localRuns } from "./local-runs.ts";
 import { untilInterrupted } from "./interrupt.ts";
 import type { Output } from "./output.ts";
 import { readPairs } from "./pairs.ts";
-import type { Runs } from "./runs.ts";
+import type { RunAccess } from "./runs.ts";
 import { serverRuns } from "./server-runs.ts";
 import { TuttiError } from "../schema/error.ts";
 
 /** Runs `work` on the server that `findAddress` finds, else on an engine in this process for the time of `work`. */
-export async function steer(
+export async function withRuns(
   output: Output,
   agentEnv: readonly string[],
-  work: (runs: Runs, signal: AbortSignal) => Promise<number>,
+  work: (runs: RunAccess, signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
   const env = readPairs("--agent-env", agentEnv);
   const address = await findAddress(output);

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
-import { collect, examples, type Action } from "./command-parts.ts";
+import { collect, examples, type CommandAction } from "./command-parts.ts";
 
 type Templates = typeof import("./templates.ts");
 const load = (): Promise<Templates> => import("./templates.ts");
 type Flags = import("./templates.ts").TemplateFlags;
 
-export function addTemplateCommands(program: Command, action: Action): void {
+export function addTemplateCommands(program: Command, action: CommandAction): void {
   const templates = program.command("templates").description("Show and manage templates");
   const command = (name: string, description: string): Command =>
     templates.command(name).description(description).option("--cwd <dir>", "Project whose templates are available too");

@@ -6,7 +6,7 @@ import type { Output } from "./output.ts";
 import { createCall, type ClientOptions } from "../client/call-route.ts";
 import type { Template } from "../schema/template.ts";
 
-export interface TemplateRow {
+export interface TemplateLine {
   id: string;
   place: string;
   name: string;
@@ -15,7 +15,7 @@ export interface TemplateRow {
   errors: string[];
 }
 
-export interface ResolvedTemplate {
+export interface ShownTemplate {
   template: Template;
   provenance: Record<string, string>;
   chain: string[];
@@ -24,9 +24,9 @@ export interface ResolvedTemplate {
 
 /** `project` is a folder whose templates are available too. */
 export interface TemplateSource {
-  list(project?: string): Promise<TemplateRow[]>;
+  list(project?: string): Promise<TemplateLine[]>;
   raw(id: string, project?: string): Promise<Record<string, unknown>>;
-  resolve(id: string, project?: string): Promise<ResolvedTemplate>;
+  resolve(id: string, project?: string): Promise<ShownTemplate>;
   validate(raw: unknown, project?: string): Promise<{ valid: boolean; errors: string[]; warnings: string[] }>;
   importText(text: string, project?: string): Promise<Template>;
   duplicate(id: string, newName: string, project?: string): Promise<Template>;
@@ -64,13 +64,13 @@ function serverSource(address: ClientOptions): TemplateSource {
   const call = createCall(address);
   const queryFor = (project: string | undefined) => (project === undefined ? {} : { project });
   return {
-    list: (project) => call(`GET ${PATH}`, { query: queryFor(project) }) as Promise<TemplateRow[]>,
+    list: (project) => call(`GET ${PATH}`, { query: queryFor(project) }) as Promise<TemplateLine[]>,
     raw: (id, project) => call(`GET ${PATH}/:id`, { params: { id }, query: { resolved: "0", ...queryFor(project) } }),
     resolve: (id, project) =>
       call(`GET ${PATH}/:id`, {
         params: { id },
         query: { provenance: "1", ...queryFor(project) },
-      }) as Promise<ResolvedTemplate>,
+      }) as Promise<ShownTemplate>,
     validate: (body, project) => call(`POST ${PATH}/validate`, { query: queryFor(project), body }),
     importText: (body, project) => call(`POST ${PATH}/import`, { query: queryFor(project), body }),
     duplicate: (id, newName, project) =>

@@ -1,11 +1,11 @@
 import { Option, type Command } from "commander";
-import { examples, type Action } from "./command-parts.ts";
+import { examples, type CommandAction } from "./command-parts.ts";
 import { TOKEN_ROLES } from "../schema/token-role.ts";
 
 type Tokens = typeof import("./tokens.ts");
 const load = (): Promise<Tokens> => import("./tokens.ts");
 
-export function addTokenCommands(program: Command, action: Action): void {
+export function addTokenCommands(program: Command, action: CommandAction): void {
   const tokens = program.command("tokens").description("Manage the named tokens of the server");
 
   examples(

@@ -2,7 +2,7 @@
 import { findMessages } from "./find-messages.ts";
 import type { TextProblem } from "./find-messages.ts";
 import { readMessage, timeNow } from "./local-messages.ts";
-import type { Protocol, ReadOptions } from "./local-messages.ts";
+import type { Protocol, ProfileOptions } from "./local-messages.ts";
 import { readSources } from "./message-source.ts";
 import type { MessageSource } from "./message-source.ts";
 import type { Output } from "./output.ts";
@@ -21,7 +21,7 @@ interface CheckedFile {
 }
 
 export async function validate(output: Output, names: string[], flags: ValidateFlags): Promise<number> {
-  const options: ReadOptions = {
+  const options: ProfileOptions = {
     profile: flags.lenient ? "lenient" : "strict",
     receivedAt: timeNow(),
   };
@@ -44,7 +44,7 @@ export async function validate(output: Output, names: string[], flags: ValidateF
   return valid ? 0 : 1;
 }
 
-function check(source: MessageSource, expected: Protocol | undefined, options: ReadOptions): CheckedFile | null {
+function check(source: MessageSource, expected: Protocol | undefined, options: ProfileOptions): CheckedFile | null {
   const found = findMessages(source.text, source.name, expected, options);
   const isUnknown = found.messages.length === 0 && found.protocol === null;
   if (source.isFound && isUnknown && !isBroken(found.problems, source.name)) return null;

@@ -35,7 +35,7 @@ interface Extras {
   signal?: AbortSignal;
 }
 
-export type Asking<Key extends RouteKey> = ParamsPart<Key> & QueryPart<Key> & BodyPart<Key> & Extras;
+export type RouteInput<Key extends RouteKey> = ParamsPart<Key> & QueryPart<Key> & BodyPart<Key> & Extras;
 export type Answered<Key extends RouteKey> = z.output<Table[Key]["response"]>;
 
 /** A `RouteKey` except live events, whose response never ends; use `followEvents` for them. */
@@ -48,7 +48,7 @@ const TEXT_BODIES: Record<TextKey, Table[TextKey]["bodyType"]> = { "POST /api/or
 
 export type CallRoute = <Key extends CallableKey>(
   key: Key,
-  ...asking: object extends Asking<Key> ? [Asking<Key>?] : [Asking<Key>]
+  ...asking: object extends RouteInput<Key> ? [RouteInput<Key>?] : [RouteInput<Key>]
 ) => Promise<Answered<Key>>;
 
 interface AnyAsking extends Extras {

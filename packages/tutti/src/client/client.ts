@@ -1,20 +1,20 @@
 // The routes as functions. They reject with `RequestError`, and a rejected call has changed no state on the server.
-import { createCall, type Asking, type ClientOptions } from "./call-route.ts";
-import type { RunSummary } from "./run-summary.ts";
+import { createCall, type RouteInput, type ClientOptions } from "./call-route.ts";
+import type { ListedRun } from "./run-summary.ts";
 import type { GivenDecision } from "../schema/api/steer-routes.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
 
 export type { ClientOptions } from "./call-route.ts";
 
 /** Requests a part of a list: only items after the number or id `after`. */
-export interface Page<After = number> {
+export interface ListPage<After = number> {
   after?: After;
   limit?: number;
 }
 
-type NewRun = Asking<"POST /api/orchestrator">["body"];
-type ForkedRun = Asking<"POST /api/orchestrator/:id/fork">["body"];
-type ChangedPlan = Asking<"POST /api/orchestrator/:id/confirm-tasks">["body"];
+type NewRun = RouteInput<"POST /api/orchestrator">["body"];
+type ForkedRun = RouteInput<"POST /api/orchestrator/:id/fork">["body"];
+type ChangedPlan = RouteInput<"POST /api/orchestrator/:id/confirm-tasks">["body"];
 
 export function createClient(options: ClientOptions) {
   const call = createCall(options);
@@ -28,15 +28,15 @@ export function createClient(options: ClientOptions) {
         body,
         ...(idempotencyKey !== undefined && { headers: { "idempotency-key": idempotencyKey } }),
       }),
-    list: (page: Page<string> = {}, signal?: AbortSignal) =>
-      call("GET /api/orchestrator", { query: page, ...signalOf(signal) }) as Promise<RunSummary[]>,
+    list: (page: ListPage<string> = {}, signal?: AbortSignal) =>
+      call("GET /api/orchestrator", { query: page, ...signalOf(signal) }) as Promise<ListedRun[]>,
     get: (id: string, signal?: AbortSignal) =>
       call("GET /api/orchestrator/:id", { params: { id }, ...signalOf(signal) }),
-    events: (id: string, page: Page = {}, signal?: AbortSignal) =>
+    events: (id: string, page: ListPage = {}, signal?: AbortSignal) =>
       call("GET /api/orchestrator/:id/events", { params: { id }, query: page, ...signalOf(signal) }),
     result: (id: string, signal?: AbortSignal) =>
       call("GET /api/orchestrator/:id/result", { params: { id }, ...signalOf(signal) }),
-    transcript: (id: string, key: string, page: Page = {}, signal?: AbortSignal) =>
+    transcript: (id: string, key: string, page: ListPage = {}, signal?: AbortSignal) =>
       call("GET /api/orchestrator/:id/workers/:key/transcript", {
         params: { id, key },
         query: page,
@@ -81,7 +81,7 @@ export function createClient(options: ClientOptions) {
       call("POST /api/orchestrator/:id/workers/:key/resume", { params: { id, key } }),
     cancelWorker: (id: string, key: string) =>
       call("POST /api/orchestrator/:id/workers/:key/cancel", { params: { id, key } }),
-    inbox: (page: Page<string> = {}, signal?: AbortSignal) =>
+    inbox: (page: ListPage<string> = {}, signal?: AbortSignal) =>
       call("GET /api/inbox", { query: page, ...signalOf(signal) }),
     answer: (itemId: string, answer: PersonAnswer) =>
       call("POST /api/inbox/:itemId", { params: { itemId }, body: answer }),

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type * as wire from "../schema/api/run-values.ts";
 
-export type RunSummary = z.infer<typeof wire.RunSummary>;
+export type ListedRun = z.infer<typeof wire.RunSummary>;
 /** An open inbox item; `hash` identifies the content that the user saw. */
 export type WaitingItem = z.infer<typeof wire.WaitingItem>;

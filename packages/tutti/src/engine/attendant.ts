@@ -4,7 +4,7 @@
 import { keyOfAttempt } from "./attempt-key.ts";
 import { judgeTurn } from "./judge-turn.ts";
 import type { KnownResults } from "./known-results.ts";
-import { ProgressTeller, TOLD_CHARACTERS, type Watched } from "./progress-teller.ts";
+import { ProgressReporter, TOLD_CHARACTERS, type Watched } from "./progress-teller.ts";
 import { renderPrompt } from "./prompt.ts";
 import type { RunWriter } from "./run-writer.ts";
 import type { Subagent } from "./sub-session-part.ts";
@@ -21,7 +21,7 @@ import type { Session, SessionHost, SessionSignal } from "../session/session.ts"
 import type { WorkspaceKey, Workspaces } from "../workspace/workspace.ts";
 import type { World } from "../world.ts";
 
-export interface AttendantOptions {
+export interface SessionRunnerOptions {
   writer: RunWriter;
   sessionId: string;
   /** Null for the main session. */
@@ -44,10 +44,10 @@ export interface AttendantOptions {
 /** Limit of `protocol:ignored` events per turn. */
 const MAX_IGNORED_EVENTS = 20;
 
-export class Attendant {
+export class SessionRunner {
   readonly sessionId: string;
   readonly taskId: string | null;
-  readonly #options: AttendantOptions;
+  readonly #options: SessionRunnerOptions;
   readonly #key: WorkspaceKey;
   #session: Session | null = null;
   #cwd = "";
@@ -60,21 +60,21 @@ export class Attendant {
   #lastPrompt: { turn: number; text: string } | null = null;
   #answered = new Set<string>();
   #caughtUp = false;
-  readonly #progressTeller: ProgressTeller;
+  readonly #progressTeller: ProgressReporter;
   readonly #saver: WorkSaver;
   #lastSignalAt: number;
   /** Null while the session is wanted. */
   #ending: "close" | "stop" | "leave" | null = null;
   readonly #attending: Promise<void>;
 
-  constructor(options: AttendantOptions) {
+  constructor(options: SessionRunnerOptions) {
     this.#options = options;
     this.#lastSignalAt = options.world.mono();
     this.sessionId = options.sessionId;
     this.taskId = options.taskId;
     this.#key = { runId: options.writer.id, name: options.taskId ?? "main", attempt: options.attempt };
     this.#record = new TurnRecord(this.#run.template.prompts.responseFormat);
-    this.#progressTeller = new ProgressTeller({
+    this.#progressTeller = new ProgressReporter({
       world: options.world,
       look: () => this.#watched(),
       tell: (event) => this.#report({ type: "told", event }),

@@ -1,6 +1,6 @@
 // Sessions of a controller as parents and children of sub-sessions, beside the sessions of Tutti's own runs.
 import type { OwnSessions } from "./own-sessions.ts";
-import type { SeenMessage, SessionReach } from "./session-reach.ts";
+import type { SeenMessage, SessionAccess } from "./session-reach.ts";
 import { TuttiError } from "../schema/error.ts";
 import { readBusy, readMessages, readSessionList, type SessionController } from "../session/session-controller.ts";
 
@@ -13,7 +13,7 @@ export interface ControllerSessionsOptions {
   mask: (text: string) => string;
 }
 
-export function controllerSessions({ controller, own, ownNames, mask }: ControllerSessionsOptions): SessionReach {
+export function controllerSessions({ controller, own, ownNames, mask }: ControllerSessionsOptions): SessionAccess {
   const isOwn = (id: string): boolean => own.find(id) !== null;
   const listed = async () => readSessionList(await controller.getAllSessions());
   const messages = async (id: string): Promise<SeenMessage[]> => {

@@ -7,8 +7,8 @@
 // continues.
 import { archive, cleanUp, type CleanupOptions, type CleanupResult } from "./cleanup.ts";
 import type { CommandRunner } from "./hooks.ts";
-import { KeptRuns, type Live } from "./kept-runs.ts";
-import { demandTrust, prepareRun, type NewRun, type Surroundings } from "./new-run.ts";
+import { RunRegistry, type Live } from "./kept-runs.ts";
+import { demandTrust, prepareRun, type NewRun, type CreationContext } from "./new-run.ts";
 import { forkOf, importOf, programsIn, stateOf, writeCopy } from "./run-copy.ts";
 import { readRuns } from "./read-runs.ts";
 import { replay, type Replay } from "./replay.ts";
@@ -31,10 +31,10 @@ import { ANSWER_PHASE, isRunOver, type Phase } from "../schema/status.ts";
 import type { TranscriptEntry, TranscriptPage } from "../schema/transcript.ts";
 import type { ToolStats } from "../schema/worker.ts";
 import type { Snapshots } from "../store/snapshots.ts";
-import type { ReadOptions, Store } from "../store/store.ts";
+import type { EventQuery, Store } from "../store/store.ts";
 import type { World } from "../world.ts";
 
-export interface EngineOptions extends SlotLimits, Surroundings {
+export interface EngineOptions extends SlotLimits, CreationContext {
   store: Store;
   /** Keeps folded states between starts; without `snapshots`, every log is folded from its beginning. */
   snapshots?: Snapshots;
@@ -50,11 +50,11 @@ export type Listener = (event: StoredEvent, run: Run | null) => void;
 
 export class Engine {
   readonly #options: EngineOptions;
-  readonly #runs: KeptRuns;
+  readonly #runs: RunRegistry;
 
   private constructor(options: EngineOptions) {
     this.#options = options;
-    this.#runs = new KeptRuns(options, (id, text, taskId) => this.message(id, text, taskId));
+    this.#runs = new RunRegistry(options, (id, text, taskId) => this.message(id, text, taskId));
   }
 
   /** Folds the stored runs. The engine does not act for a run before `takeUp`. */
@@ -334,7 +334,7 @@ export class Engine {
   }
 
   /** Stored events; with `run` only those of that run. */
-  events(options: ReadOptions): StoredEvent[] {
+  events(options: EventQuery): StoredEvent[] {
     return this.#options.store.read(options);
   }
 

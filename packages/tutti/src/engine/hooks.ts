@@ -98,7 +98,7 @@ export function callsIn(events: readonly StoredEvent[], phaseBefore: Phase | nul
   });
 }
 
-export class Hooks {
+export class HookRunner {
   readonly #options: HooksOptions;
   readonly #running = new Set<Promise<void>>();
   /** Hooks whose `hookStarted` command is being stored. */

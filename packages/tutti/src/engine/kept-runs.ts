@@ -1,5 +1,5 @@
 // Holds every run of the data folder. A live run has a `RunWriter`, which alone may change it, and a `Reconciler`,
-// which acts for it. A finished run is on the `RunShelf`.
+// which acts for it. A finished run is on the `FinishedRuns`.
 //
 // Invariants
 // 1. Runs are opened, shelved and removed only here.
@@ -8,11 +8,11 @@ import { ClockWatch } from "./clock-watch.ts";
 import type { EngineOptions, Listener } from "./engine.ts";
 import { guarded } from "./guarded.ts";
 import { historyOf } from "./history.ts";
-import { Hooks, type CommandRunner } from "./hooks.ts";
+import { HookRunner, type CommandRunner } from "./hooks.ts";
 import { KnownResults } from "./known-results.ts";
-import { activeAgents, askedMains, counts, mayWaitForOthers, refusedUntil } from "./over-runs.ts";
+import { activeAgents, askedMains, usesSlots, mayWaitForOthers, refusedUntil } from "./over-runs.ts";
 import { Reconciler } from "./reconcile.ts";
-import { RunShelf, summarise, type RunSummary } from "./run-shelf.ts";
+import { FinishedRuns, summarise, type RunSummary } from "./run-shelf.ts";
 import { RunWriter } from "./run-writer.ts";
 import { ServerLog } from "./server-log.ts";
 import { Slots } from "./slots.ts";
@@ -23,7 +23,7 @@ import { fold } from "../run/apply.ts";
 import type { Command } from "../run/command.ts";
 import { askedMain } from "../run/provider.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
-import { onlyTells, type RunEvent, type StoredEvent } from "../schema/event.ts";
+import { isInformational, type RunEvent, type StoredEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver } from "../schema/status.ts";
 import type { NewEvent } from "../store/store.ts";
@@ -33,7 +33,7 @@ export interface Live {
   reconciler: Reconciler;
 }
 
-export class KeptRuns {
+export class RunRegistry {
   readonly #options: EngineOptions;
   readonly #runs = new Map<string, Live>();
   /**
@@ -47,9 +47,9 @@ export class KeptRuns {
   readonly #halt = Promise.withResolvers<never>();
   #halted: TuttiError | null = null;
 
-  readonly #shelf: RunShelf;
+  readonly #shelf: FinishedRuns;
   readonly #slots: Slots;
-  readonly #hooks: Hooks;
+  readonly #hooks: HookRunner;
   readonly #clock: ClockWatch;
   readonly #serverLog: ServerLog;
   readonly #subSessions: SubSessionPart;
@@ -57,7 +57,7 @@ export class KeptRuns {
   /** `message` sends a text to a session of a run. The sub-session monitor returns results with it. */
   constructor(options: EngineOptions, message: (id: string, text: string, taskId: string | null) => Promise<Run>) {
     this.#options = options;
-    this.#shelf = new RunShelf(options.store, options.snapshots ?? null);
+    this.#shelf = new FinishedRuns(options.store, options.snapshots ?? null);
     this.#slots = new Slots(
       options,
       (next) => activeAgents(this.#atWork(next?.id), options.world.now(), next),
@@ -68,7 +68,7 @@ export class KeptRuns {
     const { world, hooks: functions = {} } = options;
     const rejectCommand: CommandRunner = () =>
       Promise.resolve({ ok: false, detail: "This engine does not run hook commands." });
-    this.#hooks = new Hooks({ functions, runCommand: options.runCommand ?? rejectCommand, world });
+    this.#hooks = new HookRunner({ functions, runCommand: options.runCommand ?? rejectCommand, world });
     this.#clock = new ClockWatch(world, (byMs) => this.#jumped(byMs));
     this.#serverLog = new ServerLog({
       store: options.store,
@@ -126,7 +126,7 @@ export class KeptRuns {
   }
 
   #note(live: Live, run: Run): void {
-    if (counts(run)) this.#busy.add(live);
+    if (usesSlots(run)) this.#busy.add(live);
     else this.#busy.delete(live);
     if (mayWaitForOthers(run)) this.#waiting.add(live);
     else this.#waiting.delete(live);
@@ -159,7 +159,7 @@ export class KeptRuns {
       failed,
       published: (events, now, previous) => this.#afterAppend(events, now, previous),
       lookAtClock: () => this.#clock.look(),
-      calledFor: (next) => reconciler.callFor(next),
+      followUps: (next) => reconciler.callFor(next),
     });
     const reconciler: Reconciler = new Reconciler({
       writer,
@@ -168,7 +168,7 @@ export class KeptRuns {
       world,
       slots: this.#slots,
       lookAtClock: () => this.#clock.look(),
-      onPlaceLeft: () => this.#lookAtOthers(id),
+      onSlotFreed: () => this.#lookAtOthers(id),
       history: (each) => historyOf(each, this.summaries()),
       known: new KnownResults(store),
       onSubagent: (sessionId, subagent) => this.#subSessions.told(id, sessionId, subagent),
@@ -189,7 +189,7 @@ export class KeptRuns {
     if (live) this.#note(live, run);
     this.#publish(events, run);
     this.#shelf.noted(run, events.length, events.at(-1)!.seq);
-    if (events.every(({ type }) => onlyTells(type))) return;
+    if (events.every(({ type }) => isInformational(type))) return;
     if (live) this.#hooks.heard(events, previous?.currentPhase ?? null, run, live.writer);
     // `takeUpAll` skips runs that are over, so a reopened run is continued here.
     if (events.some(({ type }) => type === "orchestrator:reopened")) this.takeUp(run.id).catch(() => {});

@@ -31,7 +31,7 @@ export interface Templates {
   resolve(id: string, project?: string): { template: Template; programs: string[]; warnings: string[] };
 }
 
-export interface Surroundings {
+export interface CreationContext {
   workspaces: Workspaces;
   sessions: SessionHost;
   templates: Templates;
@@ -44,7 +44,7 @@ const DEFAULT_AGENT = "local";
 
 export async function prepareRun(
   request: NewRun,
-  around: Surroundings,
+  around: CreationContext,
 ): Promise<{ cwd: string; template: Template; agent: string; providers: Record<string, string> }> {
   if (request.message.trim() === "")
     throw new TuttiError("invalid_input", "The request is empty. Describe the work in words.");
@@ -67,7 +67,7 @@ function providersOf(agents: readonly string[], sessions: SessionHost): Record<s
   return Object.fromEntries(real.flatMap(([agent, meant]) => (meant === agent ? [] : [[agent, providerOf(meant)]])));
 }
 
-function templateFor(request: NewRun, project: string, around: Surroundings): Template {
+function templateFor(request: NewRun, project: string, around: CreationContext): Template {
   const { templateId, config = {}, budget = {}, trust } = request;
   const { template, programs } = around.templates.resolve(templateId, project);
   demandTrust(programs, `The template "${templateId}" of this project`, trust, around);
@@ -86,7 +86,7 @@ export function demandTrust(
   programs: readonly string[],
   subject: string,
   trust: string | undefined,
-  { isTrusted }: Pick<Surroundings, "isTrusted">,
+  { isTrusted }: Pick<CreationContext, "isTrusted">,
 ): void {
   const hash = trustHash(programs);
   if (programs.length === 0 || hash === trust || isTrusted?.(hash)) return;

@@ -58,7 +58,7 @@ export function mayWaitForOthers(run: Run): boolean {
 }
 
 /** Whether the run counts in any of the sums above. */
-export function counts(run: Run): boolean {
+export function usesSlots(run: Run): boolean {
   if (isRunOver(run.status)) return false;
   return openWork(run).active.length > 0 || Object.keys(run.refusals).length > 0 || askedMain(run) !== null;
 }

@@ -1,5 +1,5 @@
 // Sessions of Tutti's runs as parents and children of sub-sessions. A session that is over receives no messages.
-import type { SeenMessage, SessionReach } from "./session-reach.ts";
+import type { SeenMessage, SessionAccess } from "./session-reach.ts";
 import { workerOfSession } from "../run/lookup.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { Run } from "../schema/run.ts";
@@ -21,7 +21,7 @@ export interface OwnSessionsOptions {
   message(runId: string, text: string, taskId: string | null): Promise<unknown>;
 }
 
-export class OwnSessions implements SessionReach {
+export class OwnSessions implements SessionAccess {
   readonly #options: OwnSessionsOptions;
 
   constructor(options: OwnSessionsOptions) {

@@ -22,7 +22,7 @@ export interface Watched {
   progress: ProgressAnswer | null;
 }
 
-export interface ProgressTellerOptions {
+export interface ProgressReporterOptions {
   world: World;
   /**
    * Returns the current state, or null if nothing may be published: the past of an adopted session is in the log
@@ -32,12 +32,12 @@ export interface ProgressTellerOptions {
   tell: (event: RunEvent) => Promise<void>;
 }
 
-export class ProgressTeller {
-  readonly #options: ProgressTellerOptions;
+export class ProgressReporter {
+  readonly #options: ProgressReporterOptions;
   #lastPublishedAt = Number.NEGATIVE_INFINITY;
   #waiting = false;
 
-  constructor(options: ProgressTellerOptions) {
+  constructor(options: ProgressReporterOptions) {
     this.#options = options;
   }
 

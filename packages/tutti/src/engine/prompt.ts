@@ -14,7 +14,7 @@ export interface RenderedPrompt {
 }
 
 /** The part of `Owed` that is rendered before the template's text. */
-export type Asking = Pick<Owed, "problems" | "note" | "interrupted">;
+export type PromptContext = Pick<Owed, "problems" | "note" | "interrupted">;
 
 export const PROMPT_OF: Record<Phase, "analysis" | "taskPlanning" | "worker" | "aggregation" | "verification"> = {
   analysis: "analysis",
@@ -29,7 +29,7 @@ export function renderPrompt(
   run: Run,
   phase: Phase,
   worker: Worker | null,
-  asking: Asking | null,
+  asking: PromptContext | null,
   cwd: string,
 ): RenderedPrompt {
   const builtIn = { ...builtInVariables(run, cwd), ...(worker ? workerVariables(worker) : {}) };
@@ -51,7 +51,7 @@ const textOf = (variables: Record<string, unknown>, name: string): string =>
 
 const PAUSED = "You were paused in the middle of this turn. Your changes are still in the folder. Continue from there.";
 
-function preamble(asking: Asking, phase: Phase, prompt: Prompt): string[] {
+function preamble(asking: PromptContext, phase: Phase, prompt: Prompt): string[] {
   return [
     ...(asking.problems.length > 0 ? [complaint(asking.problems, phase, prompt)] : []),
     ...(asking.interrupted ? [PAUSED] : []),

@@ -3,13 +3,13 @@
 // Invariants
 // 1. Only the stored state decides, so `look` may be called at any moment and any number of times.
 // 2. A restart is just the first call.
-import { Attendant, type AttendantOptions } from "./attendant.ts";
+import { SessionRunner, type SessionRunnerOptions } from "./attendant.ts";
 import { mergeWork } from "./merge-work.ts";
-import type { CalledFor, RunWriter } from "./run-writer.ts";
+import type { FollowUps, RunWriter } from "./run-writer.ts";
 import type { Subagent } from "./sub-session-part.ts";
 import type { Asker, Slots } from "./slots.ts";
-import { castOf } from "../run/cast.ts";
-import { reached } from "../run/budget.ts";
+import { assignedAgent } from "../run/cast.ts";
+import { exhaustedBudget } from "../run/budget.ts";
 import { workerOf, workerOfSession } from "../run/lookup.ts";
 import { providerOf } from "../run/provider-name.ts";
 import { askedMain } from "../run/provider.ts";
@@ -34,18 +34,18 @@ export interface ReconcilerOptions {
   /** Called before the reconciler acts on a deadline. */
   lookAtClock(): void;
   /** Called when a reserved slot is freed unused. */
-  onPlaceLeft(): void;
-  history: AttendantOptions["history"];
-  known: AttendantOptions["known"];
+  onSlotFreed(): void;
+  history: SessionRunnerOptions["history"];
+  known: SessionRunnerOptions["known"];
   /** Called when the agent of a session starts or ends a sub-agent of its own. */
   onSubagent(sessionId: string, subagent: Subagent): void;
 }
 
 export class Reconciler {
   readonly #options: ReconcilerOptions;
-  readonly #attendants = new Map<string, Attendant>();
+  readonly #attendants = new Map<string, SessionRunner>();
   /** Attendants that are ending. The usage of their open turns counts until the log contains it. */
-  readonly #leaving = new Set<Attendant>();
+  readonly #leaving = new Set<SessionRunner>();
   /** Session ends, merges and the release that are under way. */
   readonly #work = new Set<Promise<unknown>>();
   #merging = false;
@@ -154,7 +154,7 @@ export class Reconciler {
    * Starts tasks that become ready in `next` within the same append, so that a crash cannot fall between the end of one
    * task and the start of the following one.
    */
-  callFor(next: Run): CalledFor | null {
+  callFor(next: Run): FollowUps | null {
     if (!this.#begun || this.#hasLeft || this.#releasing || !this.#branchOpen || isRunOver(next.status)) return null;
     const { slots, world } = this.#options;
     const agent = workerAgent(next);
@@ -165,7 +165,7 @@ export class Reconciler {
       commands: spawn.map((taskId) => ({ type: "spawn", taskId })),
       done: (stored) => {
         slots.release(agent, spawn.length);
-        if (stored && spawn.some((taskId) => !this.#isActive(taskId))) this.#options.onPlaceLeft();
+        if (stored && spawn.some((taskId) => !this.#isActive(taskId))) this.#options.onSlotFreed();
       },
     };
   }
@@ -180,7 +180,7 @@ export class Reconciler {
       release();
     }
     // Other runs saw the slot as held and get no event that it is free.
-    if (this.#writer.run !== previous && askedMain(this.#writer.run) === null) this.#options.onPlaceLeft();
+    if (this.#writer.run !== previous && askedMain(this.#writer.run) === null) this.#options.onSlotFreed();
   }
 
   async #spawn(taskIds: readonly string[]): Promise<void> {
@@ -195,7 +195,7 @@ export class Reconciler {
       slots.release(agent, started.length);
     }
     // Other runs saw these slots as taken and get no event that they are free.
-    if (started.some((taskId) => !this.#isActive(taskId))) this.#options.onPlaceLeft();
+    if (started.some((taskId) => !this.#isActive(taskId))) this.#options.onSlotFreed();
   }
 
   #isActive(taskId: string): boolean {
@@ -220,7 +220,7 @@ export class Reconciler {
       history,
       known,
     };
-    const attendant = new Attendant({
+    const attendant = new SessionRunner({
       ...options,
       onCaughtUp: () => this.look(),
       onSpent: () => this.#spent(),
@@ -234,7 +234,7 @@ export class Reconciler {
     const { run } = this.#writer;
     const open = [...this.#attendants.values(), ...this.#leaving];
     const usage = open.map(({ spent }) => spent).reduce(addUsage, NO_USAGE);
-    if (reached(run, this.#options.world.now(), { turn: false, session: false }, usage) === null) return;
+    if (exhaustedBudget(run, this.#options.world.now(), { turn: false, session: false }, usage) === null) return;
     this.#writer.submit({ type: "spending", usage }).catch(() => {});
   }
 
@@ -394,7 +394,7 @@ const workerAgent = (run: Run): Asker => asker(run, "workerExecution");
 const mainAgent = (run: Run): Asker => asker(run, run.owed?.phase ?? "analysis");
 
 function asker(run: Run, phase: Phase): Asker {
-  const { agent } = castOf(run, phase);
+  const { agent } = assignedAgent(run, phase);
   return { agent, provider: providerOf(agent, run.providers) };
 }
 

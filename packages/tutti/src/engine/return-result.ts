@@ -1,5 +1,5 @@
 // Returns the last message of a sub-session, or its failure, to the session that started it.
-import type { SessionReach } from "./session-reach.ts";
+import type { SessionAccess } from "./session-reach.ts";
 import type { SubSessionLog } from "./sub-session-log.ts";
 import type { SubSessionSettings } from "./sub-session-monitor.ts";
 import type { SubSession } from "../run/sub-sessions.ts";
@@ -16,7 +16,7 @@ export interface ReturnedResult {
 
 export interface ReturnOptions {
   log: SubSessionLog;
-  reach: SessionReach;
+  reach: SessionAccess;
   settings: Pick<SubSessionSettings, "resultPrefix" | "resultSuffix" | "maxMessageLength">;
   /** Whether to wait for a later poll if the parent is busy. */
   patient: boolean;

@@ -74,7 +74,7 @@ export function summarise(run: Run): RunSummary {
   };
 }
 
-export class RunShelf {
+export class FinishedRuns {
   readonly #log: LogReader;
   readonly #snapshots: Snapshots | null;
   readonly #shelved = new Map<string, RunSummary>();

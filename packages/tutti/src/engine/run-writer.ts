@@ -7,7 +7,7 @@ import { guarded } from "./guarded.ts";
 import type { Command } from "../run/command.ts";
 import { decideStep } from "../run/decide.ts";
 import type { TuttiError } from "../schema/error.ts";
-import { onlyTells, type StoredEvent } from "../schema/event.ts";
+import { isInformational, type StoredEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import type { NewEvent, Store } from "../store/store.ts";
 import type { World } from "../world.ts";
@@ -21,7 +21,7 @@ interface PendingCommand {
   reject(error: unknown): void;
 }
 
-export interface CalledFor {
+export interface FollowUps {
   commands: Command[];
   /** Called when the commands are stored, or when the append has failed. */
   done(stored: boolean): void;
@@ -37,7 +37,7 @@ export interface RunWriterOptions {
   /** Called when the store has failed. The state is unchanged, and the writer appends nothing more. */
   failed(error: unknown): void;
   /** Returns commands that follow from `run`, a state about to be stored; they share its append. */
-  calledFor(run: Run): CalledFor | null;
+  followUps(run: Run): FollowUps | null;
   /** Called before a command is queued or decided, so that a clock jump is compensated first. */
   lookAtClock(): void;
 }
@@ -129,8 +129,8 @@ export class RunWriter {
       }
     }
     const previous = this.#run;
-    const calledFor = events.every(({ type }) => onlyTells(type)) ? null : this.#options.calledFor(next!);
-    for (const command of calledFor?.commands ?? []) {
+    const followUps = events.every(({ type }) => isInformational(type)) ? null : this.#options.followUps(next!);
+    for (const command of followUps?.commands ?? []) {
       // The reconciler submits a refused command again at its next look.
       guarded(() => {
         const step = decideStep(next, command, at);
@@ -143,14 +143,14 @@ export class RunWriter {
       if (this.#halted) throw this.#halted;
       if (events.length > 0) stored = await store.append(this.id, previous?.runSeq ?? 0, events);
     } catch (error) {
-      calledFor?.done(false);
+      followUps?.done(false);
       for (const waiting of batch) waiting.reject(error);
       // `halt` was called; the store has not failed here.
       if (error !== this.#halted) this.#options.failed(error);
       return;
     }
     this.#run = next;
-    calledFor?.done(true);
+    followUps?.done(true);
     // The events are on disk, so an exception in `published` must not count as a failed write.
     if (stored.length > 0) guarded(() => this.#options.published(stored, next!, previous));
     for (const waiting of batch) {

@@ -6,7 +6,7 @@ export interface SeenMessage {
   tools: { id: string | null; name: string; input: unknown }[];
 }
 
-export interface SessionReach {
+export interface SessionAccess {
   /** Whether the session exists and can still receive a message. Rejects if that is unknown now. */
   isThere(sessionId: string): Promise<boolean>;
   /** The messages of the session; null if they cannot be read here. */

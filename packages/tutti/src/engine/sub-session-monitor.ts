@@ -7,7 +7,7 @@
 // 3. A sub-session that an agent reports itself (`reported`) ends by its report or with its parent, and in no other
 // way.
 import { returnResult, type ReturnedResult } from "./return-result.ts";
-import type { SeenMessage, SessionReach } from "./session-reach.ts";
+import type { SeenMessage, SessionAccess } from "./session-reach.ts";
 import { Silence } from "./silence.ts";
 import type { SubSessionLog } from "./sub-session-log.ts";
 import { TaskSpawns } from "./task-spawns.ts";
@@ -32,7 +32,7 @@ export interface SubSessionSettings {
 
 export interface SubSessionMonitorOptions {
   log: SubSessionLog;
-  reach: SessionReach;
+  reach: SessionAccess;
   world: World;
   settings: SubSessionSettings;
   /** Whether the monitor polls by itself while a sub-session is open. */

@@ -1,7 +1,7 @@
 import { guarded } from "./guarded.ts";
 import { OwnSessions, type OwnSessionsOptions } from "./own-sessions.ts";
 import type { ServerLog } from "./server-log.ts";
-import type { SessionReach } from "./session-reach.ts";
+import type { SessionAccess } from "./session-reach.ts";
 import { SubSessionLog } from "./sub-session-log.ts";
 import { SubSessionMonitor, type SubSessionSettings } from "./sub-session-monitor.ts";
 import { SubSessionOptions } from "../schema/options.ts";
@@ -13,7 +13,7 @@ export interface SubSessionCare {
   /** Whether the monitor polls without an explicit start. */
   automatic: boolean;
   /** Extends the access to sessions beyond those of Tutti's runs. */
-  reach?: (own: OwnSessions) => SessionReach;
+  reach?: (own: OwnSessions) => SessionAccess;
 }
 
 export interface SubSessionPartOptions extends OwnSessionsOptions {

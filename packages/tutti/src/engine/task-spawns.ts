@@ -1,11 +1,11 @@
 // Links new sessions to the parents that announced them. Without an explicit link, closeness in time decides.
 // Announcements expire after seconds, so only the resulting sub-session is stored in the log.
 import { findTaskInvocations, type TaskInvocation } from "./task-invocations.ts";
-import type { SessionReach } from "./session-reach.ts";
+import type { SessionAccess } from "./session-reach.ts";
 import type { World } from "../world.ts";
 
 export interface TaskSpawnsOptions {
-  reach: SessionReach;
+  reach: SessionAccess;
   world: World;
   /** Maximum milliseconds between `register` and the new session. */
   windowMs: number;

@@ -1,12 +1,12 @@
 // Records template events in the server's log. `template:loaded` and `template:error` are written only if they differ
 // from the last ones in the log; otherwise every start would write all templates again.
 import type { RunEvent, StoredEvent } from "../schema/event.ts";
-import type { ReadOptions } from "../store/store.ts";
+import type { EventQuery } from "../store/store.ts";
 
 type TemplateEvent = Extract<RunEvent, { type: `template:${string}` }>;
 
 export interface TemplateLogOptions {
-  events(options: ReadOptions): StoredEvent[];
+  events(options: EventQuery): StoredEvent[];
   tell(event: RunEvent): Promise<unknown>;
 }
 

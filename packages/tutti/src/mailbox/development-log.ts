@@ -8,10 +8,10 @@ import { asDiskError } from "../durable-file.ts";
 
 export const ROTATE_AT_BYTES = 100 * 1024;
 
-export type LogLevel = "INFO" | "WARN" | "ERROR" | "DEBUG";
+export type DevelopmentLogLevel = "INFO" | "WARN" | "ERROR" | "DEBUG";
 
 export interface LogEntry {
-  level: LogLevel;
+  level: DevelopmentLogLevel;
   text: string;
 }
 

@@ -4,14 +4,14 @@ import { join, resolve } from "node:path";
 import type { World } from "../world.ts";
 import { insideMailbox } from "./inside.ts";
 import { boxFile, findLayouts, LAYOUTS, mailboxPaths, ownFolder } from "./layout.ts";
-import type { Layout, MailboxPaths } from "./layout.ts";
+import type { MailboxLayout, MailboxPaths } from "./layout.ts";
 import { withLock } from "./lock.ts";
 import { makeFolder } from "./replace-file.ts";
 
 export interface MailboxOptions {
   project: string;
   /** The layout for a project that has none yet. */
-  layout?: Layout;
+  layout?: MailboxLayout;
   world: World;
 }
 
@@ -19,7 +19,7 @@ export class MailboxFolder {
   readonly project: string;
   readonly world: World;
   /** The requested layout, if any. */
-  readonly wanted: Layout | undefined;
+  readonly wanted: MailboxLayout | undefined;
 
   constructor(options: MailboxOptions) {
     this.project = resolve(options.project);
@@ -33,7 +33,7 @@ export class MailboxFolder {
   }
 
   /** The layout for writing: the existing one, or the requested one if both or none exist. */
-  layout(): Layout {
+  layout(): MailboxLayout {
     const wanted = this.wanted ?? "document";
     const found = findLayouts(this.project);
     return found.includes(wanted) ? wanted : (found[0] ?? wanted);

@@ -4,12 +4,12 @@ import { TuttiError } from "../schema/error.ts";
 import { boxText } from "./box-content.ts";
 import type { MailboxFolder } from "./folder.ts";
 import { boxFile, DOCUMENT_BOXES, findLayouts } from "./layout.ts";
-import type { Layout } from "./layout.ts";
+import type { MailboxLayout } from "./layout.ts";
 import { fileVersion } from "./read-text.ts";
 import { makeFolder, replaceFile } from "./replace-file.ts";
 
 export interface InitReport {
-  layout: Layout;
+  layout: MailboxLayout;
   made: string[];
   kept: string[];
 }

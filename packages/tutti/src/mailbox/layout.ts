@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { TuttiError } from "../schema/error.ts";
 
 export const LAYOUTS = ["document", "root"] as const;
-export type Layout = (typeof LAYOUTS)[number];
+export type MailboxLayout = (typeof LAYOUTS)[number];
 
 export const MAILBOX_FOLDER = ".claude-orchestrator";
 const NAME_RULE = 'Use up to 64 letters, digits, "_" and "-".';
@@ -22,7 +22,7 @@ export interface MailboxPaths {
   log: string;
 }
 
-export function mailboxPaths(project: string, layout: Layout): MailboxPaths {
+export function mailboxPaths(project: string, layout: MailboxLayout): MailboxPaths {
   const folder = join(project, MAILBOX_FOLDER);
   const tasks = layout === "document" ? join(folder, "tasks") : folder;
   return {
@@ -38,7 +38,7 @@ export function mailboxPaths(project: string, layout: Layout): MailboxPaths {
 export const ownFolder = (project: string): string => join(project, MAILBOX_FOLDER, ".tutti");
 
 /** Returns the existing layouts, the one of the document first. */
-export function findLayouts(project: string): Layout[] {
+export function findLayouts(project: string): MailboxLayout[] {
   return LAYOUTS.filter((layout) => {
     const paths = mailboxPaths(project, layout);
     return exists(paths.messages) || exists(paths.queue) || exists(paths.status);

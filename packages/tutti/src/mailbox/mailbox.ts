@@ -6,7 +6,7 @@ import { readConfigFile, readQueueFile, readStatusFile } from "../protocol/mailb
 import type { ConfigFile, QueueFile, StatusFile } from "../protocol/mailbox/mailbox-file.ts";
 import { readMailboxMessage } from "../protocol/mailbox/mailbox-message.ts";
 import type { MailboxMessage } from "../protocol/mailbox/mailbox-message.ts";
-import type { Problem } from "../protocol/profile.ts";
+import type { ProfileProblem } from "../protocol/profile.ts";
 import { readArchive } from "./archive.ts";
 import type { Clearing } from "./archive.ts";
 import { clearBox, isPresent, lookAtBox, stampLastRead } from "./box.ts";
@@ -30,7 +30,7 @@ import type { WatchedEntry, WatchOptions } from "./watch-box.ts";
 export interface ReceivedMessage extends BoxEntry {
   /** Null if the message has an error. */
   message: MailboxMessage | null;
-  problems: Problem[];
+  problems: ProfileProblem[];
   /** The time at which this reader received it before; null if it is new. */
   readAt: string | null;
 }

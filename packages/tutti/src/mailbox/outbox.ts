@@ -1,7 +1,7 @@
 // Batches messages to the boxes. Messages sent during a write are written together by the next one, so a busy sender
 // does not rewrite the file for every message.
 import { readMailboxMessage } from "../protocol/mailbox/mailbox-message.ts";
-import type { Problem } from "../protocol/profile.ts";
+import type { ProfileProblem } from "../protocol/profile.ts";
 import { TuttiError } from "../schema/error.ts";
 import { appendToBox } from "./box.ts";
 import { addToLog, logLine } from "./development-log.ts";
@@ -13,7 +13,7 @@ export interface Sent {
   file: string;
   /** The message as written, with its timestamp. */
   message: Record<string, unknown>;
-  warnings: Problem[];
+  warnings: ProfileProblem[];
   /** Problems of the file that the message was appended to. */
   problems: FileProblem[];
 }
@@ -51,7 +51,7 @@ export class Outbox {
   }
 
   /** Accepts only messages that document 001 allows. A message without a timestamp gets the current time. */
-  #check(box: string, value: Record<string, unknown>): { message: Record<string, unknown>; warnings: Problem[] } {
+  #check(box: string, value: Record<string, unknown>): { message: Record<string, unknown>; warnings: ProfileProblem[] } {
     const now = this.#folder.now();
     const stamped = "timestamp" in value ? value : { ...value, timestamp: now };
     const { message, problems } = readMailboxMessage(stamped, { profile: "strict", receivedAt: now });
@@ -115,7 +115,7 @@ export class Outbox {
   }
 }
 
-function wrongBox(box: string, type: string): Problem[] {
+function wrongBox(box: string, type: string): ProfileProblem[] {
   const usual = RECIPIENTS[type];
   if (usual === undefined || usual === box) return [];
   const sentence = `A ${type} usually goes to ${usual}; this one went to ${box}.`;

@@ -2,7 +2,7 @@
 // preserved. An empty file belongs to a project in which nothing has happened yet.
 import { dirname } from "node:path";
 import { isRecord } from "../protocol/json-value.ts";
-import type { Problem, Reading, ReadOptions } from "../protocol/profile.ts";
+import type { ProfileProblem, ProfileReading, ProfileOptions } from "../protocol/profile.ts";
 import { readTolerantly } from "../protocol/tolerant-json.ts";
 import { TuttiError } from "../schema/error.ts";
 import { parseExactly } from "./exact-json.ts";
@@ -16,7 +16,7 @@ export interface StateReading<T> {
   file: string;
   value: T;
   /** Unusual values. */
-  problems: Problem[];
+  problems: ProfileProblem[];
   /** Problems of the file as a whole. */
   damage: FileProblem[];
 }
@@ -31,12 +31,12 @@ interface StateContent extends Content {
 export class StateFile<T extends object> {
   readonly #folder: MailboxFolder;
   readonly #name: keyof MailboxPaths;
-  readonly #read: (value: unknown, options: ReadOptions) => Reading<T>;
+  readonly #read: (value: unknown, options: ProfileOptions) => ProfileReading<T>;
 
   constructor(
     folder: MailboxFolder,
     name: keyof MailboxPaths,
-    read: (value: unknown, options: ReadOptions) => Reading<T>,
+    read: (value: unknown, options: ProfileOptions) => ProfileReading<T>,
   ) {
     this.#folder = folder;
     this.#name = name;
@@ -72,7 +72,7 @@ export class StateFile<T extends object> {
     return this.#folder.inside(this.#folder.paths()[this.#name]);
   }
 
-  #interpret(raw: Record<string, unknown> | undefined): { value: T; problems: Problem[] } {
+  #interpret(raw: Record<string, unknown> | undefined): { value: T; problems: ProfileProblem[] } {
     const options = { profile: "lenient", receivedAt: this.#folder.now() } as const;
     const { message, problems } = this.#read(raw, options);
     if (message !== null) return { value: message, problems };

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { replay, type Replay } from "../engine/replay.ts";
-import { RunShelf, summarise, type RunSummary } from "../engine/run-shelf.ts";
+import { FinishedRuns, summarise, type RunSummary } from "../engine/run-shelf.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import { openSqliteReader } from "../store/sqlite.ts";
@@ -25,12 +25,12 @@ export const readEvents = (dataDir: string, id: string, after: number): StoredEv
 export const replayLog = (dataDir: string, id: string): Replay =>
   withLog(dataDir, { steps: [], problems: [] }, (shelf, log) => replay(log.read({ run: id }), shelf.fold(id)));
 
-function withLog<T>(dataDir: string, fallback: T, read: (shelf: RunShelf, log: LogReader) => T): T {
+function withLog<T>(dataDir: string, fallback: T, read: (shelf: FinishedRuns, log: LogReader) => T): T {
   const file = join(resolve(dataDir), "tutti.db");
   if (!existsSync(file)) return fallback;
   const log = openSqliteReader(file);
   try {
-    return read(new RunShelf(log, log.snapshots), log);
+    return read(new FinishedRuns(log, log.snapshots), log);
   } finally {
     log.close();
   }

@@ -5,7 +5,7 @@ import { readUserConfig } from "../config/config.ts";
 import { withAgents } from "../config/configured-agents.ts";
 import type { CommandRunner } from "../engine/hooks.ts";
 import { createSecrets, type Secrets } from "../session/find-secrets.ts";
-import { createKeptHost } from "../session/kept-host.ts";
+import { createKeeperHost } from "../session/kept-host.ts";
 import { maskValue } from "../session/mask.ts";
 import { runCommand } from "../session/run-command.ts";
 import { playOnly } from "../session/scripted-host.ts";
@@ -29,7 +29,7 @@ export function openHost(dataDir: string, options: HostOptions = {}): SessionHos
   const { replaceHost = (kept) => kept } = options;
   const hostWith = (variables: readonly string[]): SessionHost =>
     replaceHost(
-      createKeptHost({
+      createKeeperHost({
         folder: join(dataDir, "sessions"),
         engineFile: join(dataDir, "engine.json"),
         world: realWorld,

@@ -1,7 +1,7 @@
 // The terminal bell of a server as a target. `key` is null, so it rings only for events that happen while the server runs.
-import type { Target } from "./target.ts";
+import type { NotificationTarget } from "./target.ts";
 
-export const bellTarget = (ring: () => void): Target => ({
+export const bellTarget = (ring: () => void): NotificationTarget => ({
   name: "bell",
   key: null,
   sums: true,

@@ -1,6 +1,6 @@
 // A command of the user as a notification target. It runs without a shell, so text that an agent wrote is never parsed as
 // part of the command.
-import type { Delivery, Target } from "./target.ts";
+import type { Delivery, NotificationTarget } from "./target.ts";
 import { jsonBody } from "./webhook-body.ts";
 import { runCommand } from "../session/run-command.ts";
 
@@ -11,7 +11,7 @@ const PASSED_VARIABLES =
 
 const ABANDONED: Delivery = { ok: false, detail: "Tutti closed before the command ended", again: { afterMs: 0 } };
 
-export function commandTarget(command: string, cwd: string, env: Readonly<NodeJS.ProcessEnv>): Target {
+export function commandTarget(command: string, cwd: string, env: Readonly<NodeJS.ProcessEnv>): NotificationTarget {
   const passed = PASSED_VARIABLES.split(" ").flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]));
   return {
     name: "command",

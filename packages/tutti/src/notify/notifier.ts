@@ -7,7 +7,7 @@
 // 2. `holds` drops a notification that is older than `OLDEST_MS`, was answered meanwhile, or was copied from another run.
 // 3. A new target receives only events that are appended after `openNotifier`.
 import { openQueue, type TargetQueue, type Waiting } from "./target-queue.ts";
-import type { Target } from "./target.ts";
+import type { NotificationTarget } from "./target.ts";
 import { readTold, writeTold } from "./told-file.ts";
 import { notificationOf } from "../run/notification-of.ts";
 import { entryOf } from "../run/shared-record.ts";
@@ -26,7 +26,7 @@ export interface RunsToTell {
 
 export interface NotifierOptions {
   runs: RunsToTell;
-  targets: readonly Target[];
+  targets: readonly NotificationTarget[];
   /** The kinds to deliver; others are dropped. */
   on: readonly NotificationKind[];
   /** Holds the position of each target. */

@@ -5,7 +5,7 @@
 //    `close` may leave entries unsettled; the next notifier pushes those again.
 // 2. A target that fails or hangs delays no other target, and its errors never leave the queue.
 import { firstGroup, summedUp } from "./sum-up.ts";
-import type { Delivery, Target, Told } from "./target.ts";
+import type { Delivery, NotificationTarget, Told } from "./target.ts";
 import type { Notification } from "../schema/notification.ts";
 import type { World } from "../world.ts";
 
@@ -18,7 +18,7 @@ export interface Waiting {
 }
 
 export interface QueueOptions {
-  target: Target;
+  target: NotificationTarget;
   world: World;
   /** Whether the notification is still worth sending. */
   holds: (waiting: Waiting) => boolean;
@@ -30,7 +30,7 @@ export interface QueueOptions {
 }
 
 export interface TargetQueue {
-  readonly target: Target;
+  readonly target: NotificationTarget;
   push(waiting: Waiting): void;
   /** The `seq` up to which everything is settled, provided that every event up to `seenSeq` was pushed. */
   settledUpTo(seenSeq: number): number;

@@ -17,7 +17,7 @@ export interface Told extends Omit<Notification, "kind"> {
   url: string | null;
 }
 
-export interface Target {
+export interface NotificationTarget {
   /** For display, such as `webhook hooks.example.org`. */
   name: string;
   /** Key of the stored position. Null stores none: the target receives only events that happen while it is open. */
@@ -27,7 +27,7 @@ export interface Target {
   tell(told: Told, signal: AbortSignal): Promise<Delivery>;
 }
 
-export interface Surroundings {
+export interface TargetContext {
   env: Readonly<NodeJS.ProcessEnv>;
   world: World;
 }

@@ -1,11 +1,11 @@
 // Builds the targets of the user's settings and sends a test notification to each.
 import { commandTarget } from "./command-target.ts";
-import type { Delivery, Surroundings, Target, Told } from "./target.ts";
+import type { Delivery, TargetContext, NotificationTarget, Told } from "./target.ts";
 import { webhookTarget } from "./webhook-target.ts";
 import type { NotificationSettings } from "../schema/notification-settings.ts";
 
 /** `cwd` is the working directory of the command target. */
-export function targetsOf(settings: NotificationSettings, cwd: string, surroundings: Surroundings): Target[] {
+export function targetsOf(settings: NotificationSettings, cwd: string, surroundings: TargetContext): NotificationTarget[] {
   const { webhooks, command } = settings;
   return [
     ...webhooks.map((webhook) => webhookTarget(webhook, settings, surroundings)),
@@ -21,8 +21,8 @@ export interface Tested extends Delivery {
 const LONGEST_MS = 60_000;
 
 export async function testTargets(
-  targets: readonly Target[],
-  { world }: Pick<Surroundings, "world">,
+  targets: readonly NotificationTarget[],
+  { world }: Pick<TargetContext, "world">,
 ): Promise<Tested[]> {
   const message: Told = {
     id: `test:${world.id(8)}`,

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Surroundings, Target } from "./target.ts";
+import type { TargetContext, NotificationTarget } from "./target.ts";
 import { signatureOf, webhookBody } from "./webhook-body.ts";
 import type { NotificationSettings, Webhook } from "../schema/notification-settings.ts";
 
@@ -16,7 +16,7 @@ export function whyNotAllowed({ url }: Webhook, { allowHosts }: Rules): string |
 const bare = (host: string): string => host.replaceAll(/[[\]]/g, "");
 
 /** `name` leaves out the path and query of the URL: they act as the password of the webhook. */
-export function webhookTarget(webhook: Webhook, rules: Rules, { env, world }: Surroundings): Target {
+export function webhookTarget(webhook: Webhook, rules: Rules, { env, world }: TargetContext): NotificationTarget {
   const url = new URL(webhook.url);
   return {
     name: `webhook ${url.host}`,

@@ -2,9 +2,9 @@
 // string ends only where no other reading makes sense. In a list it must not contain spaces, because its commas could
 // not be distinguished from those between elements.
 import { isSpace, skipSpace } from "./json-gap.ts";
-import type { Reading, Repair, RepairDraft } from "./repair-draft.ts";
+import type { TokenOutcome, Repair, RepairDraft } from "./repair-draft.ts";
 import { isQuote, looksLikeKey, senseOfQuote } from "./string-end.ts";
-import type { Role } from "./string-end.ts";
+import type { StringRole } from "./string-end.ts";
 
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const LOOSE_NUMBER = /^[+-]?(?:[1-9][0-9]*\.?|0\.?|(?:0|[1-9][0-9]*)?\.[0-9]+)$/;
@@ -23,7 +23,7 @@ const LITERALS: Record<string, string> = {
   "-Infinity": "null",
 };
 
-export function readBareValue(draft: RepairDraft, role: Role): Reading {
+export function readBareValue(draft: RepairDraft, role: StringRole): TokenOutcome {
   const { text, pos } = draft;
   const end = bareEnd(text, pos, role);
   if (end === -1) return draft.refuse("text without quotes can be read in several ways");
@@ -66,7 +66,7 @@ function gapAfterFirstKey(text: string): number {
   return skipSpace(text, colon) - colon;
 }
 
-function finish(draft: RepairDraft, repair: Repair, end: number, written: string): Reading {
+function finish(draft: RepairDraft, repair: Repair, end: number, written: string): TokenOutcome {
   draft.edit(repair, draft.pos, end, written);
   draft.pos = end;
   return "read";
@@ -77,7 +77,7 @@ function isSound(word: string): boolean {
 }
 
 /** Returns the end of the unquoted value at `start`; -1 if it is ambiguous. */
-function bareEnd(text: string, start: number, role: Role): number {
+function bareEnd(text: string, start: number, role: StringRole): number {
   let isFirstComma = true;
   for (let at = start; at < text.length; at++) {
     switch (text.charAt(at)) {

@@ -1,12 +1,12 @@
 // Reads a string that is not valid JSON or is followed by something unusual.
 import { peekToken, skipSpace } from "./json-gap.ts";
 import { Mark } from "./repair-draft.ts";
-import type { Reading, RepairDraft } from "./repair-draft.ts";
+import type { TokenOutcome, RepairDraft } from "./repair-draft.ts";
 import { StringBody } from "./string-body.ts";
 import { isQuote, looksLikeKey } from "./string-end.ts";
-import type { Role } from "./string-end.ts";
+import type { StringRole } from "./string-end.ts";
 
-export function readDamagedString(draft: RepairDraft, role: Role): Reading {
+export function readDamagedString(draft: RepairDraft, role: StringRole): TokenOutcome {
   const beginning = new Mark();
   beginning.set(draft, draft.pos);
   const notes = draft.repairs.length;
@@ -22,7 +22,7 @@ export function readDamagedString(draft: RepairDraft, role: Role): Reading {
 }
 
 /** Ends the string, or continues with the string joined to it by a plus sign: joined strings are one value. */
-function finish(draft: RepairDraft, role: Role, body: StringBody, reading: Reading): Reading {
+function finish(draft: RepairDraft, role: StringRole, body: StringBody, reading: TokenOutcome): TokenOutcome {
   const { text } = draft;
   while (reading === "read") {
     draft.pos = body.end + body.quoteLength;
@@ -50,7 +50,7 @@ function writeQuote(draft: RepairDraft, body: StringBody, at: number): void {
   else draft.replace(at, at + body.quoteLength, '"');
 }
 
-function joinedString(text: string, end: number, role: Role): number {
+function joinedString(text: string, end: number, role: StringRole): number {
   const plus = skipSpace(text, end);
   const next = skipSpace(text, plus + 1);
   return role !== "key" && text.charAt(plus) === "+" && isQuote(text, next) ? next : -1;
@@ -60,7 +60,7 @@ function joinedString(text: string, end: number, role: Role): number {
  * Returns the offset of a missing closing quote: the end of the first line, if that line has no further quote and the
  * next line starts as if the string were closed. Returns -1 otherwise.
  */
-function missingQuoteAt(draft: RepairDraft, role: Role): number {
+function missingQuoteAt(draft: RepairDraft, role: StringRole): number {
   const { text, pos } = draft;
   if (role === "key" || text.charCodeAt(pos) !== 34) return -1;
   let at = pos + 1;

@@ -1,10 +1,10 @@
 import type { z } from "zod";
 import { explainIssue, isMissing, pathText } from "./explain-issues.ts";
-import type { Problem, ProblemCode } from "./profile.ts";
+import type { ProfileProblem, ProblemCode } from "./profile.ts";
 
 type Issue = z.core.$ZodIssue;
 
-export function describeIssue(issue: Issue, value: unknown, severity: Problem["severity"]): Problem {
+export function describeIssue(issue: Issue, value: unknown, severity: ProfileProblem["severity"]): ProfileProblem {
   const path = pathText(issue.path);
   return { path, severity, code: codeOf(issue, value), sentence: sentenceOf(issue, value, path) };
 }

@@ -1,9 +1,9 @@
 import { readString } from "./json-string.ts";
 import { skipGap, skipSpace } from "./json-gap.ts";
-import type { Reading, RepairDraft } from "./repair-draft.ts";
+import type { TokenOutcome, RepairDraft } from "./repair-draft.ts";
 import { isQuote, isWordCode, looksLikeKey, wordEnd } from "./string-end.ts";
 
-export function readKey(draft: RepairDraft): Reading {
+export function readKey(draft: RepairDraft): TokenOutcome {
   const { text, pos } = draft;
   if (text.charCodeAt(pos) === 34) {
     const end = wordEnd(text, pos + 1);
@@ -20,7 +20,7 @@ function isColon(text: string, at: number): boolean {
   return at < text.length && ":：=".includes(text.charAt(at));
 }
 
-function readBareKey(draft: RepairDraft): Reading {
+function readBareKey(draft: RepairDraft): TokenOutcome {
   const { text, pos } = draft;
   const end = wordEnd(text, pos);
   if (end === pos) return draft.refuse("a key is expected");
@@ -37,7 +37,7 @@ function readBareKey(draft: RepairDraft): Reading {
  * Reads a quoted word without a colon after it: either the colon is missing (`"status" "done"`) or the closing quote is
  * (`"status: "done"`). Returns null for anything else, which `readString` then reads.
  */
-function readBrokenKey(draft: RepairDraft): Reading | null {
+function readBrokenKey(draft: RepairDraft): TokenOutcome | null {
   const { text, pos } = draft;
   const end = wordEnd(text, pos + 1);
   if (end === pos + 1) return null;
@@ -62,7 +62,7 @@ function readBrokenKey(draft: RepairDraft): Reading | null {
 }
 
 /** Moves the cursor past the colon, to the value. */
-export function readColon(draft: RepairDraft, isQuoted: boolean): Reading {
+export function readColon(draft: RepairDraft, isQuoted: boolean): TokenOutcome {
   skipGap(draft);
   const { text, pos } = draft;
   const code = text.charCodeAt(pos);

@@ -9,7 +9,7 @@ import { hasStringPrefix, isCloser, isEllipsis, isKeyInList, wrapperLength } fro
 import { readColon, readKey } from "./json-key.ts";
 import { passSoundString, readString } from "./json-string.ts";
 import { Mark } from "./repair-draft.ts";
-import type { Reading, RepairDraft } from "./repair-draft.ts";
+import type { TokenOutcome, RepairDraft } from "./repair-draft.ts";
 import { SoundRow } from "./sound-row.ts";
 import { isQuote, looksLikeKey } from "./string-end.ts";
 
@@ -147,7 +147,7 @@ export class JsonRepairer {
     return this.#role;
   }
 
-  #scalar(reading: Reading): Step {
+  #scalar(reading: TokenOutcome): Step {
     if (reading === "read" || (reading === "cut" && this.#draft.openQuote !== "")) this.#draft.settle(this.#draft.pos);
     return reading === "read" ? "next" : reading;
   }

@@ -1,16 +1,16 @@
 import { readDamagedString } from "./damaged-string.ts";
 import { escapeLength } from "./json-escape.ts";
 import { skipSpace } from "./json-gap.ts";
-import type { Reading, RepairDraft } from "./repair-draft.ts";
+import type { TokenOutcome, RepairDraft } from "./repair-draft.ts";
 import { isQuote, senseOfQuote } from "./string-end.ts";
-import type { Role } from "./string-end.ts";
+import type { StringRole } from "./string-end.ts";
 
-export function readString(draft: RepairDraft, role: Role): Reading {
+export function readString(draft: RepairDraft, role: StringRole): TokenOutcome {
   return passSoundString(draft, role) ? "read" : readDamagedString(draft, role);
 }
 
 /** Moves the cursor past a string that is sound except for single quotes. Returns false for any other string. */
-export function passSoundString(draft: RepairDraft, role: Role): boolean {
+export function passSoundString(draft: RepairDraft, role: StringRole): boolean {
   const { text, pos } = draft;
   const quote = text.charCodeAt(pos);
   if (quote !== 34 && quote !== 39) return false;
@@ -57,7 +57,7 @@ export function soundEnd(draft: RepairDraft, at: number): number {
 }
 
 /** True if the text after the string confirms that it has ended. Checks the common cases first. */
-function isFollowedAsUsual(text: string, end: number, role: Role): boolean {
+function isFollowedAsUsual(text: string, end: number, role: StringRole): boolean {
   const next = skipSpace(text, end);
   const code = text.charCodeAt(next);
   if (role === "key") return code === 58;

@@ -19,7 +19,7 @@ export type ProblemCode =
   | "unknown_member"
   | "mismatch";
 
-export interface Problem {
+export interface ProfileProblem {
   /** The path in the message, written as in a program: `inputs[0].path`. Empty for the message as a whole. */
   path: string;
   /** A message with an error cannot be used; one with only warnings can. */
@@ -29,16 +29,16 @@ export interface Problem {
   sentence: string;
 }
 
-export interface ReadOptions {
+export interface ProfileOptions {
   profile: Profile;
   /** The ISO 8601 time of arrival. It replaces a missing timestamp under `lenient`. */
   receivedAt: string;
 }
 
-export interface Reading<M> {
+export interface ProfileReading<M> {
   /** Null if any problem is an error. */
   message: M | null;
-  problems: Problem[];
+  problems: ProfileProblem[];
 }
 
 export interface Approval {
@@ -48,6 +48,6 @@ export interface Approval {
 }
 
 /** Creates a problem that no schema reports. */
-export function problem(severity: Problem["severity"], code: ProblemCode, path: string, sentence: string): Problem {
+export function problem(severity: ProfileProblem["severity"], code: ProblemCode, path: string, sentence: string): ProfileProblem {
   return { path, severity, code, sentence };
 }

@@ -5,7 +5,7 @@ import { describeIssue } from "./describe-issue.ts";
 import { pathText } from "./explain-issues.ts";
 import { isRecord, withoutProto } from "./json-value.ts";
 import { problem } from "./profile.ts";
-import type { Problem, Profile, Reading, ReadOptions } from "./profile.ts";
+import type { ProfileProblem, Profile, ProfileReading, ProfileOptions } from "./profile.ts";
 
 export interface SchemaPair<L> {
   strict: z.ZodObject;
@@ -21,7 +21,7 @@ export interface SchemaPair<L> {
 /** No message needs more, and deeper nesting could overflow the stack of recursive readers. */
 const DEEPEST = 100;
 
-export function readWithProfile<L>(value: unknown, schemas: SchemaPair<L>, options: ReadOptions): Reading<L> {
+export function readWithProfile<L>(value: unknown, schemas: SchemaPair<L>, options: ProfileOptions): ProfileReading<L> {
   const refusal = whyUnreadable(value);
   if (refusal) return { message: null, problems: [refusal] };
   if (!isRecord(value)) throw new TypeError("A readable message is an object");
@@ -29,13 +29,13 @@ export function readWithProfile<L>(value: unknown, schemas: SchemaPair<L>, optio
 }
 
 /** Returns null if the value is an object that is not nested too deeply. */
-export function whyUnreadable(value: unknown): Problem | null {
+export function whyUnreadable(value: unknown): ProfileProblem | null {
   if (!isRecord(value)) return problem("error", "not_an_object", "", "A message must be a JSON object.");
   if (!isDeeperThan(value, DEEPEST)) return null;
   return problem("error", "too_deep", "", `A message must not be nested more than ${DEEPEST} levels deep.`);
 }
 
-function readStrict<L>(value: Record<string, unknown>, schemas: SchemaPair<L>): Reading<L> {
+function readStrict<L>(value: Record<string, unknown>, schemas: SchemaPair<L>): ProfileReading<L> {
   const checked = schemas.strict.safeParse(value);
   const problems = (checked.error?.issues ?? []).map((issue) => describeIssue(issue, value, "error"));
   for (const path of unknownMembers(schemas.strict, value, [])) {
@@ -44,7 +44,7 @@ function readStrict<L>(value: Record<string, unknown>, schemas: SchemaPair<L>): 
   return { message: checked.success ? (checked.data as L) : null, problems };
 }
 
-function readLenient<L>(value: Record<string, unknown>, schemas: SchemaPair<L>, receivedAt: string): Reading<L> {
+function readLenient<L>(value: Record<string, unknown>, schemas: SchemaPair<L>, receivedAt: string): ProfileReading<L> {
   const copy = structuredClone(value);
   withoutProto(copy, "__proto__");
   const problems = [
@@ -64,9 +64,9 @@ function readLenient<L>(value: Record<string, unknown>, schemas: SchemaPair<L>, 
 }
 
 /** Reads `task_id`, `taskid` and `TaskId` as `taskId` if that member is missing, and vice versa. */
-function foldNames(copy: Record<string, unknown>, known: string[]): Problem[] {
+function foldNames(copy: Record<string, unknown>, known: string[]): ProfileProblem[] {
   const byFold = new Map(known.map((name) => [fold(name), name]));
-  const problems: Problem[] = [];
+  const problems: ProfileProblem[] = [];
   for (const name of Object.keys(copy)) {
     const wanted = byFold.get(fold(name));
     if (wanted === undefined || wanted === name || Object.hasOwn(copy, wanted)) continue;
@@ -78,8 +78,8 @@ function foldNames(copy: Record<string, unknown>, known: string[]): Problem[] {
 }
 
 /** Replaces other spellings and aliases of listed values, and removes null members that the schema rejects. */
-function foldValues<L>(copy: Record<string, unknown>, { strict, aliases }: SchemaPair<L>): Problem[] {
-  const problems: Problem[] = [];
+function foldValues<L>(copy: Record<string, unknown>, { strict, aliases }: SchemaPair<L>): ProfileProblem[] {
+  const problems: ProfileProblem[] = [];
   for (const issue of strict.safeParse(copy).error?.issues ?? []) {
     const path = pathText(issue.path);
     const located = locate(copy, issue.path);
@@ -99,8 +99,8 @@ function foldValues<L>(copy: Record<string, unknown>, { strict, aliases }: Schem
   return problems;
 }
 
-function fillGaps(copy: Record<string, unknown>, defaults: Record<string, unknown>): Problem[] {
-  const problems: Problem[] = [];
+function fillGaps(copy: Record<string, unknown>, defaults: Record<string, unknown>): ProfileProblem[] {
+  const problems: ProfileProblem[] = [];
   for (const [name, value] of Object.entries(defaults)) {
     if (Object.hasOwn(copy, name)) continue;
     copy[name] = structuredClone(value);
@@ -110,7 +110,7 @@ function fillGaps(copy: Record<string, unknown>, defaults: Record<string, unknow
   return problems;
 }
 
-function stamp(copy: Record<string, unknown>, name: string | undefined, receivedAt: string): Problem[] {
+function stamp(copy: Record<string, unknown>, name: string | undefined, receivedAt: string): ProfileProblem[] {
   if (name === undefined || (copy[name] !== undefined && copy[name] !== "")) return [];
   copy[name] = receivedAt;
   return [problem("warning", "stamped", name, `"${name}" is missing; the time of arrival, ${receivedAt}, is used.`)];

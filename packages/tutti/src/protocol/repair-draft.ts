@@ -51,7 +51,7 @@ export const REPAIRS = {
 export type Repair = keyof typeof REPAIRS;
 
 /** The result of reading a token. `cut`: the text ended within it. `refused`: it is ambiguous. */
-export type Reading = "read" | "cut" | "refused";
+export type TokenOutcome = "read" | "cut" | "refused";
 
 /** `Buffer` copies UTF-16 strings fast on little-endian machines. Otherwise a loop copies them. */
 const hasFastCopy = typeof Buffer !== "undefined" && new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;

@@ -8,9 +8,9 @@
 //    `\/`.
 import { escapedControl, escapeLength, isHex } from "./json-escape.ts";
 import { skipSpace } from "./json-gap.ts";
-import type { Reading, Repair, RepairDraft } from "./repair-draft.ts";
+import type { TokenOutcome, Repair, RepairDraft } from "./repair-draft.ts";
 import { senseOfQuote } from "./string-end.ts";
-import type { Role } from "./string-end.ts";
+import type { StringRole } from "./string-end.ts";
 
 const CLOSING: Record<string, string> = { "“": "”", "„": "“", "‘": "’", "«": "»" };
 const APOSTROPHES = "'‘";
@@ -50,7 +50,7 @@ export class StringBody {
   }
 
   /** Reads up to the closing quote and writes the content as JSON, without the quotes around it. */
-  read(role: Role): Reading {
+  read(role: StringRole): TokenOutcome {
     const { signs } = this.#draft;
     const { length } = this.#text;
     const closing = (CLOSING[this.#quote] ?? this.#quote).charCodeAt(0);
@@ -81,14 +81,14 @@ export class StringBody {
     return "cut";
   }
 
-  #finish(at: number): Reading {
+  #finish(at: number): TokenOutcome {
     this.end = at;
     if (this.#literalBackslashes === 0 || this.#otherBackslashes === 0) return "read";
     this.reason = "the backslashes of a string can be read in several ways";
     return "refused";
   }
 
-  #quoteAt(at: number, role: Role): "end" | "inside" | "refused" {
+  #quoteAt(at: number, role: StringRole): "end" | "inside" | "refused" {
     const text = this.#text;
     if (this.quoteLength === 3) {
       if (text.startsWith('"""', at)) return "end";

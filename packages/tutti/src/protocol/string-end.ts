@@ -3,7 +3,7 @@
 import { skipSpace } from "./json-gap.ts";
 
 /** The position of a string: a key, the value of a member, or an element of a list. */
-export type Role = "key" | "member" | "element";
+export type StringRole = "key" | "member" | "element";
 
 /**
  * `certain`: only the end of a string precedes this text. `likely`: an inner quote sometimes precedes it too. `inside`:
@@ -20,7 +20,7 @@ export function isQuote(text: string, at: number): boolean {
 }
 
 /** Classifies the quote before `at` by the text that follows it. */
-export function senseOfQuote(text: string, at: number, role: Role): QuoteSense {
+export function senseOfQuote(text: string, at: number, role: StringRole): QuoteSense {
   const next = skipSpace(text, at);
   if (next >= text.length) return "certain";
   const sign = text.charAt(next);
@@ -50,7 +50,7 @@ export function senseOfQuote(text: string, at: number, role: Role): QuoteSense {
   }
 }
 
-function afterComma(text: string, comma: number, role: Role): QuoteSense {
+function afterComma(text: string, comma: number, role: StringRole): QuoteSense {
   const at = skipSpace(text, comma);
   if (hasLineBreak(text, comma, at)) return "certain";
   if (at >= text.length || "}]),/#.\\".includes(text.charAt(at))) return "certain";
@@ -67,7 +67,7 @@ function afterBracket(text: string, at: number): QuoteSense {
 }
 
 /** A comma may be missing, mostly at the end of a line. */
-function withoutComma(text: string, next: number, role: Role, newLine: boolean): QuoteSense {
+function withoutComma(text: string, next: number, role: StringRole, newLine: boolean): QuoteSense {
   if (text.startsWith("```", next)) return "likely";
   if (role === "member") {
     if (looksLikeKey(text, next) && (newLine || isQuote(text, next))) return "certain";

@@ -6,7 +6,7 @@ import { providerOf } from "./provider-name.ts";
 import { sizeOf, withEntry, withoutEntries } from "./shared-record.ts";
 import { withSession, withWorker } from "./with-worker.ts";
 import type { Ending } from "../schema/ending.ts";
-import type { Placed, RunEvent } from "../schema/event.ts";
+import type { LogPosition, RunEvent } from "../schema/event.ts";
 import { NO_USAGE, type Usage } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 import { NO_TOOLS, type Owed, type SessionState, type ToolStats, type Worker } from "../schema/worker.ts";
@@ -16,7 +16,7 @@ type SessionEvent = Extract<
   { type: `main:${string}` | `worker:${string}` | `turn:${string}` | "orchestrator:progress" }
 >;
 
-export function applyToSession(run: Run, event: SessionEvent & Placed): Run {
+export function applyToSession(run: Run, event: SessionEvent & LogPosition): Run {
   switch (event.type) {
     case "main:spawning": {
       const main = newSession(run, event.data, "main", event.data.start);

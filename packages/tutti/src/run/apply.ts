@@ -4,7 +4,7 @@
 // Invariants
 // 1. `apply` rejects no event and reads no clock.
 // 2. `apply` does not change its argument. Both states share every part that the event does not touch.
-// 3. Informational events (`onlyTells`) change only displayed values, never values that `decide` or `schedule` read.
+// 3. Informational events (`isInformational`) change only displayed values, never values that `decide` or `schedule` read.
 import { addTools, applyToSession, goOn } from "./apply-session.ts";
 import { workerOf, workersOf } from "./lookup.ts";
 import { carryOver } from "./open-work.ts";
@@ -12,7 +12,7 @@ import { soundOrder } from "./plan.ts";
 import { noteHold, noteRefused } from "./provider-waits.ts";
 import { emptyRecord, entryOf, valuesOf, withEntry, withoutEntries } from "./shared-record.ts";
 import { withWorker } from "./with-worker.ts";
-import { isServerEvent, type Placed, type RunEvent } from "../schema/event.ts";
+import { isServerEvent, type LogPosition, type RunEvent } from "../schema/event.ts";
 import { NO_USAGE, type Verdict } from "../schema/outcome.ts";
 import type { InboxItem } from "../schema/inbox.ts";
 import type { Run } from "../schema/run.ts";
@@ -22,7 +22,7 @@ import { NO_TOOLS, type Owed, type SessionState } from "../schema/worker.ts";
 /** Raise this whenever the same events fold to a different state. Snapshots with another version are folded again. */
 export const FOLD_VERSION = 5;
 
-export function apply(run: Run | null, event: RunEvent & Placed): Run {
+export function apply(run: Run | null, event: RunEvent & LogPosition): Run {
   if (event.type === "orchestrator:created") return born(event.data, event);
   if (run === null) throw new Error(`the log of a run must begin with orchestrator:created, not with ${event.type}`);
   const changed = { ...change(run, event), runSeq: event.runSeq, updatedAt: event.timestamp };
@@ -34,7 +34,7 @@ export function apply(run: Run | null, event: RunEvent & Placed): Run {
 }
 
 /** Folds a log from its beginning, or from the state `run` on. */
-export function fold(run: Run | null, events: Iterable<RunEvent & Placed>): Run | null {
+export function fold(run: Run | null, events: Iterable<RunEvent & LogPosition>): Run | null {
   for (const event of events) run = apply(run, event);
   return run;
 }
@@ -42,7 +42,7 @@ export function fold(run: Run | null, events: Iterable<RunEvent & Placed>): Run 
 type HookState = Run["hooks"][string];
 type Created = Extract<RunEvent, { type: "orchestrator:created" }>["data"];
 
-function born(data: Created, { runSeq, timestamp }: Placed): Run {
+function born(data: Created, { runSeq, timestamp }: LogPosition): Run {
   return {
     id: data.id,
     templateId: data.templateId,
@@ -102,7 +102,7 @@ function born(data: Created, { runSeq, timestamp }: Placed): Run {
   };
 }
 
-function change(run: Run, event: RunEvent & Placed): Run {
+function change(run: Run, event: RunEvent & LogPosition): Run {
   if (isServerEvent(event)) return run;
   switch (event.type) {
     case "orchestrator:started":

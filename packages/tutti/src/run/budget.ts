@@ -29,7 +29,7 @@ export function used(run: Run, at: number, live: Usage = NO_USAGE): Record<Budge
 }
 
 /** Returns the first exhausted kind. `turns` and `descendants` are exhausted only if the run `wants` one more. */
-export function reached(
+export function exhaustedBudget(
   run: Run,
   at: number,
   wants: { turn: boolean; session: boolean },

@@ -3,8 +3,8 @@ import { NO_ANSWER } from "./ask-person.ts";
 import type { Report } from "./command.ts";
 import { decideMainAnswer } from "./decide-main-answer.ts";
 import { decideWorkerAnswer } from "./decide-worker-answer.ts";
-import { castOf } from "./cast.ts";
-import { askForMore, reached } from "./budget.ts";
+import { assignedAgent } from "./cast.ts";
+import { askForMore, exhaustedBudget } from "./budget.ts";
 import { fail, mishap } from "./follow.ts";
 import { addItem, answered, withdraw, withdrawQuestions } from "./inbox.ts";
 import { pause } from "./lifecycle.ts";
@@ -83,15 +83,15 @@ function aboutSession(run: Run, report: SessionReport, at: number): RunEvent[] {
 function spawnMain(run: Run, at: number): RunEvent[] {
   if (run.owed === null || run.status === "paused" || (run.main && run.main.state !== "over")) return [];
   // The provider may have refused since the engine read the schedule.
-  if (!mayAsk(run, castOf(run, run.owed.phase).agent, at)) return [];
-  const spent = reached(run, at, { turn: false, session: true });
+  if (!mayAsk(run, assignedAgent(run, run.owed.phase).agent, at)) return [];
+  const spent = exhaustedBudget(run, at, { turn: false, session: true });
   if (spent !== null) return askForMore(run, spent, at);
   const attempt = (run.main?.attempt ?? 0) + 1;
   const sessionId = mainSessionId(run.id, attempt, run.template.config.sessionPrefix);
   return [
     {
       type: "main:spawning",
-      data: { id: run.id, sessionId, taskId: null, attempt, start: run.head!, ...castOf(run, run.owed.phase) },
+      data: { id: run.id, sessionId, taskId: null, attempt, start: run.head!, ...assignedAgent(run, run.owed.phase) },
     },
   ];
 }
@@ -99,15 +99,15 @@ function spawnMain(run: Run, at: number): RunEvent[] {
 function spawn(run: Run, taskId: string, at: number): RunEvent[] {
   // Another worker may have started since the engine read the schedule.
   if (!isReady(run, taskId, at) || !hasRoom(run, taskId, at)) return [];
-  if (!mayAsk(run, castOf(run, "workerExecution").agent, at)) return [];
-  const spent = reached(run, at, { turn: false, session: true });
+  if (!mayAsk(run, assignedAgent(run, "workerExecution").agent, at)) return [];
+  const spent = exhaustedBudget(run, at, { turn: false, session: true });
   if (spent !== null) return askForMore(run, spent, at);
   const attempt = (workerOf(run, taskId)?.attempt ?? 0) + 1;
   const sessionId = workerSessionId(run.id, taskId, attempt, run.template.config.sessionPrefix);
   return [
     {
       type: "worker:spawning",
-      data: { sessionId, orchestratorId: run.id, taskId, attempt, ...castOf(run, "workerExecution") },
+      data: { sessionId, orchestratorId: run.id, taskId, attempt, ...assignedAgent(run, "workerExecution") },
     },
   ];
 }
@@ -258,7 +258,7 @@ const takeBack = (run: Run, sessionId: string, askId: string): RunEvent[] =>
 const PERMISSION_TIMEOUT_MS = 1_800_000;
 
 function spending(run: Run, usage: Usage, at: number): RunEvent[] {
-  const kind = PAUSABLE.has(run.status) ? reached(run, at, { turn: false, session: false }, usage) : null;
+  const kind = PAUSABLE.has(run.status) ? exhaustedBudget(run, at, { turn: false, session: false }, usage) : null;
   return kind === null ? [] : askForMore(run, kind, at, usage);
 }
 

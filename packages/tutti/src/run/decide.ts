@@ -13,7 +13,7 @@ import { start } from "./begin.ts";
 import type { Command, Order } from "./command.ts";
 import { confirm, requestChanges } from "./confirm.ts";
 import { decideReport } from "./decide-report.ts";
-import { follow } from "./follow.ts";
+import { consequences } from "./follow.ts";
 import { addItem, withdraw } from "./inbox.ts";
 import { cancel, cancelWorker, pause, pauseWorker, resume, resumeWorker, stopWorkers } from "./lifecycle.ts";
 import { workerOf } from "./lookup.ts";
@@ -23,7 +23,7 @@ import { automaticRetry, retry } from "./retry.ts";
 import { supply } from "./supply.ts";
 import { RUN_MOVES, WORKER_MOVES } from "./transitions.ts";
 import { TuttiError } from "../schema/error.ts";
-import { onlyTells, type RunEvent } from "../schema/event.ts";
+import { isInformational, type RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 
 export const decide = (run: Run | null, command: Command, at: number): RunEvent[] =>
@@ -34,11 +34,11 @@ export function decideStep(run: Run | null, command: Command, at: number): { eve
   if (command.type === "create") return applied(run, create(run, command), at);
   if (run === null) throw new TuttiError("run_not_found", 'The run does not exist. List runs with "tutti list".');
   const decided = isOrder(command) ? order(run, command, at) : decideReport(run, command, at);
-  if (decided.every(({ type }) => onlyTells(type)) && command.type !== "tick") return applied(run, decided, at);
+  if (decided.every(({ type }) => isInformational(type)) && command.type !== "tick") return applied(run, decided, at);
   const steps: RunEvent[] = [];
   let state = run;
   // A `tick` has no events of its own; it only triggers what is due by now.
-  for (let due = decided.length > 0 ? decided : follow(state, at); due.length > 0; due = follow(state, at)) {
+  for (let due = decided.length > 0 ? decided : consequences(state, at); due.length > 0; due = consequences(state, at)) {
     for (const event of withConsequences(state, due, at)) {
       steps.push(event);
       state = next(state, event, at);

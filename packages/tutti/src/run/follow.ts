@@ -1,7 +1,7 @@
 // Decides the consequences of a state and the time: the next turn of a session, blocked tasks, the next phase, a reached
 // budget, the end of the run.
-import { askForMore, reached } from "./budget.ts";
-import { castOf } from "./cast.ts";
+import { askForMore, exhaustedBudget } from "./budget.ts";
+import { assignedAgent } from "./cast.ts";
 import { completedVerdict, dependencyState, taskStanding } from "./census.ts";
 import { confirm } from "./confirm.ts";
 import { answerByDefault } from "./default-answer.ts";
@@ -18,8 +18,8 @@ import type { Run } from "../schema/run.ts";
 import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
 import type { Owed, SessionState } from "../schema/worker.ts";
 
-/** Returns the next events that are due. The caller applies them and calls `follow` again until it returns none. */
-export function follow(run: Run, at: number): RunEvent[] {
+/** Returns the next events that are due. The caller applies them and calls `consequences` again until it returns none. */
+export function consequences(run: Run, at: number): RunEvent[] {
   if (isRunOver(run.status) || run.status === "created") return [];
   const overdue = answerByDefault(run, at);
   if (overdue.length > 0) return overdue;
@@ -28,7 +28,7 @@ export function follow(run: Run, at: number): RunEvent[] {
     return run.template.config.autoSpawn && run.planErrors.length === 0 ? confirm(run, {}) : [];
   }
   const turns = dueTurns(run, at);
-  const kind = reached(run, at, { turn: turns.length > 0, session: wantsSession(run, at) });
+  const kind = exhaustedBudget(run, at, { turn: turns.length > 0, session: wantsSession(run, at) });
   if (kind !== null && hasMoreToDo(run)) return askForMore(run, kind, at);
   // Start no more turns than `budget.turns` has left. The next call asks the user for more.
   if (turns.length > 0) return turns.slice(0, (run.budget.turns ?? Number.POSITIVE_INFINITY) - run.turns);
@@ -68,7 +68,7 @@ function dueTurns(run: Run, at: number): RunEvent[] {
   };
   const { main, owed } = run;
   if (main && owed && isToBeAsked(main, owed)) {
-    const { agent, role } = castOf(run, owed.phase);
+    const { agent, role } = assignedAgent(run, owed.phase);
     // The phase belongs to another agent or role, so this session ends, even if its provider refuses.
     if (main.agent !== agent || main.role !== role) {
       return [{ type: "main:relieved", data: { id: run.id, sessionId: main.sessionId, taskId: null } }];

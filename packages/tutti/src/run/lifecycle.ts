@@ -1,4 +1,4 @@
-import { reached } from "./budget.ts";
+import { exhaustedBudget } from "./budget.ts";
 import { refused } from "./confirm.ts";
 import { withdraw, withdrawQuestions } from "./inbox.ts";
 import { activeWorkers, workerOfSession } from "./lookup.ts";
@@ -16,7 +16,7 @@ export function pause(run: Run, reason: PauseReason, detail: string): RunEvent[]
   return [{ type: "orchestrator:paused", data }];
 }
 
-/** Resumes a run for the user, unless it waits for decisions or has `reached` its budget. */
+/** Resumes a run for the user, unless it waits for decisions or its budget is exhausted. */
 export function resume(run: Run, at: number): RunEvent[] {
   const { pausedFrom } = run;
   if (run.status !== "paused" || !pausedFrom) throw refused(run, "resumed", `it is ${run.status}, not paused`);
@@ -24,7 +24,7 @@ export function resume(run: Run, at: number): RunEvent[] {
     throw refused(run, "resumed", "it waits for decisions. Answer them in its inbox first");
   }
   const asking = valuesOf(run.inbox).find((item) => item.kind === "budget");
-  if (asking && reached(run, at, { turn: true, session: true }) !== null) {
+  if (asking && exhaustedBudget(run, at, { turn: true, session: true }) !== null) {
     const message = `Run "${run.id}" cannot be resumed: its budget is used up. Answer inbox item "${asking.id}" first.`;
     throw new TuttiError("budget_exhausted", message, { details: asking.evidence });
   }

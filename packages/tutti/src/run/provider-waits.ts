@@ -3,7 +3,7 @@ import { workerOf } from "./lookup.ts";
 import { openWork } from "./open-work.ts";
 import { isToBeAsked, refusalOf, waitsForProvider } from "./provider.ts";
 import { withSession } from "./with-worker.ts";
-import type { Placed, RunEvent } from "../schema/event.ts";
+import type { LogPosition, RunEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import type { Owed, SessionState } from "../schema/worker.ts";
 
@@ -11,7 +11,7 @@ import type { Owed, SessionState } from "../schema/worker.ts";
  * Marks sessions that need a turn and cannot get one because their provider refuses, for example a session that has just
  * become ready. They wait like the sessions that the provider has refused itself.
  */
-export function noteRefused(before: Run, run: Run, { data, timestamp }: RunEvent & Placed): Run {
+export function noteRefused(before: Run, run: Run, { data, timestamp }: RunEvent & LogPosition): Run {
   if (Object.keys(run.refusals).length === 0) return run;
   const waits = (session: SessionState, owed: Owed | null): boolean =>
     isToBeAsked(session, owed) && session.refusedSince === null && refusalOf(run, session.agent) !== null;

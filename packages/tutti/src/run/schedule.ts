@@ -1,7 +1,7 @@
 // `schedule` returns the desired state: live sessions, tasks to start, work to merge and deadlines. The engine compares it
 // with the actual state and acts on the difference. It remembers no earlier actions, so a restart needs no special case.
 import { minutesOverAt } from "./budget.ts";
-import { castOf } from "./cast.ts";
+import { assignedAgent } from "./cast.ts";
 import { taskOf, workerOf } from "./lookup.ts";
 import { openWork } from "./open-work.ts";
 import { outlineOf } from "./outline.ts";
@@ -54,7 +54,7 @@ export function schedule(run: Run, limits: Limits, now: number): Wanted {
   const main = run.main && run.main.state !== "over" ? run.main : null;
   const paused = run.status === "paused";
   return {
-    spawnMain: !paused && run.owed !== null && main === null && mayAsk(run, castOf(run, run.owed.phase).agent, now),
+    spawnMain: !paused && run.owed !== null && main === null && mayAsk(run, assignedAgent(run, run.owed.phase).agent, now),
     spawn: startable(run, active, limits, now),
     sessions: [...(main && run.owed !== null ? [main.sessionId] : []), ...active.map((worker) => worker.sessionId)],
     idle: main && run.owed === null ? [main.sessionId] : [],
@@ -69,7 +69,7 @@ function startable(run: Run, active: readonly Worker[], limits: Limits, now: num
   const { parallelExecution, maxWorkers, spawnDelay, overlappingScopes } = run.template.config;
   const cap = parallelExecution ? maxWorkers : 1;
   const paced = spawnDelay > 0 ? 1 : Number.POSITIVE_INFINITY;
-  const { agent } = castOf(run, "workerExecution");
+  const { agent } = assignedAgent(run, "workerExecution");
   // After a refusal (`refusalOf`) a single session probes the provider.
   const probing = refusalOf(run, agent) === null ? Number.POSITIVE_INFINITY : 1;
   if (!mayAsk(run, agent, now)) return [];

@@ -1,5 +1,5 @@
-import { LiveSettings, type Report } from "./live-settings.ts";
-import { RunLauncher, type Runs } from "./run-launcher.ts";
+import { LiveSettings, type ReportProblem } from "./live-settings.ts";
+import { RunLauncher, type LaunchedRuns } from "./run-launcher.ts";
 import { ScheduleFile } from "./schedule-file.ts";
 import { Schedules } from "./schedules.ts";
 import type { Automation } from "./settings.ts";
@@ -7,7 +7,7 @@ import { Triggers } from "./triggers.ts";
 import type { World } from "../world.ts";
 
 export interface AutomationOptions {
-  runs: Runs;
+  runs: LaunchedRuns;
   /** Reads the current configuration. Throws if it is invalid. */
   read: () => Automation;
   /** Path of the `ScheduleFile`. */
@@ -18,7 +18,7 @@ export interface AutomationOptions {
   /** Throws for a repository that runs may not use. */
   mayUse?: (root: string) => void;
   /** Default: problems appear only in the lists and events. */
-  report?: Report;
+  report?: ReportProblem;
 }
 
 export interface OpenAutomation {

@@ -4,16 +4,16 @@ import type { Automation } from "./settings.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
 
 /** Logs a problem of a schedule or trigger. */
-export type Report = (message: string, members: Readonly<Record<string, unknown>>) => void;
+export type ReportProblem = (message: string, members: Readonly<Record<string, unknown>>) => void;
 
 export class LiveSettings {
   readonly #read: () => Automation;
-  readonly #report: Report;
+  readonly #report: ReportProblem;
   #last: Automation;
   #problem: string | null = null;
 
   /** Throws if the settings are invalid at the start. */
-  constructor(read: () => Automation, report: Report) {
+  constructor(read: () => Automation, report: ReportProblem) {
     this.#read = read;
     this.#report = report;
     this.#last = read();

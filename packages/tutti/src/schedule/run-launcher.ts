@@ -33,7 +33,7 @@ interface NewRun {
 }
 
 /** The subset of the engine that launching needs. */
-export interface Runs {
+export interface LaunchedRuns {
   create(request: NewRun): Promise<{ id: string; status: RunStatus }>;
   start(id: string): Promise<{ status: RunStatus }>;
   cancel(id: string): Promise<unknown>;
@@ -49,16 +49,16 @@ export interface Launched {
 }
 
 /** The source of runs, for example `schedule/nightly`. Stored as `idempotency.body`, where API requests have a hash. */
-export type Origin = `${"schedule" | "trigger"}/${string}`;
+export type LaunchOrigin = `${"schedule" | "trigger"}/${string}`;
 
 const isOrigin = (text: string | undefined): boolean => /^(schedule|trigger)\//.test(text ?? "");
 
 export class RunLauncher {
-  readonly #runs: Runs;
+  readonly #runs: LaunchedRuns;
   readonly #mayUse: ((root: string) => void) | undefined;
   #queue: Promise<unknown> = Promise.resolve();
 
-  constructor(runs: Runs, mayUse?: (root: string) => void) {
+  constructor(runs: LaunchedRuns, mayUse?: (root: string) => void) {
     this.#runs = runs;
     this.#mayUse = mayUse;
   }
@@ -68,11 +68,11 @@ export class RunLauncher {
     return Map.groupBy(this.#runs.summaries(), ({ idempotency }) => idempotency?.body);
   }
 
-  find(origin: Origin, occasion: string): KnownRun | undefined {
+  find(origin: LaunchOrigin, occasion: string): KnownRun | undefined {
     return this.#runsOf(origin).find(({ idempotency }) => idempotency!.key === `${origin}/${occasion}`);
   }
 
-  launch(origin: Origin, occasion: string, settings: RunSettings): Promise<Launched> {
+  launch(origin: LaunchOrigin, occasion: string, settings: RunSettings): Promise<Launched> {
     return this.#enqueue(() => this.#launch(origin, occasion, settings));
   }
 
@@ -96,7 +96,7 @@ export class RunLauncher {
     await this.#queue;
   }
 
-  #runsOf(origin: Origin): KnownRun[] {
+  #runsOf(origin: LaunchOrigin): KnownRun[] {
     return this.#runs.summaries().filter(({ idempotency }) => idempotency?.body === origin);
   }
 
@@ -106,7 +106,7 @@ export class RunLauncher {
     return done;
   }
 
-  async #launch(origin: Origin, occasion: string, settings: RunSettings): Promise<Launched> {
+  async #launch(origin: LaunchOrigin, occasion: string, settings: RunSettings): Promise<Launched> {
     const existing = this.find(origin, occasion);
     if (existing) {
       const status = existing.status === "created" ? await this.#start(existing.id) : existing.status;

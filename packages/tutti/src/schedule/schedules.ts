@@ -6,7 +6,7 @@
 // 2. A due time is settled once: it has a run, or it is skipped with a reason that is stored and published.
 // 3. If several due times have passed, only the latest counts.
 import { nextDue, latestDue } from "./cron.ts";
-import { demandSound, type LiveSettings, type Report } from "./live-settings.ts";
+import { demandSound, type LiveSettings, type ReportProblem } from "./live-settings.ts";
 import type { KnownRun, Launched, RunLauncher } from "./run-launcher.ts";
 import type { ScheduleEntry, ScheduleFile } from "./schedule-file.ts";
 import { ruleOf, type ScheduleSettings } from "./settings.ts";
@@ -20,7 +20,7 @@ export interface SchedulesOptions {
   launcher: RunLauncher;
   file: ScheduleFile;
   world: World;
-  report: Report;
+  report: ReportProblem;
 }
 
 /** Longest wait between two checks, because the clock and the settings may change. */

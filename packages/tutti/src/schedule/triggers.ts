@@ -8,7 +8,7 @@
 // 4. A payload only fills the placeholders in the user's own texts.
 import { readFileSync } from "node:fs";
 import { fillPayload } from "./fill-payload.ts";
-import { demandSound, type LiveSettings, type Report } from "./live-settings.ts";
+import { demandSound, type LiveSettings, type ReportProblem } from "./live-settings.ts";
 import type { Launched, RunLauncher } from "./run-launcher.ts";
 import { viewOf } from "./schedules.ts";
 import type { TriggerSettings } from "./settings.ts";
@@ -23,7 +23,7 @@ export interface TriggersOptions {
   launcher: RunLauncher;
   world: World;
   env: Readonly<Record<string, string | undefined>>;
-  report: Report;
+  report: ReportProblem;
 }
 
 /** In characters. Shorter secrets could be guessed. */

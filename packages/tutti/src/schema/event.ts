@@ -1,5 +1,5 @@
 // Every event of runs and of the server. Document 004 defines the names and the first members of each payload; further
-// members and types are Tutti's own. The rules read all events except the informational ones (`onlyTells`), which are
+// members and types are Tutti's own. The rules read all events except the informational ones (`isInformational`), which are
 // stored in the same sequence and only displayed.
 import { z } from "zod";
 import { AggregationAnswer, CompletionAnswer, VerificationAnswer } from "./answer.ts";
@@ -362,13 +362,13 @@ export const isServerEvent = (event: { type: EventType }): event is ServerEvent 
   /^(subsession|template|schedule|trigger):/.test(event.type);
 
 /** The log position and time (milliseconds since 1970) of an event, as far as the fold needs them. */
-export interface Placed {
+export interface LogPosition {
   runSeq: number;
   timestamp: number;
 }
 
 /** An event in the log. `seq` counts over the whole data folder, `runSeq` within the run, both from 1 without gaps. */
-export type StoredEvent = RunEvent & Placed & { seq: number; run: string | null };
+export type StoredEvent = RunEvent & LogPosition & { seq: number; run: string | null };
 
 const TELLING = new Set<EventType>([
   "worker:progress",
@@ -378,4 +378,4 @@ const TELLING = new Set<EventType>([
   "workspace:saved",
   "log:removed",
 ]);
-export const onlyTells = (type: EventType): boolean => TELLING.has(type);
+export const isInformational = (type: EventType): boolean => TELLING.has(type);

@@ -14,7 +14,7 @@ import { cookieOf, digestOf, isSame } from "./token-digest.ts";
 import { TuttiError } from "../schema/error.ts";
 
 /** The parts of a request's head that `Access` reads. */
-export interface Asking {
+export interface AccessRequest {
   method: string;
   upgrade: boolean;
   headers: IncomingHttpHeaders;
@@ -58,7 +58,7 @@ export class Access {
   }
 
   /** Throws `forbidden` if `Host` is not an address of this server or `Origin` is another site. */
-  checkOrigin({ headers }: Asking): void {
+  checkOrigin({ headers }: AccessRequest): void {
     const host = headers.host?.toLowerCase() ?? "";
     if (!this.#isOwnHost(host)) throw new TuttiError("forbidden", UNKNOWN_HOST);
     const { origin } = headers;
@@ -71,7 +71,7 @@ export class Access {
   }
 
   /** Returns the holder of the request's token or cookie and throws if there is none. Call `checkOrigin` first. */
-  checkToken({ method, upgrade, headers }: Asking): Holder {
+  checkToken({ method, upgrade, headers }: AccessRequest): Holder {
     const { authorization, cookie, origin } = headers;
     if (authorization !== undefined) {
       const [, bearer] = /^Bearer +(\S.*)$/i.exec(authorization) ?? [];

@@ -1,10 +1,10 @@
 // Validates protocol messages: one message, a list, or the text of an agent's answer with response blocks in it.
 import type { Protocol } from "../protocol/canonical/protocol-name.ts";
 import { readMessage } from "../protocol/canonical/read-message.ts";
-import type { Problem, ReadOptions } from "../protocol/profile.ts";
+import type { ProfileProblem, ProfileOptions } from "../protocol/profile.ts";
 import { ResponseParser } from "../protocol/response-parser.ts";
 
-type FoundProblem = Omit<Problem, "code"> & { code: string };
+type FoundProblem = Omit<ProfileProblem, "code"> & { code: string };
 
 export interface CheckedMessages {
   valid: boolean;
@@ -12,7 +12,7 @@ export interface CheckedMessages {
   problems: FoundProblem[];
 }
 
-export function checkMessages(protocol: Protocol, value: unknown, options: ReadOptions): CheckedMessages {
+export function checkMessages(protocol: Protocol, value: unknown, options: ProfileOptions): CheckedMessages {
   const { messages, problems } = messagesIn(protocol, value);
   const all = [
     ...problems,

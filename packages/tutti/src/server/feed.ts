@@ -4,7 +4,7 @@
 // 1. Followers receive exactly the log: each `seq` once, in order, without gaps. The engine publishes run by run, so an
 //    event may arrive before its predecessor; then `#inOrder` reads the log instead.
 // 2. A slow follower does not delay the others: `Feed` never waits for one, and each buffers a bounded amount (follower.ts).
-import { Follower, type EventLog, type Wanted } from "./follower.ts";
+import { Follower, type EventLog, type FeedRequest } from "./follower.ts";
 import { Batch } from "./frame.ts";
 import type { Outlet } from "./outlet.ts";
 import type { StoredEvent } from "../schema/event.ts";
@@ -31,7 +31,7 @@ export class Feed {
     }, HEARTBEAT_MS).unref();
   }
 
-  follow(outlet: Outlet, wanted: Wanted): Follower {
+  follow(outlet: Outlet, wanted: FeedRequest): Follower {
     const follower = new Follower(this.#log, outlet, wanted);
     this.#followers.add(follower);
     void outlet.closed.then(() => {

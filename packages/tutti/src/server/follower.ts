@@ -14,7 +14,7 @@ import type { StoredEvent } from "../schema/event.ts";
 
 export type EventLog = Pick<Engine, "events" | "lastSeq" | "subscribe">;
 
-export interface Wanted {
+export interface FeedRequest {
   /** The last `seq` that the client received; null starts with new events. */
   after: number | null;
   /** Number of matching past events to send first. Only valid if `after` is null. */
@@ -31,7 +31,7 @@ const STALLED_AFTER_MS = 20_000;
 export class Follower {
   readonly #log: EventLog;
   readonly #outlet: Outlet;
-  readonly #wanted: Wanted;
+  readonly #wanted: FeedRequest;
   /** Runs from `subscribe` messages; null, and thus every run, until the first message. */
   #subscribed: Set<string> | null = null;
   #cursor: number;
@@ -40,7 +40,7 @@ export class Follower {
   /** True if the server dropped the client, because it did not read or the log could not be read. */
   wasCut = false;
 
-  constructor(log: EventLog, outlet: Outlet, wanted: Wanted) {
+  constructor(log: EventLog, outlet: Outlet, wanted: FeedRequest) {
     this.#log = log;
     this.#outlet = outlet;
     this.#wanted = wanted;

@@ -1,7 +1,7 @@
 // The wire form of an event, shared by WebSocket, server-sent events and lists.
 import type { StoredEvent } from "../schema/event.ts";
 
-export interface Frame {
+export interface LiveFrame {
   /** Position in the log of the whole server. */
   seq: number;
   /** Null for events of the server itself. */
@@ -13,7 +13,7 @@ export interface Frame {
   timestamp: string;
 }
 
-export function frameOf({ seq, run, runSeq, type, data, timestamp }: StoredEvent): Frame {
+export function frameOf({ seq, run, runSeq, type, data, timestamp }: StoredEvent): LiveFrame {
   return { seq, run, runSeq, type, data, timestamp: new Date(timestamp).toISOString() };
 }
 

@@ -1,7 +1,7 @@
 // Parses the query and headers of a request for live events.
 import type { IncomingHttpHeaders } from "node:http";
 import { decode } from "./decode.ts";
-import type { Wanted } from "./follower.ts";
+import type { FeedRequest } from "./follower.ts";
 import type { Engine } from "../engine/engine.ts";
 import { SERVER_ROUTES } from "../schema/api/server-routes.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -9,7 +9,7 @@ import { TuttiError } from "../schema/error.ts";
 const EventsQuery = SERVER_ROUTES["GET /api/events"].query;
 
 /** `Last-Event-ID` overrides `after` and `tail`: a browser that reconnects repeats its URL and adds this header. */
-export function readWanted(engine: Engine, query: Record<string, string>, headers: IncomingHttpHeaders): Wanted {
+export function readWanted(engine: Engine, query: Record<string, string>, headers: IncomingHttpHeaders): FeedRequest {
   const lastSeen = headers["last-event-id"];
   const { tail: _tail, ...others } = query;
   const values = lastSeen === undefined || lastSeen === "" ? query : { ...others, after: String(lastSeen) };

@@ -1,10 +1,10 @@
 // Classifies error texts of providers. Agents pass them on with or without the HTTP status, and the wording changes
 // between releases, so several patterns stand for each cause. A text that matches none has no cause.
-import type { TurnFailure } from "./dialogue.ts";
+import type { DialogueFailure } from "./dialogue.ts";
 import { readUsageLimit } from "./usage-limit.ts";
 import type { FailureCause } from "../schema/ending.ts";
 
-export type ClassifiedFailure = Pick<TurnFailure, "cause" | "retryAfterMs" | "resetAt">;
+export type ClassifiedFailure = Pick<DialogueFailure, "cause" | "retryAfterMs" | "resetAt">;
 
 /** In characters. Longer texts are truncated before they are searched. */
 const MAX_WORDS = 10_000;

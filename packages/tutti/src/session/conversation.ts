@@ -14,7 +14,7 @@ const MAX_RELAUNCHES = 1;
 /** The end of stderr that `exited` passes to the dialogue. */
 const ERRORS_BYTES = 4096;
 
-export interface ConversationOptions {
+export interface DialogueRunnerOptions {
   folder: string;
   spec: KeeperSpec;
   record: SessionRecord;
@@ -24,7 +24,7 @@ export interface ConversationOptions {
   fail: (error: string) => void;
 }
 
-export async function openConversation(name: DialogueName, options: ConversationOptions): Promise<Conversation> {
+export async function openDialogueRunner(name: DialogueName, options: DialogueRunnerOptions): Promise<Conversation> {
   // `LineTail` opens `raw.log` before the agent writes to it.
   closeSync(openSync(paths(options.folder).raw, "a", 0o600));
   const open = await loadDialogue(name);
@@ -38,7 +38,7 @@ export async function openConversation(name: DialogueName, options: Conversation
 }
 
 export class Conversation {
-  readonly #options: ConversationOptions;
+  readonly #options: DialogueRunnerOptions;
   readonly #dialogue: Dialogue;
   readonly #tail: LineTail;
   readonly #activity: ActivityWatch;
@@ -51,7 +51,7 @@ export class Conversation {
   #stoppedTurn = 0;
   #relaunches = 0;
 
-  constructor(options: ConversationOptions, openDialogue: (conversation: Conversation) => Dialogue) {
+  constructor(options: DialogueRunnerOptions, openDialogue: (conversation: Conversation) => Dialogue) {
     this.#options = options;
     this.#activity = new ActivityWatch(options.spec.sessionId, performance.now());
     this.#dialogue = openDialogue(this);

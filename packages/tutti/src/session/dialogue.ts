@@ -33,10 +33,10 @@ export type AgentLine =
   | { type: "ask_cancelled"; id: string }
   /** The provider refused a request and the agent retries by itself. */
   | { type: "provider_trouble"; cause: FailureCause; detail: string; retryAfterMs?: number }
-  | ({ type: "turn_end" } & TurnFailure);
+  | ({ type: "turn_end" } & DialogueFailure);
 
 /** Without `error` the turn succeeded. */
-export interface TurnFailure {
+export interface DialogueFailure {
   error?: string;
   cause?: FailureCause;
   retryAfterMs?: number;

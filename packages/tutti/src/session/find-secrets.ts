@@ -3,7 +3,7 @@
 //
 // The bytes may end in the middle of a secret. So `find` returns `settled`, the position up to which its result is
 // final; the caller passes the rest again, together with the bytes that follow.
-import { LOOK_BACK, NOTHING, SHAPES, UNDECIDED, type Shape } from "./secret-shapes.ts";
+import { LOOK_BACK, NOTHING, SHAPES, UNDECIDED, type SecretShape } from "./secret-shapes.ts";
 import { formsOf } from "./secrets.ts";
 
 /** The length of a known value's anchor. The rest of the value is compared. */
@@ -78,8 +78,8 @@ function merge(hits: readonly Hit[]): number[] {
   return merged;
 }
 
-function knownForm(form: Buffer): { anchor: Buffer; shape: Pick<Shape, "look"> } {
-  const look: Shape["look"] = (bytes, start, isAll, found) => {
+function knownForm(form: Buffer): { anchor: Buffer; shape: Pick<SecretShape, "look"> } {
+  const look: SecretShape["look"] = (bytes, start, isAll, found) => {
     const length = Math.min(form.length, bytes.length - start);
     if (Buffer.compare(form.subarray(0, length), bytes.subarray(start, start + length)) !== 0) return NOTHING;
     if (length < form.length) return isAll ? NOTHING : UNDECIDED;

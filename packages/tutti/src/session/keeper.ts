@@ -13,7 +13,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, watch } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openConversation, type Conversation } from "./conversation.ts";
+import { openDialogueRunner, type Conversation } from "./conversation.ts";
 import { identify, isAlive, signalGroup, sweep, type ProcessIdentity } from "./process.ts";
 import { listRequests, paths, readJson, writeJson, writeJsonOnce } from "./session-folder.ts";
 import type { KeeperRequest, KeeperSpec, SessionEnd } from "./session-folder.ts";
@@ -62,7 +62,7 @@ class Keeper {
       if (this.#agent?.pid) signalGroup(this.#agent.pid, "SIGKILL");
       process.exit(1);
     });
-    await this.#openConversation();
+    await this.#openDialogueRunner();
     // SIGTERM may have called `end` while the dialogue was loading.
     if (this.#ending) return;
     if (this.#spec.mode === "stream") this.#start(null);
@@ -80,10 +80,10 @@ class Keeper {
     this.#readRequests();
   }
 
-  async #openConversation(): Promise<void> {
+  async #openDialogueRunner(): Promise<void> {
     const { dialogue } = this.#spec;
     if (dialogue === null) return;
-    this.#conversation = await openConversation(dialogue, {
+    this.#conversation = await openDialogueRunner(dialogue, {
       folder: this.#folder,
       spec: this.#spec,
       record: this.#record,

@@ -5,7 +5,7 @@ import { archiveSession, forgetSessions, isArchived } from "./archive-session.ts
 import type { Driver, Launch } from "./driver.ts";
 import { endSession } from "./end-session.ts";
 import { createSecrets, type Secrets } from "./find-secrets.ts";
-import { KeptSession } from "./kept-session.ts";
+import { KeeperSession } from "./kept-session.ts";
 import { maskLeftovers } from "./mask-file.ts";
 import { sweep } from "./process.ts";
 import { secretValues } from "./secrets.ts";
@@ -16,7 +16,7 @@ import { TuttiError } from "../schema/error.ts";
 import { pathName } from "../schema/ids.ts";
 import type { World } from "../world.ts";
 
-export interface KeptHostOptions {
+export interface KeeperHostOptions {
   /** The parent of all session folders. */
   folder: string;
   /** Names the live engine. Keepers poll this file. */
@@ -38,7 +38,7 @@ const ORPHAN_AFTER_MS = 10 * 60_000;
 const GRACE_MS = 10_000;
 const ALL = { after: 0, limit: Number.POSITIVE_INFINITY };
 
-export function createKeptHost(options: KeptHostOptions): SessionHost {
+export function createKeeperHost(options: KeeperHostOptions): SessionHost {
   const { folder, world, agentEnv = {} } = options;
   /** The environment of keepers: they pass parts of it to agents and mask its secrets. */
   const keeperEnv = (): NodeJS.ProcessEnv => {
@@ -102,7 +102,7 @@ export function createKeptHost(options: KeptHostOptions): SessionHost {
       const { driver, rest } = findDriver(spec.agent);
       const sessionFolder = join(folder, spec.runId, pathName(spec.sessionId));
       const launch = launchOf(spec, driver, rest, sessionFolder);
-      return new KeptSession({
+      return new KeeperSession({
         folder: sessionFolder,
         driver,
         launch,

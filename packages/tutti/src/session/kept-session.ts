@@ -33,7 +33,7 @@ const YIELD_AFTER_MS = 20;
 /** A keeper without `keeper.json` after this time has failed to start. */
 const KEEPER_START_MS = 30_000;
 
-export interface KeptOptions {
+export interface KeeperSessionOptions {
   folder: string;
   driver: Driver;
   launch: Launch;
@@ -43,15 +43,15 @@ export interface KeptOptions {
   world: World;
 }
 
-export class KeptSession implements Session {
+export class KeeperSession implements Session {
   readonly sessionId: string;
-  readonly #options: KeptOptions;
+  readonly #options: KeeperSessionOptions;
   readonly #left = new AbortController();
   #wake = new AbortController();
   /** The reader of `signals`. `#isOver` starts from its position. */
   #reader: SessionReader | null = null;
 
-  constructor(options: KeptOptions) {
+  constructor(options: KeeperSessionOptions) {
     this.#options = options;
     this.sessionId = options.spec.sessionId;
   }

@@ -7,7 +7,7 @@ import { isPolledArchived, packJournal, PolledJournal } from "./polled-journal.t
 import { PolledSession } from "./polled-session.ts";
 import { PolledTranscript } from "./polled-transcript.ts";
 import { secretValues } from "./secrets.ts";
-import { impatiently, readSessionList, type ListedSession, type SessionController } from "./session-controller.ts";
+import { impatiently, readSessionList, type ControllerSession, type SessionController } from "./session-controller.ts";
 import { readJson, writeJson } from "./session-folder.ts";
 import type { SessionHost, SessionSpec } from "./session.ts";
 import { Transcripts } from "./transcript.ts";
@@ -40,7 +40,7 @@ export interface PolledHost extends SessionHost {
   /** The controller's id of a session, or null. */
   backendId(runId: string, sessionId: string): string | null;
   /** All sessions of the controller, including those that Tutti did not start. */
-  listAll(): Promise<ListedSession[]>;
+  listAll(): Promise<ControllerSession[]>;
 }
 
 export function createPolledHost(options: PolledHostOptions): PolledHost {

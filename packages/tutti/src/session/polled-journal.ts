@@ -12,7 +12,7 @@ import type { Ending } from "../schema/ending.ts";
 import type { Phase } from "../schema/status.ts";
 
 /** A position in the controller's transcript: the number of messages read, and the key of the last one. */
-export interface Place {
+export interface JournalPosition {
   count: number;
   key: string | null;
 }
@@ -33,10 +33,10 @@ export type PolledRecord =
   | ({ type: "sending"; title: string | null; cwd: string } & SentTurn)
   | { type: "opened"; backendId: string; at: number }
   | { type: "sent"; turn: number }
-  | { type: "text"; text: string; place: Place }
+  | { type: "text"; text: string; place: JournalPosition }
   | { type: "tool"; name: string; input: unknown }
   | { type: "interrupted"; turn: number }
-  | { type: "turnOver"; turn: number; ending: Ending; place: Place }
+  | { type: "turnOver"; turn: number; ending: Ending; place: JournalPosition }
   /** `archived` if the controller has archived the session. */
   | { type: "end"; reason: string; deliberate: boolean; archived: boolean };
 
@@ -100,7 +100,7 @@ export class PolledJournal {
     return this.last("end");
   }
 
-  get place(): Place {
+  get place(): JournalPosition {
     const read = this.records.findLast((record) => record.type === "text" || record.type === "turnOver");
     return read && "place" in read ? read.place : { count: 0, key: null };
   }

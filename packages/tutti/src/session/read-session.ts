@@ -34,7 +34,7 @@ export interface ReadPoint {
   over: number;
 }
 
-export interface ReadOptions {
+export interface SessionReadOptions {
   secrets?: Secrets;
   from?: ReadPoint;
 }
@@ -64,7 +64,7 @@ export class SessionReader {
   /** Whether the current line contains escapes that may hide a secret from `#mask`. */
   #hidden = false;
 
-  constructor(folder: string, mode: "stream" | "turn", newDecoder: () => Decoder, options: ReadOptions = {}) {
+  constructor(folder: string, mode: "stream" | "turn", newDecoder: () => Decoder, options: SessionReadOptions = {}) {
     const { secrets = BY_SHAPE, from } = options;
     this.#output = new SessionFile(paths(folder).output);
     this.#journal = new SessionFile(paths(folder).journal);

@@ -8,7 +8,7 @@ export const UNDECIDED = -2;
 /** In bytes. Of anything longer, at most this much is examined. */
 export const MAX_SECRET = 16 * 1024;
 
-export interface Shape {
+export interface SecretShape {
   anchor: string;
   /** `start` is the position of the anchor. Returns the end of the secret and sets `found.from` to its start. */
   look(bytes: Uint8Array, start: number, isAll: boolean, found: { from: number }): number;
@@ -67,7 +67,7 @@ function has(bytes: Uint8Array, from: number, to: number, of: Uint8Array): boole
 }
 
 /** The anchor, followed by at least `least` characters of one set. */
-function token(anchor: string, of: Uint8Array, least: number, options: { digit?: boolean; most?: number } = {}): Shape {
+function token(anchor: string, of: Uint8Array, least: number, options: { digit?: boolean; most?: number } = {}): SecretShape {
   // An anchor inside a run of the same characters does not count.
   const boundary = Buffer.from(anchor).every((byte) => of[byte] === 1) ? of : ALNUM;
   return {
@@ -86,7 +86,7 @@ function token(anchor: string, of: Uint8Array, least: number, options: { digit?:
 }
 
 /** A named token of the Tutti server: `tutti_NAME_` and at least 43 characters, so that other names do not match. */
-const namedToken: Shape = {
+const namedToken: SecretShape = {
   anchor: "tutti_",
   look(bytes, start, isAll, found) {
     if (!begins(bytes, start, WORD)) return NOTHING;
@@ -102,7 +102,7 @@ const namedToken: Shape = {
 };
 
 /** Three parts separated by dots. The anchor is the start of a JSON object in base64. */
-const jsonWebToken: Shape = {
+const jsonWebToken: SecretShape = {
   anchor: "eyJ",
   look(bytes, start, isAll, found) {
     if (!begins(bytes, start, WORD)) return NOTHING;
@@ -123,7 +123,7 @@ const END_OF_KEY = Buffer.from("-----");
 /**
  * The text between the BEGIN and END lines. A key without an END line ends at the first character that no key contains.
  */
-const privateKey: Shape = {
+const privateKey: SecretShape = {
   anchor: "-----BEGIN ",
   look(bytes, start, isAll, found) {
     const caption = start + this.anchor.length;
@@ -171,7 +171,7 @@ export const LOOK_BACK = 40;
 /**
  * A header value: `Authorization: Bearer …`. Without the header's name the value must be longer and contain a digit.
  */
-function credential(anchor: string): Shape {
+function credential(anchor: string): SecretShape {
   return {
     anchor,
     look(bytes, start, isAll, found) {
@@ -192,7 +192,7 @@ const MAX_USER = 128;
 const MAX_PASSWORD = 256;
 
 /** The password in `https://user:password@host`. */
-function addressed(anchor: string): Shape {
+function addressed(anchor: string): SecretShape {
   return {
     anchor,
     look(bytes, start, isAll, found) {
@@ -211,7 +211,7 @@ function addressed(anchor: string): Shape {
   };
 }
 
-export const SHAPES: readonly Shape[] = [
+export const SHAPES: readonly SecretShape[] = [
   token("sk-ant-", WORD, 16),
   token("sk-", WORD, 20, { digit: true }),
   ...["ghp_", "gho_", "ghu_", "ghs_", "ghr_"].map((anchor) => token(anchor, ALNUM, 30)),

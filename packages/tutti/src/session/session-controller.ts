@@ -96,13 +96,13 @@ export function readSessionId(answer: unknown): string {
   throw unusable("session id", 'the id, or an object with it as "sessionId" or "id"');
 }
 
-export interface ListedSession {
+export interface ControllerSession {
   id: string;
   title: string | null;
   cwd: string | null;
 }
 
-export function readSessionList(answer: unknown): ListedSession[] {
+export function readSessionList(answer: unknown): ControllerSession[] {
   const list = Array.isArray(answer) ? answer : isObject(answer) ? answer["sessions"] : null;
   if (!Array.isArray(list)) throw unusable("list of sessions", 'the list, or an object with it as "sessions"');
   return list.filter(isObject).map((session) => ({

@@ -1,6 +1,6 @@
 // An event log in memory with the invariants of `Store`. It can fail on demand, for simulations and for tests of how
 // the engine handles a failing store.
-import { outOfPlace, removedEvent, type NewEvent, type ReadOptions, type Store } from "./store.ts";
+import { outOfPlace, removedEvent, type NewEvent, type EventQuery, type Store } from "./store.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { StoredEvent } from "../schema/event.ts";
 
@@ -76,7 +76,7 @@ export class MemoryStore implements Store {
     return this.#disk.events.findLast((event) => event.run === run && event.runSeq > 0)?.runSeq ?? 0;
   }
 
-  read({ run, after = 0, before, limit = Number.POSITIVE_INFINITY }: ReadOptions): StoredEvent[] {
+  read({ run, after = 0, before, limit = Number.POSITIVE_INFINITY }: EventQuery): StoredEvent[] {
     const end = before ?? Number.POSITIVE_INFINITY;
     const found = this.#disk.events.filter(
       ({ seq, run: of, runSeq }) => seq > after && seq < end && (run === undefined || (of === run && runSeq > 0)),

@@ -1,7 +1,7 @@
 // Stores folded states to save time. The log is authoritative: a snapshot that is missing or made by another version of
 // the fold is folded again from the log.
 
-export interface Snapshot {
+export interface StateSnapshot {
   /** Position of the last folded event, within the run and within the store. */
   runSeq: number;
   seq: number;
@@ -15,9 +15,9 @@ export interface Snapshot {
 }
 
 export interface Snapshots {
-  load(run: string): Snapshot | null;
+  load(run: string): StateSnapshot | null;
   /** Omits `state`, which is large. */
-  overview(): (Omit<Snapshot, "state"> & { run: string })[];
+  overview(): (Omit<StateSnapshot, "state"> & { run: string })[];
   /** Stores the snapshot later. Errors are ignored because the log suffices. */
-  save(run: string, snapshot: Snapshot): void;
+  save(run: string, snapshot: StateSnapshot): void;
 }

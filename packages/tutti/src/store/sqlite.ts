@@ -3,8 +3,8 @@
 import { chmodSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { checkFormat, migrate } from "./migrate.ts";
-import type { Snapshot, Snapshots } from "./snapshots.ts";
-import { outOfPlace, removedEvent, type LogReader, type NewEvent, type ReadOptions, type Store } from "./store.ts";
+import type { StateSnapshot, Snapshots } from "./snapshots.ts";
+import { outOfPlace, removedEvent, type LogReader, type NewEvent, type EventQuery, type Store } from "./store.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import { EVENT_VERSION, readData } from "../schema/upcast.ts";
@@ -194,7 +194,7 @@ class SqliteStore implements Store {
     }
   }
 
-  read(options: ReadOptions): StoredEvent[] {
+  read(options: EventQuery): StoredEvent[] {
     return this.#reader.read(options);
   }
 
@@ -224,7 +224,7 @@ export const QUERIES = {
 
 function readerOf(db: DatabaseSync): LogReader {
   const last = db.prepare("SELECT max(seq) AS last FROM events");
-  const rows = (query: string, { before, limit = -1 }: ReadOptions, ...bounds: (string | number)[]): StoredEvent[] => {
+  const rows = (query: string, { before, limit = -1 }: EventQuery, ...bounds: (string | number)[]): StoredEvent[] => {
     const way = before === undefined ? "" : "DESC";
     const found = db.prepare(`${query} ${way} LIMIT ?`).all(...bounds, limit) as unknown as Row[];
     return (before === undefined ? found : found.toReversed()).map(toEvent);
@@ -267,7 +267,7 @@ function snapshotsOf(db: DatabaseSync, later: (write: () => void) => void): Snap
   return {
     load(run) {
       const row = db.prepare(`SELECT ${columns}, state FROM snapshots WHERE run = ?`).get(run);
-      return row ? (from(row) as unknown as Snapshot) : null;
+      return row ? (from(row) as unknown as StateSnapshot) : null;
     },
     overview: () => db.prepare(`SELECT ${columns} FROM snapshots`).all().map(from) as ReturnType<Snapshots["overview"]>,
     save(run, { runSeq, seq, fold, over, summary, state }) {

@@ -12,7 +12,7 @@ import type { RunEvent, StoredEvent } from "../schema/event.ts";
 
 export type NewEvent = RunEvent & { timestamp: number };
 
-export interface ReadOptions {
+export interface EventQuery {
   /** Restricts to one run. Null selects the server's own log. */
   run?: string | null;
   /** Only events after this `seq`, also with `run`. */
@@ -23,7 +23,7 @@ export interface ReadOptions {
 }
 
 export interface LogReader {
-  read(options: ReadOptions): StoredEvent[];
+  read(options: EventQuery): StoredEvent[];
   /** Oldest first. */
   runs(): string[];
   /** Returns 0 for an empty store. */

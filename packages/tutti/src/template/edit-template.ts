@@ -1,7 +1,7 @@
 // Checks before a template is written or deleted. These functions do not touch files.
 import type { Shelf } from "./find-chain.ts";
 import { merge } from "./inherit.ts";
-import type { Placed, TemplatePlace } from "./place.ts";
+import type { PlacedTemplate, TemplatePlace } from "./place.ts";
 import { findUnsafe, isObject, MAX_TEMPLATE_BYTES, type RawTemplate } from "./raw-template.ts";
 import { resolveTemplate } from "./resolve-template.ts";
 import { cannotBeUsed, invalid, isExtended, isProtected, isThere } from "./template-error.ts";
@@ -32,7 +32,7 @@ export function mustFit(value: unknown, shelf: Shelf): RawTemplate {
 }
 
 /** Returns the content of the file after the patch. Throws if a template that extends it would become unusable. */
-export function patched(placed: Placed, patch: unknown): RawTemplate {
+export function patched(placed: PlacedTemplate, patch: unknown): RawTemplate {
   const { id, place, file } = placed;
   if (!isObject(patch))
     throw new TuttiError(
@@ -67,7 +67,7 @@ function brokenBy(raw: RawTemplate, place: TemplatePlace): string[] {
 }
 
 /** Throws if another template extends this one. The search starts at `nearest` and goes outward. */
-export function mustNotBeExtended(placed: Placed, nearest: TemplatePlace): void {
+export function mustNotBeExtended(placed: PlacedTemplate, nearest: TemplatePlace): void {
   const children: string[] = [];
   for (let place: TemplatePlace | null = nearest; place; place = place.outer) {
     for (const other of place.all) if (isParent(placed, other)) children.push(other.id);
@@ -75,7 +75,7 @@ export function mustNotBeExtended(placed: Placed, nearest: TemplatePlace): void 
   if (children.length > 0) throw isExtended(placed.id, children);
 }
 
-function isParent(parent: Placed, { id, raw, place }: Placed): boolean {
+function isParent(parent: PlacedTemplate, { id, raw, place }: PlacedTemplate): boolean {
   if (raw?.["extends"] !== parent.id) return false;
   const from = id === parent.id ? place.outer : place;
   return from?.find(parent.id) === parent;

@@ -13,7 +13,7 @@ export interface Shelf {
   get(id: string): { raw: RawTemplate | null; problems: readonly string[] } | undefined;
 }
 
-export interface Link {
+export interface ChainLink {
   id: string;
   shelf: Shelf;
   raw: RawTemplate;
@@ -23,11 +23,11 @@ export interface Link {
 
 export const CIRCULAR = "Circular inheritance detected";
 
-export type ChainResult = { links: Link[] } | { error: string };
+export type ChainResult = { links: ChainLink[] } | { error: string };
 
 /** `raw` need not be on the shelf; it is treated as if it were. */
 export function findChain(raw: RawTemplate, shelf: Shelf): ChainResult {
-  const links: Link[] = [{ id: String(raw["id"]), shelf, raw, problems: [] }];
+  const links: ChainLink[] = [{ id: String(raw["id"]), shelf, raw, problems: [] }];
   for (;;) {
     const child = links.at(-1)!;
     const parentId = child.raw["extends"];
@@ -44,7 +44,7 @@ export function findChain(raw: RawTemplate, shelf: Shelf): ChainResult {
 }
 
 /** Checks `links` too, so that a template that is not stored yet is found in a cycle. */
-function findOutward(id: string, from: Shelf | null, links: readonly Link[]) {
+function findOutward(id: string, from: Shelf | null, links: readonly ChainLink[]) {
   for (let shelf = from; shelf; shelf = shelf.outer) {
     if (links.some((link) => link.id === id && link.shelf === shelf)) return "circular";
     const found = shelf.get(id);

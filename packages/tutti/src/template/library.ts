@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { join, resolve as absolutePath } from "node:path";
 import { mustFit, mustNotBeExtended, mustNotBeTaken, patched } from "./edit-template.ts";
 import { TemplateFolder } from "./folder.ts";
-import { TemplatePlace, type Placed } from "./place.ts";
+import { TemplatePlace, type PlacedTemplate } from "./place.ts";
 import { previewTemplate, type TemplatePreview } from "./preview.ts";
 import { isObject, type RawTemplate } from "./raw-template.ts";
 import { parseTemplate } from "./read-file.ts";
@@ -16,7 +16,7 @@ import type { Resolution } from "./resolve-template.ts";
 import { summarise, type TemplateSummary } from "./summary.ts";
 import { cannotBeUsed, isProtected, isThere, noSuchTemplate } from "./template-error.ts";
 import { templateId } from "./template-id.ts";
-import { ToldTemplates, type TemplateEvent } from "./told-templates.ts";
+import { WatchedTemplates, type TemplateEvent } from "./told-templates.ts";
 import { programsOf } from "./trust.ts";
 import { validateTemplate, type Validation } from "./validate-template.ts";
 import { removeFile, writeWholeFile } from "./write-file.ts";
@@ -54,7 +54,7 @@ export class TemplateLibrary {
   readonly #user: TemplatePlace | null;
   readonly #projects = new Map<string, TemplatePlace>();
   readonly #agents: () => readonly string[];
-  readonly #announcer: ToldTemplates | null;
+  readonly #announcer: WatchedTemplates | null;
   #announcedRevision = -1;
 
   constructor({ userFolder, systemFolder, agents = () => [], tell }: LibraryOptions = {}) {
@@ -65,7 +65,7 @@ export class TemplateLibrary {
     this.#system = extraFolder ? new TemplatePlace("system", extraFolder, builtIn) : builtIn;
     this.#user = userFolder ? new TemplatePlace("user", new TemplateFolder(userFolder), this.#system) : null;
     this.#agents = agents;
-    this.#announcer = tell ? new ToldTemplates(tell) : null;
+    this.#announcer = tell ? new WatchedTemplates(tell) : null;
   }
 
   /** Returns the nearest template of each id, sorted by id. */
@@ -197,11 +197,11 @@ export class TemplateLibrary {
     return this.#refreshedPlace(project);
   }
 
-  #nearest(project: string | undefined): Placed[] {
+  #nearest(project: string | undefined): PlacedTemplate[] {
     return nearest(this.#refreshedPlace(project));
   }
 
-  #find(id: string, project: string | undefined): Placed {
+  #find(id: string, project: string | undefined): PlacedTemplate {
     const placed = this.#refreshedPlace(project).find(id);
     if (placed) return placed;
     const known = this.#nearest(project).map((one) => one.id);
@@ -209,7 +209,7 @@ export class TemplateLibrary {
   }
 
   /** Returns a template that may be changed. */
-  #editable(id: string, project: string | undefined): Placed {
+  #editable(id: string, project: string | undefined): PlacedTemplate {
     const placed = this.#find(id, project);
     if (placed.place.name === "system") throw isProtected(id);
     return placed;
@@ -222,7 +222,7 @@ export class TemplateLibrary {
     return this.#resolved(placed);
   }
 
-  #resolved(placed: Placed): ResolvedTemplate {
+  #resolved(placed: PlacedTemplate): ResolvedTemplate {
     if (!placed.resolution) throw cannotBeUsed(placed);
     const resolution = structuredClone(placed.resolution);
     return { ...resolution, programs: programsOf(resolution, this.#agents()) };
@@ -230,8 +230,8 @@ export class TemplateLibrary {
 }
 
 /** Returns one template per id, sorted by id. */
-function nearest(first: TemplatePlace): Placed[] {
-  const found = new Map<string, Placed>();
+function nearest(first: TemplatePlace): PlacedTemplate[] {
+  const found = new Map<string, PlacedTemplate>();
   for (let place: TemplatePlace | null = first; place; place = place.outer) {
     for (const placed of place.all) if (!found.has(placed.id)) found.set(placed.id, placed);
   }

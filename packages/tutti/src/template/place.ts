@@ -9,7 +9,7 @@ import type { RawTemplate } from "./raw-template.ts";
 import { resolveTemplate, type Resolution } from "./resolve-template.ts";
 
 /** A template in its place. */
-export interface Placed {
+export interface PlacedTemplate {
   readonly id: string;
   readonly place: TemplatePlace;
   readonly file: TemplateFile;
@@ -25,7 +25,7 @@ export interface Placed {
   readonly errors: readonly string[];
 }
 
-type Shelved = Pick<Placed, "id" | "file" | "raw" | "problems" | "rivals">;
+type Shelved = Pick<PlacedTemplate, "id" | "file" | "raw" | "problems" | "rivals">;
 
 export class TemplatePlace implements Shelf {
   readonly name: Shelf["name"];
@@ -35,7 +35,7 @@ export class TemplatePlace implements Shelf {
   #revision = 0;
   #outerRevision = -1;
   #shelved = new Map<string, Shelved>();
-  #placed = new Map<string, Placed>();
+  #placed = new Map<string, PlacedTemplate>();
   readonly #lastGood = new Map<string, Resolution>();
 
   constructor(name: Shelf["name"], folder: TemplateFolder, outer: TemplatePlace | null) {
@@ -65,16 +65,16 @@ export class TemplatePlace implements Shelf {
   }
 
   /** Returns the template of this id in this place, as of the last `refresh`. */
-  at(id: string): Placed | undefined {
+  at(id: string): PlacedTemplate | undefined {
     return this.#placed.get(id);
   }
 
-  get all(): Placed[] {
+  get all(): PlacedTemplate[] {
     return [...this.#placed.values()];
   }
 
   /** Returns the nearest template of this id, searching outward. */
-  find(id: string): Placed | undefined {
+  find(id: string): PlacedTemplate | undefined {
     return this.at(id) ?? this.outer?.find(id);
   }
 
@@ -83,7 +83,7 @@ export class TemplatePlace implements Shelf {
     this.#placed = new Map([...this.#shelved].map(([id, shelved]) => [id, this.#resolve(shelved)]));
   }
 
-  #resolve(shelved: Shelved): Placed {
+  #resolve(shelved: Shelved): PlacedTemplate {
     const { id, raw, problems, rivals } = shelved;
     const result = raw ? resolveTemplate(raw, this) : { errors: [] };
     if ("resolution" in result) this.#lastGood.set(id, result.resolution);

@@ -1,5 +1,5 @@
 import { checkResolved } from "./check-resolved.ts";
-import { findChain, type Link, type Shelf } from "./find-chain.ts";
+import { findChain, type ChainLink, type Shelf } from "./find-chain.ts";
 import { findWarnings } from "./find-warnings.ts";
 import { inherit, leavesOf, type Origins } from "./inherit.ts";
 import type { RawTemplate } from "./raw-template.ts";
@@ -45,7 +45,7 @@ export function resolveTemplate(raw: RawTemplate, shelf: Shelf): ResolveResult {
 }
 
 /** Uses the id as name, unless another template of the chain has the same id. */
-function nameLinks(links: readonly Link[]): string[] {
+function nameLinks(links: readonly ChainLink[]): string[] {
   const names: string[] = [];
   for (const { id, shelf } of links) {
     let name = names.includes(id) ? `${id}@${shelf.name}` : id;
@@ -66,7 +66,7 @@ function originOf(path: string, origins: Origins): string {
   return origins.get(path) ?? (short === undefined ? undefined : origins.get(short)) ?? FROM_DEFAULT;
 }
 
-function warnOfFiles(links: readonly Link[]): string[] {
+function warnOfFiles(links: readonly ChainLink[]): string[] {
   return links.flatMap(({ problems }) =>
     problems.map(
       (problem) => `An earlier version of a template is in use, because the latest has an error: ${problem}`,

@@ -1,4 +1,4 @@
-import type { Placed, TemplatePlace } from "./place.ts";
+import type { PlacedTemplate, TemplatePlace } from "./place.ts";
 
 export interface TemplateSummary {
   id: string;
@@ -18,7 +18,7 @@ export interface TemplateSummary {
   errors: string[];
 }
 
-export function summarise({ id, place, raw, resolution, errors }: Placed): TemplateSummary {
+export function summarise({ id, place, raw, resolution, errors }: PlacedTemplate): TemplateSummary {
   // An unusable template is summarised from the content of its file.
   const source = resolution?.template ?? raw ?? {};
   const text = (name: string, otherwise: string): string => textOf(source, name) ?? otherwise;

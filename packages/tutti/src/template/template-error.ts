@@ -1,6 +1,6 @@
 // The errors of the library in one place, so that all callers use the same wording.
 import { CIRCULAR } from "./find-chain.ts";
-import type { Placed } from "./place.ts";
+import type { PlacedTemplate } from "./place.ts";
 import { TuttiError } from "../schema/error.ts";
 
 export function noSuchTemplate(id: string, known: readonly string[]): TuttiError {
@@ -10,7 +10,7 @@ export function noSuchTemplate(id: string, known: readonly string[]): TuttiError
   );
 }
 
-export function cannotBeUsed({ id, errors }: Pick<Placed, "id" | "errors">): TuttiError {
+export function cannotBeUsed({ id, errors }: Pick<PlacedTemplate, "id" | "errors">): TuttiError {
   // Document 004 fixes this text.
   const circular = errors.length === 1 && errors[0]!.startsWith(CIRCULAR) ? errors[0] : undefined;
   const message = circular ?? `Template ${JSON.stringify(id)} cannot be used: ${errors.join(" ")}`;

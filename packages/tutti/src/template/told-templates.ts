@@ -1,12 +1,12 @@
 // Emits events about templates: new, changed, deleted and invalid ones. Each state is emitted once, until it changes.
 import { createHash } from "node:crypto";
-import type { Placed } from "./place.ts";
+import type { PlacedTemplate } from "./place.ts";
 import type { RawTemplate } from "./raw-template.ts";
 import type { RunEvent } from "../schema/event.ts";
 
 export type TemplateEvent = Extract<RunEvent, { type: `template:${string}` }>;
 
-export class ToldTemplates {
+export class WatchedTemplates {
   readonly #emit: (event: TemplateEvent) => void;
   /** By id: the hash of the content that was emitted last. */
   readonly #hashes = new Map<string, string>();
@@ -30,7 +30,7 @@ export class ToldTemplates {
   }
 
   /** Compares `templates`, the current state on disk, with the emitted events. */
-  found(templates: readonly Placed[]): void {
+  found(templates: readonly PlacedTemplate[]): void {
     for (const { id, raw, place, file, errors } of templates) {
       this.#foundError(file.path, errors.join(" "));
       if (raw === null) continue;

@@ -4,7 +4,7 @@ import type { Place } from "./place.ts";
 import { replaceRef } from "./refs.ts";
 import { changedFiles, commitTree, findCommit, isAncestor, newestDate, treeOf } from "./repository.ts";
 import type { Repository } from "./repository.ts";
-import type { Snapshot } from "./workspace.ts";
+import type { WorkspaceSnapshot } from "./workspace.ts";
 
 export async function adopt(
   repository: Repository,
@@ -12,7 +12,7 @@ export async function adopt(
   start: string,
   result: string,
   message: string,
-): Promise<Snapshot | null> {
+): Promise<WorkspaceSnapshot | null> {
   if ((await findCommit(repository, result)) === null) return null;
   const commit = await onTopOf(repository, start, result, message);
   await replaceRef(repository, place.ref, commit, start);

@@ -9,14 +9,14 @@ import type { Registration } from "./registry.ts";
 import { changedFiles, commitTree, isAncestor, parentsOf, treeOf } from "./repository.ts";
 import type { Repository } from "./repository.ts";
 import { clearScratch, writeWorkingTree } from "./working-tree.ts";
-import type { Snapshot } from "./workspace.ts";
+import type { WorkspaceSnapshot } from "./workspace.ts";
 
 export async function snapshot(
   repository: Repository,
   place: Place,
   start: string,
   message: string,
-): Promise<Snapshot> {
+): Promise<WorkspaceSnapshot> {
   const commit = (await isFolder(place.path))
     ? await takeSnapshot(repository, place, start, message)
     : await readRef(repository, place.ref);

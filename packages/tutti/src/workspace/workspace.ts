@@ -26,7 +26,7 @@ export interface WorkspaceKey {
   attempt: number;
 }
 
-export interface Snapshot {
+export interface WorkspaceSnapshot {
   commit: string;
   /** Paths that differ from the start commit, relative to the repository's root, sorted. */
   files: string[];
@@ -59,7 +59,7 @@ export interface Workspaces {
    * Commits all files of the workspace on top of `start`, after the agent's own commits if there are any. Returns
    * `start` if nothing changed, and the last snapshot if the workspace has been removed.
    */
-  snapshot(cwd: string, key: WorkspaceKey, start: string, message: string): Promise<Snapshot>;
+  snapshot(cwd: string, key: WorkspaceKey, start: string, message: string): Promise<WorkspaceSnapshot>;
   /**
    * Commits the current files to the attempt's ref with the suffix `-saved`, until the snapshot is taken. Returns null
    * if they equal those of `start`.
@@ -71,7 +71,7 @@ export interface Workspaces {
    * Reuses the files of an earlier result as the snapshot of an attempt that starts at `start`; needs no workspace.
    * Returns null if the repository no longer has that result.
    */
-  adopt(cwd: string, key: WorkspaceKey, start: string, result: string, message: string): Promise<Snapshot | null>;
+  adopt(cwd: string, key: WorkspaceKey, start: string, result: string, message: string): Promise<WorkspaceSnapshot | null>;
   /** Creates the run's branch at `base` unless it exists. Returns its commit. */
   openBranch(cwd: string, runId: string, base: string): Promise<string>;
   /**

@@ -8,7 +8,7 @@ import type { NewRun, Templates } from "../../src/engine/new-run.ts";
 import type { Run } from "../../src/schema/run.ts";
 import { isRunOver } from "../../src/schema/status.ts";
 import type { Template, TemplateConfig } from "../../src/schema/template.ts";
-import { createKeptHost } from "../../src/session/kept-host.ts";
+import { createKeeperHost } from "../../src/session/kept-host.ts";
 import { identify } from "../../src/session/process.ts";
 import { MemoryStore } from "../../src/store/memory.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -38,7 +38,7 @@ export class EngineLab extends Lab {
     mkdirSync(this.data, { recursive: true });
     const engineFile = join(this.data, "engine.json");
     writeFileSync(engineFile, JSON.stringify(identify(process.pid)));
-    const kept = createKeptHost({
+    const kept = createKeeperHost({
       folder: join(this.data, "sessions"),
       engineFile,
       world: realWorld,

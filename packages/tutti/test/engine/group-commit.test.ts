@@ -44,7 +44,7 @@ it("`RunWriter` stores concurrent changes in one write and resolves each after i
     failed: (error) => {
       throw error;
     },
-    calledFor: () => null,
+    followUps: () => null,
     lookAtClock: () => {},
   });
   await writer.submit({

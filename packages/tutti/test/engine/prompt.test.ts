@@ -1,11 +1,11 @@
 // The parts of a prompt that do not come from the template's text.
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story, taskList } from "../run/make-run.ts";
-import { renderPrompt, type Asking } from "../../src/engine/prompt.ts";
+import { renderPrompt, type PromptContext } from "../../src/engine/prompt.ts";
 import type { Phase } from "../../src/schema/status.ts";
 import { TemplateLibrary } from "../../src/template/library.ts";
 
-const FIRST: Asking = { problems: [], note: null, interrupted: false };
+const FIRST: PromptContext = { problems: [], note: null, interrupted: false };
 const PHASES = ["analysis", "taskPlanning", "workerExecution", "aggregation", "verification"] as const;
 
 const WITH_WORKERS = ["_default", "documentation", "exploration", "implementation", "refactoring", "testing"];

@@ -6,7 +6,7 @@ import { EngineLab, untilOver } from "./engine-lab.ts";
 import { done, goodWorker, mainSession } from "../lab/scenarios.ts";
 import { fold, FOLD_VERSION } from "../../src/run/apply.ts";
 import { replay } from "../../src/engine/replay.ts";
-import { RunShelf } from "../../src/engine/run-shelf.ts";
+import { FinishedRuns } from "../../src/engine/run-shelf.ts";
 import { writeState } from "../../src/engine/stored-state.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
 
@@ -103,7 +103,7 @@ describe("a snapshot", () => {
         summary: "{}",
         state: writeState(state),
       };
-      const shelf = new RunShelf(store, { load: () => save, overview: () => [], save: () => {} });
+      const shelf = new FinishedRuns(store, { load: () => save, overview: () => [], save: () => {} });
       expect(JSON.parse(JSON.stringify(shelf.fold(id)))).toEqual(whole);
     }
   });
@@ -135,11 +135,11 @@ describe("a snapshot", () => {
     const found = again.snapshots.load(id)!;
     expect(found.over).toBe(true);
     const wrong = { ...found, fold: 0, state: '{"status":"nonsense"}', summary: '{"status":"nonsense"}' };
-    const shelf = new RunShelf(again, { load: () => wrong, overview: () => [{ ...wrong, run: id }], save: () => {} });
+    const shelf = new FinishedRuns(again, { load: () => wrong, overview: () => [{ ...wrong, run: id }], save: () => {} });
     expect(shelf.open()).toMatchObject([{ id, status: "completed" }]);
     const older = { ...found, seq: found.seq - 1, runSeq: found.runSeq - 1 };
     expect(
-      new RunShelf(again, { load: () => null, overview: () => [{ ...older, run: id }], save: () => {} }).open(),
+      new FinishedRuns(again, { load: () => null, overview: () => [{ ...older, run: id }], save: () => {} }).open(),
     ).toHaveLength(1);
     await again.close();
     void store;

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Layout } from "../../src/mailbox/layout.ts";
+import type { MailboxLayout } from "../../src/mailbox/layout.ts";
 import { Mailbox } from "../../src/mailbox/mailbox.ts";
 import { realWorld } from "../../src/world.ts";
 
@@ -14,7 +14,7 @@ export class MailboxLab {
   readonly project = mkdtempSync(join(tmpdir(), "tutti-mailbox-"));
   readonly #children: ChildProcess[] = [];
 
-  mailbox(layout?: Layout): Mailbox {
+  mailbox(layout?: MailboxLayout): Mailbox {
     return new Mailbox({ project: this.project, world: realWorld, ...(layout === undefined ? {} : { layout }) });
   }
 

@@ -18,7 +18,7 @@ import {
   type ModuleOptions,
 } from "../../src/index.ts";
 import { EVENTS } from "../../src/schema/event.ts";
-import { createKeptHost } from "../../src/session/kept-host.ts";
+import { createKeeperHost } from "../../src/session/kept-host.ts";
 import { realWorld } from "../../src/world.ts";
 
 let lab: ModuleLab;
@@ -267,7 +267,7 @@ describe("OrchestratorModule", () => {
 
   it("accepts hooks and agents of the program by name", async () => {
     const moments: string[] = [];
-    const host = createKeptHost({
+    const host = createKeeperHost({
       folder: join(lab.folder, "own-sessions"),
       engineFile: join(lab.data, "engine.json"),
       world: realWorld,

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { answered, created, failed, item, RUN, ToldLog } from "./notify-lab.ts";
 import { openNotifier, type Notifier, type NotifierOptions } from "../../src/notify/notifier.ts";
-import type { Delivery, Target, Told } from "../../src/notify/target.ts";
+import type { Delivery, NotificationTarget, Told } from "../../src/notify/target.ts";
 import { NOTIFICATION_KINDS } from "../../src/schema/notification.ts";
 import { realWorld, type World } from "../../src/world.ts";
 
@@ -26,7 +26,7 @@ function listener(
 ) {
   const received: Told[] = [];
   let wake = Promise.withResolvers<void>();
-  const target: Target = {
+  const target: NotificationTarget = {
     name: `target ${key}`,
     key,
     sums: false,
@@ -45,7 +45,7 @@ function listener(
 const ok = (): Delivery => ({ ok: true, detail: "" });
 const busy = (): Delivery => ({ ok: false, detail: "busy", again: { afterMs: 0 } });
 
-const optionsFor = (targets: { target: Target }[]): NotifierOptions => ({
+const optionsFor = (targets: { target: NotificationTarget }[]): NotifierOptions => ({
   runs: log,
   targets: targets.map(({ target }) => target),
   on: NOTIFICATION_KINDS,
@@ -55,7 +55,7 @@ const optionsFor = (targets: { target: Target }[]): NotifierOptions => ({
   report: (problem) => reports.push(problem),
 });
 
-function start(targets: { target: Target }[], more: Partial<NotifierOptions> = {}): Notifier {
+function start(targets: { target: NotificationTarget }[], more: Partial<NotifierOptions> = {}): Notifier {
   const notifier = openNotifier({ ...optionsFor(targets), ...more });
   notifier.begin(null);
   open.push(notifier);

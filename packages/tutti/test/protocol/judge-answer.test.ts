@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ProgressTeller } from "../../src/engine/progress-teller.ts";
+import { ProgressReporter } from "../../src/engine/progress-teller.ts";
 import { TurnRecord } from "../../src/engine/turn-record.ts";
 import { judgeAnswer, readHeartbeat, readProgress } from "../../src/protocol/judge-answer.ts";
 import { DEFAULT_DELIMITERS, scanBlocks } from "../../src/protocol/response-scanner.ts";
@@ -169,7 +169,7 @@ describe("progress and heartbeat blocks", () => {
         record,
         progress: readProgress(report!, "t1"),
       });
-      const teller = new ProgressTeller({ world: realWorld, look, tell: async (event) => void told.push(event) });
+      const teller = new ProgressReporter({ world: realWorld, look, tell: async (event) => void told.push(event) });
       await teller.changed(true);
       expect(told).toMatchObject([
         {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { newStory, settings, walk } from "./walk.ts";
 import { fold } from "../../src/run/apply.ts";
 import { census, taskStanding } from "../../src/run/census.ts";
-import { follow } from "../../src/run/follow.ts";
+import { consequences } from "../../src/run/follow.ts";
 import { schedule } from "../../src/run/schedule.ts";
 import { RUN_MOVES, WORKER_MOVES } from "../../src/run/transitions.ts";
 import { EVENTS } from "../../src/schema/event.ts";
@@ -48,7 +48,7 @@ describe("The rules", () => {
     fc.assert(
       fc.property(settings, (setting) => {
         walk(setting, (_, { run, now }) => {
-          expect(follow(run, now)).toEqual([]);
+          expect(consequences(run, now)).toEqual([]);
           const { planned, ...counts } = census(run);
           expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe(planned);
         });

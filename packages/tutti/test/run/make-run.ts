@@ -3,13 +3,13 @@ import { apply } from "../../src/run/apply.ts";
 import type { Command, TurnOver } from "../../src/run/command.ts";
 import { decide } from "../../src/run/decide.ts";
 import type { Answer } from "../../src/schema/answer.ts";
-import type { Placed, RunEvent } from "../../src/schema/event.ts";
+import type { LogPosition, RunEvent } from "../../src/schema/event.ts";
 import { NO_USAGE } from "../../src/schema/outcome.ts";
 import type { Run } from "../../src/schema/run.ts";
 import { Template } from "../../src/schema/template.ts";
 import { NO_TOOLS } from "../../src/schema/worker.ts";
 
-export type LoggedEvent = RunEvent & Placed;
+export type LoggedEvent = RunEvent & LogPosition;
 
 const prompt = { system: "s", user: "u" };
 

@@ -1,7 +1,7 @@
 // A server process that kills itself while it settles a due time, right after the engine call that the test names.
 import { openLocalEngine } from "../../src/main/local-engine.ts";
 import { openAutomation } from "../../src/schedule/automation.ts";
-import type { Runs } from "../../src/schedule/run-launcher.ts";
+import type { LaunchedRuns } from "../../src/schedule/run-launcher.ts";
 import type { Automation } from "../../src/schedule/settings.ts";
 import { realWorld } from "../../src/world.ts";
 
@@ -23,7 +23,7 @@ const dyingAfter =
     if (call === after) process.kill(process.pid, "SIGKILL");
     return done;
   };
-const runs: Runs = {
+const runs: LaunchedRuns = {
   create: dyingAfter("create", (request) => engine.create(request)),
   start: (id) => engine.start(id),
   tell: dyingAfter("tell", (...events) => engine.tell(...events)),

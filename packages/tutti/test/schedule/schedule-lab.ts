@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
 import { openAutomation, type OpenAutomation } from "../../src/schedule/automation.ts";
-import type { KnownRun, Runs } from "../../src/schedule/run-launcher.ts";
+import type { KnownRun, LaunchedRuns } from "../../src/schedule/run-launcher.ts";
 import { ScheduleSettings, TriggerSettings, type Automation } from "../../src/schedule/settings.ts";
 import type { ServerEvent } from "../../src/schema/event.ts";
 import type { World } from "../../src/world.ts";
@@ -57,9 +57,9 @@ export class VirtualWorld implements World {
 }
 
 /** A fake of the engine's runs. */
-export class ListedRuns implements Runs {
+export class ListedRuns implements LaunchedRuns {
   readonly #world: World;
-  readonly list: (KnownRun & { request: Parameters<Runs["create"]>[0] })[] = [];
+  readonly list: (KnownRun & { request: Parameters<LaunchedRuns["create"]>[0] })[] = [];
   readonly told: ServerEvent[] = [];
   /** Errors for the next calls. */
   createFails: Error | null = null;
@@ -70,7 +70,7 @@ export class ListedRuns implements Runs {
     this.#world = world;
   }
 
-  async create(request: Parameters<Runs["create"]>[0]): Promise<KnownRun> {
+  async create(request: Parameters<LaunchedRuns["create"]>[0]): Promise<KnownRun> {
     if (this.createTakesMs > 0) await this.#world.sleep(this.createTakesMs);
     if (this.createFails) throw this.createFails;
     const id = `orch_${this.list.length + 1}`;

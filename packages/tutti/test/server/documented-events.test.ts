@@ -1,6 +1,6 @@
 // Live events carry at least the members that document 004 lists for their type.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Frame } from "../../src/server/frame.ts";
+import type { LiveFrame } from "../../src/server/frame.ts";
 import { NO_TOOLS } from "../../src/schema/worker.ts";
 import { goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 import { ServerLab, type SocketFollower } from "./server-lab.ts";
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.tearDown());
 
-const about = (type: string, id = run): Frame["data"][] =>
+const about = (type: string, id = run): LiveFrame["data"][] =>
   socket.frames.filter((frame) => frame.type === type && frame.run === id).map(({ data }) => data);
 const first = (type: string, id = run) => about(type, id)[0];
 const session = (taskId: string, id = run) => ({

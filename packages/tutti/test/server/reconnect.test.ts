@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createClient } from "../../src/client/client.ts";
 import { followEvents, type FollowOptions } from "../../src/client/follow-events.ts";
-import type { Frame } from "../../src/server/frame.ts";
+import type { LiveFrame } from "../../src/server/frame.ts";
 import { finished, Lab } from "../lab/lab.ts";
 import { SocketFollower, StreamFollower } from "./server-lab.ts";
 
@@ -42,16 +42,16 @@ const token = () => readFileSync(join(lab.data, "token"), "utf8").trim();
 const headers = () => ({ authorization: `Bearer ${token()}` });
 
 /** The client of the library, which reconnects by itself. */
-function follow(wanted: Partial<FollowOptions>): Frame[] {
-  const frames: Frame[] = [];
-  const onFrame = (frame: Frame) => void frames.push(frame);
+function follow(wanted: Partial<FollowOptions>): LiveFrame[] {
+  const frames: LiveFrame[] = [];
+  const onFrame = (frame: LiveFrame) => void frames.push(frame);
   leaving.push(followEvents({ baseUrl, token: token(), backOffMs: () => 30, onFrame, ...wanted }));
   return frames;
 }
 
 /** A hand-written client that reconnects with the last `seq` it received. Returns the events received so far. */
-function comeBack(connect: (last: number) => Promise<SocketFollower | StreamFollower>): () => Frame[] {
-  const followers: { frames: Frame[] }[] = [];
+function comeBack(connect: (last: number) => Promise<SocketFollower | StreamFollower>): () => LiveFrame[] {
+  const followers: { frames: LiveFrame[] }[] = [];
   const received = () => followers.flatMap(({ frames }) => frames);
   const coming = { over: false };
   void (async () => {
@@ -132,7 +132,7 @@ it("A client that reconnects to a killed server misses and repeats no event, wha
   speaking.over = true;
   await speaker;
 
-  const log = lab.events().map((event): Frame => ({ ...event, timestamp: new Date(event.timestamp).toISOString() }));
+  const log = lab.events().map((event): LiveFrame => ({ ...event, timestamp: new Date(event.timestamp).toISOString() }));
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, i) => i + 1));
   const sentTexts = log.flatMap(({ type, data }) => (type === "message:sent" ? [(data as { text: string }).text] : []));
   expect(sentTexts).toEqual(expect.arrayContaining(acknowledged));

@@ -10,7 +10,7 @@ import { openSchedules } from "../../src/main/local-server.ts";
 import { openTokens } from "../../src/main/settings.ts";
 import type { OpenAutomation } from "../../src/schedule/automation.ts";
 import type { Run } from "../../src/schema/run.ts";
-import type { Frame } from "../../src/server/frame.ts";
+import type { LiveFrame } from "../../src/server/frame.ts";
 import { startServer, type RunningServer } from "../../src/server/start-server.ts";
 import { loadToken } from "../../src/server/token.ts";
 import type { SessionHost } from "../../src/session/session.ts";
@@ -146,7 +146,7 @@ export class ServerLab {
   }
 
   /** The frames of the whole log. */
-  stored(): Frame[] {
+  stored(): LiveFrame[] {
     return this.engine.events({}).map((event) => ({ ...event, timestamp: new Date(event.timestamp).toISOString() }));
   }
 
@@ -182,19 +182,19 @@ export class ServerLab {
 }
 
 abstract class Follower {
-  readonly frames: Frame[] = [];
+  readonly frames: LiveFrame[] = [];
   #wake = Promise.withResolvers<void>();
 
   abstract leave(): void;
 
-  protected take(frame: Frame): void {
+  protected take(frame: LiveFrame): void {
     this.frames.push(frame);
     this.#wake.resolve();
     this.#wake = Promise.withResolvers();
   }
 
   /** Resolves when the frames received so far satisfy the condition. Relies on the time limit of the test. */
-  async until(reached: (frames: Frame[]) => boolean): Promise<Frame[]> {
+  async until(reached: (frames: LiveFrame[]) => boolean): Promise<LiveFrame[]> {
     while (!reached(this.frames)) await this.#wake.promise;
     return this.frames;
   }
@@ -203,7 +203,7 @@ abstract class Follower {
     return this.frames.map(({ seq }) => seq);
   }
 
-  reached(seq: number): Promise<Frame[]> {
+  reached(seq: number): Promise<LiveFrame[]> {
     return this.until((frames) => (frames.at(-1)?.seq ?? 0) >= seq);
   }
 }
@@ -215,7 +215,7 @@ export class SocketFollower extends Follower {
   constructor(url: string, headers: OutgoingHttpHeaders) {
     super();
     this.socket = new WebSocket(url, { headers: headers as Record<string, string> });
-    this.socket.on("message", (data: Buffer) => this.take(JSON.parse(data.toString("utf8")) as Frame));
+    this.socket.on("message", (data: Buffer) => this.take(JSON.parse(data.toString("utf8")) as LiveFrame));
     this.socket.on("error", () => {});
     this.closed = new Promise((resolve) => this.socket.once("close", resolve));
   }
@@ -253,7 +253,7 @@ export class StreamFollower extends Follower {
     for (const line of blocks.flatMap((block) => block.split("\n"))) {
       if (line.startsWith(":")) this.comments.push(line);
       if (line.startsWith("id: ")) this.ids.push(line.slice(4));
-      if (line.startsWith("data: ")) this.take(JSON.parse(line.slice(6)) as Frame);
+      if (line.startsWith("data: ")) this.take(JSON.parse(line.slice(6)) as LiveFrame);
     }
   }
 

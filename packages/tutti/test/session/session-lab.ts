@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { processesOf } from "../lab/lab.ts";
 import { DEFAULT_PERMISSIONS } from "../../src/schema/permissions.ts";
-import { createKeptHost, type KeptHostOptions } from "../../src/session/kept-host.ts";
+import { createKeeperHost, type KeeperHostOptions } from "../../src/session/kept-host.ts";
 import { identify } from "../../src/session/process.ts";
 import type { Session, SessionHost, SessionSignal, SessionSpec, Turn } from "../../src/session/session.ts";
 import { realWorld } from "../../src/world.ts";
@@ -17,15 +17,15 @@ export class SessionLab {
   readonly engineFile = join(this.folder, "engine.json");
   readonly host: SessionHost;
 
-  constructor(options: Partial<KeptHostOptions> = {}) {
+  constructor(options: Partial<KeeperHostOptions> = {}) {
     mkdirSync(this.cwd);
     writeFileSync(this.engineFile, JSON.stringify(identify(process.pid)));
     this.host = this.newHost(options);
   }
 
   /** Another host on the same folder, as after a restart. */
-  newHost(options: Partial<KeptHostOptions> = {}): SessionHost {
-    return createKeptHost({
+  newHost(options: Partial<KeeperHostOptions> = {}): SessionHost {
+    return createKeeperHost({
       folder: join(this.folder, "sessions"),
       engineFile: this.engineFile,
       world: realWorld,

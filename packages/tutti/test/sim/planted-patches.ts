@@ -2,13 +2,13 @@
 import type { Slots } from "../../src/engine/slots.ts";
 import type { judgeAnswer } from "../../src/protocol/judge-answer.ts";
 import type { apply, fold } from "../../src/run/apply.ts";
-import type { reached } from "../../src/run/budget.ts";
+import type { exhaustedBudget } from "../../src/run/budget.ts";
 import type { outcome } from "../../src/run/census.ts";
 import type { decideWorkerAnswer } from "../../src/run/decide-worker-answer.ts";
 import type { decideStep } from "../../src/run/decide.ts";
 import type { answerByDefault } from "../../src/run/default-answer.ts";
 import type { decideReport } from "../../src/run/decide-report.ts";
-import type { follow } from "../../src/run/follow.ts";
+import type { consequences } from "../../src/run/follow.ts";
 import type { stopWorkers } from "../../src/run/lifecycle.ts";
 import type { noAmong } from "../../src/run/permission.ts";
 import type { mayAsk, park, refused } from "../../src/run/provider.ts";
@@ -24,8 +24,8 @@ export const PATCHED = {
   "run/schedule.ts": ["schedule", "deadlines", "isReady"],
   "run/decide.ts": ["decideStep"],
   "run/apply.ts": ["apply", "fold"],
-  "run/follow.ts": ["follow"],
-  "run/budget.ts": ["reached"],
+  "run/follow.ts": ["consequences"],
+  "run/budget.ts": ["exhaustedBudget"],
   "run/retry.ts": ["automaticRetry"],
   "run/work-key.ts": ["workKey"],
   "run/reuse.ts": ["isWhole", "mayStandFor", "takeOver"],
@@ -47,8 +47,8 @@ interface Rules {
   decideStep: typeof decideStep;
   apply: typeof apply;
   fold: typeof fold;
-  follow: typeof follow;
-  reached: typeof reached;
+  consequences: typeof consequences;
+  exhaustedBudget: typeof exhaustedBudget;
   automaticRetry: typeof automaticRetry;
   workKey: typeof workKey;
   isWhole: typeof isWhole;

@@ -40,14 +40,14 @@ export const PROVIDER_PATCHES: Record<ProviderBug, Patches> = {
       },
   },
   "refusal-ignored-by-turns": {
-    follow: (real, run, at) =>
+    consequences: (real, run, at) =>
       real(
         forgetting(run, () => true),
         at,
       ),
   },
   "all-ask-at-once": {
-    follow: (real, run, at) =>
+    consequences: (real, run, at) =>
       real(
         forgetting(run, (until) => until <= at),
         at,

@@ -62,7 +62,7 @@ export const RULE_PATCHES: Record<RuleBug, Patches> = {
     schedule: (real, run, limits, now) => real(goingOn(run), limits, now),
     isReady: (real, run, taskId, now) => real(goingOn(run), taskId, now),
   },
-  "confirmed-without-person": { follow: (real, run, at) => real(withConfig(run, { autoSpawn: true }), at) },
+  "confirmed-without-person": { consequences: (real, run, at) => real(withConfig(run, { autoSpawn: true }), at) },
   "retry-beyond-limit": {
     automaticRetry: (real, run, worker, code, at) =>
       real(withConfig(run, { maxRetries: run.template.config.maxRetries + 1 }), worker, code, at),
@@ -73,13 +73,13 @@ export const RULE_PATCHES: Record<RuleBug, Patches> = {
   "retries-what-cannot-help": {
     automaticRetry: (real, run, worker, _, at) => real(run, worker, "something else", at),
   },
-  "budget-ignored": { reached: () => null },
+  "budget-ignored": { exhaustedBudget: () => null },
   "pause-time-counted": earlier((run, sessionId) => workerOfSession(run, sessionId)?.session.waitedMs ?? 0),
   "timeout-too-early": earlier(() => 3000),
   "timeout-never": earlier(() => -100_000_000),
   "default-answer-too-early": { answerByDefault: (real, run, at) => real(run, at + 10_000) },
   "blocked-not-told": {
-    follow: (real, run, at) => real(run, at).filter(({ type }) => type !== "task:blocked"),
+    consequences: (real, run, at) => real(run, at).filter(({ type }) => type !== "task:blocked"),
   },
   "retried-not-unblocked": {
     apply: (real, run, event) => {

@@ -7,8 +7,8 @@ import type { Random } from "./random.ts";
 import type { Stage } from "./stage.ts";
 import { TuttiError } from "../../src/schema/error.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
-import type { Snapshot } from "../../src/store/snapshots.ts";
-import { outOfPlace, removedEvent, type NewEvent, type ReadOptions, type Store } from "../../src/store/store.ts";
+import type { StateSnapshot } from "../../src/store/snapshots.ts";
+import { outOfPlace, removedEvent, type NewEvent, type EventQuery, type Store } from "../../src/store/store.ts";
 
 export class Disk {
   readonly stage: Stage;
@@ -17,7 +17,7 @@ export class Disk {
   onCommit: (events: readonly StoredEvent[]) => void = () => {};
   onRemove: (run: string) => void = () => {};
   fullUntil = 0;
-  readonly snapshots = new Map<string, Snapshot>();
+  readonly snapshots = new Map<string, StateSnapshot>();
   /** The torn part of a write that was never committed. */
   #torn: StoredEvent[] = [];
   readonly #last = new Map<string | null, number>();
@@ -190,7 +190,7 @@ export class SimStore implements Store {
     });
   }
 
-  read({ run, after = 0, before, limit = Number.POSITIVE_INFINITY }: ReadOptions): StoredEvent[] {
+  read({ run, after = 0, before, limit = Number.POSITIVE_INFINITY }: EventQuery): StoredEvent[] {
     const end = before ?? Number.POSITIVE_INFINITY;
     const found = this.#disk.events.filter(
       ({ seq, run: of, runSeq }) => seq > after && seq < end && (run === undefined || (of === run && runSeq > 0)),

@@ -6,7 +6,7 @@ import type { Folder, Repository } from "./repository.ts";
 import type { Stage } from "./stage.ts";
 import { TuttiError } from "../../src/schema/error.ts";
 import { attemptRef, runBranch } from "../../src/schema/ids.ts";
-import type { Favour, Integration, Snapshot, WorkspaceKey, Workspaces } from "../../src/workspace/workspace.ts";
+import type { Favour, Integration, WorkspaceSnapshot, WorkspaceKey, Workspaces } from "../../src/workspace/workspace.ts";
 
 export const ROOT = "/repo";
 export const folderPath = ({ runId, name, attempt }: WorkspaceKey): string => `/worktrees/${runId}/${name}-${attempt}`;
@@ -114,7 +114,7 @@ function saveWork({ stage, repository }: Parts, key: WorkspaceKey, start: string
   return commit;
 }
 
-function snapshot({ stage, repository }: Parts, key: WorkspaceKey, start: string, message: string): Snapshot {
+function snapshot({ stage, repository }: Parts, key: WorkspaceKey, start: string, message: string): WorkspaceSnapshot {
   const folder = repository.folders.get(folderPath(key));
   const kept = repository.refs.get(refOf(key));
   if (!folder) {
@@ -139,7 +139,7 @@ function adopt(
   start: string,
   result: string,
   message: string,
-): Snapshot | null {
+): WorkspaceSnapshot | null {
   if (!repository.commits.has(result)) return null;
   const { tree } = repository.get(result);
   const same = isSame(tree, repository.get(start).tree);

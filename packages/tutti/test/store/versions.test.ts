@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fold, FOLD_VERSION } from "../../src/run/apply.ts";
 import { census } from "../../src/run/census.ts";
-import { RunShelf, summarise } from "../../src/engine/run-shelf.ts";
+import { FinishedRuns, summarise } from "../../src/engine/run-shelf.ts";
 import { EVENTS } from "../../src/schema/event.ts";
 import type { Run } from "../../src/schema/run.ts";
 import { DEFAULT_PERMISSIONS } from "../../src/schema/permissions.ts";
@@ -144,7 +144,7 @@ describe("a template of version 1", () => {
       }),
     );
     const [id] = reader.runs();
-    const run = new RunShelf(reader, null).fold(id!)!;
+    const run = new FinishedRuns(reader, null).fold(id!)!;
     reader.close();
     expect(run).toMatchObject({ status: "completed", template: { variables: { LARGE: "ones" } } });
     expect(run.template.config.workerTimeout).toBe(300_000);
@@ -158,7 +158,7 @@ describe("a template of version 1", () => {
     const data = { id: "orch_another00000", templateId: template.id, cwd: "/", status: "created" as const, template };
     const rest = { userRequest: "do it", customVariables: {}, agent: "local" };
     await store.append(data.id, 0, [{ type: "orchestrator:created", data: { ...data, ...rest }, timestamp: 1 }]);
-    const shelf = new RunShelf(store, store.snapshots);
+    const shelf = new FinishedRuns(store, store.snapshots);
     const [broken, whole] = shelf.open();
     expect(whole).toMatchObject({ id: "orch_another00000", status: "created" });
     expect(broken).toMatchObject({

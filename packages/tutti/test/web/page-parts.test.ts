@@ -6,7 +6,7 @@ import { steps } from "../../../web/src/run/phases.ts";
 import { agentName, duration } from "../../../web/src/text/format.ts";
 import { bounded, visible } from "../../../web/src/text/safe-text.ts";
 import { splitBlocks, wordsOf } from "../../../web/src/transcript/split-blocks.ts";
-import type { RunSummary, WaitingItem } from "../../src/client/run-summary.ts";
+import type { ListedRun, WaitingItem } from "../../src/client/run-summary.ts";
 import { makeTemplate, Story } from "../run/make-run.ts";
 
 describe("`layOut`", () => {
@@ -81,7 +81,7 @@ describe("Text of an agent", () => {
 });
 
 test("`orderRuns` puts runs that wait for the user first, then the newest", () => {
-  const run = (id: string, status: string, createdAt: string) => ({ id, status, createdAt }) as RunSummary;
+  const run = (id: string, status: string, createdAt: string) => ({ id, status, createdAt }) as ListedRun;
   const runs = [
     run("old", "running", "2026-01-01"),
     run("asks", "running", "2026-01-02"),

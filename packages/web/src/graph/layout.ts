@@ -1,7 +1,7 @@
 // Positions the tasks of a plan. The layout depends only on ids and dependencies, so a change of status moves no task.
 import { Graph, layout } from "@dagrejs/dagre";
 
-export interface Shape {
+export interface GraphShape {
   id: string;
   dependencies: readonly string[];
 }
@@ -9,7 +9,7 @@ export interface Point {
   x: number;
   y: number;
 }
-export interface Layout {
+export interface GraphLayout {
   width: number;
   height: number;
   /** The upper left corner of each task. */
@@ -21,10 +21,10 @@ export const NODE_WIDTH = 188;
 export const NODE_HEIGHT = 74;
 
 /** Equal keys mean equal layouts. */
-export const shapeKey = (tasks: readonly Shape[]): string =>
+export const shapeKey = (tasks: readonly GraphShape[]): string =>
   JSON.stringify(tasks.map(({ id, dependencies }) => [id, dependencies]));
 
-export function layOut(tasks: readonly Shape[]): Layout {
+export function layOut(tasks: readonly GraphShape[]): GraphLayout {
   const graph = new Graph();
   graph.setGraph({ rankdir: "LR", nodesep: 16, ranksep: 40, edgesep: 12 });
   graph.setDefaultEdgeLabel(() => ({}));

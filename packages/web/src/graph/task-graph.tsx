@@ -1,7 +1,7 @@
 import { ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { DependencyEdge, type DependencyEdgeType } from "./dependency-edge.tsx";
-import { layOut, NODE_HEIGHT, NODE_WIDTH, shapeKey, type Layout } from "./layout.ts";
+import { layOut, NODE_HEIGHT, NODE_WIDTH, shapeKey, type GraphLayout } from "./layout.ts";
 import { TaskNode, type TaskNodeType } from "./task-node.tsx";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 
@@ -87,7 +87,7 @@ function Drawing({ run, opened, onOpen }: Properties) {
 }
 
 /** The height in pixels that the layout needs at `width`, within limits. */
-function heightFor(layout: Layout, width: number): number {
+function heightFor(layout: GraphLayout, width: number): number {
   const zoom = Math.min(1, (width - 2 * MARGIN) / layout.width);
   return Math.min(640, Math.max(160, Math.round(layout.height * zoom) + 2 * MARGIN + 8));
 }

@@ -1,10 +1,10 @@
 import { useId } from "react";
 import { RunRow } from "./run-row.tsx";
-import type { RunSummary } from "../../../tutti/src/client/run-summary.ts";
+import type { ListedRun } from "../../../tutti/src/client/run-summary.ts";
 
 interface Properties {
   title: string | null;
-  runs: RunSummary[];
+  runs: ListedRun[];
   questions: ReadonlyMap<string, number>;
   now: number;
 }

@@ -1,4 +1,4 @@
-import type { RunSummary } from "../../../tutti/src/client/run-summary.ts";
+import type { ListedRun } from "../../../tutti/src/client/run-summary.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import { runLook } from "../run/run-look.ts";
 import { Badge } from "../shell/badge.tsx";
@@ -9,7 +9,7 @@ import { AgentText } from "../text/agent-text.tsx";
 import { agentName, ago, duration, lastPart, moment, plural } from "../text/format.ts";
 import { visible } from "../text/safe-text.ts";
 
-export function RunRow({ run, questions, now }: { run: RunSummary; questions: number; now: number }) {
+export function RunRow({ run, questions, now }: { run: ListedRun; questions: number; now: number }) {
   const look = runLook(run.status, questions, run.outcome);
   return (
     <li>
@@ -48,10 +48,10 @@ export function RunRow({ run, questions, now }: { run: RunSummary; questions: nu
   );
 }
 
-const endOf = ({ status, completedAt }: RunSummary, now: number): number =>
+const endOf = ({ status, completedAt }: ListedRun, now: number): number =>
   isRunOver(status) && completedAt !== null ? Date.parse(completedAt) : now;
 
-function tasks({ status, taskCount, completedTasks }: RunSummary, questions: number) {
+function tasks({ status, taskCount, completedTasks }: ListedRun, questions: number) {
   if (status === "confirming") return `Plan of ${plural(taskCount, "task")} to confirm`;
   if (questions > 0) return plural(questions, "question");
   if (taskCount === 0) return <span className="muted">No tasks yet</span>;

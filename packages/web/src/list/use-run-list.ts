@@ -1,14 +1,14 @@
 // The summaries of all runs. An event only triggers `refresh`, which fetches the whole list, so nothing is counted twice.
 import { useEffect, useState } from "react";
-import { onlyTells } from "../../../tutti/src/schema/event.ts";
+import { isInformational } from "../../../tutti/src/schema/event.ts";
 import { followEvents, type Connection } from "../../../tutti/src/client/follow-events.ts";
 import { toStoredEvent } from "../../../tutti/src/client/frame.ts";
-import type { RunSummary, WaitingItem } from "../../../tutti/src/client/run-summary.ts";
+import type { ListedRun, WaitingItem } from "../../../tutti/src/client/run-summary.ts";
 import { tellPerson } from "../notify/tell-person.ts";
 import { baseUrl, server } from "../shell/server.ts";
 
 export interface RunList {
-  runs: RunSummary[] | null;
+  runs: ListedRun[] | null;
   inbox: WaitingItem[];
   connection: Connection;
   error: unknown;
@@ -54,7 +54,7 @@ export function useRunList(): RunList & { retry: () => void } {
       baseUrl,
       onFrame: (frame) => {
         tellPerson(toStoredEvent(frame), null);
-        if (!onlyTells(frame.type)) timer ??= setTimeout(() => void refresh(), REFRESH_AFTER_MS);
+        if (!isInformational(frame.type)) timer ??= setTimeout(() => void refresh(), REFRESH_AFTER_MS);
       },
       onConnection: (connection) => {
         setList((previous) => ({ ...previous, connection }));

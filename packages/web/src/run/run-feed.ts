@@ -13,7 +13,7 @@ import { RequestError } from "../../../tutti/src/client/request-error.ts";
 import { apply } from "../../../tutti/src/run/apply.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 
-export interface Feed {
+export interface RunFeedState {
   run: Run | null;
   /** The newest `MAX_ACTIVITY` events that have a sentence. */
   activity: readonly Happened[];
@@ -31,7 +31,7 @@ export class RunFeed {
   readonly #id: string;
   readonly #listeners = new Set<() => void>();
   readonly #closed = new AbortController();
-  #feed: Feed = { run: null, activity: [], warnings: [], connection: "connecting", error: null };
+  #feed: RunFeedState = { run: null, activity: [], warnings: [], connection: "connecting", error: null };
   #seq = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #unsubscribe: (() => void) | null = null;
@@ -43,7 +43,7 @@ export class RunFeed {
     this.#id = id;
   }
 
-  readonly feed = (): Feed => this.#feed;
+  readonly feed = (): RunFeedState => this.#feed;
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
@@ -95,7 +95,7 @@ export class RunFeed {
     this.#timer ??= setTimeout(() => this.#show({ run: this.#run, activity: this.#activity }), SHOW_AFTER_MS);
   }
 
-  #show(part: Partial<Feed>): void {
+  #show(part: Partial<RunFeedState>): void {
     if (part.run !== undefined) {
       clearTimeout(this.#timer);
       this.#timer = undefined;

@@ -1,12 +1,12 @@
 import { PhaseStepper } from "./phase-stepper.tsx";
-import type { Look } from "./run-look.ts";
+import type { StatusStyle } from "./run-look.ts";
 import { RunActions } from "./run-actions.tsx";
 import { RunFacts } from "./run-facts.tsx";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { Badge } from "../shell/badge.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 
-export function RunHeader({ run, look }: { run: Run; look: Look }) {
+export function RunHeader({ run, look }: { run: Run; look: StatusStyle }) {
   return (
     <section className="run-header" aria-label="Run">
       <div className="run-title">

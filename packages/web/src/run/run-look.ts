@@ -4,13 +4,13 @@ import type { Tone } from "../shell/tone.ts";
 import type { Verdict } from "../../../tutti/src/schema/outcome.ts";
 import type { RunStatus } from "../../../tutti/src/schema/status.ts";
 
-export interface Look {
+export interface StatusStyle {
   word: string;
   tone: Tone;
   icon: IconName;
 }
 
-const LOOKS: Record<RunStatus, Look> = {
+const LOOKS: Record<RunStatus, StatusStyle> = {
   created: { word: "Not started", tone: "neutral", icon: "clock" },
   analyzing: { word: "Analysing", tone: "running", icon: "spinner" },
   planning: { word: "Planning", tone: "running", icon: "spinner" },
@@ -25,7 +25,7 @@ const LOOKS: Record<RunStatus, Look> = {
   paused: { word: "Paused", tone: "warning", icon: "clock" },
 };
 
-export const VERDICTS: Record<Verdict, Look> = {
+export const VERDICTS: Record<Verdict, StatusStyle> = {
   success: { word: "Success", tone: "good", icon: "check" },
   degraded: { word: "Degraded", tone: "warning", icon: "warning" },
   failed: { word: "Failed", tone: "bad", icon: "cross" },
@@ -33,7 +33,7 @@ export const VERDICTS: Record<Verdict, Look> = {
 };
 
 /** A waiting question takes precedence over the status. */
-export function runLook(status: RunStatus, questions: number, verdict: Verdict | null = null): Look {
+export function runLook(status: RunStatus, questions: number, verdict: Verdict | null = null): StatusStyle {
   if (questions > 0) return LOOKS.confirming;
   return status === "completed" && verdict === "degraded" ? VERDICTS.degraded : LOOKS[status];
 }

@@ -1,12 +1,12 @@
 // The label, colour and icon of a task.
-import type { Look } from "./run-look.ts";
+import type { StatusStyle } from "./run-look.ts";
 import { taskStanding } from "../../../tutti/src/run/census.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import type { Task } from "../../../tutti/src/schema/task.ts";
 import type { Worker } from "../../../tutti/src/schema/worker.ts";
 
-export function taskLook(run: Run, task: Task): Look {
+export function taskLook(run: Run, task: Task): StatusStyle {
   const worker = run.workers[task.id];
   switch (taskStanding(run, task.id)) {
     case "completed":
@@ -28,20 +28,20 @@ export function taskLook(run: Run, task: Task): Look {
   }
 }
 
-function completedLook(worker: Worker): Look {
+function completedLook(worker: Worker): StatusStyle {
   if (worker.merged === "conflict") return { word: "Conflict", tone: "warning", icon: "warning" };
   if (worker.partial) return { word: "Partial", tone: "warning", icon: "check" };
   return { word: "Completed", tone: "good", icon: "check" };
 }
 
-function activeLook(run: Run, worker: Worker): Look {
+function activeLook(run: Run, worker: Worker): StatusStyle {
   if (asks(run, worker.taskId)) return { word: "Needs you", tone: "you", icon: "question" };
   if (worker.status === "paused") return { word: "Paused", tone: "warning", icon: "clock" };
   if (worker.status === "spawning") return { word: "Starting", tone: "running", icon: "spinner" };
   return { word: "Working", tone: "running", icon: "spinner" };
 }
 
-function waitingLook(run: Run, task: Task): Look {
+function waitingLook(run: Run, task: Task): StatusStyle {
   if (isRunOver(run.status)) return { word: "Never started", tone: "neutral", icon: "minus" };
   if (run.workers[task.id]) return { word: "Starting again", tone: "running", icon: "clock" };
   if (run.status === "confirming") return { word: "Planned", tone: "neutral", icon: "dot" };

@@ -1,7 +1,7 @@
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { RunFeed, type Feed } from "./run-feed.ts";
+import { RunFeed, type RunFeedState } from "./run-feed.ts";
 
-export function useRunFeed(id: string): Feed & { retry: () => void } {
+export function useRunFeed(id: string): RunFeedState & { retry: () => void } {
   const [feed, setFeed] = useState(() => new RunFeed(id));
   useEffect(() => {
     // An ended feed cannot restart, and `StrictMode` mounts twice in development: each mount needs a new feed.

@@ -1,11 +1,11 @@
 import { RequestError } from "../../../tutti/src/client/request-error.ts";
 
-export interface Problem {
+export interface PageProblem {
   title: string;
   advice: string;
 }
 
-export function describeProblem(error: unknown): Problem {
+export function describeProblem(error: unknown): PageProblem {
   if (!(error instanceof RequestError)) return { title: "This page has an internal error", advice: String(error) };
   if (error.code === "unreachable")
     return {

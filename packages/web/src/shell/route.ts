@@ -2,7 +2,7 @@
 // because its name may contain a dot, and a path with a dot looks like a file.
 import { useSyncExternalStore } from "react";
 
-export type Route =
+export type PageRoute =
   | { view: "list" }
   | { view: "run"; id: string; session: string | null }
   | { view: "unknown"; path: string };
@@ -11,7 +11,7 @@ export const LIST = "/";
 export const runAddress = (id: string, session: string | null = null): string =>
   `/runs/${encodeURIComponent(id)}${session === null ? "" : `?session=${encodeURIComponent(session)}`}`;
 
-export function readRoute(address: string): Route {
+export function readRoute(address: string): PageRoute {
   const { pathname, searchParams } = new URL(address, "http://page");
   if (pathname === "/" || pathname === "/index.html") return { view: "list" };
   const id = /^\/runs\/([A-Za-z0-9_]+)\/?$/.exec(pathname)?.[1];
@@ -35,7 +35,7 @@ export function go(address: string): void {
   notify();
 }
 
-export function useRoute(): Route {
+export function useRoute(): PageRoute {
   const address = useSyncExternalStore(subscribe, () => location.pathname + location.search);
   return readRoute(address);
 }

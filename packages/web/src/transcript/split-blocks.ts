@@ -4,10 +4,10 @@ export interface BlockFormat {
   delimiterStart: string;
   delimiterEnd: string;
 }
-export type Part = { kind: "words"; text: string } | { kind: "report"; phase: string; text: string };
+export type TextPart = { kind: "words"; text: string } | { kind: "report"; phase: string; text: string };
 
-export function splitBlocks(text: string, { delimiterStart, delimiterEnd }: BlockFormat): Part[] {
-  const parts: Part[] = [];
+export function splitBlocks(text: string, { delimiterStart, delimiterEnd }: BlockFormat): TextPart[] {
+  const parts: TextPart[] = [];
   let at = 0;
   for (;;) {
     const start = text.indexOf(delimiterStart, at);

@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import type { TranscriptEntry } from "../../../tutti/src/schema/transcript.ts";
 import { server } from "../shell/server.ts";
 
-export interface Transcript {
+export interface LoadedTranscript {
   /** Null until the first response. */
   entries: TranscriptEntry[] | null;
   error: unknown;
@@ -11,8 +11,8 @@ export interface Transcript {
 const POLL_MS = 1000;
 
 /** The transcript of a session, polled every `POLL_MS` while `alive`. */
-export function useTranscript(runId: string, sessionId: string | undefined, alive: boolean): Transcript {
-  const [transcript, setTranscript] = useState<Transcript>({ entries: null, error: null });
+export function useTranscript(runId: string, sessionId: string | undefined, alive: boolean): LoadedTranscript {
+  const [transcript, setTranscript] = useState<LoadedTranscript>({ entries: null, error: null });
 
   useEffect(() => setTranscript({ entries: null, error: null }), [runId, sessionId]);
 

@@ -3,7 +3,7 @@ import { isRecord } from "../json-value.ts";
 import { Timestamp } from "../timestamp.ts";
 import type { AgentReference } from "./agent-role.ts";
 import type { CanonicalMessage, CanonicalOutcome } from "./canonical-message.ts";
-import type { Mapping, Member } from "./mapping.ts";
+import type { Mapping, MappedMember } from "./mapping.ts";
 import { agent, claimsSuccess, listIn, paths, priority, recordsIn, same, timestamp } from "./member-kinds.ts";
 
 const typed = (type: string, status?: string) => ({
@@ -15,15 +15,15 @@ const orchestrator = "ORCHESTRATOR";
 const unnamedAgent = "AGENT";
 
 /** Here a deadline is a timestamp. Free text cannot be expressed. */
-const deadline: Member = {
+const deadline: MappedMember = {
   wire: "deadline",
   name: "deadline",
   write: (value) => (Timestamp.safeParse(value).success ? value : undefined),
 };
 
-const traced: readonly Member[] = [same("task_id", "taskId"), timestamp("timestamp")];
+const traced: readonly MappedMember[] = [same("task_id", "taskId"), timestamp("timestamp")];
 /** The document lets only the orchestrator assign, reject and resolve. The human may resolve too. */
-const fromOrchestrator: Member = {
+const fromOrchestrator: MappedMember = {
   ...agent("messages", "from_agent", "from", orchestrator),
   write: (value, { kind }) =>
     kind === "resolution" && (value as AgentReference).role === "human" ? "human" : orchestrator,
@@ -74,7 +74,7 @@ const acknowledgement: Mapping = {
 };
 
 /** Issues are sentences in the document and objects in practice. */
-function issues(wire: string): Member {
+function issues(wire: string): MappedMember {
   return {
     wire,
     name: "issues",

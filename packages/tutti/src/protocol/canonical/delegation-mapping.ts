@@ -3,7 +3,7 @@ import { ISSUE_TYPES } from "../delegation/delegation-schema.ts";
 import { delegationKind, RESULTS_OF_OTHER_KINDS } from "../delegation/delegation-message.ts";
 import { agentNamed } from "./agent-role.ts";
 import type { CanonicalMessage, CanonicalOutcome } from "./canonical-message.ts";
-import type { Mapping, Member } from "./mapping.ts";
+import type { Mapping, MappedMember } from "./mapping.ts";
 import { agent, claimsSuccess, priority, recordsIn, same, sentences, timestamp } from "./member-kinds.ts";
 import type { Bag } from "./member-path.ts";
 
@@ -18,7 +18,7 @@ const FOREIGN_TO_FILES = ["change"];
 const FOREIGN_TO_ISSUES = ["detail", "severity", "location"];
 
 /** Keeps artefacts as they are. A file without a type gets the type `document`. */
-function artifacts(wire: string, name: string): Member {
+function artifacts(wire: string, name: string): MappedMember {
   return {
     wire,
     name,
@@ -27,7 +27,7 @@ function artifacts(wire: string, name: string): Member {
   };
 }
 
-const issues: Member = {
+const issues: MappedMember = {
   wire: "issues_encountered",
   name: "issues",
   write: (value, canonical) =>

@@ -6,7 +6,7 @@ import { putAt, segmentsOf, unknownAt, valueAt } from "./member-path.ts";
 import type { Bag } from "./member-path.ts";
 import type { Protocol } from "./protocol-name.ts";
 
-export interface Member {
+export interface MappedMember {
   /** The dotted path in the message. */
   wire: string;
   /** The dotted path in the canonical message. */
@@ -30,7 +30,7 @@ export interface Mapping {
   objects?: readonly string[];
   /** Values by canonical member that the kind implies. */
   implied?: Bag;
-  members: readonly Member[];
+  members: readonly MappedMember[];
   /** The reason why a canonical message of this kind cannot be written, if there is one. */
   refuses?: (canonical: CanonicalMessage) => string | undefined;
 }

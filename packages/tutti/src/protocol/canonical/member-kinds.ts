@@ -3,26 +3,26 @@ import { isRecord } from "../json-value.ts";
 import { agentName, agentNamed } from "./agent-role.ts";
 import type { AgentReference } from "./agent-role.ts";
 import type { CanonicalMessage, CanonicalOutcome } from "./canonical-message.ts";
-import type { Member } from "./mapping.ts";
+import type { MappedMember } from "./mapping.ts";
 import { priorityOf, standardPriority } from "./priority.ts";
 import type { CanonicalPriority } from "./priority.ts";
 import type { Protocol } from "./protocol-name.ts";
 import { listOf, textOf } from "./text-list.ts";
 
-type Fill = Member["fill"];
+type Fill = MappedMember["fill"];
 
 /** A member that needs no conversion. */
-export function same(wire: string, name: string, fill?: unknown): Member {
+export function same(wire: string, name: string, fill?: unknown): MappedMember {
   return fill === undefined
     ? { wire, name }
     : { wire, name, fill: typeof fill === "function" ? (fill as Fill) : () => fill };
 }
 
-export function timestamp(wire: string): Member {
+export function timestamp(wire: string): MappedMember {
   return { wire, name: "timestamp", fill: (_canonical, at) => at };
 }
 
-export function agent(protocol: Protocol, wire: string, name: "from" | "to", fill?: string): Member {
+export function agent(protocol: Protocol, wire: string, name: "from" | "to", fill?: string): MappedMember {
   return {
     wire,
     name,
@@ -35,7 +35,7 @@ export function agent(protocol: Protocol, wire: string, name: "from" | "to", fil
   };
 }
 
-export function priority(protocol: Protocol, wire: string): Member {
+export function priority(protocol: Protocol, wire: string): MappedMember {
   return {
     wire,
     name: "priority",
@@ -50,7 +50,7 @@ export function priority(protocol: Protocol, wire: string): Member {
 }
 
 /** A text that corresponds to a list of sentences. */
-export function sentences(wire: string, name: string, fill?: string): Member {
+export function sentences(wire: string, name: string, fill?: string): MappedMember {
   return {
     wire,
     name,
@@ -61,7 +61,7 @@ export function sentences(wire: string, name: string, fill?: string): Member {
 }
 
 /** A list of paths that corresponds to a list of files. */
-export function paths(wire: string, name: string): Member {
+export function paths(wire: string, name: string): MappedMember {
   return {
     wire,
     name,

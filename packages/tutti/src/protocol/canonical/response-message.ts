@@ -9,7 +9,7 @@ import { normaliseAnswer } from "../normalise-answer.ts";
 import { isBlockPhase } from "../phase-schemas.ts";
 import { planWarnings } from "../plan-warnings.ts";
 import { problem } from "../profile.ts";
-import type { Problem, Reading, ReadOptions } from "../profile.ts";
+import type { ProfileProblem, ProfileReading, ProfileOptions } from "../profile.ts";
 import { whyUnreadable } from "../read-with-profile.ts";
 import { unexpectedMembers } from "../validate-phase.ts";
 
@@ -18,7 +18,7 @@ export interface ResponseMessage {
   data: Record<string, unknown>;
 }
 
-export function readResponseMessage(value: unknown, options: ReadOptions): Reading<ResponseMessage> {
+export function readResponseMessage(value: unknown, options: ProfileOptions): ProfileReading<ResponseMessage> {
   const refusal = whyUnreadable(value);
   if (refusal) return { message: null, problems: [refusal] };
   const { phase, data } = value as { phase?: unknown; data?: unknown };
@@ -34,18 +34,18 @@ export function readResponseMessage(value: unknown, options: ReadOptions): Readi
 }
 
 /** Returns the message if document 000 allows it, otherwise the problems. */
-export function writeResponseMessage(message: unknown): Reading<ResponseMessage> {
+export function writeResponseMessage(message: unknown): ProfileReading<ResponseMessage> {
   return readResponseMessage(message, { profile: "strict", receivedAt: "" });
 }
 
-function readStrict(phase: BlockPhase, data: Record<string, unknown>): Reading<ResponseMessage> {
+function readStrict(phase: BlockPhase, data: Record<string, unknown>): ProfileReading<ResponseMessage> {
   const problems = [...schemaProblems(phase, data), ...oddities(phase, data)];
   return { message: problems.some(({ severity }) => severity === "error") ? null : { phase, data }, problems };
 }
 
-function readLenient(phase: BlockPhase, data: Record<string, unknown>, receivedAt: string): Reading<ResponseMessage> {
+function readLenient(phase: BlockPhase, data: Record<string, unknown>, receivedAt: string): ProfileReading<ResponseMessage> {
   const normal = normaliseAnswer(phase, structuredClone(data));
-  const problems: Problem[] = normal.warnings.map((text) => problem("warning", "off_list", "data.status", `${text}.`));
+  const problems: ProfileProblem[] = normal.warnings.map((text) => problem("warning", "off_list", "data.status", `${text}.`));
   if (normal.data.timestamp === undefined) {
     normal.data.timestamp = receivedAt;
     const sentence = `"data.timestamp" is missing; the time of arrival, ${receivedAt}, is used.`;
@@ -56,14 +56,14 @@ function readLenient(phase: BlockPhase, data: Record<string, unknown>, receivedA
   return { message: isRejected ? null : { phase, data: normal.data }, problems };
 }
 
-function schemaProblems(phase: BlockPhase, data: Record<string, unknown>): Problem[] {
+function schemaProblems(phase: BlockPhase, data: Record<string, unknown>): ProfileProblem[] {
   return answerIssues(phase, data).map((issue) =>
     describeIssue({ ...issue, path: ["data", ...issue.path] }, { data }, "error"),
   );
 }
 
 /** Warnings about data that is valid but unusual. */
-function oddities(phase: BlockPhase, data: Record<string, unknown>): Problem[] {
+function oddities(phase: BlockPhase, data: Record<string, unknown>): ProfileProblem[] {
   const members = unexpectedMembers(phase, data).filter((name) => name !== "timestamp");
   return [
     ...members.map((name) =>

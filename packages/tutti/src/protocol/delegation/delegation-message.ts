@@ -1,6 +1,6 @@
 import { isRecord } from "../json-value.ts";
 import { problem } from "../profile.ts";
-import type { Problem, Reading, ReadOptions } from "../profile.ts";
+import type { ProfileProblem, ProfileReading, ProfileOptions } from "../profile.ts";
 import { readWithProfile, whyUnreadable } from "../read-with-profile.ts";
 import type { SchemaPair } from "../read-with-profile.ts";
 import { ReadAttemptCompletion, ReadNewTask, WrittenAttemptCompletion, WrittenNewTask } from "./delegation-schema.ts";
@@ -35,7 +35,7 @@ export function delegationKind(value: unknown): DelegationKind | undefined {
   return names.has("result") && (names.has("taskid") || names.has("summary")) ? "attempt_completion" : undefined;
 }
 
-export function readDelegationMessage(value: unknown, options: ReadOptions): Reading<DelegationMessage> {
+export function readDelegationMessage(value: unknown, options: ProfileOptions): ProfileReading<DelegationMessage> {
   const refusal = whyUnreadable(value);
   if (refusal) return { message: null, problems: [refusal] };
   const kind = delegationKind(value);
@@ -43,16 +43,16 @@ export function readDelegationMessage(value: unknown, options: ReadOptions): Rea
     const sentence = 'The message has neither "delegatedToMode" (a new_task) nor "result" (an attempt_completion).';
     return { message: null, problems: [problem("error", "unknown_kind", "", sentence)] };
   }
-  const { message, problems } = readWithProfile(value, KINDS[kind], options) as Reading<DelegationMessage>;
+  const { message, problems } = readWithProfile(value, KINDS[kind], options) as ProfileReading<DelegationMessage>;
   if (!message) return { message, problems };
   const warnings = isAttemptCompletion(message) ? mismatches(message) : [];
   return { message, problems: [...problems, ...warnings, ...pathsOutsideProject(message)] };
 }
 
 /** Returns the message if document 002 allows it, otherwise the problems. */
-export function writeDelegationMessage(message: unknown): Reading<WrittenDelegationMessage> {
+export function writeDelegationMessage(message: unknown): ProfileReading<WrittenDelegationMessage> {
   const reading = readDelegationMessage(message, { profile: "strict", receivedAt: "" });
-  return reading as Reading<WrittenDelegationMessage>;
+  return reading as ProfileReading<WrittenDelegationMessage>;
 }
 
 export function isAttemptCompletion(message: DelegationMessage): message is AttemptCompletion {
@@ -60,7 +60,7 @@ export function isAttemptCompletion(message: DelegationMessage): message is Atte
 }
 
 /** Returns a problem if the report belongs to another task. */
-export function mismatchesTask(report: Pick<AttemptCompletion, "taskId">, task: Pick<NewTask, "taskId">): Problem[] {
+export function mismatchesTask(report: Pick<AttemptCompletion, "taskId">, task: Pick<NewTask, "taskId">): ProfileProblem[] {
   if (report.taskId === task.taskId) return [];
   const sentence = `"taskId" is ${JSON.stringify(report.taskId)}, but the delegated task is ${JSON.stringify(task.taskId)}.`;
   return [problem("error", "mismatch", "taskId", sentence)];
@@ -69,7 +69,7 @@ export function mismatchesTask(report: Pick<AttemptCompletion, "taskId">, task: 
 /**
  * Warns if `result` and the issue types disagree. The document defines their words separately, so this is not an error.
  */
-function mismatches({ result, issues_encountered: issues = [] }: AttemptCompletion): Problem[] {
+function mismatches({ result, issues_encountered: issues = [] }: AttemptCompletion): ProfileProblem[] {
   const types = new Set(issues.map(({ type }) => type));
   const expected = { clarification_needed: "clarification_needed", conflict_detected: "conflict" }[result];
   if (expected !== undefined && !types.has(expected)) {
@@ -87,7 +87,7 @@ function mismatches({ result, issues_encountered: issues = [] }: AttemptCompleti
  * Warns about artefact paths outside the project. Artefacts are shared within a project, so such paths are not
  * followed.
  */
-function pathsOutsideProject(message: DelegationMessage): Problem[] {
+function pathsOutsideProject(message: DelegationMessage): ProfileProblem[] {
   const { inputs, expectedOutputs, outputArtifacts } = message as Partial<NewTask & AttemptCompletion>;
   return Object.entries({ inputs, expectedOutputs, outputArtifacts }).flatMap(([list, artifacts = []]) =>
     artifacts.flatMap(({ path }, index) => {

@@ -4,7 +4,7 @@
 import { z } from "zod";
 import { isRecord } from "../json-value.ts";
 import { problem } from "../profile.ts";
-import type { Problem, Reading, ReadOptions } from "../profile.ts";
+import type { ProfileProblem, ProfileReading, ProfileOptions } from "../profile.ts";
 import { readWithProfile } from "../read-with-profile.ts";
 import type { SchemaPair } from "../read-with-profile.ts";
 import { Timestamp } from "../timestamp.ts";
@@ -128,7 +128,7 @@ const EMPTY_QUEUE = { version: "1.0", tasks: [], completed: [], current: null, l
 const EMPTY_STATUS = { orchestrator: { running: false, pid: null, startedAt: null }, lastCycle: null };
 
 /** Reads a message file. A bare list or a single message is accepted too. The messages themselves are not checked. */
-export function readMessageFile(value: unknown, options: ReadOptions): Reading<MessageFile> {
+export function readMessageFile(value: unknown, options: ProfileOptions): ProfileReading<MessageFile> {
   if (options.profile === "lenient" && value !== null && value !== undefined) {
     const bare = Array.isArray(value) ? value : isRecord(value) && typeof value.type === "string" ? [value] : undefined;
     if (bare) {
@@ -141,24 +141,24 @@ export function readMessageFile(value: unknown, options: ReadOptions): Reading<M
   return readFile(value, schemas, options);
 }
 
-export function readQueueFile(value: unknown, options: ReadOptions): Reading<QueueFile> {
+export function readQueueFile(value: unknown, options: ProfileOptions): ProfileReading<QueueFile> {
   return readFile(value, { strict: QueueFile, lenient: ReadQueueFile, defaults: EMPTY_QUEUE }, options);
 }
 
-export function readStatusFile(value: unknown, options: ReadOptions): Reading<StatusFile> {
+export function readStatusFile(value: unknown, options: ProfileOptions): ProfileReading<StatusFile> {
   return readFile(value, { strict: StatusFile, lenient: ReadStatusFile, defaults: EMPTY_STATUS }, options);
 }
 
-export function readConfigFile(value: unknown, options: ReadOptions): Reading<ConfigFile> {
+export function readConfigFile(value: unknown, options: ProfileOptions): ProfileReading<ConfigFile> {
   return readFile(value, { strict: ConfigFile, lenient: ReadConfigFile }, options);
 }
 
 /** `undefined` and null mean that the file is empty or missing. */
-function readFile<L>(value: unknown, schemas: SchemaPair<L>, options: ReadOptions): Reading<L> {
+function readFile<L>(value: unknown, schemas: SchemaPair<L>, options: ProfileOptions): ProfileReading<L> {
   if (options.profile === "strict" || (value !== undefined && value !== null)) {
     return readWithProfile(value, schemas, options);
   }
   const reading = readWithProfile({}, schemas, options);
-  const empty: Problem = problem("warning", "empty", "", "The file is empty or missing; nothing has happened yet.");
+  const empty: ProfileProblem = problem("warning", "empty", "", "The file is empty or missing; nothing has happened yet.");
   return { message: reading.message, problems: [empty] };
 }

@@ -1,5 +1,5 @@
 import { problem } from "../profile.ts";
-import type { Problem, Profile, Reading, ReadOptions } from "../profile.ts";
+import type { ProfileProblem, Profile, ProfileReading, ProfileOptions } from "../profile.ts";
 import { fold, memberNamed, readWithProfile, whyUnreadable } from "../read-with-profile.ts";
 import type { SchemaPair } from "../read-with-profile.ts";
 import {
@@ -27,12 +27,12 @@ const OTHER: SchemaPair<unknown> = {
  * Reads one entry of a message file. Under `lenient`, a message of an unknown type is kept with a warning, because
  * other programs use the mailbox with more types than document 001 defines.
  */
-export function readMailboxMessage(value: unknown, options: ReadOptions): Reading<MailboxMessage> {
+export function readMailboxMessage(value: unknown, options: ProfileOptions): ProfileReading<MailboxMessage> {
   const refusal = whyUnreadable(value);
   if (refusal) return { message: null, problems: [refusal] };
   const schemas = schemasFor(memberNamed(value, "type", options.profile), options.profile);
   if (schemas) {
-    const { message, problems } = readWithProfile(value, schemas, options) as Reading<MailboxMessage>;
+    const { message, problems } = readWithProfile(value, schemas, options) as ProfileReading<MailboxMessage>;
     return { message, problems: [...problems, ...(message ? mismatches(message) : [])] };
   }
   const unknown = unknownType(value, options.profile === "strict" ? "error" : "warning");
@@ -42,9 +42,9 @@ export function readMailboxMessage(value: unknown, options: ReadOptions): Readin
 }
 
 /** Returns the message if document 001 allows it, otherwise the problems. */
-export function writeMailboxMessage(message: unknown): Reading<WrittenMailboxMessage> {
+export function writeMailboxMessage(message: unknown): ProfileReading<WrittenMailboxMessage> {
   const reading = readMailboxMessage(message, { profile: "strict", receivedAt: "" });
-  return reading as Reading<WrittenMailboxMessage>;
+  return reading as ProfileReading<WrittenMailboxMessage>;
 }
 
 export function isMailboxAssignment(message: MailboxMessage): message is MailboxAssignment {
@@ -62,7 +62,7 @@ function schemasFor(type: unknown, profile: Profile): SchemaPair<unknown> | unde
   return known === undefined ? undefined : KINDS[known];
 }
 
-function unknownType(value: unknown, severity: Problem["severity"]): Problem {
+function unknownType(value: unknown, severity: ProfileProblem["severity"]): ProfileProblem {
   const { type } = value as { type?: unknown };
   if (typeof type !== "string" || type === "") {
     return problem(
@@ -81,7 +81,7 @@ function unknownType(value: unknown, severity: Problem["severity"]): Problem {
 }
 
 /** Warns about a successful build with errors or a failed build without any. */
-function mismatches(message: MailboxMessage): Problem[] {
+function mismatches(message: MailboxMessage): ProfileProblem[] {
   if (!isMailboxReport(message)) return [];
   const { status, errors } = message.buildResult ?? {};
   const isOdd = errors !== undefined && ((status === "success" && errors > 0) || (status === "failed" && errors === 0));

@@ -1,5 +1,5 @@
 import { problem } from "../profile.ts";
-import type { Problem, Reading, ReadOptions } from "../profile.ts";
+import type { ProfileProblem, ProfileReading, ProfileOptions } from "../profile.ts";
 import { fold, memberNamed, readWithProfile, whyUnreadable } from "../read-with-profile.ts";
 import type { SchemaPair } from "../read-with-profile.ts";
 import { READ_MESSAGES } from "./message-reading.ts";
@@ -14,7 +14,7 @@ const DEFAULTS: Partial<Record<MessageType, Record<string, unknown>>> = {
   TASK_REJECTION: { from_agent: "ORCHESTRATOR" },
 };
 
-export function readAgentMessage(value: unknown, options: ReadOptions): Reading<AgentMessage> {
+export function readAgentMessage(value: unknown, options: ProfileOptions): ProfileReading<AgentMessage> {
   const refusal = whyUnreadable(value);
   if (refusal) return { message: null, problems: [refusal] };
   const type = messageType(value, options);
@@ -32,8 +32,8 @@ export function readAgentMessage(value: unknown, options: ReadOptions): Reading<
 }
 
 /** Returns the message if document 003 allows it, otherwise the problems. */
-export function writeAgentMessage(message: unknown): Reading<WrittenAgentMessage> {
-  return readAgentMessage(message, { profile: "strict", receivedAt: "" }) as Reading<WrittenAgentMessage>;
+export function writeAgentMessage(message: unknown): ProfileReading<WrittenAgentMessage> {
+  return readAgentMessage(message, { profile: "strict", receivedAt: "" }) as ProfileReading<WrittenAgentMessage>;
 }
 
 /**
@@ -48,7 +48,7 @@ export function escalationTarget(
 }
 
 /** Under `lenient`, other spellings of the type are accepted. */
-function messageType(value: unknown, { profile }: ReadOptions): MessageType | undefined {
+function messageType(value: unknown, { profile }: ProfileOptions): MessageType | undefined {
   const named = memberNamed(value, "message_type", profile);
   if (typeof named !== "string") return undefined;
   if (profile === "strict") return TYPES.find((type) => type === named);
@@ -56,7 +56,7 @@ function messageType(value: unknown, { profile }: ReadOptions): MessageType | un
   return TYPES.find((type) => fold(type) === folded);
 }
 
-function unknownType(value: unknown): Problem {
+function unknownType(value: unknown): ProfileProblem {
   const { message_type: named } = value as { message_type?: unknown };
   const expected = `it must be one of ${TYPES.join(", ")}`;
   if (typeof named !== "string") {
@@ -69,7 +69,7 @@ function unknownType(value: unknown): Problem {
  * Warns about an assignment without criteria, which no completion can be checked against, and about a completion that
  * contradicts itself.
  */
-function oddities(message: AgentMessage): Problem[] {
+function oddities(message: AgentMessage): ProfileProblem[] {
   if (message.message_type === "TASK_ASSIGNMENT" && message.acceptance_criteria.length === 0) {
     const sentence = '"acceptance_criteria" is empty, so no completion of the task can be checked.';
     return [problem("warning", "empty", "acceptance_criteria", sentence)];

@@ -981,8 +981,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-497"],
     file: "tutti/src/run/decide-report.ts",
-    find: "data: { sessionId, orchestratorId: run.id, taskId, attempt, ...castOf",
-    replace: "data: { sessionId, orchestratorId: taskId, taskId, attempt, ...castOf",
+    find: "data: { sessionId, orchestratorId: run.id, taskId, attempt, ...assignedAgent",
+    replace: "data: { sessionId, orchestratorId: taskId, taskId, attempt, ...assignedAgent",
   },
   {
     rows: ["D4-498"],

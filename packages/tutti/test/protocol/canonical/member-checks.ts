@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { Protocol } from "../../../src/protocol/canonical/protocol-name.ts";
 import { readMessage } from "../../../src/protocol/canonical/read-message.ts";
-import type { Problem } from "../../../src/protocol/profile.ts";
+import type { ProfileProblem } from "../../../src/protocol/profile.ts";
 
 type Message = Record<string, unknown>;
 
@@ -12,8 +12,8 @@ export const strictly = (protocol: Protocol, value: unknown) =>
 export const leniently = (protocol: Protocol, value: unknown) =>
   readMessage(protocol, value, { profile: "lenient", receivedAt });
 
-export const errorsOf = (problems: Problem[]) => problems.filter(({ severity }) => severity === "error");
-export const warningsOf = (problems: Problem[]) => problems.filter(({ severity }) => severity === "warning");
+export const errorsOf = (problems: ProfileProblem[]) => problems.filter(({ severity }) => severity === "error");
+export const warningsOf = (problems: ProfileProblem[]) => problems.filter(({ severity }) => severity === "warning");
 
 /** Returns a copy with the member at the dotted path set, or removed if `value` is undefined. */
 export function having(message: Message, path: string, value: unknown): Message {

@@ -8,10 +8,10 @@ import { checkTime, stopClocks } from "./time-checks.ts";
 import type { Machine } from "../machine.ts";
 import type { Repository } from "../repository.ts";
 import type { Stage } from "../stage.ts";
-import { follow } from "../../../src/run/follow.ts";
+import { consequences } from "../../../src/run/follow.ts";
 import { workersOf } from "../../../src/run/lookup.ts";
 import { RUN_MOVES, WORKER_MOVES } from "../../../src/run/transitions.ts";
-import { onlyTells, type StoredEvent } from "../../../src/schema/event.ts";
+import { isInformational, type StoredEvent } from "../../../src/schema/event.ts";
 import { runBranch } from "../../../src/schema/ids.ts";
 import type { Run } from "../../../src/schema/run.ts";
 import { isRunOver } from "../../../src/schema/status.ts";
@@ -51,10 +51,10 @@ function checkEvents(checked: Checked, events: readonly StoredEvent[]): void {
   }
 }
 
-/** `follow` must find no further event: a log never ends between a cause and its consequence. */
+/** `consequences` must find no further event: a log never ends between a cause and its consequence. */
 function checkWhole(stage: Stage, run: Run, events: readonly StoredEvent[]): void {
-  if (stage.violation || events.every(({ type }) => onlyTells(type))) return;
-  const [due] = follow(run, events.at(-1)!.timestamp);
+  if (stage.violation || events.every(({ type }) => isInformational(type))) return;
+  const [due] = consequences(run, events.at(-1)!.timestamp);
   // Items that were overdue at the `orchestrator:forked` event are answered when the fork is adopted.
   const isFork = events.some(({ type }) => type === "orchestrator:forked");
   if (isFork && due?.type === "inbox:answered") return stage.count("forks with something overdue");

@@ -7,7 +7,7 @@ import { activeWorkers } from "../../../src/run/lookup.ts";
 import { askedMain } from "../../../src/run/provider.ts";
 import { providerOf } from "../../../src/run/provider-name.ts";
 import type { FailureCause } from "../../../src/schema/ending.ts";
-import { onlyTells, type EventData, type StoredEvent } from "../../../src/schema/event.ts";
+import { isInformational, type EventData, type StoredEvent } from "../../../src/schema/event.ts";
 import type { Run } from "../../../src/schema/run.ts";
 import { isRunOver } from "../../../src/schema/status.ts";
 import type { Owed, SessionState } from "../../../src/schema/worker.ts";
@@ -275,7 +275,7 @@ function forgotten(ledger: Ledger, run: Run, at: number): SessionState | undefin
 
 /** Only sessions that await an answer or their provider may be idle after a batch. */
 export function checkNobodyElseWaits(stage: Stage, ledger: Ledger, run: Run, events: readonly StoredEvent[]): void {
-  if (events.every(({ type }) => onlyTells(type)) || stage.clock.wasSet) return;
+  if (events.every(({ type }) => isInformational(type)) || stage.clock.wasSet) return;
   const found = forgotten(ledger, run, events.at(-1)!.timestamp);
   stage.require(!found, "waiting", () => `${found?.sessionId} gets no turn, and nothing blocks it`);
 }

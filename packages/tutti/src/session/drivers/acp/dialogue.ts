@@ -11,9 +11,9 @@ import { basename } from "node:path";
 import { AUTH_REQUIRED, failureOf, failureOfError, usageOf } from "./end-of-turn.ts";
 import { isRecord, listOf, recordOf, textOf, type Fields } from "./fields.ts";
 import { HELLO } from "./hello.ts";
-import { openLink, type Link } from "./link.ts";
+import { openLink, type AgentLink } from "./link.ts";
 import { isAllowing, outcomeOf, PermissionDesk } from "./permission-desk.ts";
-import { TurnReader } from "./turn-reader.ts";
+import { AcpTurnReader } from "./turn-reader.ts";
 import type { Capabilities, Dialogue, DialogueContext, DialogueTurn, OpenDialogue } from "../../dialogue.ts";
 
 /** Long, because agents start slowly when many start at once. */
@@ -33,11 +33,11 @@ class AcpDialogue implements Dialogue {
   readonly #context: DialogueContext;
   readonly #desk: PermissionDesk;
   readonly #app: ClientApp;
-  #link: Link | null = null;
+  #link: AgentLink | null = null;
   #conversation: Conversation | null = null;
   #ready = false;
   #failed = false;
-  #turn: TurnReader | null = null;
+  #turn: AcpTurnReader | null = null;
   #refused = false;
   #cost: Capabilities["cost"] = "none";
   #spentUsd = 0;
@@ -84,7 +84,7 @@ class AcpDialogue implements Dialogue {
     this.#failed = true;
   }
 
-  async #connect(link: Link): Promise<void> {
+  async #connect(link: AgentLink): Promise<void> {
     // The SDK does not validate answers.
     const agent = recordOf(
       await link.agent.request(AGENT_METHODS.initialize, HELLO).catch((error: unknown) => {
@@ -108,7 +108,7 @@ class AcpDialogue implements Dialogue {
     this.#context.ready();
   }
 
-  async #begin(link: Link, agent: Fields): Promise<void> {
+  async #begin(link: AgentLink, agent: Fields): Promise<void> {
     const answer = await link.agent
       .request(AGENT_METHODS.session_new, { cwd: this.#context.cwd, mcpServers: [] })
       .catch((error: unknown) => {
@@ -123,7 +123,7 @@ class AcpDialogue implements Dialogue {
   }
 
   /** Returns the problem if the conversation cannot be resumed, else null. */
-  async #resume(link: Link, { id, resumeMethod }: Conversation): Promise<string | null> {
+  async #resume(link: AgentLink, { id, resumeMethod }: Conversation): Promise<string | null> {
     try {
       await link.agent.request(resumeMethod!, { sessionId: id, cwd: this.#context.cwd, mcpServers: [] });
       do await new Promise((resolve) => void setTimeout(resolve, QUIET_MS));
@@ -162,7 +162,7 @@ class AcpDialogue implements Dialogue {
   }
 
   turn({ text }: DialogueTurn): void {
-    const turn = new TurnReader((line) => this.#context.tell(line));
+    const turn = new AcpTurnReader((line) => this.#context.tell(line));
     this.#turn = turn;
     this.#refused = false;
     const params = { sessionId: this.#conversation!.id, prompt: [{ type: "text" as const, text }] };

@@ -1,7 +1,7 @@
 // Reads usage and failure from the answer to a prompt. Some agents report a failure as a successful answer.
 import { countOf, isRecord, listOf, recordOf, textOf, type Fields } from "./fields.ts";
 import { classifyFailure } from "../../classify-failure.ts";
-import type { TurnFailure } from "../../dialogue.ts";
+import type { DialogueFailure } from "../../dialogue.ts";
 
 export interface TokenUsage {
   inputTokens: number;
@@ -9,7 +9,7 @@ export interface TokenUsage {
 }
 
 /** `trouble` is the agent's text after it reported an internal failure, `lastWords` its last message. */
-export function failureOf(answer: Fields, trouble: string | null, lastWords: string): TurnFailure {
+export function failureOf(answer: Fields, trouble: string | null, lastWords: string): DialogueFailure {
   if ("error" in answer) return failureOfError(answer["error"]);
   const result = recordOf(answer["result"]);
   const stopReason = textOf(result["stopReason"]);
@@ -36,7 +36,7 @@ export function failureOf(answer: Fields, trouble: string | null, lastWords: str
 /** Whether the message consists of a provider's error. */
 const isErrorText = (text: string): boolean => isRecord(parsed(text)["error"]) || /^API Error\b/.test(text.trim());
 
-function described(text: string): TurnFailure {
+function described(text: string): DialogueFailure {
   const sentence = sentenceOf(text);
   return {
     error: sentence === "" ? "the agent reported a failure without a reason" : sentence,
@@ -45,7 +45,7 @@ function described(text: string): TurnFailure {
 }
 
 /** Some agents use HTTP statuses as `code`; codes of JSON-RPC are negative. */
-export function failureOfError(error: unknown): TurnFailure {
+export function failureOfError(error: unknown): DialogueFailure {
   const { code, message, data } = recordOf(error);
   const text = [textOf(message) ?? "the agent answered with an error", wordsOf(data)]
     .filter((part) => part !== "")

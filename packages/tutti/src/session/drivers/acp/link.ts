@@ -16,13 +16,13 @@ export interface LinkOptions {
   onPromptAnswered: (message: Fields) => void;
 }
 
-export interface Link {
+export interface AgentLink {
   agent: ClientContext;
   hear(line: string): void;
   close(): void;
 }
 
-export function openLink({ app, write, onUpdate, onPromptAnswered }: LinkOptions): Link {
+export function openLink({ app, write, onUpdate, onPromptAnswered }: LinkOptions): AgentLink {
   let incoming!: ReadableStreamDefaultController<AnyMessage>;
   let promptId: unknown;
   const readable = new ReadableStream<AnyMessage>({

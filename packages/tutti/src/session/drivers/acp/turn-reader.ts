@@ -8,7 +8,7 @@ import type { AgentLine } from "../../dialogue.ts";
 const MAX_MESSAGE = 4 * 1024 * 1024;
 const MAX_ANNOUNCED = 100;
 
-export class TurnReader {
+export class AcpTurnReader {
   readonly #tell: (line: AgentLine) => void;
   #pieces: string[] = [];
   #length = 0;

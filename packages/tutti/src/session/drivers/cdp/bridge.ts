@@ -1,5 +1,5 @@
 import type { DebuggerAddress } from "./address.ts";
-import { openPages, type Page } from "./page.ts";
+import { openPages, type DebuggedPage } from "./page.ts";
 import { readSessionId } from "../../session-controller.ts";
 
 export interface Bridge {
@@ -55,7 +55,7 @@ const OPTIONAL = ["getSession", "respondToToolPermission", "onEvent"];
 const MAX_ANSWER = 16 * 1024 * 1024;
 
 interface PageBridge {
-  page: Page;
+  page: DebuggedPage;
   dialect: Dialect;
   names: Set<string>;
 }
@@ -81,9 +81,9 @@ export async function openBridge(address: DebuggerAddress, onChange: () => void)
   }
 }
 
-const closePage = (page: Page): Promise<void> => page.close();
+const closePage = (page: DebuggedPage): Promise<void> => page.close();
 
-async function findBridge(page: Page): Promise<PageBridge | null> {
+async function findBridge(page: DebuggedPage): Promise<PageBridge | null> {
   const names = DIALECTS.map(({ start, list, interrupt, archive }) => [
     start,
     ...NEEDED,
@@ -155,7 +155,7 @@ function pick(answer: unknown, id: string): unknown {
   return Array.isArray(list) ? (list.find(named) ?? null) : null;
 }
 
-function noBridge({ host, page }: DebuggerAddress, pages: readonly Page[]): string {
+function noBridge({ host, page }: DebuggerAddress, pages: readonly DebuggedPage[]): string {
   const where = page === "" ? `at ${host}` : `at ${host} with ${JSON.stringify(page)} in its title or URL`;
   if (pages.length === 0) return `the debugger has no page ${where}`;
   const methods = "startNewSessionWithMessage, or claude.web LocalSessions.start";

@@ -7,9 +7,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { DebuggerAddress } from "./address.ts";
 import { openBridge, type Bridge } from "./bridge.ts";
 import { createQuestions } from "./questions.ts";
-import { countUsage, readPermissions, readState, sumUsage, type Tokens } from "./read-page.ts";
-import { endOf, TurnFault, TurnWatch, type Look, type Tell } from "./turn-watch.ts";
-import type { Place } from "../../polled-journal.ts";
+import { countUsage, readPermissions, readState, sumUsage, type TokenCounts } from "./read-page.ts";
+import { endOf, TurnFault, TurnWatch, type PageState, type Tell } from "./turn-watch.ts";
+import type { JournalPosition } from "../../polled-journal.ts";
 import { badge, title } from "../../polled-turn.ts";
 import type { Turn } from "../../session.ts";
 import type { Permissions } from "../../../schema/permissions.ts";
@@ -36,12 +36,12 @@ export class PageSession {
   readonly #taskId: string | null;
   readonly #tell: Tell;
   readonly #questions: ReturnType<typeof createQuestions>;
-  readonly #counted = new Map<string, Tokens>();
-  #reported: Tokens = { inputTokens: 0, outputTokens: 0 };
+  readonly #counted = new Map<string, TokenCounts>();
+  #reported: TokenCounts = { inputTokens: 0, outputTokens: 0 };
   #bridge: Bridge | null = null;
   /** The page's id of the session; null before the first prompt. */
   #id: string | null = null;
-  #place: Place = { count: 0, key: null };
+  #place: JournalPosition = { count: 0, key: null };
   #wake = new AbortController();
 
   constructor(address: DebuggerAddress, { cwd, taskId, permissions, tell }: PageSessionOptions) {
@@ -124,7 +124,7 @@ export class PageSession {
   }
 
   /** Reads the state before the transcript, so that the transcript of an idle session is complete. */
-  async #poll(bridge: Bridge, id: string): Promise<Look> {
+  async #poll(bridge: Bridge, id: string): Promise<PageState> {
     const session = await bridge.session(id);
     const pending = readPermissions(session);
     if (pending.length > 0 && bridge.permit === null) {

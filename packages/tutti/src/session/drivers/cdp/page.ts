@@ -6,9 +6,9 @@
 import { randomBytes } from "node:crypto";
 import type { DebuggerAddress } from "./address.ts";
 import { asRecord, openDevTools, type DevTools } from "./devtools.ts";
-import { findTargets, isWanted, labelOf, type Target } from "./targets.ts";
+import { findTargets, isWanted, labelOf, type DebugTarget } from "./targets.ts";
 
-export interface Page {
+export interface DebuggedPage {
   label: string;
   /** Pages of one Electron application share a connection: closing one page closes all. */
   connection: object;
@@ -24,7 +24,7 @@ export interface Page {
 }
 
 /** Connects to every page that matches the address. */
-export async function openPages(address: DebuggerAddress): Promise<Page[]> {
+export async function openPages(address: DebuggerAddress): Promise<DebuggedPage[]> {
   const targets = await findTargets(address);
   const opened = await Promise.allSettled(targets.map((target) => openTarget(target, address.page)));
   const failed = opened.find((result) => result.status === "rejected");
@@ -33,7 +33,7 @@ export async function openPages(address: DebuggerAddress): Promise<Page[]> {
   return pages;
 }
 
-async function openTarget(target: Target, wanted: string): Promise<Page[]> {
+async function openTarget(target: DebugTarget, wanted: string): Promise<DebuggedPage[]> {
   const devtools = await openDevTools(target.url);
   try {
     // Reports crashes, also earlier ones. Targets without it are detected by a call that times out.
@@ -52,7 +52,7 @@ async function openTarget(target: Target, wanted: string): Promise<Page[]> {
   }
 }
 
-function directPage(devtools: DevTools, label: string): Page {
+function directPage(devtools: DevTools, label: string): DebuggedPage {
   const leave: (() => Promise<unknown>)[] = [];
   return {
     label,
@@ -81,7 +81,7 @@ function directPage(devtools: DevTools, label: string): Page {
 }
 
 /** Bindings do not reach pages of an Electron application, so `subscribe` is null. */
-function electronPage(devtools: DevTools, id: unknown, label: string): Page {
+function electronPage(devtools: DevTools, id: unknown, label: string): DebuggedPage {
   return {
     label,
     connection: devtools,

@@ -61,7 +61,7 @@ function asJson(value: unknown): string {
   }
 }
 
-export interface Tokens {
+export interface TokenCounts {
   inputTokens: number;
   outputTokens: number;
 }
@@ -70,7 +70,7 @@ export interface Tokens {
  * Counts each answer of the model once: its parts may be in several messages that repeat the same numbers. Messages
  * that are no longer in the transcript stay counted.
  */
-export function countUsage(transcript: unknown, counted: Map<string, Tokens>): void {
+export function countUsage(transcript: unknown, counted: Map<string, TokenCounts>): void {
   const list = Array.isArray(transcript) ? transcript : asRecord(transcript)["messages"];
   if (!Array.isArray(list)) return;
   for (const [i, entry] of list.entries()) {
@@ -95,7 +95,7 @@ export function countUsage(transcript: unknown, counted: Map<string, Tokens>): v
   }
 }
 
-export function sumUsage(counted: ReadonlyMap<string, Tokens>): Tokens {
+export function sumUsage(counted: ReadonlyMap<string, TokenCounts>): TokenCounts {
   let sum = { inputTokens: 0, outputTokens: 0 };
   for (const { inputTokens, outputTokens } of counted.values())
     sum = { inputTokens: sum.inputTokens + inputTokens, outputTokens: sum.outputTokens + outputTokens };

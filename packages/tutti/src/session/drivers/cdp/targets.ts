@@ -1,7 +1,7 @@
 import type { DebuggerAddress } from "./address.ts";
 import { asRecord } from "./devtools.ts";
 
-export interface Target {
+export interface DebugTarget {
   /** For messages to the user. */
   label: string;
   url: string;
@@ -16,14 +16,14 @@ const KINDS = new Set(["page", "webview", "iframe", "node"]);
 /**
  * The targets that match the address. The main process of an application always matches; `openPages` selects its pages.
  */
-export async function findTargets({ host, target, page }: DebuggerAddress): Promise<Target[]> {
+export async function findTargets({ host, target, page }: DebuggerAddress): Promise<DebugTarget[]> {
   if (target !== null) return [{ label: target, url: `ws://${host}${target}` }];
   const list = await readList(host);
   return list
     .map(asRecord)
     .filter((entry) => KINDS.has(String(entry["type"])))
     .filter((entry) => entry["type"] === "node" || isWanted(page, entry["title"], entry["url"]))
-    .flatMap((entry): Target[] => {
+    .flatMap((entry): DebugTarget[] => {
       // Only the path comes from the list: the connection goes to the user's host.
       const written = String(entry["webSocketDebuggerUrl"]);
       if (!URL.canParse(written)) return [];

@@ -5,19 +5,19 @@
 // 2. A turn ends when the page reports that the session is idle. If the page does not report it, the turn ends with the
 //    expected answer, or when the transcript has not changed for long after the last assistant message.
 import { boundedInput, boundedText, shortName } from "./read-page.ts";
-import type { Place } from "../../polled-journal.ts";
+import type { JournalPosition } from "../../polled-journal.ts";
 import { holdsAnswer, unread } from "../../polled-turn.ts";
 import { readMessages, type ControllerMessage } from "../../session-controller.ts";
 import type { Phase } from "../../../schema/status.ts";
 
 /** The properties of a turn by which `holdsAnswer` recognises the answer. */
-export interface Asked {
+export interface ExpectedAnswer {
   phase: Phase;
   delimiterStart: string;
   delimiterEnd: string;
 }
 
-export interface Look {
+export interface PageState {
   /** Null if the page does not report it. */
   busy: boolean | null;
   /** Whether a permission request is pending. */
@@ -40,27 +40,27 @@ const SILENCE_MS = 60_000;
 export class TurnFault extends Error {}
 
 export class TurnWatch {
-  readonly #expected: Asked;
+  readonly #expected: ExpectedAnswer;
   readonly #tell: Tell;
-  #place: Place;
+  #place: JournalPosition;
   #started = false;
   #answered = false;
   #shape = "";
   #shapeSince: number;
 
-  constructor(expected: Asked, place: Place, now: number, tell: Tell) {
+  constructor(expected: ExpectedAnswer, place: JournalPosition, now: number, tell: Tell) {
     this.#expected = expected;
     this.#place = place;
     this.#shapeSince = now;
     this.#tell = tell;
   }
 
-  get place(): Place {
+  get place(): JournalPosition {
     return this.#place;
   }
 
   /** Passes new messages on. `againMs` is the earliest time at which an open turn could be over. */
-  take({ busy, waits, transcript }: Look, interrupted: boolean, now: number): { over: boolean; againMs: number } {
+  take({ busy, waits, transcript }: PageState, interrupted: boolean, now: number): { over: boolean; againMs: number } {
     const messages = readMessages(transcript);
     const fresh = unread(messages, this.#place);
     const spoken = fresh.filter(({ message }) => message.role === "assistant");
@@ -107,7 +107,7 @@ export class TurnWatch {
 }
 
 /** The end of the transcript. Earlier messages cannot answer the next prompt. */
-export function endOf(transcript: unknown): Place {
+export function endOf(transcript: unknown): JournalPosition {
   const messages = readMessages(transcript);
   return { count: messages.length, key: messages.at(-1)?.key ?? null };
 }

@@ -10,10 +10,10 @@ import { realpathSync } from "node:fs";
 import { resumeCommand, uuidOf } from "./command.ts";
 import { causeOf, failureOf } from "./failure.ts";
 import { Requests } from "./requests.ts";
-import { OpenTurn } from "./turn.ts";
-import { UsageMeter } from "./usage.ts";
+import { ClaudeTurn } from "./turn.ts";
+import { ClaudeUsageMeter } from "./usage.ts";
 import { asList, asNumber, asObject, asText, asTexts, readMessage, type Message } from "./wire.ts";
-import type { AgentLine, Dialogue, DialogueContext, DialogueTurn, OpenDialogue, TurnFailure } from "../../dialogue.ts";
+import type { AgentLine, Dialogue, DialogueContext, DialogueTurn, OpenDialogue, DialogueFailure } from "../../dialogue.ts";
 
 /** Until the first answer. Long, because the machine may be overloaded. */
 const START_MS = 120_000;
@@ -33,8 +33,8 @@ class ClaudeDialogue implements Dialogue {
   readonly #context: DialogueContext;
   readonly #conversation: string;
   readonly #requests: Requests;
-  readonly #meter = new UsageMeter();
-  #turn: OpenTurn | null = null;
+  readonly #meter = new ClaudeUsageMeter();
+  #turn: ClaudeTurn | null = null;
   #requestCount = 0;
   // The following fields belong to the current process.
   #launch = 0;
@@ -86,7 +86,7 @@ class ClaudeDialogue implements Dialogue {
   turn({ number, text }: DialogueTurn): void {
     const again = this.#turn?.number === number;
     const uuid = uuidOf(`${this.#context.sessionId} ${number} ${this.#launch}`);
-    this.#turn = new OpenTurn(number, uuid, (line) => this.#context.tell(line));
+    this.#turn = new ClaudeTurn(number, uuid, (line) => this.#context.tell(line));
     const content = [{ type: "text", text: again ? `${CUT_OFF}${text}` : asPrompt(text) }];
     this.#write({ type: "user", uuid, message: { role: "user", content }, parent_tool_use_id: null });
   }
@@ -237,7 +237,7 @@ class ClaudeDialogue implements Dialogue {
     // The program renews a login after the first rejection. A second one means that the renewal did not help.
     const hopeless =
       (cause === "auth" || cause === "billing") && (this.#keyIsFixed || asNumber(retry["attempt"]) !== 1);
-    const failure: TurnFailure = { error: detail, cause, ...(retryAfterMs === null ? {} : { retryAfterMs }) };
+    const failure: DialogueFailure = { error: detail, cause, ...(retryAfterMs === null ? {} : { retryAfterMs }) };
     if (turn && hopeless) this.#breakOff(turn, { error: detail, cause });
     else if (turn && retryAfterMs !== null && retryAfterMs > LONGEST_RETRY_MS) this.#breakOff(turn, failure);
     else
@@ -249,7 +249,7 @@ class ClaudeDialogue implements Dialogue {
       });
   }
 
-  #breakOff(turn: OpenTurn, failure: TurnFailure): void {
+  #breakOff(turn: ClaudeTurn, failure: DialogueFailure): void {
     if (turn.brokenOff) return;
     turn.brokenOff = failure;
     this.#request("interrupt", { cancel_queued: true });

@@ -1,6 +1,6 @@
 // Classifies failed turns. Claude Code reports most failures as a `success` with `is_error`, and the reason in one of
 // six places. The order of the checks in `failureOf` matters where several places disagree.
-import type { TurnFailure } from "../../dialogue.ts";
+import type { DialogueFailure } from "../../dialogue.ts";
 import { readUsageLimit } from "../../usage-limit.ts";
 import { asNumber, asObject, asText, asTexts, type Message } from "./wire.ts";
 import type { FailureCause } from "../../../schema/ending.ts";
@@ -67,7 +67,7 @@ export function causeOf(status: number | null, error: string): FailureCause {
 }
 
 /** Null for a successful result. */
-export function failureOf(result: Message, troubles: Troubles, now: number): TurnFailure | null {
+export function failureOf(result: Message, troubles: Troubles, now: number): DialogueFailure | null {
   if (result["is_error"] !== true && result["subtype"] === "success") {
     const missing = troubles.structureDemanded && result["structured_output"] === undefined;
     return missing ? { error: "the agent gave no structured answer", cause: "no_structured_output" } : null;
@@ -89,7 +89,7 @@ export function failureOf(result: Message, troubles: Troubles, now: number): Tur
   return { error, cause, ...(waits ? { retryAfterMs: troubles.retryAfterMs! } : {}) };
 }
 
-function limitOf(result: Message, error: string, troubles: Troubles, now: number): TurnFailure | null {
+function limitOf(result: Message, error: string, troubles: Troubles, now: number): DialogueFailure | null {
   const parsed = readUsageLimit(error, now);
   const isLimit = result["api_error"] === "usage_limit_reached" || troubles.limitResetAt !== null || parsed !== null;
   if (!isLimit) return null;

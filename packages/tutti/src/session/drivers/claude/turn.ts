@@ -1,6 +1,6 @@
 import { readLimitEvent, type Troubles } from "./failure.ts";
 import { asList, asObject, asText, type Message } from "./wire.ts";
-import type { AgentLine, TurnFailure } from "../../dialogue.ts";
+import type { AgentLine, DialogueFailure } from "../../dialogue.ts";
 
 interface Call {
   name: string;
@@ -14,7 +14,7 @@ const STRUCTURE_DEMANDED = "[structured-output-enforce]";
 /** Messages of subagents have a `parent_tool_use_id`. */
 const isOfMainAgent = (message: Message): boolean => (message["parent_tool_use_id"] ?? null) === null;
 
-export class OpenTurn {
+export class ClaudeTurn {
   readonly number: number;
   /** The id of the prompt. */
   readonly uuid: string;
@@ -23,9 +23,9 @@ export class OpenTurn {
   interrupted = false;
   readonly troubles: Troubles = { error: "", retryAfterMs: null, limitResetAt: null, structureDemanded: false };
   /** The reason for which the dialogue interrupted the turn. */
-  brokenOff: TurnFailure | null = null;
+  brokenOff: DialogueFailure | null = null;
   /** The last of possibly several results. */
-  result: { failure: TurnFailure | null } | null = null;
+  result: { failure: DialogueFailure | null } | null = null;
   /** Calls without a decision about their permission yet, by id. */
   readonly #calls = new Map<string, Call>();
   readonly #refused = new Map<string, string>();
@@ -123,7 +123,7 @@ export class OpenTurn {
   }
 
   /** The failure of a turn that ran no tool because all of its calls were refused. */
-  denial(): TurnFailure | null {
+  denial(): DialogueFailure | null {
     if (this.#ran > 0 || this.#refused.size === 0) return null;
     const names = [...new Set(this.#refused.values())];
     return { error: `the agent was not allowed to use ${names.join(", ")}, and did nothing else`, cause: "denied" };

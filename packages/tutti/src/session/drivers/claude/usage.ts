@@ -10,7 +10,7 @@ export interface Spent {
 
 const NOTHING: Spent = { inputTokens: 0, outputTokens: 0, usd: 0 };
 
-export class UsageMeter {
+export class ClaudeUsageMeter {
   #total = NOTHING;
 
   /** Null if the result adds nothing. */

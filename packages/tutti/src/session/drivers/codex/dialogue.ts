@@ -9,8 +9,8 @@ import { turnSandbox } from "./command.ts";
 import { failureOf, limitResetOf } from "./failure.ts";
 import { openThread } from "./open-thread.ts";
 import { Peer } from "./peer.ts";
-import { TurnReader } from "./turn-reader.ts";
-import { UsageMeter } from "./usage.ts";
+import { CodexTurnReader } from "./turn-reader.ts";
+import { CodexUsageMeter } from "./usage.ts";
 import { recordOf, textOf, type Fields } from "../acp/fields.ts";
 import { classifyFailure } from "../../classify-failure.ts";
 import type {
@@ -19,16 +19,16 @@ import type {
   DialogueContext,
   DialogueTurn,
   OpenDialogue,
-  TurnFailure,
+  DialogueFailure,
 } from "../../dialogue.ts";
 
 interface OpenTurn {
   /** Null until Codex has confirmed the turn. */
   id: string | null;
-  reader: TurnReader;
+  reader: CodexTurnReader;
   interrupted: boolean;
   /** The reason for which the dialogue interrupted the turn. */
-  givenUp: TurnFailure | null;
+  givenUp: DialogueFailure | null;
 }
 
 /** The program may wait this long before a retry. The run schedules longer waits. */
@@ -48,7 +48,7 @@ const ABILITIES: Capabilities = {
 
 class CodexDialogue implements Dialogue {
   readonly #context: DialogueContext;
-  readonly #usage = new UsageMeter();
+  readonly #usage = new CodexUsageMeter();
   #peer: Peer;
   #approvals: Approvals;
   #stopWaiting: () => void = () => {};
@@ -164,7 +164,7 @@ class CodexDialogue implements Dialogue {
   turn({ number, text }: DialogueTurn): void {
     const turn: OpenTurn = {
       id: null,
-      reader: new TurnReader((line) => this.#context.tell(line)),
+      reader: new CodexTurnReader((line) => this.#context.tell(line)),
       interrupted: false,
       givenUp: null,
     };
@@ -197,7 +197,7 @@ class CodexDialogue implements Dialogue {
     }
   }
 
-  #endTurn(failure: TurnFailure): void {
+  #endTurn(failure: DialogueFailure): void {
     this.#turn = null;
     this.#approvals.withdrawAll();
     this.#context.tell({ type: "turn_end", ...failure });

@@ -2,7 +2,7 @@
 // contain the provider's answer.
 import { isRecord, listOf, recordOf, textOf, type Fields } from "../acp/fields.ts";
 import { classifyFailure } from "../../classify-failure.ts";
-import type { TurnFailure } from "../../dialogue.ts";
+import type { DialogueFailure } from "../../dialogue.ts";
 import { readUsageLimit } from "../../usage-limit.ts";
 import type { FailureCause } from "../../../schema/ending.ts";
 
@@ -29,7 +29,7 @@ const BY_SENTENCE: readonly [FailureCause, RegExp][] = [
   ["max_output", /reason: max_output_tokens/],
 ];
 
-export type KnownFailure = TurnFailure & { error: string };
+export type KnownFailure = DialogueFailure & { error: string };
 
 const MAX_SENTENCE = 1000;
 

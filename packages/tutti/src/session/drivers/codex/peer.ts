@@ -10,21 +10,21 @@ export interface PeerOptions {
   onRequest(id: RequestId, method: string, params: Fields): void;
 }
 
-export type Answer = { result: Fields; error: null } | { result: null; error: string };
+export type PeerAnswer = { result: Fields; error: null } | { result: null; error: string };
 
 /** The code of JSON-RPC for an unknown method. */
 const UNKNOWN_METHOD = -32601;
 
 export class Peer {
   readonly #options: PeerOptions;
-  readonly #waiting = new Map<RequestId, (answer: Answer) => void>();
+  readonly #waiting = new Map<RequestId, (answer: PeerAnswer) => void>();
   #last = 0;
 
   constructor(options: PeerOptions) {
     this.#options = options;
   }
 
-  request(method: string, params: object, onAnswer: (answer: Answer) => void): void {
+  request(method: string, params: object, onAnswer: (answer: PeerAnswer) => void): void {
     const id = ++this.#last;
     this.#waiting.set(id, onAnswer);
     this.#send({ id, method, params });
@@ -64,7 +64,7 @@ export class Peer {
   }
 }
 
-function answerOf({ result, error }: Fields): Answer {
+function answerOf({ result, error }: Fields): PeerAnswer {
   if (error === undefined || error === null) return { result: recordOf(result), error: null };
   return { result: null, error: textOf(recordOf(error)["message"]) ?? "it answered with an error without a reason" };
 }

@@ -1,12 +1,12 @@
 // Translates the items of one turn to JSON lines: text as partial and as whole messages, tools once they really run.
 import { toolsOf } from "./item.ts";
 import { recordOf, textOf, type Fields } from "../acp/fields.ts";
-import type { AgentLine, TurnFailure } from "../../dialogue.ts";
+import type { AgentLine, DialogueFailure } from "../../dialogue.ts";
 
 /** In characters. Limits an unfinished message, so that no agent can exhaust the memory. */
 const MAX_UNFINISHED = 4 * 1024 * 1024;
 
-export class TurnReader {
+export class CodexTurnReader {
   readonly #tell: (line: AgentLine) => void;
   /** Open items by id. */
   readonly #items = new Map<string, Fields>();
@@ -73,7 +73,7 @@ export class TurnReader {
   }
 
   /** The failure of a turn that ran no tool because all of its calls were refused. */
-  denial(): TurnFailure | null {
+  denial(): DialogueFailure | null {
     if (this.#emitted.size > 0 || this.#refused.size === 0) return null;
     return {
       error: `the agent was not allowed to use ${[...this.#refused].join(", ")}, and did nothing else`,

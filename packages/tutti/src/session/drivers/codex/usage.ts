@@ -8,7 +8,7 @@ export interface Used {
 
 const NOTHING: Used = { inputTokens: 0, outputTokens: 0 };
 
-export class UsageMeter {
+export class CodexUsageMeter {
   #total = NOTHING;
 
   /** Call it for a new conversation. */

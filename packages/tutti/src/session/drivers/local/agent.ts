@@ -5,7 +5,7 @@
 // 1. Every prompt is answered with exactly one turn_end, also after an interrupt and after a fault.
 // 2. Nothing outside the working folder is read or written, and no page that a person wrote is changed.
 // 3. The answer depends on the prompt and the files alone: no clock, no randomness, no name of this machine.
-import type { Turn } from "./phases.ts";
+import type { PhaseTurn } from "./phases.ts";
 import { isAboutDocumentation, isRecord, readRequest, type Request } from "./request.ts";
 import { delimitersFrom, makeVoice } from "./say.ts";
 import { linesOf } from "../../line-splitter.ts";
@@ -63,7 +63,7 @@ async function takeTurn(request: Request, isStopped: () => boolean): Promise<voi
 }
 
 /** Answers one prompt; what comes back is the reason why the turn failed without a block that says so. */
-async function answer(turn: Turn): Promise<string | undefined> {
+async function answer(turn: PhaseTurn): Promise<string | undefined> {
   const { request, voice } = turn;
   if (request.phase === null) {
     const reason = `The local agent does not know the phase ${JSON.stringify(request.phaseName)}. ${ONLY_DOCUMENTATION}`;
@@ -79,7 +79,7 @@ async function answer(turn: Turn): Promise<string | undefined> {
   return refuse(turn);
 }
 
-function refuse({ request, voice }: Turn): string | undefined {
+function refuse({ request, voice }: PhaseTurn): string | undefined {
   const error = ONLY_DOCUMENTATION;
   if (request.phase === "workerExecution") {
     voice.answer(error, "completion", { task_id: request.taskId, status: "failed", error });

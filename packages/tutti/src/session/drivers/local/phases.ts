@@ -1,6 +1,6 @@
 // The five answers of the agent, one per phase.
-import { aggregate, otherPages, type WorkerOutput } from "./check/aggregate.ts";
-import { type Analysis, analyse } from "./understand/analyse.ts";
+import { aggregate, otherPages, type ReportedOutput } from "./check/aggregate.ts";
+import { type CodeAnalysis, analyse } from "./understand/analyse.ts";
 import { checkDocs } from "./check/check-docs.ts";
 import { folderOf } from "./read/classify.ts";
 import type { Component } from "./understand/components.ts";
@@ -9,13 +9,13 @@ import { findExamples } from "./write/examples.ts";
 import { plural } from "./write/markdown.ts";
 import { findWork, planTasks } from "./understand/plan.ts";
 import type { Breathe } from "./read/read-repository.ts";
-import { isRecord, list, type Phase, type Request, strings, text } from "./request.ts";
+import { isRecord, list, type RequestPhase, type Request, strings, text } from "./request.ts";
 import type { Voice } from "./say.ts";
 import { writeGenerated } from "./write/write-file.ts";
 import { writeOverview } from "./write/write-overview.ts";
 import { writePage } from "./write/write-page.ts";
 
-export interface Turn {
+export interface PhaseTurn {
   root: string;
   request: Request;
   voice: Voice;
@@ -28,9 +28,9 @@ export const ANSWERS = {
   workerExecution: answerWorker,
   aggregation: answerAggregation,
   verification: answerVerification,
-} satisfies Record<Phase, (turn: Turn) => Promise<void>>;
+} satisfies Record<RequestPhase, (turn: PhaseTurn) => Promise<void>>;
 
-async function answerAnalysis({ root, voice, breathe }: Turn): Promise<void> {
+async function answerAnalysis({ root, voice, breathe }: PhaseTurn): Promise<void> {
   voice.tool("Glob", { pattern: "**/*" });
   const analysis = await analyse(root, breathe);
   const data = describeAnalysis(analysis);
@@ -38,7 +38,7 @@ async function answerAnalysis({ root, voice, breathe }: Turn): Promise<void> {
   voice.answer(data.summary, "analysis", data);
 }
 
-async function answerPlanning({ root, voice, breathe }: Turn): Promise<void> {
+async function answerPlanning({ root, voice, breathe }: PhaseTurn): Promise<void> {
   const analysis = await analyse(root, breathe);
   const tasks = planTasks(analysis);
   const ids = tasks.map((task) => task.id);
@@ -52,7 +52,7 @@ async function answerPlanning({ root, voice, breathe }: Turn): Promise<void> {
   });
 }
 
-async function answerWorker(turn: Turn): Promise<void> {
+async function answerWorker(turn: PhaseTurn): Promise<void> {
   const { root, request, voice, breathe } = turn;
   const { variables, taskId } = request;
   const scope = strings(list(variables, "TASK_SCOPE"));
@@ -65,7 +65,7 @@ async function answerWorker(turn: Turn): Promise<void> {
   else await writeComponentPage(turn, analysis, work.component);
 }
 
-async function writeComponentPage(turn: Turn, analysis: Analysis, component: Component): Promise<void> {
+async function writeComponentPage(turn: PhaseTurn, analysis: CodeAnalysis, component: Component): Promise<void> {
   const { root, request, voice, breathe } = turn;
   const total = component.files.length;
   const page = `${analysis.docsFolder}/${component.slug}.md`;
@@ -92,7 +92,7 @@ async function writeComponentPage(turn: Turn, analysis: Analysis, component: Com
   });
 }
 
-function writeOverviewPage(turn: Turn, analysis: Analysis): void {
+function writeOverviewPage(turn: PhaseTurn, analysis: CodeAnalysis): void {
   const { root, request, voice } = turn;
   const { docsFolder, components, repository } = analysis;
   const page = `${docsFolder}/README.md`;
@@ -122,7 +122,7 @@ function writeOverviewPage(turn: Turn, analysis: Analysis): void {
   });
 }
 
-async function answerAggregation({ root, request, voice, breathe }: Turn): Promise<void> {
+async function answerAggregation({ root, request, voice, breathe }: PhaseTurn): Promise<void> {
   const analysis = await analyse(root, breathe);
   const outputs = list(request.variables, "WORKER_OUTPUTS").map(readOutput);
   const conflicts = [...outputs.flatMap((output) => output.conflicts), ...list(request.variables, "CONFLICTS")].map(
@@ -151,7 +151,7 @@ async function answerAggregation({ root, request, voice, breathe }: Turn): Promi
   });
 }
 
-async function answerVerification({ root, voice, breathe }: Turn): Promise<void> {
+async function answerVerification({ root, voice, breathe }: PhaseTurn): Promise<void> {
   const analysis = await analyse(root, breathe);
   const check = checkDocs(analysis);
   for (const path of analysis.repository.generated.slice(0, 40)) voice.tool("Read", { file_path: path });
@@ -167,7 +167,7 @@ async function answerVerification({ root, voice, breathe }: Turn): Promise<void>
   voice.answer(summary, "verification", { status, summary, issues: check.issues.slice(0, 200) });
 }
 
-function progress({ request, voice }: Turn, percent: number, action: string, processed: number, total: number): void {
+function progress({ request, voice }: PhaseTurn, percent: number, action: string, processed: number, total: number): void {
   voice.answer(`${action}.`, "progress", {
     task_id: request.taskId,
     status: "in_progress",
@@ -179,7 +179,7 @@ function progress({ request, voice }: Turn, percent: number, action: string, pro
 }
 
 /** What a worker reported; the members may be written in the wire's way or in the program's. */
-function readOutput(value: unknown): WorkerOutput {
+function readOutput(value: unknown): ReportedOutput {
   if (!isRecord(value)) return { outputFiles: [], conflicts: [] };
   const inner = [value, value["output"], value["result"], value["data"]].filter(isRecord);
   return {

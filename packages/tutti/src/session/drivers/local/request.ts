@@ -1,9 +1,9 @@
 // One prompt, with its variables read as what they are expected to be. Every variable may be absent or of another kind.
 
-export type Phase = "analysis" | "taskPlanning" | "workerExecution" | "aggregation" | "verification";
+export type RequestPhase = "analysis" | "taskPlanning" | "workerExecution" | "aggregation" | "verification";
 
 export interface Request {
-  phase: Phase | null;
+  phase: RequestPhase | null;
   /** The phase as the prompt names it, for an honest answer when it is unknown. */
   phaseName: string;
   text: string;
@@ -17,7 +17,7 @@ const PHASES = new Set<string>([
   "workerExecution",
   "aggregation",
   "verification",
-] satisfies Phase[]);
+] satisfies RequestPhase[]);
 /** Words that make a request one for documentation, in the languages people ask in most. */
 const ABOUT_DOCUMENTATION =
   /docu|dokum|\bdocs?\b|readme|reference|\bexplain|\bdescribe|overview|onboarding|handbook|api guide|\bguide\b|文档|文檔|ドキュメント|문서|документ/i;
@@ -80,6 +80,6 @@ export function strings(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((entry) => typeof entry === "string") : [];
 }
 
-function isPhase(name: string): name is Phase {
+function isPhase(name: string): name is RequestPhase {
   return PHASES.has(name);
 }

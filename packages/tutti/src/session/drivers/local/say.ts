@@ -10,14 +10,14 @@ export interface Voice {
   endTurn(error?: string): void;
 }
 
-export interface Delimiters {
+export interface BlockDelimiters {
   start: string;
   end: string;
 }
 
-const DEFAULTS: Delimiters = { start: "<<<ORCHESTRATOR_RESPONSE>>>", end: "<<<END_ORCHESTRATOR_RESPONSE>>>" };
+const DEFAULTS: BlockDelimiters = { start: "<<<ORCHESTRATOR_RESPONSE>>>", end: "<<<END_ORCHESTRATOR_RESPONSE>>>" };
 
-export function delimitersFrom(variables: Record<string, unknown>): Delimiters {
+export function delimitersFrom(variables: Record<string, unknown>): BlockDelimiters {
   const word = (value: unknown, fallback: string): string =>
     typeof value === "string" && value !== "" ? value : fallback;
   return {
@@ -26,7 +26,7 @@ export function delimitersFrom(variables: Record<string, unknown>): Delimiters {
   };
 }
 
-export function makeVoice(write: (line: string) => void, delimiters: Delimiters): Voice {
+export function makeVoice(write: (line: string) => void, delimiters: BlockDelimiters): Voice {
   const send = (message: object): void => write(`${JSON.stringify(message)}\n`);
   return {
     say: (text) => send({ type: "assistant", text: harmless(text, delimiters) }),
@@ -43,7 +43,7 @@ export function makeVoice(write: (line: string) => void, delimiters: Delimiters)
 }
 
 /** In JSON the first sign of a delimiter can be written as an escape, which reads the same. */
-function escapeBlock(json: string, { start, end }: Delimiters): string {
+function escapeBlock(json: string, { start, end }: BlockDelimiters): string {
   const escaped = json.replaceAll("<", "\\u003c");
   return [start, end].reduce((text, delimiter) => {
     const code = delimiter.codePointAt(0)!.toString(16).padStart(4, "0");
@@ -51,6 +51,6 @@ function escapeBlock(json: string, { start, end }: Delimiters): string {
   }, escaped);
 }
 
-function harmless(text: string, { start, end }: Delimiters): string {
+function harmless(text: string, { start, end }: BlockDelimiters): string {
   return text.replaceAll("<<<", "‹‹‹").replaceAll(start, "…").replaceAll(end, "…");
 }

@@ -1,6 +1,6 @@
 // The main session's work when all pages are merged: make them one documentation. Links to pages that never came are
 // taken out, the index is written anew, pages of components that no longer exist go, and what is left open is said.
-import type { Analysis } from "../understand/analyse.ts";
+import type { CodeAnalysis } from "../understand/analyse.ts";
 import { exists, resolve } from "./check-docs.ts";
 import { folderOf } from "../read/classify.ts";
 import { findExamples } from "../write/examples.ts";
@@ -10,7 +10,7 @@ import { removeGenerated, writeGenerated } from "../write/write-file.ts";
 import { writeOverview } from "../write/write-overview.ts";
 import { writePage } from "../write/write-page.ts";
 
-export interface WorkerOutput {
+export interface ReportedOutput {
   outputFiles: string[];
   conflicts: unknown[];
 }
@@ -22,7 +22,7 @@ export interface Aggregated {
   removed: string[];
 }
 
-export async function aggregate(analysis: Analysis, outputs: WorkerOutput[], breathe: Breathe): Promise<Aggregated> {
+export async function aggregate(analysis: CodeAnalysis, outputs: ReportedOutput[], breathe: Breathe): Promise<Aggregated> {
   const { repository, docsFolder, components } = analysis;
   const { root } = repository;
   const result: Aggregated = { outputFiles: [], missing: [], changed: [], removed: [] };

@@ -2,7 +2,7 @@
 // every line it points to is there.
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import type { Analysis } from "../understand/analyse.ts";
+import type { CodeAnalysis } from "../understand/analyse.ts";
 import { folderOf } from "../read/classify.ts";
 import { countLines } from "../read/facts.ts";
 import { type ReadPage, readPage } from "./read-page.ts";
@@ -16,17 +16,17 @@ export interface Issue {
   suggested_fix?: string;
 }
 
-export interface Check {
+export interface DocCheck {
   issues: Issue[];
   pages: number;
   names: number;
   links: number;
 }
 
-export function checkDocs(analysis: Analysis): Check {
+export function checkDocs(analysis: CodeAnalysis): DocCheck {
   const { docsFolder, components, repository } = analysis;
   const paths = repository.generated.filter((path) => folderOf(path) === docsFolder);
-  const check: Check = { issues: [], pages: paths.length, names: 0, links: 0 };
+  const check: DocCheck = { issues: [], pages: paths.length, names: 0, links: 0 };
   const texts = new Map<string, string | null>();
   const read = (path: string): string | null => {
     if (!texts.has(path)) texts.set(path, readText(repository.root, path));
@@ -50,10 +50,10 @@ export function checkDocs(analysis: Analysis): Check {
 
 /** A name exists when its section points to a file of this repository that has the name. */
 function checkNames(
-  analysis: Analysis,
+  analysis: CodeAnalysis,
   path: string,
   page: ReadPage,
-  check: Check,
+  check: DocCheck,
   read: (path: string) => string | null,
 ): void {
   for (const { name, line, place } of page.names) {
@@ -71,10 +71,10 @@ function checkNames(
 }
 
 function checkLinks(
-  analysis: Analysis,
+  analysis: CodeAnalysis,
   path: string,
   page: ReadPage,
-  check: Check,
+  check: DocCheck,
   read: (path: string) => string | null,
 ): void {
   for (const { target, line } of page.links) {
@@ -99,10 +99,10 @@ function checkLinks(
 
 /** Every exported name of the component's files stands on its page. */
 function checkCoverage(
-  analysis: Analysis,
+  analysis: CodeAnalysis,
   path: string,
   files: string[],
-  check: Check,
+  check: DocCheck,
   read: (path: string) => string | null,
 ): void {
   const text = read(path) ?? "";
@@ -139,6 +139,6 @@ export function exists(root: string, path: string): boolean {
   return !passesThroughLink(root, path) && lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined;
 }
 
-function report(check: Check, severity: Issue["severity"], description: string, location: string, fix?: string): void {
+function report(check: DocCheck, severity: Issue["severity"], description: string, location: string, fix?: string): void {
   check.issues.push({ severity, description, location, ...(fix === undefined ? {} : { suggested_fix: fix }) });
 }

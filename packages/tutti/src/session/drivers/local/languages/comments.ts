@@ -1,5 +1,5 @@
 // From a comment as it stands in the code to the words a reader wants.
-import type { Comment, Tokens } from "./javascript-tokens.ts";
+import type { Comment, ScriptTokens } from "./javascript-tokens.ts";
 
 /** Lines that speak to tools, not to people. */
 const FOR_TOOLS =
@@ -40,7 +40,7 @@ export function isLicence(words: string): boolean {
 }
 
 /** The comment that ends right in front of a place in the code, with line comments above each other taken together. */
-export function commentBefore(tokens: Tokens, start: number): { words: string; start: number } | null {
+export function commentBefore(tokens: ScriptTokens, start: number): { words: string; start: number } | null {
   let index = lastEndingBefore(tokens.comments, start);
   const last = tokens.comments[index];
   if (!last?.startsLine || !isAdjacent(tokens.text, last.end, start)) return null;
@@ -56,7 +56,7 @@ export function commentBefore(tokens: Tokens, start: number): { words: string; s
 }
 
 /** The comment at the top of the file, unless it documents an exported name or is a notice about rights. */
-export function fileHeader(tokens: Tokens, docs: Set<string>): string {
+export function fileHeader(tokens: ScriptTokens, docs: Set<string>): string {
   const firstCode = tokens.list.find((token) => token.type !== "string" && token.text !== ";");
   const limit = firstCode?.start ?? tokens.text.length;
   for (let index = 0; index < tokens.comments.length; index += 1) {

@@ -1,7 +1,7 @@
 // Uses of a name in JavaScript or TypeScript, each widened to the statement it stands in.
 import type { Kind } from "../read/facts.ts";
 import { afterAngles, isName, startsStatement, textAt } from "./javascript-syntax.ts";
-import type { Tokens } from "./javascript-tokens.ts";
+import type { ScriptTokens } from "./javascript-tokens.ts";
 import { dedent } from "./quote.ts";
 
 /** How many uses are compared before the shortest is taken. */
@@ -9,7 +9,7 @@ const ENOUGH = 6;
 const MAX_CHARACTERS = 900;
 
 export function findInJavaScript(
-  tokens: Tokens,
+  tokens: ScriptTokens,
   local: string,
   kind: Kind,
   maxLines: number,
@@ -34,7 +34,7 @@ export function findInJavaScript(
   return best;
 }
 
-function isUse(tokens: Tokens, first: number, last: number, kind: Kind): boolean {
+function isUse(tokens: ScriptTokens, first: number, last: number, kind: Kind): boolean {
   const before = textAt(tokens, first - 1);
   const next = textAt(tokens, last + 1);
   if (/^(?:function|class|const|let|var|import|as)$/.test(before) || next === ":") return false;
@@ -45,7 +45,7 @@ function isUse(tokens: Tokens, first: number, last: number, kind: Kind): boolean
 }
 
 /** The first and last token of the statement around a token. */
-function statementAround(tokens: Tokens, index: number): { start: number; end: number } | null {
+function statementAround(tokens: ScriptTokens, index: number): { start: number; end: number } | null {
   const start = startOfStatement(tokens, index);
   if (start === null) return null;
   let at = start;
@@ -60,7 +60,7 @@ function statementAround(tokens: Tokens, index: number): { start: number; end: n
   return { start, end: tokens.list.length - 1 };
 }
 
-function startOfStatement(tokens: Tokens, index: number): number | null {
+function startOfStatement(tokens: ScriptTokens, index: number): number | null {
   let at = index;
   while (at > 0 && !startsStatement(tokens, at)) {
     const before = tokens.list[at - 1]!;
@@ -81,7 +81,7 @@ function startOfStatement(tokens: Tokens, index: number): number | null {
 }
 
 /** Tells the brace of a body from that of an object. */
-function opensBlock(tokens: Tokens, index: number): boolean {
+function opensBlock(tokens: ScriptTokens, index: number): boolean {
   const before = tokens.list[index - 1];
   if (!before) return true;
   if (before.type === "punctuation") return /^(?:\)|=>|\{|\}|;|>)$/.test(before.text);
@@ -89,7 +89,7 @@ function opensBlock(tokens: Tokens, index: number): boolean {
 }
 
 /** Whether a colon ends the label of a switch. */
-function endsCase(tokens: Tokens, colon: number): boolean {
+function endsCase(tokens: ScriptTokens, colon: number): boolean {
   for (let at = colon - 1; at >= 0 && at > colon - 20; at -= 1) {
     if (/^(?:case|default)$/.test(textAt(tokens, at))) return true;
     if (tokens.list[at]!.startsLine) return false;

@@ -1,6 +1,6 @@
 // The members of a class that others may use: constructor, methods, accessors and fields that are not private.
 import { commentBefore } from "./comments.ts";
-import type { Member } from "../read/facts.ts";
+import type { ClassMember } from "../read/facts.ts";
 import {
   afterBrackets,
   afterExpression,
@@ -9,7 +9,7 @@ import {
   afterType,
   textAt,
 } from "./javascript-syntax.ts";
-import type { Tokens } from "./javascript-tokens.ts";
+import type { ScriptTokens } from "./javascript-tokens.ts";
 import { sliceCode } from "./quote.ts";
 
 const MODIFIERS = new Set([
@@ -28,9 +28,9 @@ const MODIFIERS = new Set([
 ]);
 const MAX_MEMBERS = 200;
 
-export function readClassMembers(tokens: Tokens, open: number): Member[] {
+export function readClassMembers(tokens: ScriptTokens, open: number): ClassMember[] {
   const close = Math.min(tokens.partner[open] ?? 0, tokens.list.length);
-  const members: Member[] = [];
+  const members: ClassMember[] = [];
   let at = open + 1;
   while (at < close && members.length < MAX_MEMBERS) {
     if (textAt(tokens, at) === ";") at += 1;
@@ -40,7 +40,7 @@ export function readClassMembers(tokens: Tokens, open: number): Member[] {
 }
 
 /** Adds the member at `index`, if it is public, and returns the index behind it. */
-function readMember(tokens: Tokens, index: number, close: number, members: Member[]): number {
+function readMember(tokens: ScriptTokens, index: number, close: number, members: ClassMember[]): number {
   const decorated = index;
   let at = afterDecorators(tokens, index);
   const start = at;
@@ -74,7 +74,7 @@ function readMember(tokens: Tokens, index: number, close: number, members: Membe
   return Math.max(end, index + 1);
 }
 
-function afterDecorators(tokens: Tokens, index: number): number {
+function afterDecorators(tokens: ScriptTokens, index: number): number {
   let at = index;
   while (textAt(tokens, at) === "@") {
     at += 2;
@@ -84,19 +84,19 @@ function afterDecorators(tokens: Tokens, index: number): number {
   return at;
 }
 
-function afterFieldHead(tokens: Tokens, index: number): number {
+function afterFieldHead(tokens: ScriptTokens, index: number): number {
   return textAt(tokens, index) === ":" ? afterType(tokens, index + 1) : index;
 }
 
-function afterField(tokens: Tokens, index: number): number {
+function afterField(tokens: ScriptTokens, index: number): number {
   return textAt(tokens, index) === "=" ? afterExpression(tokens, index + 1) : index;
 }
 
-function afterMethod(tokens: Tokens, index: number): number {
+function afterMethod(tokens: ScriptTokens, index: number): number {
   return textAt(tokens, index) === "{" ? afterBrackets(tokens, index) : index;
 }
 
-function fieldSignature(tokens: Tokens, start: number, headEnd: number, end: number): string {
+function fieldSignature(tokens: ScriptTokens, start: number, headEnd: number, end: number): string {
   const head = sliceCode(tokens, start, headEnd);
   if (headEnd === end || head.includes(":")) return head;
   const functionHead = afterFunctionHead(tokens, headEnd + 1);

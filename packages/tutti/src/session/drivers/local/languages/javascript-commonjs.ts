@@ -1,5 +1,5 @@
 // The exports of CommonJS: `module.exports = …`, `exports.name = …`, and names attached to what is exported.
-import { docAt, type Reading } from "./javascript-reading.ts";
+import { docAt, type ScriptReading } from "./javascript-reading.ts";
 import { readDeclaration, valueSignature } from "./javascript-declarations.ts";
 import { stringValue } from "./javascript-imports.ts";
 import {
@@ -10,14 +10,14 @@ import {
   isName,
   textAt,
 } from "./javascript-syntax.ts";
-import type { Tokens } from "./javascript-tokens.ts";
+import type { ScriptTokens } from "./javascript-tokens.ts";
 import { sliceCode } from "./quote.ts";
 
 /** What a value without a name is called that is the whole of what a file exports. */
 const WHOLE = "module.exports";
 
 /** Looks at one top-level statement, from its first token to the one behind it. */
-export function readCommonJs(reading: Reading, start: number, end: number): void {
+export function readCommonJs(reading: ScriptReading, start: number, end: number): void {
   const { tokens } = reading;
   let at = /^(?:const|let|var)$/.test(textAt(tokens, start)) ? start + 1 : start;
   let named: string | null = null;
@@ -40,7 +40,7 @@ export function readCommonJs(reading: Reading, start: number, end: number): void
 }
 
 /** `exports`, `module.exports`, `exports.name` or `module.exports.name` at this place. */
-function exportTarget(tokens: Tokens, index: number): { name: string | null; end: number } | null {
+function exportTarget(tokens: ScriptTokens, index: number): { name: string | null; end: number } | null {
   let at = index;
   if (textAt(tokens, at) === "module" && textAt(tokens, at + 1) === ".") at += 2;
   if (textAt(tokens, at) !== "exports") return null;
@@ -49,7 +49,7 @@ function exportTarget(tokens: Tokens, index: number): { name: string | null; end
   return { name: textAt(tokens, at + 1), end: at + 2 };
 }
 
-function exportValue(reading: Reading, start: number, name: string | null, at: number, isDefault: boolean): void {
+function exportValue(reading: ScriptReading, start: number, name: string | null, at: number, isDefault: boolean): void {
   const { tokens, facts } = reading;
   const line = tokens.list[start]!.line;
   if (textAt(tokens, at) === "require" && isDefault) {
@@ -78,7 +78,7 @@ function exportValue(reading: Reading, start: number, name: string | null, at: n
 }
 
 /** `module.exports = { a, b: c, d() {}, ...require("./e") }` */
-function exportObject(reading: Reading, open: number): void {
+function exportObject(reading: ScriptReading, open: number): void {
   const { tokens, facts } = reading;
   const close = Math.min(tokens.partner[open]!, tokens.list.length);
   for (let at = open + 1; at < close; at += 1) {

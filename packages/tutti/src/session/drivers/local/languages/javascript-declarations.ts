@@ -1,5 +1,5 @@
 // One declaration of JavaScript or TypeScript: which names it makes, how it reads without its body, where it ends.
-import type { Kind, Member } from "../read/facts.ts";
+import type { Kind, ClassMember } from "../read/facts.ts";
 import { readClassMembers } from "./javascript-classes.ts";
 import {
   afterAngles,
@@ -12,7 +12,7 @@ import {
   startsStatement,
   textAt,
 } from "./javascript-syntax.ts";
-import type { Tokens } from "./javascript-tokens.ts";
+import type { ScriptTokens } from "./javascript-tokens.ts";
 import { excerpt, sliceCode } from "./quote.ts";
 
 export interface Declaration {
@@ -20,7 +20,7 @@ export interface Declaration {
   kind: Kind;
   line: number;
   signature: string;
-  members: Member[];
+  members: ClassMember[];
   /** Whether this is one of several declarations without a body that stand in front of the one with a body. */
   isOverload: boolean;
 }
@@ -34,7 +34,7 @@ export interface Declared {
 const LONGEST_VALUE_LINES = 14;
 
 /** Reads the declaration at `index`, which may be in front of modifiers; `from` is where its signature begins. */
-export function readDeclaration(tokens: Tokens, index: number, from: number, fallbackName: string): Declared | null {
+export function readDeclaration(tokens: ScriptTokens, index: number, from: number, fallbackName: string): Declared | null {
   let at = index;
   while (/^(?:declare|abstract)$/.test(textAt(tokens, at)) && isName(tokens.list[at + 1])) at += 1;
   const word = textAt(tokens, at);
@@ -53,7 +53,7 @@ export function readDeclaration(tokens: Tokens, index: number, from: number, fal
   return null;
 }
 
-function readFunction(tokens: Tokens, index: number, from: number, fallbackName: string): Declared | null {
+function readFunction(tokens: ScriptTokens, index: number, from: number, fallbackName: string): Declared | null {
   let at = index + (textAt(tokens, index) === "async" ? 2 : 1);
   if (textAt(tokens, at) === "*") at += 1;
   const name = isName(tokens.list[at]) ? textAt(tokens, at) : fallbackName;
@@ -66,7 +66,7 @@ function readFunction(tokens: Tokens, index: number, from: number, fallbackName:
   return { declarations: [declaration], end: hasBody ? afterBrackets(tokens, head) : head };
 }
 
-function readClass(tokens: Tokens, index: number, from: number, fallbackName: string): Declared | null {
+function readClass(tokens: ScriptTokens, index: number, from: number, fallbackName: string): Declared | null {
   const named = isName(tokens.list[index + 1]) && !/^(?:extends|implements)$/.test(textAt(tokens, index + 1));
   const name = named ? textAt(tokens, index + 1) : fallbackName;
   let at = index + 1;
@@ -83,7 +83,7 @@ function readClass(tokens: Tokens, index: number, from: number, fallbackName: st
 
 /** Declarations that are their own best description: the whole text, shortened when it is long. */
 function readBody(
-  tokens: Tokens,
+  tokens: ScriptTokens,
   index: number,
   from: number,
   kind: "enum" | "interface" | "namespace",
@@ -100,7 +100,7 @@ function readBody(
   return { declarations: [declare(tokens, index, name, kind, signature)], end };
 }
 
-function readTypeAlias(tokens: Tokens, index: number, from: number): Declared | null {
+function readTypeAlias(tokens: ScriptTokens, index: number, from: number): Declared | null {
   let at = index + 2;
   if (textAt(tokens, at) === "<") at = afterAngles(tokens, at) ?? at;
   if (textAt(tokens, at) !== "=") return null;
@@ -109,7 +109,7 @@ function readTypeAlias(tokens: Tokens, index: number, from: number): Declared | 
   return { declarations: [declare(tokens, index, textAt(tokens, index + 1), "type", signature)], end };
 }
 
-function readVariables(tokens: Tokens, index: number, from: number): Declared {
+function readVariables(tokens: ScriptTokens, index: number, from: number): Declared {
   const declarations: Declaration[] = [];
   let at = index + 1;
   let start = from;
@@ -135,7 +135,7 @@ function readVariables(tokens: Tokens, index: number, from: number): Declared {
 }
 
 /** A function keeps its head only; another value is shown whole when it is short. */
-export function valueSignature(tokens: Tokens, from: number, equals: number, end: number): string {
+export function valueSignature(tokens: ScriptTokens, from: number, equals: number, end: number): string {
   const head = afterFunctionHead(tokens, equals + 1);
   if (head !== null) {
     return textAt(tokens, head) === "=>"
@@ -150,7 +150,7 @@ export function valueSignature(tokens: Tokens, from: number, equals: number, end
 }
 
 /** The names that a declarator makes: one, or those of a destructuring pattern. */
-export function patternNames(tokens: Tokens, index: number): string[] {
+export function patternNames(tokens: ScriptTokens, index: number): string[] {
   if (isName(tokens.list[index])) return [textAt(tokens, index)];
   if (!/^[{[]$/.test(textAt(tokens, index))) return [];
   const names: string[] = [];
@@ -163,12 +163,12 @@ export function patternNames(tokens: Tokens, index: number): string[] {
   return names;
 }
 
-function declare(tokens: Tokens, index: number, name: string, kind: Kind, signature: string): Declaration {
+function declare(tokens: ScriptTokens, index: number, name: string, kind: Kind, signature: string): Declaration {
   return { name, kind, line: tokens.list[index]?.line ?? 1, signature, members: [], isOverload: false };
 }
 
 /** The index behind a statement that declares nothing. */
-export function afterStatement(tokens: Tokens, index: number): number {
+export function afterStatement(tokens: ScriptTokens, index: number): number {
   let at = index;
   do {
     at =

@@ -1,10 +1,10 @@
 // Imports of every form: statements, require, and the lazy import().
 import type { ImportedName } from "../read/facts.ts";
-import type { Reading } from "./javascript-reading.ts";
+import type { ScriptReading } from "./javascript-reading.ts";
 import { isName, textAt } from "./javascript-syntax.ts";
-import type { Tokens } from "./javascript-tokens.ts";
+import type { ScriptTokens } from "./javascript-tokens.ts";
 
-export function readImportStatement(reading: Reading, index: number): number {
+export function readImportStatement(reading: ScriptReading, index: number): number {
   const { tokens, facts } = reading;
   let at = index + 1;
   if (textAt(tokens, at) === "type" && !/^(?:from|,|=)$/.test(textAt(tokens, at + 1))) at += 1;
@@ -33,7 +33,7 @@ export function readImportStatement(reading: Reading, index: number): number {
 }
 
 /** Calls of require and import(), wherever they stand, with the names taken from them where that can be seen. */
-export function readLazyImports({ tokens, facts }: Reading): void {
+export function readLazyImports({ tokens, facts }: ScriptReading): void {
   for (let at = 0; at + 2 < tokens.list.length; at += 1) {
     const text = textAt(tokens, at);
     if (text !== "require" && text !== "import") continue;
@@ -44,7 +44,7 @@ export function readLazyImports({ tokens, facts }: Reading): void {
   }
 }
 
-function assignedNames(tokens: Tokens, callIndex: number): ImportedName[] {
+function assignedNames(tokens: ScriptTokens, callIndex: number): ImportedName[] {
   let before = callIndex - 1;
   if (textAt(tokens, before) === "await") before -= 1;
   if (textAt(tokens, before) !== "=") return [];
@@ -56,7 +56,7 @@ function assignedNames(tokens: Tokens, callIndex: number): ImportedName[] {
   return open >= target ? [] : readNames(tokens, open, target, ":");
 }
 
-function readNames(tokens: Tokens, open: number, close: number, rename: "as" | ":"): ImportedName[] {
+function readNames(tokens: ScriptTokens, open: number, close: number, rename: "as" | ":"): ImportedName[] {
   const names: ImportedName[] = [];
   for (let at = open + 1; at < close; at += 1) {
     if (textAt(tokens, at) === "type" && !/^(?:,|as|\}|:)$/.test(textAt(tokens, at + 1))) at += 1;

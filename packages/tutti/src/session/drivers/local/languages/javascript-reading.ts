@@ -2,7 +2,7 @@
 import { commentBefore } from "./comments.ts";
 import type { ModuleFacts } from "../read/facts.ts";
 import type { Declaration } from "./javascript-declarations.ts";
-import type { Tokens } from "./javascript-tokens.ts";
+import type { ScriptTokens } from "./javascript-tokens.ts";
 
 export interface Local {
   declaration: Declaration;
@@ -10,8 +10,8 @@ export interface Local {
 }
 
 /** What is known so far while a file is read. */
-export interface Reading {
-  tokens: Tokens;
+export interface ScriptReading {
+  tokens: ScriptTokens;
   facts: ModuleFacts;
   /** Declarations at the top level by name, whether exported or not. */
   locals: Map<string, Local[]>;
@@ -20,6 +20,6 @@ export interface Reading {
 }
 
 /** The comment in front of the statement that begins at this token. */
-export function docAt(reading: Reading, index: number): string {
+export function docAt(reading: ScriptReading, index: number): string {
   return commentBefore(reading.tokens, reading.tokens.list[index]!.start)?.words ?? "";
 }

@@ -1,6 +1,6 @@
 // Where the pieces of a declaration end: types, expressions, type arguments, statements. All of it walks forward over
 // tokens and jumps over brackets, so that no nesting, however deep, costs more than its length.
-import type { Token, Tokens } from "./javascript-tokens.ts";
+import type { Token, ScriptTokens } from "./javascript-tokens.ts";
 
 const OPENERS = new Set(["(", "[", "{"]);
 const CLOSERS = new Set([")", "]", "}"]);
@@ -19,7 +19,7 @@ const TYPE_PREFIX = new Set([
   "abstract",
 ]);
 
-export function textAt(tokens: Tokens, index: number): string {
+export function textAt(tokens: ScriptTokens, index: number): string {
   return tokens.list[index]?.text ?? "";
 }
 
@@ -28,12 +28,12 @@ export function isName(token: Token | undefined): token is Token {
 }
 
 /** The index behind the bracket that closes the one at `index`. */
-export function afterBrackets(tokens: Tokens, index: number): number {
+export function afterBrackets(tokens: ScriptTokens, index: number): number {
   return Math.min(tokens.partner[index]! + 1, tokens.list.length);
 }
 
 /** Whether a statement that needs no semicolon ends in front of this token. */
-export function startsStatement(tokens: Tokens, index: number): boolean {
+export function startsStatement(tokens: ScriptTokens, index: number): boolean {
   const token = tokens.list[index];
   const before = tokens.list[index - 1];
   if (!token || !before || before.text === ";") return true;
@@ -48,7 +48,7 @@ export function startsStatement(tokens: Tokens, index: number): boolean {
 }
 
 /** The index behind a list of type parameters or arguments that opens at `index`, or null if it is a comparison. */
-export function afterAngles(tokens: Tokens, index: number): number | null {
+export function afterAngles(tokens: ScriptTokens, index: number): number | null {
   let depth = 0;
   for (let at = index; at < tokens.list.length && at < index + 400; at += 1) {
     const text = textAt(tokens, at);
@@ -62,7 +62,7 @@ export function afterAngles(tokens: Tokens, index: number): number | null {
 }
 
 /** The index behind the type that begins at `index`. */
-export function afterType(tokens: Tokens, index: number, stopsAtArrow = false): number {
+export function afterType(tokens: ScriptTokens, index: number, stopsAtArrow = false): number {
   let wantsOperand = true;
   let at = index;
   while (at < tokens.list.length) {
@@ -99,17 +99,17 @@ export function afterType(tokens: Tokens, index: number, stopsAtArrow = false): 
 }
 
 /** `asserts value`, `keyof T` need an operand; a type that is simply called `is` or `readonly` does not. */
-function isLastOfType(tokens: Tokens, at: number): boolean {
+function isLastOfType(tokens: ScriptTokens, at: number): boolean {
   return /^(?:[;,)\]}=>]|\||&|)$/.test(textAt(tokens, at + 1));
 }
 
-function isConditional(tokens: Tokens, from: number, at: number): boolean {
+function isConditional(tokens: ScriptTokens, from: number, at: number): boolean {
   for (let index = at; index >= from; index -= 1) if (textAt(tokens, index) === "extends") return true;
   return false;
 }
 
 /** The index behind the expression that begins at `index`: at a comma, a semicolon, or where the next statement is. */
-export function afterExpression(tokens: Tokens, index: number): number {
+export function afterExpression(tokens: ScriptTokens, index: number): number {
   let at = index;
   while (at < tokens.list.length) {
     const token = tokens.list[at]!;
@@ -126,7 +126,7 @@ export function afterExpression(tokens: Tokens, index: number): number {
   return at;
 }
 
-function opensTypeArguments(tokens: Tokens, at: number, expressionStart: number): boolean {
+function opensTypeArguments(tokens: ScriptTokens, at: number, expressionStart: number): boolean {
   const before = tokens.list[at - 1];
   const isFirst = at === expressionStart || before?.text === "async";
   if (!isFirst && !(isName(before) && before.end === tokens.list[at]!.start)) return false;
@@ -135,7 +135,7 @@ function opensTypeArguments(tokens: Tokens, at: number, expressionStart: number)
 }
 
 /** The parts of an arrow function or function expression: where its parameters and return type end. */
-export function afterFunctionHead(tokens: Tokens, index: number): number | null {
+export function afterFunctionHead(tokens: ScriptTokens, index: number): number | null {
   let at = index;
   if (textAt(tokens, at) === "async" && !tokens.list[at + 1]?.startsLine) at += 1;
   if (textAt(tokens, at) === "function") {
@@ -150,7 +150,7 @@ export function afterFunctionHead(tokens: Tokens, index: number): number | null 
 }
 
 /** The index behind type parameters, parameters and return type, or null when there are no parameters here. */
-export function afterParameters(tokens: Tokens, index: number, isArrow = false): number | null {
+export function afterParameters(tokens: ScriptTokens, index: number, isArrow = false): number | null {
   let at = index;
   if (textAt(tokens, at) === "<") at = afterAngles(tokens, at) ?? at;
   if (textAt(tokens, at) !== "(") return null;
@@ -160,7 +160,7 @@ export function afterParameters(tokens: Tokens, index: number, isArrow = false):
 }
 
 /** The return type of an arrow function ends at its arrow, but a function type has an arrow of its own. */
-function afterArrowReturnType(tokens: Tokens, index: number): number {
+function afterArrowReturnType(tokens: ScriptTokens, index: number): number {
   const first = afterType(tokens, index, true);
   if (textAt(tokens, first) !== "=>" || !isParameterList(tokens, index)) return first;
   const second = afterType(tokens, first + 1, true);
@@ -168,7 +168,7 @@ function afterArrowReturnType(tokens: Tokens, index: number): number {
 }
 
 /** Tells `(a: string) => void` from a type that is only put in brackets. */
-function isParameterList(tokens: Tokens, open: number): boolean {
+function isParameterList(tokens: ScriptTokens, open: number): boolean {
   if (textAt(tokens, open) !== "(") return false;
   return /^(?:\)|\.{3}|\{|\[)$/.test(textAt(tokens, open + 1)) || /^[:?,]$/.test(textAt(tokens, open + 2));
 }

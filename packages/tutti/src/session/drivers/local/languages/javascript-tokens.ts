@@ -22,7 +22,7 @@ export interface Comment {
   startsLine: boolean;
 }
 
-export interface Tokens {
+export interface ScriptTokens {
   text: string;
   list: Token[];
   comments: Comment[];
@@ -40,7 +40,7 @@ const BEFORE_REGEX = /^(return|typeof|case|in|of|delete|void|throw|new|else|do|i
 /** Each literal that never ends is looked for through the rest of the file; after a few, no more are believed. */
 const MAX_ENDLESS = 20;
 
-export function tokenize(text: string): Tokens {
+export function tokenize(text: string): ScriptTokens {
   const list: Token[] = [];
   const comments: Comment[] = [];
   let at = 0;

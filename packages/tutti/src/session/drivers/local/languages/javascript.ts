@@ -4,15 +4,15 @@ import { emptyFacts, type Exported, mergeSameNames, type ModuleFacts } from "../
 import { readCommonJs } from "./javascript-commonjs.ts";
 import { afterStatement, type Declaration, readDeclaration, valueSignature } from "./javascript-declarations.ts";
 import { readImportStatement, readLazyImports, stringValue } from "./javascript-imports.ts";
-import { docAt, type Reading } from "./javascript-reading.ts";
+import { docAt, type ScriptReading } from "./javascript-reading.ts";
 import { readRoutes } from "./javascript-routes.ts";
 import { afterBrackets, afterExpression, isName, startsStatement, textAt } from "./javascript-syntax.ts";
-import { tokenize, type Tokens } from "./javascript-tokens.ts";
+import { tokenize, type ScriptTokens } from "./javascript-tokens.ts";
 
 export function readJavaScript(path: string, language: string, text: string): ModuleFacts {
   const tokens = tokenize(text);
   const facts = emptyFacts(path, language, text);
-  const reading: Reading = { tokens, facts, locals: new Map(), byName: [] };
+  const reading: ScriptReading = { tokens, facts, locals: new Map(), byName: [] };
   let at = 0;
   while (at < tokens.list.length) at = Math.max(readStatement(reading, at), at + 1);
   readLazyImports(reading);
@@ -23,7 +23,7 @@ export function readJavaScript(path: string, language: string, text: string): Mo
   return facts;
 }
 
-function readStatement(reading: Reading, index: number): number {
+function readStatement(reading: ScriptReading, index: number): number {
   const { tokens } = reading;
   const text = textAt(tokens, index);
   if (!startsStatement(tokens, index) && textAt(tokens, index - 1) !== "}") return skip(tokens, index);
@@ -42,13 +42,13 @@ function readStatement(reading: Reading, index: number): number {
   return end;
 }
 
-function skip(tokens: Tokens, index: number): number {
+function skip(tokens: ScriptTokens, index: number): number {
   return /^[([{]$/.test(textAt(tokens, index)) && tokens.list[index]!.type === "punctuation"
     ? afterBrackets(tokens, index)
     : index + 1;
 }
 
-function readExport(reading: Reading, index: number): number {
+function readExport(reading: ScriptReading, index: number): number {
   const { tokens, facts } = reading;
   let at = index + 1;
   const line = tokens.list[index]!.line;
@@ -77,7 +77,7 @@ function readExport(reading: Reading, index: number): number {
   return declared.end;
 }
 
-function readExportList(reading: Reading, open: number): number {
+function readExportList(reading: ScriptReading, open: number): number {
   const { tokens, facts } = reading;
   const close = Math.min(tokens.partner[open]!, tokens.list.length);
   const from = textAt(tokens, close + 1) === "from" ? tokens.list[close + 2] : undefined;
@@ -94,7 +94,7 @@ function readExportList(reading: Reading, open: number): number {
   return from?.type === "string" ? close + 3 : close + 1;
 }
 
-function readDefault(reading: Reading, index: number, at: number): number {
+function readDefault(reading: ScriptReading, index: number, at: number): number {
   const { tokens, facts } = reading;
   const line = tokens.list[index]!.line;
   const declared = readDeclaration(tokens, at, index, "default");
@@ -117,7 +117,7 @@ function readDefault(reading: Reading, index: number, at: number): number {
 }
 
 /** Exports a declaration that stands elsewhere in the file, or a name that the file has only imported. */
-function exportLocal(reading: Reading, local: string, name: string, line: number, isDefault: boolean): void {
+function exportLocal(reading: ScriptReading, local: string, name: string, line: number, isDefault: boolean): void {
   const { facts } = reading;
   const known = reading.locals.get(local);
   const isPassedOn = known?.some(({ declaration }) => /=\s*require\s*\(/.test(declaration.signature)) ?? false;
@@ -139,14 +139,14 @@ function toExported(declaration: Declaration, doc: string, name: string, isDefau
   return { name, kind, line, signature, doc, members, isDefault };
 }
 
-function remember(reading: Reading, declaration: Declaration, doc: string): void {
+function remember(reading: ScriptReading, declaration: Declaration, doc: string): void {
   const known = reading.locals.get(declaration.name);
   if (known) known.push({ declaration, doc });
   else reading.locals.set(declaration.name, [{ declaration, doc }]);
 }
 
 /** With overloads, the declaration that has the body is not part of what callers see. */
-function withoutImplementations(reading: Reading, exports: Exported[]): Exported[] {
+function withoutImplementations(reading: ScriptReading, exports: Exported[]): Exported[] {
   return exports.filter((entry) => {
     const all = reading.locals.get(entry.name) ?? [];
     if (!all.some(({ declaration }) => declaration.isOverload)) return true;

@@ -5,7 +5,7 @@ import {
   emptyFacts,
   type Exported,
   type ImportedName,
-  type Member,
+  type ClassMember,
   mergeSameNames,
   type ModuleFacts,
 } from "../read/facts.ts";
@@ -56,7 +56,7 @@ function onlyPublic(text: string, exports: Exported[]): Exported[] {
   return exports.filter((entry) => names.has(entry.name));
 }
 
-function addMember(owner: Exported, member: Member): void {
+function addMember(owner: Exported, member: ClassMember): void {
   if (member.name !== "__init__" && member.name.startsWith("_")) return;
   owner.members.push({ name: member.name, signature: member.signature, doc: member.doc, line: member.line });
 }

@@ -1,8 +1,8 @@
 // Code quoted as it stands: cut out, moved to the left edge, shortened with a visible sign when it is long.
-import type { Tokens } from "./javascript-tokens.ts";
+import type { ScriptTokens } from "./javascript-tokens.ts";
 
 /** The code from one token to the one before another, with the indentation of its first line taken away. */
-export function sliceCode(tokens: Tokens, from: number, to: number): string {
+export function sliceCode(tokens: ScriptTokens, from: number, to: number): string {
   const first = tokens.list[from];
   const last = tokens.list[Math.min(to, tokens.list.length) - 1];
   if (!first || !last || last.end <= first.start) return "";

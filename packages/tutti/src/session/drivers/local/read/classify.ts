@@ -1,5 +1,5 @@
 // What a file is for and in which language it is written, from its path alone.
-import type { Role } from "./facts.ts";
+import type { FileRole } from "./facts.ts";
 
 interface Language {
   name: string;
@@ -54,7 +54,7 @@ export function isJavaScript(path: string): boolean {
   return /\.[cm]?[jt]sx?$/.test(path);
 }
 
-export function roleOf(path: string): Role {
+export function roleOf(path: string): FileRole {
   const folders = path.split("/");
   const name = folders.pop() ?? "";
   if (folders.some((folder) => FIXTURE_FOLDERS.has(folder))) return "fixture";

@@ -2,18 +2,18 @@
 // small, so that a repository of thousands of files fits in memory; texts are read again where they are quoted.
 
 /** What a file is for. Only `source` files are documented; the others are quoted, read for facts or left alone. */
-export type Role = "source" | "test" | "example" | "fixture" | "config" | "document" | "other";
+export type FileRole = "source" | "test" | "example" | "fixture" | "config" | "document" | "other";
 
 export interface RepositoryFile {
   /** Relative to the root, with forward slashes. */
   path: string;
   sizeBytes: number;
-  role: Role;
+  role: FileRole;
 }
 
 export type Kind = "function" | "class" | "constant" | "type" | "interface" | "enum" | "namespace" | "value";
 
-export interface Member {
+export interface ClassMember {
   name: string;
   signature: string;
   doc: string;
@@ -29,7 +29,7 @@ export interface Exported {
   signature: string;
   /** The comment in front of the declaration, without its comment signs. */
   doc: string;
-  members: Member[];
+  members: ClassMember[];
   isDefault: boolean;
 }
 
@@ -52,7 +52,7 @@ export interface Import {
   names: ImportedName[];
 }
 
-export interface Route {
+export interface HttpRoute {
   method: string;
   path: string;
   line: number;
@@ -67,7 +67,7 @@ export interface ModuleFacts {
   exports: Exported[];
   reExports: ReExport[];
   imports: Import[];
-  routes: Route[];
+  routes: HttpRoute[];
   /** Whether the file itself says that it is started as a program. */
   isProgram: boolean;
 }

@@ -22,7 +22,7 @@ const SKIPPED_FOLDERS = new Set([
 const MAX_FILES = 20_000;
 const MAX_FILE_BYTES = 2 * 1024 * 1024;
 
-export interface Repository {
+export interface RepositoryFiles {
   root: string;
   /** Sorted by path. Pages that this agent has written are not among them, so that a second run sees the same. */
   files: RepositoryFile[];
@@ -35,9 +35,9 @@ export interface Repository {
 /** Called between folders and files, so that a long walk can be stopped. */
 export type Breathe = () => Promise<void>;
 
-export async function readRepository(root: string, breathe: Breathe): Promise<Repository> {
+export async function readRepository(root: string, breathe: Breathe): Promise<RepositoryFiles> {
   const ignores = readGitignore(readText(root, ".gitignore") ?? "");
-  const repository: Repository = { root, files: [], generated: [], ignores, warnings: [] };
+  const repository: RepositoryFiles = { root, files: [], generated: [], ignores, warnings: [] };
   const folders = [""];
   let seen = 0;
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
@@ -87,7 +87,7 @@ export function passesThroughLink(root: string, path: string): boolean {
   });
 }
 
-function listFolder(repository: Repository, folder: string) {
+function listFolder(repository: RepositoryFiles, folder: string) {
   try {
     return readdirSync(join(repository.root, folder), { withFileTypes: true }).toSorted((a, b) =>
       byText(a.name, b.name),
@@ -98,13 +98,13 @@ function listFolder(repository: Repository, folder: string) {
   }
 }
 
-function isWanted(repository: Repository, path: string, name: string): boolean {
+function isWanted(repository: RepositoryFiles, path: string, name: string): boolean {
   if (name.startsWith(".") || SKIPPED_FOLDERS.has(name) || repository.ignores(path, true)) return false;
   // A folder with a .git of its own is another repository: a submodule or a worktree.
   return lstatSync(join(repository.root, path, ".git"), { throwIfNoEntry: false }) === undefined;
 }
 
-function addFile(repository: Repository, path: string): void {
+function addFile(repository: RepositoryFiles, path: string): void {
   const facts = lstatSync(join(repository.root, path), { throwIfNoEntry: false });
   if (!facts) {
     repository.warnings.push(`The file ${path} could not be read: its name is not valid text.`);
@@ -121,7 +121,7 @@ function addFile(repository: Repository, path: string): void {
   }
 }
 
-function sorted(repository: Repository): Repository {
+function sorted(repository: RepositoryFiles): RepositoryFiles {
   repository.files.sort((a, b) => byText(a.path, b.path));
   repository.generated.sort(byText);
   return repository;

@@ -9,11 +9,11 @@ import { readJavaScript } from "../languages/javascript.ts";
 import { type Manifest, readManifests } from "../read/manifests.ts";
 import { readOtherLanguage } from "../languages/other-languages.ts";
 import { type ProjectFacts, readProject } from "./project.ts";
-import { type Breathe, readRepository, readText, type Repository } from "../read/read-repository.ts";
+import { type Breathe, readRepository, readText, type RepositoryFiles } from "../read/read-repository.ts";
 import { makeResolver, type Resolver } from "./resolve-imports.ts";
 
-export interface Analysis {
-  repository: Repository;
+export interface CodeAnalysis {
+  repository: RepositoryFiles;
   modules: Map<string, ModuleFacts>;
   manifests: Manifest[];
   resolver: Resolver;
@@ -32,7 +32,7 @@ const MAX_TOTAL_BYTES = 120 * 1024 * 1024;
 /** Lines that long are written by machines. */
 const LONGEST_LINE = 5_000;
 
-export async function analyse(root: string, breathe: Breathe): Promise<Analysis> {
+export async function analyse(root: string, breathe: Breathe): Promise<CodeAnalysis> {
   const repository = await readRepository(root, breathe);
   const read = (path: string): string | null => readText(root, path);
   const warnings = [...repository.warnings];
@@ -49,7 +49,7 @@ export async function analyse(root: string, breathe: Breathe): Promise<Analysis>
   return { repository, modules, manifests, resolver, graph, components, owners, project, docsFolder, warnings };
 }
 
-async function readModules(repository: Repository, warnings: string[], breathe: Breathe) {
+async function readModules(repository: RepositoryFiles, warnings: string[], breathe: Breathe) {
   const modules = new Map<string, ModuleFacts>();
   const paths = new Set(repository.files.map((file) => file.path));
   let totalBytes = 0;

@@ -2,7 +2,7 @@
 // the largest first, until the parts are of a size one can read, and never into more than twelve. A package is always
 // a part of its own; a folder with next to nothing in it stays with the one above it.
 import { baseName, folderOf, languageOf } from "../read/classify.ts";
-import { byText, type ModuleFacts, type Role } from "../read/facts.ts";
+import { byText, type ModuleFacts, type FileRole } from "../read/facts.ts";
 import type { Graph } from "./graph.ts";
 import type { Manifest } from "../read/manifests.ts";
 import { nameComponents } from "./name-components.ts";
@@ -23,7 +23,7 @@ export interface Component {
 }
 
 /** A folder that may become a component, with what is left of it when some of its folders are taken out. */
-export interface Part {
+export interface ComponentPart {
   folder: string;
   files: string[];
   /** What tells parts of one flat folder apart: the first word of their files' names. */
@@ -43,7 +43,7 @@ const FLAT_FILES = 24;
 
 export function findComponents(
   modules: Map<string, ModuleFacts>,
-  roles: Map<string, Role>,
+  roles: Map<string, FileRole>,
   manifests: Manifest[],
   resolver: Resolver,
   graph: Graph,
@@ -67,7 +67,7 @@ export function findComponents(
 }
 
 /** The documents that may describe the folders: those at the root and in docs/. */
-function guides(roles: Map<string, Role>, read: (path: string) => string | null): string[] {
+function guides(roles: Map<string, FileRole>, read: (path: string) => string | null): string[] {
   return [...roles]
     .filter(([path, role]) => role === "document" && /^(?:docs?\/)?[^/]+\.(?:md|markdown)$/i.test(path))
     .slice(0, 30)
@@ -75,17 +75,17 @@ function guides(roles: Map<string, Role>, read: (path: string) => string | null)
 }
 
 /** Source files; in a repository that has none, whatever code there is. */
-function documentedFiles(modules: Map<string, ModuleFacts>, roles: Map<string, Role>): string[] {
-  for (const role of ["source", "example", "config", "test"] satisfies Role[]) {
+function documentedFiles(modules: Map<string, ModuleFacts>, roles: Map<string, FileRole>): string[] {
+  for (const role of ["source", "example", "config", "test"] satisfies FileRole[]) {
     const files = [...modules.keys()].filter((path) => roles.get(path) === role && modules.get(path)!.lines > 0);
     if (files.length > 0) return files;
   }
   return [];
 }
 
-function split(files: string[], packages: Set<string>, linesOf: (path: string) => number): Part[] {
+function split(files: string[], packages: Set<string>, linesOf: (path: string) => number): ComponentPart[] {
   if (files.length === 0) return [];
-  let parts: Part[] = [{ folder: commonFolder(files), files, prefix: null }];
+  let parts: ComponentPart[] = [{ folder: commonFolder(files), files, prefix: null }];
   for (;;) {
     const opened = parts
       .map((part) => ({
@@ -105,19 +105,19 @@ function split(files: string[], packages: Set<string>, linesOf: (path: string) =
 }
 
 /** Into how many pieces a part may be opened. */
-function roomFor(part: Part, count: number, linesOf: (path: string) => number): number {
+function roomFor(part: ComponentPart, count: number, linesOf: (path: string) => number): number {
   const lines = part.files.reduce((sum, path) => sum + linesOf(path), 0);
   const isLong = part.files.length > LONG_FILES || lines > LONG_LINES;
   return (isLong && count > MAX_COMPONENTS / 2 ? MAX_WITH_LONG_PARTS : MAX_COMPONENTS) - count + 1;
 }
 
 /** Parts that hold packages are opened first, then the longest. */
-function urgency(part: Part, packages: Set<string>, linesOf: (path: string) => number): number {
+function urgency(part: ComponentPart, packages: Set<string>, linesOf: (path: string) => number): number {
   const lines = part.files.reduce((sum, path) => sum + linesOf(path), 0);
   return holdsPackages(part, packages) ? lines + 1e12 : lines;
 }
 
-function holdsPackages(part: Part, packages: Set<string>): boolean {
+function holdsPackages(part: ComponentPart, packages: Set<string>): boolean {
   return part.files.some((path) =>
     ancestors(folderOf(path)).some((folder) => packages.has(folder) && isBelow(folder, part.folder)),
   );
@@ -125,12 +125,12 @@ function holdsPackages(part: Part, packages: Set<string>): boolean {
 
 /** The pieces of a part: its larger folders, and one piece for what is left. */
 function open(
-  part: Part,
+  part: ComponentPart,
   packages: Set<string>,
   linesOf: (path: string) => number,
   room: number,
   isCrowded: boolean,
-): Part[] {
+): ComponentPart[] {
   if (part.prefix !== null || room < 2) return [part];
   const hasPackages = holdsPackages(part, packages);
   const lines = part.files.reduce((sum, path) => sum + linesOf(path), 0);
@@ -172,7 +172,7 @@ function isWorthAPage(files: number, lines: number, isCrowded: boolean): boolean
 }
 
 /** In a long flat folder, files whose names begin with the same word belong together. */
-function openFlat(part: Part, linesOf: (path: string) => number, room: number): Part[] {
+function openFlat(part: ComponentPart, linesOf: (path: string) => number, room: number): ComponentPart[] {
   if (part.files.length <= FLAT_FILES) return [part];
   const byPrefix = Map.groupBy(part.files, firstWord);
   const weigh = (paths: string[]): number => paths.reduce((sum, path) => sum + linesOf(path), 0);
@@ -212,7 +212,7 @@ export function isBelow(path: string, folder: string): boolean {
 }
 
 /** Whole folders where the component has all documented files in them, single files elsewhere. */
-function scopeOf(part: Part, inFolder: Map<string, number>): string[] {
+function scopeOf(part: ComponentPart, inFolder: Map<string, number>): string[] {
   const own = countByFolder(part.files);
   const scope = new Set<string>();
   for (const path of part.files) {

@@ -1,5 +1,5 @@
 // The analysis as the protocol reports it.
-import type { Analysis } from "./analyse.ts";
+import type { CodeAnalysis } from "./analyse.ts";
 import { byText } from "../read/facts.ts";
 import { oneLine, plural } from "../write/markdown.ts";
 import { firstSentence } from "../write/prose.ts";
@@ -8,7 +8,7 @@ import { dependenciesOf } from "./relations.ts";
 const MAX_KEY_FILES = 10;
 const MAX_LISTED_FILES = 60;
 
-export function describeAnalysis(analysis: Analysis) {
+export function describeAnalysis(analysis: CodeAnalysis) {
   const { components, docsFolder } = analysis;
   const lines = components.reduce((sum, component) => sum + component.lines, 0);
   const files = components.reduce((sum, component) => sum + component.files.length, 0);
@@ -31,7 +31,7 @@ export function describeAnalysis(analysis: Analysis) {
   };
 }
 
-function summaryOf({ project, components, modules }: Analysis, files: number, lines: number): string {
+function summaryOf({ project, components, modules }: CodeAnalysis, files: number, lines: number): string {
   if (components.length === 0) return `${oneLine(project.name)} holds no source code that could be documented.`;
   const languages = new Map<string, number>();
   for (const component of components) {
@@ -50,7 +50,7 @@ function summaryOf({ project, components, modules }: Analysis, files: number, li
 }
 
 /** Entry points first, then what is imported most. */
-function keyFiles({ project, graph, owners }: Analysis): string[] {
+function keyFiles({ project, graph, owners }: CodeAnalysis): string[] {
   const imported = [...owners.keys()]
     .filter((path) => (graph.importers.get(path)?.size ?? 0) > 0)
     .toSorted((a, b) => graph.importers.get(b)!.size - graph.importers.get(a)!.size || byText(a, b));

@@ -4,12 +4,12 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Component } from "./components.ts";
-import { type Repository, readText } from "../read/read-repository.ts";
+import { type RepositoryFiles, readText } from "../read/read-repository.ts";
 import { isGeneratedPage } from "../read/marker.ts";
 
 const CANDIDATES = ["docs", "docs/reference", "docs/code", "documentation", "code-reference"];
 
-export function chooseDocsFolder(repository: Repository, components: Pick<Component, "slug">[]): string {
+export function chooseDocsFolder(repository: RepositoryFiles, components: Pick<Component, "slug">[]): string {
   const pages = ["README.md", ...components.map((component) => `${component.slug}.md`)];
   for (const folder of CANDIDATES) if (isFree(repository, folder, pages)) return folder;
   for (let count = 2; count < 1_000; count += 1) {
@@ -19,7 +19,7 @@ export function chooseDocsFolder(repository: Repository, components: Pick<Compon
   throw new Error("There is no folder left where the pages could go without overwriting something.");
 }
 
-function isFree(repository: Repository, folder: string, pages: string[]): boolean {
+function isFree(repository: RepositoryFiles, folder: string, pages: string[]): boolean {
   const parts = folder.split("/");
   for (let length = 1; length <= parts.length; length += 1) {
     const path = parts.slice(0, length).join("/");

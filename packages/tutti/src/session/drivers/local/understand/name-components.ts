@@ -1,14 +1,14 @@
 // What components and their pages are called: by their package, else by the last telling part of their folder's path,
 // with as much of the path in front as it takes to tell them apart.
 import { baseName } from "../read/classify.ts";
-import type { Part } from "./components.ts";
+import type { ComponentPart } from "./components.ts";
 import type { Manifest } from "../read/manifests.ts";
 
 /** Folder names that say nothing about what is in them. */
 const SILENT = new Set(["src", "lib", "packages", "libs", "apps", "source", "sources", "main", "java", "kotlin"]);
 const WINDOWS_DEVICES = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
 
-export function nameComponents(parts: Part[], manifests: Manifest[]): { name: string; slug: string }[] {
+export function nameComponents(parts: ComponentPart[], manifests: Manifest[]): { name: string; slug: string }[] {
   const folders = new Set(parts.map((part) => part.folder));
   const names = parts.map((part) => nameOf(part, folders, manifests));
   const used = new Set(["readme", "index"]);
@@ -20,7 +20,7 @@ export function nameComponents(parts: Part[], manifests: Manifest[]): { name: st
 }
 
 /** Names from short to long; the first that no other component has is taken. */
-function nameOf(part: Part, folders: Set<string>, manifests: Manifest[]): string[] {
+function nameOf(part: ComponentPart, folders: Set<string>, manifests: Manifest[]): string[] {
   const named = manifests.filter(({ name }) => name !== "");
   const manifest =
     named.find(({ folder }) => folder === part.folder) ??
@@ -41,7 +41,7 @@ function shortPackageName(manifest: Manifest): string {
 }
 
 /** A root without a manifest is called after its only file, if it has only one. */
-function rootName(part: Part): string {
+function rootName(part: ComponentPart): string {
   return part.files.length === 1 ? baseName(part.files[0]!).replace(/\.\w+$/, "") : "root";
 }
 

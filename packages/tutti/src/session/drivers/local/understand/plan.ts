@@ -1,12 +1,12 @@
 // The plan: one task per component and an overview that needs them all. And the way back: which work a task means,
 // also when a person has changed the plan.
-import type { Analysis } from "./analyse.ts";
+import type { CodeAnalysis } from "./analyse.ts";
 import { type Component, isBelow } from "./components.ts";
 import { byText } from "../read/facts.ts";
 import { oneLine, plural } from "../write/markdown.ts";
 import { toSlug } from "./name-components.ts";
 
-export interface Task {
+export interface PlannedTask {
   id: string;
   title: string;
   description: string;
@@ -22,9 +22,9 @@ export type Work =
 
 const OVERVIEW_TITLE = "Write the overview";
 
-export function planTasks(analysis: Analysis): Task[] {
+export function planTasks(analysis: CodeAnalysis): PlannedTask[] {
   const { components, docsFolder } = analysis;
-  const tasks: Task[] = components.map((component, index) => ({
+  const tasks: PlannedTask[] = components.map((component, index) => ({
     id: taskId(index),
     title: titleOf(component),
     description:
@@ -58,7 +58,7 @@ function titleOf(component: Component): string {
 
 /** What a worker should do, from the title and scope of its task. */
 export function findWork(
-  analysis: Analysis,
+  analysis: CodeAnalysis,
   title: string,
   description: string,
   scope: string[],
@@ -83,7 +83,7 @@ export function findWork(
   return { kind: "unknown", reason: `The local agent does not know which files to document: ${what}.` };
 }
 
-function filesInScope(analysis: Analysis, scope: string[]): string[] {
+function filesInScope(analysis: CodeAnalysis, scope: string[]): string[] {
   const wanted = scope.map((entry) =>
     entry
       .trim()
@@ -97,12 +97,12 @@ function filesInScope(analysis: Analysis, scope: string[]): string[] {
     .toSorted(byText);
 }
 
-function narrow(analysis: Analysis, component: Component, files: string[]): Component {
+function narrow(analysis: CodeAnalysis, component: Component, files: string[]): Component {
   return { ...component, files, lines: linesOf(analysis, files) };
 }
 
 /** A component that only the person's plan knows. Its page must not take the name of another one. */
-function made(analysis: Analysis, title: string, files: string[]): Component {
+function made(analysis: CodeAnalysis, title: string, files: string[]): Component {
   const name =
     oneLine(title.replace(/^(?:document|describe|write (?:the )?documentation (?:for|of))\s+(?:the\s+)?/i, "")) ||
     title;
@@ -120,6 +120,6 @@ function made(analysis: Analysis, title: string, files: string[]): Component {
   };
 }
 
-function linesOf(analysis: Analysis, files: string[]): number {
+function linesOf(analysis: CodeAnalysis, files: string[]): number {
   return files.reduce((sum, path) => sum + (analysis.modules.get(path)?.lines ?? 0), 0);
 }

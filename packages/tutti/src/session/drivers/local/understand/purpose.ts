@@ -1,7 +1,7 @@
 // What a component is for, in the words of the repository: a README in its folder, the manifest's description, or the
 // comment at the top of its main file. The agent invents no purpose of its own.
 import { baseName, folderOf } from "../read/classify.ts";
-import type { Part } from "./components.ts";
+import type { ComponentPart } from "./components.ts";
 import { byText, type ModuleFacts } from "../read/facts.ts";
 import type { Graph } from "./graph.ts";
 import type { Manifest } from "../read/manifests.ts";
@@ -10,7 +10,7 @@ import { firstParagraph, markdownIntroduction } from "../write/prose.ts";
 import { entryFile, type Resolver } from "./resolve-imports.ts";
 
 export function purposeOf(
-  part: Part,
+  part: ComponentPart,
   modules: Map<string, ModuleFacts>,
   manifests: Manifest[],
   resolver: Resolver,
@@ -42,7 +42,7 @@ export function purposeOf(
 }
 
 /** The files that may speak for the whole part: its entry points, then the file called like its folder. */
-function mainFiles(part: Part, entry: string | null, graph: Graph): string[] {
+function mainFiles(part: ComponentPart, entry: string | null, graph: Graph): string[] {
   const stem = baseName(part.folder);
   const rank = (path: string): number => {
     if (path === entry) return 0;

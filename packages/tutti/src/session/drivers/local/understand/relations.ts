@@ -1,5 +1,5 @@
 // How components use each other, seen through the imports of their files.
-import type { Analysis } from "./analyse.ts";
+import type { CodeAnalysis } from "./analyse.ts";
 import type { Component } from "./components.ts";
 import { byText } from "../read/facts.ts";
 
@@ -10,7 +10,7 @@ export interface Relation {
 }
 
 export function dependenciesOf(
-  analysis: Analysis,
+  analysis: CodeAnalysis,
   component: Component,
 ): { components: Relation[]; packages: string[] } {
   const found = new Map<Component, Set<string>>();
@@ -23,7 +23,7 @@ export function dependenciesOf(
   return { components: sorted(found), packages: [...packages].toSorted(byText) };
 }
 
-export function usersOf(analysis: Analysis, component: Component): Relation[] {
+export function usersOf(analysis: CodeAnalysis, component: Component): Relation[] {
   const found = new Map<Component, Set<string>>();
   for (const path of component.files) {
     for (const user of analysis.graph.importers.get(path) ?? []) {

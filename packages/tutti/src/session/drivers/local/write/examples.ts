@@ -1,7 +1,7 @@
 // Real uses of exported names, quoted as they stand: in tests first, because a test shows a call with its result.
 import { fenceLanguageOf, folderOf, isJavaScript } from "../read/classify.ts";
-import type { Analysis } from "../understand/analyse.ts";
-import { byText, type Exported, type Role } from "../read/facts.ts";
+import type { CodeAnalysis } from "../understand/analyse.ts";
+import { byText, type Exported, type FileRole } from "../read/facts.ts";
 import { findInJavaScript } from "../languages/javascript-calls.ts";
 import { tokenize } from "../languages/javascript-tokens.ts";
 import { C_LIKE, GO, mask, PYTHON } from "../languages/mask.ts";
@@ -27,7 +27,7 @@ const MAX_LINES = 12;
 export const exampleKey = (path: string, name: string): string => `${path}\0${name}`;
 
 export async function findExamples(
-  analysis: Analysis,
+  analysis: CodeAnalysis,
   files: string[],
   breathe: Breathe,
 ): Promise<Map<string, Example>> {
@@ -48,7 +48,7 @@ export async function findExamples(
   return found;
 }
 
-function rankOf(role: Role, isOwn: boolean): number {
+function rankOf(role: FileRole, isOwn: boolean): number {
   if (role === "test") return 0;
   if (role === "example") return 1;
   return isOwn ? 3 : 2;
@@ -61,7 +61,7 @@ function push(map: Map<string, Wanted[]>, file: string, wanted: Wanted): void {
 }
 
 /** The files that use what a file exports, with what to look for in them. */
-function* usesOf(analysis: Analysis, path: string): Generator<[string, Wanted]> {
+function* usesOf(analysis: CodeAnalysis, path: string): Generator<[string, Wanted]> {
   const module = analysis.modules.get(path);
   for (const exported of module?.exports ?? []) {
     if (/^(?:type|interface|enum|namespace)$/.test(exported.kind) && module?.language !== "Go") continue;

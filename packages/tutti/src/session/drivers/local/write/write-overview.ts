@@ -1,5 +1,5 @@
 // The page that leads to all others: what the project is, how to start, which parts it has, what it needs.
-import type { Analysis } from "../understand/analyse.ts";
+import type { CodeAnalysis } from "../understand/analyse.ts";
 import { languageOf } from "../read/classify.ts";
 import type { Component } from "../understand/components.ts";
 import { byText } from "../read/facts.ts";
@@ -17,7 +17,7 @@ export interface OtherPage {
 }
 
 export interface OverviewRequest {
-  analysis: Analysis;
+  analysis: CodeAnalysis;
   page: string;
   /** Whether a component's page is there to be linked. */
   hasPage: (slug: string) => boolean;
@@ -42,7 +42,7 @@ export function writeOverview(request: OverviewRequest): string {
   return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
 }
 
-function start({ project, manifests }: Analysis): string[] {
+function start({ project, manifests }: CodeAnalysis): string[] {
   const rows = project.install.map(({ command, meaning }) => [code(command), meaning, ""]);
   for (const manifest of manifests) {
     const where = manifest.folder === "" ? "" : code(`${manifest.folder}/`);
@@ -101,7 +101,7 @@ function components({ analysis, hasPage, otherPages }: OverviewRequest): string[
 }
 
 /** For a component about which nobody has written a word: the names that are used most. */
-function offers(analysis: Analysis, component: Component): string {
+function offers(analysis: CodeAnalysis, component: Component): string {
   const isOutside = (file: string): boolean => analysis.owners.get(file) !== component;
   const names = component.files.flatMap((path) =>
     (analysis.modules.get(path)?.exports ?? []).map(({ name }) => ({

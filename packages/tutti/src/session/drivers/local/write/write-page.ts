@@ -1,5 +1,5 @@
 // The page of one component.
-import type { Analysis } from "../understand/analyse.ts";
+import type { CodeAnalysis } from "../understand/analyse.ts";
 import { fenceLanguageOf } from "../read/classify.ts";
 import type { Component } from "../understand/components.ts";
 import type { Exported, ModuleFacts } from "../read/facts.ts";
@@ -15,7 +15,7 @@ import { resolveImport } from "../understand/resolve-imports.ts";
 const MAX_SECTIONS = 300;
 
 export interface PageRequest {
-  analysis: Analysis;
+  analysis: CodeAnalysis;
   component: Component;
   /** The page's path from the root. */
   page: string;
