@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { DRAFTS, jsonSchema, PUBLISHED_SCHEMAS } from "../packages/tutti/src/protocol/published-schemas.ts";
 import { checksFile, renderChecks } from "./generate-checks.mjs";
 import { eventsFile, renderEvents } from "./generate-events.mjs";
-import { TEMPLATE_SCHEMA_FILE, templateSchemaText } from "../packages/tutti/src/template/template-schema.ts";
+import { TEMPLATE_SCHEMA_FILE, templateSchemaText } from "../packages/tutti/src/template/check/template-schema.ts";
 
 export const schemasFolder = fileURLToPath(new URL("../packages/tutti/schemas", import.meta.url));
 

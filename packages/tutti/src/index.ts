@@ -1,6 +1,6 @@
 export { Engine, type EngineOptions, type Listener } from "./engine/engine.ts";
 export type { NewRun } from "./engine/new-run.ts";
-export type { RunSummary } from "./engine/run-shelf.ts";
+export type { RunSummary } from "./engine/runs/finished-runs.ts";
 export { openLocalEngine, type LocalEngine, type LocalOptions } from "./main/local-engine.ts";
 export { readRun, readSummaries } from "./main/look.ts";
 export { Mailbox } from "./mailbox/mailbox.ts";
@@ -15,11 +15,11 @@ export {
 } from "./module/orchestrator-module.ts";
 export { SubSessionManager } from "./module/sub-session-manager.ts";
 export type { RelationUpdates, SubSessionRelation } from "./module/sub-session-relation.ts";
-export type { ConfirmedCounts } from "./engine/count-confirmed.ts";
+export type { ConfirmedCounts } from "./engine/sub-sessions/count-confirmed.ts";
 export type { HookFunction } from "./engine/hooks.ts";
-export type { ReturnedResult } from "./engine/return-result.ts";
-export type { SubSessionStats } from "./engine/sub-session-monitor.ts";
-export type { TaskInvocation } from "./engine/task-invocations.ts";
+export type { ReturnedResult } from "./engine/sub-sessions/return-result.ts";
+export type { SubSessionStats } from "./engine/sub-sessions/sub-session-monitor.ts";
+export type { TaskInvocation } from "./engine/sub-sessions/task-invocations.ts";
 export type { NamedAgent } from "./session/named-hosts.ts";
 export { OrchestratorManager, type WorkerTask } from "./module/orchestrator-manager.ts";
 export type { OrchestratorState, OrchestratorSummary } from "./module/orchestrator-state.ts";
@@ -27,13 +27,13 @@ export type { PhaseResult } from "./module/process-phase.ts";
 export type { QueueItem } from "./module/spawn-tasks.ts";
 export { TemplateManager } from "./module/template-manager.ts";
 export { WorkerManager, type UpdateResult } from "./module/worker-manager.ts";
-export type { AggregatedStats } from "./engine/worker-stats.ts";
+export type { AggregatedStats } from "./engine/sessions/worker-stats.ts";
 export type { WorkerOutput, WorkerState } from "./module/worker-state.ts";
 export { detectProtocol } from "./protocol/canonical/detect-protocol.ts";
 export { readMessage, writeMessage } from "./protocol/canonical/read-message.ts";
 export { fromCanonical, toCanonical, translate } from "./protocol/canonical/translate.ts";
-export { parseOrchestratorResponse } from "./protocol/parse-orchestrator-response.ts";
-export { ResponseParser } from "./protocol/response-parser.ts";
+export { parseOrchestratorResponse } from "./protocol/response/parse-orchestrator-response.ts";
+export { ResponseParser } from "./protocol/response/response-parser.ts";
 export { apply, fold } from "./run/apply.ts";
 export { census, outcome } from "./run/census.ts";
 export { ERRORS, TuttiError, type ErrorCode } from "./schema/error.ts";
@@ -45,7 +45,12 @@ export { ORCHESTRATOR_PHASE, ORCHESTRATOR_STATUS, SUBSESSION_STATUS, WORKER_STAT
 export type { Task } from "./schema/task.ts";
 export type { Template } from "./schema/template.ts";
 export type { Worker } from "./schema/worker.ts";
-export type { SessionController } from "./session/session-controller.ts";
+export type { SessionController } from "./session/polled/session-controller.ts";
 export type { Session, SessionHost, SessionSpec } from "./session/session.ts";
-export { TemplateLibrary, type Destination, type LibraryOptions, type ResolvedTemplate } from "./template/library.ts";
+export {
+  TemplateLibrary,
+  type Destination,
+  type LibraryOptions,
+  type ResolvedTemplate,
+} from "./template/files/library.ts";
 export { BUILT_IN_VARIABLES } from "./template/variables.ts";

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { FinishedRuns } from "../../src/engine/run-shelf.ts";
+import { FinishedRuns } from "../../src/engine/runs/finished-runs.ts";
 import { apply, fold } from "../../src/run/apply.ts";
 import { decide } from "../../src/run/decide.ts";
 import type { RunEvent } from "../../src/schema/event.ts";

@@ -13,7 +13,7 @@ import { Engine } from "../../src/engine/engine.ts";
 import { isRunOver } from "../../src/schema/status.ts";
 import type { Template } from "../../src/schema/template.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
-import { TemplateLibrary } from "../../src/template/library.ts";
+import { TemplateLibrary } from "../../src/template/files/library.ts";
 import { realWorld } from "../../src/world.ts";
 
 const OTHERS = 200;

@@ -2,10 +2,10 @@
 // alone (generated, and by the schema from which it is generated), the public validatePhase with its warnings, and all
 // processing of a block until its answer is accepted.
 // Run: npm run bench -- parse-validate
-import { readBlock } from "../../src/protocol/block.ts";
-import { answerIssues } from "../../src/protocol/check-answer.ts";
-import { normaliseAnswer } from "../../src/protocol/normalise-answer.ts";
-import { validatePhase } from "../../src/protocol/validate-phase.ts";
+import { readBlock } from "../../src/protocol/response/block.ts";
+import { answerIssues } from "../../src/protocol/response/check-answer.ts";
+import { normaliseAnswer } from "../../src/protocol/response/normalise-answer.ts";
+import { validatePhase } from "../../src/protocol/response/validate-phase.ts";
 import { ANSWERS } from "../../src/schema/answer.ts";
 import type { BlockPhase } from "../../src/schema/answer.ts";
 import { compare } from "./compare.ts";

@@ -3,7 +3,7 @@
 // matter.
 // Run: npm run bench -- repair-speed
 import { jsonrepair } from "jsonrepair";
-import { readTolerantly } from "../../src/protocol/tolerant-json.ts";
+import { readTolerantly } from "../../src/protocol/json/tolerant-json.ts";
 import { DAMAGES, damaged } from "../../test/protocol/damage.ts";
 import { randomFrom } from "../../test/lab/random.ts";
 import { randomMessage } from "../../test/protocol/random-message.ts";

@@ -4,7 +4,7 @@
 // The scanner also decodes and parses blocks. The second baseline therefore has all bytes at once and does only the
 // unavoidable: search for both delimiters, decode, JSON.parse.
 // Run: npm run bench -- scanner-speed
-import { DEFAULT_DELIMITERS, ResponseScanner } from "../../src/protocol/response-scanner.ts";
+import { DEFAULT_DELIMITERS, ResponseScanner } from "../../src/protocol/response/response-scanner.ts";
 import { randomFrom } from "../../test/lab/random.ts";
 import { randomMessage } from "../../test/protocol/random-message.ts";
 import { compare, cpuTime, median } from "./compare.ts";

@@ -8,9 +8,9 @@ import { createServer as createHttpServer } from "node:http";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { setImmediate as turn, setTimeout as wait } from "node:timers/promises";
 import type { StoredEvent } from "../../src/schema/event.ts";
-import { Feed } from "../../src/server/feed.ts";
-import type { EventLog } from "../../src/server/follower.ts";
-import { SocketOutlet } from "../../src/server/socket-outlet.ts";
+import { Feed } from "../../src/server/live/feed.ts";
+import type { EventLog } from "../../src/server/live/follower.ts";
+import { SocketOutlet } from "../../src/server/live/socket-outlet.ts";
 import { WebSocketServer } from "ws";
 
 const CLIENTS = [1, 100, 1000];

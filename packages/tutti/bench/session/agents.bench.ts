@@ -8,7 +8,7 @@ import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isInstalled } from "../../../../scripts/agents.mjs";
 import { openLocalEngine } from "../../src/main/local-engine.ts";
-import type { KeeperSpec } from "../../src/session/session-folder.ts";
+import type { KeeperSpec } from "../../src/session/keeper/session-folder.ts";
 import type { SessionSignal, SessionSpec } from "../../src/session/session.ts";
 import { Conversation } from "../../test/agents/conversation.ts";
 import { agentOf, Lab, processesOf } from "../../test/lab/lab.ts";

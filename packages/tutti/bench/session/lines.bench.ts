@@ -6,16 +6,17 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { JsonLinesDecoder } from "../../src/session/drivers/json-lines.ts";
-import { createSecrets } from "../../src/session/find-secrets.ts";
-import { MaskStream } from "../../src/session/mask.ts";
-import { SessionReader } from "../../src/session/read-session.ts";
+import { createSecrets } from "../../src/session/secrets/find-secrets.ts";
+import { MaskStream } from "../../src/session/secrets/mask.ts";
+import { SessionReader } from "../../src/session/keeper/read-session.ts";
 import { compare, cpuTime, median } from "../protocol/compare.ts";
 
 const LINES = 20_000;
 const CHUNK = 256 * 1024;
 const VALUES = Array.from({ length: 10 }, (_, i) => `value-${i}-of-a-variable-${"abcdefgh".repeat(3)}${i}`);
 
-const TALK = "I read src/session/keeper.ts and changed 3 lines of it; `npm test` says 12 passed.\nNow the next one. ";
+const TALK =
+  "I read src/session/keeper/keeper.ts and changed 3 lines of it; `npm test` says 12 passed.\nNow the next one. ";
 const kinds = [
   (i: number) => ({ type: "assistant", text: TALK.repeat(1 + (i % 4)) }),
   (i: number) => ({

@@ -1,5 +1,5 @@
 import { Help, type Command, type HelpConfiguration } from "commander";
-import type { Output } from "./output.ts";
+import type { Output } from "./terminal/output.ts";
 
 /** Turns the function of a command into a Commander action that gets an `Output` and sets the exit code. */
 export type CommandAction = <A extends unknown[]>(

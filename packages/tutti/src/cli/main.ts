@@ -1,5 +1,5 @@
 import { CommanderError } from "commander";
-import { endWhenUnread, Output, type GlobalFlags, type ProgramOptions } from "./output.ts";
+import { endWhenUnread, Output, type GlobalFlags, type ProgramOptions } from "./terminal/output.ts";
 import { createProgram } from "./program.ts";
 import { toTuttiError } from "./to-tutti-error.ts";
 import { TuttiError } from "../schema/error.ts";

@@ -1,15 +1,15 @@
 // The command table. Each command is one short file that is loaded only when the command runs.
 import { Command } from "commander";
-import { addLogCommands } from "./log-commands.ts";
-import { addLookCommands } from "./look-commands.ts";
-import { addMessageCommands } from "./message-commands.ts";
-import { addNotifyCommands } from "./notify-commands.ts";
-import type { Output } from "./output.ts";
+import { addLogCommands } from "./log/log-commands.ts";
+import { addLookCommands } from "./run/look-commands.ts";
+import { addMessageCommands } from "./messages/message-commands.ts";
+import { addNotifyCommands } from "./setup/notify-commands.ts";
+import type { Output } from "./terminal/output.ts";
 import { collect, examples, HELP, type CommandAction } from "./command-parts.ts";
-import { addScheduleCommands } from "./schedule-commands.ts";
-import { addSteerCommands } from "./steer-commands.ts";
-import { addTemplateCommands } from "./template-commands.ts";
-import { addTokenCommands } from "./token-commands.ts";
+import { addScheduleCommands } from "./setup/schedule-commands.ts";
+import { addSteerCommands } from "./run/steer-commands.ts";
+import { addTemplateCommands } from "./setup/template-commands.ts";
+import { addTokenCommands } from "./setup/token-commands.ts";
 import { readVersion } from "./version.ts";
 import { TuttiError } from "../schema/error.ts";
 
@@ -92,8 +92,8 @@ export function createProgram(runner: Runner): Command {
     .option("--detach", "Leave the run to the server and exit at once")
     .option("--allow-degraded", "Exit with 0 even if a part of the plan did not complete")
     .action(
-      action(async (output, request: string, flags: import("./run.ts").RunFlags) =>
-        (await import("./run.ts")).run(output, request, flags),
+      action(async (output, request: string, flags: import("./run/run.ts").RunFlags) =>
+        (await import("./run/run.ts")).run(output, request, flags),
       ),
     );
   examples(
@@ -129,8 +129,8 @@ export function createProgram(runner: Runner): Command {
     .option("--retain-days <n>", "Remove runs N days after they ended (default: from tutti.config.json)")
     .option("--leave-running", "Keep the agents running when the server ends")
     .action(
-      action(async (output, flags: import("./serve.ts").ServeFlags) =>
-        (await import("./serve.ts")).serve(output, flags),
+      action(async (output, flags: import("./setup/serve.ts").ServeFlags) =>
+        (await import("./setup/serve.ts")).serve(output, flags),
       ),
     );
   examples(
@@ -143,13 +143,13 @@ export function createProgram(runner: Runner): Command {
   program
     .command("demo")
     .description("Document a sample project and show the dashboard")
-    .action(action(async (output) => (await import("./demo.ts")).demo(output)));
+    .action(action(async (output) => (await import("./setup/demo.ts")).demo(output)));
 
   const init = program
     .command("init")
     .argument("[dir]", "Project folder (default: the current folder)")
     .description("Write tutti.config.json and a template; overwrite nothing")
-    .action(action(async (output, dir: string | undefined) => (await import("./init.ts")).init(output, dir)));
+    .action(action(async (output, dir: string | undefined) => (await import("./setup/init.ts")).init(output, dir)));
   examples(init, "tutti init", "tutti init ~/my-project");
 
   const rehearse = program
@@ -162,8 +162,8 @@ export function createProgram(runner: Runner): Command {
     .option("--var <K=V>", "Variable for the prompts; repeatable", collect, [])
     .option("--prompts", "Show every prompt in full")
     .action(
-      action(async (output, template: string, flags: import("./rehearse.ts").RehearseFlags) =>
-        (await import("./rehearse.ts")).rehearse(output, template, flags),
+      action(async (output, template: string, flags: import("./setup/rehearse.ts").RehearseFlags) =>
+        (await import("./setup/rehearse.ts")).rehearse(output, template, flags),
       ),
     );
   examples(rehearse, "tutti rehearse testing --tasks 5", "tutti rehearse example --prompts");
@@ -171,7 +171,7 @@ export function createProgram(runner: Runner): Command {
   const doctor = program
     .command("doctor")
     .description("Check this machine and advise what to install or fix")
-    .action(action(async (output) => (await import("./doctor.ts")).doctor(output)));
+    .action(action(async (output) => (await import("./setup/doctor.ts")).doctor(output)));
   examples(doctor, "tutti doctor", "tutti doctor --json | jq '.checks[] | select(.status != \"ok\")'");
 
   addLookCommands(program, action);
@@ -188,7 +188,9 @@ export function createProgram(runner: Runner): Command {
     .argument("<shell>", "bash, zsh or fish")
     .description("Print a script that completes commands, flags and ids")
     .action(
-      action(async (output, shell: string) => (await import("./completion.ts")).completion(output, shell, program)),
+      action(async (output, shell: string) =>
+        (await import("./setup/completion.ts")).completion(output, shell, program),
+      ),
     );
   examples(
     completion,

@@ -5,23 +5,23 @@
 // 2. Effects (sessions, workspaces, merges) follow from the state on disk, never the other way round.
 // 3. If the store fails, the engine halts: it causes no further effect and rejects every waiting caller. A restart
 // continues.
-import { archive, cleanUp, type CleanupOptions, type CleanupResult } from "./cleanup.ts";
+import { archive, cleanUp, type CleanupOptions, type CleanupResult } from "./runs/cleanup.ts";
 import type { CommandRunner } from "./hooks.ts";
-import { RunRegistry, type Live } from "./kept-runs.ts";
+import { RunRegistry, type Live } from "./runs/run-registry.ts";
 import { demandTrust, prepareRun, type NewRun, type CreationContext } from "./new-run.ts";
-import { forkOf, importOf, programsIn, stateOf, writeCopy } from "./run-copy.ts";
-import { readRuns } from "./read-runs.ts";
-import { replay, type Replay } from "./replay.ts";
-import type { RunSummary } from "./run-shelf.ts";
-import type { SubSessionLog } from "./sub-session-log.ts";
-import type { SubSessionMonitor } from "./sub-session-monitor.ts";
-import type { SubSessionCare } from "./sub-session-part.ts";
+import { forkOf, importOf, programsIn, stateOf, writeCopy } from "./copies/run-copy.ts";
+import { readRuns } from "./runs/read-runs.ts";
+import { replay, type Replay } from "./runs/replay.ts";
+import type { RunSummary } from "./runs/finished-runs.ts";
+import type { SubSessionLog } from "./sub-sessions/sub-session-log.ts";
+import type { SubSessionMonitor } from "./sub-sessions/sub-session-monitor.ts";
+import type { SubSessionCare } from "./sub-sessions/sub-session-part.ts";
 import type { SlotLimits } from "./slots.ts";
 import type { Command, PlanChanges } from "../run/command.ts";
-import { readAnswer } from "../protocol/read-answer.ts";
+import { readAnswer } from "../protocol/response/read-answer.ts";
 import { outcome } from "../run/census.ts";
-import { sizeOf } from "../run/shared-record.ts";
-import { waitsForPerson } from "../run/waits-for-person.ts";
+import { sizeOf } from "../run/fold/shared-record.ts";
+import { waitsForPerson } from "../run/inbox/waits-for-user.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { RunEvent, StoredEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";

@@ -7,7 +7,7 @@
 import type { RunWriter } from "./run-writer.ts";
 import { hookKey } from "../run/apply.ts";
 import type { HookReport } from "../run/command.ts";
-import { entryOf } from "../run/shared-record.ts";
+import { entryOf } from "../run/fold/shared-record.ts";
 import type { RunEvent, StoredEvent } from "../schema/event.ts";
 import { HOOK_NAMES, type HookName } from "../schema/hook.ts";
 import type { Run } from "../schema/run.ts";

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { unknownHooks, type HookFunction } from "./hooks.ts";
-import { providerOf } from "../run/provider-name.ts";
+import { providerOf } from "../run/provider/provider-name.ts";
 import type { Budget } from "../schema/budget.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { Idempotency } from "../schema/event.ts";

@@ -3,16 +3,16 @@
 // Invariants
 // 1. Only the stored state decides, so `look` may be called at any moment and any number of times.
 // 2. A restart is just the first call.
-import { SessionRunner, type SessionRunnerOptions } from "./attendant.ts";
-import { mergeWork } from "./merge-work.ts";
+import { SessionRunner, type SessionRunnerOptions } from "./sessions/session-runner.ts";
+import { mergeWork } from "./sessions/merge-work.ts";
 import type { FollowUps, RunWriter } from "./run-writer.ts";
-import type { Subagent } from "./sub-session-part.ts";
+import type { Subagent } from "./sub-sessions/sub-session-part.ts";
 import type { Asker, Slots } from "./slots.ts";
-import { assignedAgent } from "../run/cast.ts";
-import { exhaustedBudget } from "../run/budget.ts";
+import { assignedAgent } from "../run/rules/assign-agent.ts";
+import { exhaustedBudget } from "../run/rules/budget.ts";
 import { workerOf, workerOfSession } from "../run/lookup.ts";
-import { providerOf } from "../run/provider-name.ts";
-import { askedMain } from "../run/provider.ts";
+import { providerOf } from "../run/provider/provider-name.ts";
+import { askedMain } from "../run/provider/provider.ts";
 import { schedule, type Deadline } from "../run/schedule.ts";
 import { asTuttiError } from "../schema/error.ts";
 import { NO_USAGE, type Usage } from "../schema/outcome.ts";

@@ -1,7 +1,7 @@
 // The archive of cleared messages. A box is the only record of the agents' conversation, so messages are on disk in the
 // archive before they leave the box.
 import { createHash } from "node:crypto";
-import { isRecord } from "../protocol/json-value.ts";
+import { isRecord } from "../protocol/json/json-value.ts";
 import { appendLines, lastLine, parseLines } from "./append-lines.ts";
 import { readFileText } from "./read-text.ts";
 

@@ -1,8 +1,8 @@
 // Parses the text of a box. A valid file is `{messages: [...], lastRead}` plus any members of other programs. Other
 // content is read as far as possible without guessing, and saved under another name before the file is replaced.
-import { isNestedDeeper, isRecord } from "../protocol/json-value.ts";
+import { isNestedDeeper, isRecord } from "../protocol/json/json-value.ts";
 import { readMessageFile } from "../protocol/mailbox/mailbox-file.ts";
-import { readTolerantly } from "../protocol/tolerant-json.ts";
+import { readTolerantly } from "../protocol/json/tolerant-json.ts";
 import { parseExactly } from "./exact-json.ts";
 
 /** Far more than a message needs. Rewriting deeper values could overflow the stack. */

@@ -6,7 +6,7 @@ import { readConfigFile, readQueueFile, readStatusFile } from "../protocol/mailb
 import type { ConfigFile, QueueFile, StatusFile } from "../protocol/mailbox/mailbox-file.ts";
 import { readMailboxMessage } from "../protocol/mailbox/mailbox-message.ts";
 import type { MailboxMessage } from "../protocol/mailbox/mailbox-message.ts";
-import type { ProfileProblem } from "../protocol/profile.ts";
+import type { ProfileProblem } from "../protocol/response/profile.ts";
 import { readArchive } from "./archive.ts";
 import type { Clearing } from "./archive.ts";
 import { clearBox, isPresent, lookAtBox, stampLastRead } from "./box.ts";

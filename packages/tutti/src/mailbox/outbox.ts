@@ -1,7 +1,7 @@
 // Batches messages to the boxes. Messages sent during a write are written together by the next one, so a busy sender
 // does not rewrite the file for every message.
 import { readMailboxMessage } from "../protocol/mailbox/mailbox-message.ts";
-import type { ProfileProblem } from "../protocol/profile.ts";
+import type { ProfileProblem } from "../protocol/response/profile.ts";
 import { TuttiError } from "../schema/error.ts";
 import { appendToBox } from "./box.ts";
 import { addToLog, logLine } from "./development-log.ts";
@@ -51,7 +51,10 @@ export class Outbox {
   }
 
   /** Accepts only messages that document 001 allows. A message without a timestamp gets the current time. */
-  #check(box: string, value: Record<string, unknown>): { message: Record<string, unknown>; warnings: ProfileProblem[] } {
+  #check(
+    box: string,
+    value: Record<string, unknown>,
+  ): { message: Record<string, unknown>; warnings: ProfileProblem[] } {
     const now = this.#folder.now();
     const stamped = "timestamp" in value ? value : { ...value, timestamp: now };
     const { message, problems } = readMailboxMessage(stamped, { profile: "strict", receivedAt: now });

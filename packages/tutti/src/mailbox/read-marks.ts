@@ -6,8 +6,8 @@
 import { createHash } from "node:crypto";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { canonicalJson } from "../protocol/canonical-json.ts";
-import { isRecord } from "../protocol/json-value.ts";
+import { canonicalJson } from "../protocol/json/canonical-json.ts";
+import { isRecord } from "../protocol/json/json-value.ts";
 import { appendLines, parseLines } from "./append-lines.ts";
 import { readFileText } from "./read-text.ts";
 import { makeFolder } from "./replace-file.ts";

@@ -1,9 +1,9 @@
 // `queue.json`, `status.json` and `config.json`: one object each, shared with other programs. Unknown members are
 // preserved. An empty file belongs to a project in which nothing has happened yet.
 import { dirname } from "node:path";
-import { isRecord } from "../protocol/json-value.ts";
-import type { ProfileProblem, ProfileReading, ProfileOptions } from "../protocol/profile.ts";
-import { readTolerantly } from "../protocol/tolerant-json.ts";
+import { isRecord } from "../protocol/json/json-value.ts";
+import type { ProfileProblem, ProfileReading, ProfileOptions } from "../protocol/response/profile.ts";
+import { readTolerantly } from "../protocol/json/tolerant-json.ts";
 import { TuttiError } from "../schema/error.ts";
 import { parseExactly } from "./exact-json.ts";
 import type { MailboxFolder } from "./folder.ts";

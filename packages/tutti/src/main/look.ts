@@ -1,14 +1,14 @@
 // Reads the log of a data folder without taking its lock.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { replay, type Replay } from "../engine/replay.ts";
-import { FinishedRuns, summarise, type RunSummary } from "../engine/run-shelf.ts";
+import { replay, type Replay } from "../engine/runs/replay.ts";
+import { FinishedRuns, summarise, type RunSummary } from "../engine/runs/finished-runs.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import { openSqliteReader } from "../store/sqlite.ts";
 import type { LogReader } from "../store/store.ts";
 
-export { writeCopy as copyOf } from "../engine/run-copy.ts";
+export { writeCopy as copyOf } from "../engine/copies/run-copy.ts";
 
 /** Oldest run first. */
 export const readSummaries = (dataDir: string): RunSummary[] =>

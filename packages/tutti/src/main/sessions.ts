@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { readUserConfig } from "../config/config.ts";
 import { withAgents } from "../config/configured-agents.ts";
 import type { CommandRunner } from "../engine/hooks.ts";
-import { createSecrets, type Secrets } from "../session/find-secrets.ts";
-import { createKeeperHost } from "../session/kept-host.ts";
-import { maskValue } from "../session/mask.ts";
+import { createSecrets, type Secrets } from "../session/secrets/find-secrets.ts";
+import { createKeeperHost } from "../session/keeper/keeper-host.ts";
+import { maskValue } from "../session/secrets/mask.ts";
 import { runCommand } from "../session/run-command.ts";
 import { playOnly } from "../session/scripted-host.ts";
-import { secretValues } from "../session/secrets.ts";
+import { secretValues } from "../session/secrets/secrets.ts";
 import type { SessionHost } from "../session/session.ts";
 import { realWorld } from "../world.ts";
 

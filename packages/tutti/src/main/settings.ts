@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { readProjectConfig, readUserConfig, type UserConfig } from "../config/config.ts";
 import { targetsOf, testTargets, type Tested } from "../notify/targets-of.ts";
 import { NotificationSettings } from "../schema/notification-settings.ts";
-import { NamedTokens } from "../server/named-tokens.ts";
+import { NamedTokens } from "../server/access/named-tokens.ts";
 import { realWorld } from "../world.ts";
 
 export { CONFIG_FILE } from "../config/config.ts";

@@ -1,9 +1,9 @@
 import { join, resolve } from "node:path";
 import { readUserConfig } from "../config/config.ts";
 import type { Template } from "../schema/template.ts";
-import { TemplateLibrary, type LibraryOptions } from "../template/library.ts";
+import { TemplateLibrary, type LibraryOptions } from "../template/files/library.ts";
 
-export { parseTemplate } from "../template/read-file.ts";
+export { parseTemplate } from "../template/files/read-file.ts";
 
 export const openTemplates = (dataDir: string, tell?: LibraryOptions["tell"]): TemplateLibrary =>
   new TemplateLibrary({

@@ -15,11 +15,11 @@ import {
 } from "./orchestrator-state.ts";
 import { processPhase, type PhaseResult } from "./process-phase.ts";
 import type { TemplateManager } from "./template-manager.ts";
-import type { CleanupOptions } from "../engine/cleanup.ts";
+import type { CleanupOptions } from "../engine/runs/cleanup.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { NewRun } from "../engine/new-run.ts";
-import { PROMPT_OF } from "../engine/prompt.ts";
-import type { ResponseParser } from "../protocol/response-parser.ts";
+import { PROMPT_OF } from "../engine/sessions/prompt.ts";
+import type { ResponseParser } from "../protocol/response/response-parser.ts";
 import type { AggregationAnswer, AnalysisAnswer, TaskListAnswer } from "../schema/answer.ts";
 import { TuttiError } from "../schema/error.ts";
 import { OrchestratorOptions } from "../schema/options.ts";

@@ -1,11 +1,11 @@
 // Reads a transcript supplied by the caller like the turn of an agent and accepts the answer in it, if there is one.
 import type { Backstage } from "./backstage.ts";
-import { judgeAnswer } from "../protocol/judge-answer.ts";
-import { scanBlocks } from "../protocol/response-scanner.ts";
+import { judgeAnswer } from "../protocol/response/judge-answer.ts";
+import { scanBlocks } from "../protocol/response/response-scanner.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { Run } from "../schema/run.ts";
 import { ANSWER_PHASE, isRunOver, type Phase } from "../schema/status.ts";
-import { readMessages } from "../session/session-controller.ts";
+import { readMessages } from "../session/polled/session-controller.ts";
 
 export interface PhaseResult {
   phaseComplete: boolean;

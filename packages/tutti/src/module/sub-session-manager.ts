@@ -12,11 +12,11 @@ import {
   type RelationUpdates,
   type SubSessionRelation,
 } from "./sub-session-relation.ts";
-import type { ReturnedResult } from "../engine/return-result.ts";
-import { KEPT_MS, type SubSessionMonitor, type SubSessionStats } from "../engine/sub-session-monitor.ts";
-import type { SubSessionLog } from "../engine/sub-session-log.ts";
-import type { TaskInvocation } from "../engine/task-invocations.ts";
-import { childrenOf, isOpen, type SubSession } from "../run/sub-sessions.ts";
+import type { ReturnedResult } from "../engine/sub-sessions/return-result.ts";
+import { KEPT_MS, type SubSessionMonitor, type SubSessionStats } from "../engine/sub-sessions/sub-session-monitor.ts";
+import type { SubSessionLog } from "../engine/sub-sessions/sub-session-log.ts";
+import type { TaskInvocation } from "../engine/sub-sessions/task-invocations.ts";
+import { childrenOf, isOpen, type SubSession } from "../run/fold/sub-sessions.ts";
 import { TuttiError } from "../schema/error.ts";
 import { SubSessionOptions } from "../schema/options.ts";
 import { SUBSESSION_STATUS, type SubSessionStatus } from "../schema/status.ts";

@@ -2,7 +2,7 @@
 import { TuttiError } from "../schema/error.ts";
 import type { SubSessionUpdates } from "../schema/event.ts";
 import type { SubSessionStatus } from "../schema/status.ts";
-import type { SubSession } from "../run/sub-sessions.ts";
+import type { SubSession } from "../run/fold/sub-sessions.ts";
 
 export interface SubSessionRelation {
   childSessionId: string;

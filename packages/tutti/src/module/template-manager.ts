@@ -7,11 +7,11 @@ import type { ModuleEvents } from "./module-events.ts";
 import type { EventType } from "../schema/event.ts";
 import type { Template } from "../schema/template.ts";
 import { TuttiError } from "../schema/error.ts";
-import { TemplateLibrary, type ResolvedTemplate } from "../template/library.ts";
+import { TemplateLibrary, type ResolvedTemplate } from "../template/files/library.ts";
 import type { RawTemplate } from "../template/raw-template.ts";
 import { substituteVariables } from "../template/render.ts";
 import type { TemplateSummary } from "../template/summary.ts";
-import type { Validation } from "../template/validate-template.ts";
+import type { Validation } from "../template/check/validate-template.ts";
 
 /** Returns whether a template is valid. `errors` holds the errors of the last call. */
 export interface TemplateValidator {

@@ -16,7 +16,7 @@ import {
   type QueueItem,
 } from "./spawn-tasks.ts";
 import { workerOutput, workerState, type WorkerOutput, type WorkerState } from "./worker-state.ts";
-import type { ResponseParser } from "../protocol/response-parser.ts";
+import type { ResponseParser } from "../protocol/response/response-parser.ts";
 import { taskStanding } from "../run/census.ts";
 import { workerOf, workersOf } from "../run/lookup.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
@@ -25,7 +25,7 @@ import { WorkerOptions } from "../schema/options.ts";
 import type { WorkerStatus } from "../schema/status.ts";
 import type { Task } from "../schema/task.ts";
 import type { Template } from "../schema/template.ts";
-import { aggregateStats, type AggregatedStats } from "../engine/worker-stats.ts";
+import { aggregateStats, type AggregatedStats } from "../engine/sessions/worker-stats.ts";
 
 type Variables = Record<string, unknown>;
 

@@ -9,8 +9,8 @@
 import { openQueue, type TargetQueue, type Waiting } from "./target-queue.ts";
 import type { NotificationTarget } from "./target.ts";
 import { readTold, writeTold } from "./told-file.ts";
-import { notificationOf } from "../run/notification-of.ts";
-import { entryOf } from "../run/shared-record.ts";
+import { notificationOf } from "../run/inbox/notification-of.ts";
+import { entryOf } from "../run/fold/shared-record.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import type { NotificationKind } from "../schema/notification.ts";
 import type { Run } from "../schema/run.ts";

@@ -5,7 +5,11 @@ import { webhookTarget } from "./webhook-target.ts";
 import type { NotificationSettings } from "../schema/notification-settings.ts";
 
 /** `cwd` is the working directory of the command target. */
-export function targetsOf(settings: NotificationSettings, cwd: string, surroundings: TargetContext): NotificationTarget[] {
+export function targetsOf(
+  settings: NotificationSettings,
+  cwd: string,
+  surroundings: TargetContext,
+): NotificationTarget[] {
   const { webhooks, command } = settings;
   return [
     ...webhooks.map((webhook) => webhookTarget(webhook, settings, surroundings)),

@@ -27,7 +27,7 @@ import {
 } from "./mailbox/mailbox-schema.ts";
 import { READ_MESSAGES } from "./messages/message-reading.ts";
 import { WRITTEN_MESSAGES } from "./messages/message-schema.ts";
-import type { Profile } from "./profile.ts";
+import type { Profile } from "./response/profile.ts";
 
 export const DRAFTS = ["draft-07", "2020-12"] as const;
 export type Draft = (typeof DRAFTS)[number];

@@ -5,13 +5,13 @@
 // 1. `apply` rejects no event and reads no clock.
 // 2. `apply` does not change its argument. Both states share every part that the event does not touch.
 // 3. Informational events (`isInformational`) change only displayed values, never values that `decide` or `schedule` read.
-import { addTools, applyToSession, goOn } from "./apply-session.ts";
+import { addTools, applyToSession, goOn } from "./fold/apply-session.ts";
 import { workerOf, workersOf } from "./lookup.ts";
-import { carryOver } from "./open-work.ts";
-import { soundOrder } from "./plan.ts";
-import { noteHold, noteRefused } from "./provider-waits.ts";
-import { emptyRecord, entryOf, valuesOf, withEntry, withoutEntries } from "./shared-record.ts";
-import { withWorker } from "./with-worker.ts";
+import { carryOver } from "./fold/open-work.ts";
+import { soundOrder } from "./plan/plan.ts";
+import { noteHold, noteRefused } from "./provider/provider-waits.ts";
+import { emptyRecord, entryOf, valuesOf, withEntry, withoutEntries } from "./fold/shared-record.ts";
+import { withWorker } from "./fold/with-worker.ts";
 import { isServerEvent, type LogPosition, type RunEvent } from "../schema/event.ts";
 import { NO_USAGE, type Verdict } from "../schema/outcome.ts";
 import type { InboxItem } from "../schema/inbox.ts";

@@ -1,5 +1,5 @@
 // The `census` counts every planned task once, by its `TaskStanding`. The verdict follows from it.
-import { entryOf } from "./shared-record.ts";
+import { entryOf } from "./fold/shared-record.ts";
 import { runBranch } from "../schema/ids.ts";
 import type { Census, Outcome, Verdict } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";

@@ -2,14 +2,14 @@
 // The log stores only the events.
 import type { Answer } from "../schema/answer.ts";
 import type { Budget } from "../schema/budget.ts";
-import type { Trouble } from "./provider.ts";
+import type { Trouble } from "./provider/provider.ts";
 import type { Ending } from "../schema/ending.ts";
 import type { Idempotency, RunEvent } from "../schema/event.ts";
 import type { PersonAnswer } from "../schema/inbox.ts";
 import type { Conflict, Usage } from "../schema/outcome.ts";
 import type { Task } from "../schema/task.ts";
 import type { Template } from "../schema/template.ts";
-import type { KnownResult } from "./reuse.ts";
+import type { KnownResult } from "./rules/reuse.ts";
 import type { ToolStats } from "../schema/worker.ts";
 
 export interface PlanChanges {

@@ -7,20 +7,20 @@
 // 3. Only the session of the current attempt can complete a task, and at most once.
 // 4. One call also decides all consequences of its events, so a log never ends between a cause and its consequence.
 // 5. Every change of status is listed in `RUN_MOVES` or `WORKER_MOVES`.
-import { answerItem, decideByIndex, FAILURE_OPTIONS } from "./answer-item.ts";
+import { answerItem, decideByIndex, FAILURE_OPTIONS } from "./inbox/answer-item.ts";
 import { apply } from "./apply.ts";
-import { start } from "./begin.ts";
+import { start } from "./rules/begin.ts";
 import type { Command, Order } from "./command.ts";
-import { confirm, requestChanges } from "./confirm.ts";
-import { decideReport } from "./decide-report.ts";
-import { consequences } from "./follow.ts";
-import { addItem, withdraw } from "./inbox.ts";
+import { confirm, requestChanges } from "./plan/confirm.ts";
+import { decideReport } from "./rules/decide-report.ts";
+import { consequences } from "./consequences.ts";
+import { addItem, withdraw } from "./inbox/inbox.ts";
 import { cancel, cancelWorker, pause, pauseWorker, resume, resumeWorker, stopWorkers } from "./lifecycle.ts";
 import { workerOf } from "./lookup.ts";
-import { sendMessage } from "./message.ts";
-import { respond } from "./respond.ts";
-import { automaticRetry, retry } from "./retry.ts";
-import { supply } from "./supply.ts";
+import { sendMessage } from "./rules/message.ts";
+import { respond } from "./rules/respond.ts";
+import { automaticRetry, retry } from "./rules/retry.ts";
+import { supply } from "./rules/supply.ts";
 import { RUN_MOVES, WORKER_MOVES } from "./transitions.ts";
 import { TuttiError } from "../schema/error.ts";
 import { isInformational, type RunEvent } from "../schema/event.ts";
@@ -38,7 +38,11 @@ export function decideStep(run: Run | null, command: Command, at: number): { eve
   const steps: RunEvent[] = [];
   let state = run;
   // A `tick` has no events of its own; it only triggers what is due by now.
-  for (let due = decided.length > 0 ? decided : consequences(state, at); due.length > 0; due = consequences(state, at)) {
+  for (
+    let due = decided.length > 0 ? decided : consequences(state, at);
+    due.length > 0;
+    due = consequences(state, at)
+  ) {
     for (const event of withConsequences(state, due, at)) {
       steps.push(event);
       state = next(state, event, at);

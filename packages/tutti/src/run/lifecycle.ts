@@ -1,8 +1,8 @@
-import { exhaustedBudget } from "./budget.ts";
-import { refused } from "./confirm.ts";
-import { withdraw, withdrawQuestions } from "./inbox.ts";
+import { exhaustedBudget } from "./rules/budget.ts";
+import { refused } from "./plan/confirm.ts";
+import { withdraw, withdrawQuestions } from "./inbox/inbox.ts";
 import { activeWorkers, workerOfSession } from "./lookup.ts";
-import { valuesOf } from "./shared-record.ts";
+import { valuesOf } from "./fold/shared-record.ts";
 import { PAUSABLE } from "./transitions.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { PauseReason, RunEvent } from "../schema/event.ts";

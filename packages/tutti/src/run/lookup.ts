@@ -1,5 +1,5 @@
-import { openWork } from "./open-work.ts";
-import { entryOf, valuesOf } from "./shared-record.ts";
+import { openWork } from "./fold/open-work.ts";
+import { entryOf, valuesOf } from "./fold/shared-record.ts";
 import type { Run } from "../schema/run.ts";
 import type { Task } from "../schema/task.ts";
 import type { Worker } from "../schema/worker.ts";

@@ -1,12 +1,12 @@
 // `schedule` returns the desired state: live sessions, tasks to start, work to merge and deadlines. The engine compares it
 // with the actual state and acts on the difference. It remembers no earlier actions, so a restart needs no special case.
-import { minutesOverAt } from "./budget.ts";
-import { assignedAgent } from "./cast.ts";
+import { minutesOverAt } from "./rules/budget.ts";
+import { assignedAgent } from "./rules/assign-agent.ts";
 import { taskOf, workerOf } from "./lookup.ts";
-import { openWork } from "./open-work.ts";
-import { outlineOf } from "./outline.ts";
-import { mayAsk, refusalOf, refusedUntil } from "./provider.ts";
-import { scopesOverlap } from "./scopes.ts";
+import { openWork } from "./fold/open-work.ts";
+import { outlineOf } from "./plan/outline.ts";
+import { mayAsk, refusalOf, refusedUntil } from "./provider/provider.ts";
+import { scopesOverlap } from "./plan/scopes.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver, type Phase } from "../schema/status.ts";
 import type { Worker } from "../schema/worker.ts";
@@ -54,7 +54,8 @@ export function schedule(run: Run, limits: Limits, now: number): Wanted {
   const main = run.main && run.main.state !== "over" ? run.main : null;
   const paused = run.status === "paused";
   return {
-    spawnMain: !paused && run.owed !== null && main === null && mayAsk(run, assignedAgent(run, run.owed.phase).agent, now),
+    spawnMain:
+      !paused && run.owed !== null && main === null && mayAsk(run, assignedAgent(run, run.owed.phase).agent, now),
     spawn: startable(run, active, limits, now),
     sessions: [...(main && run.owed !== null ? [main.sessionId] : []), ...active.map((worker) => worker.sessionId)],
     idle: main && run.owed === null ? [main.sessionId] : [],

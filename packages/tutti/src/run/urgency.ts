@@ -1,5 +1,5 @@
 // The start order of ready tasks: by priority, then by the work that depends on them, then by position in the plan.
-import { lookAhead } from "./look-ahead.ts";
+import { lookAhead } from "./plan/look-ahead.ts";
 import type { Task } from "../schema/task.ts";
 
 export function mostUrgentFirst(tasks: readonly Task[], workers: number): string[] {

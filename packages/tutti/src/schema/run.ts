@@ -61,7 +61,7 @@ export interface Run {
   executionOrder: string[] | null;
   /** Tasks that the user skipped. Dependents of a `satisfied` task may start. */
   skipped: Record<string, { satisfied: boolean }>;
-  /** By task id. `workers`, `blocked`, `inbox`, `answers` and `hooks` are shared records: see run/shared-record.ts. */
+  /** By task id. `workers`, `blocked`, `inbox`, `answers` and `hooks` are shared records: see run/fold/shared-record.ts. */
   workers: Record<string, Worker>;
   /** Tasks that can no longer start, each with the dependencies that did not complete. */
   blocked: Record<string, string[]>;

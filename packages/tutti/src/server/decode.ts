@@ -2,7 +2,7 @@
 import type { HttpBindings } from "@hono/node-server";
 import type { Context } from "hono";
 import type { z } from "zod";
-import type { Holder } from "./holder.ts";
+import type { Holder } from "./access/holder.ts";
 import type { Route } from "../schema/api/route.ts";
 import { TuttiError } from "../schema/error.ts";
 

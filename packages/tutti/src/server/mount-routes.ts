@@ -3,7 +3,7 @@ import type { Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Bindings } from "./decode.ts";
 import { encodeError } from "./encode-error.ts";
-import { mustAllow } from "./holder.ts";
+import { mustAllow } from "./access/holder.ts";
 import { answer, type AnyHandler, type Handlers } from "./handler.ts";
 import { readRouteKey, roleOf, statusOfError, type Route } from "../schema/api/route.ts";
 import { asTuttiError } from "../schema/error.ts";

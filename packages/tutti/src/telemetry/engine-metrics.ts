@@ -2,7 +2,7 @@
 import { counter, observed, type Metric } from "./metric.ts";
 import type { Engine } from "../engine/engine.ts";
 import { activeWorkers } from "../run/lookup.ts";
-import { sizeOf } from "../run/shared-record.ts";
+import { sizeOf } from "../run/fold/shared-record.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver, RUN_STATUSES, type RunStatus } from "../schema/status.ts";

@@ -1,7 +1,7 @@
 // Derives the spans of one run (the run, its phases and the turns of its agents) from its events alone. The same events
 // give the same spans, so a process can continue the trace of an earlier one by replaying the log.
 import { spanIdOf, traceIdOf, type Attributes, type Span } from "./span.ts";
-import { providerOf } from "../run/provider-name.ts";
+import { providerOf } from "../run/provider/provider-name.ts";
 import type { EventData, StoredEvent } from "../schema/event.ts";
 import type { Usage } from "../schema/outcome.ts";
 import type { Phase } from "../schema/status.ts";

@@ -1,11 +1,11 @@
 // Checks before a template is written or deleted. These functions do not touch files.
 import type { Shelf } from "./find-chain.ts";
 import { merge } from "./inherit.ts";
-import type { PlacedTemplate, TemplatePlace } from "./place.ts";
+import type { PlacedTemplate, TemplatePlace } from "./files/place.ts";
 import { findUnsafe, isObject, MAX_TEMPLATE_BYTES, type RawTemplate } from "./raw-template.ts";
 import { resolveTemplate } from "./resolve-template.ts";
-import { cannotBeUsed, invalid, isExtended, isProtected, isThere } from "./template-error.ts";
-import { validateTemplate } from "./validate-template.ts";
+import { cannotBeUsed, invalid, isExtended, isProtected, isThere } from "./check/template-error.ts";
+import { validateTemplate } from "./check/validate-template.ts";
 import { TuttiError } from "../schema/error.ts";
 
 /**

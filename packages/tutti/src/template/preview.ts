@@ -1,4 +1,4 @@
-import { PROMPT_NAMES, type PromptName } from "./check-raw.ts";
+import { PROMPT_NAMES, type PromptName } from "./check/check-raw.ts";
 import { findPlaceholders, substituteVariables } from "./render.ts";
 import { BUILT_IN_VARIABLES, builtInVariable, promptVariables } from "./variables.ts";
 import type { Template } from "../schema/template.ts";

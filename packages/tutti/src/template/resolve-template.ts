@@ -1,6 +1,6 @@
-import { checkResolved } from "./check-resolved.ts";
+import { checkResolved } from "./check/check-resolved.ts";
 import { findChain, type ChainLink, type Shelf } from "./find-chain.ts";
-import { findWarnings } from "./find-warnings.ts";
+import { findWarnings } from "./check/find-warnings.ts";
 import { inherit, leavesOf, type Origins } from "./inherit.ts";
 import type { RawTemplate } from "./raw-template.ts";
 import type { Template } from "../schema/template.ts";

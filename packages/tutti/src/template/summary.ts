@@ -1,4 +1,4 @@
-import type { PlacedTemplate, TemplatePlace } from "./place.ts";
+import type { PlacedTemplate, TemplatePlace } from "./files/place.ts";
 
 export interface TemplateSummary {
   id: string;

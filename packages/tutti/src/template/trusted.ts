@@ -1,7 +1,7 @@
 // The hashes of the program lists that the user has approved, in a file of the data folder.
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { writeWholeFile } from "./write-file.ts";
+import { writeWholeFile } from "./files/write-file.ts";
 import { TuttiError } from "../schema/error.ts";
 
 const Hash = z.string().regex(/^[0-9a-f]{64}$/);

@@ -71,7 +71,13 @@ export interface Workspaces {
    * Reuses the files of an earlier result as the snapshot of an attempt that starts at `start`; needs no workspace.
    * Returns null if the repository no longer has that result.
    */
-  adopt(cwd: string, key: WorkspaceKey, start: string, result: string, message: string): Promise<WorkspaceSnapshot | null>;
+  adopt(
+    cwd: string,
+    key: WorkspaceKey,
+    start: string,
+    result: string,
+    message: string,
+  ): Promise<WorkspaceSnapshot | null>;
   /** Creates the run's branch at `base` unless it exists. Returns its commit. */
   openBranch(cwd: string, runId: string, base: string): Promise<string>;
   /**

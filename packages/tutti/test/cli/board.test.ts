@@ -1,9 +1,9 @@
 import { EventEmitter } from "node:events";
 import { describe, expect, it } from "vitest";
-import { clock, drawBoard } from "../../src/cli/board.ts";
-import { planTree } from "../../src/cli/plan-tree.ts";
-import { Screen, type DrawnLine, type Terminal } from "../../src/cli/screen.ts";
-import { cutTo, textWidth } from "../../src/cli/text-width.ts";
+import { clock, drawBoard } from "../../src/cli/terminal/board.ts";
+import { planTree } from "../../src/cli/terminal/plan-tree.ts";
+import { Screen, type DrawnLine, type Terminal } from "../../src/cli/terminal/screen.ts";
+import { cutTo, textWidth } from "../../src/cli/terminal/text-width.ts";
 import type { Run } from "../../src/schema/run.ts";
 import type { Task } from "../../src/schema/task.ts";
 import type { Worker } from "../../src/schema/worker.ts";

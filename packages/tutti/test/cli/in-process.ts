@@ -3,7 +3,7 @@ import { vi } from "vitest";
 import { Lab, type Finished } from "../lab/lab.ts";
 import { createScriptedHost, type ScriptedAgents } from "../lab/scripted-host.ts";
 import { main } from "../../src/cli/main.ts";
-import type { ProgramOptions } from "../../src/cli/output.ts";
+import type { ProgramOptions } from "../../src/cli/terminal/output.ts";
 
 export interface Ended {
   code: number;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { tuttiJson } from "./in-process.ts";
 import { readProjectConfig } from "../../src/config/config.ts";
-import { TemplateLibrary } from "../../src/template/library.ts";
+import { TemplateLibrary } from "../../src/template/files/library.ts";
 
 let folder: string;
 beforeEach(() => {

@@ -10,7 +10,7 @@ import { openLocalEngine } from "../../src/main/local-engine.ts";
 import { isRunOver } from "../../src/schema/status.ts";
 import { rehearsalScenario } from "../../src/session/drivers/script/rehearsal.ts";
 import { Scenario } from "../../src/session/drivers/script/scenario.ts";
-import { TemplateLibrary } from "../../src/template/library.ts";
+import { TemplateLibrary } from "../../src/template/files/library.ts";
 
 let lab: InProcessLab;
 /** Parent of the rehearsal folders of this test, so that folders of other processes do not count. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { tutti, tuttiJson } from "./in-process.ts";
-import { findServer } from "../../src/cli/server-file.ts";
+import { findServer } from "../../src/cli/access/server-file.ts";
 import { finished, Lab, type Finished, type JsonLine } from "../lab/lab.ts";
 import { goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findRun } from "../../src/cli/find-run.ts";
+import { findRun } from "../../src/cli/access/find-run.ts";
 import { openLocalEngine } from "../../src/main/local-engine.ts";
 import { InProcessLab } from "./in-process.ts";
 import { done, goodWorker, mainSession, worker, type ScriptedTask } from "../lab/scenarios.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story } from "../run/make-run.ts";
-import { keyOfAttempt } from "../../src/engine/attempt-key.ts";
+import { keyOfAttempt } from "../../src/engine/sessions/attempt-key.ts";
 import type { Run } from "../../src/schema/run.ts";
 import type { Task } from "../../src/schema/task.ts";
 import type { Template } from "../../src/schema/template.ts";

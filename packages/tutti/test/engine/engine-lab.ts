@@ -8,11 +8,11 @@ import type { NewRun, Templates } from "../../src/engine/new-run.ts";
 import type { Run } from "../../src/schema/run.ts";
 import { isRunOver } from "../../src/schema/status.ts";
 import type { Template, TemplateConfig } from "../../src/schema/template.ts";
-import { createKeeperHost } from "../../src/session/kept-host.ts";
+import { createKeeperHost } from "../../src/session/keeper/keeper-host.ts";
 import { identify } from "../../src/session/process.ts";
 import { MemoryStore } from "../../src/store/memory.ts";
 import type { Store } from "../../src/store/store.ts";
-import { TemplateLibrary } from "../../src/template/library.ts";
+import { TemplateLibrary } from "../../src/template/files/library.ts";
 import { createGitWorkspaces } from "../../src/workspace/git-workspaces.ts";
 import { realWorld } from "../../src/world.ts";
 

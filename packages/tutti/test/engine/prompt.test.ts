@@ -1,9 +1,9 @@
 // The parts of a prompt that do not come from the template's text.
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story, taskList } from "../run/make-run.ts";
-import { renderPrompt, type PromptContext } from "../../src/engine/prompt.ts";
+import { renderPrompt, type PromptContext } from "../../src/engine/sessions/prompt.ts";
 import type { Phase } from "../../src/schema/status.ts";
-import { TemplateLibrary } from "../../src/template/library.ts";
+import { TemplateLibrary } from "../../src/template/files/library.ts";
 
 const FIRST: PromptContext = { problems: [], note: null, interrupted: false };
 const PHASES = ["analysis", "taskPlanning", "workerExecution", "aggregation", "verification"] as const;

@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
 import { done, goodWorker, mainSession } from "../lab/scenarios.ts";
 import { fold, FOLD_VERSION } from "../../src/run/apply.ts";
-import { replay } from "../../src/engine/replay.ts";
-import { FinishedRuns } from "../../src/engine/run-shelf.ts";
-import { writeState } from "../../src/engine/stored-state.ts";
+import { replay } from "../../src/engine/runs/replay.ts";
+import { FinishedRuns } from "../../src/engine/runs/finished-runs.ts";
+import { writeState } from "../../src/engine/runs/stored-state.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
 
 let lab: EngineLab;
@@ -135,7 +135,11 @@ describe("a snapshot", () => {
     const found = again.snapshots.load(id)!;
     expect(found.over).toBe(true);
     const wrong = { ...found, fold: 0, state: '{"status":"nonsense"}', summary: '{"status":"nonsense"}' };
-    const shelf = new FinishedRuns(again, { load: () => wrong, overview: () => [{ ...wrong, run: id }], save: () => {} });
+    const shelf = new FinishedRuns(again, {
+      load: () => wrong,
+      overview: () => [{ ...wrong, run: id }],
+      save: () => {},
+    });
     expect(shelf.open()).toMatchObject([{ id, status: "completed" }]);
     const older = { ...found, seq: found.seq - 1, runSeq: found.runSeq - 1 };
     expect(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Slots, type Asker } from "../../src/engine/slots.ts";
-import { providerOf } from "../../src/run/provider-name.ts";
+import { providerOf } from "../../src/run/provider/provider-name.ts";
 
 const of = (agent: string): Asker => ({ agent, provider: providerOf(agent, { mine: "acp:gemini" }) });
 

@@ -1,6 +1,6 @@
 // The kinds of tools, by the names that agents really use.
 import { describe, expect, it } from "vitest";
-import { countTool } from "../../src/engine/tool-stats.ts";
+import { countTool } from "../../src/engine/sessions/tool-stats.ts";
 import { NO_TOOLS, type ToolStats } from "../../src/schema/worker.ts";
 
 /** The counters that one call of the tool increments, except the total. */

@@ -18,7 +18,7 @@ import {
   type ModuleOptions,
 } from "../../src/index.ts";
 import { EVENTS } from "../../src/schema/event.ts";
-import { createKeeperHost } from "../../src/session/kept-host.ts";
+import { createKeeperHost } from "../../src/session/keeper/keeper-host.ts";
 import { realWorld } from "../../src/world.ts";
 
 let lab: ModuleLab;

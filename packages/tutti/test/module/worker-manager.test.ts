@@ -7,7 +7,7 @@ import { VirtualWorld } from "./virtual-world.ts";
 import { done, goodWorker, mainSession, worker, type ScriptedTask } from "../lab/scenarios.ts";
 import { block } from "../session/fake-controller.ts";
 import { Backstage, ResponseParser, TuttiError, WorkerManager, type Controller } from "../../src/index.ts";
-import { createPolledHost } from "../../src/session/polled-host.ts";
+import { createPolledHost } from "../../src/session/polled/polled-host.ts";
 import { realWorld } from "../../src/world.ts";
 
 let lab: ModuleLab;

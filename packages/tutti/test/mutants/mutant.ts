@@ -2,7 +2,7 @@
 export interface Mutant {
   /** Rows of the requirements, such as `D4-503`. A test that cites the row must fail under the change. */
   readonly rows: readonly string[];
-  /** Path below `packages/`, such as `tutti/src/run/retry.ts`. */
+  /** Path below `packages/`, such as `tutti/src/run/rules/retry.ts`. */
   readonly file: string;
   /** Text that occurs exactly once in `file`. */
   readonly find: string;

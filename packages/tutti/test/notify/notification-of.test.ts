@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { answered, created, failed, item, RUN } from "./notify-lab.ts";
-import { notificationOf } from "../../src/run/notification-of.ts";
+import { notificationOf } from "../../src/run/inbox/notification-of.ts";
 import { INBOX_KINDS } from "../../src/schema/inbox.ts";
 import type { RunEvent, StoredEvent } from "../../src/schema/event.ts";
 import { Story } from "../run/make-run.ts";

@@ -8,9 +8,9 @@ import type { JsonLine, Lab } from "../lab/lab.ts";
 import { readSummaries, replayLog } from "../../src/main/look.ts";
 import { attemptRef, runBranch } from "../../src/schema/ids.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
-import { readEnd, readKeeper } from "../../src/session/session-folder.ts";
-import { createSecrets } from "../../src/session/find-secrets.ts";
-import { Transcript } from "../../src/session/transcript.ts";
+import { readEnd, readKeeper } from "../../src/session/keeper/session-folder.ts";
+import { createSecrets } from "../../src/session/secrets/find-secrets.ts";
+import { Transcript } from "../../src/session/transcript/transcript.ts";
 
 /** Returns the events that `--json` had printed by then. */
 export function toldEvents(operations: readonly Operation[]): JsonLine[] {

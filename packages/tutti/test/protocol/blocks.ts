@@ -1,4 +1,4 @@
-import { DEFAULT_DELIMITERS } from "../../src/protocol/response-scanner.ts";
+import { DEFAULT_DELIMITERS } from "../../src/protocol/response/response-scanner.ts";
 
 export const { delimiterStart: START, delimiterEnd: END } = DEFAULT_DELIMITERS;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { expectLinear } from "../lab/growth.ts";
-import { detectFallback, FALLBACK_PATTERNS, NAMED_FALLBACK_PATTERNS } from "../../src/protocol/fallback.ts";
-import { ResponseParser } from "../../src/protocol/response-parser.ts";
+import { detectFallback, FALLBACK_PATTERNS, NAMED_FALLBACK_PATTERNS } from "../../src/protocol/response/fallback.ts";
+import { ResponseParser } from "../../src/protocol/response/response-parser.ts";
 
 describe("`detectFallback`", () => {
   it.each([

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { ProgressReporter } from "../../src/engine/progress-teller.ts";
-import { TurnRecord } from "../../src/engine/turn-record.ts";
-import { judgeAnswer, readHeartbeat, readProgress } from "../../src/protocol/judge-answer.ts";
-import { DEFAULT_DELIMITERS, scanBlocks } from "../../src/protocol/response-scanner.ts";
+import { ProgressReporter } from "../../src/engine/sessions/progress-reporter.ts";
+import { TurnRecord } from "../../src/engine/sessions/turn-record.ts";
+import { judgeAnswer, readHeartbeat, readProgress } from "../../src/protocol/response/judge-answer.ts";
+import { DEFAULT_DELIMITERS, scanBlocks } from "../../src/protocol/response/response-scanner.ts";
 import type { RunEvent } from "../../src/schema/event.ts";
 import type { AnswerPhase } from "../../src/schema/status.ts";
 import { realWorld } from "../../src/world.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { judgeAnswer, readProgress } from "../../src/protocol/judge-answer.ts";
-import { PHASE_SCHEMAS } from "../../src/protocol/phase-schemas.ts";
-import { ResponseParser } from "../../src/protocol/response-parser.ts";
-import { DEFAULT_DELIMITERS, scanBlocks } from "../../src/protocol/response-scanner.ts";
-import { readPlan } from "../../src/run/plan.ts";
+import { judgeAnswer, readProgress } from "../../src/protocol/response/judge-answer.ts";
+import { PHASE_SCHEMAS } from "../../src/protocol/response/phase-schemas.ts";
+import { ResponseParser } from "../../src/protocol/response/response-parser.ts";
+import { DEFAULT_DELIMITERS, scanBlocks } from "../../src/protocol/response/response-scanner.ts";
+import { readPlan } from "../../src/run/plan/plan.ts";
 import { schedule } from "../../src/run/schedule.ts";
 import type { AggregationAnswer, CompletionAnswer, TaskListAnswer } from "../../src/schema/answer.ts";
 import { ANSWER_PHASE, type Phase } from "../../src/schema/status.ts";

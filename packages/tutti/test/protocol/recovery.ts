@@ -1,7 +1,7 @@
 // Damages messages, reads them and counts the results.
 import { isDeepStrictEqual } from "node:util";
-import { readBlock } from "../../src/protocol/block.ts";
-import { validatePhase } from "../../src/protocol/validate-phase.ts";
+import { readBlock } from "../../src/protocol/response/block.ts";
+import { validatePhase } from "../../src/protocol/response/validate-phase.ts";
 import { damaged } from "./damage.ts";
 import type { Damage } from "./damage.ts";
 import { randomFrom, type Random } from "../lab/random.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseOrchestratorResponse } from "../../src/protocol/parse-orchestrator-response.ts";
-import { ResponseParser } from "../../src/protocol/response-parser.ts";
+import { parseOrchestratorResponse } from "../../src/protocol/response/parse-orchestrator-response.ts";
+import { ResponseParser } from "../../src/protocol/response/response-parser.ts";
 import { block, delimited, END, EXAMPLE, START } from "./blocks.ts";
 
 const parser = new ResponseParser();

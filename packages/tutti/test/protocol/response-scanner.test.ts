@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ByteNeedle, findByFirstByte } from "../../src/protocol/byte-needle.ts";
-import { ResponseScanner, scanBlocks } from "../../src/protocol/response-scanner.ts";
-import type { ScannedBlock } from "../../src/protocol/response-scanner.ts";
+import { ByteNeedle, findByFirstByte } from "../../src/protocol/json/byte-needle.ts";
+import { ResponseScanner, scanBlocks } from "../../src/protocol/response/response-scanner.ts";
+import type { ScannedBlock } from "../../src/protocol/response/response-scanner.ts";
 import { block, delimited, END, EXAMPLE, START } from "./blocks.ts";
 
 const SUCCESS = { task_id: "t1", status: "success" };

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { canonicalJson } from "../../src/protocol/canonical-json.ts";
-import { isSameJson } from "../../src/protocol/same-json.ts";
+import { canonicalJson } from "../../src/protocol/json/canonical-json.ts";
+import { isSameJson } from "../../src/protocol/json/same-json.ts";
 
 /** Few names and values, so that equal and almost equal values are common. */
 const { value } = fc.letrec<{ value: unknown }>((tie) => ({

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readTolerantly } from "../../src/protocol/tolerant-json.ts";
+import { readTolerantly } from "../../src/protocol/json/tolerant-json.ts";
 import { expectLinear } from "../lab/growth.ts";
 import { randomFrom } from "../lab/random.ts";
 import { randomMessage } from "./random-message.ts";

@@ -135,7 +135,7 @@ describe("sound code passes:", () => {
       "engine/engine.ts",
       'import { x } from "../run/run.ts";\nimport { y } from "../world.ts";',
     ],
-    ["a command without a server", "cli/serve.ts", 'const { x } = await import("../main/local-server.ts");'],
+    ["a command without a server", "cli/setup/serve.ts", 'const { x } = await import("../../main/local-server.ts");'],
     ["a command that looks at the log", "cli/list.ts", 'import { x } from "../main/look.ts";'],
     ["main imports everything", "main/stage.ts", 'import { x } from "../server/routes.ts";'],
     ["main re-exports a module for a command", "main/processes.ts", 'export { x } from "../session/process.ts";'],

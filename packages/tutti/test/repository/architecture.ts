@@ -51,9 +51,9 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
  * client.
  */
 const filesThatOpenAnEngine = [
-  "cli/serve.ts",
-  "cli/demo.ts",
-  "cli/local-engine.ts",
+  "cli/setup/serve.ts",
+  "cli/setup/demo.ts",
+  "cli/access/local-engine.ts",
   "cli/worker.ts",
   "module/backstage.ts",
 ];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story } from "./make-run.ts";
-import { used } from "../../src/run/budget.ts";
+import { used } from "../../src/run/rules/budget.ts";
 import { schedule } from "../../src/run/schedule.ts";
 import type { Budget } from "../../src/schema/budget.ts";
 

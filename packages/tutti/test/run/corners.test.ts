@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story, taskList, type LoggedEvent } from "./make-run.ts";
 import { apply } from "../../src/run/apply.ts";
-import { used } from "../../src/run/budget.ts";
+import { used } from "../../src/run/rules/budget.ts";
 import { schedule } from "../../src/run/schedule.ts";
 import type { Answer } from "../../src/schema/answer.ts";
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { makeTemplate } from "./make-run.ts";
 import { describe, expect, it } from "vitest";
-import { findCycle, parallelGroups, planErrors } from "../../src/run/graph.ts";
-import { readPlan, readPriority } from "../../src/run/plan.ts";
+import { findCycle, parallelGroups, planErrors } from "../../src/run/plan/graph.ts";
+import { readPlan, readPriority } from "../../src/run/plan/plan.ts";
 import type { Task } from "../../src/schema/task.ts";
 
 const task = (id: string, ...dependencies: string[]): Task => ({

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story } from "./make-run.ts";
-import { sha256 } from "../../src/run/sha256.ts";
+import { sha256 } from "../../src/run/fold/sha256.ts";
 import { schedule } from "../../src/run/schedule.ts";
 import { InboxItem } from "../../src/schema/inbox.ts";
 

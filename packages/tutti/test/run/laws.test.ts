@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { newStory, settings, walk } from "./walk.ts";
 import { fold } from "../../src/run/apply.ts";
 import { census, taskStanding } from "../../src/run/census.ts";
-import { consequences } from "../../src/run/follow.ts";
+import { consequences } from "../../src/run/consequences.ts";
 import { schedule } from "../../src/run/schedule.ts";
 import { RUN_MOVES, WORKER_MOVES } from "../../src/run/transitions.ts";
 import { EVENTS } from "../../src/schema/event.ts";

@@ -6,9 +6,9 @@ import { settings, walk } from "./walk.ts";
 import { apply } from "../../src/run/apply.ts";
 import { dependencyState, taskStanding } from "../../src/run/census.ts";
 import { workerOfSession } from "../../src/run/lookup.ts";
-import type { NumberMap } from "../../src/run/number-map.ts";
-import { openWork, type OpenWork } from "../../src/run/open-work.ts";
-import { outlineOf } from "../../src/run/outline.ts";
+import type { NumberMap } from "../../src/run/fold/number-map.ts";
+import { openWork, type OpenWork } from "../../src/run/fold/open-work.ts";
+import { outlineOf } from "../../src/run/plan/outline.ts";
 import { schedule } from "../../src/run/schedule.ts";
 import type { Run } from "../../src/schema/run.ts";
 

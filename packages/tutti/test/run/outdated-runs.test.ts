@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { outdatedRuns, type KeepRules } from "../../src/run/outdated-runs.ts";
+import { outdatedRuns, type KeepRules } from "../../src/run/fold/outdated-runs.ts";
 import { isRunOver, RUN_STATUSES, type RunStatus } from "../../src/schema/status.ts";
 
 const DAY = 24 * 60 * 60 * 1000;

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { makeTemplate, Story, taskList, type PlannedTask } from "./make-run.ts";
 import { census } from "../../src/run/census.ts";
 import type { PlanChanges } from "../../src/run/command.ts";
-import { estimatePlan } from "../../src/run/estimate.ts";
-import { readPlan } from "../../src/run/plan.ts";
+import { estimatePlan } from "../../src/run/plan/estimate.ts";
+import { readPlan } from "../../src/run/plan/plan.ts";
 import { schedule } from "../../src/run/schedule.ts";
 import type { Task } from "../../src/schema/task.ts";
 

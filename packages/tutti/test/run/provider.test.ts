@@ -2,10 +2,10 @@
 // fails at once with advice for the user.
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story } from "./make-run.ts";
-import { minutesOverAt, used } from "../../src/run/budget.ts";
-import { providerOf } from "../../src/run/provider-name.ts";
+import { minutesOverAt, used } from "../../src/run/rules/budget.ts";
+import { providerOf } from "../../src/run/provider/provider-name.ts";
 import { deadlines, phaseOverAt, schedule } from "../../src/run/schedule.ts";
-import { waitsForPerson } from "../../src/run/waits-for-person.ts";
+import { waitsForPerson } from "../../src/run/inbox/waits-for-user.ts";
 import type { Ending, FailureCause } from "../../src/schema/ending.ts";
 
 const HOUR = 3_600_000;

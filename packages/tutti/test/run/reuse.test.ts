@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { makeTemplate, Story } from "./make-run.ts";
 import { census } from "../../src/run/census.ts";
 import type { Report } from "../../src/run/command.ts";
-import { isWhole } from "../../src/run/reuse.ts";
+import { isWhole } from "../../src/run/rules/reuse.ts";
 import { NO_USAGE } from "../../src/schema/outcome.ts";
 import { NO_TOOLS } from "../../src/schema/worker.ts";
 

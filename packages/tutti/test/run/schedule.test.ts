@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story, type PlannedTask } from "./make-run.ts";
 import { schedule } from "../../src/run/schedule.ts";
-import { scopesOverlap } from "../../src/run/scopes.ts";
+import { scopesOverlap } from "../../src/run/plan/scopes.ts";
 import type { TemplateConfig } from "../../src/schema/template.ts";
 
 interface Row extends PlannedTask {

@@ -1,7 +1,7 @@
 // Compares the immutable maps with the built-in ones.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NumberMap } from "../../src/run/number-map.ts";
+import { NumberMap } from "../../src/run/fold/number-map.ts";
 import {
   changedKeys,
   emptyRecord,
@@ -12,7 +12,7 @@ import {
   withEntry,
   withoutEntries,
   type SharedRecord,
-} from "../../src/run/shared-record.ts";
+} from "../../src/run/fold/shared-record.ts";
 
 /** Keys close together and far apart, so that the trie is dense in places and has several levels. */
 const numbers = fc.oneof(fc.nat({ max: 70 }), fc.nat({ max: 40_000 }), fc.nat({ max: 2 ** 31 - 1 }));

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decideSubSession, type SubSessionCommand } from "../../src/run/decide-sub-session.ts";
-import { applySubSession, depthOf, noSubSessions, rootOf, type SubSessions } from "../../src/run/sub-sessions.ts";
+import { decideSubSession, type SubSessionCommand } from "../../src/run/rules/decide-sub-session.ts";
+import { applySubSession, depthOf, noSubSessions, rootOf, type SubSessions } from "../../src/run/fold/sub-sessions.ts";
 import { EVENTS, type RunEvent } from "../../src/schema/event.ts";
 import { SUBSESSION_STATUS, type SubSessionStatus } from "../../src/schema/status.ts";
 

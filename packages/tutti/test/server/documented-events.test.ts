@@ -1,6 +1,6 @@
 // Live events carry at least the members that document 004 lists for their type.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { LiveFrame } from "../../src/server/frame.ts";
+import type { LiveFrame } from "../../src/server/live/frame.ts";
 import { NO_TOOLS } from "../../src/schema/worker.ts";
 import { goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 import { ServerLab, type SocketFollower } from "./server-lab.ts";

@@ -5,9 +5,9 @@ import { describe, expect, it } from "vitest";
 import type { Listener } from "../../src/engine/engine.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
 import type { Run } from "../../src/schema/run.ts";
-import { Feed } from "../../src/server/feed.ts";
-import type { EventLog } from "../../src/server/follower.ts";
-import type { Outlet } from "../../src/server/outlet.ts";
+import { Feed } from "../../src/server/live/feed.ts";
+import type { EventLog } from "../../src/server/live/follower.ts";
+import type { Outlet } from "../../src/server/live/outlet.ts";
 
 const RARE = "workspace:released";
 

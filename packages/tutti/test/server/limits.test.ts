@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { allowedFolders } from "../../src/server/allowed-folders.ts";
-import { RateLimiter } from "../../src/server/rate-limit.ts";
+import { allowedFolders } from "../../src/server/access/allowed-folders.ts";
+import { RateLimiter } from "../../src/server/access/rate-limit.ts";
 import { startServer, type RunningServer, type ServerOptions } from "../../src/server/start-server.ts";
 import { ServerLab, VERSION } from "./server-lab.ts";
 

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { NamedTokens } from "../../src/server/named-tokens.ts";
-import { loadToken } from "../../src/server/token.ts";
+import { NamedTokens } from "../../src/server/access/named-tokens.ts";
+import { loadToken } from "../../src/server/access/token.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -125,7 +125,7 @@ describe("a named token", () => {
 
 describe("two processes that write at the same time", () => {
   it("lose no change of each other, and only one of them gets a given name", async () => {
-    const module = new URL("../../src/server/named-tokens.ts", import.meta.url).href;
+    const module = new URL("../../src/server/access/named-tokens.ts", import.meta.url).href;
     const program = `
       const { NamedTokens } = await import(${JSON.stringify(module)});
       const [data, prefix] = process.argv.slice(1);

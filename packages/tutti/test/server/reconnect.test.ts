@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createClient } from "../../src/client/client.ts";
 import { followEvents, type FollowOptions } from "../../src/client/follow-events.ts";
-import type { LiveFrame } from "../../src/server/frame.ts";
+import type { LiveFrame } from "../../src/server/live/frame.ts";
 import { finished, Lab } from "../lab/lab.ts";
 import { SocketFollower, StreamFollower } from "./server-lab.ts";
 
@@ -132,7 +132,9 @@ it("A client that reconnects to a killed server misses and repeats no event, wha
   speaking.over = true;
   await speaker;
 
-  const log = lab.events().map((event): LiveFrame => ({ ...event, timestamp: new Date(event.timestamp).toISOString() }));
+  const log = lab
+    .events()
+    .map((event): LiveFrame => ({ ...event, timestamp: new Date(event.timestamp).toISOString() }));
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, i) => i + 1));
   const sentTexts = log.flatMap(({ type, data }) => (type === "message:sent" ? [(data as { text: string }).text] : []));
   expect(sentTexts).toEqual(expect.arrayContaining(acknowledged));

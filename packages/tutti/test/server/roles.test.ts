@@ -7,7 +7,7 @@ import { readRouteKey, roleOf, type Route } from "../../src/schema/api/route.ts"
 import { aliasOf, ROUTES } from "../../src/schema/api/routes.ts";
 import { TOKEN_ROLES, type TokenRole } from "../../src/schema/token-role.ts";
 import { describeApi } from "../../src/server/describe-api.ts";
-import { mustAllow } from "../../src/server/holder.ts";
+import { mustAllow } from "../../src/server/access/holder.ts";
 import { startServer } from "../../src/server/start-server.ts";
 import { ServerLab } from "./server-lab.ts";
 

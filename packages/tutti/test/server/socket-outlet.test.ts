@@ -6,8 +6,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { removedEvent } from "../../src/store/store.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
-import { Batch, frameOf } from "../../src/server/frame.ts";
-import { SocketOutlet } from "../../src/server/socket-outlet.ts";
+import { Batch, frameOf } from "../../src/server/live/frame.ts";
+import { SocketOutlet } from "../../src/server/live/socket-outlet.ts";
 
 async function connect(): Promise<{ outlet: SocketOutlet; client: WebSocket; got: string[] }> {
   const server = createServer();

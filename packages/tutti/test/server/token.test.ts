@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { loadToken } from "../../src/server/token.ts";
+import { loadToken } from "../../src/server/access/token.ts";
 
 let folder: string;
 beforeEach(() => {

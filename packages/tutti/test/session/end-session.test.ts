@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { endSession } from "../../src/session/end-session.ts";
+import { endSession } from "../../src/session/keeper/end-session.ts";
 import { identify, isAlive } from "../../src/session/process.ts";
-import { makeSessionFolder, paths, writeJson } from "../../src/session/session-folder.ts";
+import { makeSessionFolder, paths, writeJson } from "../../src/session/keeper/session-folder.ts";
 import { realWorld } from "../../src/world.ts";
 
 it("`endSession` waits for the keeper of a session that ended by itself, because `end.json` appears before the keeper exits", async () => {

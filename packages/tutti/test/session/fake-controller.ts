@@ -2,7 +2,7 @@
 // sets.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { SessionController } from "../../src/session/session-controller.ts";
+import type { SessionController } from "../../src/session/polled/session-controller.ts";
 
 export interface FakeMessage {
   id?: string;

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CANARIES, leaksIn, SECRET_ENV } from "./canaries.ts";
-import { createSecrets } from "../../src/session/find-secrets.ts";
-import { MaskStream, maskText, maskValue } from "../../src/session/mask.ts";
-import { isSecretName, secretValues } from "../../src/session/secrets.ts";
+import { createSecrets } from "../../src/session/secrets/find-secrets.ts";
+import { MaskStream, maskText, maskValue } from "../../src/session/secrets/mask.ts";
+import { isSecretName, secretValues } from "../../src/session/secrets/secrets.ts";
 
 const secrets = createSecrets(secretValues(SECRET_ENV));
 const mask = (text: string): string => maskText(secrets, text);

@@ -7,8 +7,8 @@ import { CANARIES, leaksIn, SECRET_ENV } from "./canaries.ts";
 import { block, FakeController, type FakeAgent } from "./fake-controller.ts";
 import { listen, texts, turn } from "./session-lab.ts";
 import { DEFAULT_PERMISSIONS } from "../../src/schema/permissions.ts";
-import { createPolledHost, type PolledHost, type PolledHostOptions } from "../../src/session/polled-host.ts";
-import { journalFile } from "../../src/session/polled-journal.ts";
+import { createPolledHost, type PolledHost, type PolledHostOptions } from "../../src/session/polled/polled-host.ts";
+import { journalFile } from "../../src/session/polled/polled-journal.ts";
 import type { SessionSignal, SessionSpec, Turn } from "../../src/session/session.ts";
 import { realWorld, type World } from "../../src/world.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { processesOf } from "../lab/lab.ts";
 import { DEFAULT_PERMISSIONS } from "../../src/schema/permissions.ts";
-import { createKeeperHost, type KeeperHostOptions } from "../../src/session/kept-host.ts";
+import { createKeeperHost, type KeeperHostOptions } from "../../src/session/keeper/keeper-host.ts";
 import { identify } from "../../src/session/process.ts";
 import type { Session, SessionHost, SessionSignal, SessionSpec, Turn } from "../../src/session/session.ts";
 import { realWorld } from "../../src/world.ts";

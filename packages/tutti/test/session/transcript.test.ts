@@ -15,11 +15,11 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { DEFAULT_PERMISSIONS } from "../../src/schema/permissions.ts";
 import type { TranscriptEntry } from "../../src/schema/transcript.ts";
-import { createSecrets } from "../../src/session/find-secrets.ts";
-import { pack } from "../../src/session/session-file.ts";
-import { makeSessionFolder, paths, request, turnName, writeSpec } from "../../src/session/session-folder.ts";
-import { MAX_TEXT } from "../../src/session/transcript-entry.ts";
-import { Transcript } from "../../src/session/transcript.ts";
+import { createSecrets } from "../../src/session/secrets/find-secrets.ts";
+import { pack } from "../../src/session/keeper/session-file.ts";
+import { makeSessionFolder, paths, request, turnName, writeSpec } from "../../src/session/keeper/session-folder.ts";
+import { MAX_TEXT } from "../../src/session/transcript/transcript-entry.ts";
+import { Transcript } from "../../src/session/transcript/transcript.ts";
 
 const ALL = { after: 0, limit: Number.POSITIVE_INFINITY };
 const secrets = createSecrets([]);

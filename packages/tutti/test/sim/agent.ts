@@ -3,7 +3,7 @@
 import type { Machine, Process } from "./machine.ts";
 import { forGood, ofAccount, passing, usedUp, type Trouble } from "./providers.ts";
 import { answer, block, END, sample, spoof, START, taskIdOf } from "./words.ts";
-import { providerOf } from "../../src/run/provider-name.ts";
+import { providerOf } from "../../src/run/provider/provider-name.ts";
 import type { Turn } from "../../src/session/session.ts";
 
 export type Pause = number | string;

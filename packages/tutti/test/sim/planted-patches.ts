@@ -1,21 +1,21 @@
 // The rules that planted bugs can replace, and the type of a bug.
 import type { Slots } from "../../src/engine/slots.ts";
-import type { judgeAnswer } from "../../src/protocol/judge-answer.ts";
+import type { judgeAnswer } from "../../src/protocol/response/judge-answer.ts";
 import type { apply, fold } from "../../src/run/apply.ts";
-import type { exhaustedBudget } from "../../src/run/budget.ts";
+import type { exhaustedBudget } from "../../src/run/rules/budget.ts";
 import type { outcome } from "../../src/run/census.ts";
-import type { decideWorkerAnswer } from "../../src/run/decide-worker-answer.ts";
+import type { decideWorkerAnswer } from "../../src/run/rules/decide-worker-answer.ts";
 import type { decideStep } from "../../src/run/decide.ts";
-import type { answerByDefault } from "../../src/run/default-answer.ts";
-import type { decideReport } from "../../src/run/decide-report.ts";
-import type { consequences } from "../../src/run/follow.ts";
+import type { answerByDefault } from "../../src/run/inbox/default-answer.ts";
+import type { decideReport } from "../../src/run/rules/decide-report.ts";
+import type { consequences } from "../../src/run/consequences.ts";
 import type { stopWorkers } from "../../src/run/lifecycle.ts";
-import type { noAmong } from "../../src/run/permission.ts";
-import type { mayAsk, park, refused } from "../../src/run/provider.ts";
-import type { isWhole, mayStandFor, takeOver } from "../../src/run/reuse.ts";
-import type { automaticRetry } from "../../src/run/retry.ts";
+import type { noAmong } from "../../src/run/rules/permission.ts";
+import type { mayAsk, park, refused } from "../../src/run/provider/provider.ts";
+import type { isWhole, mayStandFor, takeOver } from "../../src/run/rules/reuse.ts";
+import type { automaticRetry } from "../../src/run/rules/retry.ts";
 import type { deadlines, isReady, schedule } from "../../src/run/schedule.ts";
-import type { workKey } from "../../src/run/work-key.ts";
+import type { workKey } from "../../src/run/rules/work-key.ts";
 import type { Run } from "../../src/schema/run.ts";
 import type { TemplateConfig } from "../../src/schema/template.ts";
 
@@ -24,19 +24,19 @@ export const PATCHED = {
   "run/schedule.ts": ["schedule", "deadlines", "isReady"],
   "run/decide.ts": ["decideStep"],
   "run/apply.ts": ["apply", "fold"],
-  "run/follow.ts": ["consequences"],
-  "run/budget.ts": ["exhaustedBudget"],
-  "run/retry.ts": ["automaticRetry"],
-  "run/work-key.ts": ["workKey"],
-  "run/reuse.ts": ["isWhole", "mayStandFor", "takeOver"],
+  "run/consequences.ts": ["consequences"],
+  "run/rules/budget.ts": ["exhaustedBudget"],
+  "run/rules/retry.ts": ["automaticRetry"],
+  "run/rules/work-key.ts": ["workKey"],
+  "run/rules/reuse.ts": ["isWhole", "mayStandFor", "takeOver"],
   "run/census.ts": ["outcome"],
   "run/lifecycle.ts": ["stopWorkers"],
-  "run/default-answer.ts": ["answerByDefault"],
-  "run/decide-worker-answer.ts": ["decideWorkerAnswer"],
-  "run/decide-report.ts": ["decideReport"],
-  "run/permission.ts": ["noAmong"],
-  "run/provider.ts": ["mayAsk", "park", "refused"],
-  "protocol/judge-answer.ts": ["judgeAnswer"],
+  "run/inbox/default-answer.ts": ["answerByDefault"],
+  "run/rules/decide-worker-answer.ts": ["decideWorkerAnswer"],
+  "run/rules/decide-report.ts": ["decideReport"],
+  "run/rules/permission.ts": ["noAmong"],
+  "run/provider/provider.ts": ["mayAsk", "park", "refused"],
+  "protocol/response/judge-answer.ts": ["judgeAnswer"],
   "engine/slots.ts": ["Slots"],
 } as const;
 

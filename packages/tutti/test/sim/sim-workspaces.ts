@@ -6,7 +6,13 @@ import type { Folder, Repository } from "./repository.ts";
 import type { Stage } from "./stage.ts";
 import { TuttiError } from "../../src/schema/error.ts";
 import { attemptRef, runBranch } from "../../src/schema/ids.ts";
-import type { Favour, Integration, WorkspaceSnapshot, WorkspaceKey, Workspaces } from "../../src/workspace/workspace.ts";
+import type {
+  Favour,
+  Integration,
+  WorkspaceSnapshot,
+  WorkspaceKey,
+  Workspaces,
+} from "../../src/workspace/workspace.ts";
 
 export const ROOT = "/repo";
 export const folderPath = ({ runId, name, attempt }: WorkspaceKey): string => `/worktrees/${runId}/${name}-${attempt}`;

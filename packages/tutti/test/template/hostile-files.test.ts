@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { locateJsonError } from "../../src/template/locate-json-error.ts";
+import { locateJsonError } from "../../src/template/check/locate-json-error.ts";
 import { TemplateLab, wholeTemplate } from "./template-lab.ts";
 
 const makePipe = "mkfifo";

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { TemplateFolder } from "../../src/template/folder.ts";
+import { TemplateFolder } from "../../src/template/files/folder.ts";
 import { TemplateLab, wholeTemplate } from "./template-lab.ts";
 
 describe("a change on disk", () => {

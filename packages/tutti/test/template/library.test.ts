@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { TemplateFolder } from "../../src/template/folder.ts";
-import { TemplateLibrary } from "../../src/template/library.ts";
-import { TemplatePlace } from "../../src/template/place.ts";
+import { TemplateFolder } from "../../src/template/files/folder.ts";
+import { TemplateLibrary } from "../../src/template/files/library.ts";
+import { TemplatePlace } from "../../src/template/files/place.ts";
 import { TemplateLab, wholeTemplate } from "./template-lab.ts";
 
 describe("the list of templates", () => {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { SHOWN, WAITING } from "./settings-shown.ts";
-import { templateJsonSchema } from "../../src/template/template-schema.ts";
+import { templateJsonSchema } from "../../src/template/check/template-schema.ts";
 
 interface Node {
   properties?: Record<string, Node>;

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { TemplateLibrary, type LibraryOptions } from "../../src/template/library.ts";
+import { TemplateLibrary, type LibraryOptions } from "../../src/template/files/library.ts";
 
 type Raw = Record<string, unknown>;
 

@@ -3,8 +3,12 @@ import { join } from "node:path";
 import { Ajv } from "ajv";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { TemplateLibrary } from "../../src/template/library.ts";
-import { TEMPLATE_SCHEMA_FILE, templateJsonSchema, templateSchemaText } from "../../src/template/template-schema.ts";
+import { TemplateLibrary } from "../../src/template/files/library.ts";
+import {
+  TEMPLATE_SCHEMA_FILE,
+  templateJsonSchema,
+  templateSchemaText,
+} from "../../src/template/check/template-schema.ts";
 import { wholeTemplate } from "./template-lab.ts";
 
 type Raw = Record<string, unknown>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { TemplateLibrary } from "../../src/template/library.ts";
+import { TemplateLibrary } from "../../src/template/files/library.ts";
 import { TemplateLab, wholeTemplate } from "./template-lab.ts";
 
 type Raw = Record<string, unknown>;

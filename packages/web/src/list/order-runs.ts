@@ -1,5 +1,5 @@
 // Sorts the list: runs that wait for the user first, then by age, the newest first.
-import { holdsUp } from "../run/waiting.ts";
+import { holdsUp } from "../run/inbox/waiting.ts";
 import type { ListedRun, WaitingItem } from "../../../tutti/src/client/run-summary.ts";
 
 export interface OrderedRuns {

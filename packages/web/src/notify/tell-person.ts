@@ -1,7 +1,7 @@
 // Shows browser notifications while the page is hidden. `notificationOf` selects them, as for every other target.
 import { consent } from "./consent.ts";
 import { go, runAddress } from "../shell/route.ts";
-import { notificationOf } from "../../../tutti/src/run/notification-of.ts";
+import { notificationOf } from "../../../tutti/src/run/inbox/notification-of.ts";
 import type { StoredEvent } from "../../../tutti/src/schema/event.ts";
 import type { Notification as News } from "../../../tutti/src/schema/notification.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";

@@ -1,14 +1,14 @@
 import { useEffect, useRef } from "react";
 import type { Happened } from "./activity.ts";
 import { ActivityCard } from "./activity-card.tsx";
-import { InboxCards } from "./inbox-cards.tsx";
-import { PlanCard } from "./plan-card.tsx";
-import { ResultCard } from "./result-card.tsx";
+import { InboxCards } from "./inbox/inbox-cards.tsx";
+import { PlanCard } from "./plan/plan-card.tsx";
+import { ResultCard } from "./result/result-card.tsx";
 import { RunHeader } from "./run-header.tsx";
 import { runLook } from "./run-look.ts";
 import { RunNotes } from "./run-notes.tsx";
 import { TaskSection } from "./task-section.tsx";
-import { holdsUp } from "./waiting.ts";
+import { holdsUp } from "./inbox/waiting.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import { go, runAddress } from "../shell/route.ts";

@@ -1,4 +1,4 @@
-import { holdsUp } from "../run/waiting.ts";
+import { holdsUp } from "../run/inbox/waiting.ts";
 import { Icon, type IconName } from "../shell/icon.tsx";
 import { AgentText } from "../text/agent-text.tsx";
 import { duration } from "../text/format.ts";

@@ -1,5 +1,5 @@
 // Maps the agent messages of document 003 to the canonical model.
-import { isRecord } from "../json-value.ts";
+import { isRecord } from "../json/json-value.ts";
 import { Timestamp } from "../timestamp.ts";
 import type { AgentReference } from "./agent-role.ts";
 import type { CanonicalMessage, CanonicalOutcome } from "./canonical-message.ts";

@@ -1,9 +1,9 @@
 // Detects the protocol of a message. Three of the four name their kind in a member; document 002 is recognised by its
 // members.
 import { delegationKind } from "../delegation/delegation-message.ts";
-import { isRecord } from "../json-value.ts";
+import { isRecord } from "../json/json-value.ts";
 import { WRITTEN_MESSAGES } from "../messages/message-schema.ts";
-import { fold, memberNamed } from "../read-with-profile.ts";
+import { fold, memberNamed } from "../response/read-with-profile.ts";
 import type { Protocol } from "./protocol-name.ts";
 
 export interface Envelope {

@@ -1,4 +1,4 @@
-import { isRecord } from "../json-value.ts";
+import { isRecord } from "../json/json-value.ts";
 import { standardName } from "./agent-role.ts";
 import type { CanonicalMessage } from "./canonical-message.ts";
 import { standardPriority } from "./priority.ts";

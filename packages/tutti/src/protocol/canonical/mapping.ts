@@ -1,6 +1,6 @@
 // Maps one kind of message of one protocol to the canonical model by a table of members. `readMapped` and `writeMapped`
 // use the same table, so reading and writing cannot drift apart.
-import { isRecord } from "../json-value.ts";
+import { isRecord } from "../json/json-value.ts";
 import type { CanonicalKind, CanonicalMessage } from "./canonical-message.ts";
 import { putAt, segmentsOf, unknownAt, valueAt } from "./member-path.ts";
 import type { Bag } from "./member-path.ts";

@@ -1,5 +1,5 @@
 // Members that several protocols have in the same form.
-import { isRecord } from "../json-value.ts";
+import { isRecord } from "../json/json-value.ts";
 import { agentName, agentNamed } from "./agent-role.ts";
 import type { AgentReference } from "./agent-role.ts";
 import type { CanonicalMessage, CanonicalOutcome } from "./canonical-message.ts";

@@ -1,5 +1,5 @@
 // Access to nested members by path. A numeric segment is an index in a list.
-import { isRecord } from "../json-value.ts";
+import { isRecord } from "../json/json-value.ts";
 
 export type Bag = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 import { readDelegationMessage, writeDelegationMessage } from "../delegation/delegation-message.ts";
 import { readMailboxMessage, writeMailboxMessage } from "../mailbox/mailbox-message.ts";
 import { readAgentMessage, writeAgentMessage } from "../messages/agent-message.ts";
-import type { ProfileReading, ProfileOptions } from "../profile.ts";
+import type { ProfileReading, ProfileOptions } from "../response/profile.ts";
 import type { Protocol } from "./protocol-name.ts";
 import { readResponseMessage, writeResponseMessage } from "./response-message.ts";
 

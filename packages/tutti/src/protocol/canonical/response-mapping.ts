@@ -1,5 +1,5 @@
 // Maps the delimited response of document 000 to the canonical model.
-import { isRecord } from "../json-value.ts";
+import { isRecord } from "../json/json-value.ts";
 import type { CanonicalOutcome } from "./canonical-message.ts";
 import type { Mapping } from "./mapping.ts";
 import { claimsSuccess, paths, priority, recordsIn, same, sentences } from "./member-kinds.ts";

@@ -2,16 +2,16 @@
 // protocols. `ResponseScanner` finds the blocks in an agent's text.
 import { ANSWERS } from "../../schema/answer.ts";
 import type { BlockPhase } from "../../schema/answer.ts";
-import { answerIssues } from "../check-answer.ts";
-import { describeIssue } from "../describe-issue.ts";
-import { isRecord } from "../json-value.ts";
-import { normaliseAnswer } from "../normalise-answer.ts";
-import { isBlockPhase } from "../phase-schemas.ts";
-import { planWarnings } from "../plan-warnings.ts";
-import { problem } from "../profile.ts";
-import type { ProfileProblem, ProfileReading, ProfileOptions } from "../profile.ts";
-import { whyUnreadable } from "../read-with-profile.ts";
-import { unexpectedMembers } from "../validate-phase.ts";
+import { answerIssues } from "../response/check-answer.ts";
+import { describeIssue } from "../response/describe-issue.ts";
+import { isRecord } from "../json/json-value.ts";
+import { normaliseAnswer } from "../response/normalise-answer.ts";
+import { isBlockPhase } from "../response/phase-schemas.ts";
+import { planWarnings } from "../response/plan-warnings.ts";
+import { problem } from "../response/profile.ts";
+import type { ProfileProblem, ProfileReading, ProfileOptions } from "../response/profile.ts";
+import { whyUnreadable } from "../response/read-with-profile.ts";
+import { unexpectedMembers } from "../response/validate-phase.ts";
 
 export interface ResponseMessage {
   phase: BlockPhase;
@@ -43,9 +43,15 @@ function readStrict(phase: BlockPhase, data: Record<string, unknown>): ProfileRe
   return { message: problems.some(({ severity }) => severity === "error") ? null : { phase, data }, problems };
 }
 
-function readLenient(phase: BlockPhase, data: Record<string, unknown>, receivedAt: string): ProfileReading<ResponseMessage> {
+function readLenient(
+  phase: BlockPhase,
+  data: Record<string, unknown>,
+  receivedAt: string,
+): ProfileReading<ResponseMessage> {
   const normal = normaliseAnswer(phase, structuredClone(data));
-  const problems: ProfileProblem[] = normal.warnings.map((text) => problem("warning", "off_list", "data.status", `${text}.`));
+  const problems: ProfileProblem[] = normal.warnings.map((text) =>
+    problem("warning", "off_list", "data.status", `${text}.`),
+  );
   if (normal.data.timestamp === undefined) {
     normal.data.timestamp = receivedAt;
     const sentence = `"data.timestamp" is missing; the time of arrival, ${receivedAt}, is used.`;

@@ -3,7 +3,7 @@
 // 1. The result passes the strict profile of its protocol, or there is no result.
 // 2. Reading the result yields the original canonical message, except at the paths in `lost` and `filled`.
 // 3. A round trip therefore preserves every member that is not listed.
-import type { ProfileProblem } from "../profile.ts";
+import type { ProfileProblem } from "../response/profile.ts";
 import { AGENT_MAPPINGS } from "./agent-mapping.ts";
 import type { CanonicalMessage } from "./canonical-message.ts";
 import { DELEGATION_MAPPINGS } from "./delegation-mapping.ts";

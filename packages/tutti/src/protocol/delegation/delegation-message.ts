@@ -1,8 +1,8 @@
-import { isRecord } from "../json-value.ts";
-import { problem } from "../profile.ts";
-import type { ProfileProblem, ProfileReading, ProfileOptions } from "../profile.ts";
-import { readWithProfile, whyUnreadable } from "../read-with-profile.ts";
-import type { SchemaPair } from "../read-with-profile.ts";
+import { isRecord } from "../json/json-value.ts";
+import { problem } from "../response/profile.ts";
+import type { ProfileProblem, ProfileReading, ProfileOptions } from "../response/profile.ts";
+import { readWithProfile, whyUnreadable } from "../response/read-with-profile.ts";
+import type { SchemaPair } from "../response/read-with-profile.ts";
 import { ReadAttemptCompletion, ReadNewTask, WrittenAttemptCompletion, WrittenNewTask } from "./delegation-schema.ts";
 import type { AttemptCompletion, DelegationMessage, NewTask, WrittenDelegationMessage } from "./delegation-schema.ts";
 import { projectPath } from "./project-memory.ts";
@@ -60,7 +60,10 @@ export function isAttemptCompletion(message: DelegationMessage): message is Atte
 }
 
 /** Returns a problem if the report belongs to another task. */
-export function mismatchesTask(report: Pick<AttemptCompletion, "taskId">, task: Pick<NewTask, "taskId">): ProfileProblem[] {
+export function mismatchesTask(
+  report: Pick<AttemptCompletion, "taskId">,
+  task: Pick<NewTask, "taskId">,
+): ProfileProblem[] {
   if (report.taskId === task.taskId) return [];
   const sentence = `"taskId" is ${JSON.stringify(report.taskId)}, but the delegated task is ${JSON.stringify(task.taskId)}.`;
   return [problem("error", "mismatch", "taskId", sentence)];

@@ -1,4 +1,4 @@
-import type { Approval } from "../profile.ts";
+import type { Approval } from "../response/profile.ts";
 import { mismatchesTask, OPEN_ISSUES } from "./delegation-message.ts";
 import type { AttemptCompletion, NewTask } from "./delegation-schema.ts";
 import { projectPath } from "./project-memory.ts";

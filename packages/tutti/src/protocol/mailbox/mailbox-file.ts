@@ -2,11 +2,11 @@
 // configuration. Other programs share them, so unknown members are preserved. An empty file belongs to a project in
 // which nothing has happened yet.
 import { z } from "zod";
-import { isRecord } from "../json-value.ts";
-import { problem } from "../profile.ts";
-import type { ProfileProblem, ProfileReading, ProfileOptions } from "../profile.ts";
-import { readWithProfile } from "../read-with-profile.ts";
-import type { SchemaPair } from "../read-with-profile.ts";
+import { isRecord } from "../json/json-value.ts";
+import { problem } from "../response/profile.ts";
+import type { ProfileProblem, ProfileReading, ProfileOptions } from "../response/profile.ts";
+import { readWithProfile } from "../response/read-with-profile.ts";
+import type { SchemaPair } from "../response/read-with-profile.ts";
 import { Timestamp } from "../timestamp.ts";
 import { PLATFORMS } from "./mailbox-schema.ts";
 
@@ -159,6 +159,11 @@ function readFile<L>(value: unknown, schemas: SchemaPair<L>, options: ProfileOpt
     return readWithProfile(value, schemas, options);
   }
   const reading = readWithProfile({}, schemas, options);
-  const empty: ProfileProblem = problem("warning", "empty", "", "The file is empty or missing; nothing has happened yet.");
+  const empty: ProfileProblem = problem(
+    "warning",
+    "empty",
+    "",
+    "The file is empty or missing; nothing has happened yet.",
+  );
   return { message: reading.message, problems: [empty] };
 }

@@ -1,7 +1,7 @@
-import { problem } from "../profile.ts";
-import type { ProfileProblem, Profile, ProfileReading, ProfileOptions } from "../profile.ts";
-import { fold, memberNamed, readWithProfile, whyUnreadable } from "../read-with-profile.ts";
-import type { SchemaPair } from "../read-with-profile.ts";
+import { problem } from "../response/profile.ts";
+import type { ProfileProblem, Profile, ProfileReading, ProfileOptions } from "../response/profile.ts";
+import { fold, memberNamed, readWithProfile, whyUnreadable } from "../response/read-with-profile.ts";
+import type { SchemaPair } from "../response/read-with-profile.ts";
 import {
   OtherMailboxMessage,
   ReadMailboxAssignment,

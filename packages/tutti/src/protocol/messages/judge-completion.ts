@@ -1,4 +1,4 @@
-import type { Approval } from "../profile.ts";
+import type { Approval } from "../response/profile.ts";
 import type { TaskAssignment, TaskCompletion } from "./message-reading.ts";
 
 /**

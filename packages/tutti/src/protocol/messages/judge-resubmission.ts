@@ -1,7 +1,7 @@
 // Decides whether a rejected task may be approved now (document 003): all listed issues must be fixed, and the agent
 // must describe the fixes.
-import type { Approval } from "../profile.ts";
-import { isSameJson } from "../same-json.ts";
+import type { Approval } from "../response/profile.ts";
+import { isSameJson } from "../json/same-json.ts";
 import { judgeCompletion } from "./judge-completion.ts";
 import type { TaskAssignment, TaskCompletion, TaskRejection } from "./message-reading.ts";
 

@@ -3,7 +3,7 @@
 // 1. After every message, the task is in exactly one stage, and `waitsFor` names the agent that has to act next.
 // 2. Only a completion can lead to approval. After a rejection, the completion must also address its issues.
 // 3. A blocker suspends the task until it is resolved. Then the task returns to its previous stage.
-import type { Approval } from "../profile.ts";
+import type { Approval } from "../response/profile.ts";
 import { escalationTarget } from "./agent-message.ts";
 import { judgeCompletion } from "./judge-completion.ts";
 import { judgeResubmission } from "./judge-resubmission.ts";

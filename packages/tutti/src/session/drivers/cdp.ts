@@ -3,7 +3,7 @@
 import { readAddress } from "./cdp/address.ts";
 import { encodeAnswer, encodeInterrupt, encodeUser, JsonLinesDecoder } from "./json-lines.ts";
 import type { Driver } from "../driver.ts";
-import { ownLaunch } from "../program.ts";
+import { ownLaunch } from "../keeper/program.ts";
 
 export const cdpDriver: Driver = {
   check: (rest) => void readAddress(rest),

@@ -1,7 +1,7 @@
 // `local`: the built-in agent, a separate program that needs no model and no network.
 import { encodeAnswer, encodeInterrupt, encodeUser, JsonLinesDecoder } from "./json-lines.ts";
 import type { Driver } from "../driver.ts";
-import { ownLaunch } from "../program.ts";
+import { ownLaunch } from "../keeper/program.ts";
 
 export const localDriver: Driver = {
   check: () => {},

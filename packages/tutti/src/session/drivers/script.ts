@@ -5,7 +5,7 @@ import { isAbsolute, join } from "node:path";
 import { encodeAnswer, encodeInterrupt, encodeUser, JsonLinesDecoder } from "./json-lines.ts";
 import { Scenario } from "./script/scenario.ts";
 import type { Driver } from "../driver.ts";
-import { ownLaunch } from "../program.ts";
+import { ownLaunch } from "../keeper/program.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { z } from "zod";
 

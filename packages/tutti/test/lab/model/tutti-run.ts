@@ -1,6 +1,6 @@
 // A model that plays a whole run of Tutti: it reads the phase and the task from Tutti's prompts and answers with a
 // valid block, for workers after real tool calls.
-import { DEFAULT_DELIMITERS } from "../../../src/protocol/response-scanner.ts";
+import { DEFAULT_DELIMITERS } from "../../../src/protocol/response/response-scanner.ts";
 import type { BlockPhase } from "../../../src/schema/answer.ts";
 import type { Script } from "./model-endpoint.ts";
 import type { ModelRequest } from "./model-request.ts";

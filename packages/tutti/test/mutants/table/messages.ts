@@ -831,7 +831,7 @@ export const MESSAGES_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D3-113"],
-    file: "tutti/src/cli/validate.ts",
+    file: "tutti/src/cli/messages/validate.ts",
     find: `valid: !all.some(`,
     replace: `valid: !found.problems.some(`,
   },

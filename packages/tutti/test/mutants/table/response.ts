@@ -1,17 +1,17 @@
 import type { Mutant } from "../mutant.ts";
 
-const CHECKS = "tutti/src/protocol/answer-checks.generated.ts";
-const SCHEMAS = "tutti/src/protocol/phase-schemas.ts";
-const PARSER = "tutti/src/protocol/response-parser.ts";
-const SCANNER = "tutti/src/protocol/response-scanner.ts";
-const FALLBACK = "tutti/src/protocol/fallback.ts";
-const JUDGE = "tutti/src/protocol/judge-answer.ts";
-const FIRST_PARSER = "tutti/src/protocol/parse-orchestrator-response.ts";
-const NORMALISE = "tutti/src/protocol/normalise-answer.ts";
-const MAIN_ANSWER = "tutti/src/run/decide-main-answer.ts";
-const WORKER_ANSWER = "tutti/src/run/decide-worker-answer.ts";
+const CHECKS = "tutti/src/protocol/response/answer-checks.generated.ts";
+const SCHEMAS = "tutti/src/protocol/response/phase-schemas.ts";
+const PARSER = "tutti/src/protocol/response/response-parser.ts";
+const SCANNER = "tutti/src/protocol/response/response-scanner.ts";
+const FALLBACK = "tutti/src/protocol/response/fallback.ts";
+const JUDGE = "tutti/src/protocol/response/judge-answer.ts";
+const FIRST_PARSER = "tutti/src/protocol/response/parse-orchestrator-response.ts";
+const NORMALISE = "tutti/src/protocol/response/normalise-answer.ts";
+const MAIN_ANSWER = "tutti/src/run/rules/decide-main-answer.ts";
+const WORKER_ANSWER = "tutti/src/run/rules/decide-worker-answer.ts";
 const STATUS = "tutti/src/schema/status.ts";
-const TELLER = "tutti/src/engine/progress-teller.ts";
+const TELLER = "tutti/src/engine/sessions/progress-reporter.ts";
 
 export const RESPONSE_MUTANTS: readonly Mutant[] = [
   // The answer of a turn.
@@ -38,13 +38,13 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   // The delimited block.
   {
     rows: ["D0-005"],
-    file: "tutti/src/protocol/open-block.ts",
+    file: "tutti/src/protocol/response/open-block.ts",
     find: "return decided([unclosed(this.#withoutMentions(segment))]);",
     replace: "return decided([readBlock(this.#withoutMentions(segment)).block]);",
   },
   {
     rows: ["D0-006"],
-    file: "tutti/src/protocol/block.ts",
+    file: "tutti/src/protocol/response/block.ts",
     find: "if (!isRecord(data)) return",
     replace: "if (data === undefined) return",
   },
@@ -74,7 +74,7 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-525"],
-    file: "tutti/src/engine/turn-record.ts",
+    file: "tutti/src/engine/sessions/turn-record.ts",
     find: "new ResponseScanner(delimiters)",
     replace: "new ResponseScanner()",
   },
@@ -88,7 +88,7 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D0-004"],
-    file: "tutti/src/protocol/block.ts",
+    file: "tutti/src/protocol/response/block.ts",
     find: "if (!isRecord(value)) return",
     replace: "if (Array.isArray(value)) return",
   },
@@ -113,13 +113,13 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   { rows: ["D0-066"], file: FIRST_PARSER, find: ": { found, error, raw };", replace: ": { found, error };" },
   {
     rows: ["D0-066", "D4-176", "D4-183"],
-    file: "tutti/src/protocol/block.ts",
+    file: "tutti/src/protocol/response/block.ts",
     find: '"Missing end delimiter"',
     replace: '"No end delimiter"',
   },
   {
     rows: ["D0-067", "D4-177"],
-    file: "tutti/src/protocol/block.ts",
+    file: "tutti/src/protocol/response/block.ts",
     find: "const raw = content.trim();",
     replace: "const raw = content;",
   },
@@ -128,13 +128,13 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   { rows: ["D0-071"], file: FIRST_PARSER, find: "${jsonError(raw) ?? error}", replace: "${error}" },
   {
     rows: ["D0-076", "D4-184"],
-    file: "tutti/src/protocol/sound-row.ts",
+    file: "tutti/src/protocol/json/sound-row.ts",
     find: 'draft.edit("trailing comma", comma, comma + 1, "");',
     replace: 'draft.note("trailing comma");',
   },
   {
     rows: ["D0-076", "D4-178", "D4-185"],
-    file: "tutti/src/protocol/sound-row.ts",
+    file: "tutti/src/protocol/json/sound-row.ts",
     find: 'if (!isQuoted) draft.addQuotes("unquoted key", pos, end);',
     replace: 'if (!isQuoted) draft.note("unquoted key");',
   },
@@ -154,19 +154,19 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-178"],
-    file: "tutti/src/protocol/block.ts",
+    file: "tutti/src/protocol/response/block.ts",
     find: "const isSure = !reading.guessed ||",
     replace: "const isSure = reading.repairs.length === 0 ||",
   },
   {
     rows: ["D4-179"],
-    file: "tutti/src/protocol/block.ts",
+    file: "tutti/src/protocol/response/block.ts",
     find: '"Missing required field: phase"',
     replace: '"Missing phase field"',
   },
   {
     rows: ["D4-180"],
-    file: "tutti/src/protocol/block.ts",
+    file: "tutti/src/protocol/response/block.ts",
     find: '"Missing required field: data"',
     replace: '"Missing data field"',
   },
@@ -190,49 +190,49 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-186"],
-    file: "tutti/src/protocol/json-string.ts",
+    file: "tutti/src/protocol/json/json-string.ts",
     find: "draft.makeQuote(end - 1);",
     replace: "draft.makeQuote(end);",
   },
   {
     rows: ["D4-187"],
-    file: "tutti/src/protocol/bare-value.ts",
+    file: "tutti/src/protocol/json/bare-value.ts",
     find: '"unquoted value", wordEnds, JSON.stringify(word)',
     replace: '"unquoted value", wordEnds, word',
   },
   {
     rows: ["D4-188"],
-    file: "tutti/src/protocol/json-gap.ts",
+    file: "tutti/src/protocol/json/json-gap.ts",
     find: "if (code === 47 && next === 42) {",
     replace: "if (code === 47 && next === 43) {",
   },
   {
     rows: ["D4-188"],
-    file: "tutti/src/protocol/json-gap.ts",
+    file: "tutti/src/protocol/json/json-gap.ts",
     find: "if (code === 35 || (code === 47 && next === 47)) {",
     replace: "if (code === 35) {",
   },
   {
     rows: ["D4-189"],
-    file: "tutti/src/protocol/json-gap.ts",
+    file: "tutti/src/protocol/json/json-gap.ts",
     find: "if (code === 0xfeff) {",
     replace: "if (code === 0xfffe) {",
   },
   {
     rows: ["D4-189"],
-    file: "tutti/src/protocol/tolerant-json.ts",
+    file: "tutti/src/protocol/json/tolerant-json.ts",
     find: "new RepairDraft(text, start)",
     replace: "new RepairDraft(text, 0)",
   },
   {
     rows: ["D4-190"],
-    file: "tutti/src/protocol/string-body.ts",
+    file: "tutti/src/protocol/json/string-body.ts",
     find: 'this.#put(at, length, "\\\\n", "escaped line break in a string");',
     replace: 'this.#put(at, length, "", "escaped line break in a string");',
   },
   {
     rows: ["D4-191"],
-    file: "tutti/src/protocol/tolerant-json.ts",
+    file: "tutti/src/protocol/json/tolerant-json.ts",
     find: "if (opensObject(text, at) || isQuote(text, peekToken(text, at + 1))) return at;",
     replace: "if (isQuote(text, peekToken(text, at + 1))) return at;",
   },
@@ -324,13 +324,13 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   { rows: ["D4-192"], file: SCHEMAS, find: 'required: ["tasks"],', replace: "required: []," },
   {
     rows: ["D4-193"],
-    file: "tutti/src/protocol/validate-phase.ts",
+    file: "tutti/src/protocol/response/validate-phase.ts",
     find: "`Missing required field: ${pathText(issue.path)}`",
     replace: "`Missing field: ${pathText(issue.path)}`",
   },
   {
     rows: ["D4-194"],
-    file: "tutti/src/protocol/validate-phase.ts",
+    file: "tutti/src/protocol/response/validate-phase.ts",
     find: "warnings: [...warnings, ...normal.warnings",
     replace: "warnings: [...normal.warnings",
   },
@@ -342,7 +342,7 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-403"],
-    file: "tutti/src/protocol/validate-phase.ts",
+    file: "tutti/src/protocol/response/validate-phase.ts",
     find: "valid: errors.length === 0,",
     replace: "valid: errors.length + warnings.length === 0,",
   },
@@ -374,7 +374,7 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-526"],
-    file: "tutti/src/protocol/validate-phase.ts",
+    file: "tutti/src/protocol/response/validate-phase.ts",
     find: "if (!isBlockPhase(phase)) return { valid: false,",
     replace: "if (!isBlockPhase(phase)) return { valid: true,",
   },
@@ -408,7 +408,7 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   { rows: ["D0-015"], file: CHECKS, find: "isListOfTexts(value.key_files)", replace: "isList(value.key_files)" },
   {
     rows: ["D0-016"],
-    file: "tutti/src/protocol/plan-warnings.ts",
+    file: "tutti/src/protocol/response/plan-warnings.ts",
     find: '"low", "medium", "high"]',
     replace: '"low", "medium"]',
   },
@@ -459,7 +459,7 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D0-022"],
-    file: "tutti/src/protocol/plan-warnings.ts",
+    file: "tutti/src/protocol/response/plan-warnings.ts",
     find: "total === count ? []",
     replace: "total >= count ? []",
   },
@@ -471,7 +471,7 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D0-023"],
-    file: "tutti/src/protocol/plan-warnings.ts",
+    file: "tutti/src/protocol/response/plan-warnings.ts",
     find: "if (group?.includes(other))",
     replace: "if (!group?.includes(other))",
   },
@@ -483,7 +483,7 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D0-024"],
-    file: "tutti/src/run/plan.ts",
+    file: "tutti/src/run/plan/plan.ts",
     find: "soundOrder(tasks, answer.execution_order)",
     replace: "soundOrder(tasks, null)",
   },
@@ -495,7 +495,7 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D0-025"],
-    file: "tutti/src/protocol/plan-warnings.ts",
+    file: "tutti/src/protocol/response/plan-warnings.ts",
     find: "...repeated(ids).map(",
     replace: "...repeated([]).map(",
   },
@@ -520,24 +520,29 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   { rows: ["D0-028"], file: CHECKS, find: "isListOfTexts(value.scope)", replace: "isList(value.scope)" },
   {
     rows: ["D0-028"],
-    file: "tutti/src/run/plan.ts",
+    file: "tutti/src/run/plan/plan.ts",
     find: "scope: task.scope ?? [],",
     replace: 'scope: (task.scope ?? []).map((entry) => entry.split(":")[0]!),',
   },
   {
     rows: ["D0-029"],
-    file: "tutti/src/run/plan.ts",
+    file: "tutti/src/run/plan/plan.ts",
     find: "highestFirst ? 11 - within : within",
     replace: "highestFirst ? within : 11 - within",
   },
   {
     rows: ["D0-029"],
-    file: "tutti/src/protocol/plan-warnings.ts",
+    file: "tutti/src/protocol/response/plan-warnings.ts",
     find: "priority < 1 || priority > 10",
     replace: "priority < 1 || priority > 100",
   },
   { rows: ["D0-030"], file: CHECKS, find: "isListOfTexts(value.dependencies)", replace: "isList(value.dependencies)" },
-  { rows: ["D0-030"], file: "tutti/src/run/plan.ts", find: "[...new Set(task.dependencies ?? [])]", replace: "[]" },
+  {
+    rows: ["D0-030"],
+    file: "tutti/src/run/plan/plan.ts",
+    find: "[...new Set(task.dependencies ?? [])]",
+    replace: "[]",
+  },
   {
     rows: ["D0-031"],
     file: CHECKS,
@@ -546,13 +551,13 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D0-031"],
-    file: "tutti/src/run/plan.ts",
+    file: "tutti/src/run/plan/plan.ts",
     find: "{ estimatedTokens: Math.max(0, task.estimated_tokens) }",
     replace: "{ estimatedTokens: 0 }",
   },
   {
     rows: ["D0-032"],
-    file: "tutti/src/run/scopes.ts",
+    file: "tutti/src/run/plan/scopes.ts",
     find: "if (a.length === 0 || b.length === 0) return false;",
     replace: "if (a.length === 0 || b.length === 0) return true;",
   },
@@ -841,32 +846,37 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-008"],
-    file: "tutti/src/engine/prompt.ts",
+    file: "tutti/src/engine/sessions/prompt.ts",
     find: '[prompt.system, prompt.user ?? ""].map((part) => substituteVariables(part, known).trim())',
     replace: '[prompt.system, prompt.user ?? ""].map((part) => part.trim())',
   },
-  { rows: ["D4-009"], file: "tutti/src/session/polled-turn.ts", find: "`[Orchestrator] ${", replace: "`[Main] ${" },
+  {
+    rows: ["D4-009"],
+    file: "tutti/src/session/polled/polled-turn.ts",
+    find: "`[Orchestrator] ${",
+    replace: "`[Main] ${",
+  },
   {
     rows: ["D4-010"],
-    file: "tutti/src/session/polled-session.ts",
+    file: "tutti/src/session/polled/polled-session.ts",
     find: "spec.taskId === null ? `${badge(turn)}",
     replace: "spec.taskId !== null ? `${badge(turn)}",
   },
   {
     rows: ["D4-011"],
-    file: "tutti/src/session/polled-session.ts",
+    file: "tutti/src/session/polled/polled-session.ts",
     find: "Math.min(LONGEST_BACK_OFF_MS,",
     replace: "Math.max(LONGEST_BACK_OFF_MS,",
   },
   {
     rows: ["D4-019"],
-    file: "tutti/src/session/polled-turn.ts",
+    file: "tutti/src/session/polled/polled-turn.ts",
     find: "`🎭 **ORCHESTRATOR MODE** - ${",
     replace: "`**ORCHESTRATOR MODE** - ${",
   },
   {
     rows: ["D4-013"],
-    file: "tutti/src/engine/turn-record.ts",
+    file: "tutti/src/engine/sessions/turn-record.ts",
     find: "!block.ok || !ACTS_AT_ONCE.has(block.phase)",
     replace: "!block.ok || ACTS_AT_ONCE.has(block.phase)",
   },
@@ -891,7 +901,7 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-020"],
-    file: "tutti/src/engine/judge-turn.ts",
+    file: "tutti/src/engine/sessions/judge-turn.ts",
     find: "record.subagents === 0",
     replace: "record.subagents > 0",
   },
@@ -905,7 +915,7 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-040"],
-    file: "tutti/src/run/decide-report.ts",
+    file: "tutti/src/run/rules/decide-report.ts",
     find: "workerSessionId(run.id, taskId, attempt, run.template.config.sessionPrefix)",
     replace: 'workerSessionId(run.id, taskId, attempt, "")',
   },
@@ -924,7 +934,7 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-049"],
-    file: "tutti/src/run/apply-session.ts",
+    file: "tutti/src/run/fold/apply-session.ts",
     find: 'status: "timeout",',
     replace: 'status: "failed",',
   },

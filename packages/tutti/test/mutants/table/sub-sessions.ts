@@ -1,21 +1,21 @@
 import type { Mutant } from "../mutant.ts";
 
-const DECIDE = "tutti/src/run/decide-sub-session.ts";
-const STATE = "tutti/src/run/sub-sessions.ts";
-const MONITOR = "tutti/src/engine/sub-session-monitor.ts";
-const SILENCE = "tutti/src/engine/silence.ts";
-const RETURN = "tutti/src/engine/return-result.ts";
-const SPAWNS = "tutti/src/engine/task-spawns.ts";
-const INVOCATIONS = "tutti/src/engine/task-invocations.ts";
+const DECIDE = "tutti/src/run/rules/decide-sub-session.ts";
+const STATE = "tutti/src/run/fold/sub-sessions.ts";
+const MONITOR = "tutti/src/engine/sub-sessions/sub-session-monitor.ts";
+const SILENCE = "tutti/src/engine/sessions/silence.ts";
+const RETURN = "tutti/src/engine/sub-sessions/return-result.ts";
+const SPAWNS = "tutti/src/engine/sub-sessions/task-spawns.ts";
+const INVOCATIONS = "tutti/src/engine/sub-sessions/task-invocations.ts";
 const MANAGER = "tutti/src/module/sub-session-manager.ts";
 const RELATION = "tutti/src/module/sub-session-relation.ts";
 const OPTIONS = "tutti/src/schema/options.ts";
-const ROUTES = "tutti/src/server/sub-session-routes.ts";
+const ROUTES = "tutti/src/server/routes/sub-session-routes.ts";
 const TEMPLATES = "tutti/src/module/template-manager.ts";
-const LIBRARY = "tutti/src/template/library.ts";
+const LIBRARY = "tutti/src/template/files/library.ts";
 const EDIT = "tutti/src/template/edit-template.ts";
 const SCHEMA = "tutti/src/schema/template.ts";
-const POLLED = "tutti/src/session/polled-session.ts";
+const POLLED = "tutti/src/session/polled/polled-session.ts";
 
 export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   // Settings of sub-sessions.
@@ -501,7 +501,7 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-082"],
-    file: "tutti/src/session/polled-turn.ts",
+    file: "tutti/src/session/polled/polled-turn.ts",
     find: 'variables["TASK_TITLE"] ?? taskId',
     replace: "taskId",
   },
@@ -513,7 +513,7 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-088"],
-    file: "tutti/src/session/polled-turn.ts",
+    file: "tutti/src/session/polled/polled-turn.ts",
     find: "messages.slice(from)",
     replace: "messages.slice(0)",
   },
@@ -525,7 +525,7 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-114"],
-    file: "tutti/src/session/polled-host.ts",
+    file: "tutti/src/session/polled/polled-host.ts",
     find: "journal.backendId !== null && !journal.end.archived",
     replace: "journal.backendId !== null && journal.end.archived",
   },
@@ -616,7 +616,7 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-244"],
-    file: "tutti/src/template/template-error.ts",
+    file: "tutti/src/template/check/template-error.ts",
     find: "`Invalid template: ${",
     replace: "`The template is not valid: ${",
   },
@@ -670,13 +670,13 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   { rows: ["D4-387"], file: TEMPLATES, find: "    visited.add(id);\n", replace: "" },
   {
     rows: ["D4-388"],
-    file: "tutti/src/template/validate-template.ts",
+    file: "tutti/src/template/check/validate-template.ts",
     find: "warnings: resolution.warnings }",
     replace: "warnings: [] }",
   },
   {
     rows: ["D4-388"],
-    file: "tutti/src/template/validate-template.ts",
+    file: "tutti/src/template/check/validate-template.ts",
     find: "validation: failed(resolved.errors)",
     replace: "validation: failed([])",
   },
@@ -720,7 +720,7 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
   { rows: ["D4-395"], file: SCHEMA, find: "  format: AnswerFormat.optional(),\n", replace: "" },
   {
     rows: ["D4-520"],
-    file: "tutti/src/template/told-templates.ts",
+    file: "tutti/src/template/files/watched-templates.ts",
     find: 'isSystem: place.name === "system"',
     replace: "isSystem: false",
   },

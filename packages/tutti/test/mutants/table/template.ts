@@ -1,18 +1,18 @@
 import type { Mutant } from "../mutant.ts";
 
-const PROMPT = "tutti/src/engine/prompt.ts";
+const PROMPT = "tutti/src/engine/sessions/prompt.ts";
 const RENDER = "tutti/src/template/render.ts";
 const SCHEMA = "tutti/src/schema/template.ts";
-const JSON_SCHEMA = "tutti/src/template/template-schema.ts";
-const CHECK_RAW = "tutti/src/template/check-raw.ts";
-const VALIDATE = "tutti/src/template/validate-template.ts";
+const JSON_SCHEMA = "tutti/src/template/check/template-schema.ts";
+const CHECK_RAW = "tutti/src/template/check/check-raw.ts";
+const VALIDATE = "tutti/src/template/check/validate-template.ts";
 const CHAIN = "tutti/src/template/find-chain.ts";
 const INHERIT = "tutti/src/template/inherit.ts";
-const LIBRARY = "tutti/src/template/library.ts";
+const LIBRARY = "tutti/src/template/files/library.ts";
 const EDIT = "tutti/src/template/edit-template.ts";
-const PLACE = "tutti/src/template/place.ts";
+const PLACE = "tutti/src/template/files/place.ts";
 const DEFAULT = "tutti/src/template/built-in/_default.json";
-const MAIN_ANSWER = "tutti/src/run/decide-main-answer.ts";
+const MAIN_ANSWER = "tutti/src/run/rules/decide-main-answer.ts";
 
 const PROMPTS: readonly Mutant[] = [
   {
@@ -253,7 +253,7 @@ const INHERITANCE: readonly Mutant[] = [
   },
   {
     rows: ["D4-589"],
-    file: "tutti/src/template/folder.ts",
+    file: "tutti/src/template/files/folder.ts",
     find: "if (previous && previous.stamp === stat.stamp && !previous.young) return false;",
     replace: "if (previous) return false;",
   },
@@ -280,7 +280,7 @@ const EDITING: readonly Mutant[] = [
   },
   {
     rows: ["D4-244"],
-    file: "tutti/src/template/template-error.ts",
+    file: "tutti/src/template/check/template-error.ts",
     find: "`Invalid template: ${",
     replace: "`invalid template: ${",
   },

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { Protocol } from "../../../src/protocol/canonical/protocol-name.ts";
 import { readMessage } from "../../../src/protocol/canonical/read-message.ts";
-import type { ProfileProblem } from "../../../src/protocol/profile.ts";
+import type { ProfileProblem } from "../../../src/protocol/response/profile.ts";
 
 type Message = Record<string, unknown>;
 

@@ -6,7 +6,7 @@ import { detectProtocol } from "../../../src/protocol/canonical/detect-protocol.
 import { PROTOCOLS } from "../../../src/protocol/canonical/protocol-name.ts";
 import { translate } from "../../../src/protocol/canonical/translate.ts";
 import { WRITTEN_MESSAGES } from "../../../src/protocol/messages/message-schema.ts";
-import type { Profile } from "../../../src/protocol/profile.ts";
+import type { Profile } from "../../../src/protocol/response/profile.ts";
 import type { Draft } from "../../../src/protocol/published-schemas.ts";
 import { DRAFTS, jsonSchema, PUBLISHED_SCHEMAS } from "../../../src/protocol/published-schemas.ts";
 import * as delegation from "../delegation/examples.ts";

@@ -2,7 +2,7 @@
 import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { storedSchemas } from "../../../../../scripts/generate-schemas.mjs";
-import type { Profile } from "../../../src/protocol/profile.ts";
+import type { Profile } from "../../../src/protocol/response/profile.ts";
 import type { Draft } from "../../../src/protocol/published-schemas.ts";
 
 /**

@@ -2,7 +2,7 @@
 import type { Attempt, Ledger } from "./ledger.ts";
 import type { Checked } from "./log-checks.ts";
 import { checkNotAgain, checkReuse, noteFinished } from "./reuse-checks.ts";
-import { scopesOverlap } from "../../../src/run/scopes.ts";
+import { scopesOverlap } from "../../../src/run/plan/scopes.ts";
 import type { EventData, StoredEvent } from "../../../src/schema/event.ts";
 import type { Run } from "../../../src/schema/run.ts";
 import type { Task } from "../../../src/schema/task.ts";

@@ -8,7 +8,7 @@ import { checkTime, stopClocks } from "./time-checks.ts";
 import type { Machine } from "../machine.ts";
 import type { Repository } from "../repository.ts";
 import type { Stage } from "../stage.ts";
-import { consequences } from "../../../src/run/follow.ts";
+import { consequences } from "../../../src/run/consequences.ts";
 import { workersOf } from "../../../src/run/lookup.ts";
 import { RUN_MOVES, WORKER_MOVES } from "../../../src/run/transitions.ts";
 import { isInformational, type StoredEvent } from "../../../src/schema/event.ts";

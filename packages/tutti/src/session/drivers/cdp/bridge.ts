@@ -1,6 +1,6 @@
 import type { DebuggerAddress } from "./address.ts";
 import { openPages, type DebuggedPage } from "./page.ts";
-import { readSessionId } from "../../session-controller.ts";
+import { readSessionId } from "../../polled/session-controller.ts";
 
 export interface Bridge {
   /** Resolves to the page's id of the session. */

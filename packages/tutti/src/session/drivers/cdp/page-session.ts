@@ -9,8 +9,8 @@ import { openBridge, type Bridge } from "./bridge.ts";
 import { createQuestions } from "./questions.ts";
 import { countUsage, readPermissions, readState, sumUsage, type TokenCounts } from "./read-page.ts";
 import { endOf, TurnFault, TurnWatch, type PageState, type Tell } from "./turn-watch.ts";
-import type { JournalPosition } from "../../polled-journal.ts";
-import { badge, title } from "../../polled-turn.ts";
+import type { JournalPosition } from "../../polled/polled-journal.ts";
+import { badge, title } from "../../polled/polled-turn.ts";
 import type { Turn } from "../../session.ts";
 import type { Permissions } from "../../../schema/permissions.ts";
 

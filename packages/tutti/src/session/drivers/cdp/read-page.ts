@@ -1,6 +1,6 @@
 // Reads untrusted data of a page: every value may have any type, and texts are truncated.
 import { asRecord } from "./devtools.ts";
-import { readBusy, readReadiness } from "../../session-controller.ts";
+import { readBusy, readReadiness } from "../../polled/session-controller.ts";
 
 /** A pending permission request. */
 export interface Permission {

@@ -5,9 +5,9 @@
 // 2. A turn ends when the page reports that the session is idle. If the page does not report it, the turn ends with the
 //    expected answer, or when the transcript has not changed for long after the last assistant message.
 import { boundedInput, boundedText, shortName } from "./read-page.ts";
-import type { JournalPosition } from "../../polled-journal.ts";
-import { holdsAnswer, unread } from "../../polled-turn.ts";
-import { readMessages, type ControllerMessage } from "../../session-controller.ts";
+import type { JournalPosition } from "../../polled/polled-journal.ts";
+import { holdsAnswer, unread } from "../../polled/polled-turn.ts";
+import { readMessages, type ControllerMessage } from "../../polled/session-controller.ts";
 import type { Phase } from "../../../schema/status.ts";
 
 /** The properties of a turn by which `holdsAnswer` recognises the answer. */

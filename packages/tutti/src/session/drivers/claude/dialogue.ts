@@ -13,7 +13,14 @@ import { Requests } from "./requests.ts";
 import { ClaudeTurn } from "./turn.ts";
 import { ClaudeUsageMeter } from "./usage.ts";
 import { asList, asNumber, asObject, asText, asTexts, readMessage, type Message } from "./wire.ts";
-import type { AgentLine, Dialogue, DialogueContext, DialogueTurn, OpenDialogue, DialogueFailure } from "../../dialogue.ts";
+import type {
+  AgentLine,
+  Dialogue,
+  DialogueContext,
+  DialogueTurn,
+  OpenDialogue,
+  DialogueFailure,
+} from "../../dialogue.ts";
 
 /** Until the first answer. Long, because the machine may be overloaded. */
 const START_MS = 120_000;

@@ -167,7 +167,13 @@ async function answerVerification({ root, voice, breathe }: PhaseTurn): Promise<
   voice.answer(summary, "verification", { status, summary, issues: check.issues.slice(0, 200) });
 }
 
-function progress({ request, voice }: PhaseTurn, percent: number, action: string, processed: number, total: number): void {
+function progress(
+  { request, voice }: PhaseTurn,
+  percent: number,
+  action: string,
+  processed: number,
+  total: number,
+): void {
   voice.answer(`${action}.`, "progress", {
     task_id: request.taskId,
     status: "in_progress",

@@ -22,7 +22,11 @@ export interface Aggregated {
   removed: string[];
 }
 
-export async function aggregate(analysis: CodeAnalysis, outputs: ReportedOutput[], breathe: Breathe): Promise<Aggregated> {
+export async function aggregate(
+  analysis: CodeAnalysis,
+  outputs: ReportedOutput[],
+  breathe: Breathe,
+): Promise<Aggregated> {
   const { repository, docsFolder, components } = analysis;
   const { root } = repository;
   const result: Aggregated = { outputFiles: [], missing: [], changed: [], removed: [] };

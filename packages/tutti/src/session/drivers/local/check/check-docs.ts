@@ -139,6 +139,12 @@ export function exists(root: string, path: string): boolean {
   return !passesThroughLink(root, path) && lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined;
 }
 
-function report(check: DocCheck, severity: Issue["severity"], description: string, location: string, fix?: string): void {
+function report(
+  check: DocCheck,
+  severity: Issue["severity"],
+  description: string,
+  location: string,
+  fix?: string,
+): void {
   check.issues.push({ severity, description, location, ...(fix === undefined ? {} : { suggested_fix: fix }) });
 }

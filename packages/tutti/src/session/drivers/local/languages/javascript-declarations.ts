@@ -34,7 +34,12 @@ export interface Declared {
 const LONGEST_VALUE_LINES = 14;
 
 /** Reads the declaration at `index`, which may be in front of modifiers; `from` is where its signature begins. */
-export function readDeclaration(tokens: ScriptTokens, index: number, from: number, fallbackName: string): Declared | null {
+export function readDeclaration(
+  tokens: ScriptTokens,
+  index: number,
+  from: number,
+  fallbackName: string,
+): Declared | null {
   let at = index;
   while (/^(?:declare|abstract)$/.test(textAt(tokens, at)) && isName(tokens.list[at + 1])) at += 1;
   const word = textAt(tokens, at);

@@ -1,0 +1,105 @@
+// `Runs` is the access of commands to runs: `localRuns` uses an engine in this process, `serverRuns` a server. `Look`
+// is its read-only part, which also works on the log on disk.
+import type { InboxItem, PersonAnswer } from "../../schema/inbox.ts";
+import type { StoredEvent } from "../../schema/event.ts";
+import type { Outcome, Verdict } from "../../schema/outcome.ts";
+import type { ChangedPlan } from "../../schema/plan-changes.ts";
+import type { Run } from "../../schema/run.ts";
+import type { RunStatus } from "../../schema/status.ts";
+import type { TemplateConfig } from "../../schema/template.ts";
+import type { Budget } from "../../schema/budget.ts";
+import type { TranscriptEntry } from "../../schema/transcript.ts";
+
+export interface RunRow {
+  id: string;
+  status: RunStatus;
+  outcome: Verdict | null;
+  templateId: string;
+  cwd: string;
+  userRequest: string;
+  createdAt: number;
+  updatedAt: number;
+}
+
+export interface RunRequest {
+  templateId: string;
+  cwd: string;
+  message: string;
+  agent?: string | undefined;
+  customVariables: Record<string, unknown>;
+  config: Partial<TemplateConfig>;
+  budget: Budget;
+  trust?: string | undefined;
+}
+
+export interface DeleteOptions {
+  archiveWorkers: boolean;
+  deleteWorkers: boolean;
+  removeState: boolean;
+  /** Refuses a run that has not ended or has open inbox items. */
+  onlyEnded?: boolean;
+}
+
+export type TakenRun = Pick<RunRow, "id" | "status">;
+
+/** The result of `cleanup`. A server reports only `removed`. */
+export interface Cleanup {
+  removed: boolean;
+  archived?: number;
+  deleted?: number;
+  errors?: { sessionId: string; error: string }[];
+}
+
+export interface RunReader {
+  rows(): Promise<RunRow[]>;
+  /** All open inbox items, the oldest first. */
+  inbox(): Promise<InboxItem[]>;
+  /** `id` is a complete id, not a prefix. */
+  run(id: string): Promise<Run>;
+  /** All events of a run after `afterSeq`. */
+  events(id: string, afterSeq?: number): Promise<StoredEvent[]>;
+  /** The log of a run in the format of `tutti export`. */
+  copy(id: string): Promise<string>;
+  /** Problems of the log, including a fold that differs from the current state. */
+  problems(id: string): Promise<string[]>;
+  /** All transcript entries of a session after entry `after`. */
+  transcript(id: string, sessionId: string, after?: number): Promise<TranscriptEntry[]>;
+}
+
+export interface LiveRun {
+  readonly run: Run;
+  /** The events before `watch`. */
+  readonly past: readonly StoredEvent[];
+  /** Calls `listener` for every new event, with the run after it. Returns a function that unsubscribes. */
+  subscribe(listener: (event: StoredEvent, run: Run) => void): () => void;
+  until(reached: (run: Run) => boolean): Promise<Run>;
+  /** Resolves when this process has nothing left to clean up for the run. */
+  settled(): Promise<void>;
+  close(): void;
+}
+
+export interface RunAccess extends RunReader {
+  /** Whether runs continue after this command ends. */
+  readonly outlives: boolean;
+  watch(id: string): Promise<LiveRun>;
+  result(id: string): Promise<Outcome>;
+  create(request: RunRequest): Promise<string>;
+  /** `trust` is the hash of the programs that the user agreed to. */
+  import(text: string, trust?: string): Promise<TakenRun[]>;
+  /** Creates a run with the events of another one up to `at`, by default all of them. */
+  fork(id: string, options: { at?: number | undefined; fresh: boolean }): Promise<TakenRun>;
+  /** Stores that the user agreed to the programs with this hash. */
+  agree(hash: string): void;
+  start(id: string): Promise<void>;
+  /** Makes the engine act for a run, which rests until then. */
+  takeUp(id: string): Promise<void>;
+  pause(id: string): Promise<void>;
+  resume(id: string): Promise<void>;
+  cancel(id: string): Promise<void>;
+  confirm(id: string, changes: ChangedPlan): Promise<void>;
+  retry(id: string, taskId: string): Promise<void>;
+  /** Without `taskId` the message goes to the main session. */
+  message(id: string, text: string, taskId?: string): Promise<void>;
+  answer(itemId: string, answer: PersonAnswer): Promise<void>;
+  cleanup(id: string, options: DeleteOptions): Promise<Cleanup>;
+}

@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describeEvent } from "../terminal/describe.ts";
+import { findRunId } from "../access/find-run.ts";
+import { untilInterrupted } from "../terminal/interrupt.ts";
+import { openRunReader } from "../access/open-reader.ts";
+import type { Output } from "../terminal/output.ts";
+import { readNumber } from "../input/read-number.ts";
+import type { RunReader } from "../access/runs.ts";
+import { fold } from "../../run/apply.ts";
+import { TuttiError } from "../../schema/error.ts";
+import type { StoredEvent } from "../../schema/event.ts";
+import type { Run } from "../../schema/run.ts";
+import { isRunOver } from "../../schema/status.ts";
+import type { TranscriptEntry } from "../../schema/transcript.ts";
+
+export interface LogsFlags {
+  follow?: boolean;
+  task?: string;
+  tail?: string;
+}
+
+/** An event or a transcript entry: `value` is for `--json`, `show` for the terminal. */
+interface Entry {
+  value: unknown;
+  /** Null for entries that only `--json` prints. */
+  show: (() => void) | null;
+}
+
+/** Interval of `--follow`. Polling works whichever process writes the log. */
+const POLL_MS = 300;
+const INTERRUPTED = 130;
+
+export async function logs(output: Output, idPrefix: string, flags: LogsFlags): Promise<number> {
+  const { follow = false, task } = flags;
+  const tail = flags.tail === undefined ? Number.POSITIVE_INFINITY : readNumber("--tail", flags.tail, 0, 1_000_000);
+  const look = await openRunReader(output);
+  const id = await findRunId(look, idPrefix);
+  const reader = new LogPrinter(output, look, id, task ?? null);
+  await reader.read(tail);
+  if (!follow) return 0;
+  return untilInterrupted(async (signal) => {
+    while (!reader.isOver) {
+      await sleep(POLL_MS, null, { signal }).catch(() => {});
+      if (signal.aborted) return INTERRUPTED;
+      await reader.read();
+    }
+    return 0;
+  });
+}
+
+/** Prints the events of a run and, with `--task`, the transcripts of the sessions of that task. */
+class LogPrinter {
+  readonly #output: Output;
+  readonly #look: RunReader;
+  readonly #id: string;
+  readonly #task: string | null;
+  #run: Run | null = null;
+  #seq = 0;
+  /** Number of the last printed entry, by session id. */
+  readonly #printed = new Map<string, number>();
+  /** Collected entries; `read` prints them once it has read everything new. */
+  #entries: Entry[] = [];
+
+  constructor(output: Output, look: RunReader, id: string, task: string | null) {
+    this.#output = output;
+    this.#look = look;
+    this.#id = id;
+    this.#task = task;
+  }
+
+  get isOver(): boolean {
+    return this.#run !== null && isRunOver(this.#run.status);
+  }
+
+  /** Prints everything since the previous call, or only the last `tail` entries of it. */
+  async read(tail = Number.POSITIVE_INFINITY): Promise<void> {
+    const sessions = new Set(this.#printed.keys());
+    for (const event of await this.#look.events(this.#id, this.#seq)) {
+      this.#seq = event.seq;
+      this.#run = fold(this.#run, [event]);
+      if (event.type === "worker:spawning" && event.data.taskId === this.#task) sessions.add(event.data.sessionId);
+      if (this.#task === null || taskOf(event) === this.#task) this.#readEvent(event);
+    }
+    if (this.#task !== null && !this.#run?.tasks.some(({ id }) => id === this.#task)) {
+      throw new TuttiError(
+        "task_not_found",
+        `Run "${this.#id}" has no task "${this.#task}". List its tasks with "tutti status ${this.#id}".`,
+      );
+    }
+    for (const sessionId of sessions) await this.#readSession(sessionId);
+    const entries = this.#entries.filter(({ show }) => this.#output.json || show !== null);
+    this.#entries = [];
+    for (const { value, show } of tail === 0 ? [] : entries.slice(-tail)) {
+      this.#output.value(value);
+      show?.();
+    }
+  }
+
+  async #readSession(sessionId: string): Promise<void> {
+    const entries = await this.#look.transcript(this.#id, sessionId, this.#printed.get(sessionId) ?? 0);
+    // The newest text may still grow, so it waits for the next entry or for the end of the session.
+    const isOpen = entries.at(-1)?.type === "text" && !this.#isEnded(sessionId);
+    for (const entry of isOpen ? entries.slice(0, -1) : entries) {
+      const text = describeEntry(entry);
+      const show = text === null ? null : () => this.#output.document(text);
+      this.#entries.push({ value: { sessionId, ...entry }, show });
+      this.#printed.set(sessionId, entry.n);
+    }
+    if (!this.#printed.has(sessionId)) this.#printed.set(sessionId, 0);
+  }
+
+  #isEnded(sessionId: string): boolean {
+    const worker = Object.values(this.#run!.workers).find((each) => each.sessionId === sessionId);
+    return this.isOver || worker?.session.state !== "running";
+  }
+
+  #readEvent(event: StoredEvent): void {
+    const { seq, run, runSeq, type, data } = event;
+    const timestamp = new Date(event.timestamp).toISOString();
+    const line = describeEvent(event, this.#run!);
+    const show = line === null ? null : () => this.#output.result(`${timestamp}  ${line}`);
+    this.#entries.push({ value: { seq, run, runSeq, type, data, timestamp }, show });
+  }
+}
+
+const taskOf = ({ data }: StoredEvent): unknown => (data as { taskId?: unknown }).taskId;
+
+function describeEntry(entry: TranscriptEntry): string | null {
+  switch (entry.type) {
+    case "prompt":
+      return `> ${entry.text.split("\n")[0]} (prompt, ${entry.text.length} characters)`;
+    case "text":
+      return entry.text;
+    case "tool":
+      return `[${entry.name}] ${JSON.stringify(entry.input) ?? ""}`;
+    case "subagent":
+      return `[subagent ${entry.id} ${entry.phase}]${entry.text === null ? "" : ` ${entry.text}`}`;
+    case "ask":
+      return `asks: ${entry.question}`;
+    case "trouble":
+      return `provider problem: ${entry.detail}`;
+    case "stalled":
+      return `stalled: ${entry.detail}`;
+    case "unstartable":
+      return `could not be started: ${entry.error}`;
+    case "interrupted":
+      return "interrupted";
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,128 @@
+import { Option } from "commander";
+import type { Command } from "commander";
+import { examples, type CommandAction } from "../command-parts.ts";
+
+/** Repeated here as literals, so that parsing the command line does not load the protocols. */
+const PROTOCOLS = ["response", "mailbox", "delegation", "messages"] satisfies import("./local-messages.ts").Protocol[];
+const LAYOUTS = ["document", "root"] satisfies import("./local-messages.ts").MailboxLayout[];
+
+export function addMessageCommands(program: Command, action: CommandAction): void {
+  examples(
+    program
+      .command("validate")
+      .argument("<files...>", "Files, folders, or - for stdin")
+      .description("Check messages and report every problem with its path")
+      .addOption(new Option("--protocol <name>", "Protocol of the messages (default: detected)").choices(PROTOCOLS))
+      .option("--lenient", "Accept what Tutti accepts from agents, and report the rest as warnings")
+      .action(
+        action(async (output, files: string[], flags: import("./validate.ts").ValidateFlags) =>
+          (await import("./validate.ts")).validate(output, files, flags),
+        ),
+      ),
+    "tutti validate answer.txt --protocol response",
+  );
+
+  examples(
+    program
+      .command("translate")
+      .argument("<file>", "File with a message, or - for stdin")
+      .description("Convert a message and report what could not be carried over")
+      .addOption(new Option("--from <name>", "Protocol of the message (default: detected)").choices(PROTOCOLS))
+      .addOption(new Option("--to <name>", "Protocol to convert to").choices(PROTOCOLS).makeOptionMandatory())
+      .action(
+        action(async (output, file: string, flags: import("./translate.ts").TranslateFlags) =>
+          (await import("./translate.ts")).translate(output, file, flags),
+        ),
+      ),
+    "tutti translate message.json --from mailbox --to messages",
+  );
+
+  addMailboxCommands(program, action);
+}
+
+function addMailboxCommands(program: Command, action: CommandAction): void {
+  const mailbox = program.command("mailbox").description("Use the file mailbox of a project");
+  const dir = () => new Option("--dir <dir>", "Project folder (default: the current folder)");
+
+  examples(
+    mailbox
+      .command("init")
+      .argument("[dir]", "Project folder (default: the current folder)")
+      .description("Create the missing folders and files of a mailbox")
+      .addOption(
+        new Option("--layout <name>", "Layout of the folders (default: the existing one, else document)").choices(
+          LAYOUTS,
+        ),
+      )
+      .action(
+        action(async (output, folder: string | undefined, flags: import("./mailbox.ts").InitFlags) =>
+          (await import("./mailbox.ts")).init(output, folder, flags),
+        ),
+      ),
+    "tutti mailbox init",
+  );
+
+  examples(
+    mailbox
+      .command("send")
+      .argument("<to>", "Box, such as developer or team-lead")
+      // `--json` is a global flag without a value, so the message after it is parsed as this argument.
+      .argument("[message]", "Message as JSON; --json MESSAGE also prints the result as JSON")
+      .description("Check a message and append it to a box")
+      .option("--file <file>", "File with the message, or - for stdin")
+      .addOption(dir())
+      .action(
+        action(async (output, to: string, text: string | undefined, flags: import("./mailbox.ts").SendFlags) =>
+          (await import("./mailbox.ts")).send(output, to, text, flags),
+        ),
+      ),
+    "tutti mailbox send developer --file task.json",
+  );
+
+  examples(
+    mailbox
+      .command("read")
+      .argument("<box>", "Box, such as developer or team-lead")
+      .description("Print the new messages of a box and mark them as read")
+      .option("--peek", "Do not mark the messages as read")
+      .option("--all", "Also print messages that were read before")
+      .option("--task <id>", "Print only messages about this task")
+      .option("--as <name>", "Name of the reader (default: the owner of the box)")
+      .addOption(dir())
+      .action(
+        action(async (output, box: string, flags: import("./mailbox.ts").ReadFlags) =>
+          (await import("./mailbox.ts")).read(output, box, flags),
+        ),
+      ),
+    "tutti mailbox read team-lead --peek",
+  );
+
+  examples(
+    mailbox
+      .command("clear")
+      .argument("<box>", "Box, such as developer or team-lead")
+      .description("Archive the messages of a box and empty it")
+      .addOption(dir())
+      .action(
+        action(async (output, box: string, flags: import("./mailbox.ts").MailboxFlags) =>
+          (await import("./mailbox.ts")).clear(output, box, flags),
+        ),
+      ),
+    "tutti mailbox clear developer",
+  );
+
+  examples(
+    mailbox
+      .command("watch")
+      .argument("<box>", "Box, such as developer or team-lead")
+      .description("Print each new message once, until you press Ctrl-C")
+      .option("--as <name>", "Name of the reader (default: the owner of the box)")
+      .addOption(dir())
+      .action(
+        action(async (output, box: string, flags: import("./mailbox.ts").ReadFlags) =>
+          (await import("./mailbox.ts")).watch(output, box, flags),
+        ),
+      ),
+    "tutti mailbox watch team-lead",
+  );
+}

@@ -1,0 +1,93 @@
+import { existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { createTrusted } from "./create-trusted.ts";
+import { watch } from "./watch.ts";
+import { readConfig } from "../../main/settings.ts";
+import type { Output } from "../terminal/output.ts";
+import { readPairs } from "../input/pairs.ts";
+import type { RunRequest } from "../access/runs.ts";
+import { withRuns } from "../access/with-runs.ts";
+import { TuttiError } from "../../schema/error.ts";
+
+export interface RunFlags {
+  template?: string;
+  cwd?: string;
+  agent?: string;
+  maxUsd?: string;
+  trust?: string;
+  agentEnv: string[];
+  var: string[];
+  maxWorkers?: string;
+  yes?: boolean;
+  detach?: boolean;
+  allowDegraded?: boolean;
+}
+
+export async function run(output: Output, message: string, flags: RunFlags): Promise<number> {
+  const request = readRequest(output, message, flags);
+  return withRuns(output, flags.agentEnv, async (runs, signal) => {
+    if (flags.detach && !runs.outlives) {
+      throw new TuttiError(
+        "server_unreachable",
+        '--detach needs a server, and none runs on this data folder. Start one with "tutti serve".',
+      );
+    }
+    const id = await createTrusted(output, runs, signal, request);
+    const { yes = false, allowDegraded = false } = flags;
+    if (!flags.detach) return watch({ runs, output, id, signal, yes, allowDegraded, start: true });
+    await runs.start(id);
+    const { status } = await runs.run(id);
+    output.value({ id, status });
+    output.result(id);
+    output.line(`The run continues on the server. Follow it with: tutti attach ${id}`);
+    return 0;
+  });
+}
+
+function readRequest(output: Output, message: string, flags: RunFlags): RunRequest {
+  const cwd = resolve(flags.cwd ?? ".");
+  // With `--url` the server applies the configuration of its own machine.
+  const config = output.url === undefined ? readConfig(output.dataDir, rootOf(cwd)) : null;
+  const flag = flags.agent === undefined ? undefined : fromHere(flags.agent);
+  const projectAgents = config?.agentsOfProject ?? {};
+  const agent = flag !== undefined && Object.hasOwn(projectAgents, flag) ? projectAgents[flag]!.agent : flag;
+  const expectedAgent = agent ?? config?.agent ?? "local";
+  return {
+    templateId: flags.template ?? config?.template ?? (expectedAgent === "local" ? "documentation" : "_default"),
+    cwd,
+    message,
+    agent,
+    budget: flags.maxUsd === undefined ? {} : { usd: readDollars(flags.maxUsd) },
+    trust: flags.trust,
+    customVariables: readPairs("--var", flags.var),
+    config: {
+      ...(flags.maxWorkers === undefined ? {} : { maxWorkers: readWorkers(flags.maxWorkers) }),
+      // With `--detach` this command ends before there is a plan, so `autoSpawn` confirms it.
+      ...(flags.detach && flags.yes ? { autoSpawn: true } : {}),
+    },
+  };
+}
+
+/** Returns the root of the repository that contains `folder`, else `folder` itself, which the engine refuses later. */
+function rootOf(folder: string): string {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return at;
+    if (dirname(at) === at) return folder;
+  }
+}
+
+/** Resolves the file of `script:FILE` against the current folder, because the agent runs in another one. */
+const fromHere = (agent: string): string =>
+  agent.startsWith("script:") ? `script:${resolve(agent.slice("script:".length))}` : agent;
+
+function readDollars(text: string): number {
+  const dollars = Number(text);
+  if (dollars > 0 && Number.isFinite(dollars)) return dollars;
+  throw new TuttiError("usage", `"${text}" is not a valid value of --max-usd. Give an amount above 0.`);
+}
+
+function readWorkers(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1 && count <= 20) return count;
+  throw new TuttiError("usage", `"${text}" is not a valid value of --max-workers. Give a whole number from 1 to 20.`);
+}

@@ -1,0 +1,21 @@
+import type { Output } from "../terminal/output.ts";
+import { describeItem, describePause, describePlan } from "../terminal/describe.ts";
+import { findRunId } from "../access/find-run.ts";
+import { openRunReader } from "../access/open-reader.ts";
+
+export async function status(output: Output, idPrefix: string): Promise<number> {
+  const look = await openRunReader(output);
+  const run = await look.run(await findRunId(look, idPrefix));
+  output.value(run);
+  output.result(`${run.id}  ${run.status}  ${run.userRequest}`);
+  for (const line of describePlan(run)) output.result(line);
+  for (const item of Object.values(run.inbox)) output.result(describeItem(item));
+  if (run.status === "paused") output.result(describePause(run));
+  if (run.status === "confirming") {
+    output.result(`The plan is not confirmed. Use "tutti confirm ${run.id}" or "tutti cancel ${run.id}".`);
+  }
+  if (run.outcome !== null)
+    output.result(`outcome: ${run.outcome}${run.head === null ? "" : `, branch tutti/${run.id}`}`);
+  for (const error of run.errors) output.result(`error in ${error.phase ?? "the run"}: ${error.error}`);
+  return 0;
+}

@@ -1,0 +1,95 @@
+import type { LiveRun } from "../access/runs.ts";
+import type { ClientOptions } from "../../client/call-route.ts";
+import { followEvents } from "../../client/follow-events.ts";
+import { toStoredEvent } from "../../client/frame.ts";
+import { apply, fold } from "../../run/apply.ts";
+import { TuttiError } from "../../schema/error.ts";
+import type { StoredEvent } from "../../schema/event.ts";
+import type { Run } from "../../schema/run.ts";
+
+/** The command gives up after this many failed connections in a row, which takes about three seconds. */
+const MAX_TRIES = 6;
+const backOffMs = (tries: number): number => 100 * 2 ** (tries - 1);
+
+/** Folds live events with the same `apply` as the server. `read` returns all events of the run after `afterSeq`. */
+export async function watchRun(
+  { baseUrl, token }: ClientOptions,
+  id: string,
+  read: (afterSeq: number) => Promise<StoredEvent[]>,
+): Promise<LiveRun> {
+  const past = await read(0);
+  const first = fold(null, past);
+  if (first === null) throw new TuttiError("run_not_found", `there is no run ${id}`);
+  let run: Run = first;
+  let seq = past.at(-1)!.seq;
+  let tries = 0;
+  const listeners = new Set<(event: StoredEvent, run: Run) => void>();
+  const connectionLost = Promise.withResolvers<never>();
+  // `waitFor` receives the rejection; without a waiter it must not end the process as unhandled.
+  connectionLost.promise.catch(() => {});
+  const fail = (error: unknown) => {
+    stopFollowing();
+    connectionLost.reject(error);
+  };
+  const stopFollowing = followEvents({
+    baseUrl,
+    ...(token === undefined ? {} : { token }),
+    run: id,
+    after: seq,
+    backOffMs,
+    onFrame: (frame) => {
+      try {
+        const event = toStoredEvent(frame);
+        run = apply(run, event);
+        ({ seq } = event);
+        for (const listener of listeners) listener(event, run);
+      } catch (error) {
+        fail(error);
+      }
+    },
+    onConnection: (connection) => {
+      if (connection === "live") tries = 0;
+      if (connection !== "waiting" || ++tries < MAX_TRIES) return;
+      const message = `The server at ${baseUrl} is gone. When it is back, continue with "tutti attach ${id}".`;
+      fail(new TuttiError("server_unreachable", message));
+    },
+  });
+
+  async function waitFor(reached: (run: Run) => boolean): Promise<void> {
+    if (reached(run)) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const listener = (_: StoredEvent, now: Run) => reached(now) && resolve();
+    listeners.add(listener);
+    try {
+      await Promise.race([promise, connectionLost.promise]);
+    } finally {
+      listeners.delete(listener);
+    }
+  }
+
+  return {
+    get run() {
+      return run;
+    },
+    past,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    /**
+     * Events that were decided together arrive one by one, and the run was never in a state between them. Therefore a
+     * match counts only if it still holds after everything that is in the log by then.
+     */
+    async until(reached) {
+      for (;;) {
+        await waitFor(reached);
+        const { runSeq } = fold(run, await read(seq))!;
+        await waitFor((now) => now.runSeq >= runSeq);
+        if (reached(run)) return run;
+      }
+    },
+    // The server cleans up after its runs, so `settled` need not wait.
+    settled: async () => {},
+    close: stopFollowing,
+  };
+}

@@ -1,0 +1,224 @@
+// Follows a run in this terminal until it ends, needs an answer that this command cannot get, or is interrupted.
+import { openBell } from "../terminal/bell.ts";
+import { drawBoard } from "../terminal/board.ts";
+import {
+  describeEvent,
+  describeItem,
+  describeOutcome,
+  describePause,
+  describePlan,
+  howToAnswer,
+  plural,
+} from "../terminal/describe.ts";
+import type { Output } from "../terminal/output.ts";
+import { isTerminal, promptUntil } from "../terminal/ask.ts";
+import type { LiveRun, RunAccess } from "../access/runs.ts";
+import { Screen } from "../terminal/screen.ts";
+import { waitsForPerson } from "../../run/inbox/waits-for-user.ts";
+import { ERRORS, TuttiError } from "../../schema/error.ts";
+import type { StoredEvent } from "../../schema/event.ts";
+import type { InboxItem } from "../../schema/inbox.ts";
+import { ChangedPlan } from "../../schema/plan-changes.ts";
+import type { Run } from "../../schema/run.ts";
+import { isRunOver } from "../../schema/status.ts";
+
+const INTERRUPTED = 130;
+
+export interface WatchRunOptions {
+  runs: RunAccess;
+  output: Output;
+  id: string;
+  signal: AbortSignal;
+  yes: boolean;
+  allowDegraded: boolean;
+  start: boolean;
+  /** Printed on an interrupt instead of the `tutti attach` command. */
+  whenStopped?: string;
+}
+
+interface FollowContext extends WatchRunOptions {
+  live: LiveRun;
+  ring: ReturnType<typeof openBell>;
+}
+
+export async function watch(options: WatchRunOptions): Promise<number> {
+  const { runs, output, id, signal } = options;
+  const interrupted = new Promise<"interrupted">((resolve) => {
+    if (signal.aborted) resolve("interrupted");
+    signal.addEventListener("abort", () => resolve("interrupted"), { once: true });
+  });
+  const ring = openBell(output);
+  const live = await runs.watch(id);
+  if (options.start) for (const event of live.past) show(output, event, live.run);
+  const board = openBoard(output, live);
+  const unsubscribe = live.subscribe((event, run) => {
+    show(output, event, run);
+    board.onEvent(event);
+  });
+  try {
+    if (options.start) await runs.start(id);
+    const end = await Promise.race([attend({ ...options, live, ring }, board), interrupted]);
+    if (end !== "interrupted") return end;
+    board.close(false);
+    const hint = runs.outlives ? "The run continues on the server. Follow it with" : "Stopped. Continue with";
+    output.line(options.whenStopped ?? `${hint}: tutti attach ${id}`);
+    return INTERRUPTED;
+  } finally {
+    board.close(false);
+    unsubscribe();
+    live.close();
+  }
+}
+
+interface Board {
+  onEvent(event: StoredEvent): void;
+  close(keep: boolean): void;
+}
+
+/** Draws the run in place below the printed lines. Without a capable terminal it draws nothing. */
+function openBoard(output: Output, live: LiveRun): Board {
+  const { stdout } = process;
+  if (!isTerminal(output) || output.quiet || process.env["TERM"] === "dumb")
+    return { onEvent: () => {}, close: () => {} };
+  let doing: string | null = null;
+  const screen = new Screen(stdout, (size) => drawBoard(live.run, doing, Date.now(), size, output.paint));
+  output.screen = screen;
+  return {
+    onEvent(event) {
+      if (event.type === "orchestrator:progress") doing = event.data.currentAction;
+      if (event.type === "turn:started" && event.data.taskId === null) doing = null;
+      screen.changed();
+    },
+    close(keep) {
+      screen.close({ keep });
+      output.screen = null;
+    },
+  };
+}
+
+function show(output: Output, event: StoredEvent, run: Run): void {
+  const { seq, run: runId, runSeq, type, data, timestamp } = event;
+  output.value({ seq, run: runId, runSeq, type, data, timestamp: new Date(timestamp).toISOString() });
+  if (event.type === "orchestrator:started") for (const warning of event.data.warnings) output.warn(warning);
+  // The board, if `output.screen` is set, already shows the workers and their progress.
+  if (output.screen !== null && (event.type === "worker:progress" || event.type === "worker:started")) return;
+  const line = describeEvent(event, run);
+  if (line !== null) output.line(line);
+}
+
+/** Handles plans with `settlePlan` and questions with `askQuestion`, one by one, until the run ends. */
+async function attend(options: FollowContext, board: Board): Promise<number> {
+  const { runs, live, ring, output, id, allowDegraded } = options;
+  const wasOver = isRunOver(live.run.status);
+  for (;;) {
+    const run = await live.until(
+      (each) =>
+        isRunOver(each.status) ||
+        each.status === "confirming" ||
+        needsResume(each) ||
+        questionNow(each, output) !== null,
+    );
+    if (isRunOver(run.status)) break;
+    if (needsResume(run)) {
+      ring("needs_person", run.id);
+      throw new TuttiError("wrong_state", describePause(run));
+    }
+    const question = questionNow(run, output);
+    output.screen?.hide();
+    if (question) await askQuestion(options, run, question);
+    else await settlePlan(options, run);
+    output.screen?.show();
+  }
+  await live.settled();
+  board.close(true);
+  const outcome = await runs.result(id);
+  if (!wasOver) ring(outcome.outcome === "failed" ? "failed" : "ended", id);
+  output.value(outcome);
+  for (const line of describeOutcome(outcome)) output.result(line);
+  for (const item of Object.values(live.run.inbox)) output.result(describeItem(item));
+  if (outcome.outcome === "success" || (outcome.outcome === "degraded" && allowDegraded)) return 0;
+  return live.run.errors.some(({ code }) => code === "agent_not_startable") ? ERRORS.agent_not_startable.exit : 1;
+}
+
+/** Inbox items that block a run or a part of it. `settlePlan` handles plans, and a `failure` blocks nothing. */
+const BLOCKING_KINDS: ReadonlySet<InboxItem["kind"]> = new Set(["question", "permission", "decision", "budget"]);
+
+/** A paused run with an open decision or budget continues with the answer; any other needs `tutti resume`. */
+const needsResume = (run: Run): boolean =>
+  run.status === "paused" && !Object.values(run.inbox).some(({ kind }) => kind === "decision" || kind === "budget");
+
+/** With a terminal a question is asked at once; without one only when nothing else in the run can proceed. */
+function questionNow(run: Run, output: Output): InboxItem | null {
+  const [first] = Object.values(run.inbox).filter((item) => BLOCKING_KINDS.has(item.kind));
+  return first && (isTerminal(output) || waitsForPerson(run, Date.now())) ? first : null;
+}
+
+async function settlePlan({ runs, live, ring, output, yes, signal }: FollowContext, run: Run): Promise<void> {
+  output.line(`plan of ${plural(run.tasks.length, "task")}:`);
+  for (const line of describePlan(run)) output.line(line);
+  if (!yes || run.planErrors.length > 0) ring("needs_person", `plan ${run.runSeq}`);
+  if (run.planErrors.length > 0) {
+    const fix = `Correct it with "tutti confirm ${run.id} --edit FILE".`;
+    throw new TuttiError(
+      "invalid_plan",
+      `The plan of run "${run.id}" is not valid: ${run.planErrors.join("; ")}. ${fix}`,
+      {
+        details: run.planErrors,
+      },
+    );
+  }
+  if (yes) {
+    await runs.confirm(run.id, ChangedPlan.parse({}));
+  } else if (!isTerminal(output)) {
+    const message = `The plan of run "${run.id}" is not confirmed. Confirm it with "tutti confirm ${run.id}".`;
+    throw new TuttiError("needs_confirmation", message, { details: { id: run.id } });
+  } else {
+    await askToConfirm({ runs, live, signal }, run);
+  }
+  // With a server, the event of the confirmation arrives after `runs.confirm` resolves.
+  await live.until(({ status }) => status !== "confirming");
+}
+
+/** Asks until the reply is yes or no. After a no the run stays in `confirming`. */
+async function askToConfirm(
+  { runs, live, signal }: Pick<FollowContext, "runs" | "live" | "signal">,
+  run: Run,
+): Promise<void> {
+  const settled = live.until(({ status }) => status !== "confirming");
+  for (;;) {
+    const reply = (await promptUntil("Carry out this plan? [y/n] ", signal, settled))?.trim().toLowerCase();
+    if (reply === undefined) return;
+    if (reply === "y" || reply === "yes") return runs.confirm(run.id, ChangedPlan.parse({}));
+    if (reply === "n" || reply === "no") {
+      const next = `Confirm it with "tutti confirm ${run.id}", or cancel the run with "tutti cancel ${run.id}".`;
+      const message = `The plan of run "${run.id}" is not confirmed. ${next}`;
+      throw new TuttiError("needs_confirmation", message, { details: { id: run.id } });
+    }
+  }
+}
+
+const asker = ({ taskId, kind }: InboxItem): string =>
+  kind === "budget" ? "the budget" : (taskId ?? "the main session");
+
+async function askQuestion(
+  { runs, live, ring, output, signal }: FollowContext,
+  run: Run,
+  item: InboxItem,
+): Promise<void> {
+  ring("needs_person", item.id);
+  if (!isTerminal(output)) {
+    const question = `${asker(item)} asks: ${item.question} (${howToAnswer(item)})`;
+    throw new TuttiError("needs_answer", `Run "${run.id}" needs an answer: ${question}`, { details: item });
+  }
+  output.line(`${asker(item)} asks: ${item.question}`);
+  for (const [i, option] of (item.options ?? []).entries()) output.line(`  ${i}  ${option}`);
+  const answered = live.until(({ inbox }) => inbox[item.id] === undefined);
+  const reply = (await promptUntil("> ", signal, answered))?.trim();
+  if (reply === undefined) return;
+  const option = /^\d+$/.test(reply) ? Number(reply) : -1;
+  if (item.options?.[option] !== undefined) await runs.answer(item.id, { option });
+  else if (reply === "" || item.kind === "budget") {
+    return output.line(`Type ${item.options ? `a number from 0 to ${item.options.length - 1}` : "an answer"}.`);
+  } else await runs.answer(item.id, { text: reply });
+  await answered;
+}

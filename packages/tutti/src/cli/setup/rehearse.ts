@@ -1,0 +1,124 @@
+// `tutti rehearse`: runs a template with scripted agents on a sample project. Calls no model and leaves no files.
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { plural } from "../terminal/describe.ts";
+import { watch } from "../run/watch.ts";
+import { withRehearsal, type LocalEngine } from "../access/local-engine.ts";
+import { makeRepository, rehearsalScenario, rehearsedTemplate } from "../../main/samples.ts";
+import { findTemplate } from "../../main/templates.ts";
+import { localRuns } from "../access/local-runs.ts";
+import type { Output } from "../terminal/output.ts";
+import { readPairs } from "../input/pairs.ts";
+import { SAMPLE_PROJECT } from "./sample-project.ts";
+import { TuttiError } from "../../schema/error.ts";
+import type { Template } from "../../schema/template.ts";
+
+export interface RehearseFlags {
+  cwd?: string;
+  request?: string;
+  var: string[];
+  tasks?: string;
+  prompts?: boolean;
+}
+
+const MAX_TASKS = 50;
+/** Lines of a prompt that are shown without `--prompts`. */
+const FIRST_LINES = 4;
+
+export async function rehearse(output: Output, templateId: string, flags: RehearseFlags): Promise<number> {
+  const customVariables = readPairs("--var", flags.var);
+  const tasks = readTasks(flags.tasks);
+  const template = findTemplate(output.dataDir, templateId, readFolder(flags.cwd ?? "."));
+  const message = flags.request ?? `A rehearsal of the template ${template.name}`;
+  const folder = mkdtempSync(join(tmpdir(), "tutti-rehearsal-"));
+  const cwd = join(folder, "corner-bookshop");
+  const scenario = join(folder, "scenario.json");
+  try {
+    return await withRehearsal(output, folder, scenario, async (opened, signal) => {
+      const { engine } = opened;
+      await makeRepository(cwd, { ...SAMPLE_PROJECT, ...asProjectTemplate(template) });
+      writeFileSync(scenario, JSON.stringify(rehearsalScenario(template, tasks)));
+      announce(output, template);
+      const agent = `script:${scenario}`;
+      const { id } = await engine.create({ templateId, cwd, message, agent, customVariables });
+      showPrompts(engine, output, flags.prompts ?? false);
+      const runs = localRuns(opened);
+      // The run is deleted with its folder, so `tutti attach` could not find it.
+      const whenStopped = "Stopped. Nothing of this rehearsal is stored.";
+      return watch({ runs, output, id, signal, yes: true, allowDegraded: false, start: true, whenStopped });
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  }
+}
+
+/** `SAMPLE_PROJECT` gets the template as its own, wherever it came from. */
+const asProjectTemplate = (template: Template): Record<string, string> => ({
+  [`.tutti/templates/${template.id}.json`]: JSON.stringify(rehearsedTemplate(template), null, 2),
+});
+
+function readFolder(folder: string): string {
+  if (existsSync(folder)) return resolve(folder);
+  throw new TuttiError(
+    "folder_not_found",
+    `Folder "${resolve(folder)}" does not exist. Name an existing project with --cwd.`,
+  );
+}
+
+function readTasks(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1 && count <= MAX_TASKS) return count;
+  throw new TuttiError(
+    "usage",
+    `"${text}" is not a valid value of --tasks. Give a whole number from 1 to ${MAX_TASKS}.`,
+  );
+}
+
+/** Also prints agents and `hooks` of the template, which a rehearsal does not start. */
+function announce(output: Output, { id, phases, hooks }: Template): void {
+  const named = (enabled: boolean) =>
+    Object.entries(phases).flatMap(([name, phase]) => (phase.enabled === enabled ? [name] : []));
+  const off = named(false);
+  output.line(`rehearsing ${id} on a sample project: the agents are scripted, and nothing is stored`);
+  output.line(`phases: ${named(true).join(", ")}${off.length > 0 ? `; disabled: ${off.join(", ")}` : ""}`);
+  for (const [name, { agent }] of Object.entries(phases)) if (agent) output.line(`${name} would be done by ${agent}`);
+  for (const [name, hook] of Object.entries(hooks)) if (hook) output.line(`${name} would run ${hook.run}`);
+}
+
+interface SentPrompt {
+  phase: string;
+  taskId: string | null;
+  sessionId: string;
+  turn: number;
+  text: string;
+}
+
+/** Shows each prompt at `turn:ended`: by then `transcript` has it exactly as sent. */
+function showPrompts(engine: LocalEngine["engine"], output: Output, whole: boolean): void {
+  const phases = new Map<string, string>();
+  engine.subscribe((event, run) => {
+    if (run === null || (event.type !== "turn:started" && event.type !== "turn:ended")) return;
+    const { sessionId, taskId, turn } = event.data;
+    const key = `${sessionId} ${turn}`;
+    if (event.type === "turn:started") return void phases.set(key, event.data.phase);
+    for (const entry of engine.transcript(run.id, sessionId)) {
+      if (entry.type !== "prompt" || entry.turn !== turn) continue;
+      showPrompt(output, { phase: phases.get(key)!, taskId, sessionId, turn, text: entry.text }, whole);
+    }
+  });
+}
+
+function showPrompt(output: Output, prompt: SentPrompt, whole: boolean): void {
+  output.value({ prompt });
+  const { phase, taskId, text } = prompt;
+  const lines = text.split("\n");
+  const shown = whole ? lines : lines.filter((line) => line.trim() !== "").slice(0, FIRST_LINES);
+  const size = `${plural(lines.length, "line")}, ${plural(text.length, "character")}`;
+  output.line(`prompt of ${phase} for ${taskId ?? "the main session"}: ${size}`);
+  for (const line of shown) output.line(`  | ${whole ? line : shorten(line)}`);
+}
+
+const LINE_LENGTH = 110;
+const shorten = (line: string): string => (line.length > LINE_LENGTH ? `${line.slice(0, LINE_LENGTH - 1)}…` : line);

@@ -1,0 +1,78 @@
+import { resolve } from "node:path";
+import { ringTerminal } from "../terminal/bell.ts";
+import type { Output } from "../terminal/output.ts";
+import { readPairs } from "../input/pairs.ts";
+import { readNumber } from "../input/read-number.ts";
+import { announceServer } from "../access/server-file.ts";
+import { readVersion } from "../version.ts";
+import { readLogLevel, startLocalServer } from "../../main/local-server.ts";
+
+export interface ServeFlags {
+  port: string;
+  host: string;
+  maxWorkers?: string;
+  maxPerAgent: string[];
+  agentEnv: string[];
+  rateLimit?: string;
+  folders?: string[];
+  logLevel?: string;
+  logFile?: string;
+  retainDays?: string;
+  leaveRunning?: boolean;
+}
+
+export async function serve(output: Output, flags: ServeFlags): Promise<number> {
+  const token = output.token ?? process.env["TUTTI_TOKEN"];
+  const server = await startLocalServer({
+    dataDir: output.dataDir,
+    port: readNumber("--port", flags.port, 0, 65_535),
+    host: flags.host,
+    version: readVersion(),
+    agentEnv: readPairs("--agent-env", flags.agentEnv),
+    ...(process.stdout.isTTY ? { bell: () => ringTerminal(output) } : {}),
+    log: {
+      level: readLogLevel(flags.logLevel ?? (process.env["TUTTI_LOG"] || defaultLevel(flags))),
+      ...(flags.logFile === undefined ? {} : { file: flags.logFile }),
+    },
+    ...(flags.retainDays === undefined ? {} : { retainDays: readNumber("--retain-days", flags.retainDays, 1, 36_500) }),
+    perAgent: Object.fromEntries(
+      Object.entries(readPairs("--max-per-agent", flags.maxPerAgent)).map(([agent, count]) => [
+        agent,
+        readNumber("--max-per-agent", count, 1, 1000),
+      ]),
+    ),
+    ...(token === undefined ? {} : { token }),
+    ...(flags.rateLimit === undefined
+      ? {}
+      : { rateLimit: { perMinute: readNumber("--rate-limit", flags.rateLimit, 1, 1_000_000) } }),
+    ...(flags.folders === undefined ? {} : { folders: flags.folders.map((folder) => resolve(folder)) }),
+    ...(flags.maxWorkers === undefined ? {} : { maxWorkers: readNumber("--max-workers", flags.maxWorkers, 1, 1000) }),
+  });
+  let removeServerFile = () => {};
+  try {
+    removeServerFile = announceServer(output.dataDir, { url: server.url, ownToken: token !== undefined });
+    output.value({ url: server.url, openUrl: server.openUrl });
+    output.result(`listening on ${server.openUrl}`);
+    await untilTold(server.halted);
+  } finally {
+    removeServerFile();
+    await server.close({ leaveRunning: flags.leaveRunning ?? false });
+  }
+  return 0;
+}
+
+/** A terminal shows only problems; a `logFile` or a log collector also gets `info`. */
+const defaultLevel = ({ logFile }: ServeFlags): string =>
+  logFile === undefined && process.stderr.isTTY ? "warn" : "info";
+
+/** Resolves on a signal to end; rejects with `halted` if the engine halts first. */
+export async function untilTold(halted: Promise<never>): Promise<NodeJS.Signals> {
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
+  for (const name of signals) process.on(name, resolve);
+  try {
+    return await Promise.race([promise, halted]);
+  } finally {
+    for (const name of signals) process.off(name, resolve);
+  }
+}

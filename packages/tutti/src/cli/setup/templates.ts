@@ -1,0 +1,121 @@
+import { writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { parseTemplate } from "../../main/templates.ts";
+import type { Output } from "../terminal/output.ts";
+import { readPairs } from "../input/pairs.ts";
+import { readFile } from "../input/read-file.ts";
+import { openTemplateSource } from "./template-source.ts";
+import { TuttiError } from "../../schema/error.ts";
+
+export interface TemplateFlags {
+  cwd?: string;
+}
+
+export interface ShowFlags extends TemplateFlags {
+  raw?: boolean;
+  provenance?: boolean;
+}
+
+const projectOf = ({ cwd }: TemplateFlags): string | undefined => (cwd === undefined ? undefined : resolve(cwd));
+
+const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
+
+export async function list(output: Output, flags: TemplateFlags & { all?: boolean }): Promise<number> {
+  const all = await (await openTemplateSource(output)).list(projectOf(flags));
+  const rows = flags.all ? all : all.filter(({ isInternal }) => !isInternal);
+  output.value(rows);
+  const width = Math.max(...rows.map(({ id }) => id.length));
+  for (const { id, place, name, errors, valid } of rows) {
+    output.result(`${id.padEnd(width)}  ${place.padEnd(7)}  ${name}`);
+    const effect = valid ? "an earlier version is in use" : "cannot be used";
+    for (const error of errors) output.warn(`${id}: ${effect}: ${error}`);
+  }
+  return 0;
+}
+
+export async function show(output: Output, id: string, flags: ShowFlags): Promise<number> {
+  if (flags.raw && flags.provenance)
+    throw new TuttiError("usage", "--raw and --provenance exclude each other. Give only one of them.");
+  const templates = await openTemplateSource(output);
+  const project = projectOf(flags);
+  if (flags.raw) return print(output, await templates.raw(id, project));
+  const { template, provenance, chain, warnings } = await templates.resolve(id, project);
+  for (const warning of warnings) output.warn(warning);
+  if (!flags.provenance) return print(output, template);
+  output.value({ template, provenance, chain, warnings });
+  output.result(chain.join(" extends "));
+  for (const [path, origin] of Object.entries(provenance)) output.result(`${path}  ${origin}`);
+  return 0;
+}
+
+function print(output: Output, value: unknown): number {
+  output.value(value);
+  output.document(pretty(value));
+  return 0;
+}
+
+export async function validate(output: Output, file: string, flags: TemplateFlags): Promise<number> {
+  const template = parseTemplate(readFile(file));
+  const validation = await (await openTemplateSource(output)).validate(template, projectOf(flags));
+  output.value(validation);
+  for (const warning of validation.warnings) output.warn(warning);
+  for (const error of validation.errors) output.result(error);
+  if (validation.valid) output.result(`${file} is a valid template`);
+  return validation.valid ? 0 : 1;
+}
+
+export async function create(output: Output, file: string, flags: TemplateFlags): Promise<number> {
+  const text = readFile(file);
+  const template = await (await openTemplateSource(output)).importText(text, projectOf(flags));
+  output.value(template);
+  output.result(`${template.id} is stored`);
+  return 0;
+}
+
+export async function duplicate(output: Output, id: string, name: string, flags: TemplateFlags): Promise<number> {
+  const template = await (await openTemplateSource(output)).duplicate(id, name, projectOf(flags));
+  output.value(template);
+  output.result(`${template.id} is stored; it extends ${id}`);
+  return 0;
+}
+
+export async function remove(output: Output, id: string, flags: TemplateFlags): Promise<number> {
+  await (await openTemplateSource(output)).remove(id, projectOf(flags));
+  output.value({ success: true });
+  output.result(`${id} is deleted`);
+  return 0;
+}
+
+export async function exportTo(
+  output: Output,
+  id: string,
+  file: string | undefined,
+  flags: TemplateFlags,
+): Promise<number> {
+  const raw = await (await openTemplateSource(output)).raw(id, projectOf(flags));
+  if (file === undefined) return print(output, raw);
+  try {
+    writeFileSync(file, `${pretty(raw)}\n`, { flag: "wx" });
+  } catch (error) {
+    const exists = (error as NodeJS.ErrnoException).code === "EEXIST";
+    const message = exists
+      ? `File "${file}" already exists. Name another file.`
+      : `"${file}" cannot be written: ${(error as Error).message}. Check the path.`;
+    throw new TuttiError(exists ? "wrong_state" : "storage_failed", message, { cause: error });
+  }
+  output.value({ id, file: resolve(file) });
+  output.result(`${id} is written to ${file}`);
+  return 0;
+}
+
+export async function preview(output: Output, id: string, flags: TemplateFlags & { var: string[] }): Promise<number> {
+  const variables = readPairs("--var", flags.var);
+  const prompts = await (await openTemplateSource(output)).preview(id, variables, projectOf(flags));
+  output.value(prompts);
+  for (const [name, { system, user, unknown }] of Object.entries(prompts)) {
+    output.result(`--- ${name}`);
+    output.document(user === null ? system : `${system}\n\n${user}`);
+    if (unknown.length > 0) output.warn(`${name}: there is no value for ${unknown.join(", ")}`);
+  }
+  return 0;
+}

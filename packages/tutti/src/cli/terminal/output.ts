@@ -1,0 +1,120 @@
+// Prints text for users or, with `--json`, JSON for programs; never both on stdout.
+import type { Colour, Paint } from "./board.ts";
+import { defaultDataDir } from "../access/data-folder.ts";
+import type { Screen } from "./screen.ts";
+import type { HostOptions } from "../../main/sessions.ts";
+import type { TuttiError } from "../../schema/error.ts";
+
+export interface GlobalFlags {
+  dataDir?: string;
+  url?: string;
+  token?: string;
+  json?: boolean;
+  quiet?: boolean;
+  color?: boolean;
+}
+
+/** What a program that embeds the command line can replace. */
+export type ProgramOptions = Pick<HostOptions, "replaceHost">;
+
+const COLOURS: Record<Colour, string> = { red: "31", green: "32", yellow: "33", cyan: "36", dim: "2", bold: "1" };
+
+export class Output {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly dataDir: string;
+  /** `--url`. `token` belongs to this server, or to the one that `tutti serve` starts. */
+  readonly url: string | undefined;
+  readonly token: string | undefined;
+  /** While a `Screen` is set, printed lines go above it. */
+  screen: Screen | null = null;
+  readonly #color: boolean;
+
+  readonly options: ProgramOptions;
+
+  constructor(flags: GlobalFlags, options: ProgramOptions = {}) {
+    this.options = options;
+    this.json = flags.json ?? false;
+    this.quiet = flags.quiet ?? false;
+    this.dataDir = flags.dataDir ?? defaultDataDir();
+    this.url = flags.url;
+    this.token = flags.token;
+    this.#color = flags.color !== false && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
+  }
+
+  /** Prints a line about progress; `--quiet` hides it. */
+  line(text: string): void {
+    if (!this.quiet) this.result(text);
+  }
+
+  /** Prints a line of the result; `--quiet` keeps it. */
+  result(text: string): void {
+    if (!this.json) this.#write(process.stdout, `${plain(text)}\n`);
+  }
+
+  document(text: string): void {
+    if (!this.json) this.#write(process.stdout, `${text.split("\n").map(plain).join("\n")}\n`);
+  }
+
+  value(value: unknown): void {
+    if (this.json) process.stdout.write(`${JSON.stringify(value)}\n`);
+  }
+
+  warn(text: string): void {
+    if (this.json) return;
+    const word = process.stderr.isTTY ? this.paint("yellow", "warning") : "warning";
+    this.#write(process.stderr, `${word}: ${plain(text)}\n`);
+  }
+
+  /** Prints the error in the one documented shape and returns its exit code. */
+  error(error: TuttiError): number {
+    if (this.json) this.value(error.toJSON());
+    else {
+      const word = process.stderr.isTTY ? this.paint("red", "error") : "error";
+      this.#write(process.stderr, `${word} (${error.code}): ${plain(error.message)}\n`);
+    }
+    return error.kind.exit;
+  }
+
+  /** Returns `text` unchanged if colours are off. */
+  readonly paint: Paint = (colour, text) =>
+    this.#color && text !== "" ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text;
+
+  #write(stream: NodeJS.WriteStream, text: string): void {
+    if (this.screen && stream.isTTY) this.screen.above(text);
+    else stream.write(text);
+  }
+}
+
+/** Replaces control characters. Agents wrote much of the text, and it must not move the cursor or forge lines. */
+export const plain = (text: string): string => text.replaceAll(/[\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu, " ");
+
+/** Exit code of a program that SIGPIPE ended, as a shell reports it. */
+const BROKEN_PIPE = 141;
+
+/** Shared by all commands of a process: the listeners are added once and stay after a command ends. */
+const pipeState = { isListening: false, isBroken: false };
+
+/**
+ * Ends the command in order when its output is no longer read, as in `| head`. The returned function adjusts the exit
+ * code: a command that the broken pipe interrupted exits with `BROKEN_PIPE`, a finished one keeps its code.
+ */
+export function endWhenUnread(): (code: number) => number {
+  pipeState.isBroken = false;
+  if (!pipeState.isListening) {
+    pipeState.isListening = true;
+    // Reads from a closed terminal fail too; `onWriteError` is enough to react to it.
+    process.stdin.on("error", () => {});
+    for (const stream of [process.stdout, process.stderr]) stream.on("error", onWriteError);
+  }
+  return (code) => (pipeState.isBroken && code === 130 ? BROKEN_PIPE : code);
+}
+
+function onWriteError(error: NodeJS.ErrnoException): void {
+  // EPIPE: the pipe has no reader. EIO: the window of the terminal was closed.
+  if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
+  // A command with a SIGTERM handler would keep running after its output is gone, so signal it; others exit by
+  // themselves.
+  if (!pipeState.isBroken && process.listenerCount("SIGTERM") > 0) process.kill(process.pid, "SIGTERM");
+  pipeState.isBroken = true;
+}

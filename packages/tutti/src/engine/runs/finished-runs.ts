@@ -1,0 +1,163 @@
+// Keeps finished runs: only their summaries stay in memory. `get` folds the full state from the last snapshot and the
+// later events. A reopened run leaves the shelf.
+import { readState, writeState } from "./stored-state.ts";
+import { foldReadable } from "./unreadable-run.ts";
+import { FOLD_VERSION, fold } from "../../run/apply.ts";
+import { workersOf } from "../../run/lookup.ts";
+import { sizeOf, valuesOf } from "../../run/fold/shared-record.ts";
+import type { InboxItem } from "../../schema/inbox.ts";
+import type { Verdict } from "../../schema/outcome.ts";
+import type { Run } from "../../schema/run.ts";
+import type { Phase, RunStatus } from "../../schema/status.ts";
+import type { Snapshots } from "../../store/snapshots.ts";
+import type { LogReader } from "../../store/store.ts";
+
+/** Data of a run for lists, the inbox and estimates. */
+export interface RunSummary {
+  id: string;
+  status: RunStatus;
+  outcome: Verdict | null;
+  currentPhase: Phase | null;
+  templateId: string;
+  cwd: string;
+  userRequest: string;
+  agent: string;
+  released: boolean;
+  idempotency: Run["idempotency"];
+  taskCount: number;
+  completedTasks: number;
+  inbox: InboxItem[];
+  /** Totals of the completed tasks, and durations by title. */
+  took: { tasks: number; ms: number; usd: number; tokens: number; msByTitle: Record<string, number> };
+  createdAt: number;
+  updatedAt: number;
+  startedAt: number | null;
+  completedAt: number | null;
+}
+
+/** Maximum number of titles in `msByTitle`. */
+const MAX_TITLES = 200;
+/** A snapshot is due after `EVERY_EVENTS` events, and after the log has grown by `EVERY_PART`. */
+const EVERY_EVENTS = 1000;
+const EVERY_PART = 1 / 4;
+/** Size of the LRU cache of full states. */
+const KEPT_STATES = 16;
+
+export function summarise(run: Run): RunSummary {
+  const { id, status, outcome, currentPhase, templateId, cwd, userRequest, agent, released, idempotency } = run;
+  const { createdAt, updatedAt, startedAt, completedAt } = run;
+  const about = { id, status, outcome, currentPhase, templateId, cwd, userRequest, agent, released, idempotency };
+  const took = { tasks: 0, ms: 0, usd: 0, tokens: 0, msByTitle: {} as Record<string, number> };
+  let completedTasks = 0;
+  for (const worker of workersOf(run)) {
+    if (worker.status === "completed") completedTasks++;
+    // Tasks reused from a fork have no `startedAt` and cost nothing in this run.
+    if (worker.status !== "completed" || worker.startedAt === null || worker.completedAt === null) continue;
+    // The clock may have been set back between the two times.
+    const ms = Math.max(0, worker.completedAt - worker.startedAt);
+    took.tasks++;
+    took.ms += ms;
+    took.usd += worker.usage.usd;
+    took.tokens += worker.usage.inputTokens + worker.usage.outputTokens;
+    if (took.tasks <= MAX_TITLES) took.msByTitle[worker.task.title] = ms;
+  }
+  return {
+    ...about,
+    took,
+    createdAt,
+    updatedAt,
+    startedAt,
+    completedAt,
+    taskCount: run.tasks.length,
+    completedTasks,
+    inbox: sizeOf(run.inbox) === 0 ? [] : valuesOf(run.inbox),
+  };
+}
+
+export class FinishedRuns {
+  readonly #log: LogReader;
+  readonly #snapshots: Snapshots | null;
+  readonly #shelved = new Map<string, RunSummary>();
+  readonly #states = new Map<string, Run>();
+  /** Events since the last snapshot, by live run. */
+  readonly #since = new Map<string, number>();
+
+  constructor(log: LogReader, snapshots: Snapshots | null) {
+    this.#log = log;
+    this.#snapshots = snapshots;
+  }
+
+  /** Shelves the runs that have a complete snapshot, and returns the others. */
+  open(): Run[] {
+    const known = new Map(this.#snapshots?.overview().map((each) => [each.run, each]));
+    return this.#log.runs().flatMap((id) => {
+      const snapshot = known.get(id);
+      const complete = snapshot?.over && snapshot.fold === FOLD_VERSION && !this.#hasMore(id, snapshot.seq);
+      if (!complete) return [this.fold(id)!];
+      this.#shelved.set(id, JSON.parse(snapshot.summary) as RunSummary);
+      return [];
+    });
+  }
+
+  #hasMore(id: string, after: number): boolean {
+    return this.#log.read({ run: id, after, limit: 1 }).length > 0;
+  }
+
+  fold(id: string): Run | null {
+    const snapshot = this.#snapshots?.load(id) ?? null;
+    if (snapshot?.fold !== FOLD_VERSION) return foldReadable(id, this.#log.read({ run: id }));
+    return fold(readState(snapshot.state), this.#log.read({ run: id, after: snapshot.seq }));
+  }
+
+  summaries(): Iterable<RunSummary> {
+    return this.#shelved.values();
+  }
+
+  has(id: string): boolean {
+    return this.#shelved.has(id);
+  }
+
+  /** The full state of a shelved run; null if the run is not on the shelf. */
+  get(id: string): Run | null {
+    if (!this.#shelved.has(id)) return null;
+    const run = this.#states.get(id) ?? this.fold(id)!;
+    this.#states.delete(id);
+    this.#states.set(id, run);
+    const [oldest] = this.#states.keys();
+    if (this.#states.size > KEPT_STATES) this.#states.delete(oldest!);
+    return run;
+  }
+
+  /** False without snapshots, because every `get` would fold the whole log. */
+  get takesRuns(): boolean {
+    return this.#snapshots !== null;
+  }
+
+  put(run: Run): void {
+    this.#since.delete(run.id);
+    this.#shelved.set(run.id, summarise(run));
+  }
+
+  take(id: string): void {
+    this.#shelved.delete(id);
+    this.#states.delete(id);
+  }
+
+  /** Must be called after every append; takes the snapshots that are due. */
+  noted(run: Run, count: number, lastSeq: number): void {
+    if (!this.#snapshots) return;
+    const since = (this.#since.get(run.id) ?? 0) + count;
+    const due =
+      since >= Math.max(EVERY_EVENTS, run.runSeq * EVERY_PART) || (run.released && this.#since.get(run.id) !== 0);
+    this.#since.set(run.id, due ? 0 : since);
+    if (!due) return;
+    this.#snapshots.save(run.id, {
+      runSeq: run.runSeq,
+      seq: lastSeq,
+      fold: FOLD_VERSION,
+      over: run.released,
+      summary: JSON.stringify(summarise(run)),
+      state: writeState(run),
+    });
+  }
+}

@@ -1,0 +1,117 @@
+// Reads the state file of document 004's program (`orchestrators.json`) as runs. It contains states, not events, so
+// each run gets a short log that ends as cancelled.
+import { parallelGroups } from "../../run/plan/graph.ts";
+import { checkPlan } from "../../run/plan/plan.ts";
+import { TuttiError } from "../../schema/error.ts";
+import type { RunEvent } from "../../schema/event.ts";
+import { Task } from "../../schema/task.ts";
+import { Template } from "../../schema/template.ts";
+import type { NewEvent } from "../../store/store.ts";
+
+type Data = Record<string, unknown>;
+
+export interface OldRun {
+  id: string;
+  events: NewEvent[];
+}
+
+const isObject = (value: unknown): value is Data =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const text = (value: unknown, otherwise: string): string =>
+  typeof value === "string" && value !== "" ? value : otherwise;
+const list = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+
+/** Accepts a list of states, an object of states by id, or either of them under `orchestrators`. */
+export function isOldFile(value: unknown): boolean {
+  return statesIn(value).length > 0;
+}
+
+function statesIn(value: unknown): Data[] {
+  const inner = isObject(value) && value["orchestrators"] !== undefined ? value["orchestrators"] : value;
+  const all = Array.isArray(inner) ? inner : isObject(inner) ? Object.values(inner) : [];
+  return all.filter((each): each is Data => isObject(each) && typeof each["templateId"] === "string" && "cwd" in each);
+}
+
+/** `newId` replaces ids that are not valid. `fallback` replaces a template that cannot be read. */
+export function readOldStates(value: unknown, fallback: Template, newId: () => string, now: number): OldRun[] {
+  const states = statesIn(value);
+  if (states.length === 0)
+    throw new TuttiError(
+      "invalid_input",
+      "The file contains no orchestrator. Check that it is an orchestrators.json file.",
+    );
+  return states.map((state) => {
+    const oldId = text(state["id"], "");
+    const id = /^orch_[a-z0-9]{12}$/.test(oldId) ? oldId : newId();
+    return { id, events: eventsOf(id, state, fallback, now) };
+  });
+}
+
+function eventsOf(id: string, state: Data, fallback: Template, now: number): NewEvent[] {
+  const at = timeOf(state["createdAt"]) ?? now;
+  const end = timeOf(state["completedAt"]) ?? timeOf(state["updatedAt"]) ?? at;
+  const parsed = Template.safeParse(state["template"]);
+  const events: RunEvent[] = [
+    {
+      type: "orchestrator:created",
+      data: {
+        id,
+        templateId: text(state["templateId"], fallback.id),
+        cwd: text(state["cwd"], "/"),
+        status: "created",
+        template: parsed.success ? parsed.data : fallback,
+        userRequest: text(state["userRequest"], "(not recorded)"),
+        customVariables: isObject(state["customVariables"]) ? state["customVariables"] : {},
+        agent: "local",
+      },
+    },
+    ...analysisOf(id, state["analysis"]),
+    ...planOf(id, state["tasks"], parsed.success ? parsed.data : fallback),
+    { type: "orchestrator:cancelled", data: { id, phase: null } },
+    { type: "workspace:released", data: { id } },
+  ];
+  return events.map((event, i) => ({ ...event, timestamp: i === 0 ? at : end }));
+}
+
+function analysisOf(id: string, analysis: unknown): RunEvent[] {
+  if (!isObject(analysis)) return [];
+  const splits = analysis["recommendedSplits"];
+  return [
+    {
+      type: "orchestrator:analysisComplete",
+      data: {
+        id,
+        analysis: {
+          summary: text(analysis["summary"], ""),
+          recommendedSplits: typeof splits === "number" ? splits : 0,
+          keyFiles: list(analysis["keyFiles"]),
+          estimatedComplexity: text(analysis["estimatedComplexity"], "") || null,
+          components: Array.isArray(analysis["components"]) ? analysis["components"] : [],
+          notes: text(analysis["notes"], "") || null,
+          warnings: list(analysis["warnings"]),
+        },
+      },
+    },
+  ];
+}
+
+/** Reads the valid tasks. An invalid plan is kept with its errors. */
+function planOf(id: string, value: unknown, template: Template): RunEvent[] {
+  const tasks = (Array.isArray(value) ? value : []).flatMap((each) => {
+    const parsed = isObject(each)
+      ? Task.safeParse({ priority: 5, ...each, scope: list(each["scope"]), dependencies: list(each["dependencies"]) })
+      : null;
+    return parsed?.success ? [parsed.data] : [];
+  });
+  if (tasks.length === 0) return [];
+  const { errors, warnings } = checkPlan(tasks, template);
+  const groups = errors.length === 0 ? parallelGroups(tasks) : [];
+  const data = { id, taskCount: tasks.length, parallelGroups: groups, tasks, errors, warnings, executionOrder: null };
+  return [{ type: "orchestrator:tasksReady", data }];
+}
+
+function timeOf(value: unknown): number | null {
+  const at = typeof value === "number" ? value : typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isFinite(at) ? at : null;
+}

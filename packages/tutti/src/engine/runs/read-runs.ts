@@ -1,0 +1,19 @@
+// Reads the runs of an import: one exported run, or all runs of an old state file.
+import { isOldFile, readOldStates, type OldRun } from "./old-states.ts";
+import { readCopy } from "../copies/run-copy.ts";
+import type { Template } from "../../schema/template.ts";
+
+/** `fallback` replaces a template that cannot be read; `newId` replaces ids that are not valid. */
+export function readRuns(text: string, fallback: () => Template, newId: () => string, now: number): OldRun[] {
+  const whole = parseJson(text);
+  return isOldFile(whole) ? readOldStates(whole, fallback(), newId, now) : [readCopy(text)];
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // An exported run has several lines of JSON; `readCopy` parses them.
+    return null;
+  }
+}

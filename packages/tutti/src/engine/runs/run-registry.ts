@@ -1,0 +1,408 @@
+// Holds every run of the data folder. A live run has a `RunWriter`, which alone may change it, and a `Reconciler`,
+// which acts for it. A finished run is on the `FinishedRuns`.
+//
+// Invariants
+// 1. Runs are opened, shelved and removed only here.
+// 2. If the store fails, `#fail` halts every writer and the server log together.
+import { ClockWatch } from "../clock-watch.ts";
+import type { EngineOptions, Listener } from "../engine.ts";
+import { guarded } from "../guarded.ts";
+import { historyOf } from "./history.ts";
+import { HookRunner, type CommandRunner } from "../hooks.ts";
+import { KnownResults } from "../copies/known-results.ts";
+import { activeAgents, askedMains, usesSlots, mayWaitForOthers, refusedUntil } from "./active-runs.ts";
+import { Reconciler } from "../reconcile.ts";
+import { FinishedRuns, summarise, type RunSummary } from "./finished-runs.ts";
+import { RunWriter } from "../run-writer.ts";
+import { ServerLog } from "./server-log.ts";
+import { Slots } from "../slots.ts";
+import type { SubSessionLog } from "../sub-sessions/sub-session-log.ts";
+import type { SubSessionMonitor } from "../sub-sessions/sub-session-monitor.ts";
+import { openSubSessions, type SubSessionPart } from "../sub-sessions/sub-session-part.ts";
+import { fold } from "../../run/apply.ts";
+import type { Command } from "../../run/command.ts";
+import { askedMain } from "../../run/provider/provider.ts";
+import { asTuttiError, TuttiError } from "../../schema/error.ts";
+import { isInformational, type RunEvent, type StoredEvent } from "../../schema/event.ts";
+import type { Run } from "../../schema/run.ts";
+import { isRunOver } from "../../schema/status.ts";
+import type { NewEvent } from "../../store/store.ts";
+
+export interface Live {
+  writer: RunWriter;
+  reconciler: Reconciler;
+}
+
+export class RunRegistry {
+  readonly #options: EngineOptions;
+  readonly #runs = new Map<string, Live>();
+  /**
+   * Runs that count in `activeAgents`, `askedMains` or `refusedUntil`, so that the cost of a turn does not grow with
+   * the number of runs.
+   */
+  readonly #busy = new Set<Live>();
+  /** Runs for which `mayWaitForOthers` is true. */
+  readonly #waiting = new Set<Live>();
+  readonly #listeners = new Set<Listener>();
+  readonly #halt = Promise.withResolvers<never>();
+  #halted: TuttiError | null = null;
+
+  readonly #shelf: FinishedRuns;
+  readonly #slots: Slots;
+  readonly #hooks: HookRunner;
+  readonly #clock: ClockWatch;
+  readonly #serverLog: ServerLog;
+  readonly #subSessions: SubSessionPart;
+
+  /** `message` sends a text to a session of a run. The sub-session monitor returns results with it. */
+  constructor(options: EngineOptions, message: (id: string, text: string, taskId: string | null) => Promise<Run>) {
+    this.#options = options;
+    this.#shelf = new FinishedRuns(options.store, options.snapshots ?? null);
+    this.#slots = new Slots(
+      options,
+      (next) => activeAgents(this.#atWork(next?.id), options.world.now(), next),
+      () => options.world.now(),
+      (provider) => refusedUntil(this.#busy, provider, options.world.now()),
+      () => askedMains(this.#busy),
+    );
+    const { world, hooks: functions = {} } = options;
+    const rejectCommand: CommandRunner = () =>
+      Promise.resolve({ ok: false, detail: "This engine does not run hook commands." });
+    this.#hooks = new HookRunner({ functions, runCommand: options.runCommand ?? rejectCommand, world });
+    this.#clock = new ClockWatch(world, (byMs) => this.#jumped(byMs));
+    this.#serverLog = new ServerLog({
+      store: options.store,
+      world,
+      published: (events) => {
+        this.#subSessions.log.heard(events);
+        this.#publish(events, null);
+      },
+      failed: (error) => this.#fail(error),
+    });
+    this.#subSessions = openSubSessions({
+      log: this.#serverLog,
+      world,
+      care: options.subSessions,
+      sessions: options.sessions,
+      runs: () => Array.from(this.#runs.values(), ({ writer }) => writer.run),
+      message,
+      isLive: (id) => this.#runs.has(id),
+    });
+    // Without a caller that waits for `halted`, the rejection would be reported as unhandled.
+    this.#halt.promise.catch(() => {});
+  }
+
+  open(): void {
+    for (const run of this.#shelf.open()) this.#keep(this.#make(run.id, run));
+  }
+
+  async takeUp(id: string): Promise<Run> {
+    const { writer, reconciler } = this.live(id);
+    this.subSessions.wake();
+    if (!writer.run.released && !reconciler.begun) {
+      reconciler.claim();
+      await this.#hooks.takeUp(writer.run, this.#options.store.read({ run: id }), writer);
+      await reconciler.begin();
+    }
+    return writer.run;
+  }
+
+  /** Every run claims its slots before the first one begins, so that none takes the slot of another. */
+  async takeUpAll(): Promise<void> {
+    this.subSessions.wake();
+    const open = this.summaries().filter(({ released }) => !released);
+    await Promise.all(open.map(({ id }) => this.takeUp(id)));
+  }
+
+  #keep(live: Live): void {
+    this.#runs.set(live.writer.id, live);
+    this.#note(live, live.writer.run);
+  }
+
+  #drop(live: Live): void {
+    this.#runs.delete(live.writer.id);
+    this.#busy.delete(live);
+    this.#waiting.delete(live);
+  }
+
+  #note(live: Live, run: Run): void {
+    if (usesSlots(run)) this.#busy.add(live);
+    else this.#busy.delete(live);
+    if (mayWaitForOthers(run)) this.#waiting.add(live);
+    else this.#waiting.delete(live);
+  }
+
+  /** Returns the busy runs and the run `id`, whose next state may make it busy. */
+  #atWork(id: string | undefined): Iterable<Live> {
+    const current = id === undefined ? undefined : this.#runs.get(id);
+    return current === undefined || this.#busy.has(current) ? this.#busy : [...this.#busy, current];
+  }
+
+  /** Submits `clockJumped` to every live run, so that no session times out because of a suspend or a clock change. */
+  #jumped(byMs: number): void {
+    for (const { writer, reconciler } of this.#runs.values()) {
+      if (reconciler.begun && !isRunOver(writer.run.status)) {
+        reconciler.touch();
+        writer.submit({ type: "clockJumped", byMs }).catch(() => {});
+      }
+    }
+  }
+
+  #make(id: string, run: Run | null): Live {
+    const { store, sessions, workspaces, world } = this.#options;
+    const failed = (error: unknown) => this.#fail(error);
+    const writer = new RunWriter({
+      id,
+      run,
+      store,
+      world,
+      failed,
+      published: (events, now, previous) => this.#afterAppend(events, now, previous),
+      lookAtClock: () => this.#clock.look(),
+      followUps: (next) => reconciler.callFor(next),
+    });
+    const reconciler: Reconciler = new Reconciler({
+      writer,
+      sessions,
+      workspaces,
+      world,
+      slots: this.#slots,
+      lookAtClock: () => this.#clock.look(),
+      onSlotFreed: () => this.#lookAtOthers(id),
+      history: (each) => historyOf(each, this.summaries()),
+      known: new KnownResults(store),
+      onSubagent: (sessionId, subagent) => this.#subSessions.told(id, sessionId, subagent),
+    });
+    // `#fail` may have run while this run was created; the new writer must not append either.
+    if (this.#halted !== null) writer.halt(this.#halted);
+    return { writer, reconciler };
+  }
+
+  #publish(events: StoredEvent[], run: Run | null): void {
+    for (const event of events) {
+      for (const listener of this.#listeners) guarded(() => listener(event, run));
+    }
+  }
+
+  #afterAppend(events: StoredEvent[], run: Run, previous: Run | null): void {
+    const live = this.#runs.get(run.id);
+    if (live) this.#note(live, run);
+    this.#publish(events, run);
+    this.#shelf.noted(run, events.length, events.at(-1)!.seq);
+    if (events.every(({ type }) => isInformational(type))) return;
+    if (live) this.#hooks.heard(events, previous?.currentPhase ?? null, run, live.writer);
+    // `takeUpAll` skips runs that are over, so a reopened run is continued here.
+    if (events.some(({ type }) => type === "orchestrator:reopened")) this.takeUp(run.id).catch(() => {});
+    live?.reconciler.look();
+    if (run.released && live) void live.reconciler.settled().then(() => this.#shelve(live));
+    const answersAgain = previous !== null && previous.refusals !== run.refusals;
+    const mainIsDone = previous !== null && askedMain(previous) !== null && askedMain(run) === null;
+    if (answersAgain || mainIsDone || events.some(({ type }) => FREES_A_SLOT.has(type))) this.#lookAtOthers(run.id);
+  }
+
+  /** Another run may wait for the slot that run `id` has freed. */
+  #lookAtOthers(id: string): void {
+    for (const { writer, reconciler } of this.#waiting) if (writer.id !== id) reconciler.look();
+  }
+
+  /** Throws the error that halted the engine, if any. */
+  mustGoOn(): void {
+    if (this.#halted !== null) throw this.#halted;
+  }
+
+  #fail(error: unknown): void {
+    if (this.#halted !== null) return;
+    this.#halted = asTuttiError(error);
+    for (const { writer } of this.#runs.values()) writer.halt(this.#halted);
+    this.#serverLog.halt(this.#halted);
+    this.#halt.reject(this.#halted);
+  }
+
+  /** Returns the run with its `writer`, and revives it if it is shelved. */
+  live(id: string): Live {
+    this.mustGoOn();
+    const live = this.#runs.get(id);
+    if (live) return live;
+    const run = this.#shelf.get(id);
+    if (!run) throw runNotFound(id);
+    const revived = this.#make(id, run);
+    this.#shelf.take(id);
+    this.#keep(revived);
+    return revived;
+  }
+
+  state(id: string): Run {
+    this.mustGoOn();
+    const run = this.get(id);
+    if (!run) throw runNotFound(id);
+    return run;
+  }
+
+  /** Ids of runs that `holding` works on; they must not be shelved. */
+  readonly #held = new Set<string>();
+
+  /** Moves a released run to `#shelf`. Callers that still hold its `writer` are rejected from then on. */
+  async #shelve(live: Live): Promise<void> {
+    const { writer } = live;
+    await this.#hooks.settled();
+    while (!writer.isIdle) await writer.idle();
+    const inUse = this.#held.has(writer.id) || this.#runs.get(writer.id) !== live || !writer.run.released;
+    if (inUse || !this.#shelf.takesRuns) return;
+    writer.halt(new TuttiError("engine_stopped", `Run "${writer.id}" is no longer active. Repeat the command.`));
+    this.#drop(live);
+    this.#shelf.put(writer.run);
+  }
+
+  /** Creates a run with `first` as its first command. */
+  async begin(id: string, first: Command): Promise<Run> {
+    const live = this.#make(id, null);
+    const run = await live.writer.submit(first);
+    this.#keep(live);
+    if (this.#halted !== null) live.writer.halt(this.#halted);
+    await live.reconciler.begin();
+    return run;
+  }
+
+  /** Keeps the run off the shelf while `work` runs. */
+  async holding<T>(id: string, work: (live: Live) => Promise<T>): Promise<T> {
+    const live = this.live(id);
+    this.#held.add(id);
+    try {
+      return await work(live);
+    } finally {
+      this.#held.delete(id);
+      void this.#shelve(live);
+    }
+  }
+
+  /** Adds an imported or forked run, whose `events` are its log so far. */
+  async take(id: string, events: NewEvent[]): Promise<Run> {
+    this.mustGoOn();
+    const stored = await this.#options.store.append(id, 0, events).catch((error: unknown) => {
+      this.#fail(error);
+      throw error;
+    });
+    const run = fold(null, stored)!;
+    this.#keep(this.#make(id, run));
+    this.#afterAppend(stored, run, null);
+    return run;
+  }
+
+  /** Empties the run's events; they keep their `seq`, so the sequence has no gap. */
+  async remove(live: Live): Promise<void> {
+    const { writer } = live;
+    const { store, sessions, world } = this.#options;
+    const { id } = writer;
+    await this.#hooks.settled();
+    while (!writer.isIdle) await writer.idle();
+    // A run that was reopened during `idle` stays: the caller that reopened it has been answered.
+    if (!writer.run.released)
+      throw new TuttiError(
+        "wrong_state",
+        `Run "${id}" was reopened and cannot be removed. Remove it after it has ended.`,
+      );
+    writer.refuse(new TuttiError("wrong_state", `Run "${id}" is being removed. Send no more commands to it.`));
+    // Sessions go first, so that a removal that fails here can be repeated. A run imported later under this id must not
+    // find sessions of this one.
+    await sessions.forget(id).catch((error: unknown) => {
+      writer.refuse(null);
+      throw error;
+    });
+    await store.remove(id, { timestamp: world.now() }).catch((error: unknown) => {
+      this.#fail(error);
+      throw error;
+    });
+    // An event appended after the removal would belong to no run.
+    writer.halt(new TuttiError("run_not_found", `Run "${id}" has been removed. List runs with "tutti list".`));
+    this.#drop(live);
+    this.#shelf.take(id);
+  }
+
+  get(id: string): Run | null {
+    return this.#runs.get(id)?.writer.run ?? this.#shelf.get(id);
+  }
+
+  summaries(): RunSummary[] {
+    const live = Array.from(this.#runs.values(), ({ writer }) => summarise(writer.run));
+    return [...this.#shelf.summaries(), ...live].toSorted((a, b) => a.createdAt - b.createdAt);
+  }
+
+  list(): Run[] {
+    return this.summaries().map(({ id }) => this.get(id)!);
+  }
+
+  async flush(): Promise<void> {
+    await Promise.all([...this.#runs.values()].map(({ writer }) => writer.idle()));
+    await this.#serverLog.idle();
+    if (this.#halted !== null) throw this.#halted;
+  }
+
+  get halted(): Promise<never> {
+    return this.#halt.promise;
+  }
+
+  tell(...events: RunEvent[]): Promise<StoredEvent[]> {
+    return this.#serverLog.tell(events);
+  }
+
+  get subSessions(): SubSessionMonitor {
+    return this.#subSessions.monitor;
+  }
+
+  get subSessionLog(): SubSessionLog {
+    return this.#subSessions.log;
+  }
+
+  subscribe(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async until(id: string, reached: (run: Run) => boolean): Promise<Run> {
+    const now = this.state(id);
+    if (reached(now)) return now;
+    const { promise, resolve, reject } = Promise.withResolvers<Run>();
+    const unsubscribe = this.subscribe((_, run) => {
+      try {
+        if (run?.id === id && reached(run)) resolve(run);
+      } catch (error) {
+        reject(error);
+      }
+    });
+    try {
+      return await Promise.race([promise, this.#halt.promise]);
+    } finally {
+      unsubscribe();
+    }
+  }
+
+  async settled(id: string): Promise<void> {
+    this.state(id);
+    await this.#runs.get(id)?.reconciler.settled();
+    await this.#hooks.settled();
+  }
+
+  async close({ leaveRunning = false } = {}): Promise<void> {
+    this.#clock.stop();
+    this.subSessions.close();
+    await Promise.all([...this.#runs.values()].map(({ reconciler }) => reconciler.leave(!leaveRunning)));
+    // Flush server events first: after `#fail` no caller is left to receive a write error.
+    await this.#serverLog.idle();
+    this.#fail(new TuttiError("engine_stopped", "The engine has been stopped. Open it again to continue."));
+    await Promise.all([...this.#runs.values()].map(({ writer }) => writer.idle()));
+    await this.#serverLog.idle();
+    await this.#options.workspaces.close();
+    await this.#options.store.close();
+  }
+}
+
+const runNotFound = (id: string): TuttiError =>
+  new TuttiError("run_not_found", `Run "${id}" does not exist. List runs with "tutti list".`);
+
+const FREES_A_SLOT = new Set<StoredEvent["type"]>([
+  "worker:completed",
+  "worker:failed",
+  "worker:timeout",
+  "worker:cancelled",
+  "worker:lost",
+]);

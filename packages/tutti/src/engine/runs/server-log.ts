@@ -1,0 +1,58 @@
+// The log of events that belong to no run: templates, sub-sessions, schedules. It shares the sequence of the runs, and
+// events are published only after they are on disk.
+import type { TuttiError } from "../../schema/error.ts";
+import type { RunEvent, StoredEvent } from "../../schema/event.ts";
+import type { Store } from "../../store/store.ts";
+import type { World } from "../../world.ts";
+
+export interface ServerLogOptions {
+  store: Store;
+  world: World;
+  published: (events: StoredEvent[]) => void;
+  failed: (error: unknown) => void;
+}
+
+export class ServerLog {
+  readonly #options: ServerLogOptions;
+  #last: number | null = null;
+  #written: Promise<unknown> = Promise.resolve();
+  #halted: TuttiError | null = null;
+
+  constructor(options: ServerLogOptions) {
+    this.#options = options;
+  }
+
+  read(): StoredEvent[] {
+    return this.#options.store.read({ run: null });
+  }
+
+  /** Appends the events in the order of the calls; resolves when they are on disk. */
+  tell(events: readonly RunEvent[]): Promise<StoredEvent[]> {
+    const stored = this.#written.then(() => this.#append(events));
+    this.#written = stored.catch(() => {});
+    return stored;
+  }
+
+  halt(error: TuttiError): void {
+    this.#halted ??= error;
+  }
+
+  async idle(): Promise<void> {
+    await this.#written;
+  }
+
+  async #append(events: readonly RunEvent[]): Promise<StoredEvent[]> {
+    if (this.#halted) throw this.#halted;
+    const { store, world, published, failed } = this.#options;
+    this.#last ??= this.read().at(-1)?.runSeq ?? 0;
+    const timestamp = world.now();
+    const timed = events.map((event) => ({ ...event, timestamp }));
+    const stored = await store.append(null, this.#last, timed).catch((error: unknown) => {
+      failed(error);
+      throw error;
+    });
+    this.#last += stored.length;
+    published(stored);
+    return stored;
+  }
+}

@@ -1,0 +1,59 @@
+import { renderPrompt } from "./prompt.ts";
+import { createHash } from "node:crypto";
+import { workKey } from "../../run/rules/work-key.ts";
+import type { Run } from "../../schema/run.ts";
+import type { Template, TemplateConfig } from "../../schema/template.ts";
+import type { Worker } from "../../schema/worker.ts";
+
+/** Settings that affect only scheduling. Any other setting may change the work or whether it is accepted. */
+const ABOUT_SCHEDULING = new Set<string>([
+  "agent",
+  "maxWorkers",
+  "workerTimeout",
+  "idleTimeout",
+  "stallTimeout",
+  "saveInterval",
+  "autoResume",
+  "maxAutoResumes",
+  "autoSpawn",
+  "parallelExecution",
+  "retryOnError",
+  "maxRetries",
+  "autoRetry",
+  "retryDelay",
+  "failedDependency",
+  "overlappingScopes",
+  "priorityOrder",
+  "sessionPrefix",
+  "spawnDelay",
+  "progressDetectionInterval",
+  "pollInterval",
+  "hideWorkersFromList",
+  "inactivityThreshold",
+  "confirmationDelay",
+  "budget",
+] satisfies (keyof TemplateConfig)[]);
+
+/** `tree` is the git tree that the attempt starts from. */
+export function keyOfAttempt(run: Run, worker: Worker, tree: string): string {
+  const { task, session } = worker;
+  // `nameless` replaces ids by constants, so that the prompt is equal in every run.
+  const nameless = { ...worker, attempt: 0, task: { ...task, id: "TASK" } };
+  const { text: prompt } = renderPrompt({ ...run, id: "RUN" }, "workerExecution", nameless, null, "FOLDER");
+  const { agent, role } = session;
+  return workKey({ prompt, task, terms: termsOf(run.template), agent, role, tree }, hash);
+}
+
+const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+function termsOf({ config, phases, prompts }: Template): object {
+  const { tools, completionMarkers } = phases.workerExecution;
+  const settings = Object.entries(config).filter(([name]) => !ABOUT_SCHEDULING.has(name));
+  return {
+    tools,
+    completionMarkers,
+    format: prompts.worker.format,
+    responseFormat: prompts.responseFormat,
+    config: Object.fromEntries(settings),
+  };
+}

@@ -1,0 +1,171 @@
+// Judges a finished turn by its facts: the block that counts, and the changes in the workspace. `decide` draws the
+// consequences.
+import { PROMPT_OF, renderPrompt } from "./prompt.ts";
+import type { TurnRecord } from "./turn-record.ts";
+import { detectFallback } from "../../protocol/response/fallback.ts";
+import { judgeAnswer } from "../../protocol/response/judge-answer.ts";
+import type { History, TurnOver } from "../../run/command.ts";
+import type { Answer } from "../../schema/answer.ts";
+import { TuttiError } from "../../schema/error.ts";
+import type { Ending } from "../../schema/ending.ts";
+import type { Run } from "../../schema/run.ts";
+import { ANSWER_PHASE, type Phase } from "../../schema/status.ts";
+import type { SessionState, Worker } from "../../schema/worker.ts";
+import type { WorkspaceKey, Workspaces } from "../../workspace/workspace.ts";
+
+export interface TurnToJudge {
+  run: Run;
+  worker: Worker | null;
+  state: SessionState;
+  key: WorkspaceKey;
+  record: TurnRecord;
+  ending: Ending;
+  workspaces: Workspaces;
+  cwd: string;
+  /** Null if an earlier engine delivered the turn; then `renderPrompt` renders it again. */
+  prompt: string | null;
+  /** A new id, used if the turn leads to an inbox item. */
+  itemId: string;
+  /** Durations and costs of earlier tasks; null unless the turn makes a plan. */
+  history: History | null;
+}
+
+interface Judged {
+  answer: Answer | null;
+  problems: string[];
+}
+
+/** Accepts a last line that is one of the template's `completionMarkers` in place of a completion block. */
+function byMarker({ run, worker, record, ending }: TurnToJudge, judged: Judged): Judged {
+  if (judged.answer !== null || !worker || ending.kind !== "ended") return judged;
+  const lines = record.said.trimEnd().split("\n");
+  const last = lines.pop()!.trim();
+  const at = run.template.phases.workerExecution.completionMarkers.indexOf(last);
+  if (at === -1) return judged;
+  const summary = lines.join("\n").trim().slice(-SUMMARY_CHARACTERS);
+  const status = at === 0 ? ("success" as const) : ("failed" as const);
+  const data = { task_id: worker.taskId, status, ...(status === "failed" ? { error: summary } : { summary }) };
+  return { answer: { phase: "completion", data }, problems: [] };
+}
+
+/** Rejects a main session that starts `subagents` instead of answering: they would bypass the plan and its limits. */
+function bypass({ worker, record }: TurnToJudge, judged: Judged): Judged {
+  if (worker !== null || judged.answer !== null || record.subagents === 0) return judged;
+  const problem = `You started ${record.subagents} of your own agents instead of answering. Plan the work as tasks; Tutti assigns them to workers.`;
+  return { answer: null, problems: [problem, ...judged.problems] };
+}
+
+const SUMMARY_CHARACTERS = 400;
+
+/** The last paragraph of `output` if it ends with a question mark. */
+function questionIn(output: string): string | null {
+  const text = output.trimEnd();
+  if (!text.endsWith("?")) return null;
+  return text.slice(text.lastIndexOf("\n\n") + 1).trim();
+}
+
+/** Rejects an answer without the fields that the template's `format` requires. */
+function requireFields(run: Run, phase: Phase, judged: Judged): Judged {
+  const { answer } = judged;
+  const format = run.template.prompts[PROMPT_OF[phase]]?.format;
+  if (answer === null || !format) return judged;
+  const problems = format.requiredFields
+    .filter((field) => (answer.data as Record<string, unknown>)[field] === undefined)
+    .map((field) => `data.${field} is missing.`);
+  if (answer.phase === "task_list") {
+    for (const [i, task] of answer.data.tasks.entries()) {
+      const missing = format.taskSchema.required.filter((field) => task[field] === undefined);
+      problems.push(...missing.map((field) => `data.tasks[${i}].${field} is missing.`));
+    }
+  }
+  return problems.length === 0 ? judged : { answer: null, problems };
+}
+
+export async function judgeTurn(
+  turn: TurnToJudge,
+): Promise<{ over: TurnOver; ignored: { phase: string; reason: string }[] }> {
+  const { run, worker, state, record, ending } = turn;
+  const { phase } = state.turn!;
+  const owed = worker ? worker.owed : run.owed;
+  const prompt = turn.prompt ?? renderPrompt(run, phase, worker, owed, turn.cwd).text;
+  const judged = judgeAnswer({
+    blocks: record.blocks,
+    prompt,
+    delimiters: run.template.prompts.responseFormat,
+    phase: ANSWER_PHASE[phase],
+    ...(worker ? { taskId: worker.taskId } : {}),
+  });
+  const { ignored } = judged;
+  const { answer, problems } = bypass(turn, requireFields(run, phase, byMarker(turn, judged)));
+  // A turn that `exited` counts only if its last block was a worker's completion.
+  const endsWithCompletion = record.lastBlock?.ok === true && record.lastBlock.phase === "completion";
+  const counts =
+    ending.kind === "ended" ||
+    // An answer that was complete before an `interrupted` turn ended counts.
+    ending.kind === "interrupted" ||
+    (ending.kind === "exited" && answer?.phase === "completion" && endsWithCompletion);
+  const counted = counts ? answer : null;
+  const work = counted && (await takeWork(turn, counted));
+  const { toolStats, usage, said } = record;
+  const { detected, probablePhase, confidence } = detectFallback(said);
+  const guess = detected && probablePhase !== null ? { phase: probablePhase, confidence } : null;
+  return {
+    over: {
+      ending,
+      answer: counted,
+      problems,
+      said,
+      question: counted === null && ending.kind === "ended" ? questionIn(said) : null,
+      guess,
+      itemId: turn.itemId,
+      toolStats,
+      usage,
+      work,
+      ...(turn.history ? { history: turn.history } : {}),
+    },
+    ignored,
+  };
+}
+
+const RESULT_TITLES: Partial<Record<Answer["phase"], string>> = {
+  aggregation: "Merged result",
+  verification: "Verified result",
+};
+
+const isOnlyPhase = ({ template: { phases } }: Run): boolean =>
+  !phases.taskPlanning.enabled && !phases.workerExecution.enabled;
+
+/**
+ * Commits the workspace with `snapshot`. Changes of the main session count in a successful aggregation or verification,
+ * and if analysis `isOnlyPhase`.
+ */
+async function takeWork(
+  { run, worker, state, key, workspaces }: TurnToJudge,
+  answer: Answer,
+): Promise<TurnOver["work"]> {
+  if (worker) {
+    const message = `${worker.task.title}\n\nTask ${worker.taskId} of ${run.id}, attempt ${worker.attempt}.`;
+    const { commit, files } = await workspaces.snapshot(run.cwd, key, state.start!, message);
+    return { commit, files, head: null };
+  }
+  const succeeded =
+    answer.phase === "aggregation"
+      ? answer.data.status === "success"
+      : answer.phase === "verification"
+        ? answer.data.status !== "failed"
+        : answer.phase === "analysis" && isOnlyPhase(run);
+  if (!succeeded) return null;
+  const { commit, files } = await workspaces.snapshot(
+    run.cwd,
+    key,
+    run.head!,
+    `${RESULT_TITLES[answer.phase] ?? "Result"} of ${run.id}`,
+  );
+  const merge = await workspaces.integrate(run.cwd, run.id, commit, `Result of ${run.id}`);
+  if (!merge.ok)
+    throw new TuttiError(
+      "workspace_failed",
+      `The changes of the main session conflict with the run's branch in ${merge.files.join(", ")}.`,
+    );
+  return { commit, files, head: merge.commit };
+}

@@ -1,0 +1,99 @@
+// Sessions of Tutti's runs as parents and children of sub-sessions. A session that is over receives no messages.
+import type { SeenMessage, SessionAccess } from "./session-access.ts";
+import { workerOfSession } from "../../run/lookup.ts";
+import { TuttiError } from "../../schema/error.ts";
+import type { Run } from "../../schema/run.ts";
+import { isRunOver } from "../../schema/status.ts";
+import type { TranscriptEntry } from "../../schema/transcript.ts";
+import type { SessionState, Worker } from "../../schema/worker.ts";
+import type { SessionHost } from "../../session/session.ts";
+
+export interface OwnSession {
+  run: Run;
+  /** Null for the main session. */
+  worker: Worker | null;
+  session: SessionState;
+}
+
+export interface OwnSessionsOptions {
+  runs(): Iterable<Run>;
+  sessions: SessionHost;
+  message(runId: string, text: string, taskId: string | null): Promise<unknown>;
+}
+
+export class OwnSessions implements SessionAccess {
+  readonly #options: OwnSessionsOptions;
+
+  constructor(options: OwnSessionsOptions) {
+    this.#options = options;
+  }
+
+  find(sessionId: string): OwnSession | null {
+    for (const run of this.#options.runs()) {
+      if (run.main?.sessionId === sessionId) return { run, worker: null, session: run.main };
+      const worker = workerOfSession(run, sessionId);
+      if (worker) return { run, worker, session: worker.session };
+    }
+    return null;
+  }
+
+  async isThere(sessionId: string): Promise<boolean> {
+    const found = this.find(sessionId);
+    return found !== null && !isRunOver(found.run.status) && found.session.state !== "over";
+  }
+
+  async messages(sessionId: string): Promise<SeenMessage[] | null> {
+    const found = this.find(sessionId);
+    return found && this.#options.sessions.transcript(found.run.id, sessionId).flatMap(asMessage);
+  }
+
+  async isBusy(sessionId: string): Promise<boolean> {
+    return this.find(sessionId)?.session.turn != null;
+  }
+
+  failure(sessionId: string): string | null {
+    const worker = this.find(sessionId)?.worker;
+    const hasFailed = worker && ["failed", "timeout", "cancelled"].includes(worker.status);
+    return hasFailed ? (worker.error ?? `its task ended with the status "${worker.status}"`) : null;
+  }
+
+  /** The next turn of the session contains `text`. */
+  async send(sessionId: string, text: string): Promise<void> {
+    const { run, worker } = this.#require(sessionId);
+    await this.#options.message(run.id, text, worker?.taskId ?? null);
+  }
+
+  async hasHeard(sessionId: string, text: string): Promise<boolean> {
+    const { run, worker } = this.#require(sessionId);
+    return run.messages.some((message) => message.text === text && message.taskId === (worker?.taskId ?? null));
+  }
+
+  async archive(sessionId: string): Promise<void> {
+    const { run } = this.#require(sessionId);
+    await this.#options.sessions.archive(run.id, sessionId);
+  }
+
+  async others(): Promise<[]> {
+    return [];
+  }
+
+  #require(sessionId: string): OwnSession {
+    const found = this.find(sessionId);
+    if (!found)
+      throw new TuttiError("wrong_state", `Session "${sessionId}" belongs to no live run. Resume its run first.`);
+    return found;
+  }
+}
+
+function asMessage(entry: TranscriptEntry): SeenMessage[] {
+  switch (entry.type) {
+    case "prompt":
+      return [{ role: "user", text: entry.text, tools: [] }];
+    case "text":
+      return [{ role: "assistant", text: entry.text, tools: [] }];
+    case "tool":
+      return [{ role: "assistant", text: "", tools: [{ id: null, name: entry.name, input: entry.input }] }];
+    default:
+      return [];
+  }
+}

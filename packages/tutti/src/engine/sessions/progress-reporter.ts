@@ -1,0 +1,85 @@
+// Publishes `worker:progress` and `orchestrator:progress` at a limited rate, but always the last one. The rules ignore
+// these events.
+import type { TurnRecord } from "./turn-record.ts";
+import type { ProgressAnswer } from "../../schema/answer.ts";
+import type { RunEvent } from "../../schema/event.ts";
+import type { Run } from "../../schema/run.ts";
+import type { Worker } from "../../schema/worker.ts";
+import type { World } from "../../world.ts";
+
+/** Minimum milliseconds between events; `REPORT_INTERVAL_MS` applies to progress that the agent reports itself. */
+const INTERVAL_MS = 1000;
+const REPORT_INTERVAL_MS = 100;
+/** Maximum characters of an agent's text in a progress event. */
+export const TOLD_CHARACTERS = 400;
+
+export interface Watched {
+  run: Run;
+  /** Null for the main session. */
+  worker: Worker | null;
+  record: TurnRecord;
+  /** The agent's last progress block. */
+  progress: ProgressAnswer | null;
+}
+
+export interface ProgressReporterOptions {
+  world: World;
+  /**
+   * Returns the current state, or null if nothing may be published: the past of an adopted session is in the log
+   * already.
+   */
+  look: () => Watched | null;
+  tell: (event: RunEvent) => Promise<void>;
+}
+
+export class ProgressReporter {
+  readonly #options: ProgressReporterOptions;
+  #lastPublishedAt = Number.NEGATIVE_INFINITY;
+  #waiting = false;
+
+  constructor(options: ProgressReporterOptions) {
+    this.#options = options;
+  }
+
+  /** `reported` is true for progress that the agent reports itself. */
+  async changed(reported: boolean): Promise<void> {
+    const { world, look, tell } = this.#options;
+    const watched = look();
+    if (!watched) return;
+    const waitMs = this.#lastPublishedAt + (reported ? REPORT_INTERVAL_MS : INTERVAL_MS) - world.mono();
+    if (waitMs > 0) return this.#later(reported, waitMs);
+    this.#lastPublishedAt = world.mono();
+    // Progress decides nothing, so the caller does not wait; a failed store halts the engine.
+    void tell(progressOf(watched)).catch(() => {});
+  }
+
+  #later(reported: boolean, waitMs: number): void {
+    if (this.#waiting) return;
+    this.#waiting = true;
+    void this.#options.world.sleep(waitMs).then(async () => {
+      this.#waiting = false;
+      // A failed store halts the engine.
+      await this.changed(reported).catch(() => {});
+    });
+  }
+}
+
+function progressOf({ run, worker, record, progress }: Watched): RunEvent {
+  if (!worker) {
+    const data = { id: run.id, stats: record.toolStats, currentAction: record.lastWords };
+    return { type: "orchestrator:progress", data };
+  }
+  return {
+    type: "worker:progress",
+    data: {
+      sessionId: worker.sessionId,
+      orchestratorId: run.id,
+      taskId: worker.taskId,
+      progress: Math.round(progress?.progress_percent ?? worker.progress),
+      status: (progress?.status ?? "in_progress").slice(0, TOLD_CHARACTERS),
+      currentAction: progress?.current_action?.slice(0, TOLD_CHARACTERS) ?? worker.currentAction,
+      toolStats: record.toolStats,
+      outputPreview: (progress?.output_preview ?? record.lastWords).slice(-TOLD_CHARACTERS),
+    },
+  };
+}

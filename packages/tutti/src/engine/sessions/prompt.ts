@@ -1,0 +1,151 @@
+import { basename } from "node:path";
+import { PHASE_SCHEMAS } from "../../protocol/response/phase-schemas.ts";
+import { substituteVariables } from "../../template/render.ts";
+import { promptVariables } from "../../template/variables.ts";
+import type { Run } from "../../schema/run.ts";
+import { ANSWER_PHASE, type Phase } from "../../schema/status.ts";
+import type { Prompt } from "../../schema/template.ts";
+import type { Owed, Worker } from "../../schema/worker.ts";
+
+export interface RenderedPrompt {
+  text: string;
+  /** Rendered on access: some grow with the plan, and most agents need none. */
+  readonly variables: Record<string, string>;
+}
+
+/** The part of `Owed` that is rendered before the template's text. */
+export type PromptContext = Pick<Owed, "problems" | "note" | "interrupted">;
+
+export const PROMPT_OF: Record<Phase, "analysis" | "taskPlanning" | "worker" | "aggregation" | "verification"> = {
+  analysis: "analysis",
+  taskPlanning: "taskPlanning",
+  workerExecution: "worker",
+  aggregation: "aggregation",
+  verification: "verification",
+};
+
+/** Joins problems with the last answer, messages of the user, system text, user text and settings with blank lines. */
+export function renderPrompt(
+  run: Run,
+  phase: Phase,
+  worker: Worker | null,
+  asking: PromptContext | null,
+  cwd: string,
+): RenderedPrompt {
+  const builtIn = { ...builtInVariables(run, cwd), ...(worker ? workerVariables(worker) : {}) };
+  const known = promptVariables(run.template.variables, run.customVariables, builtIn);
+  const prompt: Prompt = run.template.prompts[PROMPT_OF[phase]]!;
+  const parts = [prompt.system, prompt.user ?? ""].map((part) => substituteVariables(part, known).trim());
+  const first = [...(asking ? preamble(asking, phase, prompt) : []), ...messagesTo(run, worker?.taskId ?? null)];
+  const text = [...first, ...parts, instructions(run, phase)].filter((part) => part !== "").join("\n\n");
+  return {
+    text,
+    get variables() {
+      return Object.fromEntries(Object.keys(known).map((name) => [name, textOf(known, name)]));
+    },
+  };
+}
+
+const textOf = (variables: Record<string, unknown>, name: string): string =>
+  substituteVariables(`{${name}}`, variables);
+
+const PAUSED = "You were paused in the middle of this turn. Your changes are still in the folder. Continue from there.";
+
+function preamble(asking: PromptContext, phase: Phase, prompt: Prompt): string[] {
+  return [
+    ...(asking.problems.length > 0 ? [complaint(asking.problems, phase, prompt)] : []),
+    ...(asking.interrupted ? [PAUSED] : []),
+    ...(asking.note === null ? [] : [asking.note]),
+  ];
+}
+
+/** Every turn contains all messages, because a replacement session has seen none of them. */
+function messagesTo(run: Run, taskId: string | null): string[] {
+  const messages = run.messages.filter((message) => message.taskId === taskId);
+  return messages.length === 0
+    ? []
+    : [`Messages from the user:\n${messages.map(({ text }) => `- ${text}`).join("\n")}`];
+}
+
+/** Below `LEAST_PROGRESS_SECONDS` an agent reports instead of working. */
+const LEAST_PROGRESS_SECONDS = 10;
+
+function instructions(run: Run, phase: Phase): string {
+  const { phases } = run.template;
+  const { tools } = phases[phase];
+  const lines: string[] = [];
+  if (tools && tools.required.length > 0) lines.push(`Use these tools: ${tools.required.join(", ")}.`);
+  if (tools?.subagentType !== undefined) lines.push(`For sub-agents use the type ${tools.subagentType}.`);
+  if (phase === "workerExecution") {
+    const { progressReporting, progressInterval } = phases.workerExecution;
+    const seconds = Math.max(LEAST_PROGRESS_SECONDS, Math.round(progressInterval / 1000));
+    lines.push(progressReporting ? `Report progress about every ${seconds} seconds.` : "Do not report progress.");
+  }
+  if (phase === "aggregation") lines.push(STRATEGIES[phases.aggregation.conflictResolution]);
+  return lines.join(" ");
+}
+
+const STRATEGIES = {
+  ask: 'Do not resolve conflicts yourself. List each conflict with its options and set the status to "needs_input".',
+  "first-wins": "If two results conflict, keep the result of the earlier task.",
+  "last-wins": "If two results conflict, keep the result of the later task.",
+  smart: "If two results conflict, resolve the conflict in the way that serves the request best.",
+} as const;
+
+/** Lists the `problems` and the exact fields of the block, which is stricter than the first prompt. */
+function complaint(problems: readonly string[], phase: Phase, { format }: Prompt): string {
+  const list = problems.map((problem) => `- ${problem}`).join("\n");
+  const known = PHASE_SCHEMAS[ANSWER_PHASE[phase]];
+  const required = [...new Set([...known.required, ...(format?.requiredFields ?? [])])];
+  const optional = [...new Set([...known.optional, ...(format?.optionalFields ?? [])])];
+  const members = `Its phase must be "${ANSWER_PHASE[phase]}". Its data must contain ${required.join(", ")} and may contain ${optional.join(", ")}.`;
+  return `Your last answer could not be used:\n${list}\n\nAnswer again with exactly one block. ${members}`;
+}
+
+function builtInVariables(run: Run, cwd: string): Record<string, unknown> {
+  const { delimiterStart, delimiterEnd } = run.template.prompts.responseFormat;
+  return {
+    USER_REQUEST: run.userRequest,
+    ORIGINAL_REQUEST: run.userRequest,
+    CWD: cwd,
+    PROJECT_NAME: basename(run.cwd),
+    TEMPLATE_NAME: run.template.name,
+    ORCHESTRATOR_ID: run.id,
+    DELIMITER_START: delimiterStart,
+    DELIMITER_END: delimiterEnd,
+    ANALYSIS_SUMMARY: run.analysis?.summary ?? "",
+    ANALYSIS_JSON: () => (run.analysis ? JSON.stringify(run.analysis) : ""),
+    RECOMMENDED_SPLITS: run.analysis?.recommendedSplits,
+    KEY_FILES: run.analysis?.keyFiles ?? [],
+    TASK_COUNT: run.tasks.length,
+    TASKS_JSON: () => JSON.stringify(run.tasks),
+    WORKER_OUTPUTS: () => JSON.stringify(collectOutputs(run), null, 2),
+    CONFLICTS: () => (run.conflicts.length === 0 ? "none" : JSON.stringify(run.conflicts, null, 2)),
+    MERGED_OUTPUT: run.aggregation?.merged_output ?? run.aggregation?.summary ?? "",
+  };
+}
+
+function workerVariables({ task, attempt }: Worker): Record<string, string> {
+  return {
+    TASK_ID: task.id,
+    TASK_TITLE: task.title,
+    TASK_DESCRIPTION: task.description,
+    TASK_SCOPE: JSON.stringify(task.scope),
+    TASK_PRIORITY: String(task.priority),
+    TASK_ATTEMPT: String(attempt),
+    TASK_TYPE: "general",
+  };
+}
+
+/** Results of the workers in the order of the plan, failures included. */
+function collectOutputs(run: Run): object[] {
+  return run.tasks.flatMap((task): object[] => {
+    const worker = run.workers[task.id];
+    const because = run.blocked[task.id];
+    if (because)
+      return [{ taskId: task.id, taskTitle: task.title, status: "blocked", error: `needs ${because.join(", ")}` }];
+    if (!worker) return [];
+    const { status, output, outputFiles, error, toolStats, completedAt } = worker;
+    return [{ taskId: task.id, taskTitle: task.title, status, output, outputFiles, error, toolStats, completedAt }];
+  });
+}

@@ -1,0 +1,404 @@
+// Serves one session: prepares its workspace, opens it, delivers the turns that the log contains, and reports its
+// signals. An attendant decides nothing. After a crash, a new attendant repeats the work from the log and the session's
+// folder and reaches the same point.
+import { keyOfAttempt } from "./attempt-key.ts";
+import { judgeTurn } from "./judge-turn.ts";
+import type { KnownResults } from "../copies/known-results.ts";
+import { ProgressReporter, TOLD_CHARACTERS, type Watched } from "./progress-reporter.ts";
+import { renderPrompt } from "./prompt.ts";
+import type { RunWriter } from "../run-writer.ts";
+import type { Subagent } from "../sub-sessions/sub-session-part.ts";
+import { TurnRecord } from "./turn-record.ts";
+import { WorkSaver } from "./work-saver.ts";
+import { readProgress } from "../../protocol/response/judge-answer.ts";
+import type { History } from "../../run/command.ts";
+import type { ProgressAnswer } from "../../schema/answer.ts";
+import { asTuttiError } from "../../schema/error.ts";
+import { NO_USAGE, type Usage } from "../../schema/outcome.ts";
+import type { Run } from "../../schema/run.ts";
+import type { SessionState, Worker } from "../../schema/worker.ts";
+import type { Session, SessionHost, SessionSignal } from "../../session/session.ts";
+import type { WorkspaceKey, Workspaces } from "../../workspace/workspace.ts";
+import type { World } from "../../world.ts";
+
+export interface SessionRunnerOptions {
+  writer: RunWriter;
+  sessionId: string;
+  /** Null for the main session. */
+  taskId: string | null;
+  attempt: number;
+  sessions: SessionHost;
+  workspaces: Workspaces;
+  world: World;
+  /** Called when every signal from before `open` has been judged. */
+  onCaughtUp(): void;
+  onSpent(): void;
+  /** Durations and costs of earlier tasks, for the estimate of a plan. */
+  history(run: Run): History;
+  /** Results of the runs that this one was forked from. */
+  known: KnownResults;
+  /** Called when the agent starts or ends a sub-agent of its own. */
+  onSubagent(subagent: Subagent): void;
+}
+
+/** Limit of `protocol:ignored` events per turn. */
+const MAX_IGNORED_EVENTS = 20;
+
+export class SessionRunner {
+  readonly sessionId: string;
+  readonly taskId: string | null;
+  readonly #options: SessionRunnerOptions;
+  readonly #key: WorkspaceKey;
+  #session: Session | null = null;
+  #cwd = "";
+  /** The attempt's work key, computed by `#findKey`. */
+  #workKey: string | null = null;
+  #record: TurnRecord;
+  #progress: ProgressAnswer | null = null;
+  #delivered = 0;
+  /** The turn that this engine delivered last, with its prompt. */
+  #lastPrompt: { turn: number; text: string } | null = null;
+  #answered = new Set<string>();
+  #caughtUp = false;
+  readonly #progressTeller: ProgressReporter;
+  readonly #saver: WorkSaver;
+  #lastSignalAt: number;
+  /** Null while the session is wanted. */
+  #ending: "close" | "stop" | "leave" | null = null;
+  readonly #attending: Promise<void>;
+
+  constructor(options: SessionRunnerOptions) {
+    this.#options = options;
+    this.#lastSignalAt = options.world.mono();
+    this.sessionId = options.sessionId;
+    this.taskId = options.taskId;
+    this.#key = { runId: options.writer.id, name: options.taskId ?? "main", attempt: options.attempt };
+    this.#record = new TurnRecord(this.#run.template.prompts.responseFormat);
+    this.#progressTeller = new ProgressReporter({
+      world: options.world,
+      look: () => this.#watched(),
+      tell: (event) => this.#report({ type: "told", event }),
+    });
+    this.#saver = new WorkSaver({
+      world: options.world,
+      everyMs: options.taskId === null ? 0 : this.#run.template.config.saveInterval,
+      save: () => this.#saveWork(),
+    });
+    this.#attending = this.#attend();
+  }
+
+  /** Saves the work of an open turn. At the end of a turn, `judgeTurn` commits everything anyway. */
+  async #saveWork(): Promise<void> {
+    const { taskId, sessionId } = this;
+    const state = this.#watched() && this.#state;
+    if (taskId === null || !state?.turn || !state.start) return;
+    const message = `Save unfinished work of ${taskId} of ${this.#run.id}`;
+    const commit = await this.#options.workspaces.saveWork(this.#run.cwd, this.#key, state.start, message);
+    const data = { id: this.#run.id, sessionId, taskId, commit: commit ?? "" };
+    if (commit !== null) await this.#report({ type: "told", event: { type: "workspace:saved", data } });
+  }
+
+  #watched(): Watched | null {
+    if (!this.#caughtUp || this.#ending || this.#state?.state !== "running") return null;
+    return { run: this.#run, worker: this.#worker, record: this.#record, progress: this.#progress };
+  }
+
+  /** While `caughtUp` is false the session cannot time out: its result may be unread. */
+  get caughtUp(): boolean {
+    return this.#caughtUp;
+  }
+
+  get spent(): Usage {
+    // Before `#caughtUp` the record contains turns whose usage is in the log already.
+    return this.#caughtUp ? this.#record.usage : NO_USAGE;
+  }
+
+  /** Restarts the idle time, for example after a suspend. */
+  touch(): void {
+    this.#lastSignalAt = this.#options.world.mono();
+  }
+
+  /** Milliseconds since the last signal. */
+  get silentMs(): number {
+    return this.#options.world.mono() - this.#lastSignalAt;
+  }
+
+  get #run(): Run {
+    return this.#options.writer.run;
+  }
+
+  get #worker(): Worker | null {
+    const worker = this.taskId === null ? null : this.#run.workers[this.taskId];
+    return worker?.sessionId === this.sessionId ? worker : null;
+  }
+
+  /** Null once another session has replaced this one. */
+  get #state(): SessionState | null {
+    if (this.taskId !== null) return this.#worker?.session ?? null;
+    return this.#run.main?.sessionId === this.sessionId ? this.#run.main : null;
+  }
+
+  /** Called after every change of the run; delivers a new turn or the answer to a question. */
+  async refresh(): Promise<void> {
+    try {
+      await this.#passOn();
+    } catch (error) {
+      await this.#broken(error);
+    }
+  }
+
+  async #passOn(): Promise<void> {
+    const session = this.#session;
+    const state = this.#state;
+    if (!session || !state || state.state !== "running") return;
+    for (const [askId, text] of Object.entries(state.asks)) {
+      if (text === null || this.#answered.has(askId)) continue;
+      this.#answered.add(askId);
+      this.touch();
+      await session.answer(askId, text);
+    }
+    const turn = state.turn;
+    if (turn && state.pausedAt !== null) return session.interrupt(turn.number);
+    if (!turn || turn.number <= this.#delivered) return;
+    this.#delivered = turn.number;
+    if (session.wasDelivered(turn.number)) return;
+    const { workspaces } = this.#options;
+    // Aggregation and verification work on the accepted work of all tasks, so `move` resets the folder to the run's
+    // `head`.
+    const owed = this.#worker ? this.#worker.owed : this.#run.owed;
+    const isNewTurn = turn.try === 1 && !owed?.interrupted;
+    if ((turn.phase === "aggregation" || turn.phase === "verification") && isNewTurn)
+      await workspaces.move(this.#run.cwd, this.#key, this.#run.head!);
+    const prompt = renderPrompt(this.#run, turn.phase, this.#worker, owed, this.#cwd);
+    this.#lastPrompt = { turn: turn.number, text: prompt.text };
+    // The run may have been paused during `move`; then the turn waits for the resume.
+    if (this.#state?.turn?.number === turn.number && this.#state.pausedAt !== null) {
+      this.#delivered = turn.number - 1;
+      return;
+    }
+    await session.deliver({
+      number: turn.number,
+      phase: turn.phase,
+      text: prompt.text,
+      get variables() {
+        return prompt.variables;
+      },
+    });
+    if (this.#state?.pausedAt != null) await session.interrupt(turn.number);
+  }
+
+  /** Also removes the workspace; its work stays reachable through refs. */
+  async end(how: "close" | "stop"): Promise<void> {
+    this.#ending ??= how;
+    if (how === "close") await this.#session?.close();
+    await this.#options.sessions.end(this.#run.id, this.sessionId);
+    await this.#attending;
+    const record = this.#record;
+    this.#record = new TurnRecord(this.#run.template.prompts.responseFormat);
+    await this.#abandon(record);
+    await this.#saver.settled();
+    await this.#options.workspaces.remove(this.#run.cwd, this.#key);
+  }
+
+  /** Reports the usage of a turn that will not be judged. */
+  async #abandon({ usage, toolStats }: TurnRecord): Promise<void> {
+    if (usage.usd + usage.inputTokens + usage.outputTokens === 0) return;
+    const { sessionId, taskId } = this;
+    await this.#report({ type: "abandoned", sessionId, taskId, usage, toolStats });
+  }
+
+  /** Detaches from the session; its keeper continues it. */
+  async leave(): Promise<void> {
+    this.#ending = "leave";
+    this.#session?.leave();
+    await this.#attending;
+    await this.#saver.settled();
+  }
+
+  async #attend(): Promise<void> {
+    try {
+      const start = this.#state?.start ?? (await this.#begin());
+      if (start === null || !this.#isOpen) return;
+      const { path } = await this.#options.workspaces.prepare(this.#run.cwd, this.#key, start);
+      this.#cwd = path;
+      if (!this.#isOpen) return;
+      const { sessions } = this.#options;
+      const { taskId, sessionId } = this;
+      const { agent, role } = this.#state!;
+      this.#session = sessions.open({
+        sessionId,
+        runId: this.#run.id,
+        role,
+        taskId,
+        attempt: this.#key.attempt,
+        agent,
+        cwd: this.#cwd,
+        permissions: this.#run.template.config.permissions,
+        stallTimeout: this.#run.template.config.stallTimeout,
+      });
+      for await (const signal of this.#session.signals()) await this.#handle(signal, start);
+    } catch (error) {
+      await this.#broken(error);
+    }
+  }
+
+  /** Ends the session with the error. If the store failed, the report fails too, and the engine halts. */
+  async #broken(error: unknown): Promise<void> {
+    const { code, message } = asTuttiError(error);
+    if (this.#ending || !this.#state || this.#state.state === "over") return;
+    await this.#report({ type: "unpreparable", sessionId: this.sessionId, code, error: message }).catch(() => {});
+  }
+
+  get #isOpen(): boolean {
+    return this.#ending === null && this.#state !== null && this.#state.state !== "over";
+  }
+
+  /**
+   * Returns the `start` of a new attempt. Returns null if its dependencies conflict or a known result has completed it.
+   */
+  async #begin(): Promise<string | null> {
+    const { workspaces, known } = this.#options;
+    const start = await this.#findStart();
+    const worker = this.#worker;
+    if (start === null || !worker) return start;
+    const run = this.#run;
+    if (run.forkedFrom === null) return start;
+    const key = await this.#findKey(worker, start);
+    const attempt = { run, worker, place: this.#key, start, key };
+    const isDone = await known.takeOver(attempt, workspaces, (report) => this.#report(report));
+    // `decide` may reject the result because another task has used it meanwhile; then this attempt is still open.
+    return isDone && !this.#isOpen ? null : start;
+  }
+
+  /** The work key of the attempt. Only a fork needs it before `open`. */
+  async #findKey(worker: Worker, start: string): Promise<string> {
+    const { cwd } = this.#run;
+    this.#workKey ??= keyOfAttempt(this.#run, worker, await this.#options.workspaces.treeOf(cwd, start));
+    return this.#workKey;
+  }
+
+  async #findStart(): Promise<string | null> {
+    const run = this.#run;
+    // A skipped or failed dependency has no commit to build on.
+    const needs = this.#worker!.task.dependencies.flatMap((id) => {
+      const worker = run.workers[id];
+      return worker?.status === "completed" ? [worker.commit!] : [];
+    });
+    const message = `Combine the dependencies of ${this.taskId} of ${run.id}`;
+    const merge = await this.#options.workspaces.combine(run.cwd, run.base!, needs, message);
+    if (merge.ok) return merge.commit;
+    const error = `The work of its dependencies conflicts in ${merge.files.join(", ")}.`;
+    await this.#report({ type: "unpreparable", sessionId: this.sessionId, code: "dependencies_collide", error });
+    return null;
+  }
+
+  async #handle(signal: SessionSignal, start: string): Promise<void> {
+    const { sessionId } = this;
+    this.#lastSignalAt = this.#options.world.mono();
+    switch (signal.type) {
+      case "ready":
+        await this.#ready(start);
+        return this.refresh();
+      case "unstartable": {
+        const error = `The agent "${this.#state?.agent ?? this.#run.agent}" could not be started: ${signal.error}`;
+        return this.#report({ type: "unpreparable", sessionId, code: "agent_not_startable", error });
+      }
+      case "text": {
+        const previous = this.#progress;
+        for (const block of this.#record.text(signal.text, signal.complete)) {
+          this.#progress = readProgress(block, this.taskId ?? undefined) ?? this.#progress;
+        }
+        return this.#progressTeller.changed(this.#progress !== previous);
+      }
+      case "agent":
+      case "partial":
+      case "sent":
+      case "stalled":
+      case "interrupted":
+        return;
+      case "subagent":
+        return this.#options.onSubagent(signal);
+      case "tool":
+        this.#record.tool(signal.name);
+        this.#saver.worked();
+        return this.#progressTeller.changed(false);
+      case "usage":
+        this.#record.spend(signal.usage);
+        return this.#caughtUp ? this.#options.onSpent() : undefined;
+      case "ask": {
+        const { type: _, ...question } = signal;
+        await this.#report({ type: "asked", sessionId, itemId: this.#newItemId(), ...question });
+        return this.refresh();
+      }
+      case "trouble": {
+        const { cause, detail, retryAfterMs } = signal;
+        // Trouble from before `caughtUp` has passed.
+        if (!this.#caughtUp) return;
+        return this.#report({ type: "troubled", sessionId, cause, detail, retryAfterMs });
+      }
+      case "askCancelled":
+        return this.#report({ type: "unasked", sessionId, askId: signal.askId });
+      case "turnOver":
+        await this.#turnOver(signal);
+        return this.refresh();
+      case "caughtUp":
+        this.#caughtUp = true;
+        this.#options.onCaughtUp();
+        return;
+      case "gone":
+        if (this.#state?.state !== "over" && !this.#ending) {
+          await this.#report({ type: "lost", sessionId, reason: signal.reason, counted: !signal.deliberate });
+        }
+    }
+  }
+
+  async #ready(start: string): Promise<void> {
+    const worker = this.#worker;
+    // An adopted session emits `ready` again; the log has its key already.
+    const key = worker?.status === "spawning" ? { key: await this.#findKey(worker, start) } : {};
+    await this.#report({ type: "ready", sessionId: this.sessionId, start, ...key });
+  }
+
+  async #turnOver({ turn, ending }: Extract<SessionSignal, { type: "turnOver" }>): Promise<void> {
+    const record = this.#record;
+    this.#record = new TurnRecord(this.#run.template.prompts.responseFormat);
+    const state = this.#state;
+    // The turn was judged before a restart, or a timeout or cancellation came first.
+    if (state?.turn?.number !== turn) return this.#caughtUp ? this.#abandon(record) : undefined;
+    const { writer, workspaces } = this.#options;
+    // A save under way would write its `-saved` ref after the snapshot has deleted it.
+    await this.#saver.settled();
+    const judged = await judgeTurn({
+      run: this.#run,
+      worker: this.#worker,
+      state,
+      key: this.#key,
+      record,
+      ending,
+      workspaces,
+      cwd: this.#cwd,
+      prompt: this.#lastPrompt?.turn === turn ? this.#lastPrompt.text : null,
+      itemId: this.#newItemId(),
+      history: state.turn.phase === "taskPlanning" ? this.#options.history(this.#run) : null,
+    });
+    for (const { phase, reason } of judged.ignored.slice(0, MAX_IGNORED_EVENTS)) {
+      const data = {
+        id: writer.id,
+        sessionId: this.sessionId,
+        taskId: this.taskId,
+        phase: phase.slice(0, 100),
+        reason: reason.slice(0, TOLD_CHARACTERS),
+      };
+      await this.#report({ type: "told", event: { type: "protocol:ignored", data } });
+    }
+    await this.#report({ type: "turnOver", sessionId: this.sessionId, turn, over: judged.over });
+  }
+
+  #newItemId(): string {
+    return `item_${this.#options.world.id(10)}`;
+  }
+
+  async #report(report: Parameters<RunWriter["submit"]>[0]): Promise<void> {
+    await this.#options.writer.submit(report);
+  }
+}

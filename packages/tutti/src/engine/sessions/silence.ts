@@ -1,0 +1,52 @@
+// Decides when a sub-session has finished: it is idle for `inactivityThreshold`, then for `confirmationDelay`.
+// Observations stay in memory; after a restart, `lastActivityAt` from the log replaces them.
+import type { SeenMessage } from "./session-access.ts";
+import type { SubSessionSettings } from "../sub-sessions/sub-session-monitor.ts";
+import type { SubSession } from "../../run/fold/sub-sessions.ts";
+
+type Settings = Pick<SubSessionSettings, "inactivityThreshold" | "confirmationDelay">;
+
+export class Silence {
+  readonly #settings: Settings;
+  /** Last time a child was busy, and the shape of its last message. */
+  readonly #seen = new Map<string, { busyAt: number; shape: string }>();
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+  }
+
+  forget(childSessionId: string): void {
+    this.#seen.delete(childSessionId);
+  }
+
+  /** The new status of a child that is active or completing; null if it does not change. */
+  judge(
+    relation: SubSession,
+    messages: readonly SeenMessage[],
+    isBusy: boolean,
+    now: number,
+  ): "active" | "completing" | "completed" | null {
+    const { childSessionId, status, lastActivityAt, messageCount, since } = relation;
+    const isQuiet = !isBusy && endsWithWords(messages);
+    const shape = shapeOf(messages);
+    const previous = this.#seen.get(childSessionId) ?? { busyAt: lastActivityAt, shape };
+    this.#seen.set(childSessionId, { busyAt: isQuiet ? previous.busyAt : now, shape });
+    const hasNewMessage = messages.length !== messageCount || previous.shape !== shape;
+    if (hasNewMessage || (!isQuiet && status === "completing")) return "active";
+    const silentMs = now - Math.max(lastActivityAt, previous.busyAt);
+    if (!isQuiet || silentMs < this.#settings.inactivityThreshold) return null;
+    if (status === "active") return "completing";
+    return now - since < this.#settings.confirmationDelay ? null : "completed";
+  }
+}
+
+/** A session can have finished only if the last message is its own and calls no tool. */
+function endsWithWords(messages: readonly SeenMessage[]): boolean {
+  const last = messages.at(-1);
+  return last?.role === "assistant" && last.tools.length === 0;
+}
+
+function shapeOf(messages: readonly SeenMessage[]): string {
+  const last = messages.at(-1);
+  return `${messages.length} ${last?.text.length ?? 0} ${last?.tools.length ?? 0}`;
+}

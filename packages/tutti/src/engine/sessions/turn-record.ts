@@ -1,0 +1,60 @@
+import { countTool } from "./tool-stats.ts";
+import { ResponseScanner, type Delimiters, type ScannedBlock } from "../../protocol/response/response-scanner.ts";
+import { NO_USAGE, type Usage } from "../../schema/outcome.ts";
+import { NO_TOOLS, type ToolStats } from "../../schema/worker.ts";
+
+/** Characters kept for progress events and for an answer without a block. */
+const PREVIEW_CHARACTERS = 400;
+const SAID_CHARACTERS = 4000;
+const STARTS_AN_AGENT = new Set(["Task", "Agent"]);
+const ACTS_AT_ONCE = new Set(["progress", "heartbeat"]);
+
+export class TurnRecord {
+  /** Blocks that may be the answer; those in `ACTS_AT_ONCE` take effect on arrival and are not kept. */
+  readonly blocks: ScannedBlock[] = [];
+  lastBlock: ScannedBlock | null = null;
+  toolStats: ToolStats = NO_TOOLS;
+  usage: Usage = NO_USAGE;
+  #said = "";
+  subagents = 0;
+  readonly #scanner: ResponseScanner;
+
+  constructor(delimiters: Delimiters) {
+    this.#scanner = new ResponseScanner(delimiters);
+  }
+
+  /** Returns the blocks that `text` completes. A block cannot span two messages. */
+  text(text: string, complete: boolean): ScannedBlock[] {
+    const found = this.#scanner.push(text);
+    // Reuse `#scanner`: a session may send a million messages.
+    if (complete) found.push(...this.#scanner.end());
+    this.blocks.push(...found.filter((block) => !block.ok || !ACTS_AT_ONCE.has(block.phase)));
+    this.lastBlock = found.at(-1) ?? this.lastBlock;
+    this.#said += text.slice(-SAID_CHARACTERS);
+    // Truncate `#said` rarely: after every message it would copy the text a million times.
+    if (this.#said.length > 16 * SAID_CHARACTERS) this.#said = this.said;
+    return found;
+  }
+
+  /** The last `SAID_CHARACTERS` characters of the agent's text. */
+  get said(): string {
+    return this.#said.slice(-SAID_CHARACTERS);
+  }
+
+  get lastWords(): string {
+    return this.said.slice(-PREVIEW_CHARACTERS);
+  }
+
+  tool(name: string): void {
+    this.toolStats = countTool(this.toolStats, name);
+    if (STARTS_AN_AGENT.has(name)) this.subagents += 1;
+  }
+
+  spend(usage: Usage): void {
+    this.usage = {
+      inputTokens: this.usage.inputTokens + usage.inputTokens,
+      outputTokens: this.usage.outputTokens + usage.outputTokens,
+      usd: this.usage.usd + usage.usd,
+    };
+  }
+}

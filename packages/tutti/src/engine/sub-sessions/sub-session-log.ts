@@ -1,0 +1,91 @@
+// The relations between sessions in the server's own log. The classes of document 004 answer synchronously, so a
+// command is decided at once against `ahead`, which includes events that are still being written. `stored` contains
+// only durable events.
+import type { ServerLog } from "../runs/server-log.ts";
+import { decideSubSession, type SubSessionCommand } from "../../run/rules/decide-sub-session.ts";
+import {
+  applySubSession,
+  childrenOf,
+  noSubSessions,
+  type SubSession,
+  type SubSessions,
+} from "../../run/fold/sub-sessions.ts";
+import { isServerEvent, type RunEvent, type StoredEvent } from "../../schema/event.ts";
+import type { World } from "../../world.ts";
+
+export class SubSessionLog {
+  readonly #log: ServerLog;
+  readonly #world: World;
+  readonly #decided: () => void;
+  #stored: SubSessions = noSubSessions();
+  #ahead: SubSessions = noSubSessions();
+  #isRead = false;
+  #written: Promise<void> = Promise.resolve();
+
+  constructor(log: ServerLog, world: World, decided: () => void) {
+    this.#log = log;
+    this.#world = world;
+    this.#decided = decided;
+  }
+
+  /** The relations on disk. */
+  get stored(): SubSessions {
+    this.#read();
+    return this.#stored;
+  }
+
+  /** The relations after all pending writes. */
+  get ahead(): SubSessions {
+    this.#read();
+    return this.#ahead;
+  }
+
+  get(childSessionId: string): SubSession | null {
+    return this.ahead.relations.get(childSessionId) ?? null;
+  }
+
+  /** Reads `stored`, not `ahead`. */
+  children(parentSessionId: string): SubSession[] {
+    return childrenOf(this.stored, parentSessionId);
+  }
+
+  /** Throws at once or not at all; resolves when the events are on disk. */
+  order(command: SubSessionCommand): Promise<void> {
+    return this.#append(decideSubSession(this.ahead, command, this.#world.now()));
+  }
+
+  /** Appends an event that changes no relation. */
+  tell(event: RunEvent): Promise<void> {
+    this.#read();
+    return this.#append([event]);
+  }
+
+  /** Applies durable events to `stored`. */
+  heard(events: readonly StoredEvent[]): void {
+    if (!this.#isRead) return;
+    for (const event of events) if (isServerEvent(event)) applySubSession(this.#stored, event);
+  }
+
+  #append(events: readonly RunEvent[]): Promise<void> {
+    if (events.length > 0) {
+      for (const event of events) if (isServerEvent(event)) applySubSession(this.#ahead, event);
+      this.#written = this.#log.tell(events).then(() => {});
+      // A caller may ignore the promise; a failed write halts the engine.
+      this.#written.catch(() => {});
+      this.#decided();
+    }
+    // Without new events the call waits for the earlier ones.
+    return this.#written;
+  }
+
+  /** Reads the log on first use; most engines have no sub-sessions. */
+  #read(): void {
+    if (this.#isRead) return;
+    this.#isRead = true;
+    for (const event of this.#log.read()) {
+      if (!isServerEvent(event)) continue;
+      applySubSession(this.#stored, event);
+      applySubSession(this.#ahead, event);
+    }
+  }
+}

@@ -1,0 +1,312 @@
+// Monitors sub-sessions. A silent one counts as finished, and its last message goes to its parent.
+//
+// Invariants
+// 1. One poll runs at a time. A check that fails is repeated by the next poll.
+// 2. A result is sent once. After a crash between sending and recording it, `returnResult` finds it in the parent's
+// transcript.
+// 3. A sub-session that an agent reports itself (`reported`) ends by its report or with its parent, and in no other
+// way.
+import { returnResult, type ReturnedResult } from "./return-result.ts";
+import type { SeenMessage, SessionAccess } from "../sessions/session-access.ts";
+import { Silence } from "../sessions/silence.ts";
+import type { SubSessionLog } from "./sub-session-log.ts";
+import { TaskSpawns } from "./task-spawns.ts";
+import { noSuchSubSession } from "../../run/rules/decide-sub-session.ts";
+import { childrenOf, countByStatus, isOpen, rootOf, type SubSession } from "../../run/fold/sub-sessions.ts";
+import { TuttiError } from "../../schema/error.ts";
+import type { Run } from "../../schema/run.ts";
+import type { SubSessionStatus } from "../../schema/status.ts";
+import type { World } from "../../world.ts";
+
+export interface SubSessionSettings {
+  pollInterval: number;
+  inactivityThreshold: number;
+  confirmationDelay: number;
+  resultPrefix: string;
+  resultSuffix: string;
+  maxMessageLength: number;
+  autoArchiveOnReturn: boolean;
+  detectTaskSpawn: boolean;
+  taskSpawnWindow: number;
+}
+
+export interface SubSessionMonitorOptions {
+  log: SubSessionLog;
+  reach: SessionAccess;
+  world: World;
+  settings: SubSessionSettings;
+  /** Whether the monitor polls by itself while a sub-session is open. */
+  automatic: boolean;
+  /** The run of a session, if the run may continue. */
+  runOf: (sessionId: string) => Run | null;
+  /** Whether the run is live; its reported sub-sessions are kept that long. */
+  isLive: (runId: string) => boolean;
+}
+
+export interface SubSessionStats {
+  total: number;
+  byStatus: Record<SubSessionStatus, number>;
+  parents: number;
+  pendingTaskSpawns: number;
+  isMonitoring: boolean;
+}
+
+/** How long ended relations are kept, in milliseconds. */
+export const KEPT_MS = 3_600_000;
+
+export class SubSessionMonitor {
+  readonly #options: SubSessionMonitorOptions;
+  readonly spawns: TaskSpawns;
+  /** Whether `start` was called; then the monitor polls even if nothing is open. */
+  #started = false;
+  #loop: AbortController | null = null;
+  #closed = false;
+  #polling: Promise<void> | null = null;
+  readonly #returning = new Map<string, Promise<ReturnedResult>>();
+  readonly #silence: Silence;
+
+  constructor(options: SubSessionMonitorOptions) {
+    this.#options = options;
+    const { log, reach, world, settings } = options;
+    this.#silence = new Silence(settings);
+    this.spawns = new TaskSpawns({
+      reach,
+      world,
+      windowMs: settings.taskSpawnWindow,
+      isTaken: (id) => options.runOf(id) !== null || log.get(id) !== null,
+      link: (child, parent, taskToolId) => this.#link(child, parent, taskToolId),
+    });
+  }
+
+  /**
+   * Throws at once or not at all; resolves when the relation is on disk. A child of a run's session belongs to that
+   * run.
+   */
+  register(childSessionId: string, parentSessionId: string, taskToolId?: string): Promise<void> {
+    const { log, runOf } = this.#options;
+    const run = runOf(rootOf(log.ahead, parentSessionId));
+    const ofRun = run ? { orchestratorId: run.id, depth: run.budget.depth } : {};
+    return log.order({ type: "register", childSessionId, parentSessionId, taskToolId, ...ofRun });
+  }
+
+  #link(childSessionId: string, parentSessionId: string, taskToolId: string | null): boolean {
+    try {
+      void this.register(childSessionId, parentSessionId, taskToolId ?? undefined);
+      return true;
+    } catch (error) {
+      if (error instanceof TuttiError) return false;
+      throw error;
+    }
+  }
+
+  get isMonitoring(): boolean {
+    return this.#loop !== null;
+  }
+
+  get #now(): number {
+    return this.#options.world.now();
+  }
+
+  #timestamp(): string {
+    return new Date(this.#now).toISOString();
+  }
+
+  start(): void {
+    if (this.#started || this.#closed) return;
+    this.#started = true;
+    void this.#options.log.tell({ type: "subsession:monitoring:started", data: { timestamp: this.#timestamp() } });
+    this.wake();
+  }
+
+  stop(): void {
+    if (!this.#started) return;
+    this.#started = false;
+    this.#loop?.abort();
+    this.#loop = null;
+    void this.#options.log.tell({ type: "subsession:monitoring:stopped", data: { timestamp: this.#timestamp() } });
+  }
+
+  /** Detects sub-sessions of `parentSessionId` in its transcript from now on. */
+  async watch(parentSessionId: string): Promise<void> {
+    const { log } = this.#options;
+    const isKnown = childrenOf(log.ahead, parentSessionId).length > 0 || (await this.isThere(parentSessionId));
+    if (!isKnown)
+      throw new TuttiError("session_not_found", `Session "${parentSessionId}" does not exist. Check the session id.`);
+    await this.spawns.watch(parentSessionId);
+    this.start();
+  }
+
+  /** Starts the poll loop if it is needed. */
+  wake(): void {
+    if (this.#closed || this.#loop || !this.#isNeeded()) return;
+    const loop = new AbortController();
+    this.#loop = loop;
+    void this.#look(loop);
+  }
+
+  /** Does not wait for a poll under way: the next engine repeats whatever it could not store. */
+  close(): void {
+    this.#closed = true;
+    this.#loop?.abort();
+    this.#loop = null;
+  }
+
+  #isNeeded(): boolean {
+    if (this.#started) return true;
+    return (
+      this.#options.automatic && (this.spawns.watches || this.#relations().some((each) => this.#needsPolling(each)))
+    );
+  }
+
+  /** Whether a further poll can change the relation or remove it. */
+  #needsPolling(relation: SubSession): boolean {
+    return isOpen(relation) || !this.#isKept(relation);
+  }
+
+  #isKept({ orchestratorId }: SubSession): boolean {
+    return orchestratorId !== undefined && this.#options.isLive(orchestratorId);
+  }
+
+  async #look(loop: AbortController): Promise<void> {
+    const { world, settings } = this.#options;
+    while (!loop.signal.aborted && this.#isNeeded()) {
+      await world.sleep(settings.pollInterval, loop.signal, true);
+      if (!loop.signal.aborted) await this.poll();
+    }
+    if (this.#loop === loop) this.#loop = null;
+  }
+
+  #relations(): SubSession[] {
+    return [...this.#options.log.ahead.relations.values()];
+  }
+
+  /** Polls now, or joins the poll that is under way. */
+  poll(): Promise<void> {
+    this.#polling ??= this.#pollAll().finally(() => (this.#polling = null));
+    return this.#polling;
+  }
+
+  async #pollAll(): Promise<void> {
+    const { settings } = this.#options;
+    // The next poll repeats everything that fails here.
+    if (settings.detectTaskSpawn) await this.spawns.poll().catch(() => {});
+    await Promise.all(this.#relations().map((relation) => this.#lookAt(relation).catch(() => {})));
+    await this.cleanup(KEPT_MS, (relation) => !this.#isKept(relation)).catch(() => {});
+  }
+
+  async #lookAt(relation: SubSession): Promise<void> {
+    const { log, settings } = this.#options;
+    const { childSessionId, status } = relation;
+    if (status === "returned" && settings.autoArchiveOnReturn) return this.#archive(relation);
+    if (!isOpen(relation)) return;
+    if (!(await this.isThere(relation.parentSessionId))) {
+      return log.order({ type: "setStatus", childSessionId, status: "orphaned" });
+    }
+    if (relation.reported) return;
+    if (status === "completed") return void (await this.#return(relation, { patient: true }));
+    await this.#measure(relation);
+  }
+
+  /** A parent that is a sub-session itself exists until it ends. */
+  async isThere(sessionId: string): Promise<boolean> {
+    const relation = this.#options.log.get(sessionId);
+    return (relation !== null && isOpen(relation)) || this.#options.reach.isThere(sessionId);
+  }
+
+  /** Updates the status of a child from its `Silence`. */
+  async #measure({ childSessionId }: SubSession): Promise<void> {
+    const { log, reach } = this.#options;
+    const messages = await this.#messages(childSessionId);
+    if (messages === null) return;
+    const isBusy = await reach.isBusy(childSessionId);
+    // The relation may have been removed or returned while this poll waited.
+    const current = log.get(childSessionId);
+    if (current === null || (current.status !== "active" && current.status !== "completing")) return;
+    const status = this.#silence.judge(current, messages, isBusy, this.#now);
+    if (status === null) return;
+    if (status === "active") return log.order({ type: "active", childSessionId, messageCount: messages.length });
+    await log.order({ type: "setStatus", childSessionId, status });
+    if (status === "completed") await this.#return(log.get(childSessionId)!, { patient: true });
+  }
+
+  /** Reads the messages of a child. Returns null on failure, and returns a vanished child to its parent as failed. */
+  async #messages(childSessionId: string): Promise<SeenMessage[] | null> {
+    const { log, reach } = this.#options;
+    try {
+      return await reach.messages(childSessionId);
+    } catch (error) {
+      const relation = log.get(childSessionId);
+      if (relation && error instanceof TuttiError && error.code === "session_not_found")
+        await this.#return(relation, { patient: false });
+      return null;
+    }
+  }
+
+  /** Returns the last message of a child to its parent, whatever its status. */
+  async extract(childSessionId: string): Promise<ReturnedResult> {
+    return this.#return(this.#find(childSessionId), { patient: false });
+  }
+
+  /** Concurrent calls for the same child share one entry of `#returning`. */
+  #return(relation: SubSession, { patient }: { patient: boolean }): Promise<ReturnedResult> {
+    const { childSessionId } = relation;
+    const pending = this.#returning.get(childSessionId);
+    if (pending) return pending;
+    const { log, reach, settings } = this.#options;
+    const returned = returnResult({ log, reach, settings, patient, isThere: (id) => this.isThere(id) }, relation)
+      .then(async (result) => {
+        const updated = log.get(childSessionId);
+        // The next poll repeats a failed archive.
+        if (result.success && settings.autoArchiveOnReturn && updated) await this.#archive(updated).catch(() => {});
+        return result;
+      })
+      .finally(() => this.#returning.delete(childSessionId));
+    this.#returning.set(childSessionId, returned);
+    return returned;
+  }
+
+  async #archive({ childSessionId, archivedAt, reported }: SubSession): Promise<void> {
+    if (archivedAt !== undefined || reported) return;
+    await this.#options.reach.archive(childSessionId);
+    await this.#options.log.order({ type: "archived", childSessionId });
+  }
+
+  async unregister(childSessionId: string, { archiveSession = false } = {}): Promise<void> {
+    const relation = this.#find(childSessionId);
+    if (archiveSession) await this.#archive(relation);
+    this.#silence.forget(childSessionId);
+    if (this.#options.log.get(childSessionId)) await this.#options.log.order({ type: "unregister", childSessionId });
+  }
+
+  async unregisterChildren(parentSessionId: string, options: { archiveSession?: boolean } = {}): Promise<void> {
+    this.spawns.unwatch(parentSessionId);
+    const children = childrenOf(this.#options.log.ahead, parentSessionId);
+    await Promise.all(children.map(({ childSessionId }) => this.unregister(childSessionId, options)));
+  }
+
+  /** Removes relations that ended at least `maxAge` milliseconds ago. Returns their number. */
+  async cleanup(maxAge: number, which: (relation: SubSession) => boolean = () => true): Promise<number> {
+    const old = this.#relations().filter(
+      (relation) => !isOpen(relation) && this.#now - relation.since >= maxAge && which(relation),
+    );
+    await Promise.all(old.map(({ childSessionId }) => this.unregister(childSessionId)));
+    return old.length;
+  }
+
+  stats(): SubSessionStats {
+    const relations = this.#relations();
+    return {
+      total: relations.length,
+      byStatus: countByStatus(relations),
+      parents: new Set(relations.map(({ parentSessionId }) => parentSessionId)).size,
+      pendingTaskSpawns: this.spawns.pending,
+      isMonitoring: this.isMonitoring,
+    };
+  }
+
+  #find(childSessionId: string): SubSession {
+    const relation = this.#options.log.get(childSessionId);
+    if (!relation) throw noSuchSubSession(childSessionId);
+    return relation;
+  }
+}

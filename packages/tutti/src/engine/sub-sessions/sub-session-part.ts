@@ -1,0 +1,61 @@
+import { guarded } from "../guarded.ts";
+import { OwnSessions, type OwnSessionsOptions } from "../sessions/own-sessions.ts";
+import type { ServerLog } from "../runs/server-log.ts";
+import type { SessionAccess } from "../sessions/session-access.ts";
+import { SubSessionLog } from "./sub-session-log.ts";
+import { SubSessionMonitor, type SubSessionSettings } from "./sub-session-monitor.ts";
+import { SubSessionOptions } from "../../schema/options.ts";
+import type { SessionSignal } from "../../session/session.ts";
+import type { World } from "../../world.ts";
+
+export interface SubSessionCare {
+  settings: SubSessionSettings;
+  /** Whether the monitor polls without an explicit start. */
+  automatic: boolean;
+  /** Extends the access to sessions beyond those of Tutti's runs. */
+  reach?: (own: OwnSessions) => SessionAccess;
+}
+
+export interface SubSessionPartOptions extends OwnSessionsOptions {
+  log: ServerLog;
+  world: World;
+  /** The documented defaults apply if undefined. */
+  care: SubSessionCare | undefined;
+  isLive: (runId: string) => boolean;
+}
+
+export interface SubSessionPart {
+  log: SubSessionLog;
+  monitor: SubSessionMonitor;
+  /** Records a sub-agent that a session reports. The run neither waits for it nor fails with it. */
+  told: (runId: string, sessionId: string, subagent: Subagent) => void;
+}
+
+export type Subagent = Extract<SessionSignal, { type: "subagent" }>;
+
+/** Limits of an id and a text in the log; the transcript has the full text. */
+const MAX_ID_CHARACTERS = 200;
+const MAX_TEXT_CHARACTERS = 50_000;
+
+export function openSubSessions(options: SubSessionPartOptions): SubSessionPart {
+  const { log: serverLog, world, isLive, care } = options;
+  const { settings, automatic, reach } = care ?? { settings: SubSessionOptions.parse({}), automatic: true };
+  const ownSessions = new OwnSessions(options);
+  const log = new SubSessionLog(serverLog, world, () => monitor.wake());
+  const monitor: SubSessionMonitor = new SubSessionMonitor({
+    log,
+    reach: reach?.(ownSessions) ?? ownSessions,
+    world,
+    settings,
+    automatic,
+    runOf: (sessionId) => ownSessions.find(sessionId)?.run ?? null,
+    isLive,
+  });
+  const recordSubagent = (orchestratorId: string, parentSessionId: string, { id, phase, text }: Subagent): void => {
+    const childSessionId = `${parentSessionId}/${id.slice(0, MAX_ID_CHARACTERS)}`;
+    const started = { type: "started" as const, childSessionId, parentSessionId, orchestratorId };
+    const done = { type: "done" as const, childSessionId, text: text?.slice(0, MAX_TEXT_CHARACTERS) ?? null };
+    guarded(() => void log.order(phase === "started" ? started : done));
+  };
+  return { log, monitor, told: recordSubagent };
+}

@@ -1,0 +1,102 @@
+// Selects the block of a finished turn that is the answer, and explains to the agent why none is.
+import type { Answer, ProgressAnswer } from "../../schema/answer.ts";
+import type { AnswerPhase } from "../../schema/status.ts";
+import { answerIssues } from "./check-answer.ts";
+import { explainIssue } from "./explain-issues.ts";
+import { normaliseAnswer } from "./normalise-answer.ts";
+import { scanBlocks } from "./response-scanner.ts";
+import type { Delimiters, ScannedBlock } from "./response-scanner.ts";
+import { isSameJson } from "../json/same-json.ts";
+
+export interface Judgement {
+  answer: Answer | null;
+  /** Sentences that name each missing or wrong member. They go into the next prompt and into the log. */
+  problems: string[];
+  /** Lenient interpretations of the accepted answer. */
+  warnings: string[];
+  ignored: { phase: string; reason: string }[];
+}
+
+/**
+ * Selects the last valid block for the phase and, for a worker, for its own task. A block equal (as a JSON value) to
+ * one in the prompt is an echo and is ignored.
+ */
+export function judgeAnswer(input: {
+  blocks: readonly ScannedBlock[];
+  prompt: string;
+  delimiters: Delimiters;
+  phase: AnswerPhase;
+  taskId?: string;
+}): Judgement {
+  const { phase, taskId, delimiters } = input;
+  const samples = scanBlocks(input.prompt, delimiters);
+  const judgement: Judgement = { answer: null, problems: [], warnings: [], ignored: [] };
+  const ignore = (block: ScannedBlock, reason: string) =>
+    judgement.ignored.push({ phase: block.ok ? block.phase : "", reason });
+
+  for (const block of input.blocks) {
+    if (samples.some((sample) => isSameBlock(sample, block))) {
+      ignore(block, "It repeats a block of the prompt.");
+    } else if (!block.ok) {
+      judgement.problems.push(`A block could not be used: ${block.message}.`);
+    } else if (block.phase === "progress" || block.phase === "heartbeat") {
+      if (namesAnotherTask(block, taskId)) ignore(block, `It names task ${nameOf(block)}, not ${taskId}.`);
+    } else if (block.phase !== phase) {
+      ignore(block, `Its phase is "${block.phase}", but the expected phase is "${phase}".`);
+    } else if (namesAnotherTask(block, taskId)) {
+      ignore(block, `It names task ${nameOf(block)}, not ${taskId}.`);
+    } else {
+      const { data, warnings } = normaliseAnswer(phase, block.data);
+      const issues = answerIssues(phase, data);
+      if (issues.length === 0) {
+        judgement.answer = { phase, data } as Answer;
+        judgement.warnings = warnings;
+      } else {
+        judgement.problems.push(...issues.map((issue) => explainIssue(issue, data)));
+      }
+    }
+  }
+  if (judgement.answer) judgement.problems = [];
+  else judgement.problems.unshift(explainMissing(input, judgement.ignored.length));
+  return judgement;
+}
+
+/** Validates a progress block. Returns null for another block, an invalid one, or one about another task. */
+export function readProgress(block: ScannedBlock, taskId: string | undefined): ProgressAnswer | null {
+  if (!block.ok || block.phase !== "progress") return null;
+  const { data } = normaliseAnswer("progress", block.data);
+  if (data.task_id !== taskId || answerIssues("progress", data).length > 0) return null;
+  return data as ProgressAnswer;
+}
+
+export function readHeartbeat(block: ScannedBlock): { timestamp: string; alive: boolean } | null {
+  if (!block.ok || block.phase !== "heartbeat") return null;
+  if (answerIssues("heartbeat", block.data).length > 0) return null;
+  const { timestamp, alive } = block.data as { timestamp: string; alive: boolean };
+  return { timestamp, alive };
+}
+
+function explainMissing(
+  input: { blocks: readonly ScannedBlock[]; delimiters: Delimiters; phase: AnswerPhase; taskId?: string },
+  ignored: number,
+): string {
+  const { delimiterStart, delimiterEnd } = input.delimiters;
+  const wanted = `a valid "${input.phase}" block${input.taskId === undefined ? "" : ` for task ${input.taskId}`}`;
+  if (input.blocks.length === 0) return `The answer contains no block between ${delimiterStart} and ${delimiterEnd}.`;
+  return ignored === input.blocks.length
+    ? `None of the blocks counts: ${wanted} is missing.`
+    : `The answer contains no usable block: ${wanted} is missing.`;
+}
+
+function isSameBlock(one: ScannedBlock, other: ScannedBlock): boolean {
+  if (!one.ok || !other.ok) return one.ok === other.ok && one.raw.trim() === other.raw.trim();
+  return one.phase === other.phase && isSameJson(one.data, other.data);
+}
+
+function namesAnotherTask(block: ScannedBlock & { ok: true }, taskId: string | undefined): boolean {
+  return taskId !== undefined && typeof block.data.task_id === "string" && block.data.task_id !== taskId;
+}
+
+function nameOf(block: ScannedBlock & { ok: true }): string {
+  return String(block.data.task_id);
+}

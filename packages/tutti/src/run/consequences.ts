@@ -1,0 +1,220 @@
+// Decides the consequences of a state and the time: the next turn of a session, blocked tasks, the next phase, a reached
+// budget, the end of the run.
+import { askForMore, exhaustedBudget } from "./rules/budget.ts";
+import { assignedAgent } from "./rules/assign-agent.ts";
+import { completedVerdict, dependencyState, taskStanding } from "./census.ts";
+import { confirm } from "./plan/confirm.ts";
+import { answerByDefault } from "./inbox/default-answer.ts";
+import { withdrawQuestions } from "./inbox/inbox.ts";
+import { activeWorkers, taskOf, workerOf, workersOf } from "./lookup.ts";
+import { openWork } from "./fold/open-work.ts";
+import { isToBeAsked, mayAsk, refusalOf } from "./provider/provider.ts";
+import { providerOf } from "./provider/provider-name.ts";
+import { phaseOverAt, someReady } from "./schedule.ts";
+import { sizeOf } from "./fold/shared-record.ts";
+import type { AggregationAnswer } from "../schema/answer.ts";
+import type { RunEvent } from "../schema/event.ts";
+import type { Run } from "../schema/run.ts";
+import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
+import type { Owed, SessionState } from "../schema/worker.ts";
+
+/** Returns the next events that are due. The caller applies them and calls `consequences` again until it returns none. */
+export function consequences(run: Run, at: number): RunEvent[] {
+  if (isRunOver(run.status) || run.status === "created") return [];
+  const overdue = answerByDefault(run, at);
+  if (overdue.length > 0) return overdue;
+  if (run.status === "paused") return pauseWorkers(run);
+  if (run.status === "confirming") {
+    return run.template.config.autoSpawn && run.planErrors.length === 0 ? confirm(run, {}) : [];
+  }
+  const turns = dueTurns(run, at);
+  const kind = exhaustedBudget(run, at, { turn: turns.length > 0, session: wantsSession(run, at) });
+  if (kind !== null && hasMoreToDo(run)) return askForMore(run, kind, at);
+  // Start no more turns than `budget.turns` has left. The next call asks the user for more.
+  if (turns.length > 0) return turns.slice(0, (run.budget.turns ?? Number.POSITIVE_INFINITY) - run.turns);
+  if (run.status === "spawning" || run.status === "running") return followExecution(run, at);
+  return [];
+}
+
+/** Pauses workers that reached `running` while the run is paused. */
+function pauseWorkers(run: Run): RunEvent[] {
+  return activeWorkers(run)
+    .filter((worker) => worker.status === "running")
+    .map(({ sessionId, taskId }) => ({
+      type: "worker:paused",
+      data: { sessionId, orchestratorId: run.id, taskId, by: "run" },
+    }));
+}
+
+const wantsSession = (run: Run, at: number): boolean =>
+  (run.owed !== null && (run.main === null || run.main.state === "over")) ||
+  (run.budget.descendants !== undefined && someReady(run, at, () => true));
+
+/** Whether the run still needs turns. A run that only has to end does not `askForMore`. */
+function hasMoreToDo(run: Run): boolean {
+  return run.owed !== null || openWork(run).unfinished > 0;
+}
+
+/** Starts a turn in every session that `isToBeAsked` and whose provider allows it. */
+function dueTurns(run: Run, at: number): RunEvent[] {
+  const due: RunEvent[] = [];
+  // After a refusal a single turn probes the provider: `probed` holds those that got one.
+  const probed = new Set<string>();
+  const mayBeAsked = ({ agent }: SessionState): boolean => {
+    const provider = providerOf(agent, run.providers);
+    if (!mayAsk(run, agent, at) || probed.has(provider)) return false;
+    if (refusalOf(run, agent) !== null) probed.add(provider);
+    return true;
+  };
+  const { main, owed } = run;
+  if (main && owed && isToBeAsked(main, owed)) {
+    const { agent, role } = assignedAgent(run, owed.phase);
+    // The phase belongs to another agent or role, so this session ends, even if its provider refuses.
+    if (main.agent !== agent || main.role !== role) {
+      return [{ type: "main:relieved", data: { id: run.id, sessionId: main.sessionId, taskId: null } }];
+    }
+    if (mayBeAsked(main)) due.push(startTurn(run.id, main, null, owed));
+  }
+  for (const worker of activeWorkers(run)) {
+    if (worker.status === "running" && isToBeAsked(worker.session, worker.owed) && mayBeAsked(worker.session)) {
+      due.push(startTurn(run.id, worker.session, worker.taskId, worker.owed!));
+    }
+  }
+  return due;
+}
+
+function startTurn(id: string, session: SessionState, taskId: string | null, owed: Owed): RunEvent {
+  const { sessionId } = session;
+  const data = { id, sessionId, taskId, turn: session.turns + 1, phase: owed.phase, try: owed.try };
+  return { type: "turn:started", data };
+}
+
+function followExecution(run: Run, at: number): RunEvent[] {
+  const over = phaseOverAt(run);
+  if (over !== null && at >= over) {
+    const ended = endPhase(run);
+    if (ended.length > 0) return ended;
+  }
+  const blocked = newlyBlocked(run, at);
+  if (blocked.length > 0) return blocked;
+  const { active, unmerged, unfinished } = openWork(run);
+  const spawning = active.filter((worker) => worker.status === "spawning").length;
+  if (run.status === "spawning" && sizeOf(run.workers) > spawning) return [enter(run, "workerExecution", "running")];
+  return unfinished === 0 && unmerged.length === 0 ? afterExecution(run, at) : [];
+}
+
+/** `phaseOverAt` has passed: active tasks time out, and tasks that have not started are blocked. */
+function endPhase(run: Run): RunEvent[] {
+  if (openWork(run).unfinished === 0) return [];
+  const error = "the workerExecution phase timed out";
+  return run.tasks.flatMap((task): RunEvent[] => {
+    const standing = taskStanding(run, task.id);
+    if (standing === "neverStarted") {
+      return [{ type: "task:blocked", data: { id: run.id, taskId: task.id, because: [] } }];
+    }
+    if (standing !== "active") return [];
+    const { sessionId, taskId } = workerOf(run, task.id)!;
+    const data = { sessionId, orchestratorId: run.id, taskId, error, code: "phase_over" };
+    return [...withdrawQuestions(run, sessionId), { type: "worker:timeout", data }];
+  });
+}
+
+/** Blocks the `doomed` tasks, or fails the run, as `failedDependency` says. */
+function newlyBlocked(run: Run, at: number): RunEvent[] {
+  const blocked = openWork(run)
+    .doomed.values()
+    .map((taskId) => {
+      const { dependencies } = taskOf(run, taskId)!;
+      return { taskId, because: dependencies.filter((id) => dependencyState(run, id) === "lost") };
+    });
+  const [first] = blocked;
+  if (first && run.template.config.failedDependency === "fail") {
+    const error = `task ${first.taskId} cannot start because ${first.because.join(", ")} did not complete`;
+    return [fail(run, "workerExecution", error, "dependency_failed", at)];
+  }
+  return blocked.map((data) => ({ type: "task:blocked", data: { id: run.id, ...data } }));
+}
+
+function afterExecution(run: Run, at: number): RunEvent[] {
+  const standings = run.tasks.map((task) => taskStanding(run, task.id));
+  const attempted = standings.filter((standing) => standing !== "skipped").length;
+  if (attempted === 0) return [complete(run)];
+  if (!standings.includes("completed")) {
+    return [fail(run, "workerExecution", "no task completed", "nothing_completed", at)];
+  }
+  const { enabled, mergeStrategy, skipWhenIndependent } = run.template.phases.aggregation;
+  // The result of a single task needs no aggregation.
+  if (!enabled || attempted === 1) return afterAggregation(run);
+  const independent = run.conflicts.length === 0 && !filesOverlap(run);
+  if (skipWhenIndependent && independent) return afterAggregation(run);
+  const entered = enter(run, "aggregation", "aggregating");
+  if (mergeStrategy !== "concatenate" || !independent) return [entered];
+  const aggregation = concatenate(run);
+  const merged: RunEvent = { type: "orchestrator:aggregated", data: { id: run.id, aggregation, head: run.head! } };
+  return [entered, merged, ...afterAggregation({ ...run, currentPhase: "aggregation", aggregation })];
+}
+
+function filesOverlap(run: Run): boolean {
+  const seen = new Set<string>();
+  return workersOf(run).some(({ status, outputFiles }) => {
+    if (status !== "completed") return false;
+    const repeated = outputFiles.some((file) => seen.has(file));
+    for (const file of outputFiles) seen.add(file);
+    return repeated;
+  });
+}
+
+/** Aggregates results that share no file without a session: the branch already holds all files, so the outputs are joined. */
+function concatenate(run: Run): AggregationAnswer {
+  const done = run.tasks.flatMap((task) => {
+    const worker = workerOf(run, task.id);
+    return worker?.status === "completed" ? [worker] : [];
+  });
+  const words = done.map(
+    ({ task, output }) => `${task.title}\n${typeof output === "string" ? output : JSON.stringify(output)}`,
+  );
+  return {
+    status: "success",
+    summary: `${done.length} results that share no file`,
+    merged_output: words.join("\n\n"),
+    output_files: done.flatMap(({ outputFiles }) => outputFiles),
+  };
+}
+
+export function afterAggregation(run: Run): RunEvent[] {
+  if (run.template.phases.verification.enabled) return [enter(run, "verification", "verifying")];
+  return [complete(run)];
+}
+
+export function enter(run: Run, phase: Phase, status: RunStatus): RunEvent {
+  const data = { id: run.id, previousPhase: run.currentPhase, currentPhase: phase, status };
+  return { type: "orchestrator:phaseChanged", data };
+}
+
+export function complete(run: Run): RunEvent {
+  return {
+    type: "orchestrator:completed",
+    data: {
+      id: run.id,
+      status: "completed",
+      aggregation: run.aggregation,
+      stats: run.toolStats,
+      // Use the final status, because `completedVerdict` counts unstarted tasks only in an ended run.
+      outcome: completedVerdict({ ...run, status: "completed" }),
+    },
+  };
+}
+
+export function fail(run: Run, operation: string, error: string, code: string, at: number): RunEvent {
+  return errorOf(run, operation, error, code, at, true);
+}
+
+/** Like `fail`, but the run does not end. */
+export function mishap(run: Run, operation: string, error: string, code: string, at: number): RunEvent {
+  return errorOf(run, operation, error, code, at, false);
+}
+
+function errorOf(run: Run, operation: string, error: string, code: string, at: number, fatal: boolean): RunEvent {
+  const timestamp = new Date(at).toISOString();
+  return { type: "orchestrator:error", data: { id: run.id, operation, error, timestamp, fatal, code } };
+}

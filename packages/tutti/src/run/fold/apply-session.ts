@@ -1,0 +1,305 @@
+// `applyToSession` is the part of the fold for the main session and the workers.
+import { taskOf, workerOf } from "../lookup.ts";
+import { toldTo } from "../rules/message.ts";
+import { outlineOf } from "../plan/outline.ts";
+import { providerOf } from "../provider/provider-name.ts";
+import { sizeOf, withEntry, withoutEntries } from "./shared-record.ts";
+import { withSession, withWorker } from "./with-worker.ts";
+import type { Ending } from "../../schema/ending.ts";
+import type { LogPosition, RunEvent } from "../../schema/event.ts";
+import { NO_USAGE, type Usage } from "../../schema/outcome.ts";
+import type { Run } from "../../schema/run.ts";
+import { NO_TOOLS, type Owed, type SessionState, type ToolStats, type Worker } from "../../schema/worker.ts";
+
+type SessionEvent = Extract<
+  RunEvent,
+  { type: `main:${string}` | `worker:${string}` | `turn:${string}` | "orchestrator:progress" }
+>;
+
+export function applyToSession(run: Run, event: SessionEvent & LogPosition): Run {
+  switch (event.type) {
+    case "main:spawning": {
+      const main = newSession(run, event.data, "main", event.data.start);
+      return { ...run, mainSessionId: event.data.sessionId, main, sessions: run.sessions + 1 };
+    }
+    case "main:relieved":
+      return withMain(run, event.data.sessionId, { state: "over", turn: null });
+    case "main:spawned":
+      return withMain(run, event.data.sessionId, { state: "running" });
+    case "main:lost": {
+      const lost = withMain(run, event.data.sessionId, { state: "over", turn: null });
+      // The next session gets a new workspace without the unfinished work of this one, so it is not `interrupted`.
+      const restarted = { ...lost, owed: run.owed && { ...run.owed, interrupted: false, waitsFor: null } };
+      return event.data.counted ? { ...restarted, mainLosses: run.mainLosses + 1 } : restarted;
+    }
+    case "worker:spawning":
+      return {
+        ...run,
+        workers: withEntry(run.workers, event.data.taskId, newWorker(run, event.data)),
+        sessions: run.sessions + 1,
+        lastSpawnAt: event.timestamp,
+      };
+    case "worker:spawned":
+      return withSession(run, event.data.taskId, { state: "running", start: event.data.start }, { status: "running" });
+    case "worker:started":
+      return withWorker(run, event.data.taskId, { startedAt: event.timestamp, lastActivityAt: event.timestamp });
+    case "worker:completed": {
+      const { reused } = event.data;
+      // `worker:spawning` counted a session, but a reused result starts none.
+      const counted = reused ? { ...run, sessions: run.sessions - 1 } : run;
+      return over(counted, event.data.taskId, event.timestamp, {
+        status: "completed",
+        reused: reused ? { run: reused.run, taskId: reused.taskId, sessionId: reused.sessionId } : null,
+        progress: 100,
+        output: event.data.output,
+        outputFiles: event.data.outputFiles,
+        commit: event.data.commit,
+        partial: event.data.partial,
+        error: event.data.partial ? (event.data.report.error ?? null) : null,
+      });
+    }
+    case "worker:failed":
+      return over(run, event.data.taskId, event.timestamp, {
+        status: "failed",
+        error: event.data.error,
+        errorCode: event.data.code,
+      });
+    case "worker:timeout":
+      return over(run, event.data.taskId, event.timestamp, {
+        status: "timeout",
+        error: event.data.error,
+        errorCode: event.data.code,
+      });
+    case "worker:cancelled":
+      return over(run, event.data.taskId, event.timestamp, { status: "cancelled", error: "cancelled" });
+    case "worker:paused":
+      return withSession(
+        run,
+        event.data.taskId,
+        { pausedAt: event.timestamp },
+        { status: "paused", pausedBy: event.data.by },
+      );
+    case "worker:resumed": {
+      const worker = workerOf(run, event.data.taskId);
+      if (!worker) return run;
+      const session = goOn(worker.session, event.timestamp);
+      const status = worker.status === "pending" ? ("pending" as const) : ("running" as const);
+      return withWorker(run, event.data.taskId, { status, pausedBy: null, session });
+    }
+    case "worker:retrying":
+      return unblock(
+        withWorker(run, event.data.taskId, {
+          status: "pending",
+          progress: 0,
+          currentAction: "Retrying...",
+          error: null,
+          errorCode: null,
+          output: null,
+          outputFiles: [],
+          completedAt: null,
+          startedAt: null,
+          losses: 0,
+          retryCount: event.data.retryCount,
+          notBefore: event.data.notBefore,
+          ...(event.data.automatic ? {} : { anew: true }),
+        }),
+        event.data.taskId,
+      );
+    case "worker:lost": {
+      const lost = workerOf(run, event.data.taskId);
+      const losses = (lost?.losses ?? 0) + (event.data.counted ? 1 : 0);
+      // With `pausedBy: "person"` the task waits for the user to resume it, even if its session is lost.
+      const pausedBy = lost?.pausedBy === "person" ? ("person" as const) : null;
+      return withSession(
+        run,
+        event.data.taskId,
+        { state: "over", turn: null, pausedAt: null },
+        { status: "pending", losses, owed: null, pausedBy },
+      );
+    }
+    case "turn:started": {
+      const { turn: number, phase, try: tries } = event.data;
+      const turn = { number, phase, try: tries, startedAt: event.timestamp };
+      const counted = { ...run, turns: run.turns + 1, messages: toldTo(run, event.data.taskId) };
+      if (event.data.taskId === null) {
+        return withMain(counted, event.data.sessionId, { turn, turns: number, waitedMs: 0, refusedSince: null });
+      }
+      const { waitedMs = 0, refusedSince = null } = workerOf(run, event.data.taskId)?.session ?? {};
+      const refusedMs = refusedSince === null ? 0 : event.timestamp - refusedSince;
+      const session = { turn, turns: number, waitedMs: waitedMs + refusedMs, refusedSince: null };
+      return withSession(counted, event.data.taskId, session);
+    }
+    case "turn:ended":
+      return endTurn(run, event.data, event.timestamp);
+    case "turn:abandoned": {
+      const { taskId, usage, toolStats } = event.data;
+      const worker = taskId === null ? undefined : workerOf(run, taskId);
+      const counted = {
+        ...run,
+        usage: addUsage(run.usage, usage),
+        toolStats: addTools(run.toolStats, toolStats),
+      };
+      return worker ? withWorker(counted, worker.taskId, { usage: addUsage(worker.usage, usage) }) : counted;
+    }
+    case "worker:progress": {
+      const { progress, currentAction, outputPreview } = event.data;
+      const worker = workerOf(run, event.data.taskId);
+      // The reporter may be late: its last event can follow the end of the worker, whose progress is final.
+      if (!worker || worker.completedAt !== null) return run;
+      const toolStats = addTools(worker.endedTools, event.data.toolStats);
+      const shown = { progress, currentAction, toolStats, outputPreview, lastActivityAt: event.timestamp };
+      return withWorker(run, event.data.taskId, shown);
+    }
+    case "orchestrator:progress":
+      return run;
+    default:
+      // A newer version may have written event types that this one does not know. The fold skips them.
+      event satisfies never;
+      return run;
+  }
+}
+
+interface Spawned {
+  sessionId: string;
+  attempt: number;
+  agent?: string | undefined;
+  role?: string | undefined;
+}
+
+function newSession(run: Run, spawned: Spawned, usualRole: string, start: string | null): SessionState {
+  const { sessionId, attempt, agent = run.agent, role = usualRole } = spawned;
+  const fresh = {
+    state: "spawning" as const,
+    turns: 0,
+    turn: null,
+    waitedMs: 0,
+    pausedAt: null,
+    refusedSince: null,
+    asks: {},
+  };
+  return { sessionId, attempt, agent, role, start, ...fresh };
+}
+
+/** Resumes a paused session. The pause is added to `waitedMs`, which extends the deadline. */
+export function goOn(session: SessionState, at: number): SessionState {
+  if (session.pausedAt === null) return session;
+  // If the session also waits for its provider, `turn:started` adds the whole wait.
+  if (session.refusedSince !== null) return { ...session, pausedAt: null };
+  return { ...session, pausedAt: null, waitedMs: session.waitedMs + at - session.pausedAt };
+}
+
+function unblock(run: Run, taskId: string): Run {
+  if (sizeOf(run.blocked) === 0) return run;
+  const { places, dependents } = outlineOf(run);
+  // Iterating over a `Set` includes the members added on the way.
+  const freed = new Set([places.get(taskId)!]);
+  for (const place of freed) for (const dependent of dependents[place]!) freed.add(dependent);
+  const ids = [...freed].map((place) => run.tasks[place]!.id);
+  return { ...run, blocked: withoutEntries(run.blocked, ids) };
+}
+
+function newWorker(run: Run, spawned: Spawned & { taskId: string }): Worker {
+  const { sessionId, taskId, attempt } = spawned;
+  const previous = workerOf(run, taskId);
+  return {
+    sessionId,
+    orchestratorId: run.id,
+    taskId,
+    task: taskOf(run, taskId)!,
+    status: "spawning",
+    attempt,
+    session: newSession(run, spawned, "worker", null),
+    owed: { phase: "workerExecution", try: 1, problems: [], note: null, interrupted: false, waitsFor: null },
+    progress: 0,
+    currentAction: null,
+    toolStats: NO_TOOLS,
+    endedTools: NO_TOOLS,
+    usage: previous?.usage ?? NO_USAGE,
+    output: null,
+    outputFiles: [],
+    outputPreview: null,
+    error: null,
+    errorCode: null,
+    partial: false,
+    retryCount: previous?.retryCount ?? 0,
+    notBefore: null,
+    pausedBy: null,
+    losses: previous?.losses ?? 0,
+    // An earlier result cannot take the user's messages to this task into account.
+    anew: (previous?.anew ?? false) || run.messages.some((message) => message.taskId === taskId),
+    reused: null,
+    commit: null,
+    merged: "not yet",
+    startedAt: null,
+    completedAt: null,
+    lastActivityAt: null,
+  };
+}
+
+function withMain(run: Run, sessionId: string, patch: Partial<SessionState>): Run {
+  return run.main?.sessionId === sessionId ? { ...run, main: { ...run.main, ...patch } } : run;
+}
+
+function over(run: Run, taskId: string, at: number, patch: Partial<Worker>): Run {
+  const ended = { ...patch, owed: null, completedAt: at, pausedBy: null };
+  return withSession(run, taskId, { state: "over", turn: null, pausedAt: null }, ended);
+}
+
+function endTurn(run: Run, data: Extract<RunEvent, { type: "turn:ended" }>["data"], at: number): Run {
+  const refusedSince = data.again ? at : null;
+  const again = (owed: Owed | null): Owed | null => {
+    if (!owed) return null;
+    if (data.ending.kind === "interrupted" || data.again) return { ...owed, interrupted: true };
+    return data.problems.length > 0 ? { ...owed, try: owed.try + 1, problems: data.problems } : owed;
+  };
+  const usage = addUsage(run.usage, data.usage);
+  const toolStats = addTools(run.toolStats, data.toolStats);
+  if (data.taskId === null) {
+    const main = withMain(clearRefusal(run, run.main, data.ending), data.sessionId, { turn: null, refusedSince });
+    const mainLosses = data.problems.length === 0 && !data.again ? 0 : run.mainLosses;
+    return { ...main, owed: again(run.owed), mainLosses, usage, toolStats };
+  }
+  const worker = workerOf(run, data.taskId);
+  if (!worker) return run;
+  const ended = withSession(
+    clearRefusal(run, worker.session, data.ending),
+    data.taskId,
+    { turn: null, refusedSince },
+    {
+      owed: again(worker.owed),
+      toolStats: addTools(worker.endedTools, data.toolStats),
+      endedTools: addTools(worker.endedTools, data.toolStats),
+      usage: addUsage(worker.usage, data.usage),
+    },
+  );
+  return { ...ended, usage, toolStats };
+}
+
+/** An `Ending` of kind `ended` shows that the provider answers again. */
+function clearRefusal(run: Run, session: SessionState | null, { kind }: Ending): Run {
+  const provider = session && providerOf(session.agent, run.providers);
+  if (provider === null || kind !== "ended" || !Object.hasOwn(run.refusals, provider)) return run;
+  const { [provider]: _, ...refusals } = run.refusals;
+  return { ...run, refusals };
+}
+
+export function addTools(a: ToolStats, b: ToolStats): ToolStats {
+  return {
+    total: a.total + b.total,
+    reads: a.reads + b.reads,
+    writes: a.writes + b.writes,
+    edits: a.edits + b.edits,
+    bash: a.bash + b.bash,
+    search: a.search + b.search,
+    web: a.web + b.web,
+    task: a.task + b.task,
+    glob: (a.glob ?? 0) + (b.glob ?? 0),
+    grep: (a.grep ?? 0) + (b.grep ?? 0),
+  };
+}
+
+const addUsage = (a: Usage, b: Usage): Usage => ({
+  inputTokens: a.inputTokens + b.inputTokens,
+  outputTokens: a.outputTokens + b.outputTokens,
+  usd: a.usd + b.usd,
+});

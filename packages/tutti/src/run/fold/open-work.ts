@@ -1,0 +1,184 @@
+// An index over a run: ready tasks, tasks that can no longer start, active workers, unmerged work. Computing it from the
+// state means visiting every task. `openWork` therefore updates the index of an earlier state with the changes since, at a
+// cost proportional to these changes.
+//
+// Invariants
+// 1. `OpenWork` is a function of the state alone. It is never stored, and rebuilt for a state without a known predecessor.
+// 2. `OpenWork` is immutable, so the index of an older state stays valid.
+import { dependencyState, taskStanding } from "../census.ts";
+import { NumberMap } from "./number-map.ts";
+import { outlineOf, type Outline } from "../plan/outline.ts";
+import { changedKeys, emptyRecord, entryOf, placeOf, withEntry, withoutEntries } from "./shared-record.ts";
+import type { InboxItem } from "../../schema/inbox.ts";
+import type { Run } from "../../schema/run.ts";
+import type { Worker } from "../../schema/worker.ts";
+
+export interface OpenWork {
+  /** Unstarted tasks whose dependencies are met, by their rank in the start order (`Outline.ranks`). */
+  ready: NumberMap<string>;
+  /** Unstarted tasks with a lost dependency (`dependencyState`), by their index in the plan. */
+  doomed: NumberMap<string>;
+  /** Number of met dependencies of a task, by its index in the plan. */
+  met: NumberMap<number>;
+  /** Number of lost dependencies of a task, by its index in the plan. */
+  lost: NumberMap<number>;
+  /** Number of tasks that are `active` or `neverStarted`. */
+  unfinished: number;
+  /** Workers with a session, in the order of their first start. */
+  active: readonly Worker[];
+  /** Workers with accepted work that is not merged yet, sorted `byAcceptance`. */
+  unmerged: readonly Worker[];
+  /** Workers whose next attempt waits for `notBefore`. */
+  waiting: readonly Worker[];
+  /** Task id by `sessionId`, for the newest attempt at each task. */
+  sessions: Record<string, string>;
+  /** Items with a `sessionId` or an `expiresAt`. */
+  questions: readonly InboxItem[];
+}
+
+interface Known {
+  run: Run;
+  work: OpenWork;
+}
+
+/** Maps a state to its own index, or to that of its nearest predecessor that has one. */
+const nearest = new WeakMap<Run, Known>();
+
+/** Links `after` to the index of `before`. The fold calls it for every step. */
+export function carryOver(before: Run, after: Run): void {
+  const known = nearest.get(before);
+  if (known) nearest.set(after, known);
+}
+
+export function openWork(run: Run): OpenWork {
+  const known = nearest.get(run);
+  if (known?.run === run) return known.work;
+  const outline = outlineOf(run);
+  const from = known && outlineOf(known.run) === outline ? known : nothingDone(run, outline);
+  const work = advance(from, run, outline);
+  nearest.set(run, { run, work });
+  return work;
+}
+
+function nothingDone(run: Run, { needs, ranks }: Outline): Known {
+  let ready = NumberMap.empty<string>();
+  for (const [place, { id }] of run.tasks.entries())
+    if (needs[place]!.length === 0) ready = ready.with(ranks[place]!, id);
+  const work: OpenWork = {
+    ready,
+    doomed: NumberMap.empty(),
+    met: NumberMap.empty(),
+    lost: NumberMap.empty(),
+    unfinished: run.tasks.length,
+    active: [],
+    unmerged: [],
+    waiting: [],
+    sessions: emptyRecord(),
+    questions: [],
+  };
+  return { run: { ...run, skipped: {}, workers: {}, blocked: {}, inbox: {} }, work };
+}
+
+function advance({ run: before, work }: Known, after: Run, outline: Outline): OpenWork {
+  const next = { ...work };
+  const workers = changedKeys(before.workers, after.workers);
+  if (workers.size > 0) followWorkers(next, before, after, workers);
+  const tasks = new Set([
+    ...workers,
+    ...changedKeys(before.blocked, after.blocked),
+    ...changedKeys(before.skipped, after.skipped),
+  ]);
+  if (tasks.size > 0) followTasks(next, before, after, tasks, outline);
+  if (before.inbox !== after.inbox) followInbox(next, before, after);
+  return next;
+}
+
+function followWorkers(next: OpenWork, before: Run, after: Run, changed: ReadonlySet<string>): void {
+  const workers = new Map<string, Worker>();
+  const touched = { active: false, unmerged: false, waiting: false };
+  for (const taskId of changed) {
+    const [was, is] = [entryOf(before.workers, taskId), entryOf(after.workers, taskId)];
+    if (is) workers.set(taskId, is);
+    for (const each of [was, is]) {
+      if (!each) continue;
+      touched.active ||= isActive(each);
+      touched.unmerged ||= isUnmerged(each);
+      touched.waiting ||= isWaiting(each);
+    }
+    if (was?.sessionId === is?.sessionId) continue;
+    if (was) next.sessions = withoutEntries(next.sessions, [was.sessionId]);
+    if (is) next.sessions = withEntry(next.sessions, is.sessionId, taskId);
+  }
+  const place = ({ taskId }: Worker): number => placeOf(after.workers, taskId);
+  if (touched.active) next.active = updated(next.active, workers, isActive, (a, b) => place(a) - place(b));
+  if (touched.unmerged) next.unmerged = updated(next.unmerged, workers, isUnmerged, byAcceptance);
+  if (touched.waiting) next.waiting = updated(next.waiting, workers, isWaiting, (a, b) => place(a) - place(b));
+}
+
+const isActive = ({ session }: Worker): boolean => session.state !== "over";
+const isUnmerged = ({ status, merged }: Worker): boolean => status === "completed" && merged === "not yet";
+const isWaiting = ({ status, notBefore }: Worker): boolean => status === "pending" && notBefore !== null;
+const byAcceptance = (a: Worker, b: Worker): number =>
+  a.completedAt! - b.completedAt! || (a.taskId < b.taskId ? -1 : 1);
+
+/** Replaces, removes or inserts the `changed` workers and keeps the order. */
+function updated(
+  list: readonly Worker[],
+  changed: ReadonlyMap<string, Worker>,
+  belongs: (worker: Worker) => boolean,
+  compare: (a: Worker, b: Worker) => number,
+): readonly Worker[] {
+  const kept = list.map((worker) => changed.get(worker.taskId) ?? worker).filter(belongs);
+  const known = new Set(list.map(({ taskId }) => taskId));
+  const added = [...changed.values()].filter((worker) => belongs(worker) && !known.has(worker.taskId));
+  return added.length === 0 ? kept : [...kept, ...added].toSorted(compare);
+}
+
+/** Updates the counts `met` and `lost` of the dependents of each changed task. */
+function followTasks(next: OpenWork, before: Run, after: Run, changed: ReadonlySet<string>, outline: Outline): void {
+  const affected = new Set<number>();
+  for (const taskId of changed) {
+    const place = outline.places.get(taskId);
+    if (place === undefined) continue;
+    affected.add(place);
+    next.unfinished += Number(isUnfinished(after, taskId)) - Number(isUnfinished(before, taskId));
+    const [was, is] = [dependencyState(before, taskId), dependencyState(after, taskId)];
+    if (was === is) continue;
+    for (const dependent of outline.dependents[place]!) {
+      affected.add(dependent);
+      next.met = added(next.met, dependent, Number(is === "met") - Number(was === "met"));
+      next.lost = added(next.lost, dependent, Number(is === "lost") - Number(was === "lost"));
+    }
+  }
+  for (const place of affected) judge(next, after, place, outline);
+}
+
+function isUnfinished(run: Run, taskId: string): boolean {
+  const standing = taskStanding(run, taskId);
+  return standing === "active" || standing === "neverStarted";
+}
+
+function added(counts: NumberMap<number>, place: number, by: number): NumberMap<number> {
+  if (by === 0) return counts;
+  const count = (counts.get(place) ?? 0) + by;
+  return count === 0 ? counts.without(place) : counts.with(place, count);
+}
+
+/** Adds a task to `ready` or `doomed`, or removes it from both. */
+function judge(next: OpenWork, run: Run, place: number, { needs, ranks }: Outline): void {
+  const { id } = run.tasks[place]!;
+  const waits = taskStanding(run, id) === "neverStarted";
+  const isReady = waits && (next.met.get(place) ?? 0) === needs[place]!.length;
+  const isDoomed = waits && (next.lost.get(place) ?? 0) > 0;
+  next.ready = isReady ? next.ready.with(ranks[place]!, id) : next.ready.without(ranks[place]!);
+  next.doomed = isDoomed ? next.doomed.with(place, id) : next.doomed.without(place);
+}
+
+function followInbox(next: OpenWork, before: Run, after: Run): void {
+  const changed = changedKeys(before.inbox, after.inbox);
+  const kept = next.questions.filter(({ id }) => !changed.has(id));
+  const asked = [...changed].flatMap((id) => entryOf(after.inbox, id) ?? []).filter(isQuestion);
+  next.questions = [...kept, ...asked].toSorted((a, b) => placeOf(after.inbox, a.id) - placeOf(after.inbox, b.id));
+}
+
+const isQuestion = ({ sessionId, expiresAt }: InboxItem): boolean => sessionId !== null || expiresAt !== undefined;

@@ -1,0 +1,182 @@
+// `answerItem` accepts the user's answer to an inbox item, once. The item's `kind` determines the accepted form.
+import { extended } from "../rules/budget.ts";
+import { confirm, refused, requestChanges } from "../plan/confirm.ts";
+import { answered, withdraw } from "./inbox.ts";
+import { cancel, resumed, stillAsks } from "../lifecycle.ts";
+import { noSuchItem } from "../lookup.ts";
+import { noAmong, yesAmong } from "../rules/permission.ts";
+import { LIMIT_OPTIONS } from "../provider/provider.ts";
+import { retry } from "../rules/retry.ts";
+import { Budget, type BudgetKind } from "../../schema/budget.ts";
+import { TuttiError } from "../../schema/error.ts";
+import type { Decision, RunEvent } from "../../schema/event.ts";
+import type { InboxItem, PersonAnswer } from "../../schema/inbox.ts";
+import type { Run } from "../../schema/run.ts";
+
+export function answerItem(
+  run: Run,
+  itemId: string,
+  answer: PersonAnswer,
+  at: number,
+  by: "person" | "clock" = "person",
+): RunEvent[] {
+  const item = Object.hasOwn(run.inbox, itemId) ? run.inbox[itemId]! : null;
+  if (!item) throw noSuchItem(itemId);
+  if (answer.hash !== undefined && answer.hash !== item.hash) {
+    throw refused(run, "answered", `item "${itemId}" has changed since you saw it. Read it again, then answer`);
+  }
+  switch (item.kind) {
+    case "question":
+      return [answered(run, item, wordsOf(item, answer))];
+    case "permission":
+      return [answered(run, item, permissionOf(item, answer))];
+    case "limit":
+      return answerLimit(run, item, answer, by);
+    case "plan":
+      return answerPlan(run, answer);
+    case "decision":
+      return decideAll(run, [{ item, answer: wordsOf(item, answer) }]);
+    case "budget":
+      return answerBudget(run, item, answer, at);
+    case "failure":
+      return answerFailure(run, item, answer);
+    case "data":
+      throw refused(run, "answered", `item "${item.id}" needs data. Supply the data of the phase as JSON`);
+  }
+}
+
+const wrong = (message: string): never => {
+  throw new TuttiError("invalid_input", message);
+};
+
+function wordsOf(item: InboxItem, answer: PersonAnswer): string {
+  if ("text" in answer && answer.text !== undefined && !("approve" in answer)) return answer.text;
+  if ("option" in answer) return optionOf(item, answer.option);
+  return wrong(
+    `Item "${item.id}" needs another answer. Give a text${item.options ? " or the number of an option" : ""}.`,
+  );
+}
+
+/** The agent receives the text of a refusal unchanged, else one of `item.options`. */
+function permissionOf(item: InboxItem, answer: PersonAnswer): string {
+  if (!("approve" in answer)) return wordsOf(item, answer);
+  return answer.approve ? yesAmong(item.options) : (answer.text ?? noAmong(item.options));
+}
+
+function answerLimit(run: Run, item: InboxItem, answer: PersonAnswer, by: "person" | "clock"): RunEvent[] {
+  const approved =
+    "approve" in answer
+      ? answer.approve
+      : "option" in answer
+        ? optionOf(item, answer.option) === LIMIT_OPTIONS[0]
+        : wrong(needsChoice(item));
+  if (!approved) return cancel(run);
+  const rest = stillAsks(run, new Set([item.id])) ? [] : resumed(run, by === "clock");
+  return [answered(run, item, LIMIT_OPTIONS[0]!), ...rest];
+}
+
+const needsChoice = ({ id }: InboxItem): string =>
+  `Item "${id}" cannot be answered with text. Give the number of an option, or approve or reject it.`;
+
+function optionOf(item: InboxItem, option: number): string {
+  const found = item.options?.[option];
+  if (found !== undefined) return found;
+  return wrong(
+    item.options
+      ? `Item "${item.id}" has no option ${option}. Choose one from 0 to ${item.options.length - 1}.`
+      : `Item "${item.id}" has no options. Answer it with text.`,
+  );
+}
+
+/** A rejection with a text calls `requestChanges`; one without a text cancels the run. */
+function answerPlan(run: Run, answer: PersonAnswer): RunEvent[] {
+  if (!("approve" in answer)) return wrong("A plan cannot be answered with text or an option. Approve or reject it.");
+  if (answer.approve) return confirm(run, {}, answer.hash);
+  return answer.text === undefined ? cancel(run) : requestChanges(run, answer.text);
+}
+
+function answerBudget(run: Run, item: InboxItem, answer: PersonAnswer, at: number): RunEvent[] {
+  const { kind } = item.evidence as { kind: BudgetKind };
+  if ("data" in answer) {
+    const parsed = Budget.safeParse(answer.data);
+    if (!parsed.success) {
+      return wrong("The budget is invalid. Give positive numbers for usd, tokens, minutes, turns or descendants.");
+    }
+    return [
+      answered(run, item, JSON.stringify(parsed.data)),
+      ...withBudget(run, item, { ...run.budget, ...parsed.data }),
+    ];
+  }
+  const approved =
+    "approve" in answer
+      ? answer.approve
+      : "option" in answer
+        ? optionOf(item, answer.option) === item.options![0]
+        : null;
+  if (approved === null) {
+    return wrong(
+      `Item "${item.id}" cannot be answered with text. Choose an option, approve or reject it, or give a budget as data.`,
+    );
+  }
+  if (!approved) return cancel(run);
+  return [answered(run, item, item.options![0]!), ...withBudget(run, item, extended(run, kind, at))];
+}
+
+/** One answer settles all open items of kind `budget`. */
+function withBudget(run: Run, item: InboxItem, budget: Budget): RunEvent[] {
+  const others = Object.values(run.inbox).filter(({ kind, id }) => kind === "budget" && id !== item.id);
+  const settled = new Set([item, ...others].map(({ id }) => id));
+  return [
+    ...withdraw(run, ({ id }) => settled.has(id) && id !== item.id),
+    { type: "orchestrator:budgetChanged", data: { id: run.id, budget } },
+    ...(stillAsks(run, settled) ? [] : resumed(run)),
+  ];
+}
+
+/** Do not change these texts: open items of older logs hold them, and `answerFailure` compares with them. */
+export const FAILURE_OPTIONS = ["try it again", "leave it"];
+
+function answerFailure(run: Run, item: InboxItem, answer: PersonAnswer): RunEvent[] {
+  const again =
+    "approve" in answer
+      ? answer.approve
+      : "option" in answer
+        ? optionOf(item, answer.option) === FAILURE_OPTIONS[0]
+        : wrong(needsChoice(item));
+  // `retry` withdraws the item itself.
+  return again ? retry(run, item.taskId!) : [answered(run, item, FAILURE_OPTIONS[1]!)];
+}
+
+/** Resumes the run unless it `stillAsks`. The main session then merges again with all decisions. */
+function decideAll(run: Run, given: readonly { item: InboxItem; answer: string }[]): RunEvent[] {
+  const events: RunEvent[] = given.map(({ item, answer }) => answered(run, item, answer));
+  const decisions: Decision[] = given.map(({ item, answer }) => ({
+    index: item.index!,
+    question: item.question,
+    answer,
+  }));
+  const done = new Set(given.map(({ item }) => item.id));
+  events.push({ type: "orchestrator:decided", data: { id: run.id, decisions } });
+  return stillAsks(run, done) ? events : [...events, ...resumed(run)];
+}
+
+/** Answers several decisions by the `index` of their items. */
+export function decideByIndex(
+  run: Run,
+  decisions: readonly { index: number; option?: number | undefined; text?: string | undefined }[],
+): RunEvent[] {
+  const items = Object.values(run.inbox).filter(({ kind }) => kind === "decision");
+  if (items.length === 0) throw refused(run, "given decisions", "it waits for none");
+  if (decisions.length === 0) return wrong("The list of decisions is empty. Give at least one decision.");
+  const given = decisions.map(({ index, option, text }) => {
+    const item = items.find((each) => each.index === index);
+    if (!item)
+      return wrong(`Decision ${index} is not open. Choose from ${items.map((each) => each.index).join(", ")}.`);
+    if (option !== undefined) return { item, answer: optionOf(item, option) };
+    return { item, answer: text ?? wrong(`Decision ${index} has no answer. Give an option or a text.`) };
+  });
+  if (new Set(given.map(({ item }) => item.id)).size < given.length) {
+    return wrong("A decision is given twice. Give each decision once.");
+  }
+  return decideAll(run, given);
+}

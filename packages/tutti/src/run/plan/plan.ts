@@ -1,0 +1,81 @@
+import { planErrors } from "./graph.ts";
+import type { TaskListAnswer } from "../../schema/answer.ts";
+import { RESERVED_TASK_IDS, TaskId } from "../../schema/ids.ts";
+import { DEFAULT_PRIORITY, PRIORITY_WORDS, type Task } from "../../schema/task.ts";
+import type { Template } from "../../schema/template.ts";
+
+export interface Plan {
+  tasks: Task[];
+  errors: string[];
+  warnings: string[];
+  /** The agent's order if it is a `soundOrder`, else null. */
+  executionOrder: string[] | null;
+}
+
+/** Converts the main session's answer to tasks. `errors` make the plan invalid, `warnings` do not. */
+export function readPlan(answer: TaskListAnswer, template: Template, msByTitle: Record<string, number> = {}): Plan {
+  const highestFirst = template.config.priorityOrder === "highest-first";
+  const tasks = answer.tasks.map((task): Task => {
+    const expectedMs = Object.hasOwn(msByTitle, task.title) ? msByTitle[task.title] : undefined;
+    return {
+      id: task.id,
+      title: task.title,
+      description: task.description,
+      scope: task.scope ?? [],
+      priority: readPriority(task.priority, highestFirst),
+      dependencies: [...new Set(task.dependencies ?? [])],
+      ...(task.estimated_tokens === undefined ? {} : { estimatedTokens: Math.max(0, task.estimated_tokens) }),
+      ...(expectedMs === undefined ? {} : { expectedMs }),
+    };
+  });
+  return { tasks, executionOrder: soundOrder(tasks, answer.execution_order), ...checkPlan(tasks, template) };
+}
+
+/** Checks plans of agents and plans that the user changed. */
+export function checkPlan(tasks: readonly Task[], template: Template): Pick<Plan, "errors" | "warnings"> {
+  const errors = tasks.flatMap((task) => taskErrors(task));
+  return { errors: [...errors, ...planErrors(tasks)], warnings: planWarnings(tasks, template) };
+}
+
+function taskErrors({ id, title, description }: Task): string[] {
+  const errors: string[] = [];
+  // Reject members of `Object.prototype`: looking up such an id in a plain object would find the member.
+  if (!TaskId.safeParse(id).success || RESERVED_TASK_IDS.has(id) || id in Object.prototype) {
+    errors.push(`${JSON.stringify(id.slice(0, 120))} cannot be used as a task id`);
+  }
+  if (title.trim() === "") errors.push(`task ${id} has an empty title`);
+  if (description.trim() === "") errors.push(`task ${id} has an empty description`);
+  return errors;
+}
+
+function planWarnings(tasks: readonly Task[], template: Template): string[] {
+  const { minTasks, maxTasks, requireDependencies, requireScope } = template.phases.taskPlanning.validation;
+  const warnings: string[] = [];
+  if (tasks.length < minTasks) warnings.push(`the plan has ${tasks.length} tasks, fewer than ${minTasks}`);
+  if (tasks.length > maxTasks) warnings.push(`the plan has ${tasks.length} tasks, more than ${maxTasks}`);
+  const unscoped = tasks.filter(({ scope }) => scope.length === 0).map(({ id }) => id);
+  if (requireScope && unscoped.length > 0) warnings.push(`without a scope: ${unscoped.slice(0, 10).join(", ")}`);
+  if (requireDependencies && tasks.length > 1 && tasks.every(({ dependencies }) => dependencies.length === 0)) {
+    warnings.push("no task depends on another");
+  }
+  return warnings;
+}
+
+/** Returns `order` if it names every task once and no task before its dependencies, else null. */
+export function soundOrder(tasks: readonly Task[], order: readonly string[] | undefined | null): string[] | null {
+  const place = new Map(order?.map((id, index) => [id, index]));
+  if (!order || order.length !== tasks.length || place.size !== tasks.length) return null;
+  const sound = tasks.every(({ id, dependencies }) => {
+    const position = place.get(id);
+    return position !== undefined && dependencies.every((needed) => (place.get(needed) ?? position) < position);
+  });
+  return sound ? [...order] : null;
+}
+
+/** Clamps numbers to 1 (most urgent) to 10. `highestFirst` reverses the agent's scale. */
+export function readPriority(priority: number | keyof typeof PRIORITY_WORDS | undefined, highestFirst = false): number {
+  if (priority === undefined) return DEFAULT_PRIORITY;
+  if (typeof priority === "string") return PRIORITY_WORDS[priority];
+  const within = Math.min(10, Math.max(1, priority));
+  return highestFirst ? 11 - within : within;
+}

@@ -1,0 +1,93 @@
+import { addItem } from "../inbox/inbox.ts";
+import type { RunEvent } from "../../schema/event.ts";
+import { BUDGET_KINDS, type Budget, type BudgetKind } from "../../schema/budget.ts";
+import { NO_USAGE, type Usage } from "../../schema/outcome.ts";
+import type { Run } from "../../schema/run.ts";
+
+const MINUTE = 60_000;
+const NAMES: Record<BudgetKind, string> = {
+  usd: "US dollars",
+  tokens: "tokens",
+  minutes: "minutes",
+  turns: "turns",
+  depth: "levels of sub-sessions",
+  descendants: "sessions",
+};
+
+/** Returns the usage of each kind. `live` is the usage of open turns. */
+export function used(run: Run, at: number, live: Usage = NO_USAGE): Record<BudgetKind, number> {
+  const since = run.idleSince ?? run.heldSince ?? null;
+  const idle = run.idleMs + (since === null ? 0 : at - since);
+  return {
+    usd: run.usage.usd + live.usd,
+    tokens: run.usage.inputTokens + run.usage.outputTokens + live.inputTokens + live.outputTokens,
+    minutes: run.startedAt === null ? 0 : Math.max(0, at - run.startedAt - idle) / MINUTE,
+    turns: run.turns,
+    depth: 0,
+    descendants: run.sessions,
+  };
+}
+
+/** Returns the first exhausted kind. `turns` and `descendants` are exhausted only if the run `wants` one more. */
+export function exhaustedBudget(
+  run: Run,
+  at: number,
+  wants: { turn: boolean; session: boolean },
+  live?: Usage,
+): BudgetKind | null {
+  const spent = used(run, at, live);
+  return (
+    BUDGET_KINDS.find((kind) => {
+      const limit = run.budget[kind];
+      if (limit === undefined || kind === "depth") return false;
+      if (kind === "turns") return wants.turn && spent.turns >= limit;
+      if (kind === "descendants") return wants.session && spent.descendants >= limit;
+      return spent[kind] >= limit;
+    }) ?? null
+  );
+}
+
+export function askForMore(run: Run, kind: BudgetKind, at: number, live?: Usage): RunEvent[] {
+  const limit = run.budget[kind]!;
+  const spent = used(run, at, live)[kind];
+  const shown = `${Math.round(spent * 100) / 100} of ${limit} ${NAMES[kind]}`;
+  const item = addItem(
+    run,
+    {
+      kind: "budget",
+      question: `The run has used ${shown}. May it use as much again?`,
+      options: ["use as much again", "cancel the run"],
+      evidence: { kind, used: spent, limit, usage: run.usage },
+      risk: "medium",
+    },
+    at,
+  );
+  return [
+    { type: "orchestrator:budgetReached", data: { id: run.id, kind, used: spent, limit } },
+    item,
+    {
+      type: "orchestrator:paused",
+      data: {
+        id: run.id,
+        previousStatus: run.status,
+        previousPhase: run.currentPhase,
+        reason: "budget",
+        detail: `it has used ${shown}`,
+      },
+    },
+  ];
+}
+
+/** Extends an exhausted kind by the template's budget for it, starting from the current usage. */
+export function extended(run: Run, kind: BudgetKind, at: number): Budget {
+  const step = run.template.config.budget[kind] ?? run.budget[kind] ?? 0;
+  return { ...run.budget, [kind]: Math.max(run.budget[kind] ?? 0, used(run, at)[kind]) + step };
+}
+
+/** Returns when `budget.minutes` will be exhausted, or null without that limit and while the clock stands still. */
+export function minutesOverAt(run: Run): number | null {
+  const { minutes } = run.budget;
+  if (minutes === undefined || run.startedAt === null) return null;
+  if (run.idleSince !== null || run.heldSince !== undefined) return null;
+  return run.startedAt + run.idleMs + minutes * MINUTE;
+}

@@ -1,0 +1,250 @@
+// `decideMainAnswer`: an answer of the main session advances the run or is requested again.
+import { settleConflicts } from "../apply.ts";
+import { askPerson } from "../inbox/ask-user.ts";
+import type { History, TurnOver } from "../command.ts";
+import { estimatePlan } from "../plan/estimate.ts";
+import { afterAggregation, complete, enter, fail } from "../consequences.ts";
+import { parallelGroups } from "../plan/graph.ts";
+import { addItem, withdrawQuestions } from "../inbox/inbox.ts";
+import { pause } from "../lifecycle.ts";
+import { MAX_LOSSES } from "./losses.ts";
+import { readPlan, type Plan } from "../plan/plan.ts";
+import { adviceOn, park, refused } from "../provider/provider.ts";
+import type {
+  AggregationAnswer,
+  AnalysisAnswer,
+  Answer,
+  TaskListAnswer,
+  VerificationAnswer,
+} from "../../schema/answer.ts";
+import type { RunEvent } from "../../schema/event.ts";
+import type { Run } from "../../schema/run.ts";
+import type { Phase } from "../../schema/status.ts";
+import type { SessionState } from "../../schema/worker.ts";
+
+/** Number of turns that may try for one usable answer (`owed.try`). */
+export const MAX_TRIES = 3;
+
+export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, at: number): RunEvent[] {
+  const { answer, ending } = over;
+  const phase = main.turn!.phase;
+  const ended = (problems: string[], again = false): RunEvent[] => [
+    ...withdrawQuestions(run, main.sessionId),
+    {
+      type: "turn:ended",
+      data: {
+        id: run.id,
+        sessionId: main.sessionId,
+        taskId: null,
+        turn: main.turn!.number,
+        ending,
+        problems,
+        ...(again ? { again } : {}),
+        said: problems.length > 0 ? over.said : null,
+        guess: problems.length > 0 ? over.guess : null,
+        toolStats: over.toolStats,
+        usage: over.usage,
+      },
+    },
+  ];
+
+  if (answer === null) {
+    // A paused session gets the same prompt again after it is resumed.
+    if (ending.kind === "interrupted" || main.pausedAt !== null) return ended([]);
+    if (ending.kind !== "ended") return breakOff(run, main, over, ended, at);
+    if (over.question !== null) return [...ended([]), askPerson(run, null, main.sessionId, over, at)];
+    const problems = over.problems.length > 0 ? over.problems : ["The answer contains no block."];
+    if (run.owed!.try < MAX_TRIES) return ended(problems);
+    const error = `no usable answer after ${MAX_TRIES} tries: ${problems.join("; ")}`;
+    return [
+      ...ended(problems),
+      askForData(run, phase, error, over.itemId, at),
+      fail(run, phase, error, "no_answer", at),
+    ];
+  }
+  return takeAnswer(run, answer, { head: over.work?.head ?? run.head!, history: over.history }, ended, at);
+}
+
+/** Handles a failed turn by its `ending.cause`. */
+function breakOff(
+  run: Run,
+  main: SessionState,
+  { ending, itemId }: TurnOver,
+  ended: (problems: string[], again?: boolean) => RunEvent[],
+  at: number,
+): RunEvent[] {
+  const { agent, sessionId } = main;
+  if (ending.cause === "usage_limit") return [...ended([], true), ...park(run, agent, ending, itemId, at)];
+  const wait = refused(run, main, ending, at);
+  if (wait !== null) return [...ended([], true), wait];
+  if (ending.cause === "context" && run.mainLosses + 1 < MAX_LOSSES) {
+    const data = { id: run.id, sessionId, taskId: null, reason: ending.detail, counted: true };
+    return [...ended([], true), { type: "main:lost", data }];
+  }
+  const error = adviceOn(run, agent, ending) ?? ending.detail;
+  return [...ended([]), fail(run, main.turn!.phase, error, ending.cause ?? "turn_failed", at)];
+}
+
+function askForData(run: Run, phase: Phase, error: string, itemId: string, at: number): RunEvent {
+  const question = `The ${phase} phase got ${error.replace(/\.+$/, "")}. You can supply its data.`;
+  return addItem(run, { id: itemId, kind: "data", question, phase }, at);
+}
+
+export interface Circumstances {
+  /** Commit of the run's branch after the answer. */
+  head: string;
+  history?: History | undefined;
+}
+
+/** Decides the consequences of an answer from the main session or the user. */
+export function takeAnswer(run: Run, answer: Answer, about: Circumstances, ended: Ended, at: number): RunEvent[] {
+  switch (answer.phase) {
+    case "analysis":
+      return [...ended([]), analysed(run, answer.data, about.head), ...afterAnalysis(run, at)];
+    case "task_list":
+      return planned(run, answer.data, about.history, ended, at);
+    case "aggregation":
+      return aggregated(run, answer.data, about.head, ended, at);
+    case "verification":
+      return verified(run, answer.data, about.head, ended, at);
+    case "completion":
+      return ended(["Only a worker may answer with a completion block."]);
+  }
+}
+
+/** Enters the phase `taskPlanning`. If it is disabled, the request becomes the only task of the plan. */
+export function afterAnalysis(run: Run, at: number): RunEvent[] {
+  const { taskPlanning, workerExecution } = run.template.phases;
+  if (taskPlanning.enabled) return [enter(run, "taskPlanning", "planning")];
+  if (!workerExecution.enabled) return [complete(run)];
+  return [enter(run, "taskPlanning", "planning"), ...planWithoutAsking(run, at)];
+}
+
+export function planWithoutAsking(run: Run, at: number): RunEvent[] {
+  return run.template.phases.workerExecution.enabled
+    ? planReady(run, planOfRequest(run), undefined, at)
+    : [complete(run)];
+}
+
+function planOfRequest(run: Run): Plan {
+  const [title = "The request"] = run.userRequest.trim().split("\n");
+  const task = { id: "task_001", title: title.slice(0, 100), description: run.userRequest, scope: [], priority: 1 };
+  return { tasks: [{ ...task, dependencies: [] }], errors: [], warnings: [], executionOrder: null };
+}
+
+type Ended = (problems: string[]) => RunEvent[];
+
+function analysed(run: Run, answer: AnalysisAnswer, head: string): RunEvent {
+  return {
+    type: "orchestrator:analysisComplete",
+    data: {
+      id: run.id,
+      head,
+      analysis: {
+        summary: answer.summary,
+        recommendedSplits: answer.recommended_splits,
+        keyFiles: answer.key_files ?? [],
+        estimatedComplexity: answer.estimated_complexity ?? null,
+        components: answer.components ?? [],
+        notes: answer.notes ?? null,
+        warnings: answer.warnings ?? [],
+      },
+    },
+  };
+}
+
+/** An invalid plan is an unusable answer. After `MAX_TRIES` the user gets it with its errors. */
+function planned(run: Run, answer: TaskListAnswer, history: History | undefined, ended: Ended, at: number): RunEvent[] {
+  const plan = readPlan(answer, run.template, history?.msByTitle);
+  if (plan.errors.length > 0 && run.owed!.try < MAX_TRIES) return ended(plan.errors);
+  return [...ended([]), ...planReady(run, plan, history, at)];
+}
+
+/** Publishes the plan. The user must confirm it, unless `workerExecution` is disabled. */
+function planReady(run: Run, plan: Plan, history: History | undefined, at: number): RunEvent[] {
+  const { tasks, errors, warnings, executionOrder } = plan;
+  const groups = errors.length > 0 ? [] : parallelGroups(tasks);
+  const data = { taskCount: tasks.length, parallelGroups: groups, tasks, errors, warnings, executionOrder };
+  const ready: RunEvent = { type: "orchestrator:tasksReady", data: { id: run.id, ...data } };
+  if (!run.template.phases.workerExecution.enabled && errors.length === 0) {
+    const skipped = Object.fromEntries(tasks.map(({ id }) => [id, { satisfied: true }]));
+    return [ready, complete({ ...run, tasks, skipped })];
+  }
+  return [ready, askToConfirm(run, plan, history, at)];
+}
+
+function askToConfirm(run: Run, { tasks, errors }: Plan, history: History | undefined, at: number): RunEvent {
+  const { maxWorkers, parallelExecution } = run.template.config;
+  const sound = errors.length === 0;
+  const estimate = sound ? estimatePlan(tasks, parallelExecution ? maxWorkers : 1, history) : null;
+  const question = sound
+    ? `Carry out this plan of ${tasks.length} ${tasks.length === 1 ? "task" : "tasks"}?`
+    : `The plan is invalid: ${errors.join("; ")}`;
+  return addItem(
+    run,
+    { kind: "plan", question, evidence: { tasks, errors, estimate, budget: run.budget }, risk: "medium" },
+    at,
+  );
+}
+
+function aggregated(run: Run, answer: AggregationAnswer, head: string, ended: Ended, at: number): RunEvent[] {
+  const taken: RunEvent[] = [
+    ...ended([]),
+    { type: "orchestrator:aggregated", data: { id: run.id, aggregation: answer, head } },
+  ];
+  if (answer.status === "failed") {
+    const error = answer.error ?? answer.summary ?? "the main session reported a failure";
+    return [...taken, fail(run, "aggregation", error, "aggregation_failed", at)];
+  }
+  const questions = openDecisions(run, answer, at);
+  if (questions.length === 0) return [...taken, ...afterAggregation(settle({ ...run, aggregation: answer }))];
+  const why = answer.summary ?? "merging needs a decision";
+  return [...taken, ...questions, ...(run.status === "paused" ? [] : pause(run, "needs_input", why))];
+}
+
+/**
+ * Returns the decisions that the user has to make: those that the main session asks for and, if the template leaves
+ * conflicts to the user, one for each unresolved conflict. After the user decided, only the main session can ask again.
+ */
+function openDecisions(run: Run, answer: AggregationAnswer, at: number): RunEvent[] {
+  const { mergeStrategy, conflictResolution } = run.template.phases.aggregation;
+  const asks = answer.status === "needs_input";
+  const byPerson = mergeStrategy === "manual" || conflictResolution === "ask";
+  if (!asks && (!byPerson || run.decisions.length > 0)) return [];
+  const ofAgent = (answer.conflicts ?? []).map((conflict) => ({
+    question: conflict.description ?? `${conflict.type} in ${conflict.files?.join(", ") ?? "the result"}`,
+    options: conflict.options,
+    evidence: conflict,
+  }));
+  const ofGit = run.conflicts
+    .filter(({ resolution }) => resolution === null)
+    .map((conflict) => ({
+      question: `${conflict.tasks.join(" and ")} made conflicting changes to ${conflict.files.join(", ")}`,
+      options: conflict.tasks.map((task) => `take the version of ${task}`),
+      evidence: conflict,
+    }));
+  const found = byPerson ? [...ofAgent, ...ofGit] : ofAgent;
+  const whole = {
+    question: answer.summary ?? "The main session needs a decision",
+    options: undefined,
+    evidence: answer,
+  };
+  return (asks && found.length === 0 ? [whole] : found).map(({ question, options, evidence }, index) =>
+    addItem(run, { kind: "decision", question, ...(options ? { options } : {}), evidence, index, risk: "medium" }, at),
+  );
+}
+
+const settle = (run: Run): Run => (run.decisions.length > 0 ? { ...run, conflicts: settleConflicts(run) } : run);
+
+function verified(run: Run, answer: VerificationAnswer, head: string, ended: Ended, at: number): RunEvent[] {
+  const taken: RunEvent[] = [
+    ...ended([]),
+    { type: "orchestrator:verified", data: { id: run.id, verification: answer, head } },
+  ];
+  if (answer.status !== "failed") return [...taken, complete(run)];
+  const found = (answer.issues ?? []).filter((issue) => issue.severity === "error").map((issue) => issue.description);
+  return [
+    ...taken,
+    fail(run, "verification", answer.summary ?? (found.join("; ") || "verification failed"), "verification_failed", at),
+  ];
+}

@@ -1,0 +1,277 @@
+import { asking, hookKey } from "../apply.ts";
+import { NO_ANSWER } from "../inbox/ask-user.ts";
+import type { Report } from "../command.ts";
+import { decideMainAnswer } from "./decide-main-answer.ts";
+import { decideWorkerAnswer } from "./decide-worker-answer.ts";
+import { assignedAgent } from "./assign-agent.ts";
+import { askForMore, exhaustedBudget } from "./budget.ts";
+import { fail, mishap } from "../consequences.ts";
+import { addItem, answered, withdraw, withdrawQuestions } from "../inbox/inbox.ts";
+import { pause } from "../lifecycle.ts";
+import { workerOf, workerOfSession } from "../lookup.ts";
+import { MAX_LOSSES } from "./losses.ts";
+import { overtaken } from "./message.ts";
+import { noAmong } from "./permission.ts";
+import { mayAsk, troubled } from "../provider/provider.ts";
+import { takeOver } from "./reuse.ts";
+import { deadlines, hasRoom, isReady } from "../schedule.ts";
+import { entryOf } from "../fold/shared-record.ts";
+import { PAUSABLE } from "../transitions.ts";
+import type { RunEvent } from "../../schema/event.ts";
+import { mainSessionId, workerSessionId } from "../../schema/ids.ts";
+import type { Usage } from "../../schema/outcome.ts";
+import type { Run } from "../../schema/run.ts";
+import { isRunOver } from "../../schema/status.ts";
+import type { Worker } from "../../schema/worker.ts";
+
+export function decideReport(run: Run, report: Report, at: number): RunEvent[] {
+  if (report.type === "released")
+    return isRunOver(run.status) && !run.released ? [{ type: "workspace:released", data: { id: run.id } }] : [];
+  if (report.type === "told") return [report.event];
+  if (report.type === "mishap") return [mishap(run, report.operation, report.error, report.code, at)];
+  if (report.type === "abandoned") {
+    const { sessionId, taskId, usage, toolStats } = report;
+    return [{ type: "turn:abandoned", data: { id: run.id, sessionId, taskId, usage, toolStats } }];
+  }
+  if (report.type === "hookStarted" || report.type === "hookEnded") return aboutHook(run, report);
+  if (isRunOver(run.status)) return [];
+  switch (report.type) {
+    case "spawnMain":
+      return spawnMain(run, at);
+    case "spawn":
+      return spawn(run, report.taskId, at);
+    case "fault":
+      return [fail(run, report.operation, report.error, report.code, at)];
+    case "merged": {
+      const { taskId, commit, head, conflict } = report;
+      if (!awaitsMerge(run, taskId, commit)) return [];
+      const settled = conflict ? { settled: conflict } : {};
+      return [{ type: "workspace:merged", data: { id: run.id, taskId, commit, head, ...settled } }];
+    }
+    case "conflicted": {
+      const { taskId, commit, conflict } = report;
+      return awaitsMerge(run, taskId, commit)
+        ? [{ type: "workspace:conflict", data: { id: run.id, taskId, commit, conflict } }]
+        : [];
+    }
+    case "tick":
+      return [];
+    case "spending":
+      return spending(run, report.usage, at);
+    case "clockJumped":
+      return run.startedAt === null
+        ? []
+        : [{ type: "orchestrator:clockJumped", data: { id: run.id, byMs: report.byMs } }];
+    case "expired":
+      // The entry in `deadlines` may have moved since the engine set its timer.
+      if (!deadlines(run).some((each) => each.sessionId === report.sessionId && each.at <= at)) return [];
+      return aboutSession(run, report, at);
+    default:
+      return aboutSession(run, report, at);
+  }
+}
+
+type SessionReport = Exclude<Extract<Report, { sessionId: string }>, { type: "abandoned" }>;
+
+function aboutSession(run: Run, report: SessionReport, at: number): RunEvent[] {
+  const worker = workerOfSession(run, report.sessionId);
+  if (worker && worker.session.state !== "over") return aboutWorker(run, worker, report, at);
+  const main = run.main?.sessionId === report.sessionId && run.main.state !== "over" ? run.main : null;
+  return main ? aboutMain(run, main, report, at) : [];
+}
+
+function spawnMain(run: Run, at: number): RunEvent[] {
+  if (run.owed === null || run.status === "paused" || (run.main && run.main.state !== "over")) return [];
+  // The provider may have refused since the engine read the schedule.
+  if (!mayAsk(run, assignedAgent(run, run.owed.phase).agent, at)) return [];
+  const spent = exhaustedBudget(run, at, { turn: false, session: true });
+  if (spent !== null) return askForMore(run, spent, at);
+  const attempt = (run.main?.attempt ?? 0) + 1;
+  const sessionId = mainSessionId(run.id, attempt, run.template.config.sessionPrefix);
+  return [
+    {
+      type: "main:spawning",
+      data: { id: run.id, sessionId, taskId: null, attempt, start: run.head!, ...assignedAgent(run, run.owed.phase) },
+    },
+  ];
+}
+
+function spawn(run: Run, taskId: string, at: number): RunEvent[] {
+  // Another worker may have started since the engine read the schedule.
+  if (!isReady(run, taskId, at) || !hasRoom(run, taskId, at)) return [];
+  if (!mayAsk(run, assignedAgent(run, "workerExecution").agent, at)) return [];
+  const spent = exhaustedBudget(run, at, { turn: false, session: true });
+  if (spent !== null) return askForMore(run, spent, at);
+  const attempt = (workerOf(run, taskId)?.attempt ?? 0) + 1;
+  const sessionId = workerSessionId(run.id, taskId, attempt, run.template.config.sessionPrefix);
+  return [
+    {
+      type: "worker:spawning",
+      data: { sessionId, orchestratorId: run.id, taskId, attempt, ...assignedAgent(run, "workerExecution") },
+    },
+  ];
+}
+
+function awaitsMerge(run: Run, taskId: string, commit: string): boolean {
+  const worker = workerOf(run, taskId);
+  return worker?.status === "completed" && worker.commit === commit && worker.merged === "not yet";
+}
+
+function aboutMain(run: Run, main: NonNullable<Run["main"]>, report: SessionReport, at: number): RunEvent[] {
+  const about = { id: run.id, sessionId: main.sessionId, taskId: null };
+  switch (report.type) {
+    case "ready":
+      return main.state === "spawning" ? [{ type: "main:spawned", data: about }] : [];
+    case "unpreparable":
+      return [fail(run, "main session", report.error, report.code, at)];
+    case "asked":
+      return ask(run, null, report, at);
+    case "lost": {
+      const lost: RunEvent[] = [
+        ...withdrawQuestions(run, main.sessionId),
+        { type: "main:lost", data: { ...about, reason: report.reason, counted: report.counted } },
+      ];
+      const tooOften = report.counted && run.mainLosses + 1 >= MAX_LOSSES;
+      return tooOften
+        ? [
+            ...lost,
+            fail(
+              run,
+              "main session",
+              `the main session was lost ${MAX_LOSSES} times: ${report.reason}`,
+              "session_lost",
+              at,
+            ),
+          ]
+        : lost;
+    }
+    case "expired": {
+      // After the first timeout another session gets the phase. The second fails the run with `phase_timeout`.
+      const reason = `the ${run.currentPhase} phase timed out without an answer`;
+      const lost: RunEvent[] = [
+        ...withdrawQuestions(run, main.sessionId),
+        { type: "main:lost", data: { ...about, reason, counted: true } },
+      ];
+      return run.mainLosses >= 1
+        ? [...lost, fail(run, run.currentPhase ?? "main session", reason, "phase_timeout", at)]
+        : lost;
+    }
+    case "idle":
+    case "known":
+      return [];
+    case "troubled":
+      return main.turn ? troubled(run, main.agent, report, at) : [];
+    case "unasked":
+      return takeBack(run, main.sessionId, report.askId);
+    case "turnOver":
+      if (main.turn?.number !== report.turn) return [];
+      return decideMainAnswer(run, main, overtaken(run, null, report.over), at);
+  }
+}
+
+function aboutWorker(run: Run, worker: Worker, report: SessionReport, at: number): RunEvent[] {
+  const about = { sessionId: worker.sessionId, orchestratorId: run.id, taskId: worker.taskId };
+  const withdrawn = withdrawQuestions(run, worker.sessionId);
+  switch (report.type) {
+    case "ready":
+      if (worker.status !== "spawning") return [];
+      return [
+        {
+          type: "worker:spawned",
+          data: { ...about, task: worker.task, start: report.start, ...(report.key ? { key: report.key } : {}) },
+        },
+        { type: "worker:started", data: about },
+      ];
+    case "known":
+      return takeOver(run, worker, report);
+    case "unpreparable":
+      return [...withdrawn, { type: "worker:failed", data: { ...about, error: report.error, code: report.code } }];
+    case "asked":
+      return ask(run, worker.taskId, report, at);
+    case "lost": {
+      const { reason } = report;
+      // A pause interrupts the agent, which may end its process. That does not count as a loss.
+      const counted = report.counted && worker.status !== "paused";
+      if (counted && worker.losses + 1 >= MAX_LOSSES) {
+        const error = `its session was lost ${MAX_LOSSES} times: ${reason}`;
+        return [...withdrawn, { type: "worker:failed", data: { ...about, error, code: "session_lost" } }];
+      }
+      return [...withdrawn, { type: "worker:lost", data: { ...about, reason, counted } }];
+    }
+    case "expired": {
+      const error = `Worker timed out after ${run.template.config.workerTimeout}ms`;
+      return [...withdrawn, { type: "worker:timeout", data: { ...about, error, code: "worker_timeout" } }];
+    }
+    case "idle": {
+      const { idleTimeout } = run.template.config;
+      // A session is idle only during a turn that waits for no answer of the user.
+      const waits = worker.status !== "running" || worker.session.turn === null || withdrawn.length > 0;
+      if (idleTimeout === undefined || report.forMs < idleTimeout || waits) return [];
+      // Time before `turn.startedAt` does not count.
+      if (at - worker.session.turn!.startedAt < idleTimeout) return [];
+      const error = `Worker showed no activity for ${idleTimeout}ms`;
+      return [{ type: "worker:timeout", data: { ...about, error, code: "worker_idle" } }];
+    }
+    case "troubled":
+      return worker.session.turn ? troubled(run, worker.session.agent, report, at) : [];
+    case "unasked":
+      return takeBack(run, worker.sessionId, report.askId);
+    case "turnOver":
+      if (worker.session.turn?.number !== report.turn) return [];
+      return [...withdrawn, ...decideWorkerAnswer(run, worker, overtaken(run, worker.taskId, report.over), at)];
+  }
+}
+
+function ask(run: Run, taskId: string | null, report: Extract<Report, { type: "asked" }>, at: number): RunEvent[] {
+  const { itemId, sessionId, askId, question, options, permission } = report;
+  // An adopted session repeats its signals, so the question may already be in the inbox.
+  const session = taskId === null ? run.main : workerOf(run, taskId)?.session;
+  if (session && Object.hasOwn(session.asks, askId)) return [];
+  const { answerTimeout = permission ? PERMISSION_TIMEOUT_MS : undefined } = run.template.config;
+  const byDefault = permission ? noAmong(options) : (options?.[0] ?? NO_ANSWER);
+  const item = {
+    id: itemId,
+    kind: permission ? ("permission" as const) : ("question" as const),
+    taskId,
+    sessionId,
+    askId,
+    question,
+    ...(options ? { options } : {}),
+    ...(permission ? { evidence: permission, risk: "medium" as const } : {}),
+    ...(answerTimeout === undefined ? {} : { expiresAt: at + answerTimeout, default: byDefault }),
+  };
+  const added = addItem(run, item, at);
+  const key = asking(taskId, question);
+  const earlier = Object.hasOwn(run.answers, key) ? run.answers[key]! : null;
+  // The same session that asks again has a new question. A permission is never reused, because two requests with the same
+  // text may be about different things.
+  const isNew = earlier === null || earlier.sessionId === sessionId || permission !== undefined;
+  if (added.type !== "inbox:added" || isNew) return [added];
+  // The user answered this question to an earlier session, which was lost before it could use the answer.
+  return [added, answered(run, added.data.item, earlier.text)];
+}
+
+const takeBack = (run: Run, sessionId: string, askId: string): RunEvent[] =>
+  withdraw(run, (item) => item.sessionId === sessionId && item.askId === askId);
+
+/** An agent stands still while it waits for a permission, so the wait is limited even without an `answerTimeout`. */
+const PERMISSION_TIMEOUT_MS = 1_800_000;
+
+function spending(run: Run, usage: Usage, at: number): RunEvent[] {
+  const kind = PAUSABLE.has(run.status) ? exhaustedBudget(run, at, { turn: false, session: false }, usage) : null;
+  return kind === null ? [] : askForMore(run, kind, at, usage);
+}
+
+/** `run.hooks` makes sure that a hook runs at most once per cause, even if the engine restarts. */
+function aboutHook(run: Run, report: Extract<Report, { type: "hookStarted" | "hookEnded" }>): RunEvent[] {
+  const { name: hook, cause } = report.hook;
+  const state = entryOf(run.hooks, hookKey(hook, cause));
+  if (report.type === "hookStarted") {
+    return state ? [] : [{ type: "hook:started", data: { id: run.id, hook, cause, run: report.hook.run } }];
+  }
+  if (state !== "running") return [];
+  const { ok, detail, durationMs } = report;
+  const ended: RunEvent = { type: "hook:ended", data: { id: run.id, hook, cause, ok, detail, durationMs } };
+  const stops = !ok && report.pause && PAUSABLE.has(run.status);
+  return stops ? [ended, ...pause(run, "hook", `${hook} failed: ${detail}`)] : [ended];
+}

@@ -1,0 +1,100 @@
+import { askPerson } from "../inbox/ask-user.ts";
+import type { TurnOver } from "../command.ts";
+import { MAX_TRIES } from "./decide-main-answer.ts";
+import { pause } from "../lifecycle.ts";
+import { MAX_LOSSES } from "./losses.ts";
+import { adviceOn, park, refused } from "../provider/provider.ts";
+import { PAUSABLE } from "../transitions.ts";
+import type { CompletionAnswer } from "../../schema/answer.ts";
+import type { RunEvent } from "../../schema/event.ts";
+import type { Run } from "../../schema/run.ts";
+import type { Worker } from "../../schema/worker.ts";
+
+/** A worker's `report` is only a claim: success needs an explicit completion block and evidence of work. */
+export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver, at: number): RunEvent[] {
+  const about = { sessionId: worker.sessionId, orchestratorId: run.id, taskId: worker.taskId };
+  const ended = (problems: string[], again = false): RunEvent => ({
+    type: "turn:ended",
+    data: {
+      id: run.id,
+      sessionId: worker.sessionId,
+      taskId: worker.taskId,
+      turn: worker.session.turn!.number,
+      ending: over.ending,
+      problems,
+      ...(again ? { again } : {}),
+      said: problems.length > 0 ? over.said : null,
+      guess: problems.length > 0 ? over.guess : null,
+      toolStats: over.toolStats,
+      usage: over.usage,
+    },
+  });
+  const failed = (error: string, code: string): RunEvent[] => [
+    ended([]),
+    { type: "worker:failed", data: { ...about, error, code } },
+  ];
+
+  const report = over.answer?.phase === "completion" ? over.answer.data : null;
+  if (report === null) {
+    // A paused session gets the same prompt again after it is resumed.
+    if (over.ending.kind === "interrupted" || worker.status === "paused") return [ended([])];
+    if (over.ending.kind !== "ended") return breakOff(run, worker, over, { again: ended([], true), failed }, at);
+    if (over.question !== null) return [ended([]), askPerson(run, worker.taskId, worker.sessionId, over, at)];
+    const problems = over.problems.length > 0 ? over.problems : ["The answer contains no block."];
+    if (worker.owed!.try >= MAX_TRIES)
+      return failed(`no usable answer after ${MAX_TRIES} tries: ${problems.join("; ")}`, "no_answer");
+    return [ended(problems)];
+  }
+  if (report.status === "timeout") {
+    return [
+      ended([]),
+      {
+        type: "worker:timeout",
+        data: { ...about, error: report.error ?? "the worker reported a timeout", code: "reported_timeout" },
+      },
+    ];
+  }
+  if (report.status === "failed")
+    return failed(report.error ?? report.summary ?? "the worker reported a failure", "reported_failure");
+  const worked = over.toolStats.total > 0 || worker.endedTools.total > 0 || (over.work?.files.length ?? 0) > 0;
+  if (!worked && !run.template.config.acceptWithoutWork) {
+    return failed("reported success, but called no tool and changed nothing", "no_work");
+  }
+  if (over.work === null) return failed("the workspace could not be read", "no_workspace");
+  return [
+    ended([]),
+    { type: "worker:completed", data: { ...about, ...completion(report, over.work, report.status === "partial") } },
+  ];
+}
+
+interface WaysOut {
+  /** Ends the turn without a result; the same prompt is sent again later. */
+  again: RunEvent;
+  failed: (error: string, code: string) => RunEvent[];
+}
+
+/** Handles a failed turn by its `ending.cause`. */
+function breakOff(run: Run, worker: Worker, over: TurnOver, { again, failed }: WaysOut, at: number): RunEvent[] {
+  const { ending, itemId } = over;
+  const { agent } = worker.session;
+  if (ending.cause === "usage_limit") return [again, ...park(run, agent, ending, itemId, at)];
+  const wait = refused(run, worker.session, ending, at);
+  if (wait !== null) return [again, wait];
+  const advice = adviceOn(run, agent, ending);
+  if (advice !== null) {
+    // The next worker would fail in the same way, so the run is paused.
+    const paused = PAUSABLE.has(run.status) ? pause(run, "provider", advice) : [];
+    return [...failed(advice, ending.cause!), ...paused];
+  }
+  if (ending.cause === "context" && worker.losses + 1 < MAX_LOSSES) {
+    const { sessionId, taskId } = worker;
+    const data = { sessionId, orchestratorId: run.id, taskId, reason: ending.detail, counted: true };
+    return [again, { type: "worker:lost", data }];
+  }
+  return failed(ending.detail, ending.cause ?? "turn_failed");
+}
+
+function completion(report: CompletionAnswer, work: NonNullable<TurnOver["work"]>, partial: boolean) {
+  const output = report.output ?? report.summary ?? null;
+  return { output, outputFiles: work.files, report, commit: work.commit, partial };
+}

@@ -1,0 +1,32 @@
+// Messages from the user to a running session. The log stores a message first; the next turn of the session includes it.
+// An answer from a turn without the message is discarded, and the turn is repeated with the message.
+import type { TurnOver } from "../command.ts";
+import { refused } from "../plan/confirm.ts";
+import { noSuchTask, taskOf, workerOf } from "../lookup.ts";
+import type { RunEvent } from "../../schema/event.ts";
+import type { Run } from "../../schema/run.ts";
+import { isRunOver, isWorkerOver } from "../../schema/status.ts";
+
+/** `sendMessage` accepts a worker that has not started, whose first turn then has the message, but no finished one. */
+export function sendMessage(run: Run, taskId: string | null, text: string): RunEvent[] {
+  if (isRunOver(run.status)) throw refused(run, "sent a message", `it is ${run.status}`);
+  if (taskId !== null) {
+    if (!taskOf(run, taskId)) throw noSuchTask(run, taskId);
+    const { status } = workerOf(run, taskId) ?? {};
+    if (status && isWorkerOver(status)) throw refused(run, "sent a message", `the worker of "${taskId}" is ${status}`);
+  }
+  return [{ type: "message:sent", data: { id: run.id, taskId, text } }];
+}
+
+/** Sets `told` of all messages to the session. */
+export function toldTo(run: Run, taskId: string | null): Run["messages"] {
+  const isNew = (message: Run["messages"][number]) => message.taskId === taskId && !message.told;
+  if (!run.messages.some(isNew)) return run.messages;
+  return run.messages.map((message) => (isNew(message) ? { ...message, told: true } : message));
+}
+
+export function overtaken(run: Run, taskId: string | null, over: TurnOver): TurnOver {
+  const isLate = run.messages.some((message) => message.taskId === taskId && !message.told);
+  if (!isLate || over.ending.kind !== "ended") return over;
+  return { ...over, answer: null, ending: { kind: "interrupted", detail: "the user sent a message during the turn" } };
+}

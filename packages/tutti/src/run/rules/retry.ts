@@ -1,0 +1,88 @@
+import { taskStanding } from "../census.ts";
+import { noSuchTask, taskOf, workerOf } from "../lookup.ts";
+import { withdraw } from "../inbox/inbox.ts";
+import { TuttiError } from "../../schema/error.ts";
+import type { RunEvent } from "../../schema/event.ts";
+import type { Run } from "../../schema/run.ts";
+import { isRunOver } from "../../schema/status.ts";
+import type { Worker } from "../../schema/worker.ts";
+
+/** Error codes without an automatic retry, because it would fail in the same way. The user can still retry. */
+const NOT_BY_ITSELF: ReadonlySet<string> = new Set([
+  "agent_not_startable",
+  "agent_unknown",
+  "dependencies_collide",
+  "session_lost",
+  "phase_over",
+  "auth",
+  "billing",
+  "invalid_request",
+  "refusal",
+  "agent_budget",
+  "denied",
+]);
+const ENDED: readonly string[] = ["failed", "timeout", "cancelled"];
+/** Upper bound for the doubled `retryDelay`. */
+const LONGEST_WAIT_MS = 3_600_000;
+
+export const failureItem = (taskId: string) => (item: { kind: string; taskId: string | null }) =>
+  item.kind === "failure" && item.taskId === taskId;
+
+export function retry(run: Run, taskId: string): RunEvent[] {
+  const worker = workerOf(run, taskId);
+  const over = isRunOver(run.status);
+  const reopened: RunEvent[] = over
+    ? [
+        // The retry replaces the data that the failed run asked for.
+        ...withdraw(run, ({ kind }) => kind === "data"),
+        { type: "orchestrator:reopened", data: { id: run.id, phase: "workerExecution", status: "running" } },
+      ]
+    : [];
+  // The run ended before the task started. Reopening the run is enough to start it.
+  const waiting = taskStanding(run, taskId) === "neverStarted";
+  const planned = taskOf(run, taskId);
+  if (!planned) throw noSuchTask(run, taskId);
+  if (!worker && !(over && waiting)) {
+    const needs = run.blocked[taskId] ?? [];
+    const advice =
+      needs.length > 0 ? `It depends on ${needs.join(", ")}: retry that first.` : "Retry it after it failed.";
+    throw new TuttiError("wrong_state", `Task "${taskId}" of run "${run.id}" has not started yet. ${advice}`);
+  }
+  refuse(run, worker ?? null);
+  if (!worker) return reopened;
+  return [...reopened, ...withdraw(run, failureItem(taskId)), retrying(run, worker, false, null)];
+}
+
+function refuse(run: Run, worker: Worker | null): void {
+  const { config } = run.template;
+  const wrong = (message: string): never => {
+    throw new TuttiError("wrong_state", message, {
+      details: { status: worker?.status ?? "pending", retryCount: worker?.retryCount ?? 0 },
+    });
+  };
+  // A lost session leaves its task `pending`. In an ended run only a retry can start it.
+  const ended = isRunOver(run.status) ? [...ENDED, "pending"] : ENDED;
+  if (worker && !ended.includes(worker.status)) wrong(`Cannot retry worker in status: ${worker.status}`);
+  if (!config.retryOnError) wrong("The template does not allow retries. Set retryOnError to true in a new run.");
+  if (worker && worker.retryCount >= config.maxRetries) wrong(`Worker exceeded retry limit (${config.maxRetries})`);
+  const doing = run.pausedFrom?.status ?? run.status;
+  if (!["spawning", "running", "completed", "error"].includes(doing)) {
+    wrong(`Run "${run.id}" is ${run.status}. Retry a task while the run executes its tasks, or after it ended.`);
+  }
+}
+
+/** Returns null if `autoRetry` is off, `maxRetries` is reached or the code is in `NOT_BY_ITSELF`. */
+export function automaticRetry(run: Run, worker: Worker, code: string, at: number): RunEvent | null {
+  const { autoRetry, retryOnError, maxRetries, retryDelay } = run.template.config;
+  if (!autoRetry || !retryOnError || worker.retryCount >= maxRetries || NOT_BY_ITSELF.has(code)) return null;
+  const wait = Math.min(LONGEST_WAIT_MS, retryDelay * 2 ** worker.retryCount);
+  return retrying(run, worker, true, at + wait);
+}
+
+function retrying(run: Run, worker: Worker, automatic: boolean, notBefore: number | null): RunEvent {
+  const { sessionId, taskId, retryCount } = worker;
+  return {
+    type: "worker:retrying",
+    data: { sessionId, orchestratorId: run.id, taskId, retryCount: retryCount + 1, automatic, notBefore },
+  };
+}

@@ -1,0 +1,60 @@
+// Validates protocol messages: one message, a list, or the text of an agent's answer with response blocks in it.
+import type { Protocol } from "../../protocol/canonical/protocol-name.ts";
+import { readMessage } from "../../protocol/canonical/read-message.ts";
+import type { ProfileProblem, ProfileOptions } from "../../protocol/response/profile.ts";
+import { ResponseParser } from "../../protocol/response/response-parser.ts";
+
+type FoundProblem = Omit<ProfileProblem, "code"> & { code: string };
+
+export interface CheckedMessages {
+  valid: boolean;
+  messages: number;
+  problems: FoundProblem[];
+}
+
+export function checkMessages(protocol: Protocol, value: unknown, options: ProfileOptions): CheckedMessages {
+  const { messages, problems } = messagesIn(protocol, value);
+  const all = [
+    ...problems,
+    ...messages.flatMap(({ at, message }) =>
+      readMessage(protocol, message, options).problems.map((found) => ({ ...found, path: joinPath(at, found.path) })),
+    ),
+  ];
+  const valid = messages.length > 0 && all.every(({ severity }) => severity !== "error");
+  return { valid, messages: messages.length, problems: all };
+}
+
+interface FoundMessages {
+  messages: { at: string; message: unknown }[];
+  problems: FoundProblem[];
+}
+
+function messagesIn(protocol: Protocol, value: unknown): FoundMessages {
+  if (protocol === "response" && typeof value === "string") return blocksIn(value);
+  const list = Array.isArray(value) ? value.map((message: unknown, i) => ({ at: `[${i}]`, message })) : null;
+  if (list?.length === 0) return noMessages("The list is empty. Send at least one message.");
+  return { messages: list ?? [{ at: "", message: value }], problems: [] };
+}
+
+function blocksIn(text: string): FoundMessages {
+  const blocks = new ResponseParser().parseMultiple(text);
+  if (blocks.length === 0)
+    return noMessages("The text has no block between the delimiters. Send the agent's whole answer.");
+  const found: FoundMessages = { messages: [], problems: [] };
+  for (const [index, { error, code, phase, data }] of blocks.entries()) {
+    const at = `block ${index + 1}`;
+    if (error === undefined) found.messages.push({ at, message: { phase, data } });
+    else found.problems.push({ code: code ?? "unreadable", severity: "error", path: at, sentence: `${error}.` });
+  }
+  return found;
+}
+
+const noMessages = (sentence: string): FoundMessages => ({
+  messages: [],
+  problems: [{ code: "empty", severity: "error", path: "", sentence }],
+});
+
+function joinPath(at: string, path: string): string {
+  if (at === "" || path === "") return at + path;
+  return path.startsWith("[") ? at + path : `${at}.${path}`;
+}

@@ -1,0 +1,51 @@
+// Handlers of the routes that import, export, replay and fork a run's log.
+import type { AllowedFolders } from "../access/allowed-folders.ts";
+import { encodeState } from "./encode-run.ts";
+import type { Handlers } from "../handler.ts";
+import { findRun } from "./run-routes.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { LOG_ROUTES } from "../../schema/api/log-routes.ts";
+import { TuttiError } from "../../schema/error.ts";
+import type { Run } from "../../schema/run.ts";
+
+export interface LogRouteOptions {
+  engine: Engine;
+  folders: AllowedFolders;
+  /** Set on servers beyond loopback, where a request may not name a program to run. */
+  onlyNamedAgents: boolean;
+}
+
+export function logHandlers({ engine, folders, onlyNamedAgents }: LogRouteOptions): Handlers<keyof typeof LOG_ROUTES> {
+  /** Resumes the new run at once: a server executes every run in its log. */
+  const takeUp = async ({ id }: Run) => encodeState(await engine.takeUp(id));
+  return {
+    "POST /api/orchestrator/import": async ({ query, body }) => {
+      const { trust } = query();
+      if (trust !== undefined && onlyNamedAgents) {
+        throw new TuttiError(
+          "forbidden",
+          "The query parameter trust is rejected on a server that listens beyond loopback. Leave it out.",
+        );
+      }
+      const runs = await engine.import(await body(), { trust, mayUse: (folder) => folders.check(folder) });
+      return Promise.all(runs.map(takeUp));
+    },
+    "GET /api/orchestrator/:id/export": ({ params, context }) => {
+      const { id } = findRun(engine, params.id);
+      return context.body(engine.export(id), 200, {
+        "Content-Type": "application/x-ndjson; charset=UTF-8",
+        "Content-Disposition": `attachment; filename="${id}.jsonl"`,
+      });
+    },
+    "GET /api/orchestrator/:id/replay": ({ params, query }) => {
+      const { id } = findRun(engine, params.id);
+      const { steps, problems } = engine.replay(id, query().until);
+      return { id, events: steps.length, status: steps.at(-1)!.run.status, problems };
+    },
+    "POST /api/orchestrator/:id/fork": async ({ params, body }) => {
+      const { id } = findRun(engine, params.id);
+      const { at, fresh } = await body();
+      return takeUp(await engine.fork(id, at, { fresh }));
+    },
+  };
+}

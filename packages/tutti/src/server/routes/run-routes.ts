@@ -1,0 +1,77 @@
+// Handlers of the routes that create and read runs.
+import type { AllowedFolders } from "../access/allowed-folders.ts";
+import { itemsAfter } from "../decode.ts";
+import { encodeState, encodeSummary } from "./encode-run.ts";
+import { encodeTimeline } from "./encode-timeline.ts";
+import { encodeUsage } from "./encode-usage.ts";
+import { frameOf } from "../live/frame.ts";
+import type { Handlers } from "../handler.ts";
+import { RepeatableRequests } from "./repeatable-requests.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { NewRun } from "../../engine/new-run.ts";
+import { runGraph } from "../../engine/runs/run-graph.ts";
+import type { RUN_ROUTES } from "../../schema/api/run-routes.ts";
+import { TuttiError } from "../../schema/error.ts";
+import type { Run } from "../../schema/run.ts";
+
+export function findRun(engine: Engine, id: string): Run {
+  const run = engine.get(id);
+  if (run === null) throw new TuttiError("run_not_found", `Run "${id}" does not exist. List runs with "tutti list".`);
+  return run;
+}
+
+export interface RunRouteOptions {
+  engine: Engine;
+  folders: AllowedFolders;
+  /** Set on servers beyond loopback, where a request may not name a program to run. */
+  onlyNamedAgents: boolean;
+}
+
+export function runHandlers({ engine, folders, onlyNamedAgents }: RunRouteOptions): Handlers<keyof typeof RUN_ROUTES> {
+  const repeatable = new RepeatableRequests(engine);
+  return {
+    "POST /api/orchestrator": async ({ body, context }) => {
+      const request = await body();
+      if (onlyNamedAgents) mustNameNoPrograms(request, "on a server that listens beyond loopback");
+      else if (context.get("holder")!.role !== "admin")
+        mustNameNoPrograms(request, "with a token that lacks the role admin");
+      folders.check(request.cwd);
+      const key = context.req.header("idempotency-key");
+      const { isNew, answer } = await repeatable.create(request, key, (root) => folders.check(root));
+      return isNew ? answer : context.json(answer, 200);
+    },
+    "GET /api/orchestrator": ({ query }) => {
+      const { status, full, after, limit } = query();
+      const later = itemsAfter(engine.summaries(), after, ({ id }) => id);
+      const runs = later.filter((run) => status === undefined || run.status === status);
+      const page = runs.slice(0, limit);
+      return full === "1" ? page.map(({ id }) => encodeState(engine.get(id)!)) : page.map(encodeSummary);
+    },
+    "GET /api/orchestrator/:id": ({ params }) => encodeState(findRun(engine, params.id)),
+    "GET /api/orchestrator/:id/events": ({ params, query }) => {
+      const { id } = findRun(engine, params.id);
+      return engine.events({ run: id, ...query() }).map(frameOf);
+    },
+    "GET /api/orchestrator/:id/result": async ({ params }) => engine.result(findRun(engine, params.id).id),
+    "GET /api/orchestrator/:id/graph": ({ params }) => runGraph(findRun(engine, params.id)),
+    "GET /api/orchestrator/:id/timeline": ({ params }) => {
+      const { id } = findRun(engine, params.id);
+      return encodeTimeline(engine.events({ run: id }));
+    },
+    "GET /api/orchestrator/:id/usage": ({ params }) => {
+      const run = findRun(engine, params.id);
+      return encodeUsage(run, engine.events({ run: run.id }));
+    },
+  };
+}
+
+/** Only an admin on loopback may name programs. Other clients choose among the agents configured on this machine. */
+function mustNameNoPrograms(request: Pick<NewRun, "agent" | "config" | "trust">, when: string): void {
+  const { agent, config, trust } = request;
+  if ([agent, config?.agent].some((name) => name?.includes(":"))) {
+    throw new TuttiError("forbidden", `An agent with a program is rejected ${when}. Name a configured agent.`);
+  }
+  if (trust !== undefined) {
+    throw new TuttiError("forbidden", `The member trust is rejected ${when}. Leave it out.`);
+  }
+}

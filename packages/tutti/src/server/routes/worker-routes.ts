@@ -1,0 +1,85 @@
+// Handlers of the routes of workers and their transcripts.
+import { pageOf } from "../decode.ts";
+import { encodeWorker } from "./encode-run.ts";
+import type { Handlers } from "../handler.ts";
+import { findRun } from "./run-routes.ts";
+import { DONE } from "./steer-routes.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { aggregateStats } from "../../engine/sessions/worker-stats.ts";
+import { findAttempt } from "../../engine/sessions/find-attempt.ts";
+import type { WORKER_ROUTES } from "../../schema/api/worker-routes.ts";
+import { TuttiError } from "../../schema/error.ts";
+import { mainSessionId, workerSessionId } from "../../schema/ids.ts";
+import type { Run } from "../../schema/run.ts";
+import type { Worker } from "../../schema/worker.ts";
+
+/** Approximate limit of one transcript page. Clients read on with `after`. */
+const PAGE_CHARACTERS = 4_000_000;
+
+export function workerHandlers(engine: Engine): Handlers<keyof typeof WORKER_ROUTES> {
+  /** Calls `order` with the worker of session `key`, which must be the newest attempt at its task. */
+  const steer =
+    (order: (run: Run, worker: Worker) => Promise<Run>) =>
+    async ({ params }: { params: { id: string; key: string } }) => {
+      const { id, key } = params;
+      const run = findRun(engine, id);
+      const worker = workerOf(run, key);
+      if (!worker) throw hasSession(run, key) ? notTheNewest(key) : unknownSession(run, key);
+      await order(run, worker);
+      return DONE;
+    };
+  return {
+    "GET /api/orchestrator/:id/workers": ({ params, query }) => {
+      const workers = Object.values(findRun(engine, params.id).workers);
+      return pageOf(workers, query(), ({ sessionId }) => sessionId).map(encodeWorker);
+    },
+    "GET /api/orchestrator/:id/workers/stats": ({ params }) => aggregateStats(findRun(engine, params.id), Date.now()),
+    "GET /api/orchestrator/:id/workers/:key": ({ params }) => {
+      const run = findRun(engine, params.id);
+      const { key } = params;
+      const worker =
+        workerOf(run, key) ?? (hasSession(run, key) ? findAttempt(engine.events({ run: run.id }), key) : null);
+      if (!worker) throw unknownSession(run, key);
+      return encodeWorker(worker);
+    },
+    "POST /api/orchestrator/:id/workers/:key/cancel": steer(({ id }, { sessionId }) =>
+      engine.cancelWorker(id, sessionId),
+    ),
+    "POST /api/orchestrator/:id/workers/:key/pause": steer(({ id }, { sessionId }) =>
+      engine.pauseWorker(id, sessionId),
+    ),
+    "POST /api/orchestrator/:id/workers/:key/resume": steer(({ id }, { sessionId }) =>
+      engine.resumeWorker(id, sessionId),
+    ),
+    "POST /api/orchestrator/:id/workers/:key/retry": steer(({ id }, { taskId }) => engine.retry(id, taskId)),
+    "GET /api/orchestrator/:id/workers/:key/transcript": ({ params, query }) => {
+      const run = findRun(engine, params.id);
+      const { key } = params;
+      if (!hasSession(run, key)) throw unknownSession(run, key);
+      return engine.transcript(run.id, key, { ...query(), characters: PAGE_CHARACTERS });
+    },
+  };
+}
+
+const workerOf = (run: Run, key: string): Worker | undefined =>
+  Object.values(run.workers).find(({ sessionId }) => sessionId === key);
+
+/** True for older attempts too, whose transcripts stay readable. */
+function hasSession(run: Run, key: string): boolean {
+  const prefix = run.template.config.sessionPrefix;
+  const attempts = (last: number) => Array.from({ length: last }, (_, i) => i + 1);
+  if (key === run.mainSessionId) return true;
+  if (attempts(run.main?.attempt ?? 0).some((attempt) => key === mainSessionId(run.id, attempt, prefix))) return true;
+  return Object.values(run.workers).some((worker) =>
+    attempts(worker.attempt).some((attempt) => key === workerSessionId(run.id, worker.taskId, attempt, prefix)),
+  );
+}
+
+const unknownSession = (run: Run, key: string): TuttiError =>
+  new TuttiError(
+    "worker_not_found",
+    `Run "${run.id}" has no session "${key}". List its sessions with "tutti status ${run.id}".`,
+  );
+
+const notTheNewest = (key: string): TuttiError =>
+  new TuttiError("wrong_state", `Session "${key}" is not the newest attempt at a task. Use the newest one.`);

@@ -1,0 +1,63 @@
+// Detects stalled agents. An agent whose connection died writes nothing, like one that waits for a long command; but
+// only the second one uses the processor or has further processes.
+import { readFileSync } from "node:fs";
+import { findMarked } from "../process.ts";
+
+/** An agent that uses less than this share of one processor is idle. */
+const BUSY_SHARE = 0.1;
+/** The unit of processor time in `/proc/PID/stat`. */
+const TICK_MS = 10;
+
+export class ActivityWatch {
+  readonly #mark: string;
+  #size = -1;
+  #processes = "";
+  /** The fewest processes seen so far. Further ones are commands of the agent. */
+  #fewest = Number.POSITIVE_INFINITY;
+  #ticks = 0;
+  #checkedAt: number;
+  #activeAt: number;
+
+  /** `mark` is the value of TUTTI_SESSION_KEY in the environment of the agent's processes. */
+  constructor(mark: string, now: number) {
+    this.#mark = mark;
+    this.#checkedAt = now;
+    this.#activeAt = now;
+  }
+
+  /** Restarts the count, for times in which the agent waits for an answer or has no turn. */
+  touch(now: number): void {
+    this.#activeAt = now;
+  }
+
+  /** Returns the milliseconds without activity. `size` is the length of the agent's output. */
+  look(size: number, now: number): number {
+    const pids = findMarked("TUTTI_SESSION_KEY", this.#mark);
+    const usages = pids.map(readUsage);
+    const ticks = usages.reduce((sum, each) => sum + each.ticks, 0);
+    const processes = pids.join(" ");
+    this.#fewest = Math.min(this.#fewest, pids.length);
+    const elapsed = Math.max(1, now - this.#checkedAt);
+    // On an overloaded machine a runnable process may get almost no processor time.
+    const runnable = usages.some(({ state }) => state === "R" || state === "D");
+    // A command may be idle for long, for example while it waits for another machine. So further processes count too.
+    const busy = pids.length > this.#fewest || runnable || (ticks - this.#ticks) * TICK_MS > BUSY_SHARE * elapsed;
+    if (size !== this.#size || processes !== this.#processes || busy) this.#activeAt = now;
+    this.#size = size;
+    this.#processes = processes;
+    this.#ticks = ticks;
+    this.#checkedAt = now;
+    return now - this.#activeAt;
+  }
+}
+
+/** `ticks` is user plus system time; 0 if the process is gone. */
+function readUsage(pid: number): { state: string; ticks: number } {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return { state: fields[0]!, ticks: Number(fields[11]) + Number(fields[12]) };
+  } catch {
+    return { state: "", ticks: 0 };
+  }
+}

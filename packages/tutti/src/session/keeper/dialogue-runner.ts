@@ -1,0 +1,148 @@
+// The state of a dialogue that outlives one agent process: the open turn, the open questions, and whether a process
+// that died or stalled is resumed.
+import { closeSync, openSync, statSync } from "node:fs";
+import { ActivityWatch } from "./activity.ts";
+import type { AgentLine, Dialogue, DialogueTurn } from "../dialogue.ts";
+import { loadDialogue, type DialogueName } from "../dialogues.ts";
+import { LineTail } from "../line-tail.ts";
+import { readEndOf } from "./session-file.ts";
+import { paths, type KeeperSpec } from "./session-folder.ts";
+import type { SessionRecord } from "./session-record.ts";
+
+/** Per session. */
+const MAX_RELAUNCHES = 1;
+/** The end of stderr that `exited` passes to the dialogue. */
+const ERRORS_BYTES = 4096;
+
+export interface DialogueRunnerOptions {
+  folder: string;
+  spec: KeeperSpec;
+  record: SessionRecord;
+  write: (text: string) => void;
+  /** Called once per session, when the first process accepts turns. */
+  ready: () => void;
+  fail: (error: string) => void;
+}
+
+export async function openDialogueRunner(name: DialogueName, options: DialogueRunnerOptions): Promise<Conversation> {
+  // `LineTail` opens `raw.log` before the agent writes to it.
+  closeSync(openSync(paths(options.folder).raw, "a", 0o600));
+  const open = await loadDialogue(name);
+  return new Conversation(options, (conversation) => {
+    const { spec, write, fail } = options;
+    const { sessionId, cwd, permissions, command } = spec;
+    const tell = (line: AgentLine) => conversation.tell(line);
+    const ready = () => conversation.becomeReady();
+    return open({ sessionId, cwd, permissions, command, write, tell, ready, fail });
+  });
+}
+
+export class Conversation {
+  readonly #options: DialogueRunnerOptions;
+  readonly #dialogue: Dialogue;
+  readonly #tail: LineTail;
+  readonly #activity: ActivityWatch;
+  #open: DialogueTurn | null = null;
+  readonly #asks = new Set<string>();
+  #isReady = false;
+  /** Like `#isReady`, but of the current process: false again during a relaunch. */
+  #isRunning = false;
+  /** The turn interrupted last. A new process does not receive it. */
+  #stoppedTurn = 0;
+  #relaunches = 0;
+
+  constructor(options: DialogueRunnerOptions, openDialogue: (conversation: Conversation) => Dialogue) {
+    this.#options = options;
+    this.#activity = new ActivityWatch(options.spec.sessionId, performance.now());
+    this.#dialogue = openDialogue(this);
+    this.#tail = new LineTail(paths(options.folder).raw, (line) => {
+      if (line.trim() !== "") this.#dialogue.hear(line);
+    });
+  }
+
+  /** Stays true during a relaunch. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  /** Called when an agent process has started. */
+  begin(): void {
+    this.#dialogue.open();
+  }
+
+  tell(line: AgentLine): void {
+    if (line.type === "turn_end") this.#open = null;
+    if (line.type === "ask") this.#asks.add(line.id);
+    if (line.type === "ask_cancelled") this.#asks.delete(line.id);
+    this.#options.record.tell(line);
+  }
+
+  /** After a relaunch, sends the open turn again unless it was interrupted. */
+  becomeReady(): void {
+    const isFirst = !this.#isReady;
+    this.#isReady = true;
+    this.#isRunning = true;
+    if (this.#open?.number === this.#stoppedTurn) this.tell({ type: "turn_end", error: "the turn was interrupted" });
+    if (this.#open) this.#dialogue.turn(this.#open);
+    if (isFirst) this.#options.ready();
+  }
+
+  turn(turn: DialogueTurn): void {
+    this.#open = turn;
+    this.#dialogue.turn(turn);
+  }
+
+  answer(askId: string, text: string): void {
+    this.#asks.delete(askId);
+    this.#dialogue.answer(askId, text);
+  }
+
+  interrupt(turn: number): void {
+    this.#stoppedTurn = turn;
+    // During a relaunch `becomeReady` ends the turn instead of sending it.
+    if (this.#isRunning) this.#dialogue.interrupt();
+  }
+
+  /** Interrupts the open turn; false if there is none. */
+  askToStop(): boolean {
+    if (this.#open) this.#dialogue.interrupt();
+    return this.#open !== null;
+  }
+
+  read(): void {
+    this.#tail.read();
+  }
+
+  /** Reads the last output of an exited process. */
+  finish(): void {
+    this.#tail.finish();
+  }
+
+  /** The command that resumes the conversation after its process died in the middle of a turn, or null. */
+  takeUp(): string[] | null {
+    if (!this.#open || this.#open.number === this.#stoppedTurn || this.#relaunches >= MAX_RELAUNCHES) return null;
+    const command = this.#dialogue.relaunch?.() ?? null;
+    if (command === null) return null;
+    this.#relaunches += 1;
+    this.#isRunning = false;
+    return command;
+  }
+
+  /** Called when the process has exited by itself and is not relaunched. */
+  exited(how: { code: number | null; signal: string | null }): void {
+    const errors = readEndOf(paths(this.#options.folder).errors, ERRORS_BYTES);
+    this.#dialogue.exited({ ...how, errors });
+  }
+
+  /**
+   * Whether the open turn had no activity for `forMs`. An agent with a dialogue reports every step, so one without
+   * output and without busy processes has lost its connection. Open questions do not count as a stall.
+   */
+  hasStalled(forMs: number): boolean {
+    const now = performance.now();
+    const isSilent = this.#open !== null && this.#asks.size === 0;
+    const hasStalled = isSilent && this.#activity.look(statSync(paths(this.#options.folder).raw).size, now) >= forMs;
+    if (!isSilent || hasStalled) this.#activity.touch(now);
+    return hasStalled;
+  }
+}

@@ -1,0 +1,165 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { findDriver } from "../agents.ts";
+import { archiveSession, forgetSessions, isArchived } from "../transcript/archive-session.ts";
+import type { Driver, Launch } from "../driver.ts";
+import { endSession } from "./end-session.ts";
+import { createSecrets, type Secrets } from "../secrets/find-secrets.ts";
+import { KeeperSession } from "./keeper-session.ts";
+import { maskLeftovers } from "../secrets/mask-file.ts";
+import { sweep } from "../process.ts";
+import { secretValues } from "../secrets/secrets.ts";
+import { paths, readEnd, readJson, type KeeperSpec } from "./session-folder.ts";
+import type { Session, SessionHost, SessionSpec } from "../session.ts";
+import { Transcript, Transcripts } from "../transcript/transcript.ts";
+import { TuttiError } from "../../schema/error.ts";
+import { pathName } from "../../schema/ids.ts";
+import type { World } from "../../world.ts";
+
+export interface KeeperHostOptions {
+  /** The parent of all session folders. */
+  folder: string;
+  /** Names the live engine. Keepers poll this file. */
+  engineFile: string;
+  world: World;
+  /** The user's variables for all agents, in addition to `PASSED_ENV`. */
+  agentEnv?: Record<string, string>;
+  /** The server's token. No agent receives it; keepers and readers mask it. */
+  token?: () => string | null;
+  orphanAfterMs?: number;
+  graceMs?: number;
+}
+
+/** Variables of the engine's environment that every agent receives. */
+const PASSED_ENV = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
+/** Variables that describe the session to its agent. The user cannot set them. */
+const OWN_ENV = ["TUTTI_RUN_ID", "TUTTI_TASK_ID", "TUTTI_ROLE", "TUTTI_SESSION_KEY", "TUTTI_ATTEMPT"];
+const ORPHAN_AFTER_MS = 10 * 60_000;
+const GRACE_MS = 10_000;
+const ALL = { after: 0, limit: Number.POSITIVE_INFINITY };
+
+export function createKeeperHost(options: KeeperHostOptions): SessionHost {
+  const { folder, world, agentEnv = {} } = options;
+  /** The environment of keepers: they pass parts of it to agents and mask its secrets. */
+  const keeperEnv = (): NodeJS.ProcessEnv => {
+    const token = options.token?.() ?? null;
+    return { ...process.env, ...agentEnv, ...(token === null ? {} : { TUTTI_TOKEN: token }) };
+  };
+  let cachedSecrets: Secrets | null = null;
+  const secrets = (): Secrets => (cachedSecrets ??= createSecrets(secretValues(keeperEnv())));
+  const transcripts = new Transcripts((sessionFolder) => new Transcript(sessionFolder, secrets()));
+  /** Archivings in progress, by session folder. Concurrent calls share one. */
+  const archiving = new Map<string, Promise<void>>();
+
+  function keeperSpec(spec: SessionSpec, launch: Launch, interrupt: string | null): KeeperSpec {
+    const { sessionId, runId, role, taskId, attempt, agent, cwd, permissions } = spec;
+    return {
+      sessionId,
+      runId,
+      agent,
+      cwd,
+      mode: launch.mode,
+      command: launch.command,
+      dialogue: launch.dialogue ?? null,
+      permissions,
+      interrupt: launch.mode === "stream" ? interrupt : null,
+      env: {
+        ...Object.fromEntries(Object.entries(launch.defaults ?? {}).filter(([name]) => !Object.hasOwn(agentEnv, name))),
+        ...launch.env,
+        TUTTI_RUN_ID: runId,
+        ...(taskId === null ? {} : { TUTTI_TASK_ID: taskId }),
+        TUTTI_ROLE: role,
+        TUTTI_SESSION_KEY: sessionId,
+        TUTTI_ATTEMPT: String(attempt),
+      },
+      passEnv: [...PASSED_ENV, ...(launch.passEnv ?? []), ...Object.keys(agentEnv)],
+      engineFile: options.engineFile,
+      orphanAfterMs: options.orphanAfterMs ?? ORPHAN_AFTER_MS,
+      graceMs: options.graceMs ?? GRACE_MS,
+      stallMs: spec.stallTimeout ?? null,
+    };
+  }
+
+  /** Rejects variables of the user that `keeperSpec` would overwrite. */
+  function rejectReservedEnv(agent: string, driver: Driver): void {
+    const reserved = [...OWN_ENV, ...(driver.ownEnv ?? [])].find((name) => Object.hasOwn(agentEnv, name));
+    if (reserved === undefined) return;
+    const problem = `The variable ${reserved} cannot be set for the agent ${JSON.stringify(agent)}, because Tutti sets it.`;
+    throw new TuttiError("invalid_input", `${problem} Remove it from the agents' environment.`);
+  }
+
+  /** A session that is over is only read, so `driver.launch` must not create files for its agent again. */
+  function launchOf(spec: SessionSpec, driver: Driver, rest: string, sessionFolder: string): Launch {
+    const started = readJson<KeeperSpec>(paths(sessionFolder).spec);
+    if (started && (readEnd(sessionFolder) !== null || isArchived(sessionFolder)))
+      return { mode: started.mode, command: started.command };
+    if (started === null) rejectReservedEnv(spec.agent, driver);
+    return driver.launch(rest, spec, sessionFolder, { ...process.env, ...agentEnv });
+  }
+
+  return {
+    open(spec: SessionSpec): Session {
+      const { driver, rest } = findDriver(spec.agent);
+      const sessionFolder = join(folder, spec.runId, pathName(spec.sessionId));
+      const launch = launchOf(spec, driver, rest, sessionFolder);
+      return new KeeperSession({
+        folder: sessionFolder,
+        driver,
+        launch,
+        spec: keeperSpec(spec, launch, driver.encodeInterrupt()),
+        env: keeperEnv(),
+        secrets: secrets(),
+        world,
+      });
+    },
+
+    check(agent, cwd) {
+      const { driver, rest } = findDriver(agent);
+      driver.check(rest, cwd);
+      rejectReservedEnv(agent, driver);
+    },
+
+    transcript: (runId, sessionId, page = ALL) => transcripts.of(join(folder, runId, pathName(sessionId))).page(page),
+
+    isArchived: (runId, sessionId) => isArchived(join(folder, runId, pathName(sessionId))),
+
+    async archive(runId, sessionId) {
+      const sessionFolder = join(folder, runId, pathName(sessionId));
+      const inProgress =
+        archiving.get(sessionFolder) ??
+        archiveSession(sessionFolder, world.now(), secrets()).finally(() => archiving.delete(sessionFolder));
+      archiving.set(sessionFolder, inProgress);
+      await inProgress;
+    },
+
+    async forget(runId) {
+      // `runId` names a folder to delete, so it must not contain a path that leads out of `folder`.
+      if (pathName(runId) !== runId) {
+        const problem = `${JSON.stringify(runId)} is not a run id.`;
+        throw new TuttiError("invalid_input", `${problem} List runs with "tutti list".`);
+      }
+      await forgetSessions(join(folder, runId));
+      transcripts.forget(join(folder, runId));
+    },
+
+    knows: (runId) => existsSync(join(folder, runId)),
+
+    end: (runId, sessionId) => endFolder(join(folder, runId, pathName(sessionId))),
+
+    async reap(runId, keep) {
+      const runFolder = join(folder, runId);
+      const kept = new Set(keep.map(pathName));
+      const others = (existsSync(runFolder) ? readdirSync(runFolder) : []).filter((name) => !kept.has(name));
+      await Promise.all(others.map((name) => endFolder(join(runFolder, name))));
+      // Processes that a keeper lost track of still carry TUTTI_RUN_ID in their environment.
+      if (keep.length === 0) await sweep("TUTTI_RUN_ID", runId, (ms) => world.sleep(ms));
+    },
+  };
+
+  async function endFolder(session: string): Promise<void> {
+    const spec = readJson<KeeperSpec>(paths(session).spec);
+    if (!spec) return;
+    await endSession(session, spec.sessionId, world);
+    maskLeftovers(session, secrets());
+  }
+}

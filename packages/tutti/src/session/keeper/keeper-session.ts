@@ -1,0 +1,214 @@
+import { spawn } from "node:child_process";
+import { existsSync, watch, type FSWatcher } from "node:fs";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import type { Driver, Launch } from "../driver.ts";
+import { endSession } from "./end-session.ts";
+import type { Secrets } from "../secrets/find-secrets.ts";
+import { maskLeftovers } from "../secrets/mask-file.ts";
+import { identify, isAlive, sweep } from "../process.ts";
+import { ownProgram } from "./program.ts";
+import { SessionReader, wireName } from "./read-session.ts";
+import {
+  endUnstarted,
+  hasRequest,
+  interruptName,
+  isBeforeBoot,
+  makeSessionFolder,
+  paths,
+  readEnd,
+  readKeeper,
+  request,
+  turnName,
+  writeSpec,
+  type KeeperSpec,
+} from "./session-folder.ts";
+import type { Session, SessionSignal, Turn } from "../session.ts";
+import { pathName } from "../../schema/ids.ts";
+import type { World } from "../../world.ts";
+
+/** The folder is polled as well, because file notifications can be missing. */
+const POLL_MS = 250;
+/** The longest time to emit signals before other work gets its turn: an adopted session can have a million of them. */
+const YIELD_AFTER_MS = 20;
+/** A keeper without `keeper.json` after this time has failed to start. */
+const KEEPER_START_MS = 30_000;
+
+export interface KeeperSessionOptions {
+  folder: string;
+  driver: Driver;
+  launch: Launch;
+  spec: KeeperSpec;
+  env: NodeJS.ProcessEnv;
+  secrets: Secrets;
+  world: World;
+}
+
+export class KeeperSession implements Session {
+  readonly sessionId: string;
+  readonly #options: KeeperSessionOptions;
+  readonly #left = new AbortController();
+  #wake = new AbortController();
+  /** The reader of `signals`. `#isOver` starts from its position. */
+  #reader: SessionReader | null = null;
+
+  constructor(options: KeeperSessionOptions) {
+    this.#options = options;
+    this.sessionId = options.spec.sessionId;
+  }
+
+  async *signals(): AsyncGenerator<SessionSignal> {
+    const { folder, driver, launch, secrets, world } = this.#options;
+    // Do not read such a session: a power cut may have damaged its output and its workspace.
+    if (isBeforeBoot(folder)) {
+      maskLeftovers(folder, secrets);
+      yield { type: "caughtUp" };
+      yield { type: "gone", ...this.#findEnd(0)! };
+      return;
+    }
+    this.#start();
+    const reader = new SessionReader(folder, launch.mode, () => driver.decoder(), { secrets });
+    this.#reader = reader;
+    const watcher = this.#watch();
+    const startedAt = world.mono();
+    let caughtUp = false;
+    try {
+      while (!this.#left.signal.aborted) {
+        this.#wake = new AbortController();
+        const end = this.#findEnd(world.mono() - startedAt);
+        yield* this.#readSignals(reader);
+        if (!caughtUp) yield { type: "caughtUp" };
+        caughtUp = true;
+        if (end) {
+          await sweep("TUTTI_SESSION_KEY", this.sessionId, (ms) => world.sleep(ms));
+          maskLeftovers(folder, secrets);
+          yield { type: "gone", ...end };
+          return;
+        }
+        await world.sleep(POLL_MS, this.#wake.signal);
+      }
+    } finally {
+      watcher?.close();
+    }
+  }
+
+  async *#readSignals(reader: SessionReader): AsyncGenerator<SessionSignal> {
+    let since = performance.now();
+    for (const signal of reader.read()) {
+      yield signal;
+      if (performance.now() - since < YIELD_AFTER_MS) continue;
+      await yieldToEventLoop();
+      since = performance.now();
+    }
+  }
+
+  /** Starts the keeper, unless the folder shows that the session was started before. */
+  #start(): void {
+    const { folder, spec, env } = this.#options;
+    const at = paths(folder);
+    makeSessionFolder(folder);
+    if (existsSync(at.keeper) || existsSync(at.end) || existsSync(at.journal)) return;
+    writeSpec(folder, spec);
+    // The shell starts the keeper in the background and exits at once. The keeper is then no child of this process and
+    // has its own process session, so killing this process's tree, group or terminal does not reach it.
+    const script = '"$0" "$@" </dev/null >/dev/null 2>&1 &';
+    const launcher = spawn("/bin/sh", ["-c", script, process.execPath, ownProgram("keeper", import.meta.url), folder], {
+      cwd: folder,
+      env,
+      stdio: "ignore",
+      detached: true,
+    });
+    // If the shell cannot start, no `keeper.json` appears and `#findEnd` reports it after KEEPER_START_MS.
+    launcher.on("error", () => {});
+    launcher.unref();
+  }
+
+  /** Null if the system has no watches left; `signals` polls in any case. */
+  #watch(): FSWatcher | null {
+    try {
+      const watcher = watch(this.#options.folder, () => this.#wake.abort());
+      watcher.on("error", () => {});
+      return watcher;
+    } catch {
+      return null;
+    }
+  }
+
+  #findEnd(waitedMs: number): { reason: string; deliberate: boolean } | null {
+    const { folder } = this.#options;
+    if (isBeforeBoot(folder)) return { reason: "the machine was restarted", deliberate: false };
+    const keeper = readKeeper(folder);
+    const dead = keeper !== null && !isAlive(keeper);
+    // Read after `isAlive`: a keeper that ends properly writes `end.json` before it exits.
+    const end = readEnd(folder);
+    if (end) return { reason: END_REASONS[end.reason], deliberate: end.reason !== "exited" };
+    if (dead) return { reason: "its keeper died", deliberate: false };
+    const late = keeper === null && waitedMs > KEEPER_START_MS && endUnstarted(folder, identify(process.pid));
+    return late ? { reason: "its keeper did not start", deliberate: false } : null;
+  }
+
+  async deliver(turn: Turn): Promise<void> {
+    const input = this.#options.driver.encodeTurn(turn);
+    request(this.#options.folder, turnName(turn.number), {
+      type: "turn",
+      number: turn.number,
+      text: turn.text,
+      input,
+    });
+  }
+
+  wasDelivered(turn: number): boolean {
+    return hasRequest(this.#options.folder, turnName(turn));
+  }
+
+  async answer(askId: string, text: string): Promise<void> {
+    const name = wireName(askId);
+    const input = this.#options.driver.encodeAnswer(name, text);
+    if (input === null) return;
+    request(this.#options.folder, `answer-${pathName(askId)}`, { type: "answer", askId: name, text, input });
+  }
+
+  async interrupt(turn: number): Promise<void> {
+    const { folder, driver } = this.#options;
+    if (!this.wasDelivered(turn) || this.#isOver(turn)) return;
+    request(folder, interruptName(turn), { type: "interrupt", turn, input: driver.encodeInterrupt() });
+  }
+
+  /**
+   * Whether `turn` has ended, which `signals` may not have read yet. An interrupt that arrives after its turn could
+   * stop the next one. Reads from the position of `#reader`, or from the beginning without one.
+   */
+  #isOver(turn: number): boolean {
+    const { folder, driver, launch } = this.#options;
+    const from = this.#reader ? { from: this.#reader.point } : {};
+    if (from.from && from.from.over >= turn) return true;
+    const reader = new SessionReader(folder, launch.mode, () => driver.decoder(), from);
+    for (const signal of reader.read()) if (signal.type === "turnOver" && signal.turn >= turn) return true;
+    return false;
+  }
+
+  async close(): Promise<void> {
+    const { folder, world } = this.#options;
+    request(folder, "close", { type: "close" });
+    const since = world.mono();
+    while (!this.#findEnd(world.mono() - since)) await world.sleep(20);
+    await this.stop();
+  }
+
+  async stop(): Promise<void> {
+    const { folder, secrets, world } = this.#options;
+    await endSession(folder, this.sessionId, world);
+    maskLeftovers(folder, secrets);
+  }
+
+  leave(): void {
+    this.#left.abort();
+    this.#wake.abort();
+  }
+}
+
+const END_REASONS = {
+  stopped: "it was stopped",
+  orphaned: "it was ended because no engine was running",
+  closed: "it was closed after its work",
+  exited: "the agent exited",
+} as const;

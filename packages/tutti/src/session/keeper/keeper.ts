@@ -1,0 +1,313 @@
+// The keeper is a separate process that runs the agent of one session. It holds the agent's stdin and outlives the
+// engine, so a killed engine leaves its agents working. The keeper makes no decisions: it carries out the requests in
+// the session folder and records what it observes.
+//
+// Invariants
+// 1. A session starts once: the process that creates `keeper.json` keeps the session, any other keeper exits.
+// 2. The agent writes straight to a file, so no pipe can break when a process dies. If the agent has its own protocol,
+//    a dialogue reads that file and answers the agent.
+// 3. `end.json` is written after every process of the session has ended.
+// 4. The keeper ends the session after `orphanAfterMs` without a live engine.
+// 5. No secret stays on disk: the keeper masks its own records before it writes them, the agent's files soon after.
+import { spawn, type ChildProcess } from "node:child_process";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, watch } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { openDialogueRunner, type Conversation } from "./dialogue-runner.ts";
+import { identify, isAlive, signalGroup, sweep, type ProcessIdentity } from "../process.ts";
+import { listRequests, paths, readJson, writeJson, writeJsonOnce } from "./session-folder.ts";
+import type { KeeperRequest, KeeperSpec, SessionEnd } from "./session-folder.ts";
+import { SessionRecord } from "./session-record.ts";
+
+const POLL_MS = 500;
+const ENGINE_CHECK_MS = 2000;
+const MASK_MS = 1000;
+const ACTIVITY_CHECK_MS = 5000;
+const INTERRUPT_TO_TERM_MS = 200;
+const TERM_TO_KILL_MS = 2000;
+
+type TurnRequest = Extract<KeeperRequest, { type: "turn" }>;
+type InterruptRequest = Extract<KeeperRequest, { type: "interrupt" }>;
+
+class Keeper {
+  readonly #spec: KeeperSpec;
+  readonly #at: ReturnType<typeof paths>;
+  readonly #folder: string;
+  readonly #record: SessionRecord;
+  readonly #errors: number;
+  readonly #handled = new Set<string>();
+  /** Turns queued until the previous turn's process exits (`turn` mode) or until the agent is ready. */
+  readonly #waiting: TurnRequest[] = [];
+  /** Interrupts of turns not sent yet, by turn. `listRequests` sorts by name, so an interrupt can precede its turn. */
+  readonly #early = new Map<number, InterruptRequest>();
+  /** The turn sent last. Earlier turns are over, so an interrupt of one of them is ignored. */
+  #sent = 0;
+  #agent: ChildProcess | null = null;
+  /** Null for an agent that writes JSON lines or plain text itself. */
+  #conversation: Conversation | null = null;
+  #ending: SessionEnd["reason"] | null = null;
+  #lastSeenEngine = Date.now();
+
+  constructor(folder: string, spec: KeeperSpec) {
+    this.#spec = spec;
+    this.#at = paths(folder);
+    this.#folder = folder;
+    this.#record = new SessionRecord(folder);
+    this.#errors = openSync(this.#at.errors, "a", 0o600);
+  }
+
+  async run(): Promise<void> {
+    // A keeper that fails, for example on a full disk, kills its agent rather than leave it unattended.
+    process.on("uncaughtException", () => {
+      if (this.#agent?.pid) signalGroup(this.#agent.pid, "SIGKILL");
+      process.exit(1);
+    });
+    await this.#openDialogueRunner();
+    // SIGTERM may have called `end` while the dialogue was loading.
+    if (this.#ending) return;
+    if (this.#spec.mode === "stream") this.#start(null);
+    else this.#record.note({ type: "started" });
+    setInterval(() => this.#readRequests(), POLL_MS);
+    setInterval(() => this.#checkEngine(), ENGINE_CHECK_MS);
+    setInterval(() => this.#mask(), MASK_MS);
+    // `ActivityWatch` reads `/proc`, so stalls are detected on Linux only.
+    if (this.#spec.stallMs !== null && process.platform === "linux") this.#watchActivity(this.#spec.stallMs);
+    try {
+      watch(this.#at.requests, () => this.#readRequests());
+    } catch {
+      // The system limits the number of watches. Without one, polling finds the requests.
+    }
+    this.#readRequests();
+  }
+
+  async #openDialogueRunner(): Promise<void> {
+    const { dialogue } = this.#spec;
+    if (dialogue === null) return;
+    this.#conversation = await openDialogueRunner(dialogue, {
+      folder: this.#folder,
+      spec: this.#spec,
+      record: this.#record,
+      write: (text) => void this.#agent?.stdin?.write(text),
+      ready: () => {
+        this.#record.note({ type: "started" });
+        for (const request of this.#waiting.splice(0)) this.#sendTurn(request);
+      },
+      fail: (error) => this.#fail(null, error),
+    });
+  }
+
+  #fail(turn: number | null, error: string): void {
+    this.#record.note({ type: "unstartable", turn, error });
+    if (this.#agent) void this.#kill();
+    else void this.#finish("exited");
+  }
+
+  /** The dialogue reads the new lines first, because it needs them unmasked. */
+  #mask(): void {
+    this.#conversation?.read();
+    this.#record.mask();
+  }
+
+  #readRequests(): void {
+    for (const name of listRequests(join(this.#at.requests, ".."))) {
+      if (this.#handled.has(name)) continue;
+      this.#handled.add(name);
+      this.#carryOut(JSON.parse(readFileSync(join(this.#at.requests, name), "utf8")) as KeeperRequest);
+    }
+  }
+
+  #carryOut(request: KeeperRequest): void {
+    switch (request.type) {
+      case "turn":
+        if (this.#ending) return;
+        if (this.#conversation?.isReady === false) this.#waiting.push(request);
+        else if (this.#spec.mode === "stream") this.#sendTurn(request);
+        else if (this.#agent) this.#waiting.push(request);
+        else this.#start(request);
+        return;
+      case "answer":
+        if (this.#conversation) this.#conversation.answer(request.askId, request.text);
+        else this.#agent?.stdin?.write(request.input);
+        return;
+      case "interrupt":
+        this.#interrupt(request);
+        return;
+      case "close":
+        this.#close();
+        return;
+      case "stop":
+        this.end("stopped");
+    }
+  }
+
+  /** Writes the journal entry first: a turn that may have been sent must never be sent again. */
+  #sendTurn(request: TurnRequest): void {
+    this.#noteSent(request);
+    if (this.#conversation) this.#conversation.turn(request);
+    else this.#agent?.stdin?.write(request.input);
+    this.#interruptEarly();
+  }
+
+  #noteSent({ number }: TurnRequest): void {
+    this.#sent = number;
+    this.#record.note({ type: "sent", turn: number });
+  }
+
+  #interruptEarly(): void {
+    const request = this.#early.get(this.#sent);
+    if (request) this.#interrupt(request);
+  }
+
+  /** Writes the journal entry first: from here on the interrupt may be the cause of anything the agent does. */
+  #interrupt(request: InterruptRequest): void {
+    const { turn, input } = request;
+    if (turn > this.#sent) this.#early.set(turn, request);
+    if (turn !== this.#sent || this.#ending || !this.#agent) return;
+    this.#record.note({ type: "interrupted", turn });
+    if (this.#conversation) this.#conversation.interrupt(turn);
+    else if (input === null) void this.#kill();
+    else this.#agent.stdin?.write(input);
+  }
+
+  #start(turn: TurnRequest | null, command = this.#spec.command): void {
+    const { cwd, env, passEnv } = this.#spec;
+    const passed = Object.fromEntries(
+      passEnv.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+    );
+    const [program, ...args] = command;
+    if (turn) this.#noteSent(turn);
+    const output = this.#conversation ? openSync(this.#at.raw, "a", 0o600) : this.#record.output;
+    const agent = spawn(program!, args, {
+      cwd,
+      env: { ...passed, ...env },
+      stdio: ["pipe", output, this.#errors],
+      detached: true,
+    });
+    if (this.#conversation) closeSync(output);
+    this.#agent = agent;
+    // An agent may close its stdin early. The `exit` handler reports how it ended.
+    agent.stdin!.on("error", () => {});
+    agent.once("error", (error) => {
+      this.#agent = null;
+      this.#fail(turn?.number ?? null, error.message);
+    });
+    agent.once("spawn", () => {
+      if (turn) agent.stdin!.end(turn.input);
+      else if (this.#conversation) this.#conversation.begin();
+      else this.#record.note({ type: "started" });
+    });
+    agent.once("exit", (code, signal) => this.#exited(agent, code, signal));
+    if (turn) this.#interruptEarly();
+  }
+
+  #exited(agent: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {
+    this.#agent = null;
+    const deliberate = this.#ending === "stopped" || this.#ending === "orphaned";
+    this.#conversation?.finish();
+    if (!this.#ending && this.#resume(agent)) return;
+    if (!deliberate) this.#conversation?.exited({ code, signal });
+    this.#record.note({ type: "exited", code, signal, deliberate });
+    if (agent.pid) signalGroup(agent.pid, "SIGKILL");
+    if (this.#spec.mode === "stream" || this.#ending) void this.#finish(this.#ending ?? "exited");
+    else if (this.#waiting.length > 0) this.#start(this.#waiting.shift()!);
+  }
+
+  /** Continues a conversation that broke off in the middle of a turn in a new process, if the dialogue supports it. */
+  #resume(agent: ChildProcess): boolean {
+    const command = this.#conversation?.takeUp() ?? null;
+    if (command === null) return false;
+    if (agent.pid) signalGroup(agent.pid, "SIGKILL");
+    this.#start(null, command);
+    return true;
+  }
+
+  /** Closes stdin, then kills the agent if it is still there after `graceMs`. */
+  #close(): void {
+    if (this.#ending) return;
+    this.#ending = "closed";
+    if (!this.#agent) {
+      void this.#finish("closed");
+      return;
+    }
+    this.#agent.stdin?.end();
+    setTimeout(() => void this.#kill(), this.#spec.graceMs);
+  }
+
+  end(reason: "stopped" | "orphaned"): void {
+    if (this.#ending === "stopped" || this.#ending === "orphaned") return;
+    this.#ending = reason;
+    try {
+      this.#record.note({ type: "stopping" });
+    } catch {
+      // On a full disk, ending the agent matters more than the journal entry.
+    }
+    if (this.#agent) void this.#kill();
+    else void this.#finish(reason);
+  }
+
+  /** Interrupts the open turn, then sends SIGTERM, then SIGKILL. `#finish` sweeps up processes that left the group. */
+  async #kill(interruptsFirst = true): Promise<void> {
+    const agent = this.#agent;
+    const pid = agent?.pid;
+    if (!pid) return;
+    const isRunning = () => this.#agent === agent;
+    if (interruptsFirst && this.#askToStop(agent)) await sleep(INTERRUPT_TO_TERM_MS);
+    if (isRunning()) signalGroup(pid, "SIGTERM");
+    await sleep(TERM_TO_KILL_MS);
+    if (isRunning()) signalGroup(pid, "SIGKILL");
+  }
+
+  #askToStop(agent: ChildProcess): boolean {
+    if (this.#conversation) return this.#conversation.askToStop();
+    if (this.#spec.interrupt !== null && this.#sent > 0) agent.stdin?.write(this.#spec.interrupt);
+    else return false;
+    return true;
+  }
+
+  #finishing = false;
+
+  async #finish(reason: SessionEnd["reason"]): Promise<void> {
+    if (this.#finishing) return;
+    this.#finishing = true;
+    await sweep("TUTTI_SESSION_KEY", this.#spec.sessionId, sleep);
+    this.#record.finish();
+    const self = identify(process.pid);
+    writeJson(this.#at.end, { reason, masked: true, ...(self ? { keeper: self } : {}) } satisfies SessionEnd);
+    rmSync(this.#at.keeper, { force: true });
+    process.exit(0);
+  }
+
+  /** Kills the process of a stalled agent. `#exited` then resumes the conversation if the dialogue supports it. */
+  #watchActivity(stallMs: number): void {
+    const check = () => {
+      if (!this.#agent || this.#ending || !this.#conversation?.hasStalled(stallMs)) return;
+      this.#record.note({ type: "stalled", forMs: stallMs });
+      // No interrupt first: a stalled agent does not read it, and the dialogue would report the turn as interrupted.
+      void this.#kill(false);
+    };
+    setInterval(check, Math.min(ACTIVITY_CHECK_MS, stallMs / 3));
+  }
+
+  #checkEngine(): void {
+    const engine = readJson<ProcessIdentity>(this.#spec.engineFile);
+    if (engine && isAlive(engine)) this.#lastSeenEngine = Date.now();
+    else if (Date.now() - this.#lastSeenEngine > this.#spec.orphanAfterMs) this.end("orphaned");
+  }
+}
+
+async function main(folder: string): Promise<void> {
+  const at = paths(folder);
+  // Installed before `keeper.json` names this process. Until the session exists, SIGTERM only ends the keeper.
+  let keeper: Keeper | null = null;
+  process.on("SIGTERM", () => (keeper ? keeper.end("stopped") : process.exit(0)));
+  if (!writeJsonOnce(at.keeper, identify(process.pid))) return;
+  // The session may have run and ended since the engine checked the folder.
+  if (existsSync(at.end) || readdirSync(folder).includes("journal.jsonl")) {
+    rmSync(at.keeper, { force: true });
+    return;
+  }
+  keeper = new Keeper(folder, readJson<KeeperSpec>(at.spec)!);
+  await keeper.run();
+}
+
+await main(process.argv[2]!);

@@ -1,0 +1,251 @@
+// `SessionReader` turns `output.log` and `journal.jsonl` of a session folder into signals.
+//
+// Invariants
+// 1. Output is attributed to the right turn. The keeper appends a journal entry with the length of the output before it
+//    sends a turn. So `read` takes the output's length first and reads the journal second: output up to that length can
+//    only belong to turns that the journal contains by then.
+// 2. Signals contain no secrets: the reader masks the bytes, which may end in the middle of a secret, and also the
+//    decoded texts where escapes may hide one. The keeper masks the files too, but the reader may be faster.
+import type { Decoded, Decoder } from "../driver.ts";
+import { createSecrets, type Secrets } from "../secrets/find-secrets.ts";
+import { maskDecoded, mayHide } from "../secrets/mask-decoded.ts";
+import { MaskStream, maskText } from "../secrets/mask.ts";
+import { SessionFile } from "./session-file.ts";
+import { paths, type JournalEntry } from "./session-folder.ts";
+import type { SessionSignal } from "../session.ts";
+import type { Ending } from "../../schema/ending.ts";
+
+/** Separates the agent's id of a question from the count that makes a repeated id unique. */
+const REPEAT = "\u001f";
+
+/** The agent's own id of a question. */
+export const wireName = (askId: string): string => askId.split(REPEAT)[0]!;
+
+/** A position between two lines at which a new reader can continue, with the state that it needs. */
+export interface ReadPoint {
+  journal: number;
+  output: number;
+  turns: readonly number[];
+  interrupted: readonly number[];
+  asks: ReadonlyMap<string, number>;
+  stopped: boolean;
+  stalled: string | null;
+  /** The last turn that ended, or 0. */
+  over: number;
+}
+
+export interface SessionReadOptions {
+  secrets?: Secrets;
+  from?: ReadPoint;
+}
+
+/** Without known values, only the shapes of secrets are masked. */
+const BY_SHAPE = createSecrets([]);
+
+export class SessionReader {
+  readonly #output: SessionFile;
+  readonly #journal: SessionFile;
+  readonly #mode: "stream" | "turn";
+  readonly #newDecoder: () => Decoder;
+  readonly #secrets: Secrets;
+  #decoder: Decoder;
+  #mask: MaskStream;
+  #journalOffset: number;
+  /** The bytes read so far. The decoder has not received those that `#mask` holds back. */
+  #outputOffset: number;
+  /** Open turns, the oldest first: an agent answers in order. */
+  readonly #turns: number[];
+  readonly #interrupted: Set<number>;
+  readonly #asks: Map<string, number>;
+  #stopped: boolean;
+  #stalled: string | null;
+  #over: number;
+  #point: ReadPoint;
+  /** Whether the current line contains escapes that may hide a secret from `#mask`. */
+  #hidden = false;
+
+  constructor(folder: string, mode: "stream" | "turn", newDecoder: () => Decoder, options: SessionReadOptions = {}) {
+    const { secrets = BY_SHAPE, from } = options;
+    this.#output = new SessionFile(paths(folder).output);
+    this.#journal = new SessionFile(paths(folder).journal);
+    this.#mode = mode;
+    this.#newDecoder = newDecoder;
+    this.#decoder = newDecoder();
+    this.#secrets = secrets;
+    this.#mask = new MaskStream(secrets);
+    this.#journalOffset = from?.journal ?? 0;
+    this.#outputOffset = from?.output ?? 0;
+    this.#turns = [...(from?.turns ?? [])];
+    this.#interrupted = new Set(from?.interrupted);
+    this.#asks = new Map(from?.asks);
+    this.#stopped = from?.stopped ?? false;
+    this.#stalled = from?.stalled ?? null;
+    this.#over = from?.over ?? 0;
+    this.#point = this.#here(this.#outputOffset);
+  }
+
+  /** The last point before the newest signal. A text in several pieces may begin before it. */
+  get point(): ReadPoint {
+    return this.#point;
+  }
+
+  #here(output: number): ReadPoint {
+    return {
+      journal: this.#journalOffset,
+      output,
+      turns: [...this.#turns],
+      interrupted: [...this.#interrupted],
+      asks: new Map(this.#asks),
+      stopped: this.#stopped,
+      stalled: this.#stalled,
+      over: this.#over,
+    };
+  }
+
+  /** Yields the signals that are new since the last call. */
+  *read(): Generator<SessionSignal> {
+    const length = this.#output.length();
+    for (const { entry, end } of this.#readJournal()) {
+      if (entry) {
+        yield* this.#readOutput(entry.offset);
+        yield* this.#readEntry(entry);
+      }
+      this.#journalOffset = end;
+      // After an exit the decoder is flushed, so no line is open.
+      if (entry?.type === "exited") this.#point = this.#here(this.#outputOffset);
+    }
+    yield* this.#readOutput(length);
+  }
+
+  *#readJournal(): Generator<{ entry: JournalEntry | null; end: number }> {
+    let open: Buffer = Buffer.alloc(0);
+    let end = this.#journalOffset;
+    for (const chunk of this.#journal.read(end, Number.POSITIVE_INFINITY)) {
+      const bytes = Buffer.concat([open, chunk]);
+      let from = 0;
+      // The keeper may still be writing the last line. The next call reads it.
+      for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, from)) {
+        const line = bytes.toString("utf8", from, at);
+        end += at + 1 - from;
+        from = at + 1;
+        yield { entry: line === "" ? null : parseEntry(line), end };
+      }
+      open = Buffer.from(bytes.subarray(from));
+    }
+  }
+
+  *#readOutput(until: number): Generator<SessionSignal> {
+    for (const chunk of this.#output.read(this.#outputOffset, until)) {
+      this.#outputOffset += chunk.length;
+      yield* this.#decode(this.#mask.push(chunk));
+    }
+  }
+
+  /** Decodes whole lines first, because a `ReadPoint` must lie between two lines. */
+  *#decode(bytes: Buffer): Generator<SessionSignal> {
+    const whole = bytes.lastIndexOf(NEWLINE) + 1;
+    if (whole > 0) {
+      this.#hidden ||= mayHide(bytes.subarray(0, whole));
+      yield* this.#toSignals(this.#decoder.push(bytes.subarray(0, whole)));
+      this.#hidden = false;
+      this.#point = this.#here(this.#outputOffset - this.#mask.held - (bytes.length - whole));
+    }
+    if (whole === bytes.length) return;
+    this.#hidden ||= mayHide(bytes.subarray(whole));
+    yield* this.#toSignals(this.#decoder.push(bytes.subarray(whole)));
+  }
+
+  *#toSignals(decoded: Decoded[]): Generator<SessionSignal> {
+    for (const plain of decoded) {
+      if (this.#stopped) return;
+      const each = this.#hidden ? maskDecoded(this.#secrets, plain) : plain;
+      if (each.type === "ask") yield { ...each, askId: this.#nextAskId(each.askId) };
+      else if (each.type === "askCancelled") yield { ...each, askId: this.#lastAskId(each.askId) };
+      else if (each.type !== "turnEnd") yield each;
+      else yield* this.#endTurn(each.failure ? { kind: "error", ...each.failure } : SUCCESS);
+    }
+  }
+
+  *#readEntry(entry: JournalEntry): Generator<SessionSignal> {
+    switch (entry.type) {
+      case "started":
+        yield { type: "ready" };
+        return;
+      case "sent":
+        this.#turns.push(entry.turn);
+        yield { type: "sent", turn: entry.turn };
+        return;
+      case "interrupted":
+        // The turn may have ended before the interrupt arrived.
+        if (!this.#turns.includes(entry.turn)) return;
+        this.#interrupted.add(entry.turn);
+        yield { type: "interrupted", turn: entry.turn };
+        return;
+      case "stalled":
+        this.#stalled = `the agent showed no activity for ${Math.round(entry.forMs / 1000)} s`;
+        yield { type: "stalled", detail: this.#stalled };
+        return;
+      case "stopping":
+        this.#stopped = true;
+        return;
+      case "unstartable":
+        yield { type: "unstartable", error: maskText(this.#secrets, entry.error) };
+        return;
+      case "exited": {
+        yield* this.#decode(this.#mask.end());
+        yield* this.#toSignals(this.#decoder.flush());
+        this.#decoder = this.#newDecoder();
+        this.#mask = new MaskStream(this.#secrets);
+        if (entry.deliberate) return;
+        const how = entry.signal ? `was ended by ${entry.signal}` : `exited with ${entry.code}`;
+        const clean = this.#mode === "turn" && entry.code === 0;
+        yield* this.#endTurn(clean ? SUCCESS : this.#exit(how));
+      }
+    }
+  }
+
+  #exit(how: string): Ending {
+    if (this.#stalled === null) return { kind: "exited", detail: `the agent ${how} in the middle of its turn` };
+    return { kind: "exited", detail: this.#stalled, cause: "stalled" };
+  }
+
+  /** Makes the id unique, because an agent may reuse one. Every reader of the session computes the same id. */
+  #nextAskId(askId: string): string {
+    this.#asks.set(askId, (this.#asks.get(askId) ?? 0) + 1);
+    return this.#lastAskId(askId);
+  }
+
+  #lastAskId(askId: string): string {
+    const count = this.#asks.get(askId) ?? 1;
+    return count === 1 ? askId : `${askId}${REPEAT}${count}`;
+  }
+
+  /** Ignores a surplus end without an open turn. */
+  *#endTurn(ending: Ending): Generator<SessionSignal> {
+    this.#stalled = null;
+    const turn = this.#turns.shift();
+    if (turn === undefined) return;
+    this.#over = turn;
+    yield { type: "turnOver", turn, ending: this.#interrupted.delete(turn) ? interrupted(ending) : ending };
+  }
+}
+
+const NEWLINE = 0x0a;
+const SUCCESS: Ending = { kind: "ended", detail: "the turn ended" };
+
+/**
+ * Null for a line damaged by a power cut. The engine does not read such a session, but its transcript stays readable.
+ */
+function parseEntry(line: string): JournalEntry | null {
+  try {
+    return JSON.parse(line) as JournalEntry;
+  } catch {
+    return null;
+  }
+}
+
+/** The ending of an interrupted turn, however the agent ended it. */
+const interrupted = ({ kind, detail }: Ending): Ending => ({
+  kind: "interrupted",
+  detail: kind === "ended" ? "the turn was interrupted" : `the turn was interrupted: ${detail}`,
+});

@@ -1,0 +1,100 @@
+// Reads a file of a session folder, plain or packed. The packed file is in place before the plain one is removed, so a
+// reader always finds one of them.
+import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { PackedFile, writePacked } from "../transcript/packed-file.ts";
+import { syncFolder } from "../../durable-file.ts";
+
+/** Small, because all messages decoded from one chunk are in memory together. */
+const CHUNK_BYTES = 64 * 1024;
+
+const packedName = (file: string): string => `${file}.gz`;
+
+export class SessionFile {
+  readonly #path: string;
+  /** Kept, because a packed file does not change. */
+  #packed: PackedFile | null = null;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  length(): number {
+    return this.#withFile(
+      (fd) => fstatSync(fd).size,
+      (packed) => packed.length,
+      0,
+    );
+  }
+
+  /** Yields chunks. Each is valid only until the next one, because they share a buffer. */
+  *read(from: number, until: number): Generator<Buffer> {
+    const buffer = Buffer.allocUnsafe(from < until ? Math.min(CHUNK_BYTES, until - from) : 0);
+    for (let at = from; at < until;) {
+      const chunk = this.#readOnce(buffer, at, Math.min(buffer.length, until - at));
+      if (chunk.length === 0) return;
+      at += chunk.length;
+      yield chunk;
+    }
+  }
+
+  #readOnce(buffer: Buffer, at: number, length: number): Buffer {
+    return this.#withFile(
+      (fd) => buffer.subarray(0, readSync(fd, buffer, 0, length, at)),
+      (packed) => packed.read(at, length),
+      Buffer.alloc(0),
+    );
+  }
+
+  #withFile<T>(plain: (fd: number) => T, packed: (file: PackedFile) => T, missing: T): T {
+    const fd = this.#packed ? null : orNull(() => openSync(this.#path, "r"));
+    if (fd === null) {
+      this.#packed ??= orNull(() => new PackedFile(packedName(this.#path)));
+      return this.#packed ? packed(this.#packed) : missing;
+    }
+    try {
+      return plain(fd);
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
+
+/** Null if the file exists neither plain nor packed. */
+export function readWhole(path: string): Buffer | null {
+  if (!isThere(path)) return null;
+  return collect(new SessionFile(path).read(0, Number.POSITIVE_INFINITY));
+}
+
+export function readEndOf(path: string, bytes: number): string {
+  const file = new SessionFile(path);
+  const length = file.length();
+  return collect(file.read(Math.max(0, length - bytes), length)).toString("utf8");
+}
+
+const collect = (pieces: Iterable<Buffer>): Buffer => Buffer.concat(Array.from(pieces, (piece) => Buffer.from(piece)));
+
+export const isThere = (file: string): boolean => existsSync(file) || existsSync(packedName(file));
+
+/**
+ * Packs a file that no process writes to. Syncs the packed file before it removes the plain one, so a repeat after a
+ * crash packs again.
+ */
+export async function pack(file: string): Promise<void> {
+  if (!existsSync(file)) return;
+  const temporary = `${packedName(file)}.${process.pid}.new`;
+  await writePacked(file, temporary);
+  await rename(temporary, packedName(file));
+  syncFolder(dirname(file));
+  await rm(file);
+}
+
+function orNull<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}

@@ -1,0 +1,203 @@
+// The session folder: the engine and the keeper of one session exchange files in it.
+//
+// 1. JSON files appear whole (written under another name, then renamed or linked) and the other files only grow, so
+//    either process may die at any moment.
+// 2. After a power cut a JSON file is whole or missing. Any part of the other files may be missing, and any part of the
+//    agent's work in the workspace. So a session that started before the last boot is lost, and its folder is not read.
+//    `writeSpec` therefore syncs `spec.json` with the boot id before the keeper starts.
+//
+//   spec.json       the command and its settings; written by the engine before the keeper starts
+//   keeper.json     pid, start time and boot id of the keeper; created exclusively: the lock against a second start
+//   requests/       one file per request of the engine; its name makes a repeated request a no-op
+//   output.log      the agent's output, with secrets masked and, after the end, partial messages blanked; for an agent
+//                   with its own protocol, the lines that the dialogue makes of it
+//   raw.log         the output of an agent with its own protocol; removed at the end of the session
+//   stderr.log      the agent's error output
+//   journal.jsonl   the keeper's observations, each with the length of output.log at that moment
+//   end.json        written after every process of the agent has ended
+//   claude/, codex/ the agent's own files; removed when the session is archived
+//   archive.json    the time of archiving; output, errors, journal and requests are then packed (output.log.gz, …)
+import { existsSync, linkSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { DialogueName } from "../dialogues.ts";
+import type { ProcessIdentity } from "../process.ts";
+import { isThere, readWhole } from "./session-file.ts";
+import { bootId, makeFolderDurably, syncFolder, writeDurably } from "../../durable-file.ts";
+import type { Permissions } from "../../schema/permissions.ts";
+
+export interface KeeperSpec {
+  sessionId: string;
+  runId: string;
+  /** The agent's name as the user gave it. Transcripts find the decoder of the output by it. */
+  agent: string;
+  cwd: string;
+  /**
+   * `stream`: one process that reads lines from stdin. `turn`: one process per turn, prompt on stdin until end of file.
+   */
+  mode: "stream" | "turn";
+  command: string[];
+  /** The dialogue for an agent with its own protocol; only in `stream` mode. */
+  dialogue: DialogueName | null;
+  permissions: Permissions;
+  /** The stdin line that interrupts a turn; null if the agent has none. */
+  interrupt: string | null;
+  env: Record<string, string>;
+  /** Names to copy from the keeper's environment, so that their values are not written to `spec.json`. */
+  passEnv: string[];
+  /** Names the engine that works on the data folder. */
+  engineFile: string;
+  orphanAfterMs: number;
+  graceMs: number;
+  /** An agent without activity for this long has stalled; null switches the check off. */
+  stallMs: number | null;
+}
+
+export type KeeperRequest =
+  | { type: "turn"; number: number; text: string; input: string }
+  | { type: "answer"; askId: string; text: string; input: string }
+  /** Without `input` the turn is a process, which the keeper kills. */
+  | { type: "interrupt"; turn: number; input: string | null }
+  | { type: "close" }
+  | { type: "stop" };
+
+/** `offset` is the length of `output.log` at that moment. */
+export type JournalEntry =
+  | { type: "started"; offset: number }
+  | { type: "sent"; turn: number; offset: number }
+  /** Written before the interrupt is sent. */
+  | { type: "interrupted"; turn: number; offset: number }
+  /** Written before the keeper kills an agent without activity. */
+  | { type: "stalled"; forMs: number; offset: number }
+  /** Written before the keeper ends the agent. Later output belongs to no turn. */
+  | { type: "stopping"; offset: number }
+  | { type: "unstartable"; turn: number | null; error: string; offset: number }
+  | { type: "exited"; code: number | null; signal: string | null; deliberate: boolean; offset: number };
+
+export interface SessionEnd {
+  /** `stopped` by the engine, `orphaned` without an engine, `closed` after its work, `exited` by itself. */
+  reason: "stopped" | "orphaned" | "closed" | "exited";
+  /** The agent's files are masked. Missing if the keeper was killed; see `maskLeftovers`. */
+  masked?: true;
+  /** The keeper that wrote this. It removes `keeper.json` and exits right after, so it may still be alive. */
+  keeper?: ProcessIdentity;
+}
+
+export interface ArchiveMark {
+  /** In milliseconds since 1970. */
+  archivedAt: number;
+}
+
+export const paths = (folder: string) => ({
+  spec: join(folder, "spec.json"),
+  keeper: join(folder, "keeper.json"),
+  requests: join(folder, "requests"),
+  output: join(folder, "output.log"),
+  raw: join(folder, "raw.log"),
+  errors: join(folder, "stderr.log"),
+  journal: join(folder, "journal.jsonl"),
+  end: join(folder, "end.json"),
+  archive: join(folder, "archive.json"),
+});
+
+/** The files that hold output of the agent. */
+export const filesOfAgent = (folder: string): string[] => {
+  const { output, raw, errors } = paths(folder);
+  return [output, raw, errors];
+};
+
+export function readJson<T>(file: string): T | null {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as T;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+export function writeJson(file: string, value: unknown): void {
+  renameSync(writeBeside(file, value), file);
+}
+
+/** Syncs the content before the caller renames the file, so a power cut leaves no empty file under the final name. */
+function writeBeside(file: string, value: unknown): string {
+  const beside = `${file}.${process.pid}.new`;
+  rmSync(beside, { force: true });
+  writeDurably(beside, JSON.stringify(value), 0o600);
+  return beside;
+}
+
+/** Creates the file exclusively; false if it exists. */
+export function writeJsonOnce(file: string, value: unknown): boolean {
+  const beside = writeBeside(file, value);
+  try {
+    linkSync(beside, file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    return false;
+  } finally {
+    rmSync(beside, { force: true });
+  }
+}
+
+/** Removes the `.new` files of processes that died while writing. Call it only when no process writes to the folder. */
+export function removeUnfinished(folder: string): void {
+  for (const place of [folder, paths(folder).requests]) {
+    if (!existsSync(place)) continue;
+    for (const name of readdirSync(place)) if (name.endsWith(".new")) rmSync(join(place, name), { force: true });
+  }
+}
+
+export function makeSessionFolder(folder: string): void {
+  makeFolderDurably(paths(folder).requests, 0o700);
+}
+
+/** Syncs `spec.json`, so that after a power cut the session is known to have started. */
+export function writeSpec(folder: string, spec: KeeperSpec): void {
+  writeJson(paths(folder).spec, { ...spec, bootId: bootId() });
+  syncFolder(folder);
+}
+
+export function isBeforeBoot(folder: string): boolean {
+  const startedIn = readJson<{ bootId?: string }>(paths(folder).spec)?.bootId;
+  return startedIn !== undefined && startedIn !== bootId();
+}
+
+/** Writes a request for the keeper. Repeating a `name` changes nothing. */
+export function request(folder: string, name: string, value: KeeperRequest): void {
+  writeJsonOnce(join(paths(folder).requests, `${name}.json`), value);
+}
+
+/** Padded, so that requests sort by turn number. */
+export const turnName = (turn: number): string => `turn-${String(turn).padStart(6, "0")}`;
+
+export const interruptName = (turn: number): string => `interrupt-${String(turn).padStart(6, "0")}`;
+
+export const hasRequest = (folder: string, name: string): boolean =>
+  isThere(join(paths(folder).requests, `${name}.json`));
+
+export function readRequest(folder: string, name: string): KeeperRequest | null {
+  const whole = readWhole(join(paths(folder).requests, `${name}.json`));
+  return whole && (JSON.parse(whole.toString("utf8")) as KeeperRequest);
+}
+
+export function listRequests(folder: string): string[] {
+  return readdirSync(paths(folder).requests)
+    .filter((name) => name.endsWith(".json"))
+    .toSorted();
+}
+
+export const readKeeper = (folder: string): ProcessIdentity | null => readJson<ProcessIdentity>(paths(folder).keeper);
+export const readEnd = (folder: string): SessionEnd | null => readJson<SessionEnd>(paths(folder).end);
+
+/**
+ * Ends a session that has no keeper: holds `keeper.json` meanwhile, so that a late keeper exits. False if one exists.
+ */
+export function endUnstarted(folder: string, self: ProcessIdentity | null): boolean {
+  makeSessionFolder(folder);
+  const at = paths(folder);
+  if (!writeJsonOnce(at.keeper, self)) return false;
+  if (readEnd(folder) === null) writeJson(at.end, { reason: "stopped" } satisfies SessionEnd);
+  rmSync(at.keeper, { force: true });
+  return true;
+}

@@ -1,0 +1,76 @@
+// Writes the keeper's records of a session, masked: the lines of a dialogue to `output.log`, observations to
+// `journal.jsonl`. Also masks the files that the agent writes itself.
+import { appendFileSync, closeSync, fstatSync, openSync, rmSync, writeSync } from "node:fs";
+import type { AgentLine } from "../dialogue.ts";
+import { createSecrets } from "../secrets/find-secrets.ts";
+import { forgetParts } from "../transcript/forget-parts.ts";
+import { FileMask } from "../secrets/mask-file.ts";
+import { MaskStream, maskValue } from "../secrets/mask.ts";
+import { secretValues } from "../secrets/secrets.ts";
+import { filesOfAgent, paths, type JournalEntry } from "./session-folder.ts";
+
+type Entry = JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, "offset"> : never) : never;
+
+export class SessionRecord {
+  /** The file descriptor of `output.log`. An agent without a dialogue has it as its stdout. */
+  readonly output: number;
+  readonly #journal: string;
+  readonly #secrets = createSecrets(secretValues(process.env));
+  readonly #masks: FileMask[];
+  readonly #folder: string;
+  readonly #raw: string;
+  /** A secret may be split between two partial messages, so the stream holds back bytes that may begin one. */
+  #parts: MaskStream | null = null;
+
+  constructor(folder: string) {
+    const at = paths(folder);
+    this.#folder = folder;
+    this.#raw = at.raw;
+    this.output = openSync(at.output, "a", 0o600);
+    this.#journal = at.journal;
+    this.#masks = filesOfAgent(folder).map((file) => new FileMask(file, this.#secrets));
+  }
+
+  tell(line: AgentLine): void {
+    if (line.type !== "assistant" || line.partial !== true) {
+      this.#endParts();
+      return this.#write(line);
+    }
+    this.#parts ??= new MaskStream(this.#secrets);
+    this.#writePart(this.#parts.push(Buffer.from(line.text)));
+  }
+
+  #endParts(): void {
+    if (this.#parts) this.#writePart(this.#parts.end());
+    this.#parts = null;
+  }
+
+  #writePart(bytes: Buffer): void {
+    if (bytes.length > 0) this.#write({ type: "assistant", text: bytes.toString("utf8"), partial: true });
+  }
+
+  #write(line: AgentLine): void {
+    writeSync(this.output, `${JSON.stringify(maskValue(this.#secrets, line))}\n`);
+  }
+
+  note(entry: Entry): void {
+    const masked = maskValue(this.#secrets, { ...entry, offset: fstatSync(this.output).size });
+    appendFileSync(this.#journal, `${JSON.stringify(masked)}\n`, { mode: 0o600 });
+  }
+
+  mask(): void {
+    for (const mask of this.#masks) mask.look();
+  }
+
+  /**
+   * Call it after the agent has exited. Deletes `raw.log`: the dialogue has read it, and a secret may be split over
+   * messages of any shape in it, where no mask finds it.
+   */
+  finish(): void {
+    this.#endParts();
+    rmSync(this.#raw, { force: true });
+    forgetParts(this.#folder);
+    for (const mask of this.#masks) mask.finish();
+    closeSync(this.output);
+  }
+}

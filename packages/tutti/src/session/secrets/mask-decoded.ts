@@ -1,0 +1,20 @@
+import type { Decoded } from "../driver.ts";
+import type { Secrets } from "./find-secrets.ts";
+import { maskText, maskValue } from "./mask.ts";
+
+const ESCAPES = [Buffer.from("\\u"), Buffer.from("\\/")];
+
+/**
+ * Whether `bytes` contain an escape that may hide a secret from the search. Only `\u` and `\/` can encode characters
+ * that need no escape; `formsOf` covers all others. An escape may also be cut off at the end.
+ */
+export const mayHide = (bytes: Buffer): boolean =>
+  bytes.at(-1) === 0x5c || ESCAPES.some((escape) => bytes.includes(escape));
+
+/** `text` and `partial` are the common cases and need no recursion. */
+export function maskDecoded(secrets: Secrets, decoded: Decoded): Decoded {
+  if (decoded.type === "usage") return decoded;
+  if (decoded.type !== "text" && decoded.type !== "partial") return maskValue(secrets, decoded);
+  const text = maskText(secrets, decoded.text);
+  return text === decoded.text ? decoded : { ...decoded, text };
+}

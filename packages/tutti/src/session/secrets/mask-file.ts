@@ -1,0 +1,94 @@
+// `FileMask` masks secrets in a file that another process appends to. It overwrites them in place with the same number
+// of bytes, so offsets stay valid.
+import { closeSync, openSync, readSync, rmSync, statSync, writeSync } from "node:fs";
+import { CONTEXT_BYTES, type Secrets } from "./find-secrets.ts";
+import { forgetParts } from "../transcript/forget-parts.ts";
+import { maskRegion } from "./mask.ts";
+import { filesOfAgent, paths, readEnd, writeJson, type SessionEnd } from "../keeper/session-folder.ts";
+
+const CHUNK_BYTES = 1024 * 1024;
+/** Limits the time of one `look`, because masking blocks the event loop. */
+const MOST_AT_ONCE = 32 * CHUNK_BYTES;
+
+export class FileMask {
+  readonly #path: string;
+  readonly #secrets: Secrets;
+  /** The bytes before this offset are final. */
+  #settled = 0;
+  #context: Buffer = Buffer.alloc(0);
+
+  constructor(path: string, secrets: Secrets) {
+    this.#path = path;
+    this.#secrets = secrets;
+  }
+
+  /**
+   * Masks the bytes written since the last call. A possible start of a secret is examined again with the bytes after
+   * it.
+   */
+  look(): void {
+    const size = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
+    if (size > this.#settled) this.#mask(false, MOST_AT_ONCE);
+  }
+
+  /** Masks the rest. Call it when no process writes to the file any more. */
+  finish(): void {
+    this.#mask(true, Number.POSITIVE_INFINITY);
+  }
+
+  #mask(isLast: boolean, most: number): void {
+    const fd = openExisting(this.#path);
+    if (fd === null) return;
+    try {
+      const until = this.#settled + most;
+      let size = CHUNK_BYTES;
+      while (this.#settled < until) {
+        const previous = this.#settled;
+        const isEnd = this.#maskChunk(fd, size, isLast);
+        if (isEnd) return;
+        // An undecided secret may be longer than one chunk.
+        size = this.#settled === previous ? size * 2 : CHUNK_BYTES;
+      }
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** Returns whether it reached the end of the file. */
+  #maskChunk(fd: number, size: number, isLast: boolean): boolean {
+    const chunk = Buffer.allocUnsafe(size);
+    const length = readSync(fd, chunk, 0, size, this.#settled);
+    if (length === 0) return true;
+    const isEnd = length < size;
+    const from = this.#context.length;
+    const all = Buffer.concat([this.#context, chunk.subarray(0, length)]);
+    const { regions, settled } = this.#secrets.find(all, from, isLast && isEnd);
+    this.#context = Buffer.from(all.subarray(Math.max(0, settled - CONTEXT_BYTES), settled));
+    for (let i = 0; i < regions.length; i += 2) {
+      const [start, end] = [regions[i]!, regions[i + 1]!];
+      maskRegion(all, start, end);
+      writeSync(fd, all, start, end - start, this.#settled + start - from);
+    }
+    this.#settled += settled - from;
+    return isEnd;
+  }
+}
+
+function openExisting(path: string): number | null {
+  try {
+    return openSync(path, "r+");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** Masks the files of a session that is over, if its keeper was killed before it could. */
+export function maskLeftovers(folder: string, secrets: Secrets): void {
+  const end = readEnd(folder);
+  if (end?.masked) return;
+  rmSync(paths(folder).raw, { force: true });
+  forgetParts(folder);
+  for (const file of filesOfAgent(folder)) new FileMask(file, secrets).finish();
+  if (end) writeJson(paths(folder).end, { ...end, masked: true } satisfies SessionEnd);
+}

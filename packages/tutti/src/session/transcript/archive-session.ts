@@ -1,0 +1,78 @@
+import { existsSync, readdirSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Secrets } from "../secrets/find-secrets.ts";
+import { maskLeftovers } from "../secrets/mask-file.ts";
+import { findMarked, isAlive } from "../process.ts";
+import { pack } from "../keeper/session-file.ts";
+import {
+  filesOfAgent,
+  listRequests,
+  paths,
+  readEnd,
+  readJson,
+  readKeeper,
+  removeUnfinished,
+  writeJson,
+  type ArchiveMark,
+  type KeeperSpec,
+} from "../keeper/session-folder.ts";
+import { syncFolder } from "../../durable-file.ts";
+import { TuttiError } from "../../schema/error.ts";
+
+/** Writes `archive.json` last, so a session that has it is packed completely. */
+export async function archiveSession(folder: string, archivedAt: number, secrets: Secrets): Promise<void> {
+  const at = paths(folder);
+  const sessionId = startedSession(folder);
+  if (sessionId === null || isArchived(folder)) return;
+  if (isLiving(folder, sessionId)) {
+    const problem = `Session ${JSON.stringify(sessionId)} is still alive and cannot be archived.`;
+    throw new TuttiError("wrong_state", `${problem} Wait until it has ended, or end it first.`);
+  }
+  removeUnfinished(folder);
+  const requests = listRequests(folder).map((name) => join(at.requests, name));
+  maskLeftovers(folder, secrets);
+  for (const file of [...filesOfAgent(folder), at.journal, ...requests]) await pack(file);
+  await removeFoldersOfAgent(folder);
+  writeJson(at.archive, { archivedAt } satisfies ArchiveMark);
+}
+
+/**
+ * Removes the agent's configuration and history: they are useless without the session and their secrets are not masked.
+ * The targets of symbolic links belong to the user and stay.
+ */
+async function removeFoldersOfAgent(folder: string): Promise<void> {
+  const { requests } = paths(folder);
+  for (const each of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, each.name);
+    if (each.isDirectory() && path !== requests) await rm(path, { recursive: true, force: true });
+  }
+}
+
+export const isArchived = (folder: string): boolean => existsSync(paths(folder).archive);
+
+/** Renames the run's folder before it is deleted, so a repeat after a crash finds it whole or not at all. */
+export async function forgetSessions(runFolder: string): Promise<void> {
+  const living = (existsSync(runFolder) ? readdirSync(runFolder) : []).flatMap((name) => {
+    const sessionId = startedSession(join(runFolder, name));
+    return sessionId !== null && isLiving(join(runFolder, name), sessionId) ? [sessionId] : [];
+  });
+  if (living.length > 0)
+    throw new TuttiError("wrong_state", `Sessions of the run are still alive: ${living.join(", ")}. End them first.`);
+  const aside = `${runFolder}.forgotten`;
+  await rm(aside, { recursive: true, force: true });
+  if (existsSync(runFolder)) await rename(runFolder, aside);
+  await rm(aside, { recursive: true, force: true });
+  // The deletion must survive a power cut.
+  if (existsSync(dirname(runFolder))) syncFolder(dirname(runFolder));
+}
+
+const startedSession = (folder: string): string | null => readJson<KeeperSpec>(paths(folder).spec)?.sessionId ?? null;
+
+/** A session without keeper and end is about to start. A dead keeper may have left its agent running. */
+function isLiving(folder: string, sessionId: string): boolean {
+  const keeper = readKeeper(folder);
+  // Read after the keeper: a keeper that ends properly writes `end.json` before it removes `keeper.json`.
+  if (readEnd(folder) !== null) return false;
+  return keeper === null || isAlive(keeper) || findMarked("TUTTI_SESSION_KEY", sessionId).length > 0;
+}

@@ -1,0 +1,161 @@
+// Pages through the transcript of a session: prompts and answers in order, numbered from 1. A transcript may be too
+// long to hold in memory or to read from its start for every page. So the next page continues where the last one
+// stopped, and any other page starts at the nearest of the `#marks`.
+import { dirname } from "node:path";
+import { findDriver } from "../agents.ts";
+import type { Secrets } from "../secrets/find-secrets.ts";
+import { SessionReader, type ReadPoint } from "../keeper/read-session.ts";
+import { paths, readJson, readRequest, turnName, type KeeperSpec } from "../keeper/session-folder.ts";
+import type { SessionSignal } from "../session.ts";
+import { extend, toEntry, type Entry } from "./transcript-entry.ts";
+import type { TranscriptEntry, TranscriptPage } from "../../schema/transcript.ts";
+
+const MAX_TRANSCRIPTS = 64;
+
+/** An LRU cache of MAX_TRANSCRIPTS transcripts by session folder. */
+export class Transcripts<T> {
+  readonly #open: (folder: string) => T;
+  readonly #cache = new Map<string, T>();
+
+  constructor(open: (folder: string) => T) {
+    this.#open = open;
+  }
+
+  of(folder: string): T {
+    const transcript = this.#cache.get(folder) ?? this.#open(folder);
+    // A `Map` keeps insertion order, so the most recently used entry must be last.
+    this.#cache.delete(folder);
+    this.#cache.set(folder, transcript);
+    if (this.#cache.size > MAX_TRANSCRIPTS) this.#cache.delete(this.#cache.keys().next().value!);
+    return transcript;
+  }
+
+  /** Drops the transcripts of the folders below `parent`. */
+  forget(parent: string): void {
+    for (const folder of this.#cache.keys()) if (dirname(folder) === parent) this.#cache.delete(folder);
+  }
+}
+
+/** Per session. Beyond this, every other mark is dropped. */
+const MAX_MARKS = 512;
+
+/** A point between two entries, and the number of entries before it. */
+interface Mark {
+  n: number;
+  point: ReadPoint;
+}
+
+export class Transcript {
+  readonly #folder: string;
+  readonly #secrets: Secrets;
+  #marks: Mark[] = [];
+  /** The walk that has read furthest. */
+  #walk: Walk | null = null;
+
+  constructor(folder: string, secrets: Secrets) {
+    this.#folder = folder;
+    this.#secrets = secrets;
+  }
+
+  page(page: TranscriptPage): TranscriptEntry[] {
+    const walk = this.#walkTo(page.after);
+    if (walk === null || page.limit < 1) return [];
+    const entries: TranscriptEntry[] = [];
+    let characters = 0;
+    for (const entry of walk.from(page.after)) {
+      entries.push(entry);
+      if (page.characters !== undefined) characters += JSON.stringify(entry).length;
+      if (entries.length >= page.limit || characters >= (page.characters ?? Number.POSITIVE_INFINITY)) break;
+    }
+    if (this.#walk === null || walk.n >= this.#walk.n) this.#walk = walk;
+    return entries;
+  }
+
+  /** A walk that has not passed entry `after + 1`; null for an unknown session. */
+  #walkTo(after: number): Walk | null {
+    if (this.#walk && after + 1 >= this.#walk.n) return this.#walk;
+    const spec = readJson<KeeperSpec>(paths(this.#folder).spec);
+    if (spec === null) return null;
+    const mark = this.#marks.findLast(({ n }) => n <= after);
+    return new Walk(this.#folder, spec, this.#secrets, mark ?? null, (newMark) => this.#addMark(newMark));
+  }
+
+  #addMark(mark: Mark): void {
+    const last = this.#marks.at(-1);
+    if (last && (mark.n < last.n || mark.point.output <= last.point.output)) return;
+    // Output without entries takes time to read too, so prefer the later mark of the same entry.
+    if (last?.n === mark.n) this.#marks.pop();
+    this.#marks.push(mark);
+    if (this.#marks.length > MAX_MARKS) this.#marks = this.#marks.filter((_, index) => index % 2 === 1);
+  }
+}
+
+/** Reads a transcript once, entry by entry. */
+class Walk {
+  readonly #folder: string;
+  readonly #reader: SessionReader;
+  readonly #onPoint: (mark: Mark) => void;
+  /** Kept between two pages, so that nothing is decoded twice. */
+  #signals: Generator<SessionSignal> | null = null;
+  #point: ReadPoint;
+  /** May still change while `#open`. */
+  #newest: Entry | null = null;
+  /** Whether `#newest` is a text whose next piece is still to come. */
+  #open = false;
+  /** The number of `#newest`, 0 before the first entry. */
+  n: number;
+
+  constructor(folder: string, spec: KeeperSpec, secrets: Secrets, mark: Mark | null, onPoint: (mark: Mark) => void) {
+    const { driver } = findDriver(spec.agent);
+    this.#folder = folder;
+    this.#onPoint = onPoint;
+    this.n = mark?.n ?? 0;
+    const from = mark ? { from: mark.point } : {};
+    this.#reader = new SessionReader(folder, spec.mode, () => driver.decoder(), { secrets, ...from });
+    this.#point = this.#reader.point;
+  }
+
+  /** Yields the entries after `after`: each when it can no longer change, the newest when all output is read. */
+  *from(after: number): Generator<TranscriptEntry> {
+    for (;;) {
+      const n = this.n;
+      const finished = this.#newest;
+      if (!this.#next()) break;
+      if (finished && this.n > n && n > after) yield { ...finished, n };
+    }
+    if (this.#newest && this.n > after) yield { ...this.#newest, n: this.n };
+  }
+
+  /** Reads one signal; false if there is none yet. */
+  #next(): boolean {
+    this.#signals ??= this.#reader.read();
+    const { value: signal, done } = this.#signals.next();
+    this.#passPoint();
+    if (done) this.#signals = null;
+    else this.#add(signal);
+    return !done;
+  }
+
+  #passPoint(): void {
+    if (this.#point === this.#reader.point) return;
+    this.#point = this.#reader.point;
+    if (!this.#open) this.#onPoint({ n: this.n, point: this.#point });
+  }
+
+  #add(signal: SessionSignal): void {
+    if (signal.type === "text") {
+      const isOpen = this.#open;
+      this.#open = !signal.complete;
+      if (isOpen && this.#newest?.type === "text") return extend(this.#newest, signal.text);
+    }
+    const entry = toEntry(signal, (turn) => this.#promptOf(turn));
+    if (entry === null) return;
+    this.#newest = entry;
+    this.n += 1;
+  }
+
+  #promptOf(turn: number): string | null {
+    const request = readRequest(this.#folder, turnName(turn));
+    return request?.type === "turn" ? request.text : null;
+  }
+}

@@ -1,0 +1,80 @@
+// Reads one template file. Its content is not trusted: it may be a link, a device, or a huge or broken file.
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync, type Stats } from "node:fs";
+import { basename, dirname, sep } from "node:path";
+import { checkRaw, type RawCheck } from "../check/check-raw.ts";
+import { locateJsonError } from "../check/locate-json-error.ts";
+import { MAX_TEMPLATE_BYTES } from "../raw-template.ts";
+import { TuttiError } from "../../schema/error.ts";
+
+/** Returns a stamp that changes with the file, or null if there is none. For a link, the link and its target count. */
+export function stampOf(path: string): { stamp: string; changedMs: number } | null {
+  const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  if (!stats) return null;
+  const parts = [stats.mtimeNs, stats.ctimeNs, stats.size, stats.ino];
+  let changedMs = Number(stats.ctimeMs);
+  if (stats.isSymbolicLink()) {
+    const target = lstatSync(realPath(path) ?? path, { bigint: true, throwIfNoEntry: false });
+    if (target) {
+      parts.push(target.mtimeNs, target.ctimeNs, target.size, target.ino);
+      changedMs = Math.max(changedMs, Number(target.ctimeMs));
+    }
+  }
+  return { stamp: parts.join(":"), changedMs };
+}
+
+/** Every error is a sentence that starts with the name of the file. */
+export function readTemplateFile(path: string): RawCheck {
+  const name = basename(path);
+  try {
+    const check = checkRaw(parse(readText(path)));
+    return "raw" in check ? check : { errors: check.errors.map((error) => `${name}: ${error}`) };
+  } catch (error) {
+    return { errors: [`${name} cannot be used: ${(error as Error).message}`] };
+  }
+}
+
+/** Parses a template that arrives as text. */
+export function parseTemplate(text: string): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new TuttiError("invalid_template", `Invalid template: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`it is not JSON: ${locateJsonError(text)}`, { cause: error });
+  }
+}
+
+function readText(path: string): string {
+  const real = realPath(path);
+  if (real === null) throw new Error("it is a link to a file that does not exist");
+  if (!real.startsWith(realpathSync(dirname(path)) + sep)) throw new Error("it is a link to a file outside its folder");
+  // `O_NOFOLLOW` rejects a link created after the check, and `O_NONBLOCK` does not wait for the writer of a pipe.
+  const fd = openSync(real, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  try {
+    checkStats(fstatSync(fd));
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(fd));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function checkStats(stats: Stats): void {
+  if (!stats.isFile()) throw new Error("it is not a file");
+  if (stats.size > MAX_TEMPLATE_BYTES) throw new Error(`it is larger than ${MAX_TEMPLATE_BYTES} bytes`);
+}
+
+function realPath(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ELOOP") return null;
+    throw error;
+  }
+}

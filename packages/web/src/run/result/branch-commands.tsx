@@ -1,0 +1,21 @@
+import type { Run } from "../../../../tutti/src/schema/run.ts";
+import { CopyLine } from "../../shell/copy-line.tsx";
+
+/** Commands for the user's own repository. Nothing is shown if the run changed nothing. */
+export function BranchCommands({ run }: { run: Run }) {
+  if (run.head === null || run.base === null || run.head === run.base) return null;
+  const git = `git -C ${quoted(run.cwd)}`;
+  const branch = `tutti/${run.id}`;
+  return (
+    <div className="commands">
+      <h3>View the changes</h3>
+      <CopyLine label="Command that shows the changes" text={`${git} diff ${run.base.slice(0, 10)}..${branch}`} />
+      <h3>Merge the changes</h3>
+      <CopyLine label="Command that merges the changes" text={`${git} merge ${branch}`} />
+    </div>
+  );
+}
+
+/** Quotes a path for a POSIX shell. */
+const quoted = (path: string): string =>
+  /^[A-Za-z0-9_./~-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,0 +1,52 @@
+import { BranchCommands } from "./branch-commands.tsx";
+import { Causes } from "./causes.tsx";
+import { CensusRow } from "./census-row.tsx";
+import { ChangedFiles } from "./changed-files.tsx";
+import { Conflicts } from "./conflicts.tsx";
+import { VERDICTS } from "../run-look.ts";
+import { useOutputFiles } from "./use-output-files.ts";
+import { Verification } from "./verification.tsx";
+import { outcome } from "../../../../tutti/src/run/census.ts";
+import type { Run } from "../../../../tutti/src/schema/run.ts";
+import { Icon } from "../../shell/icon.tsx";
+import { LongText } from "../../text/long-text.tsx";
+import { sentence } from "../../shell/problem.ts";
+
+const SENTENCES = {
+  success: "The plan is complete.",
+  degraded: "The run ended, but part of the planned work is missing from the result.",
+  failed: "The run failed.",
+  cancelled: "The run was cancelled.",
+} as const;
+
+export function ResultCard({ run }: { run: Run }) {
+  const files = useOutputFiles(run.id, run.head);
+  const result = outcome(run, files ?? [], run.updatedAt);
+  const verdict = result.outcome ?? "failed";
+  const look = VERDICTS[verdict];
+  return (
+    <section className={`card result tone-${look.tone}`} aria-labelledby="result-title">
+      <div className="result-main">
+        <header className="result-head">
+          <span className="result-mark">
+            <Icon name={look.icon} size={20} />
+          </span>
+          <div>
+            <h2 id="result-title">{look.word}</h2>
+            <p className="muted">{SENTENCES[verdict]}</p>
+          </div>
+        </header>
+        <CensusRow census={result.census} />
+        {result.error !== null && <LongText text={sentence(result.error)} max={1000} />}
+        {run.aggregation?.summary && <LongText text={run.aggregation.summary} max={600} />}
+        <Verification answer={run.verification} />
+        <Causes causes={result.causes} tasks={run.tasks} />
+        <Conflicts conflicts={result.conflicts} />
+      </div>
+      <div className="result-side">
+        <BranchCommands run={run} />
+        <ChangedFiles files={files} />
+      </div>
+    </section>
+  );
+}

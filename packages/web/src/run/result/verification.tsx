@@ -1,0 +1,47 @@
+import type { VerificationAnswer } from "../../../../tutti/src/schema/answer.ts";
+import { Icon } from "../../shell/icon.tsx";
+import { AgentText } from "../../text/agent-text.tsx";
+
+const WORDS = {
+  passed: "Verification passed",
+  passed_with_warnings: "Verification passed with warnings",
+  failed: "Verification failed",
+} as const;
+const MOST = 5;
+
+export function Verification({ answer }: { answer: VerificationAnswer | null }) {
+  if (answer === null) return null;
+  const tone = answer.status === "passed" ? "good" : answer.status === "failed" ? "bad" : "warning";
+  const issues = answer.issues ?? [];
+  return (
+    <div className="verification">
+      <p>
+        <span className={`inline-mark tone-${tone}`}>
+          <Icon name={tone === "good" ? "check" : "warning"} size={14} />
+        </span>
+        {WORDS[answer.status]}
+        {answer.summary && (
+          <span className="muted">
+            {": "}
+            <AgentText text={answer.summary} max={300} />
+          </span>
+        )}
+      </p>
+      {issues.length > 0 && (
+        <ul className="plain-list">
+          {issues.slice(0, MOST).map((issue) => (
+            <li key={`${issue.description} ${issue.location ?? ""}`}>
+              <AgentText text={issue.description} max={300} />
+              {issue.location && (
+                <code>
+                  <AgentText text={issue.location} max={120} />
+                </code>
+              )}
+            </li>
+          ))}
+          {issues.length > MOST && <li className="muted">and {issues.length - MOST} more</li>}
+        </ul>
+      )}
+    </div>
+  );
+}
