@@ -4,7 +4,7 @@ export type { RunSummary } from "./engine/runs/finished-runs.ts";
 export { openLocalEngine, type LocalEngine, type LocalOptions } from "./main/local-engine.ts";
 export { readRun, readSummaries } from "./main/look.ts";
 export { Mailbox } from "./mailbox/mailbox.ts";
-export { Backstage, type Controller } from "./module/backstage.ts";
+export { SharedEngine, type Controller } from "./module/shared-engine.ts";
 export type { ListedSession, ListOptions } from "./module/list-sessions.ts";
 export type { ModuleEvents } from "./module/module-events.ts";
 export {

@@ -1,3 +1,5 @@
+import { homedir } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
 import { makeFolderDurably } from "../durable-file.ts";
 import { TuttiError } from "../schema/error.ts";
 
@@ -13,4 +15,13 @@ export function makeDataFolder(folder: string): void {
       },
     );
   }
+}
+
+/** Prefers `TUTTI_DATA_DIR` to the platform's folder for application data. */
+export function defaultDataDir(env: NodeJS.ProcessEnv = process.env): string {
+  if (env["TUTTI_DATA_DIR"]) return resolve(env["TUTTI_DATA_DIR"]);
+  if (process.platform === "darwin") return join(homedir(), "Library", "Application Support", "tutti");
+  if (process.platform === "win32") return join(env["LOCALAPPDATA"] ?? homedir(), "tutti");
+  const base = env["XDG_DATA_HOME"];
+  return join(base && isAbsolute(base) ? base : join(homedir(), ".local", "share"), "tutti");
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openEngine, type LocalOptions } from "./local-engine.ts";
+import { openObservedEngine, type LocalOptions } from "./local-engine.ts";
 import { openTokens, readRetention } from "./settings.ts";
 import { readUserConfig } from "../config/config.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -53,7 +53,7 @@ export interface LocalServer {
 
 /** Also continues every run of the folder. */
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
-  const local = openEngine(options);
+  const local = openObservedEngine(options);
   const { engine, templates, log } = local;
   if (options.log) logEngine(log, engine);
   try {

@@ -8,7 +8,6 @@ import { createSecrets, type Secrets } from "../session/secrets/find-secrets.ts"
 import { createKeeperHost } from "../session/keeper/keeper-host.ts";
 import { maskValue } from "../session/secrets/mask.ts";
 import { runCommand } from "../session/run-command.ts";
-import { playOnly } from "../session/scripted-host.ts";
 import { secretValues } from "../session/secrets/secrets.ts";
 import type { SessionHost } from "../session/session.ts";
 import { realWorld } from "../world.ts";
@@ -34,12 +33,22 @@ export function openHost(dataDir: string, options: HostOptions = {}): SessionHos
         engineFile: join(dataDir, "engine.json"),
         world: realWorld,
         agentEnv: { ...fromEnvironment(variables), ...options.agentEnv },
-        token: () => options.token ?? keptToken(dataDir),
+        token: () => options.token ?? readToken(dataDir),
         ...(options.orphanAfterMs === undefined ? {} : { orphanAfterMs: options.orphanAfterMs }),
       }),
     );
   const host = withAgents(hostWith([]), () => readUserConfig(dataDir).agents, hostWith);
-  return options.scenario === undefined ? host : playOnly(host, options.scenario);
+  return options.scenario === undefined ? host : withScenario(host, options.scenario);
+}
+
+/** All sessions of the returned host play the scenario, so a rehearsal starts no other agent. */
+function withScenario(host: SessionHost, scenarioFile: string): SessionHost {
+  const agent = `script:${scenarioFile}`;
+  return {
+    ...host,
+    open: (spec) => host.open({ ...spec, agent }),
+    check: (_, cwd) => host.check(agent, cwd),
+  };
 }
 
 function fromEnvironment(names: readonly string[]): Record<string, string> {
@@ -51,7 +60,7 @@ function fromEnvironment(names: readonly string[]): Record<string, string> {
   );
 }
 
-export function keptToken(dataDir: string): string | null {
+export function readToken(dataDir: string): string | null {
   const file = join(dataDir, "token");
   return existsSync(file) ? readFileSync(file, "utf8").trim() : null;
 }
@@ -68,7 +77,7 @@ export function maskOf(
   let secrets: Secrets | null = null;
   return (value) => {
     // Created on first use: by then the data folder has a token.
-    const serverToken = token ?? keptToken(dataDir);
+    const serverToken = token ?? readToken(dataDir);
     const known = [...secretValues({ ...process.env, ...agentEnv }), ...others];
     secrets ??= createSecrets([...known, ...(serverToken === null ? [] : [serverToken])]);
     return maskValue(secrets, value);

@@ -1,6 +1,6 @@
 // Validates constructor options, so that a wrong option is rejected immediately and not on first use.
 import type { z } from "zod";
-import type { Wishes } from "./backstage.ts";
+import type { SharedOptions } from "./shared-engine.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { WorkerOptions } from "../schema/options.ts";
 
@@ -12,7 +12,7 @@ export function checkOptions<T extends z.ZodType>(schema: T, given: z.input<T>):
 }
 
 /** Returns only options that are set; the template determines the others. */
-export function wishesOf(config: Partial<z.input<typeof WorkerOptions>>): Wishes {
+export function sharedOptionsOf(config: Partial<z.input<typeof WorkerOptions>>): SharedOptions {
   const { pollInterval, workerTimeout, retryLimit, spawnDelay, progressDetectionInterval } = config;
   const settings = { workerTimeout, maxRetries: retryLimit, spawnDelay, progressDetectionInterval };
   const defined = Object.entries(settings).filter(([, value]) => value !== undefined);

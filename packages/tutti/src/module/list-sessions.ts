@@ -1,5 +1,5 @@
 // Lists sessions for users. Sessions of workers are hidden if the template sets `hideWorkersFromList`.
-import type { Backstage } from "./backstage.ts";
+import type { SharedEngine } from "./shared-engine.ts";
 import { workersOf } from "../run/lookup.ts";
 import type { Run } from "../schema/run.ts";
 
@@ -20,17 +20,20 @@ export interface ListOptions {
 type RunSession = ListedSession & { orchestratorId: string; isHidden: boolean };
 
 /** Archived sessions are never listed. */
-export async function listSessions(stage: Backstage, { includeHidden = false }: ListOptions): Promise<ListedSession[]> {
-  const runSessions = stage.engine.list().flatMap(sessionsOf);
+export async function listSessions(
+  shared: SharedEngine,
+  { includeHidden = false }: ListOptions,
+): Promise<ListedSession[]> {
+  const runSessions = shared.engine.list().flatMap(sessionsOf);
   const listed = runSessions
     .filter(({ isHidden }) => includeHidden || !isHidden)
-    .filter(({ orchestratorId, sessionId }) => !stage.sessions.isArchived(orchestratorId, sessionId))
+    .filter(({ orchestratorId, sessionId }) => !shared.sessions.isArchived(orchestratorId, sessionId))
     .map(({ isHidden: _isHidden, ...session }) => session);
-  return [...listed, ...(await foreignSessions(stage, runSessions))];
+  return [...listed, ...(await foreignSessions(shared, runSessions))];
 }
 
 /** Returns the other sessions of a controller. Sessions of runs are excluded, hidden or not. */
-async function foreignSessions({ polled }: Backstage, runSessions: readonly RunSession[]): Promise<ListedSession[]> {
+async function foreignSessions({ polled }: SharedEngine, runSessions: readonly RunSession[]): Promise<ListedSession[]> {
   if (polled === null) return [];
   const runSessionIds = new Set(
     runSessions.map(({ orchestratorId, sessionId }) => polled.backendId(orchestratorId, sessionId)),

@@ -1,6 +1,6 @@
 // Emits the events of the log from the classes of document 004, with their names and data.
 import type { EventEmitter } from "node:events";
-import type { Backstage } from "./backstage.ts";
+import type { SharedEngine } from "./shared-engine.ts";
 import type { EventData, EventType } from "../schema/event.ts";
 
 export type ModuleEvents = { [T in EventType]: [data: EventData<T>] };
@@ -10,12 +10,12 @@ export type ModuleEvents = { [T in EventType]: [data: EventData<T>] };
  * which is still handling the event.
  */
 export function forwardEvents(
-  stage: Backstage,
+  shared: SharedEngine,
   emitter: EventEmitter<ModuleEvents>,
   isIncluded: (type: EventType) => boolean,
 ): void {
   const emit = emitter.emit.bind(emitter) as (type: string, data: unknown) => boolean;
-  stage.subscribe(({ type, data }) => {
+  shared.subscribe(({ type, data }) => {
     if (isIncluded(type)) queueMicrotask(() => emit(type, data));
   });
 }

@@ -2,7 +2,7 @@
 // An operation that the state of a run does not allow throws a `TuttiError` and changes nothing.
 import { EventEmitter } from "node:events";
 import type { z } from "zod";
-import { Backstage, type Controller } from "./backstage.ts";
+import { SharedEngine, type Controller } from "./shared-engine.ts";
 import { checkOptions } from "./check-options.ts";
 import { listSessions, type ListedSession, type ListOptions } from "./list-sessions.ts";
 import { forwardEvents, isOfOrchestrators, type ModuleEvents } from "./module-events.ts";
@@ -42,9 +42,9 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
   readonly templateManager: TemplateManager;
   readonly responseParser: ResponseParser;
   readonly options: z.output<typeof OrchestratorOptions>;
-  readonly backstage: Backstage;
+  readonly sharedEngine: SharedEngine;
 
-  /** Managers with the same controller, or the same `Backstage`, share one engine. */
+  /** Managers with the same controller, or the same `SharedEngine`, share one engine. */
   constructor(
     templateManager: TemplateManager,
     responseParser: ResponseParser,
@@ -55,15 +55,15 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
     this.templateManager = templateManager;
     this.responseParser = responseParser;
     this.options = checkOptions(OrchestratorOptions, options);
-    this.backstage = Backstage.of(cdpController);
+    this.sharedEngine = SharedEngine.of(cdpController);
     const { persistenceEnabled, persistencePath, pollInterval } = this.options;
     const folder = persistencePath === undefined ? {} : { dataDir: persistencePath };
-    this.backstage.wish({
+    this.sharedEngine.configure({
       templates: templateManager,
       mainPollMs: pollInterval,
       ...(persistenceEnabled ? folder : { dataDir: null }),
     });
-    forwardEvents(this.backstage, this, isOfOrchestrators);
+    forwardEvents(this.sharedEngine, this, isOfOrchestrators);
   }
 
   get orchestrators(): Map<string, OrchestratorState> {
@@ -75,13 +75,13 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
       if (typeof request?.[name] !== "string" || request[name] === "")
         throw new TuttiError("invalid_input", `A run needs "${name}". Pass a non-empty string.`);
     }
-    const { agent = this.backstage.agent, templateId, cwd, config } = request;
-    const settings = { ...this.backstage.config(templateId, cwd), ...config };
-    return orchestratorState(await this.backstage.engine.create({ ...request, agent, config: settings }));
+    const { agent = this.sharedEngine.agent, templateId, cwd, config } = request;
+    const settings = { ...this.sharedEngine.config(templateId, cwd), ...config };
+    return orchestratorState(await this.sharedEngine.engine.create({ ...request, agent, config: settings }));
   }
 
   async start(orchestratorId: string): Promise<OrchestratorState> {
-    this.backstage.watch("main", true);
+    this.sharedEngine.watch("main", true);
     return this.#order(orchestratorId, (engine) => engine.start(orchestratorId));
   }
 
@@ -99,28 +99,28 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
 
   /** Resumes idle runs of the log and starts polling the main sessions of a controller. */
   startMonitoring(): void {
-    this.backstage.watch("main", true);
-    this.backstage.takeUpAll().catch((error: unknown) => console.warn("A run could not be resumed:", error));
+    this.sharedEngine.watch("main", true);
+    this.sharedEngine.takeUpAll().catch((error: unknown) => console.warn("A run could not be resumed:", error));
   }
 
   /** Stops polling the main sessions of a controller. Other sessions still report by themselves. */
   stopMonitoring(): void {
-    this.backstage.watch("main", false);
+    this.sharedEngine.watch("main", false);
   }
 
   /** Polls the main session once. */
   async pollOrchestrator(orchestratorId: string): Promise<void> {
-    const { mainSessionId } = this.backstage.run(orchestratorId);
-    if (mainSessionId !== null) await this.backstage.polled?.poll(mainSessionId);
+    const { mainSessionId } = this.sharedEngine.run(orchestratorId);
+    if (mainSessionId !== null) await this.sharedEngine.polled?.poll(mainSessionId);
   }
 
   async processPhase(orchestratorId: string, transcript: unknown): Promise<PhaseResult> {
-    return processPhase(this.backstage, orchestratorId, transcript);
+    return processPhase(this.sharedEngine, orchestratorId, transcript);
   }
 
   /** Starts the run or confirms its plan, if that leads to `phase`. Cannot skip the answer of an agent. */
   async advanceToPhase(orchestratorId: string, phase: Phase): Promise<OrchestratorState> {
-    const run = this.backstage.run(orchestratorId);
+    const run = this.sharedEngine.run(orchestratorId);
     if (run.currentPhase === phase) return orchestratorState(run);
     if (run.status === "created" && phase === firstPhase(run)) return this.start(orchestratorId);
     if (run.status === "confirming" && phase === "workerExecution")
@@ -143,34 +143,34 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
   }
 
   get(orchestratorId: string): OrchestratorState | null {
-    const run = this.backstage.engine.get(orchestratorId);
+    const run = this.sharedEngine.engine.get(orchestratorId);
     return run && orchestratorState(run);
   }
 
   getAll(): OrchestratorState[] {
-    return this.backstage.engine.list().map(orchestratorState);
+    return this.sharedEngine.engine.list().map(orchestratorState);
   }
 
   getStatus(orchestratorId: string): OrchestratorSummary | null {
-    const run = this.backstage.engine.get(orchestratorId);
+    const run = this.sharedEngine.engine.get(orchestratorId);
     return run && orchestratorSummary(run);
   }
 
   /** Adds to the tool counts of the run. */
   updateStats(orchestratorId: string, toolStats: Readonly<Record<string, unknown>>): void {
-    this.backstage.run(orchestratorId);
+    this.sharedEngine.run(orchestratorId);
     // The state shows whether the write succeeded, and an engine that cannot write reports that to all callers.
-    this.backstage.engine.countTools(orchestratorId, countsOf(toolStats)).catch(() => {});
+    this.sharedEngine.engine.countTools(orchestratorId, countsOf(toolStats)).catch(() => {});
   }
 
   /** Returns the number of runs in the log. They stay idle until `startMonitoring` or an order. */
   async loadFromDisk(): Promise<number> {
-    return this.backstage.engine.list().length;
+    return this.sharedEngine.engine.list().length;
   }
 
   /** Resolves when all earlier changes are on disk. */
   async saveToDisk(): Promise<void> {
-    await this.backstage.engine.flush();
+    await this.sharedEngine.engine.flush();
   }
 
   /** Joins system text and user text with a blank line. */
@@ -190,7 +190,7 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
 
   /** Returns the tasks of the plan that are not skipped. */
   buildWorkerTasks(orchestratorId: string): WorkerTask[] {
-    const { tasks, skipped } = this.backstage.run(orchestratorId);
+    const { tasks, skipped } = this.sharedEngine.run(orchestratorId);
     return structuredClone(tasks.filter(({ id }) => !Object.hasOwn(skipped, id))).map((task) => {
       const { id: taskId, dependencies, priority } = task;
       return { orchestratorId, taskId, task, dependencies, priority };
@@ -198,24 +198,24 @@ export class OrchestratorManager extends EventEmitter<ModuleEvents> {
   }
 
   async cleanup(orchestratorId: string, options: CleanupOptions = {}): Promise<void> {
-    await this.backstage.engine.cleanup(orchestratorId, options);
+    await this.sharedEngine.engine.cleanup(orchestratorId, options);
   }
 
   async listSessions(options: ListOptions = {}): Promise<ListedSession[]> {
-    return listSessions(this.backstage, options);
+    return listSessions(this.sharedEngine, options);
   }
 
   /** Closes the shared engine for all managers. Runs that are not over continue with the next engine. */
   async close(options: { leaveRunning?: boolean } = {}): Promise<void> {
-    await this.backstage.close(options);
+    await this.sharedEngine.close(options);
   }
 
   async #order(id: string, give: (engine: Engine) => Promise<Run>): Promise<OrchestratorState> {
-    return orchestratorState(await this.backstage.order(id, give));
+    return orchestratorState(await this.sharedEngine.order(id, give));
   }
 
   async #respond(id: string, phase: Phase, data: unknown): Promise<void> {
-    await this.backstage.order(id, (engine) => engine.respond(id, phase, data));
+    await this.sharedEngine.order(id, (engine) => engine.respond(id, phase, data));
   }
 }
 

@@ -2,7 +2,7 @@
 import { EventEmitter } from "node:events";
 import { resolve } from "node:path";
 import type { z } from "zod";
-import { Backstage, type Controller, type Wishes } from "./backstage.ts";
+import { SharedEngine, type Controller, type SharedOptions } from "./shared-engine.ts";
 import { forwardEvents, isOfTemplates, type ModuleEvents } from "./module-events.ts";
 import { OrchestratorManager } from "./orchestrator-manager.ts";
 import type { OrchestratorState } from "./orchestrator-state.ts";
@@ -20,7 +20,7 @@ import type { PlanChanges } from "../run/command.ts";
 import type { OrchestratorOptions, SubSessionOptions, WorkerOptions } from "../schema/options.ts";
 import { isRunOver, type Phase, type RunStatus } from "../schema/status.ts";
 
-export interface ModuleOptions extends Pick<Wishes, "hooks" | "agents"> {
+export interface ModuleOptions extends Pick<SharedOptions, "hooks" | "agents"> {
   /** The folder with the templates. Only those in its subfolder `custom` can be changed. */
   templatesDir?: string;
   parser?: ConstructorParameters<typeof ResponseParser>[0];
@@ -52,28 +52,28 @@ export class OrchestratorModule extends EventEmitter<ModuleEvents> {
   readonly workers: WorkerManager;
   readonly parser: ResponseParser;
   readonly subSessions: SubSessionManager;
-  readonly backstage: Backstage;
+  readonly sharedEngine: SharedEngine;
 
   constructor(cdpController: Controller, options: ModuleOptions = {}) {
     super();
     const { templatesDir = "./templates", parser, worker, orchestrator, subSession, hooks, agents } = options;
-    this.backstage = Backstage.of(cdpController);
-    this.backstage.wish({ ...(hooks && { hooks }), ...(agents && { agents }) });
+    this.sharedEngine = SharedEngine.of(cdpController);
+    this.sharedEngine.configure({ ...(hooks && { hooks }), ...(agents && { agents }) });
     this.templates = new TemplateManager(resolve(templatesDir));
     this.parser = new ResponseParser(parser);
-    this.orchestrators = new OrchestratorManager(this.templates, this.parser, this.backstage, orchestrator);
-    this.workers = new WorkerManager(this.backstage, this.parser, worker);
-    this.subSessions = new SubSessionManager(this.backstage, subSession);
+    this.orchestrators = new OrchestratorManager(this.templates, this.parser, this.sharedEngine, orchestrator);
+    this.workers = new WorkerManager(this.sharedEngine, this.parser, worker);
+    this.subSessions = new SubSessionManager(this.sharedEngine, subSession);
     // Events of runs, workers and sub-sessions come from the log in their order. Templates are files, so
     // `TemplateManager` emits their events.
-    forwardEvents(this.backstage, this, (type) => !isOfTemplates(type));
+    forwardEvents(this.sharedEngine, this, (type) => !isOfTemplates(type));
     this.#forwardTemplates();
   }
 
   /** Resumes the runs of the log, reads the templates and starts monitoring sub-sessions. */
   async initialize(): Promise<void> {
     // Events about templates go into the log, so it must be open first.
-    await this.backstage.takeUpAll();
+    await this.sharedEngine.takeUpAll();
     await this.templates.initialize();
     this.subSessions.startMonitoring();
   }
@@ -85,10 +85,10 @@ export class OrchestratorModule extends EventEmitter<ModuleEvents> {
 
   /** Returns the runs that are not over. */
   getActiveSummary(): ActiveSummary[] {
-    const { engine } = this.backstage;
+    const { engine } = this.sharedEngine;
     const open = engine.summaries().filter(({ status }) => !isRunOver(status));
     return open.map(({ id, templateId, status, currentPhase, taskCount }) => {
-      return { id, templateId, status, currentPhase, taskCount, activeWorkers: activeCount(this.backstage.run(id)) };
+      return { id, templateId, status, currentPhase, taskCount, activeWorkers: activeCount(this.sharedEngine.run(id)) };
     });
   }
 
@@ -98,37 +98,37 @@ export class OrchestratorModule extends EventEmitter<ModuleEvents> {
     modifications: NonNullable<PlanChanges["tasks"]> = {},
   ): Promise<ConfirmedCounts> {
     const changes = { tasks: modifications };
-    const run = await this.backstage.order(orchestratorId, (engine) => engine.confirm(orchestratorId, changes));
+    const run = await this.sharedEngine.order(orchestratorId, (engine) => engine.confirm(orchestratorId, changes));
     return countConfirmed(run);
   }
 
   /** Cancels a run if it is not over, unregisters the sub-sessions of its sessions and cleans it up. */
   async cancelAndCleanup(orchestratorId: string, options: CleanupOptions = {}): Promise<CleanedUp> {
     const { archiveWorkers = true } = options;
-    const run = this.backstage.run(orchestratorId);
+    const run = this.sharedEngine.run(orchestratorId);
     const cancelled = !isRunOver(run.status);
-    if (cancelled) await this.backstage.order(orchestratorId, (engine) => engine.cancel(orchestratorId));
+    if (cancelled) await this.sharedEngine.order(orchestratorId, (engine) => engine.cancel(orchestratorId));
     const sessions = [run.mainSessionId, ...workersOf(run).map(({ sessionId }) => sessionId)];
     for (const sessionId of sessions) if (sessionId !== null) await this.subSessions.unregisterAllChildren(sessionId);
-    const result = await this.backstage.engine.cleanup(orchestratorId, options);
+    const result = await this.sharedEngine.engine.cleanup(orchestratorId, options);
     const { archived, deleted, errors } = result;
     return { cancelled, workers: { archived, deleted, errors }, archived: archiveWorkers && errors.length === 0 };
   }
 
   /** Closes the engine for all managers. Runs that are not over continue with the next engine. */
   async close(options: { leaveRunning?: boolean } = {}): Promise<void> {
-    if (this.backstage.isOpen) this.subSessions.stopMonitoring();
-    await this.backstage.close(options);
+    if (this.sharedEngine.isOpen) this.subSessions.stopMonitoring();
+    await this.sharedEngine.close(options);
   }
 
   /** Emits template events immediately, and appends them to the log if it is open. */
   #forwardTemplates(): void {
     const emit = this.emit.bind(this) as (type: string, data: unknown) => boolean;
-    const log = new TemplateLog(() => this.backstage.engine);
+    const log = new TemplateLog(() => this.sharedEngine.engine);
     log.begin();
     for (const type of TEMPLATE_EVENTS) {
       this.templates.on(type, (data: unknown) => {
-        if (this.backstage.isOpen) log.hear({ type, data } as Parameters<TemplateLog["hear"]>[0]);
+        if (this.sharedEngine.isOpen) log.hear({ type, data } as Parameters<TemplateLog["hear"]>[0]);
         emit(type, data);
       });
     }

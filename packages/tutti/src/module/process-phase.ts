@@ -1,5 +1,5 @@
 // Reads a transcript supplied by the caller like the turn of an agent and accepts the answer in it, if there is one.
-import type { Backstage } from "./backstage.ts";
+import type { SharedEngine } from "./shared-engine.ts";
 import { judgeAnswer } from "../protocol/response/judge-answer.ts";
 import { scanBlocks } from "../protocol/response/response-scanner.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -16,14 +16,14 @@ export interface PhaseResult {
 
 const NOT_YET: PhaseResult = { phaseComplete: false, nextPhase: null };
 
-export async function processPhase(stage: Backstage, id: string, transcript: unknown): Promise<PhaseResult> {
-  const run = stage.run(id);
+export async function processPhase(shared: SharedEngine, id: string, transcript: unknown): Promise<PhaseResult> {
+  const run = shared.run(id);
   if (run.owed === null) return NOT_YET;
   const { phase } = run.owed;
   const { answer, problems } = judgeTranscript(run, phase, transcript);
   if (answer === null) return problems.length === 0 ? NOT_YET : { ...NOT_YET, error: problems.join(" ") };
   try {
-    const { status, currentPhase } = await stage.order(id, (engine) => engine.respond(id, phase, answer.data));
+    const { status, currentPhase } = await shared.order(id, (engine) => engine.respond(id, phase, answer.data));
     return { phaseComplete: true, nextPhase: isRunOver(status) || currentPhase === phase ? null : currentPhase };
   } catch (error) {
     if (error instanceof TuttiError) return { ...NOT_YET, error: error.message };

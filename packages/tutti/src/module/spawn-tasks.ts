@@ -1,6 +1,6 @@
 // The spawn functions of document 004. The engine starts every task of a confirmed plan by itself, so a caller can only
 // confirm a plan by naming its tasks and wait until a task starts. Tasks that differ from the log are rejected.
-import type { Backstage } from "./backstage.ts";
+import type { SharedEngine } from "./shared-engine.ts";
 import { queuedWorker, workerState, type WorkerState } from "./worker-state.ts";
 import type { PlanChanges } from "../run/command.ts";
 import { taskOf, workerOf, workersOf } from "../run/lookup.ts";
@@ -20,13 +20,13 @@ export interface QueueItem {
 }
 
 /** Confirms a plan with exactly these tasks: skips the others and adds new ones. */
-export async function confirmTasks(stage: Backstage, run: Run, tasks: readonly Task[]): Promise<void> {
+export async function confirmTasks(shared: SharedEngine, run: Run, tasks: readonly Task[]): Promise<void> {
   const named = new Map(tasks.map((task) => [task.id, task]));
   const changes: PlanChanges = {
     added: tasks.filter(({ id }) => !taskOf(run, id)),
     tasks: Object.fromEntries(run.tasks.map(({ id }) => [id, changeOf(named.get(id))])),
   };
-  await stage.order(run.id, (engine) => engine.confirm(run.id, changes));
+  await shared.order(run.id, (engine) => engine.confirm(run.id, changes));
 }
 
 function changeOf(task: Task | undefined) {
@@ -60,22 +60,22 @@ export function checkContext(run: Run, template?: Template, variables: Record<st
 }
 
 /** Resolves when the task has started, or immediately with `pending` if it waits for others. */
-export async function untilSpawned(stage: Backstage, runId: string, taskId: string): Promise<WorkerState> {
-  const run = await stage.engine.until(runId, (run) => {
+export async function untilSpawned(shared: SharedEngine, runId: string, taskId: string): Promise<WorkerState> {
+  const run = await shared.engine.until(runId, (run) => {
     const worker = workerOf(run, taskId);
     const hasBegun = worker !== undefined && worker.status !== "pending";
-    return hasBegun || isRunOver(run.status) || !startable(stage, run).includes(taskId);
+    return hasBegun || isRunOver(run.status) || !startable(shared, run).includes(taskId);
   });
   const worker = workerOf(run, taskId);
   return worker ? workerState(worker) : queuedWorker(run, taskOf(run, taskId)!);
 }
 
 /** Returns the tasks that the engine can start now, ignoring the delay between two starts. */
-export function startable(stage: Backstage, run: Run): string[] {
+export function startable(shared: SharedEngine, run: Run): string[] {
   const { template } = run;
   const unpaced = { ...run, template: { ...template, config: { ...template.config, spawnDelay: 0 } } };
-  const active = stage.engine.list().reduce((sum, each) => sum + activeCount(each), 0);
-  return schedule(unpaced, { freeSlots: stage.maxWorkers - active }, Number.MAX_SAFE_INTEGER).spawn;
+  const active = shared.openRuns().reduce((sum, each) => sum + activeCount(each), 0);
+  return schedule(unpaced, { freeSlots: shared.maxWorkers - active }, Number.MAX_SAFE_INTEGER).spawn;
 }
 
 export const activeCount = (run: Run): number =>

@@ -3,7 +3,7 @@
 // they are on disk.
 import { EventEmitter } from "node:events";
 import type { z } from "zod";
-import { Backstage, type Controller } from "./backstage.ts";
+import { SharedEngine, type Controller } from "./shared-engine.ts";
 import { checkOptions } from "./check-options.ts";
 import { forwardEvents, isOfSubSessions, type ModuleEvents } from "./module-events.ts";
 import {
@@ -23,16 +23,17 @@ import { SUBSESSION_STATUS, type SubSessionStatus } from "../schema/status.ts";
 
 export class SubSessionManager extends EventEmitter<ModuleEvents> {
   readonly config: z.output<typeof SubSessionOptions>;
-  readonly backstage: Backstage;
+  readonly sharedEngine: SharedEngine;
 
-  /** Managers with the same controller, or the same `Backstage`, share one engine. */
+  /** Managers with the same controller, or the same `SharedEngine`, share one engine. */
   constructor(cdpController: Controller, config: Partial<z.input<typeof SubSessionOptions>> = {}) {
     super();
     this.config = checkOptions(SubSessionOptions, config);
-    this.backstage = Backstage.of(cdpController);
+    this.sharedEngine = SharedEngine.of(cdpController);
     // A manager without options of its own may join an engine that is already open.
-    if (!this.backstage.isOpen || Object.keys(config).length > 0) this.backstage.wish({ subSession: this.config });
-    forwardEvents(this.backstage, this, isOfSubSessions);
+    if (!this.sharedEngine.isOpen || Object.keys(config).length > 0)
+      this.sharedEngine.configure({ subSession: this.config });
+    forwardEvents(this.sharedEngine, this, isOfSubSessions);
   }
 
   /** Keyed by child session. */
@@ -165,11 +166,11 @@ export class SubSessionManager extends EventEmitter<ModuleEvents> {
   }
 
   get #monitor(): SubSessionMonitor {
-    return this.backstage.engine.subSessions;
+    return this.sharedEngine.engine.subSessions;
   }
 
   get #log(): SubSessionLog {
-    return this.backstage.engine.subSessionLog;
+    return this.sharedEngine.engine.subSessionLog;
   }
 
   #all(): SubSession[] {

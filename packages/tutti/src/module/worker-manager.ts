@@ -2,8 +2,8 @@
 // starts tasks that are ready and keeps all state in the log.
 import { EventEmitter } from "node:events";
 import type { z } from "zod";
-import { Backstage, type Controller } from "./backstage.ts";
-import { checkOptions, wishesOf } from "./check-options.ts";
+import { SharedEngine, type Controller } from "./shared-engine.ts";
+import { checkOptions, sharedOptionsOf } from "./check-options.ts";
 import { forwardEvents, isOfWorkers, type ModuleEvents } from "./module-events.ts";
 import {
   activeCount,
@@ -40,13 +40,13 @@ export interface UpdateResult {
 export class WorkerManager extends EventEmitter<ModuleEvents> {
   readonly responseParser: ResponseParser;
   readonly config: z.output<typeof WorkerOptions>;
-  readonly backstage: Backstage;
+  readonly sharedEngine: SharedEngine;
   /** The state of each worker at its last poll, only used to compute `hasUpdate`. */
   readonly #polledStates = new Map<string, string>();
   /** By run: tasks queued for a plan that is not confirmed yet. `processQueue` confirms the plan with them. */
   readonly #queued = new Map<string, QueueItem[]>();
 
-  /** Pass the controller of the `OrchestratorManager`, or the same `Backstage`. */
+  /** Pass the controller of the `OrchestratorManager`, or the same `SharedEngine`. */
   constructor(
     cdpController: Controller,
     responseParser: ResponseParser,
@@ -55,11 +55,11 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     super();
     this.responseParser = responseParser;
     this.config = checkOptions(WorkerOptions, config);
-    this.backstage = Backstage.of(cdpController);
+    this.sharedEngine = SharedEngine.of(cdpController);
     // A manager without options of its own may join an engine that is already open.
-    if (!this.backstage.isOpen || Object.keys(config).length > 0)
-      this.backstage.wish({ maxWorkers: this.config.maxWorkers, ...wishesOf(config) });
-    forwardEvents(this.backstage, this, isOfWorkers);
+    if (!this.sharedEngine.isOpen || Object.keys(config).length > 0)
+      this.sharedEngine.configure({ maxWorkers: this.config.maxWorkers, ...sharedOptionsOf(config) });
+    forwardEvents(this.sharedEngine, this, isOfWorkers);
   }
 
   /** By session: the newest attempt at each task of every run. */
@@ -73,17 +73,17 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
   }
 
   get orchestratorWorkers(): Map<string, Set<string>> {
-    const runs = this.backstage.engine.list();
+    const runs = this.sharedEngine.engine.list();
     return new Map(runs.map((run) => [run.id, new Set(workersOf(run).map(({ sessionId }) => sessionId))]));
   }
 
   get activeCount(): number {
-    return this.backstage.engine.list().reduce((sum, run) => sum + activeCount(run), 0);
+    return this.sharedEngine.openRuns().reduce((sum, run) => sum + activeCount(run), 0);
   }
 
   /** Tasks of confirmed plans that have not started, and tasks queued for a plan that is not confirmed yet. */
   get taskQueue(): QueueItem[] {
-    return this.backstage.engine.list().flatMap((run) => {
+    return this.sharedEngine.openRuns().flatMap((run) => {
       if (run.status === "confirming") return this.#queued.get(run.id) ?? [];
       if (run.status !== "spawning" && run.status !== "running") return [];
       const { id: orchestratorId, template, customVariables: variables } = run;
@@ -99,7 +99,7 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     template?: Template,
     variables?: Variables,
   ): Promise<WorkerState> {
-    const run = this.backstage.run(orchestratorId);
+    const run = this.sharedEngine.run(orchestratorId);
     if (run.status === "confirming") throw wrongState(run, "Call spawnBatch to confirm its plan with the given tasks.");
     if (run.status !== "spawning" && run.status !== "running")
       throw wrongState(run, "No task can be started in this status.");
@@ -107,8 +107,8 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     const standing = taskStanding(run, task.id);
     if (standing !== "neverStarted" && standing !== "active")
       throw wrongState(run, `Task "${task.id}" is ${standing}. Call retryWorker to run it again.`);
-    await this.backstage.engine.takeUp(orchestratorId);
-    return untilSpawned(this.backstage, orchestratorId, task.id);
+    await this.sharedEngine.engine.takeUp(orchestratorId);
+    return untilSpawned(this.sharedEngine, orchestratorId, task.id);
   }
 
   /** Confirms a plan with exactly these tasks if it is not confirmed yet; its other tasks are skipped. */
@@ -118,51 +118,51 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
     template?: Template,
     variables?: Variables,
   ): Promise<WorkerState[]> {
-    const run = this.backstage.run(orchestratorId);
+    const run = this.sharedEngine.run(orchestratorId);
     if (run.status === "confirming") {
       checkContext(run, template, variables);
-      await confirmTasks(this.backstage, run, tasks);
+      await confirmTasks(this.sharedEngine, run, tasks);
     }
     return Promise.all(tasks.map((task) => this.#spawnUnlessStarted(orchestratorId, task, template, variables)));
   }
 
   async cancelWorker(sessionId: string): Promise<void> {
-    const { run } = this.backstage.worker(sessionId);
-    await this.backstage.order(run.id, (engine) => engine.cancelWorker(run.id, sessionId));
+    const { run } = this.sharedEngine.worker(sessionId);
+    await this.sharedEngine.order(run.id, (engine) => engine.cancelWorker(run.id, sessionId));
   }
 
   async pauseWorker(sessionId: string): Promise<void> {
-    const { run } = this.backstage.worker(sessionId);
-    await this.backstage.order(run.id, (engine) => engine.pauseWorker(run.id, sessionId));
+    const { run } = this.sharedEngine.worker(sessionId);
+    await this.sharedEngine.order(run.id, (engine) => engine.pauseWorker(run.id, sessionId));
   }
 
   async resumeWorker(sessionId: string): Promise<void> {
-    const { run } = this.backstage.worker(sessionId);
-    await this.backstage.order(run.id, (engine) => engine.resumeWorker(run.id, sessionId));
+    const { run } = this.sharedEngine.worker(sessionId);
+    await this.sharedEngine.order(run.id, (engine) => engine.resumeWorker(run.id, sessionId));
   }
 
   /** Resets the worker and queues its task; the engine starts it. Await `spawnWorker` for the start. */
   async retryWorker(sessionId: string): Promise<WorkerState> {
-    const { run, worker } = this.backstage.worker(sessionId);
-    const updated = await this.backstage.order(run.id, (engine) => engine.retry(run.id, worker.taskId));
+    const { run, worker } = this.sharedEngine.worker(sessionId);
+    const updated = await this.sharedEngine.order(run.id, (engine) => engine.retry(run.id, worker.taskId));
     return workerState(workerOf(updated, worker.taskId)!);
   }
 
   /** Starts polling the workers of a controller. */
   startMonitoring(): void {
-    this.backstage.watch("worker", true);
-    this.backstage.takeUpAll().catch((error: unknown) => console.warn("A run could not be resumed:", error));
+    this.sharedEngine.watch("worker", true);
+    this.sharedEngine.takeUpAll().catch((error: unknown) => console.warn("A run could not be resumed:", error));
   }
 
   /** Stops polling the workers of a controller. Other workers still report by themselves. */
   stopMonitoring(): void {
-    this.backstage.watch("worker", false);
+    this.sharedEngine.watch("worker", false);
   }
 
   async pollWorker(sessionId: string): Promise<UpdateResult> {
     try {
-      await this.backstage.polled?.poll(sessionId);
-      const state = workerState(this.backstage.worker(sessionId).worker);
+      await this.sharedEngine.polled?.poll(sessionId);
+      const state = workerState(this.sharedEngine.worker(sessionId).worker);
       const snapshot = JSON.stringify(state);
       const hasUpdate = this.#polledStates.get(sessionId) !== snapshot;
       this.#polledStates.set(sessionId, snapshot);
@@ -178,13 +178,14 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
   }
 
   getWorker(sessionId: string): WorkerState | null {
-    const found = this.backstage.find(sessionId);
+    const found = this.sharedEngine.find(sessionId);
     return found && workerState(found.worker);
   }
 
   /** Pass `orchestratorId` if several runs have a task of this name. */
   getWorkerByTaskId(taskId: string, orchestratorId?: string): WorkerState | null {
-    const runs = orchestratorId === undefined ? this.backstage.engine.list() : [this.backstage.run(orchestratorId)];
+    const runs =
+      orchestratorId === undefined ? this.sharedEngine.engine.list() : [this.sharedEngine.run(orchestratorId)];
     const found = runs.flatMap((run) => workerOf(run, taskId) ?? []);
     if (found.length > 1) {
       const ids = found.map((worker) => worker.orchestratorId);
@@ -197,7 +198,7 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
   }
 
   getAllWorkers(orchestratorId: string): WorkerState[] {
-    return workersOf(this.backstage.run(orchestratorId)).map(workerState);
+    return workersOf(this.sharedEngine.run(orchestratorId)).map(workerState);
   }
 
   getActiveWorkers(orchestratorId: string): WorkerState[] {
@@ -218,9 +219,9 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
    * tasks already; any other task is rejected.
    */
   queueTasks(tasks: readonly QueueItem[]): void {
-    const isOpen = ({ orchestratorId }: QueueItem) => this.backstage.run(orchestratorId).status === "confirming";
+    const isOpen = ({ orchestratorId }: QueueItem) => this.sharedEngine.run(orchestratorId).status === "confirming";
     for (const item of tasks) {
-      const run = this.backstage.run(item.orchestratorId);
+      const run = this.sharedEngine.run(item.orchestratorId);
       if (isOpen(item)) checkContext(run, item.template, item.variables);
       else checkQueued(run, item.task, item.template, item.variables);
     }
@@ -232,7 +233,7 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
 
   /** Resolves when all tasks that have a free slot have started, and returns their number. */
   async processQueue(orchestratorId: string, template?: Template, variables?: Variables): Promise<number> {
-    const run = this.backstage.run(orchestratorId);
+    const run = this.sharedEngine.run(orchestratorId);
     if (run.status === "confirming") {
       const queued = this.#queued.get(orchestratorId);
       if (!queued) throw wrongState(run, "Queue tasks with queueTasks first.");
@@ -242,25 +243,25 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
       return spawned.filter(({ status }) => status !== "pending").length;
     }
     checkContext(run, template, variables);
-    await this.backstage.engine.takeUp(orchestratorId);
-    const now = startable(this.backstage, this.backstage.run(orchestratorId));
-    const started = await Promise.all(now.map((taskId) => untilSpawned(this.backstage, orchestratorId, taskId)));
+    await this.sharedEngine.engine.takeUp(orchestratorId);
+    const now = startable(this.sharedEngine, this.sharedEngine.run(orchestratorId));
+    const started = await Promise.all(now.map((taskId) => untilSpawned(this.sharedEngine, orchestratorId, taskId)));
     return started.filter(({ status }) => status !== "pending").length;
   }
 
   collectOutputs(orchestratorId: string): WorkerOutput[] {
-    return workersOf(this.backstage.run(orchestratorId)).map(workerOutput);
+    return workersOf(this.sharedEngine.run(orchestratorId)).map(workerOutput);
   }
 
   getAggregatedStats(orchestratorId: string): AggregatedStats {
-    return aggregateStats(this.backstage.run(orchestratorId), Date.now());
+    return aggregateStats(this.sharedEngine.run(orchestratorId), Date.now());
   }
 
   /** Archives finished sessions: they leave the lists and stay readable. A running session is reported in `errors`. */
   async archiveWorkers(
     orchestratorId: string,
   ): Promise<{ archived: number; errors: { sessionId: string; error: string }[] }> {
-    return this.backstage.engine.archiveWorkers(orchestratorId);
+    return this.sharedEngine.engine.archiveWorkers(orchestratorId);
   }
 
   /**
@@ -269,21 +270,21 @@ export class WorkerManager extends EventEmitter<ModuleEvents> {
    */
   async deleteWorkers(orchestratorId: string): Promise<void> {
     const options = { archiveWorkers: false, deleteWorkers: true, removeState: false };
-    await this.backstage.engine.cleanup(orchestratorId, options);
+    await this.sharedEngine.engine.cleanup(orchestratorId, options);
   }
 
   _generateSessionId(orchestratorId: string, taskId: string): string {
-    const { id, template } = this.backstage.run(orchestratorId);
+    const { id, template } = this.sharedEngine.run(orchestratorId);
     return workerSessionId(id, taskId, 1, template.config.sessionPrefix);
   }
 
   #all(): WorkerState[] {
-    return this.backstage.engine.list().flatMap((run) => workersOf(run).map(workerState));
+    return this.sharedEngine.engine.list().flatMap((run) => workersOf(run).map(workerState));
   }
 
   /** A task of the batch may already have finished while another one was awaited. */
   async #spawnUnlessStarted(id: string, task: Task, template?: Template, variables?: Variables): Promise<WorkerState> {
-    const worker = workerOf(this.backstage.run(id), task.id);
+    const worker = workerOf(this.sharedEngine.run(id), task.id);
     return worker && worker.status !== "pending"
       ? workerState(worker)
       : this.spawnWorker(id, task, template, variables);

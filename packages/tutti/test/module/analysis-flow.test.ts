@@ -124,12 +124,12 @@ describe("the analysis of a request", () => {
       }),
     );
     const { orchestrators } = lab.managers(controller, quick);
-    orchestrators.backstage.wish({ settleMs: 100 });
+    orchestrators.sharedEngine.configure({ settleMs: 100 });
     const id = await lab.begin(orchestrators);
     await until(orchestrators, id, "confirming");
     expect(prompts).toHaveLength(2);
     expect(prompts[1]).toContain("You started 1 of your own agents instead of answering");
-    const problems = orchestrators.backstage.engine
+    const problems = orchestrators.sharedEngine.engine
       .events({ run: id })
       .flatMap((event) => (event.type === "turn:ended" ? event.data.problems : []));
     expect(problems[0]).toContain("your own agents");

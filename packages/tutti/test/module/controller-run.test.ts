@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ModuleLab, until } from "./module-lab.ts";
 import { VirtualWorld } from "./virtual-world.ts";
 import { FakeController, twoPages, type FakeAgent, type FakeSession } from "../session/fake-controller.ts";
-import { Backstage } from "../../src/index.ts";
+import { SharedEngine } from "../../src/index.ts";
 
 let lab: ModuleLab;
 
@@ -135,7 +135,7 @@ describe("a run on a session controller in virtual time", () => {
     controller: FakeController,
     ...settings: Parameters<typeof lab.managers> extends [unknown, ...infer R] ? R : never
   ): Managers {
-    Backstage.of(controller).wish({ world });
+    SharedEngine.of(controller).configure({ world });
     return lab.managers(controller, ...settings);
   }
 

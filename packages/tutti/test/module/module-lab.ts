@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Lab } from "../lab/lab.ts";
 import {
-  Backstage,
+  SharedEngine,
   OrchestratorManager,
   ResponseParser,
   TemplateManager,
@@ -22,7 +22,7 @@ export class ModuleLab extends Lab {
 
   /** Both managers on one engine. A string names an agent. */
   managers(controller: Controller, options: Options = {}, config: Config = {}) {
-    const shared = typeof controller === "string" ? new Backstage(controller) : controller;
+    const shared = typeof controller === "string" ? new SharedEngine(controller) : controller;
     const orchestrators = new OrchestratorManager(this.templates, this.parser, shared, {
       persistencePath: this.data,
       ...options,
@@ -65,14 +65,14 @@ export async function until(
   status: OrchestratorState["status"],
 ): Promise<OrchestratorState> {
   const ends = ["completed", "error", "cancelled"];
-  const run = await manager.backstage.engine.until(id, (run) => run.status === status || ends.includes(run.status));
+  const run = await manager.sharedEngine.engine.until(id, (run) => run.status === status || ends.includes(run.status));
   if (run.status !== status) throw new Error(`${id} is ${run.status}: ${JSON.stringify(run.errors)}`);
-  if (ends.includes(status)) await manager.backstage.engine.settled(id);
+  if (ends.includes(status)) await manager.sharedEngine.engine.settled(id);
   return manager.get(id)!;
 }
 
 /** Resolves when the worker of a task has the status. */
 export async function untilWorker(manager: WorkerManager, id: string, taskId: string, status: string) {
-  await manager.backstage.engine.until(id, () => manager.getWorkerByTaskId(taskId, id)?.status === status);
+  await manager.sharedEngine.engine.until(id, () => manager.getWorkerByTaskId(taskId, id)?.status === status);
   return manager.getWorkerByTaskId(taskId, id)!;
 }

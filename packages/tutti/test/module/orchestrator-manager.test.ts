@@ -1,15 +1,17 @@
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ModuleLab, until, untilWorker } from "./module-lab.ts";
 import { ScriptedController } from "./scripted-controller.ts";
 import { goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 import {
-  Backstage,
   ORCHESTRATOR_PHASE,
   ORCHESTRATOR_STATUS,
   OrchestratorManager,
   ResponseParser,
+  SharedEngine,
   TuttiError,
 } from "../../src/index.ts";
+import { openSqliteStore } from "../../src/store/sqlite.ts";
 
 let lab: ModuleLab;
 
@@ -23,11 +25,11 @@ const never = { match: { role: "main" }, turns: [{ tools: ["Read"], then: "hang"
 const silent = () => new ScriptedController([never, goodWorker]);
 /** Both managers on a controller with a short poll interval. */
 const openOn = (
-  controller: ScriptedController | Backstage,
+  controller: ScriptedController | SharedEngine,
   options: ConstructorParameters<typeof OrchestratorManager>[3] = {},
 ) =>
   lab.managers(
-    controller instanceof Backstage ? controller : new Backstage(controller),
+    controller instanceof SharedEngine ? controller : new SharedEngine(controller),
     { ...quick, ...options },
     { ...quick, spawnDelay: 0 },
   );
@@ -42,7 +44,7 @@ describe("OrchestratorManager", () => {
     for (const manager of opened.splice(0)) await manager.close();
   });
   afterAll(() => lab.close());
-  const open = (controller: ScriptedController | Backstage) => {
+  const open = (controller: ScriptedController | SharedEngine) => {
     const managers = openOn(controller, { persistenceEnabled: false });
     opened.push(managers.orchestrators);
     return managers;
@@ -55,7 +57,7 @@ describe("OrchestratorManager", () => {
     const make = (options: object) => new OrchestratorManager(lab.templates, new ResponseParser(), null, options);
     expect(() => make({ persistencePath: "data/orchestrators.json" })).toThrow(/persistencePath/);
     expect(() => make({ pollInterval: 0 })).toThrow(TuttiError);
-    expect(() => new Backstage({} as never)).toThrow(/neither a session controller nor a session host/);
+    expect(() => new SharedEngine({} as never)).toThrow(/neither a session controller nor a session host/);
   });
 
   it("exposes the statuses and phases (D4-349, D4-350, D4-261, D4-262)", () => {
@@ -97,7 +99,7 @@ describe("OrchestratorManager", () => {
     await until(orchestrators, id, "confirming");
     await orchestrators.advanceToPhase(id, "workerExecution");
     await untilWorker(workers, id, "one", "running");
-    await orchestrators.backstage.engine.until(id, (run) => run.status === "running");
+    await orchestrators.sharedEngine.engine.until(id, (run) => run.status === "running");
     const paused = await orchestrators.pause(id);
     expect(paused).toMatchObject({ status: "paused", _previousStatus: "running", _previousPhase: "workerExecution" });
     expect(workers.getWorkerByTaskId("one")!).toMatchObject({ status: "paused", pausedAt: expect.any(Date) });
@@ -132,8 +134,8 @@ describe("OrchestratorManager", () => {
   it("reopens a run that failed for lack of the supplied data (D4-337)", async () => {
     const mute = { match: { role: "main", phase: "analysis" }, turns: [{ say: "Hm." }] };
     const controller = new ScriptedController([mute, ...mainSession([{ id: "one" }])]);
-    const stage = new Backstage(controller);
-    stage.wish({ settleMs: 1 });
+    const stage = new SharedEngine(controller);
+    stage.configure({ settleMs: 1 });
     const { orchestrators } = open(stage);
     const id = await lab.begin(orchestrators);
     await until(orchestrators, id, "error");
@@ -238,7 +240,7 @@ describe("OrchestratorManager", () => {
     const id = await lab.work(orchestrators);
     expect(await until(orchestrators, id, "paused")).toMatchObject({ _previousStatus: "aggregating" });
     await expect(orchestrators.resume(id)).rejects.toMatchObject(refusal);
-    await orchestrators.backstage.engine.decide(id, [{ index: 0, text: "the first" }]);
+    await orchestrators.sharedEngine.engine.decide(id, [{ index: 0, text: "the first" }]);
     expect((await until(orchestrators, id, "completed")).outcome).toBe("success");
   });
 
@@ -265,7 +267,7 @@ describe("OrchestratorManager", () => {
       priority: 2,
       task: { title: "Title of two" },
     });
-    await orchestrators.backstage.engine.confirm(id, { tasks: { three: { skip: true } } });
+    await orchestrators.sharedEngine.engine.confirm(id, { tasks: { three: { skip: true } } });
     expect(orchestrators.buildWorkerTasks(id).map(({ taskId }) => taskId)).toEqual(["one", "two"]);
   });
 
@@ -280,12 +282,12 @@ describe("OrchestratorManager", () => {
     const listed = async () => new Set((await orchestrators.listSessions()).map(({ taskId }) => taskId));
     expect(await listed()).toEqual(new Set([null, "one", "two"]));
     await orchestrators.cleanup(id, { archiveWorkers: true, removeState: false });
-    expect(orchestrators.backstage.sessions.isArchived(id, sessionId)).toBe(true);
+    expect(orchestrators.sharedEngine.sessions.isArchived(id, sessionId)).toBe(true);
     expect(await listed()).toEqual(new Set([null]));
     expect(orchestrators.get(id)).not.toBeNull();
     await orchestrators.cleanup(id, { archiveWorkers: false, deleteWorkers: true, removeState: true });
     expect(orchestrators.get(id)).toBeNull();
-    expect(orchestrators.backstage.sessions.knows(id)).toBe(false);
+    expect(orchestrators.sharedEngine.sessions.knows(id)).toBe(false);
     expect(told).toEqual([
       { id, archived: 2, deleted: 0, removed: false },
       { id, archived: 0, deleted: 2, removed: true },
@@ -297,7 +299,7 @@ describe("OrchestratorManager", () => {
     for (const task of ["one", "two"]) controller.hold(task);
     const { orchestrators, workers } = open(controller);
     const id = await lab.work(orchestrators);
-    await orchestrators.backstage.engine.until(id, () => workers.getActiveWorkers(id).length === 2);
+    await orchestrators.sharedEngine.engine.until(id, () => workers.getActiveWorkers(id).length === 2);
     const titles = async (options = {}) => (await orchestrators.listSessions(options)).map(({ title }) => title);
     expect(await titles()).toEqual(["[Orchestrator] Default"]);
     expect(new Set(await titles({ includeHidden: true }))).toEqual(
@@ -374,7 +376,7 @@ describe("an OrchestratorManager with its own data folder", () => {
     expect(await orchestrators.cancel(id)).toMatchObject({ status: "cancelled", outcome: "cancelled" });
     for (const order of ["cancel", "resume", "start", "pause"] as const)
       await expect(orchestrators[order](id)).rejects.toMatchObject(refusal);
-    await orchestrators.backstage.engine.settled(id);
+    await orchestrators.sharedEngine.engine.settled(id);
     expect(lab.leftovers()).toEqual([]);
   });
 
@@ -434,6 +436,22 @@ describe("an OrchestratorManager with its own data folder", () => {
     await second.resume(id);
     await second.advanceToPhase(id, "workerExecution");
     expect((await until(second, id, "completed")).outcome).toBe("success");
+  });
+
+  it("starts from the snapshot of a finished run instead of folding its log again", async () => {
+    const agent = oneTask();
+    const first = openOn(agent).orchestrators;
+    const id = await lab.work(first);
+    await until(first, id, "completed");
+    await first.close();
+    const store = openSqliteStore(join(lab.data, "tutti.db"));
+    const snapshot = store.snapshots.load(id)!;
+    store.snapshots.save(id, { ...snapshot, state: snapshot.state.replace('"do it"', '"as in the snapshot"') });
+    await store.close();
+    expect(openOn(agent).orchestrators.get(id)).toMatchObject({
+      status: "completed",
+      userRequest: "as in the snapshot",
+    });
   });
 
   it("resumes interrupted runs when monitoring starts (D4-332)", async () => {

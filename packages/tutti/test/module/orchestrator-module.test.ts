@@ -6,7 +6,7 @@ import { ModuleLab, until } from "./module-lab.ts";
 import { ScriptedController } from "./scripted-controller.ts";
 import { VirtualWorld } from "./virtual-world.ts";
 import {
-  Backstage,
+  SharedEngine,
   OrchestratorManager,
   OrchestratorModule,
   ResponseParser,
@@ -69,7 +69,7 @@ describe("OrchestratorModule", () => {
     expect(module.orchestrators.options.pollInterval).toBe(10);
     expect(module.subSessions.config.inactivityThreshold).toBe(7);
     for (const manager of [module.orchestrators, module.workers, module.subSessions])
-      expect(manager.backstage).toBe(module.backstage);
+      expect(manager.sharedEngine).toBe(module.sharedEngine);
     expect(module.orchestrators.templateManager).toBe(module.templates);
     for (const manager of [module.orchestrators, module.workers]) expect(manager.responseParser).toBe(module.parser);
     expect(() => open("local", { worker: { maxWorkers: 0 } })).toThrow(/maxWorkers/);
@@ -93,7 +93,7 @@ describe("OrchestratorModule", () => {
     await next.initialize();
     await until(next.orchestrators, id, "confirming");
     await next.orchestrators.cancel(id);
-    await next.backstage.engine.settled(id);
+    await next.sharedEngine.engine.settled(id);
     await next.close();
     expect(lab.leftovers()).toEqual([]);
   });
@@ -121,7 +121,7 @@ describe("OrchestratorModule", () => {
       { ...about, status: "confirming", currentPhase: "taskPlanning", activeWorkers: 0 },
     ]);
     await module.confirmTasksAndSpawn(id);
-    await module.backstage.engine.until(id, (run) => run.status === "running" && module.workers.activeCount === 2);
+    await module.sharedEngine.engine.until(id, (run) => run.status === "running" && module.workers.activeCount === 2);
     expect(module.getActiveSummary()).toEqual([
       { ...about, status: "running", currentPhase: "workerExecution", activeWorkers: 2 },
     ]);
@@ -134,7 +134,7 @@ describe("OrchestratorModule", () => {
     const { id } = await module.createAndStart(request());
     await until(module.orchestrators, id, "confirming");
     await module.confirmTasksAndSpawn(id);
-    await module.backstage.engine.until(id, (run) => run.workers["one"]?.session.turn != null);
+    await module.sharedEngine.engine.until(id, (run) => run.workers["one"]?.session.turn != null);
     module.subSessions.registerSubSession("child", module.workers.getWorkerByTaskId("one")!.sessionId);
     const result = await module.cancelAndCleanup(id, { removeState: false });
     expect(result).toEqual({
@@ -167,7 +167,7 @@ describe("OrchestratorModule", () => {
     await module.confirmTasksAndSpawn(id);
     await until(module.orchestrators, id, "completed");
     await module.cancelAndCleanup(id, { deleteWorkers: true });
-    await module.backstage.engine.flush();
+    await module.sharedEngine.engine.flush();
     const count = Object.values(parts).reduce((sum, heard) => sum + heard.length, 0);
     expect(all).toHaveLength(count);
     for (const [name, heard] of Object.entries(parts)) {
@@ -193,8 +193,8 @@ describe("OrchestratorModule", () => {
     ]);
     controller.hold("held");
     const world = new VirtualWorld();
-    const stage = new Backstage(controller);
-    stage.wish({ world });
+    const stage = new SharedEngine(controller);
+    stage.configure({ world });
     const polled = { pollInterval: 200 };
     const module = open(stage, { orchestrator: polled, worker: { ...polled, spawnDelay: 0, workerTimeout: 200_000 } });
     const all = hear(module);
@@ -344,23 +344,23 @@ describe("the templates of a module", () => {
 
   it("are in the log, and at the next start only changed ones are added (D4-520)", async () => {
     const stored = (module: OrchestratorModule) =>
-      module.backstage.engine.events({ run: null }).filter(({ type }) => type.startsWith("template:"));
+      module.sharedEngine.engine.events({ run: null }).filter(({ type }) => type.startsWith("template:"));
     lab.template("mine", {});
     const first = open("local");
     await first.initialize();
-    await first.backstage.engine.flush();
+    await first.sharedEngine.engine.flush();
     const before = stored(first);
     expect(before.filter(({ type }) => type === "template:loaded").length).toBeGreaterThan(5);
     await first.close();
     const second = open("local");
     await second.initialize();
-    await second.backstage.engine.flush();
+    await second.sharedEngine.engine.flush();
     expect(stored(second)).toEqual(before);
     await second.close();
     lab.template("mine", { description: "other words" });
     const third = open("local");
     await third.initialize();
-    await third.backstage.engine.flush();
+    await third.sharedEngine.engine.flush();
     expect(stored(third).slice(before.length)).toMatchObject([
       { type: "template:loaded", data: { id: "mine", isSystem: false } },
     ]);

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FakeController, type FakeSession } from "../session/fake-controller.ts";
 import { ModuleLab } from "./module-lab.ts";
 import { VirtualWorld } from "./virtual-world.ts";
-import { Backstage, SUBSESSION_STATUS, SubSessionManager, TuttiError, type ModuleEvents } from "../../src/index.ts";
+import { SharedEngine, SUBSESSION_STATUS, SubSessionManager, TuttiError, type ModuleEvents } from "../../src/index.ts";
 
 /** A controller that fails or delays calls as the test demands. */
 class MoodyController extends FakeController {
@@ -55,7 +55,7 @@ beforeEach(() => {
   manager = open();
 });
 afterEach(async () => {
-  for (const each of opened.splice(0)) await each.backstage.close().catch(() => {});
+  for (const each of opened.splice(0)) await each.sharedEngine.close().catch(() => {});
   await lab.close();
 });
 
@@ -73,8 +73,8 @@ const TYPES = [
 ] as const;
 
 function open(config: Config = {}, dataDir: string | null = null): SubSessionManager {
-  const stage = new Backstage(controller);
-  stage.wish({ dataDir, world });
+  const stage = new SharedEngine(controller);
+  stage.configure({ dataDir, world });
   const made = new SubSessionManager(stage, config);
   opened.push(made);
   heard = [];
@@ -406,7 +406,7 @@ describe("monitoring", () => {
     manager.registerSubSession("child", "parent");
     controller.takes = () => world.sleep(100);
     manager.startMonitoring();
-    const { subSessions } = manager.backstage.engine;
+    const { subSessions } = manager.sharedEngine.engine;
     for (let i = 0; i < 10; i++) {
       void subSessions.poll();
       await world.pass(100);
@@ -485,9 +485,9 @@ describe("a result", () => {
     manager = open({}, dataDir);
     manager.registerSubSession("child", "parent");
     manager.updateStatus("child", "completed", {});
-    await manager.backstage.engine.flush();
+    await manager.sharedEngine.engine.flush();
     await controller.sendMessage("parent", "**[Resultat de sous-tache]**\n\nlast words");
-    await manager.backstage.close();
+    await manager.sharedEngine.close();
     manager = open({}, dataDir);
     manager.startMonitoring();
     expect(status()).toBe("completed");
@@ -507,7 +507,7 @@ describe("relations", () => {
     manager.registerSubSession("gone", "parent");
     await manager.unregister("gone");
     const before = manager.relations;
-    await manager.backstage.close();
+    await manager.sharedEngine.close();
     manager = open({}, dataDir);
     expect(manager.relations).toEqual(before);
     expect(manager.getRelation("child")).toMatchObject({ status: "error", error: "no luck", messageCount: 4 });

@@ -6,7 +6,7 @@ import { ScriptedController } from "./scripted-controller.ts";
 import { VirtualWorld } from "./virtual-world.ts";
 import { done, goodWorker, mainSession, worker, type ScriptedTask } from "../lab/scenarios.ts";
 import { block } from "../session/fake-controller.ts";
-import { Backstage, ResponseParser, TuttiError, WorkerManager, type Controller } from "../../src/index.ts";
+import { SharedEngine, ResponseParser, TuttiError, WorkerManager, type Controller } from "../../src/index.ts";
 import { createPolledHost } from "../../src/session/polled/polled-host.ts";
 import { realWorld } from "../../src/world.ts";
 
@@ -43,7 +43,7 @@ describe("WorkerManager", () => {
     });
     expect(() => new WorkerManager(null, parser, { maxWorkers: 0 })).toThrow(TuttiError);
     const { orchestrators, workers } = lab.managers(scripted([{ id: "one" }]));
-    expect(workers.backstage.maxWorkers).toBe(5);
+    expect(workers.sharedEngine.maxWorkers).toBe(5);
     const { template } = await orchestrators.create({ templateId: "_default", cwd: lab.repo, message: "do it" });
     expect(template.config).toMatchObject({
       maxWorkers: 5,
@@ -60,7 +60,7 @@ describe("WorkerManager", () => {
     const alone = new WorkerManager(null, lab.parser);
     onTestFinished(async () => {
       vi.unstubAllEnvs();
-      await alone.backstage.close();
+      await alone.sharedEngine.close();
     });
     expect(existsSync(join(lab.folder, "elsewhere"))).toBe(false);
     expect(() => alone.getAllWorkers("orch_none")).toThrow(/Run "orch_none" does not exist/);
@@ -139,7 +139,7 @@ describe("WorkerManager", () => {
     const { orchestrators, workers } = open(scripted(tasks, hanging("a"), goodWorker), { maxWorkers: 1 });
     const customVariables = { STYLE: "plain" };
     const id = await lab.work(orchestrators, { config: { maxWorkers: 3 }, customVariables });
-    await workers.backstage.engine.until(id, () => workers.activeCount > 0);
+    await workers.sharedEngine.engine.until(id, () => workers.activeCount > 0);
     expect(workers.activeCount).toBe(1);
     const [first] = workers.getActiveWorkers(id);
     const { template, tasks: planned } = orchestrators.get(id)!;
@@ -200,7 +200,7 @@ describe("WorkerManager", () => {
     expect(await workers.processQueue(ids[0]!)).toBeGreaterThanOrEqual(2);
     expect(workers.getActiveWorkers(ids[0]!)).toHaveLength(3);
     expect(workers.getAllWorkers(ids[1]!)).toEqual([]);
-    const spawned = workers.backstage.engine
+    const spawned = workers.sharedEngine.engine
       .events({ run: ids[0]! })
       .filter(({ type }) => type === "worker:spawning")
       .map(({ timestamp }) => timestamp);
@@ -320,7 +320,7 @@ describe("WorkerManager", () => {
     });
     const controller = scripted([{ id: "one" }], worker("one", { block: working(30), then: "hang" }));
     const world = new VirtualWorld();
-    Backstage.of(controller).wish({ world });
+    SharedEngine.of(controller).configure({ world });
     const { orchestrators, workers } = open(controller, { workerTimeout: 10_000, progressDetectionInterval: 1000 });
     const told: object[] = [];
     workers.on("worker:timeout", (data) => told.push(data));
@@ -353,7 +353,7 @@ describe("WorkerManager", () => {
   it("reports whether a worker has changed since the last poll (D4-361, D4-362)", async () => {
     const { orchestrators, workers } = open(scripted([{ id: "one" }], hanging()));
     const id = await lab.work(orchestrators);
-    await workers.backstage.engine.until(id, () => workers.getWorkerByTaskId("one")?.toolStats.total === 1);
+    await workers.sharedEngine.engine.until(id, () => workers.getWorkerByTaskId("one")?.toolStats.total === 1);
     const { sessionId } = workers.getWorkerByTaskId("one")!;
     const [seen] = await workers.pollAllWorkers();
     expect(seen).toMatchObject({ sessionId, hasUpdate: true, state: { status: "running" } });
@@ -373,7 +373,7 @@ describe("WorkerManager", () => {
     const id = await lab.work(orchestrators);
     await untilWorker(workers, id, "busy", "running");
     const { sessionId } = await untilWorker(workers, id, "one", "completed");
-    const { engine, sessions } = workers.backstage;
+    const { engine, sessions } = workers.sharedEngine;
     expect(engine.transcript(id, sessionId)).not.toEqual([]);
     await workers.deleteWorkers(id);
     expect(engine.transcript(id, sessionId)).toEqual([]);
@@ -398,7 +398,7 @@ describe("a WorkerManager of a run with a completed, a failed and an active work
     };
     const report = { phase: "progress", data: { task_id: "busy", ...progress } };
     const busy = worker("busy", { tools: ["Read"], block: report, then: "hang" });
-    const stage = new Backstage(scripted(tasks, failing("bad"), busy, goodWorker));
+    const stage = new SharedEngine(scripted(tasks, failing("bad"), busy, goodWorker));
     const { orchestrators, workers } = open(stage);
     const id = await lab.begin(orchestrators);
     await until(orchestrators, id, "confirming");
@@ -406,7 +406,7 @@ describe("a WorkerManager of a run with a completed, a failed and an active work
     await orchestrators.advanceToPhase(id, "workerExecution");
     await untilWorker(workers, id, "good", "completed");
     await untilWorker(workers, id, "bad", "failed");
-    await workers.backstage.engine.until(id, () => {
+    await workers.sharedEngine.engine.until(id, () => {
       const { progress = 0, toolStats } = workers.getWorkerByTaskId("busy", id) ?? {};
       return progress > 0 && toolStats?.total === 1;
     });
@@ -416,7 +416,7 @@ describe("a WorkerManager of a run with a completed, a failed and an active work
 
   it("shares the engine of every manager with the same controller (D4-351)", async () => {
     const { stage, orchestrators, workers, id } = await shared();
-    expect(workers.backstage).toBe(orchestrators.backstage);
+    expect(workers.sharedEngine).toBe(orchestrators.sharedEngine);
     expect(workers.getAllWorkers(id)).toHaveLength(3);
     expect(() => new WorkerManager(stage, lab.parser, { maxWorkers: 3 })).toThrow(/The engine is already open/);
     expect(new WorkerManager(stage, lab.parser).getAllWorkers(id)).toHaveLength(3);
@@ -558,7 +558,7 @@ describe("a WorkerManager of a run with a completed, a failed and an active work
     const told: object[] = [];
     workers.on("workers:archived", (data) => told.push(data));
     const { sessionId } = workers.getWorkerByTaskId("good")!;
-    const { engine, sessions } = workers.backstage;
+    const { engine, sessions } = workers.sharedEngine;
     await expect.poll(() => workers.archiveWorkers(id)).toMatchObject({ archived: 2 });
     const { errors } = await workers.archiveWorkers(id);
     expect(errors).toEqual([

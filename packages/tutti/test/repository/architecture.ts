@@ -55,10 +55,10 @@ const filesThatOpenAnEngine = [
   "cli/setup/demo.ts",
   "cli/access/local-engine.ts",
   "cli/worker.ts",
-  "module/backstage.ts",
+  "module/shared-engine.ts",
 ];
 /** The files of main that open an engine. The others only read, and every command may use them. */
-const openers = ["local-engine.ts", "local-server.ts", "stage.ts"];
+const openers = ["open-engine.ts", "local-engine.ts", "local-server.ts"];
 
 /** Files that import a path computed at run time, such as a user's configuration. */
 const filesThatImportComputed: string[] = [];

@@ -217,9 +217,9 @@ describe("The options", () => {
     const lab = new ModuleLab();
     try {
       const { orchestrators, workers } = lab.managers(new FakeController(() => null));
-      expect(workers.backstage.maxWorkers).toBe(5);
+      expect(workers.sharedEngine.maxWorkers).toBe(5);
       const { id } = await orchestrators.create({ templateId: "_default", cwd: lab.repo, message: "do it" });
-      expect(orchestrators.backstage.run(id).template.config).toMatchObject({
+      expect(orchestrators.sharedEngine.run(id).template.config).toMatchObject({
         maxWorkers: 5,
         workerTimeout: 300_000,
         autoSpawn: false,

@@ -1,6 +1,6 @@
 // Prints text for users or, with `--json`, JSON for programs; never both on stdout.
 import type { Colour, Paint } from "./board.ts";
-import { defaultDataDir } from "../access/data-folder.ts";
+import { defaultDataDir } from "../../main/data-folder.ts";
 import type { Screen } from "./screen.ts";
 import type { HostOptions } from "../../main/sessions.ts";
 import type { TuttiError } from "../../schema/error.ts";

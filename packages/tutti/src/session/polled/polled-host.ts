@@ -7,7 +7,7 @@ import { isPolledArchived, packJournal, PolledJournal } from "./polled-journal.t
 import { PolledSession } from "./polled-session.ts";
 import { PolledTranscript } from "./polled-transcript.ts";
 import { secretValues } from "../secrets/secrets.ts";
-import { impatiently, readSessionList, type ControllerSession, type SessionController } from "./session-controller.ts";
+import { readSessionList, withTimeout, type ControllerSession, type SessionController } from "./session-controller.ts";
 import { readJson, writeJson } from "../keeper/session-folder.ts";
 import type { SessionHost, SessionSpec } from "../session.ts";
 import { Transcripts } from "../transcript/transcript.ts";
@@ -45,7 +45,7 @@ export interface PolledHost extends SessionHost {
 
 export function createPolledHost(options: PolledHostOptions): PolledHost {
   const { folder, world, pollMs, isWatched = () => true, settleMs = SETTLE_MS } = options;
-  const controller = impatiently(options.controller, world);
+  const controller = withTimeout(options.controller, world);
   const secrets = createSecrets(secretValues(options.env ?? process.env));
   const transcripts = new Transcripts((sessionFolder) => new PolledTranscript(sessionFolder));
   const journalOf = (runId: string, sessionId: string) => new PolledJournal(folderOf(runId, sessionId), secrets);

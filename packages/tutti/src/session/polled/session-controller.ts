@@ -32,7 +32,7 @@ export function isSessionController(value: unknown): value is SessionController 
 const NO_ANSWER_MS = 30_000;
 
 /** Wraps the controller so that every call times out after NO_ANSWER_MS. */
-export function impatiently(controller: SessionController, world: World): SessionController {
+export function withTimeout(controller: SessionController, world: World): SessionController {
   const limited = async (call: Promise<unknown>, name: string): Promise<unknown> => {
     const answered = new AbortController();
     const late = world.sleep(NO_ANSWER_MS, answered.signal).then(() => {

@@ -45,7 +45,7 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-592", "D4-541"],
-    file: "tutti/src/module/backstage.ts",
+    file: "tutti/src/module/shared-engine.ts",
     find: "return workerPollMs ?? this.run(runId).template.config.pollInterval;",
     replace: "return workerPollMs ?? this.run(runId).template.config.pollInterval / 2;",
   },
@@ -53,7 +53,7 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-332"],
     file: "tutti/src/module/orchestrator-manager.ts",
-    find: 'this.backstage.takeUpAll().catch((error: unknown) => console.warn("A run could not be resumed:", error));',
+    find: 'this.sharedEngine.takeUpAll().catch((error: unknown) => console.warn("A run could not be resumed:", error));',
     replace: "",
   },
   {
@@ -66,31 +66,31 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-333"],
     file: "tutti/src/module/orchestrator-manager.ts",
-    find: 'this.backstage.watch("main", false);',
-    replace: 'this.backstage.watch("main", true);',
+    find: 'this.sharedEngine.watch("main", false);',
+    replace: 'this.sharedEngine.watch("main", true);',
   },
   {
     rows: ["D4-334"],
     file: "tutti/src/module/orchestrator-manager.ts",
-    find: "if (mainSessionId !== null) await this.backstage.polled?.poll(mainSessionId);",
-    replace: "if (mainSessionId !== null) await this.backstage.polled?.poll(orchestratorId);",
+    find: "if (mainSessionId !== null) await this.sharedEngine.polled?.poll(mainSessionId);",
+    replace: "if (mainSessionId !== null) await this.sharedEngine.polled?.poll(orchestratorId);",
   },
   {
     rows: ["D4-359"],
     file: "tutti/src/module/worker-manager.ts",
-    find: 'this.backstage.watch("worker", true);',
-    replace: 'this.backstage.watch("main", true);',
+    find: 'this.sharedEngine.watch("worker", true);',
+    replace: 'this.sharedEngine.watch("main", true);',
   },
   {
     rows: ["D4-360"],
     file: "tutti/src/module/worker-manager.ts",
-    find: 'this.backstage.watch("worker", false);',
-    replace: 'this.backstage.watch("main", false);',
+    find: 'this.sharedEngine.watch("worker", false);',
+    replace: 'this.sharedEngine.watch("main", false);',
   },
   {
     rows: ["D4-361"],
     file: "tutti/src/module/worker-manager.ts",
-    find: "await this.backstage.polled?.poll(sessionId);",
+    find: "await this.sharedEngine.polled?.poll(sessionId);",
     replace: "",
   },
   {
@@ -216,9 +216,9 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-365"],
     file: "tutti/src/module/worker-manager.ts",
-    find: "workersOf(this.backstage.run(orchestratorId)).map(workerState)",
+    find: "workersOf(this.sharedEngine.run(orchestratorId)).map(workerState)",
     replace:
-      'workersOf(this.backstage.run(orchestratorId)).filter(({ status }) => status !== "failed").map(workerState)',
+      'workersOf(this.sharedEngine.run(orchestratorId)).filter(({ status }) => status !== "failed").map(workerState)',
   },
   {
     rows: ["D4-367"],
@@ -277,8 +277,8 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-351"],
     file: "tutti/src/module/worker-manager.ts",
-    find: "if (!this.backstage.isOpen || Object.keys(config).length > 0)",
-    replace: "if (!this.backstage.isOpen)",
+    find: "if (!this.sharedEngine.isOpen || Object.keys(config).length > 0)",
+    replace: "if (!this.sharedEngine.isOpen)",
   },
   {
     rows: ["D4-352"],
@@ -288,7 +288,7 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-352", "D4-107"],
-    file: "tutti/src/module/backstage.ts",
+    file: "tutti/src/module/shared-engine.ts",
     find: "const CONTROLLER_SPAWN_DELAY_MS = 500;",
     replace: "const CONTROLLER_SPAWN_DELAY_MS = 50;",
   },
@@ -420,7 +420,7 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-246", "D4-252"],
-    file: "tutti/src/module/backstage.ts",
+    file: "tutti/src/module/shared-engine.ts",
     find: ".filter(([name]) => !templateSettings.has(name))",
     replace: "",
   },
@@ -597,8 +597,8 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-341"],
     file: "tutti/src/module/orchestrator-manager.ts",
-    find: "this.backstage.engine.list().map(orchestratorState)",
-    replace: "this.backstage.engine.list().slice(-1).map(orchestratorState)",
+    find: "this.sharedEngine.engine.list().map(orchestratorState)",
+    replace: "this.sharedEngine.engine.list().slice(-1).map(orchestratorState)",
   },
   {
     rows: ["D4-343"],
@@ -633,7 +633,7 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-328"],
     file: "tutti/src/module/orchestrator-manager.ts",
-    find: 'this.backstage.watch("main", true);\n    return',
+    find: 'this.sharedEngine.watch("main", true);\n    return',
     replace: "return",
   },
   {
@@ -687,14 +687,14 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-344"],
     file: "tutti/src/module/orchestrator-manager.ts",
-    find: "return this.backstage.engine.list().length;",
-    replace: 'return this.backstage.engine.list().filter(({ status }) => status !== "paused").length;',
+    find: "return this.sharedEngine.engine.list().length;",
+    replace: 'return this.sharedEngine.engine.list().filter(({ status }) => status !== "paused").length;',
   },
   {
     rows: ["D4-345"],
     file: "tutti/src/module/orchestrator-manager.ts",
-    find: "await this.backstage.engine.flush();",
-    replace: "void this.backstage.engine.flush();",
+    find: "await this.sharedEngine.engine.flush();",
+    replace: "void this.sharedEngine.engine.flush();",
   },
   {
     rows: ["D4-346"],
@@ -711,21 +711,22 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-285", "D4-288"],
     file: "tutti/src/module/orchestrator-module.ts",
-    find: "forwardEvents(this.backstage, this, (type) => !isOfTemplates(type));",
+    find: "forwardEvents(this.sharedEngine, this, (type) => !isOfTemplates(type));",
     replace:
-      'forwardEvents(this.backstage, this, (type) => !isOfTemplates(type) && type !== "orchestrator:phaseChanged");',
+      'forwardEvents(this.sharedEngine, this, (type) => !isOfTemplates(type) && type !== "orchestrator:phaseChanged");',
   },
   {
     rows: ["D4-286"],
     file: "tutti/src/module/orchestrator-module.ts",
-    find: "forwardEvents(this.backstage, this, (type) => !isOfTemplates(type));",
-    replace: 'forwardEvents(this.backstage, this, (type) => !isOfTemplates(type) && type !== "worker:retrying");',
+    find: "forwardEvents(this.sharedEngine, this, (type) => !isOfTemplates(type));",
+    replace: 'forwardEvents(this.sharedEngine, this, (type) => !isOfTemplates(type) && type !== "worker:retrying");',
   },
   {
     rows: ["D4-287"],
     file: "tutti/src/module/orchestrator-module.ts",
-    find: "forwardEvents(this.backstage, this, (type) => !isOfTemplates(type));",
-    replace: 'forwardEvents(this.backstage, this, (type) => !isOfTemplates(type) && type !== "subsession:orphaned");',
+    find: "forwardEvents(this.sharedEngine, this, (type) => !isOfTemplates(type));",
+    replace:
+      'forwardEvents(this.sharedEngine, this, (type) => !isOfTemplates(type) && type !== "subsession:orphaned");',
   },
   {
     rows: ["D4-285"],
@@ -778,19 +779,19 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-439", "D4-444"],
     file: "tutti/src/module/orchestrator-module.ts",
-    find: "new OrchestratorManager(this.templates, this.parser, this.backstage, orchestrator)",
+    find: "new OrchestratorManager(this.templates, this.parser, this.sharedEngine, orchestrator)",
     replace: "new OrchestratorManager(this.templates, this.parser, cdpController, orchestrator)",
   },
   {
     rows: ["D4-439", "D4-445"],
     file: "tutti/src/module/orchestrator-module.ts",
-    find: "new WorkerManager(this.backstage,",
+    find: "new WorkerManager(this.sharedEngine,",
     replace: "new WorkerManager(cdpController,",
   },
   {
     rows: ["D4-439", "D4-447"],
     file: "tutti/src/module/orchestrator-module.ts",
-    find: "new SubSessionManager(this.backstage,",
+    find: "new SubSessionManager(this.sharedEngine,",
     replace: "new SubSessionManager(cdpController,",
   },
   {
@@ -802,8 +803,8 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-446"],
     file: "tutti/src/module/orchestrator-module.ts",
-    find: "new WorkerManager(this.backstage, this.parser,",
-    replace: "new WorkerManager(this.backstage, new ResponseParser(),",
+    find: "new WorkerManager(this.sharedEngine, this.parser,",
+    replace: "new WorkerManager(this.sharedEngine, new ResponseParser(),",
   },
   {
     rows: ["D4-441"],
@@ -814,8 +815,8 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-441"],
     file: "tutti/src/module/orchestrator-module.ts",
-    find: "new SubSessionManager(this.backstage, subSession)",
-    replace: "new SubSessionManager(this.backstage)",
+    find: "new SubSessionManager(this.sharedEngine, subSession)",
+    replace: "new SubSessionManager(this.sharedEngine)",
   },
   {
     rows: ["D4-440"],
@@ -832,7 +833,7 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-442"],
     file: "tutti/src/module/orchestrator-module.ts",
-    find: "    await this.backstage.takeUpAll();\n",
+    find: "    await this.sharedEngine.takeUpAll();\n",
     replace: "",
   },
   {
@@ -850,7 +851,7 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-449"],
     file: "tutti/src/module/orchestrator-module.ts",
-    find: "activeWorkers: activeCount(this.backstage.run(id))",
+    find: "activeWorkers: activeCount(this.sharedEngine.run(id))",
     replace: "activeWorkers: taskCount",
   },
   {

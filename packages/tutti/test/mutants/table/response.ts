@@ -966,7 +966,7 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-453"],
-    file: "tutti/src/module/backstage.ts",
+    file: "tutti/src/module/shared-engine.ts",
     find: "const CONTROLLER_SPAWN_DELAY_MS = 500;",
     replace: "const CONTROLLER_SPAWN_DELAY_MS = 50;",
   },

@@ -1,6 +1,7 @@
 // The engine that the classes of document 004 share. It opens on first use, so every manager can set its options
-// before. Managers with the same session controller share one `Backstage`.
-import { openStage, type Stage } from "../main/stage.ts";
+// before. Managers with the same session controller have the same `SharedEngine`.
+import { defaultDataDir } from "../main/data-folder.ts";
+import { openEngine, type OpenEngine } from "../main/open-engine.ts";
 import type { Engine, Listener } from "../engine/engine.ts";
 import type { HookFunction } from "../engine/hooks.ts";
 import type { SubSessionSettings } from "../engine/sub-sessions/sub-session-monitor.ts";
@@ -19,12 +20,12 @@ import type { TemplateManager } from "./template-manager.ts";
 
 /**
  * The backend of the sessions: a session controller, a session host, the name of an agent (`local`, `script:FILE`, …),
- * or none. A `Backstage` shares the engine of other managers.
+ * or none. A `SharedEngine` shares the engine of other managers.
  */
-export type Controller = SessionController | SessionHost | Backstage | string | null | undefined;
+export type Controller = SessionController | SessionHost | SharedEngine | string | null | undefined;
 
 /** Options of the managers for the engine. The engine has a default for each. */
-export interface Wishes {
+export interface SharedOptions {
   templates?: TemplateManager;
   dataDir?: string | null;
   maxWorkers?: number;
@@ -43,21 +44,21 @@ export interface Wishes {
   config?: Partial<TemplateConfig>;
 }
 
-const stages = new WeakMap<object, Backstage>();
+const sharedEngines = new WeakMap<object, SharedEngine>();
 const DEFAULT_MAIN_POLL_MS = 3000;
 /** The delay between two worker starts if a controller starts them. */
 const CONTROLLER_SPAWN_DELAY_MS = 500;
 
-export class Backstage {
+export class SharedEngine {
   readonly #controller: SessionController | SessionHost | null;
   /** The agent of runs that name none. */
   readonly agent: string | undefined;
-  readonly #wishes: Wishes = {};
+  readonly #options: SharedOptions = {};
   readonly #listeners = new Set<Listener>();
   readonly #unwatched = new Set<"main" | "worker">();
-  #stage: Stage | null = null;
+  #opened: OpenEngine | null = null;
 
-  constructor(controller?: Exclude<Controller, Backstage>) {
+  constructor(controller?: Exclude<Controller, SharedEngine>) {
     this.#controller = typeof controller === "object" ? controller : null;
     if (this.#controller && !isHost(this.#controller) && !isSessionController(this.#controller))
       throw new TuttiError(
@@ -67,13 +68,13 @@ export class Backstage {
     this.agent = typeof controller === "string" ? controller : this.isPolled ? CONTROLLER_AGENT : undefined;
   }
 
-  /** Returns the `Backstage` of a controller and creates it if necessary. */
-  static of(controller: Controller): Backstage {
-    if (controller instanceof Backstage) return controller;
-    if (typeof controller !== "object" || controller === null) return new Backstage(controller);
-    const stage = stages.get(controller) ?? new Backstage(controller);
-    stages.set(controller, stage);
-    return stage;
+  /** Returns the `SharedEngine` of a controller and creates it if necessary. */
+  static of(controller: Controller): SharedEngine {
+    if (controller instanceof SharedEngine) return controller;
+    if (typeof controller !== "object" || controller === null) return new SharedEngine(controller);
+    const shared = sharedEngines.get(controller) ?? new SharedEngine(controller);
+    sharedEngines.set(controller, shared);
+    return shared;
   }
 
   get isPolled(): boolean {
@@ -81,41 +82,48 @@ export class Backstage {
   }
 
   get isOpen(): boolean {
-    return this.#stage !== null;
+    return this.#opened !== null;
   }
 
   /** Sets options. Throws once the engine is open. */
-  wish(wishes: Wishes): void {
+  configure(options: SharedOptions): void {
     if (this.isOpen)
       throw new TuttiError("wrong_state", "The engine is already open. Create all managers before you use one.");
-    const config = { ...this.#wishes.config, ...wishes.config };
-    Object.assign(this.#wishes, wishes, { config });
+    const config = { ...this.#options.config, ...options.config };
+    Object.assign(this.#options, options, { config });
   }
 
-  get #open(): Stage {
-    if (this.#stage) return this.#stage;
-    const { dataDir, templates, maxWorkers, settleMs, world, hooks, agents, subSession } = this.#wishes;
-    this.#stage = openStage({
-      dataDir,
-      controller: this.#controller,
-      templates: templates ?? null,
-      maxWorkers: maxWorkers ?? null,
-      pollMs: (spec) => this.#pollMs(spec),
-      isWatched: ({ taskId }) => !this.#unwatched.has(taskId === null ? "main" : "worker"),
+  get #open(): OpenEngine {
+    if (this.#opened) return this.#opened;
+    const { dataDir, settleMs, subSession, templates, maxWorkers, world, hooks, agents } = this.#options;
+    const controller = this.#controller;
+    const isPolled = isSessionController(controller);
+    this.#opened = openEngine({
+      dataDir: dataDir === undefined ? defaultDataDir() : dataDir,
+      sessionHost: isPolled ? undefined : (controller ?? undefined),
+      polling: isPolled
+        ? {
+            controller,
+            pollMs: (spec) => this.#pollMs(spec),
+            isWatched: ({ taskId }) => !this.#unwatched.has(taskId === null ? "main" : "worker"),
+            ...(settleMs === undefined ? {} : { settleMs }),
+          }
+        : undefined,
       subSessions: { settings: subSession ?? SubSessionOptions.parse({}), automatic: subSession === undefined },
-      ...(settleMs === undefined ? {} : { settleMs }),
-      ...(world && { world }),
-      ...(hooks && { hooks }),
-      ...(agents && { agents }),
+      templates,
+      maxWorkers,
+      world,
+      hooks,
+      agents,
     });
-    this.#stage.engine.subscribe((event, run) => {
+    this.#opened.engine.subscribe((event, run) => {
       for (const listener of this.#listeners) listener(event, run);
     });
-    return this.#stage;
+    return this.#opened;
   }
 
   #pollMs({ runId, taskId }: SessionSpec): number {
-    const { mainPollMs = DEFAULT_MAIN_POLL_MS, workerPollMs } = this.#wishes;
+    const { mainPollMs = DEFAULT_MAIN_POLL_MS, workerPollMs } = this.#options;
     if (taskId === null) return mainPollMs;
     return workerPollMs ?? this.run(runId).template.config.pollInterval;
   }
@@ -125,14 +133,14 @@ export class Backstage {
   }
 
   get maxWorkers(): number {
-    return this.#wishes.maxWorkers ?? Number.POSITIVE_INFINITY;
+    return this.#options.maxWorkers ?? Number.POSITIVE_INFINITY;
   }
 
   get sessions(): SessionHost {
     return this.#open.sessions;
   }
 
-  get polled(): Stage["polled"] {
+  get polled(): OpenEngine["polled"] {
     return this.#open.polled;
   }
 
@@ -145,6 +153,11 @@ export class Backstage {
     const run = this.engine.get(id);
     if (!run) throw new TuttiError("run_not_found", `Run "${id}" does not exist. List runs with getAll().`);
     return run;
+  }
+
+  /** Returns the runs that can have active workers. Does not load the state of ended runs. */
+  openRuns(): Run[] {
+    return this.engine.summaries().flatMap(({ id, released }) => (released ? [] : this.run(id)));
   }
 
   /** Finds the run and worker of a session. Sessions of earlier attempts have no worker any more. */
@@ -175,7 +188,7 @@ export class Backstage {
 
   /** Returns the settings for a new run that its template does not set. */
   config(templateId: string, cwd: string): Partial<TemplateConfig> {
-    const { config = {}, templates } = this.#wishes;
+    const { config = {}, templates } = this.#options;
     const settings = this.isPolled ? { spawnDelay: CONTROLLER_SPAWN_DELAY_MS, ...config } : config;
     const templateSettings = templates?.settingsOf(templateId, cwd) ?? new Set<string>();
     return Object.fromEntries(Object.entries(settings).filter(([name]) => !templateSettings.has(name)));
@@ -194,8 +207,8 @@ export class Backstage {
 
   /** Closes the engine. Runs that are not over can be resumed by the next engine. */
   async close(options: { leaveRunning?: boolean } = {}): Promise<void> {
-    if (this.#controller) stages.delete(this.#controller);
-    await this.#stage?.close(options);
+    if (this.#controller) sharedEngines.delete(this.#controller);
+    await this.#opened?.close(options);
   }
 }
 

@@ -1,0 +1,127 @@
+// Builds an engine with its store, sessions, workspaces and templates, for commands, servers and the library alike.
+// `openLocalEngine` adds the parts that observe an engine.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { makeDataFolder } from "./data-folder.ts";
+import { maskOf, openHost, readToken, runHook, type HostOptions } from "./sessions.ts";
+import { openTemplates } from "./templates.ts";
+import { readUserConfig } from "../config/config.ts";
+import { withConfig } from "../config/configured-templates.ts";
+import { Engine } from "../engine/engine.ts";
+import type { HookFunction } from "../engine/hooks.ts";
+import type { Templates } from "../engine/new-run.ts";
+import { TemplateLog } from "../engine/runs/template-log.ts";
+import { controllerSessions } from "../engine/sessions/controller-sessions.ts";
+import type { OwnSessions } from "../engine/sessions/own-sessions.ts";
+import type { SubSessionCare } from "../engine/sub-sessions/sub-session-part.ts";
+import type { Run } from "../schema/run.ts";
+import { withNamedHosts, type NamedAgent } from "../session/named-hosts.ts";
+import { createPolledHost, type PolledHost, type PolledHostOptions } from "../session/polled/polled-host.ts";
+import { withTimeout } from "../session/polled/session-controller.ts";
+import { identify } from "../session/process.ts";
+import type { SessionHost } from "../session/session.ts";
+import { lockFolder } from "../store/folder-lock.ts";
+import { MemoryStore } from "../store/memory.ts";
+import { openSqliteStore } from "../store/sqlite.ts";
+import type { TemplateLibrary } from "../template/files/library.ts";
+import { TrustedPrograms } from "../template/trusted.ts";
+import { createGitWorkspaces } from "../workspace/git-workspaces.ts";
+import { realWorld, type World } from "../world.ts";
+
+const MAX_WORKERS = 20;
+/** Bytes that a coding agent needs, as measured with real ones. */
+const MEMORY_PER_WORKER = 300 * 1024 * 1024;
+
+export interface EngineSetup extends HostOptions {
+  /** The data folder. With null the log is in memory only. */
+  dataDir: string | null;
+  /** Runs the sessions; by default they run under keepers on this machine. */
+  sessionHost?: SessionHost | undefined;
+  /** A session controller that runs the sessions instead of `sessionHost`, and how they are polled. */
+  polling?: Pick<PolledHostOptions, "controller" | "pollMs" | "isWatched" | "settleMs"> | undefined;
+  /** Agents by the names that runs and templates can use, besides those of the configuration. */
+  agents?: Readonly<Record<string, NamedAgent>> | undefined;
+  /** Replaces the templates of the data folder. */
+  templates?: Templates | undefined;
+  maxWorkers?: number | undefined;
+  /** Concurrent workers per agent, e.g. `{ claude: 3 }`. */
+  perAgent?: Readonly<Record<string, number>>;
+  /** Functions that templates can name as hooks. */
+  hooks?: Readonly<Record<string, HookFunction>> | undefined;
+  subSessions?: Pick<SubSessionCare, "settings" | "automatic">;
+  world?: World | undefined;
+}
+
+export interface OpenEngine {
+  engine: Engine;
+  sessions: SessionHost;
+  /** The host of a session controller, if there is one. */
+  polled: PolledHost | null;
+  templates: TemplateLibrary;
+  templateLog: TemplateLog;
+  trusted: TrustedPrograms;
+  close(options?: { leaveRunning?: boolean }): Promise<void>;
+}
+
+/** Throws `data_folder_in_use` if another engine has the folder. */
+export function openEngine(setup: EngineSetup): OpenEngine {
+  const isStored = setup.dataDir !== null;
+  const dataDir = setup.dataDir === null ? mkdtempSync(join(tmpdir(), "tutti-engine-")) : resolve(setup.dataDir);
+  makeDataFolder(dataDir);
+  const lock = lockFolder(dataDir, identify(process.pid)!);
+  const release = () => {
+    lock.release();
+    if (!isStored) rmSync(dataDir, { recursive: true, force: true });
+  };
+  try {
+    const { world = realWorld, maxWorkers = MAX_WORKERS, hooks = {}, perAgent, subSessions } = setup;
+    const trusted = new TrustedPrograms(join(dataDir, "trusted.json"));
+    const templateLog: TemplateLog = new TemplateLog(() => engine);
+    const templates = openTemplates(dataDir, (event) => templateLog.hear(event));
+    const { sessions, polled, reach } = openSessions(dataDir, setup, world, () => engine.list());
+    const sqlite = isStored ? openSqliteStore(join(dataDir, "tutti.db")) : null;
+    const engine: Engine = Engine.open({
+      store: sqlite ?? new MemoryStore(),
+      ...(sqlite && { snapshots: sqlite.snapshots }),
+      sessions,
+      workspaces: createGitWorkspaces({ folder: join(dataDir, "worktrees") }),
+      world,
+      maxWorkers,
+      ...(perAgent && { perAgent }),
+      templates: setup.templates ?? withConfig(templates, () => readUserConfig(dataDir)),
+      isTrusted: (hash) => trusted.has(hash),
+      hooks,
+      runCommand: runHook,
+      ...(subSessions && { subSessions: { ...subSessions, ...(reach && { reach }) } }),
+      // Sessions of a controller do not use this machine's memory.
+      ...(polled ? {} : { memoryPerWorker: MEMORY_PER_WORKER, freeMemory: () => process.availableMemory() }),
+    });
+    const close = async (options: { leaveRunning?: boolean } = {}) => {
+      await engine.close(options);
+      release();
+    };
+    return { engine, sessions, polled, templates, templateLog, trusted, close };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** `reach` lets the engine's sub-session monitor use the sessions of a controller. */
+function openSessions(dataDir: string, setup: EngineSetup, world: World, runs: () => Run[]) {
+  const { polling, agents } = setup;
+  const named = (host: SessionHost) => (agents ? withNamedHosts(host, agents) : host);
+  if (!polling) return { sessions: named(setup.sessionHost ?? openHost(dataDir, setup)), polled: null };
+  const env = { ...process.env, TUTTI_TOKEN: readToken(dataDir) ?? undefined };
+  const polled = createPolledHost({ ...polling, folder: join(dataDir, "sessions"), world, env });
+  const controller = withTimeout(polling.controller, world);
+  const ownNames = () => new Set(runs().flatMap((run) => backendIds(run, polled)));
+  const reach = (own: OwnSessions) => controllerSessions({ controller, own, ownNames, mask: maskOf(dataDir) });
+  return { sessions: named(polled), polled, reach };
+}
+
+function backendIds({ id, main, workers }: Run, polled: PolledHost): string[] {
+  const sessions = [main, ...Object.values(workers)].flatMap((each) => each?.sessionId ?? []);
+  return sessions.flatMap((sessionId) => polled.backendId(id, sessionId) ?? []);
+}
