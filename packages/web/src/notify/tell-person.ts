@@ -1,6 +1,6 @@
 // Shows browser notifications while the page is hidden. `notificationOf` selects them, as for every other target.
 import { consent } from "./consent.ts";
-import { go, runAddress } from "../shell/route.ts";
+import { navigate, runAddress } from "../shell/route.ts";
 import { notificationOf } from "../../../tutti/src/run/inbox/notification-of.ts";
 import type { StoredEvent } from "../../../tutti/src/schema/event.ts";
 import type { Notification as News } from "../../../tutti/src/schema/notification.ts";
@@ -45,7 +45,7 @@ function show({ id, title, text, request, run }: News): void {
   const shown = new Notification(title, { body, tag: id, icon: "/favicon.svg" });
   shown.addEventListener("click", () => {
     window.focus();
-    go(runAddress(run));
+    navigate(runAddress(run));
     shown.close();
   });
 }

@@ -1,8 +1,8 @@
-import type { Happened } from "./activity.ts";
+import type { ActivityLine } from "./activity.ts";
 import { AgentText } from "../text/agent-text.tsx";
 import { clock, moment } from "../text/format.ts";
 
-export function ActivityCard({ activity }: { activity: readonly Happened[] }) {
+export function ActivityCard({ activity }: { activity: readonly ActivityLine[] }) {
   return (
     <section className="card" aria-labelledby="activity-title">
       <h2 id="activity-title" className="card-title">

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "react";
-import type { Happened } from "./activity.ts";
+import type { ActivityLine } from "./activity.ts";
 import { ActivityCard } from "./activity-card.tsx";
 import { InboxCards } from "./inbox/inbox-cards.tsx";
 import { PlanCard } from "./plan/plan-card.tsx";
@@ -11,14 +11,14 @@ import { TaskSection } from "./task-section.tsx";
 import { holdsUp } from "./inbox/waiting.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
-import { go, runAddress } from "../shell/route.ts";
+import { navigate, runAddress } from "../shell/route.ts";
 import { shown } from "../text/safe-text.ts";
 import { TranscriptPanel } from "../transcript/transcript-panel.tsx";
 import { WorkerPanel } from "../workers/worker-panel.tsx";
 
 interface Properties {
   run: Run;
-  activity: readonly Happened[];
+  activity: readonly ActivityLine[];
   warnings: string[];
   opened: string | null;
 }
@@ -35,10 +35,10 @@ export function LiveRun({ run, activity, warnings, opened }: Properties) {
 
   const open = (session: string) => {
     opener.current = document.activeElement as HTMLElement | null;
-    go(runAddress(run.id, session));
+    navigate(runAddress(run.id, session));
   };
   const close = () => {
-    go(runAddress(run.id));
+    navigate(runAddress(run.id));
     // Keyboard users continue at the element that opened the panel.
     opener.current?.focus();
   };

@@ -4,7 +4,7 @@
 // Invariants
 // 1. Each event is folded once, in order. After a lost connection the feed continues after the last folded event.
 // 2. A burst of events notifies the listeners once.
-import { describe, type Happened } from "./activity.ts";
+import { activityLine, type ActivityLine } from "./activity.ts";
 import { tellPerson } from "../notify/tell-person.ts";
 import { baseUrl, server } from "../shell/server.ts";
 import { followEvents, type Connection } from "../../../tutti/src/client/follow-events.ts";
@@ -16,7 +16,7 @@ import type { Run } from "../../../tutti/src/schema/run.ts";
 export interface RunFeedState {
   run: Run | null;
   /** The newest `MAX_ACTIVITY` events that have a sentence. */
-  activity: readonly Happened[];
+  activity: readonly ActivityLine[];
   /** From `orchestrator:started`; they are not part of the fold. */
   warnings: string[];
   connection: Connection;
@@ -37,7 +37,7 @@ export class RunFeed {
   #unsubscribe: (() => void) | null = null;
   /** The newest fold; `#show` copies it into `#feed` for the listeners. */
   #run: Run | null = null;
-  #activity: Happened[] = [];
+  #activity: ActivityLine[] = [];
 
   constructor(id: string) {
     this.#id = id;
@@ -85,8 +85,8 @@ export class RunFeed {
   #fold(frame: Frame): void {
     const event = toStoredEvent(frame);
     this.#run = apply(this.#run, event);
-    const happened = describe(event);
-    if (happened) this.#activity = [...this.#activity, happened].slice(-MAX_ACTIVITY);
+    const line = activityLine(event, this.#run);
+    if (line) this.#activity = [...this.#activity, line].slice(-MAX_ACTIVITY);
     this.#seq = frame.seq;
     if (frame.type === "orchestrator:started") this.#feed = { ...this.#feed, warnings: frame.data.warnings };
     // While the log is being read, a partial fold would only flicker, and old events need no notification.

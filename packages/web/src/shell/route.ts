@@ -30,7 +30,7 @@ export function takeAddressFromHash(): void {
 const listeners = new Set<() => void>();
 const notify = () => listeners.forEach((listener) => listener());
 
-export function go(address: string): void {
+export function navigate(address: string): void {
   history.pushState(null, "", address);
   notify();
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { describeEvent } from "../terminal/describe.ts";
+import { eventLine } from "../terminal/describe.ts";
 import { findRunId } from "../access/find-run.ts";
 import { untilInterrupted } from "../terminal/interrupt.ts";
 import { openRunReader } from "../access/open-reader.ts";
@@ -117,7 +117,7 @@ class LogPrinter {
   #readEvent(event: StoredEvent): void {
     const { seq, run, runSeq, type, data } = event;
     const timestamp = new Date(event.timestamp).toISOString();
-    const line = describeEvent(event, this.#run!);
+    const line = eventLine(event, this.#run!);
     const show = line === null ? null : () => this.#output.result(`${timestamp}  ${line}`);
     this.#entries.push({ value: { seq, run, runSeq, type, data, timestamp }, show });
   }

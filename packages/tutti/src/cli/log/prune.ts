@@ -1,5 +1,5 @@
 // `tutti prune`: removes the `outdatedRuns`. Their branches and refs stay.
-import { plural } from "../terminal/describe.ts";
+import { plural } from "../../run/describe-event.ts";
 import { readRetention } from "../../main/settings.ts";
 import { openRunReader } from "../access/open-reader.ts";
 import type { Output } from "../terminal/output.ts";

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { withTrustHint } from "../run/create-trusted.ts";
-import { describeEvent } from "../terminal/describe.ts";
+import { eventLine } from "../terminal/describe.ts";
 import { findRunId } from "../access/find-run.ts";
 import { openRunReader } from "../access/open-reader.ts";
 import type { Output } from "../terminal/output.ts";
@@ -55,7 +55,7 @@ export async function replay(output: Output, idPrefix: string, flags: { until?: 
     const { runSeq, type, data } = event;
     const timestamp = new Date(event.timestamp).toISOString();
     output.value({ runSeq, type, data, timestamp, status: run.status });
-    output.result(`${String(runSeq).padStart(6)}  ${timestamp}  ${describeEvent(event, run) ?? type}`);
+    output.result(`${String(runSeq).padStart(6)}  ${timestamp}  ${eventLine(event, run) ?? type}`);
   }
   const problems = await look.problems(id);
   output.value({ id, events: steps.length, status: run?.status ?? null, problems });

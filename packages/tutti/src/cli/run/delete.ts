@@ -1,5 +1,5 @@
 // `tutti delete`: cancels a run and cleans up after it. Its branch and its refs stay.
-import { plural } from "../terminal/describe.ts";
+import { plural } from "../../run/describe-event.ts";
 import { findRunId } from "../access/find-run.ts";
 import type { Output } from "../terminal/output.ts";
 import { withRuns } from "../access/with-runs.ts";

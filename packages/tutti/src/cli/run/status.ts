@@ -1,5 +1,5 @@
 import type { Output } from "../terminal/output.ts";
-import { describeItem, describePause, describePlan } from "../terminal/describe.ts";
+import { itemLine, describePause, describePlan } from "../terminal/describe.ts";
 import { findRunId } from "../access/find-run.ts";
 import { openRunReader } from "../access/open-reader.ts";
 
@@ -9,7 +9,7 @@ export async function status(output: Output, idPrefix: string): Promise<number> 
   output.value(run);
   output.result(`${run.id}  ${run.status}  ${run.userRequest}`);
   for (const line of describePlan(run)) output.result(line);
-  for (const item of Object.values(run.inbox)) output.result(describeItem(item));
+  for (const item of Object.values(run.inbox)) output.result(itemLine(item));
   if (run.status === "paused") output.result(describePause(run));
   if (run.status === "confirming") {
     output.result(`The plan is not confirmed. Use "tutti confirm ${run.id}" or "tutti cancel ${run.id}".`);

@@ -2,18 +2,18 @@
 import { openBell } from "../terminal/bell.ts";
 import { drawBoard } from "../terminal/board.ts";
 import {
-  describeEvent,
-  describeItem,
   describeOutcome,
   describePause,
   describePlan,
+  eventLine,
   howToAnswer,
-  plural,
+  itemLine,
 } from "../terminal/describe.ts";
 import type { Output } from "../terminal/output.ts";
 import { isTerminal, promptUntil } from "../terminal/ask.ts";
 import type { LiveRun, RunAccess } from "../access/runs.ts";
 import { Screen } from "../terminal/screen.ts";
+import { plural } from "../../run/describe-event.ts";
 import { waitsForPerson } from "../../run/inbox/waits-for-user.ts";
 import { ERRORS, TuttiError } from "../../schema/error.ts";
 import type { StoredEvent } from "../../schema/event.ts";
@@ -96,13 +96,23 @@ function openBoard(output: Output, live: LiveRun): Board {
   };
 }
 
+/** `attend` shows the plan, the user's own answers and the outcome. */
+const SHOWN_BY_COMMAND: ReadonlySet<StoredEvent["type"]> = new Set([
+  "orchestrator:tasksReady",
+  "orchestrator:confirmed",
+  "orchestrator:completed",
+  "orchestrator:cancelled",
+  "inbox:answered",
+]);
+
 function show(output: Output, event: StoredEvent, run: Run): void {
   const { seq, run: runId, runSeq, type, data, timestamp } = event;
   output.value({ seq, run: runId, runSeq, type, data, timestamp: new Date(timestamp).toISOString() });
   if (event.type === "orchestrator:started") for (const warning of event.data.warnings) output.warn(warning);
   // The board, if `output.screen` is set, already shows the workers and their progress.
   if (output.screen !== null && (event.type === "worker:progress" || event.type === "worker:started")) return;
-  const line = describeEvent(event, run);
+  if (SHOWN_BY_COMMAND.has(type)) return;
+  const line = eventLine(event, run);
   if (line !== null) output.line(line);
 }
 
@@ -135,7 +145,7 @@ async function attend(options: FollowContext, board: Board): Promise<number> {
   if (!wasOver) ring(outcome.outcome === "failed" ? "failed" : "ended", id);
   output.value(outcome);
   for (const line of describeOutcome(outcome)) output.result(line);
-  for (const item of Object.values(live.run.inbox)) output.result(describeItem(item));
+  for (const item of Object.values(live.run.inbox)) output.result(itemLine(item));
   if (outcome.outcome === "success" || (outcome.outcome === "degraded" && allowDegraded)) return 0;
   return live.run.errors.some(({ code }) => code === "agent_not_startable") ? ERRORS.agent_not_startable.exit : 1;
 }

@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { plural } from "../terminal/describe.ts";
+import { plural } from "../../run/describe-event.ts";
 import { watch } from "../run/watch.ts";
 import { withRehearsal, type LocalEngine } from "../access/local-engine.ts";
 import { makeRepository, rehearsalScenario, rehearsedTemplate } from "../../main/samples.ts";

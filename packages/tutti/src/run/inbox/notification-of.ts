@@ -1,10 +1,10 @@
 // `notificationOf` turns events into notifications. Texts of agents are truncated and stripped of control characters; each
 // notification target additionally escapes them for its own format.
 import { census } from "../census.ts";
+import { describeEvent, titleOf } from "../describe-event.ts";
 import type { StoredEvent } from "../../schema/event.ts";
-import type { InboxItem } from "../../schema/inbox.ts";
 import type { Notification, NotificationKind } from "../../schema/notification.ts";
-import type { Census, Usage, Verdict } from "../../schema/outcome.ts";
+import type { Verdict } from "../../schema/outcome.ts";
 import type { Run } from "../../schema/run.ts";
 
 const LONGEST_TITLE = 100;
@@ -30,94 +30,39 @@ export function notificationOf(event: StoredEvent, run: Run | null, mask = unmas
 const unmasked = (text: string): string => text;
 
 function wordsOf(event: StoredEvent, run: Run | null): Notification | null {
-  switch (event.type) {
-    case "inbox:added":
-      return ofItem(event, event.data.item, run);
-    case "orchestrator:paused":
-      // Pauses with another `reason` are the user's own, or come with an inbox item.
-      return event.data.reason === "provider" || event.data.reason === "hook"
-        ? made(event, run, "needs_person", "The run is paused", event.data.detail)
-        : null;
-    case "orchestrator:completed":
-      return ended(event, run, event.data.outcome, null);
-    case "orchestrator:cancelled":
-      return ended(event, run, "cancelled", null);
-    case "orchestrator:error":
-      return event.data.fatal ? ended(event, run, "failed", event.data.error) : null;
-    default:
-      return null;
-  }
-}
-
-function ofItem(event: StoredEvent, item: InboxItem, run: Run | null): Notification {
-  const kind = item.kind === "failure" ? "failed" : "needs_person";
-  const { id, risk } = item;
-  const about = { taskId: nameOf(item.taskId), item: { id, kind: item.kind, risk } };
-  return { ...made(event, run, kind, titleOf(item), item.question), ...about };
-}
-
-function titleOf({ kind, taskId }: InboxItem): string {
-  const who = nameOf(taskId) ?? "The main session";
-  switch (kind) {
-    case "plan":
-      return "A plan waits to be confirmed";
-    case "question":
-      return `${who} asks`;
-    case "permission":
-      return `${who} asks for permission`;
-    case "data":
-      return "The run needs data that no session could give";
-    case "decision":
-      return "The run needs a decision";
-    case "budget":
-      return "The run is paused: its budget is used up";
-    case "limit":
-      return "The run is paused: a usage limit is reached";
-    case "failure":
-      return `${who} failed`;
-  }
-}
-
-const VERDICTS: Record<Verdict, string> = {
-  success: "The run succeeded",
-  degraded: "The run ended, but not everything completed",
-  failed: "The run failed",
-  cancelled: "The run was cancelled",
-};
-
-function ended(event: StoredEvent, run: Run | null, verdict: Verdict, error: string | null): Notification {
-  const outcome = run && { verdict, census: census(run), usage: run.usage };
-  const facts = outcome ? [counted(outcome.census), ...cost(outcome.usage)].join("; ") : "";
-  const text = error === null ? facts : [error, facts].filter((part) => part !== "").join(" — ");
-  const kind = verdict === "failed" ? "failed" : "ended";
-  return { ...made(event, run, kind, VERDICTS[verdict], text), outcome };
-}
-
-function counted({ planned, ...standings }: Census): string {
-  const some = Object.entries(standings).filter(([, count]) => count > 0);
-  return [`${planned} planned`, ...some.map(([name, count]) => `${count} ${WORDS[name] ?? name}`)].join(", ");
-}
-
-const WORDS: Record<string, string> = { timeout: "timed out", neverStarted: "never started" };
-
-const cost = ({ usd, inputTokens, outputTokens }: Usage): string[] => [
-  ...(usd > 0 ? [`$${usd.toFixed(2)}`] : []),
-  ...(inputTokens + outputTokens > 0 ? [`${inputTokens + outputTokens} tokens`] : []),
-];
-
-function made(event: StoredEvent, run: Run | null, kind: NotificationKind, title: string, text: string): Notification {
+  const kind = kindOf(event);
+  const description = kind && describeEvent(event, run);
+  if (kind === null || description === null) return null;
+  const item = event.type === "inbox:added" ? event.data.item : null;
+  const verdict = verdictOf(event);
   return {
     id: `${event.run}:${event.runSeq}`,
     kind,
     run: event.run!,
-    taskId: null,
-    title,
-    text,
+    taskId: nameOf(item && item.taskId),
+    title: titleOf({ ...description, taskId: nameOf(description.taskId) }),
+    text: description.detail,
     request: run && run.userRequest,
     at: event.timestamp,
-    item: null,
-    outcome: null,
+    item: item && { id: item.id, kind: item.kind, risk: item.risk },
+    outcome: verdict && run && { verdict, census: census(run), usage: run.usage },
   };
+}
+
+function kindOf(event: StoredEvent): NotificationKind | null {
+  const { type, data } = event;
+  if (type === "inbox:added") return data.item.kind === "failure" ? "failed" : "needs_person";
+  // Pauses with another `reason` are the user's own, or come with an inbox item.
+  if (type === "orchestrator:paused")
+    return data.reason === "provider" || data.reason === "hook" ? "needs_person" : null;
+  const verdict = verdictOf(event);
+  return verdict && (verdict === "failed" ? "failed" : "ended");
+}
+
+function verdictOf({ type, data }: StoredEvent): Verdict | null {
+  if (type === "orchestrator:completed") return data.outcome;
+  if (type === "orchestrator:cancelled") return "cancelled";
+  return type === "orchestrator:error" && data.fatal ? "failed" : null;
 }
 
 /** Task ids are chosen by agents, so they need the same cleaning. */

@@ -1,0 +1,205 @@
+// Turns events into sentences for people. The command line, the dashboard and notifications take all their sentences from
+// here; each decides only which events it shows and how it formats, masks and truncates the text.
+import { census } from "./census.ts";
+import type { PauseReason, RunEvent } from "../schema/event.ts";
+import type { InboxItem } from "../schema/inbox.ts";
+import type { Census, Usage, Verdict } from "../schema/outcome.ts";
+import type { Run } from "../schema/run.ts";
+import { isRunOver, isWorkerOver, type Phase } from "../schema/status.ts";
+
+/** `you`: the user has to act. */
+export type Severity = "neutral" | "running" | "good" | "warning" | "bad" | "you";
+
+export interface EventDescription {
+  severity: Severity;
+  /** The first word of the sentence, or null if the sentence is about the run or its main session. */
+  taskId: string | null;
+  /** The sentence after `taskId`, in lower case and without a period. */
+  headline: string;
+  /** Follows the headline after a colon. May be empty, and may contain text of an agent. */
+  detail: string;
+}
+
+/** `headline` is a title, so it begins with a capital. A task id keeps its case. */
+export const titleOf = ({ taskId, headline }: EventDescription): string =>
+  taskId === null ? capitalize(headline) : `${taskId} ${headline}`;
+
+export const withDetail = (title: string, detail: string): string => (detail === "" ? title : `${title}: ${detail}`);
+
+export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+export const PHASE_WORDS: Record<Phase, string> = {
+  analysis: "analysing",
+  taskPlanning: "planning",
+  workerExecution: "working",
+  aggregation: "merging the results",
+  verification: "verifying",
+};
+
+/** Follows "paused". */
+export const PAUSE_WORDS: Record<PauseReason, string> = {
+  person: "by the user",
+  needs_input: "until you make a decision",
+  budget: "because its budget is used up",
+  hook: "because a hook failed",
+  usage_limit: "until a usage limit ends",
+  provider: "because its agents cannot reach their provider",
+};
+
+/** An inbox item of the same moment describes these pauses. */
+const PAUSES_WITH_ITEM: ReadonlySet<PauseReason> = new Set(["needs_input", "budget", "usage_limit"]);
+
+const VERDICTS: Record<Verdict, [Severity, string]> = {
+  success: ["good", "the run succeeded"],
+  degraded: ["warning", "the run ended, but not everything completed"],
+  failed: ["bad", "the run failed"],
+  cancelled: ["neutral", "the run was cancelled"],
+};
+
+const ofRun = (severity: Severity, headline: string, detail = ""): EventDescription => ({
+  severity,
+  taskId: null,
+  headline,
+  detail,
+});
+
+/** A null `taskId` is the main session. */
+const ofSession = (severity: Severity, taskId: string | null, headline: string, detail = ""): EventDescription =>
+  taskId === null ? ofRun(severity, `the main session ${headline}`, detail) : { severity, taskId, headline, detail };
+
+/** `run` is the state after the event; null gives fewer details. Returns null for events that matter to no user. */
+export function describeEvent(event: RunEvent, run: Run | null): EventDescription | null {
+  const { type, data } = event;
+  switch (type) {
+    case "orchestrator:created":
+      return ofRun("neutral", `run ${data.id} was created with template ${data.templateId} in ${data.cwd}`);
+    case "orchestrator:started":
+      return ofRun("running", `${PHASE_WORDS[data.phase]} …`);
+    case "orchestrator:phaseChanged":
+      return data.previousPhase === data.currentPhase ? null : ofRun("running", `${PHASE_WORDS[data.currentPhase]} …`);
+    case "orchestrator:analysisComplete":
+      return ofRun("neutral", "analysis", data.analysis.summary);
+    case "orchestrator:tasksReady":
+      return data.errors.length === 0
+        ? ofRun("you", "the plan is ready", plural(data.taskCount, "task"))
+        : ofRun("bad", "the plan is invalid", data.errors.join("; "));
+    case "orchestrator:confirmed":
+      return ofRun("good", "the plan was confirmed");
+    case "orchestrator:changesRequested":
+      return ofRun("neutral", "a new plan was requested", data.text);
+    case "orchestrator:paused":
+      return PAUSES_WITH_ITEM.has(data.reason)
+        ? null
+        : ofRun("warning", `the run is paused ${PAUSE_WORDS[data.reason]}`, data.detail);
+    case "orchestrator:resumed":
+      return ofRun("running", "the run was resumed");
+    case "orchestrator:reopened":
+      return ofRun("running", "the run was reopened");
+    case "orchestrator:aggregated":
+      return data.aggregation.summary ? ofRun("neutral", "merged", data.aggregation.summary) : null;
+    case "orchestrator:verified": {
+      const { status, summary } = data.verification;
+      return ofRun("neutral", `verification ${status.replaceAll("_", " ")}`, summary ?? "");
+    }
+    case "orchestrator:completed":
+      return ended(data.outcome, run, "");
+    case "orchestrator:cancelled":
+      return ended("cancelled", run, "");
+    case "orchestrator:error":
+      return data.fatal ? ended("failed", run, data.error) : ofRun("bad", `error in ${data.operation}`, data.error);
+    case "main:lost":
+      return ofRun("warning", "the main session was lost and starts again", data.reason);
+    case "worker:started":
+      return ofSession("running", data.taskId, "started", run?.workers[data.taskId]?.task.title);
+    case "worker:progress":
+      return data.currentAction === null
+        ? null
+        : ofSession("running", data.taskId, `${data.progress} %`, data.currentAction);
+    case "worker:completed": {
+      const { taskId, outputFiles, partial, reused } = data;
+      const source = reused ? `, reused from ${reused.taskId} of ${reused.run}` : "";
+      const files = `${plural(outputFiles.length, "file")} changed${source}`;
+      return partial
+        ? ofSession("warning", taskId, "completed partially", files)
+        : ofSession("good", taskId, "completed", files);
+    }
+    case "worker:failed":
+      return ofSession("bad", data.taskId, "failed", data.error);
+    case "worker:timeout":
+      return ofSession("bad", data.taskId, "timed out", data.error);
+    case "worker:cancelled":
+      return ofSession("neutral", data.taskId, "was cancelled");
+    case "worker:paused":
+      return data.by === "person" ? ofSession("warning", data.taskId, "was paused") : null;
+    case "worker:resumed":
+      return ofSession("running", data.taskId, "was resumed");
+    case "worker:retrying":
+      return ofSession("running", data.taskId, "is retried");
+    case "worker:lost":
+      return ofSession("warning", data.taskId, "lost its session and starts a new attempt", data.reason);
+    case "turn:ended":
+      return data.problems.length === 0 || isOver(run, data.taskId)
+        ? null
+        : ofSession("warning", data.taskId, "gave no usable answer and is asked again", data.problems.join(" "));
+    case "protocol:ignored":
+      return ofSession("neutral", data.taskId, "sent a report that was ignored", data.reason);
+    case "task:blocked":
+      return ofSession("warning", data.taskId, `cannot start, because it needs ${data.because.join(", ")}`);
+    case "workspace:conflict": {
+      const { files, tasks } = data.conflict;
+      return ofRun("warning", `conflict in ${files.join(", ")} between ${tasks.join(" and ")}`);
+    }
+    case "inbox:added":
+      return describeItem(data.item);
+    case "inbox:answered":
+      return data.withdrawn ? null : ofRun("good", "answered", data.text);
+    default:
+      return null;
+  }
+}
+
+export function describeItem({ kind, taskId, question }: InboxItem): EventDescription {
+  switch (kind) {
+    case "plan":
+      return ofRun("you", "a plan waits to be confirmed", question);
+    case "question":
+      return ofSession("you", taskId, "asks", question);
+    case "permission":
+      return ofSession("you", taskId, "asks for permission", question);
+    case "data":
+      return ofRun("you", "the run needs data that no session could give", question);
+    case "decision":
+      return ofRun("you", "the run needs a decision", question);
+    case "budget":
+      return ofRun("you", `the run is paused ${PAUSE_WORDS.budget}`, question);
+    case "limit":
+      return ofRun("you", `the run is paused ${PAUSE_WORDS.usage_limit}`, question);
+    case "failure":
+      return ofSession("bad", taskId, "failed", question);
+  }
+}
+
+function ended(verdict: Verdict, run: Run | null, error: string): EventDescription {
+  const facts = run ? [describeCensus(census(run)), ...describeUsage(run.usage)].join("; ") : "";
+  return ofRun(...VERDICTS[verdict], [error, facts].filter((part) => part !== "").join(" — "));
+}
+
+const CENSUS_WORDS: Record<string, string> = { timeout: "timed out", neverStarted: "never started" };
+
+function describeCensus({ planned, ...standings }: Census): string {
+  const some = Object.entries(standings).filter(([, count]) => count > 0);
+  return [`${planned} planned`, ...some.map(([name, count]) => `${count} ${CENSUS_WORDS[name] ?? name}`)].join(", ");
+}
+
+const describeUsage = ({ usd, inputTokens, outputTokens }: Usage): string[] => [
+  ...(usd > 0 ? [`$${usd.toFixed(2)}`] : []),
+  ...(inputTokens + outputTokens > 0 ? [`${inputTokens + outputTokens} tokens`] : []),
+];
+
+/** Whether the run, or the worker of `taskId`, has ended. */
+function isOver(run: Run | null, taskId: string | null): boolean {
+  const worker = taskId === null ? undefined : run?.workers[taskId];
+  return (run !== null && isRunOver(run.status)) || (worker !== undefined && isWorkerOver(worker.status));
+}
