@@ -22,8 +22,8 @@ const light = [
   "session/{classify-failure,line-tail,mask,permission,tested-versions,transcript,usage-limit}",
   "session/{claude,codex}-*",
   "session/acp-recordings",
-  "session/local/javascript",
 ].map((name) => `packages/tutti/test/${name}.test.ts`);
+light.push("packages/local-agent/test/javascript.test.ts");
 
 const HANG_MS = 600_000;
 

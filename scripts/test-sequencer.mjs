@@ -14,7 +14,7 @@ const LONG_FILES = [
   "engine/known-results",
   "cli/rehearse",
   "session/cdp",
-  "session/local/large",
+  "large",
   "power/power-loss",
   "session/memory",
 ];

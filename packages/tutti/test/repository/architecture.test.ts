@@ -7,7 +7,7 @@ import { readFacts } from "./source-facts.ts";
 const root = join(import.meta.dirname, "../../../..");
 
 function sources() {
-  return globSync("packages/{tutti,web}/src/**/*.{ts,tsx}", { cwd: root }).map((path) => ({
+  return globSync("packages/{local-agent,tutti,web}/src/**/*.{ts,tsx}", { cwd: root }).map((path) => ({
     path: path.split(sep).join("/"),
     text: readFileSync(join(root, path), "utf8"),
   }));
@@ -45,11 +45,19 @@ describe("a planted violation is found:", () => {
     ["web imports engine by the package's name", "packages/web/src/app.tsx", 'import { x } from "tutti/engine";'],
     ["web imports all of tutti", "packages/web/src/app.tsx", 'import { x } from "tutti";'],
     ["schema imports main from a subfolder", "schema/deep/a.ts", 'import { x } from "../../main/look.ts";'],
+    ["session imports the built-in agent", "session/agents.ts", 'import "../../../local-agent/src/agent.ts";'],
+    ["main imports the built-in agent", "main/stage.ts", 'await import("@tutti/local-agent");'],
+    [
+      "the built-in agent imports session",
+      "packages/local-agent/src/agent.ts",
+      'import "../../tutti/src/session/x.ts";',
+    ],
+    ["the built-in agent imports tutti", "packages/local-agent/src/write/page.ts", 'import { x } from "tutti";'],
     ["by require", "run/graph.ts", 'const x = require("../store/store.ts");'],
   ])("%s", (_title, path, text) => {
     const problems = problemsOf(path, text);
     expect(problems).toHaveLength(1);
-    expect(problems[0]).toMatch(/^imports \w+, which \w+ may not$/);
+    expect(problems[0]).toMatch(/^imports [\w-]+, which [\w-]+ may not$/);
   });
 
   test.each([

@@ -12,7 +12,7 @@ export interface Violation {
 
 const everything = "everything";
 
-/** Maps each folder, or file at the top of src, to the parts of Tutti that it may import besides itself. */
+/** Maps each folder, file at the top of src, or other package to the parts of Tutti that it may import besides itself. */
 const mayImport: Record<string, readonly string[] | typeof everything> = {
   schema: [],
   world: [],
@@ -42,6 +42,8 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
   // Folds a server's run by the same rules to follow it in a terminal.
   cli: ["schema", "client", "run", "main"],
   web: ["schema", "client", "run"],
+  // A program on the public protocol of agents. Like any other agent, it shares no code with Tutti.
+  "local-agent": [],
   main: everything,
   index: everything,
 };
@@ -89,6 +91,7 @@ const emptyWords = ["util", "utils", "helper", "helpers", "common", "types", "ma
 
 const tuttiSource = "packages/tutti/src/";
 const webSource = "packages/web/src/";
+const localAgentSource = "packages/local-agent/src/";
 
 export function checkArchitecture(files: readonly SourceFile[]): Violation[] {
   return files.flatMap((file) => {
@@ -112,6 +115,7 @@ type Problem = Omit<Violation, "path">;
 /** Returns the row of `mayImport` for a path, or undefined outside of the src folders. */
 function partOf(path: string): string | undefined {
   if (path.startsWith(webSource)) return "web";
+  if (path.startsWith(localAgentSource)) return "local-agent";
   if (!path.startsWith(tuttiSource)) return undefined;
   return path.slice(tuttiSource.length).split("/")[0]?.replace(/\.ts$/, "");
 }
@@ -119,9 +123,10 @@ function partOf(path: string): string | undefined {
 function checkName(path: string, part: string | undefined): Problem[] {
   const problems: Problem[] = [];
   const atTop = dirname(path) + "/" === tuttiSource;
-  const known = part !== undefined && part in mayImport && (part === "web" || atTop === topFiles.includes(part));
+  const isPackage = part === "web" || part === "local-agent";
+  const known = part !== undefined && part in mayImport && (isPackage || atTop === topFiles.includes(part));
   if (!known) problems.push({ line: 1, problem: "is not in the table of folders" });
-  const inner = path.replace(tuttiSource, "").replace(webSource, "");
+  const inner = path.replace(tuttiSource, "").replace(webSource, "").replace(localAgentSource, "");
   // The classes of document 004 have public names, and a file is named after its export.
   const allowed = part === "module" ? ["manager"] : [];
   for (const word of inner.split(/[/.-]/)) {
@@ -154,8 +159,9 @@ function problemOfImport(path: string, part: string, specifier: string | null): 
   if (target === undefined || target === part) return undefined;
   if (target === "outside") return `imports ${specifier}, which is not source`;
   const row = mayImport[part];
-  if (row === everything) return undefined;
-  if (row === undefined || !row.includes(target)) return `imports ${target}, which ${part} may not`;
+  if (row === everything && target !== "local-agent") return undefined;
+  if (row === undefined || row === everything || !row.includes(target))
+    return `imports ${target}, which ${part} may not`;
   if (target === "main" && openers.includes(basename(specifier)) && !filesThatOpenAnEngine.includes(file)) {
     return part === "cli"
       ? "opens an engine, and is not a command that works without a server"

@@ -6,13 +6,13 @@ import { expect, test } from "vitest";
 const ROOT = join(import.meta.dirname, "../../../..");
 const MAX_FILES = 22;
 
-const sources = globSync("packages/{tutti,web}/src/**/*.{ts,tsx}", { cwd: ROOT });
+const sources = globSync("packages/{local-agent,tutti,web}/src/**/*.{ts,tsx}", { cwd: ROOT });
 
 test("every file and folder that AGENTS.md and docs/README.md name exists", () => {
   const map = readFileSync(join(ROOT, "AGENTS.md"), "utf8");
   const named = [...map.matchAll(/`([\w./-]+\/|[\w./-]+\.(?:tsx?|md|json))`/g)].map(([, path]) => path!);
   expect(named.length).toBeGreaterThan(60);
-  const places = ["", "packages/tutti/src", "packages/tutti/test"];
+  const places = ["", "packages/tutti/src", "packages/tutti/test", "packages/local-agent/src"];
   const subfolders = (path: string) =>
     /^[\w-]+\/$/.test(path) ? globSync(`packages/tutti/src/*/${path}`, { cwd: ROOT }) : [];
   const isMissing = (path: string) =>

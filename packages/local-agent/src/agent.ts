@@ -8,7 +8,7 @@
 import type { PhaseTurn } from "./phases.ts";
 import { isAboutDocumentation, isRecord, readRequest, type Request } from "./request.ts";
 import { delimitersFrom, makeVoice } from "./say.ts";
-import { linesOf } from "../../line-splitter.ts";
+import { readLines } from "./read-lines.ts";
 
 class Interrupted extends Error {}
 
@@ -108,4 +108,4 @@ function parse(line: string): Record<string, unknown> | null {
 
 // A keeper that has gone can no longer be told anything.
 process.stdout.on("error", () => process.exit(0));
-for await (const line of linesOf(process.stdin)) takeLine(line);
+for await (const line of readLines(process.stdin)) takeLine(line);

@@ -2,9 +2,9 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { ANSWERS, type BlockPhase } from "../../../src/schema/answer.ts";
+import { ANSWERS, type BlockPhase } from "../../tutti/src/schema/answer.ts";
 
-export const AGENT = join(import.meta.dirname, "../../../src/session/drivers/local/agent.ts");
+export const AGENT = join(import.meta.dirname, "../src/agent.ts");
 export const START = "<<<ORCHESTRATOR_RESPONSE>>>";
 export const END = "<<<END_ORCHESTRATOR_RESPONSE>>>";
 

@@ -70,7 +70,7 @@ describe("text made to be slow", () => {
 
 describe("Tutti's own source", () => {
   test("is documented with names that exist and links that resolve", async () => {
-    const source = join(import.meta.dirname, "../../../src");
+    const source = join(import.meta.dirname, "../../tutti/src");
     const files = await sourcesOf(source, ["run", "store", "workspace", "template", "config", "schedule"]);
     const run = await documentRepository(makeRepository(files));
     expect(inventedNames(run.root, run.pages)).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readJavaScript } from "../../../src/session/drivers/local/languages/javascript.ts";
+import { readJavaScript } from "../src/languages/javascript.ts";
 
 const read = (code: string) => readJavaScript("src/file.ts", "TypeScript", code);
 const signatures = (code: string): string[] => read(code).exports.map(({ name, signature }) => `${name}: ${signature}`);
