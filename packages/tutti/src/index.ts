@@ -2,7 +2,7 @@ export { Engine, type EngineOptions, type Listener } from "./engine/engine.ts";
 export type { NewRun } from "./engine/new-run.ts";
 export type { RunSummary } from "./engine/runs/finished-runs.ts";
 export { openLocalEngine, type LocalEngine, type LocalOptions } from "./main/local-engine.ts";
-export { readRun, readSummaries } from "./main/look.ts";
+export { readRun, readSummaries } from "./main/read-log.ts";
 export { Mailbox } from "./mailbox/mailbox.ts";
 export { SharedEngine, type Controller } from "./module/shared-engine.ts";
 export type { ListedSession, ListOptions } from "./module/list-sessions.ts";

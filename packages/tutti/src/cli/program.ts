@@ -10,7 +10,7 @@ import { addScheduleCommands } from "./setup/schedule-commands.ts";
 import { addSteerCommands } from "./run/steer-commands.ts";
 import { addTemplateCommands } from "./setup/template-commands.ts";
 import { addTokenCommands } from "./setup/token-commands.ts";
-import { readVersion } from "./version.ts";
+import { readVersion } from "../main/version.ts";
 import { TuttiError } from "../schema/error.ts";
 
 /** Only these commands accept `--url`. */

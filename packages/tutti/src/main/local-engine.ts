@@ -4,7 +4,7 @@ import { makeDataFolder } from "./data-folder.ts";
 import { openEngine, type EngineSetup, type OpenEngine } from "./open-engine.ts";
 import { maskOf } from "./sessions.ts";
 import { readNotifications } from "./settings.ts";
-import { readVersion } from "../cli/version.ts";
+import { readVersion } from "./version.ts";
 import type { Engine } from "../engine/engine.ts";
 import { bellTarget } from "../notify/bell-target.ts";
 import { openNotifier, type Notifier } from "../notify/notifier.ts";

@@ -15,8 +15,6 @@ import { errorMembers, SILENT } from "../telemetry/log.ts";
 import type { TrustedPrograms } from "../template/trusted.ts";
 import { realWorld } from "../world.ts";
 
-export { readLogLevel } from "../telemetry/log.ts";
-
 export function openSchedules(
   dataDir: string,
   engine: Engine,

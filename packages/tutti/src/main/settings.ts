@@ -5,8 +5,6 @@ import { NotificationSettings } from "../schema/notification-settings.ts";
 import { NamedTokens } from "../server/access/named-tokens.ts";
 import { realWorld } from "../world.ts";
 
-export { CONFIG_FILE } from "../config/config.ts";
-
 /** The configuration of `project` wins over the user's. */
 export function readConfig(dataDir: string, project: string) {
   const user = readUserConfig(resolve(dataDir));

@@ -18,7 +18,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Lab, processesOf } from "../lab/lab.ts";
 import type { Check } from "../../src/doctor/check.ts";
-import { diagnose } from "../../src/main/diagnose.ts";
+import { diagnose } from "../../src/doctor/diagnose.ts";
 import { openLocalEngine } from "../../src/main/local-engine.ts";
 import { FORMAT } from "../../src/store/migrate.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";

@@ -5,7 +5,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Operation } from "./operation.ts";
 import type { JsonLine, Lab } from "../lab/lab.ts";
-import { readSummaries, replayLog } from "../../src/main/look.ts";
+import { readSummaries, replayLog } from "../../src/main/read-log.ts";
 import { attemptRef, runBranch } from "../../src/schema/ids.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
 import { readEnd, readKeeper } from "../../src/session/keeper/session-folder.ts";

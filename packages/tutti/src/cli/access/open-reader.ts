@@ -1,5 +1,5 @@
 import { findAddress } from "./find-address.ts";
-import { copyOf, readEvents, readRun, readSummaries, replayLog } from "../../main/look.ts";
+import { exportLog, readEvents, readRun, readSummaries, replayLog } from "../../main/read-log.ts";
 import type { Output } from "../terminal/output.ts";
 import type { RunReader } from "./runs.ts";
 import type { ReadTranscript } from "../../main/transcripts.ts";
@@ -29,7 +29,7 @@ function diskLook(dataDir: string): RunReader {
       return run;
     },
     events: async (id, after = 0) => readEvents(dataDir, id, after),
-    copy: async (id) => copyOf(id, readEvents(dataDir, id, 0)),
+    copy: async (id) => exportLog(dataDir, id),
     problems: async (id) => replayLog(dataDir, id).problems,
     transcript: async (id, sessionId, after = 0) => {
       transcripts ??= (await import("../../main/transcripts.ts")).openTranscripts(dataDir);

@@ -3,7 +3,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { identify, isAlive } from "../../main/processes.ts";
+import { identify, isAlive } from "../../session/process.ts";
 
 const ServerFile = z.object({
   url: z.string().regex(/^http:\/\//),

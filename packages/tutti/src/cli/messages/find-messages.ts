@@ -1,15 +1,14 @@
 // Finds the messages in a text: one message, a list, a mailbox file, or an agent's answer with delimited blocks.
 import { basename, dirname } from "node:path";
-import {
-  answerParser,
-  detectProtocol,
-  readConfigFile,
-  readMessageFile,
-  readQueueFile,
-  readStatusFile,
-  readTolerantly,
-} from "./local-messages.ts";
-import type { ProfileProblem, Protocol, ProfileOptions } from "./local-messages.ts";
+import { detectProtocol } from "../../protocol/canonical/detect-protocol.ts";
+import type { Protocol } from "../../protocol/canonical/protocol-name.ts";
+import { readTolerantly } from "../../protocol/json/tolerant-json.ts";
+import { readConfigFile, readMessageFile, readQueueFile, readStatusFile } from "../../protocol/mailbox/mailbox-file.ts";
+import type { ProfileOptions, ProfileProblem } from "../../protocol/response/profile.ts";
+import { ResponseParser } from "../../protocol/response/response-parser.ts";
+
+/** Finds blocks with the default delimiters of document 000. */
+export const answerParser = new ResponseParser();
 
 /** A problem of a message or of the text around it, so `code` is any string. */
 export type TextProblem = Omit<ProfileProblem, "code"> & { code: string };

@@ -1,11 +1,12 @@
 // `tutti mailbox`: the file mailbox of document 001, for users and for agents that can only start programs.
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { resolve } from "node:path";
-import { openMailbox } from "./local-messages.ts";
-import type { MailboxLayout, Mailbox } from "./local-messages.ts";
 import { readSources } from "./message-source.ts";
 import type { Output } from "../terminal/output.ts";
+import type { MailboxLayout } from "../../mailbox/layout.ts";
+import { Mailbox } from "../../mailbox/mailbox.ts";
 import { TuttiError } from "../../schema/error.ts";
+import { realWorld } from "../../world.ts";
 
 export interface MailboxFlags {
   dir?: string;
@@ -98,6 +99,16 @@ export async function watch(output: Output, box: string, flags: ReadFlags): Prom
     process.stdout.off("error", onSignal);
     for (const name of signals) process.off(name, onSignal);
   }
+}
+
+function openMailbox(dir: string | undefined, layout?: MailboxLayout): Mailbox {
+  const project = resolve(dir ?? ".");
+  if (!existsSync(project))
+    throw new TuttiError(
+      "folder_not_found",
+      `Folder "${project}" does not exist. Name an existing project with --dir.`,
+    );
+  return new Mailbox({ project, world: realWorld, ...(layout === undefined ? {} : { layout }) });
 }
 
 /** An empty write fails if the program that reads stdout has ended; `putBack` then keeps the message unread. */

@@ -1,10 +1,12 @@
 import { Option } from "commander";
 import type { Command } from "commander";
 import { examples, type CommandAction } from "../command-parts.ts";
+import type { MailboxLayout } from "../../mailbox/layout.ts";
+import type { Protocol } from "../../protocol/canonical/protocol-name.ts";
 
 /** Repeated here as literals, so that parsing the command line does not load the protocols. */
-const PROTOCOLS = ["response", "mailbox", "delegation", "messages"] satisfies import("./local-messages.ts").Protocol[];
-const LAYOUTS = ["document", "root"] satisfies import("./local-messages.ts").MailboxLayout[];
+const PROTOCOLS = ["response", "mailbox", "delegation", "messages"] satisfies Protocol[];
+const LAYOUTS = ["document", "root"] satisfies MailboxLayout[];
 
 export function addMessageCommands(program: Command, action: CommandAction): void {
   examples(

@@ -1,10 +1,9 @@
 // `tutti translate`: converts messages to another protocol and reports what could not be carried over.
-import { findMessages } from "./find-messages.ts";
-import type { TextProblem } from "./find-messages.ts";
-import { answerParser, timeNow, translate as translateMessage } from "./local-messages.ts";
-import type { Protocol } from "./local-messages.ts";
+import { answerParser, findMessages, type TextProblem } from "./find-messages.ts";
 import { readSources } from "./message-source.ts";
 import type { Output } from "../terminal/output.ts";
+import type { Protocol } from "../../protocol/canonical/protocol-name.ts";
+import { translate as translateMessage } from "../../protocol/canonical/translate.ts";
 import { TuttiError } from "../../schema/error.ts";
 
 export interface TranslateFlags {
@@ -16,7 +15,7 @@ export async function translate(output: Output, name: string, flags: TranslateFl
   const [source, ...others] = readSources([name]);
   if (source === undefined || source.isFound || others.length > 0)
     throw new TuttiError("usage", `"${name}" is a folder. Name one file to translate.`);
-  const receivedAt = timeNow();
+  const receivedAt = new Date().toISOString();
   const found = findMessages(source.text, name, flags.from, { profile: "lenient", receivedAt });
   const results = found.messages.map(({ path, protocol, value }) => ({
     path,

@@ -1,11 +1,10 @@
 // `tutti validate`: checks messages in files, folders or stdin and reports every problem with its path.
-import { findMessages } from "./find-messages.ts";
-import type { TextProblem } from "./find-messages.ts";
-import { readMessage, timeNow } from "./local-messages.ts";
-import type { Protocol, ProfileOptions } from "./local-messages.ts";
-import { readSources } from "./message-source.ts";
-import type { MessageSource } from "./message-source.ts";
+import { findMessages, type TextProblem } from "./find-messages.ts";
+import { readSources, type MessageSource } from "./message-source.ts";
 import type { Output } from "../terminal/output.ts";
+import type { Protocol } from "../../protocol/canonical/protocol-name.ts";
+import { readMessage } from "../../protocol/canonical/read-message.ts";
+import type { ProfileOptions } from "../../protocol/response/profile.ts";
 
 export interface ValidateFlags {
   protocol?: Protocol;
@@ -23,7 +22,7 @@ interface CheckedFile {
 export async function validate(output: Output, names: string[], flags: ValidateFlags): Promise<number> {
   const options: ProfileOptions = {
     profile: flags.lenient ? "lenient" : "strict",
-    receivedAt: timeNow(),
+    receivedAt: new Date().toISOString(),
   };
   const files: CheckedFile[] = [];
   const skipped: string[] = [];

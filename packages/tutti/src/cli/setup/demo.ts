@@ -8,9 +8,9 @@ import type { Output } from "../terminal/output.ts";
 import { SAMPLE_PROJECT } from "./sample-project.ts";
 import { announceServer } from "../access/server-file.ts";
 import { untilTold } from "./serve.ts";
-import { readVersion } from "../version.ts";
+import { readVersion } from "../../main/version.ts";
 import { startLocalServer } from "../../main/local-server.ts";
-import { exportCommit, makeRepository } from "../../main/samples.ts";
+import { exportCommit, makeRepository } from "../../workspace/sample.ts";
 
 export async function demo(output: Output): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "tutti-demo-"));

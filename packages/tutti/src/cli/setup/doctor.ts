@@ -1,6 +1,6 @@
 import type { Output } from "../terminal/output.ts";
-import { readVersion } from "../version.ts";
-import { diagnose } from "../../main/diagnose.ts";
+import { readVersion } from "../../main/version.ts";
+import { diagnose } from "../../doctor/diagnose.ts";
 
 export async function doctor(output: Output): Promise<number> {
   const { ok, checks } = await diagnose({ dataDir: output.dataDir, version: readVersion() });

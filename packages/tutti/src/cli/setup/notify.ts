@@ -1,5 +1,6 @@
 import { ringTerminal } from "../terminal/bell.ts";
-import { CONFIG_FILE, readNotifications, testNotifications } from "../../main/settings.ts";
+import { CONFIG_FILE } from "../../config/config.ts";
+import { readNotifications, testNotifications } from "../../main/settings.ts";
 import type { Output } from "../terminal/output.ts";
 import { TuttiError } from "../../schema/error.ts";
 

@@ -4,8 +4,9 @@ import type { Output } from "../terminal/output.ts";
 import { readPairs } from "../input/pairs.ts";
 import { readNumber } from "../input/read-number.ts";
 import { announceServer } from "../access/server-file.ts";
-import { readVersion } from "../version.ts";
-import { readLogLevel, startLocalServer } from "../../main/local-server.ts";
+import { readVersion } from "../../main/version.ts";
+import { startLocalServer } from "../../main/local-server.ts";
+import { readLogLevel } from "../../telemetry/log.ts";
 
 export interface ServeFlags {
   port: string;

@@ -1,7 +1,8 @@
 // Templates from the folders of this machine, or from the server of `--url`. A server on the same data folder reads the
 // same folders at each use, so the commands need not go through it.
 import { findAddress } from "../access/find-address.ts";
-import { openTemplates, parseTemplate } from "../../main/templates.ts";
+import { openTemplates } from "../../main/templates.ts";
+import { parseTemplate } from "../../template/files/read-file.ts";
 import type { Output } from "../terminal/output.ts";
 import { createCall, type ClientOptions } from "../../client/call-route.ts";
 import type { Template } from "../../schema/template.ts";

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { parseTemplate } from "../../main/templates.ts";
+import { parseTemplate } from "../../template/files/read-file.ts";
 import type { Output } from "../terminal/output.ts";
 import { readPairs } from "../input/pairs.ts";
 import { readFile } from "../input/read-file.ts";

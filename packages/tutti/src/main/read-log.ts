@@ -1,14 +1,13 @@
 // Reads the log of a data folder without taking its lock.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { writeCopy } from "../engine/copies/run-copy.ts";
 import { replay, type Replay } from "../engine/runs/replay.ts";
 import { FinishedRuns, summarise, type RunSummary } from "../engine/runs/finished-runs.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import type { Run } from "../schema/run.ts";
 import { openSqliteReader } from "../store/sqlite.ts";
 import type { LogReader } from "../store/store.ts";
-
-export { writeCopy as copyOf } from "../engine/copies/run-copy.ts";
 
 /** Oldest run first. */
 export const readSummaries = (dataDir: string): RunSummary[] =>
@@ -21,6 +20,9 @@ export const readRun = (dataDir: string, id: string): Run | null => withLog(data
 
 export const readEvents = (dataDir: string, id: string, after: number): StoredEvent[] =>
   withLog(dataDir, [], (_, log) => log.read({ run: id, after }));
+
+/** The log of a run in the format of `tutti export`. */
+export const exportLog = (dataDir: string, id: string): string => writeCopy(id, readEvents(dataDir, id, 0));
 
 export const replayLog = (dataDir: string, id: string): Replay =>
   withLog(dataDir, { steps: [], problems: [] }, (shelf, log) => replay(log.read({ run: id }), shelf.fold(id)));

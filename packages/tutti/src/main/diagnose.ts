@@ -1,1 +1,0 @@
-export { diagnose } from "../doctor/diagnose.ts";

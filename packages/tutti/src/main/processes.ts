@@ -1,1 +1,0 @@
-export { identify, isAlive } from "../session/process.ts";

@@ -1,2 +1,0 @@
-export { rehearsalScenario, rehearsedTemplate } from "../session/drivers/script/rehearsal.ts";
-export { exportCommit, makeRepository } from "../workspace/sample.ts";
