@@ -1,9 +1,10 @@
-import type { Driver } from "./driver.ts";
+import type { Decoder, Driver } from "./driver.ts";
 import { acpDriver } from "./drivers/acp.ts";
 import { cdpDriver } from "./drivers/cdp.ts";
 import { claudeDriver } from "./drivers/claude.ts";
 import { codexDriver } from "./drivers/codex.ts";
 import { commandDriver } from "./drivers/command.ts";
+import { JSON_LINES } from "./drivers/json-lines.ts";
 import { localDriver } from "./drivers/local.ts";
 import { scriptDriver } from "./drivers/script.ts";
 import { textDriver } from "./drivers/text.ts";
@@ -32,3 +33,7 @@ export function findDriver(agent: string): { driver: Driver; rest: string } {
     `Agent ${JSON.stringify(agent)} does not exist. Use one of ${names.join(", ")}.`,
   );
 }
+
+/** A dialogue writes JSON lines, so only an agent without one has a decoder of its own. */
+export const newDecoder = (driver: Driver): Decoder =>
+  "dialogue" in driver ? JSON_LINES.decoder() : driver.coding.decoder();

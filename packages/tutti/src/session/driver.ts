@@ -1,5 +1,5 @@
-// A `Driver` describes one kind of agent: its command, the encoding of turns and the decoding of output. It is
-// stateless apart from its decoder and starts no process; the keeper does.
+// A `Driver` describes one kind of agent: its command, and either the coding of its input and output or the dialogue
+// that translates its own protocol to JSON lines. It is stateless and starts no process; the keeper does.
 import type { DialogueName } from "./dialogues.ts";
 import type { AgentSignal, SessionSpec, Turn } from "./session.ts";
 import type { FailureCause } from "../schema/ending.ts";
@@ -7,8 +7,6 @@ import type { FailureCause } from "../schema/ending.ts";
 export interface Launch {
   mode: "stream" | "turn";
   command: string[];
-  /** Set for an agent with its own protocol: the keeper then translates it to JSON lines. */
-  dialogue?: DialogueName;
   /** Variables that the driver sets. */
   env?: Record<string, string>;
   /** Variables that the user can override. */
@@ -17,7 +15,9 @@ export interface Launch {
   passEnv?: string[];
 }
 
-export interface Driver {
+export type Driver = CodingDriver | DialogueDriver;
+
+interface ProgramDriver {
   /** Throws a TuttiError if `rest`, the agent's name after the prefix, is invalid or names a missing program. */
   check(rest: string, cwd: string): void;
   /**
@@ -27,7 +27,19 @@ export interface Driver {
   launch(rest: string, spec: SessionSpec, folder: string, env: NodeJS.ProcessEnv): Launch;
   /** Variables that only the driver may set; the host rejects them in the user's settings. */
   ownEnv?: readonly string[];
-  /** With a dialogue the results of the three encoders are not sent: the dialogue encodes the texts itself. */
+}
+
+export interface CodingDriver extends ProgramDriver {
+  coding: Coding;
+}
+
+export interface DialogueDriver extends ProgramDriver {
+  /** Runs in the keeper, which writes its JSON lines to `output.log`. */
+  dialogue: DialogueName;
+}
+
+/** The format of an agent's input and output. */
+export interface Coding {
   encodeTurn(turn: Turn): string;
   /** Null for agents that cannot ask. */
   encodeAnswer(askId: string, text: string): string | null;

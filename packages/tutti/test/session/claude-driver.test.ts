@@ -15,6 +15,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { listen, SessionLab } from "./session-lab.ts";
 import { DEFAULT_PERMISSIONS } from "../../src/schema/permissions.ts";
 import { findDriver } from "../../src/session/agents.ts";
+import { claudeDriver } from "../../src/session/drivers/claude.ts";
 import type { SessionSpec } from "../../src/session/session.ts";
 
 let folder: string;
@@ -56,8 +57,8 @@ test("The claude driver rejects an agent whose program is not on the PATH", () =
 });
 
 test("The claude driver starts one process without a shell, with a conversation id derived from the session", () => {
-  const { mode, dialogue, command } = launch();
-  expect([mode, dialogue, command[0]]).toEqual(["stream", "claude", "claude"]);
+  const { mode, command } = launch();
+  expect([mode, claudeDriver.dialogue, command[0]]).toEqual(["stream", "claude", "claude"]);
   const flags = command.join(" ");
   for (const flag of [
     "-p --verbose --input-format stream-json --output-format stream-json",

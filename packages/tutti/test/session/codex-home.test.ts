@@ -14,6 +14,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { findDriver } from "../../src/session/agents.ts";
 import type { Launch } from "../../src/session/driver.ts";
+import { codexDriver } from "../../src/session/drivers/codex.ts";
 import type { SessionSpec } from "../../src/session/session.ts";
 
 let folder: string;
@@ -40,8 +41,8 @@ const launch = (name = "session", given: Record<string, string> = {}): Launch =>
 };
 
 test("Each session has its own Codex home, which a second start does not change", () => {
-  const { command, dialogue, env } = launch("one");
-  expect([command, dialogue]).toEqual([["codex", "app-server"], "codex"]);
+  const { command, env } = launch("one");
+  expect([command, codexDriver.dialogue]).toEqual([["codex", "app-server"], "codex"]);
   expect(env!["CODEX_HOME"]).toBe(join(folder, "one", "codex"));
   expect(launch("two").env!["CODEX_HOME"]).toBe(join(folder, "two", "codex"));
   expect(statSync(env!["CODEX_HOME"]!).mode & 0o777).toBe(0o700);

@@ -2,11 +2,11 @@
 import { join } from "node:path";
 import { CLAUDE, CLAUDE_DEFAULTS, CLAUDE_ENV, CLAUDE_PASSED_ENV, claudeCommand, uuidOf } from "./claude/command.ts";
 import { configEnv, makeConfigFolder } from "./claude/config-folder.ts";
-import { JsonLinesDecoder } from "./json-lines.ts";
-import type { Driver } from "../driver.ts";
+import type { DialogueDriver } from "../driver.ts";
 import { findProgram } from "../find-program.ts";
 
-export const claudeDriver: Driver = {
+export const claudeDriver: DialogueDriver = {
+  dialogue: "claude",
   check: (_rest, cwd) => void findProgram(CLAUDE, cwd),
   ownEnv: Object.keys(CLAUDE_ENV),
   launch: (_rest, { sessionId, cwd }, folder, env) => {
@@ -14,15 +14,10 @@ export const claudeDriver: Driver = {
     makeConfigFolder(config, env);
     return {
       mode: "stream",
-      dialogue: "claude",
       command: claudeCommand(uuidOf(sessionId), cwd),
       env: { ...CLAUDE_ENV, ...configEnv(config, env) },
       defaults: CLAUDE_DEFAULTS,
       passEnv: [...CLAUDE_PASSED_ENV],
     };
   },
-  encodeTurn: ({ text }) => text,
-  encodeAnswer: (_askId, text) => text,
-  encodeInterrupt: () => "",
-  decoder: () => new JsonLinesDecoder(),
 };

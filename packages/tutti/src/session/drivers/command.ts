@@ -1,17 +1,14 @@
 // `command:PROGRAM ARGS…`: any program with JSON lines on stdin and stdout; one process per session.
-import { encodeAnswer, encodeInterrupt, encodeUser, JsonLinesDecoder } from "./json-lines.ts";
-import type { Driver } from "../driver.ts";
+import { JSON_LINES } from "./json-lines.ts";
+import type { CodingDriver } from "../driver.ts";
 import { findProgram } from "../find-program.ts";
 import { splitCommand } from "../split-command.ts";
 import { TuttiError } from "../../schema/error.ts";
 
-export const commandDriver: Driver = {
+export const commandDriver: CodingDriver = {
   check: (rest, cwd) => void findProgram(words(rest)[0]!, cwd),
   launch: (rest) => ({ mode: "stream", command: words(rest) }),
-  encodeTurn: (turn) => encodeUser(turn),
-  encodeAnswer,
-  encodeInterrupt,
-  decoder: () => new JsonLinesDecoder(),
+  coding: JSON_LINES,
 };
 
 export function words(rest: string): string[] {

@@ -1,16 +1,27 @@
 // The protocol of `command:` agents: one JSON object per line in both directions. Dialogues write the same lines.
 import { LineSplitter } from "../line-splitter.ts";
-import type { Decoded, Decoder, TurnFailure } from "../driver.ts";
+import type { Coding, Decoded, Decoder, TurnFailure } from "../driver.ts";
 import type { Capabilities } from "../dialogue.ts";
 import type { Turn } from "../session.ts";
 import { FailureCause } from "../../schema/ending.ts";
 
-export const encodeUser = (turn: Turn, more: object = {}): string =>
-  `${JSON.stringify({ type: "user", id: `turn-${turn.number}`, text: turn.text, phase: turn.phase, ...more })}\n`;
+export const JSON_LINES: Coding = {
+  encodeTurn: (turn) => encodeTurn(turn),
+  encodeAnswer: (id, text) => encode({ type: "answer", id, text }),
+  encodeInterrupt: () => encode({ type: "interrupt" }),
+  decoder: () => new JsonLinesDecoder(),
+};
 
-export const encodeAnswer = (id: string, text: string): string => `${JSON.stringify({ type: "answer", id, text })}\n`;
+/** For agents that are part of Tutti: a turn also contains its template variables. */
+export const OWN_JSON_LINES: Coding = {
+  ...JSON_LINES,
+  encodeTurn: (turn) => encodeTurn(turn, { variables: turn.variables }),
+};
 
-export const encodeInterrupt = (): string => `${JSON.stringify({ type: "interrupt" })}\n`;
+const encodeTurn = ({ number, text, phase }: Turn, more: object = {}): string =>
+  encode({ type: "user", id: `turn-${number}`, text, phase, ...more });
+
+const encode = (message: object): string => `${JSON.stringify(message)}\n`;
 
 export class JsonLinesDecoder implements Decoder {
   #decoded: Decoded[] = [];

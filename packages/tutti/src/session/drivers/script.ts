@@ -2,20 +2,17 @@
 // `command:` agents.
 import { readFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { encodeAnswer, encodeInterrupt, encodeUser, JsonLinesDecoder } from "./json-lines.ts";
+import { OWN_JSON_LINES } from "./json-lines.ts";
 import { Scenario } from "./script/scenario.ts";
-import type { Driver } from "../driver.ts";
+import type { CodingDriver } from "../driver.ts";
 import { ownLaunch } from "../keeper/program.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { z } from "zod";
 
-export const scriptDriver: Driver = {
+export const scriptDriver: CodingDriver = {
   check: (rest, cwd) => void readScenario(isAbsolute(rest) ? rest : join(cwd, rest)),
   launch: (rest) => ownLaunch("script/player", import.meta.url, rest),
-  encodeTurn: (turn) => encodeUser(turn, { variables: turn.variables }),
-  encodeAnswer,
-  encodeInterrupt,
-  decoder: () => new JsonLinesDecoder(),
+  coding: OWN_JSON_LINES,
 };
 
 export function readScenario(file: string): Scenario {

@@ -1,16 +1,18 @@
 // `text:PROGRAM ARGS…`: any program that reads the prompt from stdin and answers on stdout; one process per turn.
 import { StringDecoder } from "node:string_decoder";
 import { words } from "./command.ts";
-import type { Decoder, Driver } from "../driver.ts";
+import type { CodingDriver, Decoder } from "../driver.ts";
 import { findProgram } from "../find-program.ts";
 
-export const textDriver: Driver = {
+export const textDriver: CodingDriver = {
   check: (rest, cwd) => void findProgram(words(rest)[0]!, cwd),
   launch: (rest) => ({ mode: "turn", command: words(rest) }),
-  encodeTurn: (turn) => turn.text,
-  encodeAnswer: () => null,
-  encodeInterrupt: () => null,
-  decoder: textDecoder,
+  coding: {
+    encodeTurn: (turn) => turn.text,
+    encodeAnswer: () => null,
+    encodeInterrupt: () => null,
+    decoder: textDecoder,
+  },
 };
 
 function textDecoder(): Decoder {

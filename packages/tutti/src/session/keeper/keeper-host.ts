@@ -51,7 +51,7 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
   /** Archivings in progress, by session folder. Concurrent calls share one. */
   const archiving = new Map<string, Promise<void>>();
 
-  function keeperSpec(spec: SessionSpec, launch: Launch, interrupt: string | null): KeeperSpec {
+  function keeperSpec(spec: SessionSpec, launch: Launch, driver: Driver): KeeperSpec {
     const { sessionId, runId, role, taskId, attempt, agent, cwd, permissions } = spec;
     return {
       sessionId,
@@ -60,9 +60,9 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
       cwd,
       mode: launch.mode,
       command: launch.command,
-      dialogue: launch.dialogue ?? null,
+      dialogue: "dialogue" in driver ? driver.dialogue : null,
       permissions,
-      interrupt: launch.mode === "stream" ? interrupt : null,
+      interrupt: "coding" in driver ? driver.coding.encodeInterrupt() : null,
       env: {
         ...Object.fromEntries(Object.entries(launch.defaults ?? {}).filter(([name]) => !Object.hasOwn(agentEnv, name))),
         ...launch.env,
@@ -106,7 +106,7 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
         folder: sessionFolder,
         driver,
         launch,
-        spec: keeperSpec(spec, launch, driver.encodeInterrupt()),
+        spec: keeperSpec(spec, launch, driver),
         env: keeperEnv(),
         secrets: secrets(),
         world,

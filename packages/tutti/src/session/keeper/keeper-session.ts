@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { existsSync, watch, type FSWatcher } from "node:fs";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import type { Driver, Launch } from "../driver.ts";
+import { newDecoder } from "../agents.ts";
+import type { Coding, Driver, Launch } from "../driver.ts";
 import { endSession } from "./end-session.ts";
 import type { Secrets } from "../secrets/find-secrets.ts";
 import { maskLeftovers } from "../secrets/mask-file.ts";
@@ -66,7 +67,7 @@ export class KeeperSession implements Session {
       return;
     }
     this.#start();
-    const reader = new SessionReader(folder, launch.mode, () => driver.decoder(), { secrets });
+    const reader = new SessionReader(folder, launch.mode, () => newDecoder(driver), { secrets });
     this.#reader = reader;
     const watcher = this.#watch();
     const startedAt = world.mono();
@@ -146,14 +147,16 @@ export class KeeperSession implements Session {
     return late ? { reason: "its keeper did not start", deliberate: false } : null;
   }
 
+  /** Null for an agent with a dialogue, which encodes the texts of requests itself. */
+  get #coding(): Coding | null {
+    const { driver } = this.#options;
+    return "coding" in driver ? driver.coding : null;
+  }
+
   async deliver(turn: Turn): Promise<void> {
-    const input = this.#options.driver.encodeTurn(turn);
-    request(this.#options.folder, turnName(turn.number), {
-      type: "turn",
-      number: turn.number,
-      text: turn.text,
-      input,
-    });
+    const { number, text } = turn;
+    const input = this.#coding?.encodeTurn(turn) ?? null;
+    request(this.#options.folder, turnName(number), { type: "turn", number, text, input });
   }
 
   wasDelivered(turn: number): boolean {
@@ -162,15 +165,15 @@ export class KeeperSession implements Session {
 
   async answer(askId: string, text: string): Promise<void> {
     const name = wireName(askId);
-    const input = this.#options.driver.encodeAnswer(name, text);
-    if (input === null) return;
+    const input = this.#coding?.encodeAnswer(name, text) ?? null;
+    if (this.#coding && input === null) return;
     request(this.#options.folder, `answer-${pathName(askId)}`, { type: "answer", askId: name, text, input });
   }
 
   async interrupt(turn: number): Promise<void> {
-    const { folder, driver } = this.#options;
     if (!this.wasDelivered(turn) || this.#isOver(turn)) return;
-    request(folder, interruptName(turn), { type: "interrupt", turn, input: driver.encodeInterrupt() });
+    const input = this.#coding?.encodeInterrupt() ?? null;
+    request(this.#options.folder, interruptName(turn), { type: "interrupt", turn, input });
   }
 
   /**
@@ -181,7 +184,7 @@ export class KeeperSession implements Session {
     const { folder, driver, launch } = this.#options;
     const from = this.#reader ? { from: this.#reader.point } : {};
     if (from.from && from.from.over >= turn) return true;
-    const reader = new SessionReader(folder, launch.mode, () => driver.decoder(), from);
+    const reader = new SessionReader(folder, launch.mode, () => newDecoder(driver), from);
     for (const signal of reader.read()) if (signal.type === "turnOver" && signal.turn >= turn) return true;
     return false;
   }

@@ -127,7 +127,7 @@ class Keeper {
         return;
       case "answer":
         if (this.#conversation) this.#conversation.answer(request.askId, request.text);
-        else this.#agent?.stdin?.write(request.input);
+        else this.#agent?.stdin?.write(request.input!);
         return;
       case "interrupt":
         this.#interrupt(request);
@@ -144,7 +144,7 @@ class Keeper {
   #sendTurn(request: TurnRequest): void {
     this.#noteSent(request);
     if (this.#conversation) this.#conversation.turn(request);
-    else this.#agent?.stdin?.write(request.input);
+    else this.#agent?.stdin?.write(request.input!);
     this.#interruptEarly();
   }
 
@@ -192,7 +192,7 @@ class Keeper {
       this.#fail(turn?.number ?? null, error.message);
     });
     agent.once("spawn", () => {
-      if (turn) agent.stdin!.end(turn.input);
+      if (turn) agent.stdin!.end(turn.input!);
       else if (this.#conversation) this.#conversation.begin();
       else this.#record.note({ type: "started" });
     });

@@ -53,9 +53,10 @@ export interface KeeperSpec {
 }
 
 export type KeeperRequest =
-  | { type: "turn"; number: number; text: string; input: string }
-  | { type: "answer"; askId: string; text: string; input: string }
-  /** Without `input` the turn is a process, which the keeper kills. */
+  /** `input` is null for an agent with a dialogue, which encodes the text itself. */
+  | { type: "turn"; number: number; text: string; input: string | null }
+  | { type: "answer"; askId: string; text: string; input: string | null }
+  /** Without a dialogue and without `input` the turn is a process, which the keeper kills. */
   | { type: "interrupt"; turn: number; input: string | null }
   | { type: "close" }
   | { type: "stop" };

@@ -2,7 +2,7 @@
 // long to hold in memory or to read from its start for every page. So the next page continues where the last one
 // stopped, and any other page starts at the nearest of the `#marks`.
 import { dirname } from "node:path";
-import { findDriver } from "../agents.ts";
+import { findDriver, newDecoder } from "../agents.ts";
 import type { Secrets } from "../secrets/find-secrets.ts";
 import { SessionReader, type ReadPoint } from "../keeper/read-session.ts";
 import { paths, readJson, readRequest, turnName, type KeeperSpec } from "../keeper/session-folder.ts";
@@ -111,7 +111,7 @@ class Walk {
     this.#onPoint = onPoint;
     this.n = mark?.n ?? 0;
     const from = mark ? { from: mark.point } : {};
-    this.#reader = new SessionReader(folder, spec.mode, () => driver.decoder(), { secrets, ...from });
+    this.#reader = new SessionReader(folder, spec.mode, () => newDecoder(driver), { secrets, ...from });
     this.#point = this.#reader.point;
   }
 
