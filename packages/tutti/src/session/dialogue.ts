@@ -64,6 +64,13 @@ export interface DialogueTurn {
   text: string;
 }
 
+export interface ProcessExit {
+  code: number | null;
+  signal: string | null;
+  /** The end of stderr. */
+  errors: string;
+}
+
 export interface Dialogue {
   /** Called for each process of the agent, so again after a relaunch. */
   open(): void;
@@ -72,8 +79,8 @@ export interface Dialogue {
   turn(turn: DialogueTurn): void;
   answer(askId: string, text: string): void;
   interrupt(): void;
-  /** The process has exited by itself, after `hear` got all of its lines. `errors` is the end of its stderr. */
-  exited(how: { code: number | null; signal: string | null; errors: string }): void;
+  /** The process has exited by itself, after `hear` got all of its lines. */
+  exited(exit: ProcessExit): void;
   /**
    * The command that resumes the conversation after its process died in the middle of a turn, or null if it cannot be
    * resumed. The turn is then sent again.

@@ -3,6 +3,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { numberOf, parseRecord, recordOf, type Fields } from "./json-fields.ts";
 import type { TestedProgramName } from "./tested-versions.ts";
 
 export type Login =
@@ -24,10 +25,8 @@ interface Places {
   /** Relative to the home folder. */
   folder: string;
   file: string;
-  expiry: (content: Content) => number | null;
+  expiry: (content: Fields) => number | null;
 }
-
-type Content = Readonly<Record<string, unknown>>;
 
 const PLACES: Readonly<Record<TestedProgramName, Places>> = {
   claude: {
@@ -74,19 +73,15 @@ function findFile({ folderVariable, folder, file: name, expiry }: Places): Login
 }
 
 /** An unreadable file still counts as a login, without an expiry. */
-function readObject(file: string): Content {
+function readObject(file: string): Fields {
   try {
-    const value: unknown = JSON.parse(readFileSync(file, "utf8"));
-    return isObject(value) ? value : {};
+    return parseRecord(readFileSync(file, "utf8"));
   } catch {
     return {};
   }
 }
 
 function expiryOf(value: unknown, time: string, renewal: string): number | null {
-  if (!isObject(value) || value[renewal]) return null;
-  const at = value[time];
-  return typeof at === "number" ? at : null;
+  const login = recordOf(value);
+  return login[renewal] ? null : numberOf(login[time]);
 }
-
-const isObject = (value: unknown): value is Content => typeof value === "object" && value !== null;

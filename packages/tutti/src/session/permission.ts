@@ -1,8 +1,8 @@
-import { realpathSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { isAbsolute, relative, resolve } from "node:path";
+import { realPath } from "./real-path.ts";
 import type { Permissions } from "../schema/permissions.ts";
 
-export interface ToolWish {
+export interface ToolRequest {
   /** The tool's name as the agent gives it. */
   tool: string;
   kind: "read" | "edit" | "command" | "other";
@@ -13,17 +13,45 @@ export interface ToolWish {
 export type PermissionRuling = "allow" | "refuse" | "ask";
 
 /** Decides by the run's permissions; `ask` leaves the decision to the user. */
-export function ruleOn(wish: ToolWish, { mode, allow, refuse }: Permissions, cwd: string): PermissionRuling {
+export function decidePermission(
+  request: ToolRequest,
+  { mode, allow, refuse }: Permissions,
+  cwd: string,
+): PermissionRuling {
   const parts =
-    wish.kind === "command" ? [wish.subject, ...wish.subject.split(CHAINS).map((part) => part.trim())] : [wish.subject];
-  if (refuse.some((pattern) => parts.some((subject) => matches(pattern, { ...wish, subject })))) return "refuse";
-  if (mode === "all" || allow.some((pattern) => allows(pattern, wish))) return "allow";
+    request.kind === "command"
+      ? [request.subject, ...request.subject.split(CHAINS).map((part) => part.trim())]
+      : [request.subject];
+  if (refuse.some((pattern) => parts.some((subject) => matches(pattern, { ...request, subject })))) return "refuse";
+  if (mode === "all" || allow.some((pattern) => allows(pattern, request))) return "allow";
   if (mode === "listed") return "refuse";
-  const harmless = wish.kind === "read" || (wish.kind === "edit" && isInside(wish.subject, cwd));
+  const harmless = request.kind === "read" || (request.kind === "edit" && isInside(request.subject, cwd));
   return mode === "edits" && harmless ? "allow" : "ask";
 }
 
-function matches(pattern: string, { tool, subject }: ToolWish): boolean {
+/** Decides one call with several subjects, such as files: the strictest decision counts. */
+export function decidePermissions(
+  requests: readonly ToolRequest[],
+  permissions: Permissions,
+  cwd: string,
+): PermissionRuling {
+  const rulings = new Set(requests.map((request) => decidePermission(request, permissions, cwd)));
+  return rulings.has("refuse") ? "refuse" : rulings.has("ask") ? "ask" : "allow";
+}
+
+const MAX_SHOWN = 2000;
+
+/** The question to the user. */
+export function permissionQuestion({ tool, kind, subject }: ToolRequest): string {
+  const shown = subject.length > MAX_SHOWN ? `${subject.slice(0, MAX_SHOWN)}…` : subject;
+  if (shown === "") return `May the agent use ${tool}?`;
+  if (kind === "command") return `May the agent run: ${shown}`;
+  if (kind === "edit") return `May the agent change the file: ${shown}`;
+  if (tool === "Read") return `May the agent read the file: ${shown}`;
+  return `May the agent use ${tool}: ${shown}`;
+}
+
+function matches(pattern: string, { tool, subject }: ToolRequest): boolean {
   const bracket = pattern.indexOf("(");
   const name = bracket < 0 ? pattern : pattern.slice(0, bracket);
   if (!fits(name, tool)) return false;
@@ -31,9 +59,9 @@ function matches(pattern: string, { tool, subject }: ToolWish): boolean {
 }
 
 /** A wildcard must not allow a second command that is chained to the allowed one. */
-function allows(pattern: string, wish: ToolWish): boolean {
+function allows(pattern: string, request: ToolRequest): boolean {
   const open = pattern.includes("(") && pattern.includes("*", pattern.indexOf("("));
-  return matches(pattern, wish) && !(open && CHAINS.test(wish.subject));
+  return matches(pattern, request) && !(open && CHAINS.test(request.subject));
 }
 
 /** Shell syntax that joins or nests commands. */
@@ -60,14 +88,4 @@ function isInside(path: string, cwd: string): boolean {
   const from = relative(realPath(cwd), realPath(resolve(cwd, path)));
   const outside = from === "" || from === ".." || from.startsWith("../") || isAbsolute(from);
   return !outside && !from.split("/").includes(".git");
-}
-
-/** Resolves the links of the part of the path that exists. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const parent = dirname(path);
-    return parent === path ? path : join(realPath(parent), basename(path));
-  }
 }

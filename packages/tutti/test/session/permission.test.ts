@@ -3,15 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Permissions } from "../../src/schema/permissions.ts";
-import { ruleOn, type ToolWish } from "../../src/session/permission.ts";
+import { decidePermission, type ToolRequest } from "../../src/session/permission.ts";
 
 const CWD = "/projects/space";
-const read: ToolWish = { tool: "Read", kind: "read", subject: "/etc/hosts" };
-const edit = (subject: string): ToolWish => ({ tool: "Write", kind: "edit", subject });
-const shell = (subject: string): ToolWish => ({ tool: "Bash", kind: "command", subject });
-const rule = (wish: ToolWish, settings: Partial<Permissions> = {}) => ruleOn(wish, Permissions.parse(settings), CWD);
+const read: ToolRequest = { tool: "Read", kind: "read", subject: "/etc/hosts" };
+const edit = (subject: string): ToolRequest => ({ tool: "Write", kind: "edit", subject });
+const shell = (subject: string): ToolRequest => ({ tool: "Bash", kind: "command", subject });
+const rule = (request: ToolRequest, settings: Partial<Permissions> = {}) =>
+  decidePermission(request, Permissions.parse(settings), CWD);
 
-describe("`ruleOn`", () => {
+describe("`decidePermission`", () => {
   it("allows reading and edits in the workspace by default, and asks the user for the rest", () => {
     expect(rule(read)).toBe("allow");
     for (const inside of ["a.md", "docs/a.md", "/projects/space/b.md"])
@@ -53,7 +54,7 @@ describe("`ruleOn`", () => {
     const cwd = join(folder, "space");
     mkdirSync(join(cwd, "docs"), { recursive: true });
     symlinkSync(folder, join(cwd, "out"));
-    const at = (path: string) => ruleOn(edit(path), Permissions.parse({}), cwd);
+    const at = (path: string) => decidePermission(edit(path), Permissions.parse({}), cwd);
     expect(at("docs/new/a.md")).toBe("allow");
     expect(at("out/a.md")).toBe("ask");
     expect(at("out/space/docs/a.md")).toBe("allow");

@@ -1,5 +1,7 @@
 // The session controller of document 004: an external object that starts sessions, accepts messages and returns
 // transcripts. Controllers answer in different shapes; the `read…` functions normalise them.
+import { textOf, textOrNull } from "../json-fields.ts";
+import { isRecord } from "../../protocol/json/json-value.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { World } from "../../world.ts";
 
@@ -26,7 +28,7 @@ const METHODS = [
 ] as const satisfies (keyof SessionController)[];
 
 export function isSessionController(value: unknown): value is SessionController {
-  return isObject(value) && METHODS.every((name) => typeof value[name] === "function");
+  return isRecord(value) && METHODS.every((name) => typeof value[name] === "function");
 }
 
 const NO_ANSWER_MS = 30_000;
@@ -65,20 +67,20 @@ export interface ControllerMessage {
 }
 
 export function readMessages(transcript: unknown): ControllerMessage[] {
-  const list = Array.isArray(transcript) ? transcript : isObject(transcript) ? transcript["messages"] : null;
+  const list = Array.isArray(transcript) ? transcript : isRecord(transcript) ? transcript["messages"] : null;
   if (!Array.isArray(list)) throw unusable("list of messages", 'the list, or an object with it as "messages"');
-  return list.filter(isObject).map(readMessage);
+  return list.filter(isRecord).map(readMessage);
 }
 
 function readMessage(message: Record<string, unknown>): ControllerMessage {
-  const inner = isObject(message["message"]) ? message["message"] : message;
+  const inner = isRecord(message["message"]) ? message["message"] : message;
   const key = message["id"] ?? message["uuid"] ?? message["messageId"];
   const role = inner["role"] ?? message["role"] ?? message["type"];
   const content = inner["content"] ?? inner["text"] ?? "";
   const parts = (Array.isArray(content) ? content : [content]).map(asPart);
   return {
     key: typeof key === "string" || typeof key === "number" ? String(key) : null,
-    role: typeof role === "string" ? role : "",
+    role: textOf(role),
     text: parts.flatMap(({ text }) => (typeof text === "string" ? [text] : [])).join("\n"),
     tools: parts.flatMap(({ type, name, input }) =>
       type === "tool_use" && typeof name === "string" ? [{ name, input }] : [],
@@ -87,11 +89,11 @@ function readMessage(message: Record<string, unknown>): ControllerMessage {
 }
 
 const asPart = (part: unknown): Record<string, unknown> =>
-  isObject(part) ? part : typeof part === "string" ? { type: "text", text: part } : {};
+  isRecord(part) ? part : typeof part === "string" ? { type: "text", text: part } : {};
 
 export function readSessionId(answer: unknown): string {
-  const found = isObject(answer) ? (answer["sessionId"] ?? answer["id"] ?? answer["session"]) : answer;
-  if (isObject(found)) return readSessionId(found);
+  const found = isRecord(answer) ? (answer["sessionId"] ?? answer["id"] ?? answer["session"]) : answer;
+  if (isRecord(found)) return readSessionId(found);
   if (typeof found === "string" && found !== "") return found;
   throw unusable("session id", 'the id, or an object with it as "sessionId" or "id"');
 }
@@ -103,9 +105,9 @@ export interface ControllerSession {
 }
 
 export function readSessionList(answer: unknown): ControllerSession[] {
-  const list = Array.isArray(answer) ? answer : isObject(answer) ? answer["sessions"] : null;
+  const list = Array.isArray(answer) ? answer : isRecord(answer) ? answer["sessions"] : null;
   if (!Array.isArray(list)) throw unusable("list of sessions", 'the list, or an object with it as "sessions"');
-  return list.filter(isObject).map((session) => ({
+  return list.filter(isRecord).map((session) => ({
     id: readSessionId(session),
     title: textOrNull(session["title"]),
     cwd: textOrNull(session["cwd"]),
@@ -117,7 +119,7 @@ const BUSY = new Set(["running", "busy", "working", "processing", "streaming"]);
 
 /** `unknown` if the controller does not report readiness. */
 export function readReadiness(session: unknown): "ready" | "starting" | "unknown" {
-  if (!isObject(session)) return "unknown";
+  if (!isRecord(session)) return "unknown";
   const isReady = session["isReady"] ?? session["ready"];
   if (typeof isReady === "boolean") return isReady ? "ready" : "starting";
   const { status } = session;
@@ -127,14 +129,10 @@ export function readReadiness(session: unknown): "ready" | "starting" | "unknown
 
 /** False if the controller does not report activity. */
 export function readBusy(session: unknown): boolean {
-  if (!isObject(session)) return false;
+  if (!isRecord(session)) return false;
   const { isRunning, busy, status } = session;
   return isRunning === true || busy === true || (typeof status === "string" && BUSY.has(status));
 }
 
 const unusable = (missing: string, expected: string): TuttiError =>
   new TuttiError("internal", `The answer of the session controller contains no ${missing}. Return ${expected}.`);
-
-const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;

@@ -6,20 +6,35 @@
 // 2. Only updates between a prompt and its answer are passed on, so a replayed history is never taken for new output.
 // 3. The dialogue never calls `authenticate`: it may open a browser or replace the user's login.
 import { client, CLIENT_METHODS, AGENT_METHODS, PROTOCOL_VERSION, RequestError } from "@agentclientprotocol/sdk";
-import type { ClientApp } from "@agentclientprotocol/sdk";
+import type { ClientApp, InitializeRequest } from "@agentclientprotocol/sdk";
 import { basename } from "node:path";
 import { AUTH_REQUIRED, failureOf, failureOfError, usageOf } from "./end-of-turn.ts";
-import { isRecord, listOf, recordOf, textOf, type Fields } from "./fields.ts";
-import { HELLO } from "./hello.ts";
+import { listOf, recordOf, textOrNull, type Fields } from "../../json-fields.ts";
+import { isRecord } from "../../../protocol/json/json-value.ts";
 import { openLink, type AgentLink } from "./link.ts";
 import { isAllowing, outcomeOf, PermissionDesk } from "./permission-desk.ts";
 import { AcpTurnReader } from "./turn-reader.ts";
-import type { Capabilities, Dialogue, DialogueContext, DialogueTurn, OpenDialogue } from "../../dialogue.ts";
+import type {
+  Capabilities,
+  Dialogue,
+  DialogueContext,
+  DialogueTurn,
+  OpenDialogue,
+  ProcessExit,
+} from "../../dialogue.ts";
+import { exitProblem } from "../dialogue-parts.ts";
+import { readTuttiVersion } from "../../tutti-version.ts";
 
 /** Long, because agents start slowly when many start at once. */
 const START_MS = 3 * 60_000;
 /** A replayed history may continue after the answer to `session/load`. It is over after a pause of this length. */
 const QUIET_MS = 500;
+
+const HELLO: InitializeRequest = {
+  protocolVersion: PROTOCOL_VERSION,
+  clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+  clientInfo: { name: "tutti", title: "Tutti", version: readTuttiVersion() },
+};
 
 interface Conversation {
   id: string;
@@ -114,7 +129,7 @@ class AcpDialogue implements Dialogue {
       .catch((error: unknown) => {
         throw isAuthRequired(error) ? new Error(loginSentence(agent, sentenceOf(error))) : error;
       });
-    const id = textOf(recordOf(answer)["sessionId"]);
+    const id = textOrNull(recordOf(answer)["sessionId"]);
     if (id === null) throw new Error("it started a conversation without an id");
     const { loadSession, sessionCapabilities } = recordOf(agent["agentCapabilities"]);
     const canResume = isRecord(recordOf(sessionCapabilities)["resume"]);
@@ -136,8 +151,8 @@ class AcpDialogue implements Dialogue {
 
   #announce({ agentInfo }: Fields): void {
     const { id, resumeMethod } = this.#conversation!;
-    const agent = textOf(recordOf(agentInfo)["name"]) ?? basename(this.#context.command[0] ?? "acp");
-    const version = textOf(recordOf(agentInfo)["version"]) ?? "unknown";
+    const agent = textOrNull(recordOf(agentInfo)["name"]) ?? basename(this.#context.command[0] ?? "acp");
+    const version = textOrNull(recordOf(agentInfo)["version"]) ?? "unknown";
     const resume = resumeMethod !== null;
     const announceWith = (cost: Capabilities["cost"]): void => {
       this.#cost = cost;
@@ -217,14 +232,11 @@ class AcpDialogue implements Dialogue {
     return [...this.#context.command];
   }
 
-  exited({ code, signal, errors }: { code: number | null; signal: string | null; errors: string }): void {
+  exited(exit: ProcessExit): void {
     // The unfinished message may contain the answer.
     this.#turn?.end();
     this.#leave();
-    if (this.#ready) return;
-    const how = signal ? `was ended by ${signal}` : `exited with ${code}`;
-    const lastLine = errors.trim().split("\n").at(-1)!.slice(0, 300);
-    this.#fail(`it ${how} before it was ready${lastLine === "" ? "" : `: ${lastLine}`}`);
+    if (!this.#ready) this.#fail(exitProblem("it", exit, "before it was ready"));
   }
 
   #leave(): void {
@@ -245,9 +257,9 @@ function sentenceOf(error: unknown): string {
 }
 
 function loginSentence({ agentInfo, authMethods }: Fields, reason: string): string {
-  const methods = listOf(authMethods).flatMap(({ name }) => textOf(name) ?? []);
+  const methods = listOf(authMethods).flatMap(({ name }) => textOrNull(name) ?? []);
   const offers = methods.length === 0 ? "" : ` Its login methods: ${methods.join(", ")}.`;
   const { title, name } = recordOf(agentInfo);
-  const program = textOf(title) ?? textOf(name) ?? "the agent";
+  const program = textOrNull(title) ?? textOrNull(name) ?? "the agent";
   return `it is not logged in (${reason}). Start ${program} in a terminal and log in, or set its key in the environment.${offers}`;
 }

@@ -1,5 +1,6 @@
 // Reads usage and failure from the answer to a prompt. Some agents report a failure as a successful answer.
-import { countOf, isRecord, listOf, recordOf, textOf, type Fields } from "./fields.ts";
+import { countOf, listOf, parseRecord, recordOf, textOf, textOrNull, type Fields } from "../../json-fields.ts";
+import { isRecord } from "../../../protocol/json/json-value.ts";
 import { classifyFailure } from "../../classify-failure.ts";
 import type { DialogueFailure } from "../../dialogue.ts";
 
@@ -12,7 +13,7 @@ export interface TokenUsage {
 export function failureOf(answer: Fields, trouble: string | null, lastWords: string): DialogueFailure {
   if ("error" in answer) return failureOfError(answer["error"]);
   const result = recordOf(answer["result"]);
-  const stopReason = textOf(result["stopReason"]);
+  const stopReason = textOrNull(result["stopReason"]);
   switch (stopReason) {
     case "end_turn": {
       if (trouble !== null) return described(trouble);
@@ -34,7 +35,7 @@ export function failureOf(answer: Fields, trouble: string | null, lastWords: str
 }
 
 /** Whether the message consists of a provider's error. */
-const isErrorText = (text: string): boolean => isRecord(parsed(text)["error"]) || /^API Error\b/.test(text.trim());
+const isErrorText = (text: string): boolean => isRecord(parseRecord(text)["error"]) || /^API Error\b/.test(text.trim());
 
 function described(text: string): DialogueFailure {
   const sentence = sentenceOf(text);
@@ -47,7 +48,7 @@ function described(text: string): DialogueFailure {
 /** Some agents use HTTP statuses as `code`; codes of JSON-RPC are negative. */
 export function failureOfError(error: unknown): DialogueFailure {
   const { code, message, data } = recordOf(error);
-  const text = [textOf(message) ?? "the agent answered with an error", wordsOf(data)]
+  const text = [textOrNull(message) ?? "the agent answered with an error", wordsOf(data)]
     .filter((part) => part !== "")
     .join(": ");
   const status = typeof code === "number" && code >= 400 && code < 600 ? code : null;
@@ -65,23 +66,15 @@ export const AUTH_REQUIRED = -32000;
 function wordsOf(data: unknown): string {
   if (typeof data === "string") return data;
   const { details, message } = recordOf(data);
-  return textOf(details) ?? textOf(message) ?? "";
+  return textOrNull(details) ?? textOf(message);
 }
 
 const MAX_SENTENCE = 1000;
 
 /** Providers often return JSON as the error text; only its message is of use to the user. */
 function sentenceOf(text: string): string {
-  const inner = textOf(recordOf(parsed(text)["error"])["message"]);
+  const inner = textOrNull(recordOf(parseRecord(text)["error"])["message"]);
   return (inner === null ? text.trim() : sentenceOf(inner)).slice(0, MAX_SENTENCE);
-}
-
-function parsed(text: string): Fields {
-  try {
-    return recordOf(JSON.parse(text));
-  } catch {
-    return {};
-  }
 }
 
 /** Prefers the counts per model, because only they include subagents. */

@@ -5,7 +5,7 @@
 // messages go to the SDK.
 import { AGENT_METHODS, CLIENT_METHODS } from "@agentclientprotocol/sdk";
 import type { AnyMessage, ClientApp, ClientContext } from "@agentclientprotocol/sdk";
-import { isRecord, type Fields } from "./fields.ts";
+import { parseRecord, type Fields } from "../../json-fields.ts";
 
 export interface LinkOptions {
   app: ClientApp;
@@ -39,8 +39,9 @@ export function openLink({ app, write, onUpdate, onPromptAnswered }: LinkOptions
   return {
     agent: connection.agent,
     hear(line) {
-      const message = readMessage(line);
-      if (message === null) return;
+      const message = parseRecord(line);
+      // Ignores other output, such as warnings of the agent's runtime.
+      if (message["jsonrpc"] !== "2.0") return;
       if (message["method"] === CLIENT_METHODS.session_update && !("id" in message)) return onUpdate(message["params"]);
       if (promptId !== undefined && message["id"] === promptId && !("method" in message)) {
         promptId = undefined;
@@ -50,14 +51,4 @@ export function openLink({ app, write, onUpdate, onPromptAnswered }: LinkOptions
     },
     close: () => connection.close(),
   };
-}
-
-/** Null for other output, such as warnings of the agent's runtime. */
-function readMessage(line: string): Fields | null {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isRecord(value) && value["jsonrpc"] === "2.0" ? value : null;
-  } catch {
-    return null;
-  }
 }

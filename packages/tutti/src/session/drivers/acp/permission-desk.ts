@@ -1,16 +1,12 @@
 // Answers permission requests of the agent, by the run's permissions or by asking the user. Open questions are
 // withdrawn when the turn ends.
 import type { PermissionOption, PermissionOptionKind, RequestPermissionResponse } from "@agentclientprotocol/sdk";
-import { nameOf, wishesOf, type ToolCall } from "./tool-call.ts";
-import type { AgentLine } from "../../dialogue.ts";
-import { ruleOn, type PermissionRuling } from "../../permission.ts";
-import type { Permissions } from "../../../schema/permissions.ts";
+import { nameOf, requestsOf, type ToolCall } from "./tool-call.ts";
+import { OpenQuestions } from "../dialogue-parts.ts";
+import type { DialogueContext } from "../../dialogue.ts";
+import { decidePermissions } from "../../permission.ts";
 
-export interface PermissionDeskOptions {
-  permissions: Permissions;
-  cwd: string;
-  tell(line: AgentLine): void;
-}
+type PermissionDeskOptions = Pick<DialogueContext, "permissions" | "cwd" | "tell">;
 
 interface OpenQuestion {
   options: readonly PermissionOption[];
@@ -19,11 +15,12 @@ interface OpenQuestion {
 
 export class PermissionDesk {
   readonly #options: PermissionDeskOptions;
-  readonly #open = new Map<string, OpenQuestion>();
+  readonly #open: OpenQuestions<OpenQuestion>;
   #count = 0;
 
   constructor(options: PermissionDeskOptions) {
     this.#options = options;
+    this.#open = new OpenQuestions((line) => options.tell(line));
   }
 
   /** Null if the question was withdrawn or no option fits. */
@@ -33,30 +30,27 @@ export class PermissionDesk {
     withdrawn: AbortSignal,
   ): Promise<PermissionOption | null> {
     const { permissions, cwd } = this.#options;
-    const wishes = wishesOf(call);
-    const rulings = wishes.map((wish) => ruleOn(wish, permissions, cwd));
-    const ruling = STRICTEST.find((each) => rulings.includes(each))!;
+    const requests = requestsOf(call);
+    const ruling = decidePermissions(requests, permissions, cwd);
     if (ruling !== "ask") return choose(options, ruling === "allow");
     const { promise, resolve } = Promise.withResolvers<PermissionOption | null>();
-    const id = `permission-${++this.#count}`;
-    this.#open.set(id, { options, settle: resolve });
-    withdrawn.addEventListener("abort", () => this.#withdraw(id), { once: true });
-    const subject = wishes.map((wish) => wish.subject).join(", ");
-    this.#options.tell({
-      type: "ask",
-      id,
+    const subject = requests.map((request) => request.subject).join(", ");
+    const open = { options, settle: resolve };
+    withdrawn.addEventListener("abort", () => this.#withdraw(open), { once: true });
+    const ask = {
+      id: `permission-${++this.#count}`,
       question: questionOf(call, subject),
       // A plain approval selects the first allowing option.
       options: options.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind)).map(({ name }) => name),
       permission: { tool: nameOf(call), subject },
-    });
+    };
+    this.#open.ask(ask, open);
     return promise;
   }
 
   answer(id: string, text: string): void {
-    const question = this.#open.get(id);
+    const question = this.#open.take(id);
     if (!question) return;
-    this.#open.delete(id);
     const { options, settle } = question;
     const reply = text.trim().toLowerCase();
     const named = options.find(({ optionId, name }) => [optionId, name].some((each) => each.toLowerCase() === reply));
@@ -65,20 +59,16 @@ export class PermissionDesk {
   }
 
   withdrawAll(): void {
-    for (const id of this.#open.keys()) this.#withdraw(id);
+    this.#withdraw(null);
   }
 
-  #withdraw(id: string): void {
-    const question = this.#open.get(id);
-    if (!question) return;
-    this.#open.delete(id);
-    this.#options.tell({ type: "ask_cancelled", id });
-    question.settle(null);
+  /** Null withdraws all questions. */
+  #withdraw(only: OpenQuestion | null): void {
+    for (const { settle } of this.#open.withdraw((each) => only === null || each === only)) settle(null);
   }
 }
 
 const ORDER: readonly PermissionOptionKind[] = ["allow_once", "allow_always", "reject_once", "reject_always"];
-const STRICTEST: readonly PermissionRuling[] = ["refuse", "ask", "allow"];
 
 /** Prefers the options for this request only: permanent rules belong to the run's permissions. */
 function choose(options: readonly PermissionOption[], allow: boolean): PermissionOption | null {

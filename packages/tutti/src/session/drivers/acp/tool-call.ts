@@ -1,7 +1,8 @@
 // Reads tool calls. An agent reports a call in several updates, and only some agents give a name in addition to the
 // title.
-import { isRecord, listOf, recordOf, textOf, type Fields } from "./fields.ts";
-import type { ToolWish } from "../../permission.ts";
+import { listOf, recordOf, textOrNull, type Fields } from "../../json-fields.ts";
+import { isRecord } from "../../../protocol/json/json-value.ts";
+import type { ToolRequest } from "../../permission.ts";
 
 export interface ToolCall {
   name: string | null;
@@ -19,12 +20,15 @@ export function withUpdate(call: ToolCall, update: Fields): ToolCall {
   const { rawInput, locations, content } = update;
   const input = isRecord(rawInput) ? (Object.keys(rawInput).length > 0 ? rawInput : null) : (rawInput ?? null);
   const paths = [...listOf(locations), ...listOf(content).filter(({ type }) => type === "diff")].flatMap(
-    ({ path }) => textOf(path) ?? [],
+    ({ path }) => textOrNull(path) ?? [],
   );
   return {
-    name: textOf(update["name"]) ?? textOf(recordOf(recordOf(update["_meta"])["claudeCode"])["toolName"]) ?? call.name,
-    kind: textOf(update["kind"]) ?? call.kind,
-    title: textOf(update["title"]) ?? call.title,
+    name:
+      textOrNull(update["name"]) ??
+      textOrNull(recordOf(recordOf(update["_meta"])["claudeCode"])["toolName"]) ??
+      call.name,
+    kind: textOrNull(update["kind"]) ?? call.kind,
+    title: textOrNull(update["title"]) ?? call.title,
     input: input ?? call.input,
     paths: paths.length > 0 ? [...new Set(paths)] : call.paths,
   };
@@ -49,7 +53,7 @@ export const nameOf = ({ name, kind }: ToolCall): string =>
 export const inputOf = ({ input, title, paths }: ToolCall): unknown =>
   input ?? { ...(title === "" ? {} : { title }), ...(paths.length > 0 ? { paths } : {}) };
 
-const KINDS: Readonly<Record<string, ToolWish["kind"]>> = {
+const KINDS: Readonly<Record<string, ToolRequest["kind"]>> = {
   read: "read",
   search: "read",
   edit: "edit",
@@ -58,22 +62,24 @@ const KINDS: Readonly<Record<string, ToolWish["kind"]>> = {
   execute: "command",
 };
 
-/** One wish per subject; all of them must be allowed. */
-export function wishesOf(call: ToolCall): ToolWish[] {
+/** One request per subject; all of them must be allowed. */
+export function requestsOf(call: ToolCall): ToolRequest[] {
   const tool = nameOf(call);
   const kind = Object.hasOwn(KINDS, call.kind) ? KINDS[call.kind]! : "other";
   return subjectsOf(call, kind).map((subject) => ({ tool, kind, subject }));
 }
 
-function subjectsOf({ input, title, paths }: ToolCall, kind: ToolWish["kind"]): readonly string[] {
+function subjectsOf({ input, title, paths }: ToolCall, kind: ToolRequest["kind"]): readonly string[] {
   const fields = recordOf(input);
   if (kind === "command") return [commandOf(fields["command"]) ?? title];
-  if (kind === "other") return [textOf(fields["url"]) ?? paths[0] ?? title];
-  const named = ["file_path", "path", "absolute_path"].flatMap((name) => textOf(fields[name]) ?? []);
+  if (kind === "other") return [textOrNull(fields["url"]) ?? paths[0] ?? title];
+  const named = ["file_path", "path", "absolute_path"].flatMap((name) => textOrNull(fields[name]) ?? []);
   const all = [...new Set([...paths, ...named])];
   return all.length > 0 ? all : [""];
 }
 
 function commandOf(value: unknown): string | null {
-  return Array.isArray(value) ? textOf(value.filter((word) => typeof word === "string").join(" ")) : textOf(value);
+  return Array.isArray(value)
+    ? textOrNull(value.filter((word) => typeof word === "string").join(" "))
+    : textOrNull(value);
 }

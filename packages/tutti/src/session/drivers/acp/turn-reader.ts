@@ -1,6 +1,6 @@
 // Translates the updates of one turn to JSON lines: text as partial and as whole messages, tool calls once they have
 // begun, and the cost.
-import { countOf, recordOf, textOf, type Fields } from "./fields.ts";
+import { countOf, recordOf, textOf, textOrNull, type Fields } from "../../json-fields.ts";
 import { inputOf, nameOf, NEW_CALL, withUpdate, type ToolCall } from "./tool-call.ts";
 import type { AgentLine } from "../../dialogue.ts";
 
@@ -58,7 +58,7 @@ export class AcpTurnReader {
     // Text of a subagent is not part of the answer.
     if (parentOf(update) !== null) return;
     const content = recordOf(update["content"]);
-    const text = content["type"] === "text" ? textOf(content["text"]) : null;
+    const text = content["type"] === "text" ? textOrNull(content["text"]) : null;
     if (text === null) return;
     if (this.#trouble !== null) {
       this.#trouble = (this.#trouble + text).slice(0, MAX_MESSAGE);
@@ -74,14 +74,14 @@ export class AcpTurnReader {
 
   /** Also called for permission requests, because some calls first appear there. */
   readCall(update: Fields): ToolCall {
-    const id = textOf(update["toolCallId"]) ?? "";
+    const id = textOf(update["toolCallId"]);
     const call = withUpdate(this.#announced.get(id) ?? NEW_CALL, update);
     if (this.#settled.has(id)) return call;
     this.endMessage();
     const parent = parentOf(update);
     if (parent !== null) this.beginCall(parent);
     this.#announced.set(id, call);
-    const status = textOf(update["status"]);
+    const status = textOrNull(update["status"]);
     if ((status !== null && status !== "pending") || this.#announced.size > MAX_ANNOUNCED) this.beginCall(id);
     return call;
   }
@@ -123,4 +123,4 @@ export class AcpTurnReader {
 
 /** The call that started the subagent of this update; null for the main agent. */
 const parentOf = (update: Fields): string | null =>
-  textOf(recordOf(recordOf(update["_meta"])["claudeCode"])["parentToolUseId"]);
+  textOrNull(recordOf(recordOf(update["_meta"])["claudeCode"])["parentToolUseId"]);

@@ -5,7 +5,7 @@
 // 2. At its end the program archives the page's session, if the page supports it, and removes its binding from the
 //    page.
 import { readAddress } from "./address.ts";
-import { asRecord } from "./devtools.ts";
+import { recordOf } from "../../json-fields.ts";
 import { PageSession } from "./page-session.ts";
 import { linesOf } from "../../line-splitter.ts";
 import type { Turn } from "../../session.ts";
@@ -50,7 +50,7 @@ function answer(askId: string, text: string): void {
 
 /** The keeper's lines need no validation. */
 function hear(line: string): void {
-  const message = asRecord(JSON.parse(line));
+  const message = recordOf(JSON.parse(line));
   if (message["type"] === "user") {
     const { text, phase, variables } = message as unknown as Turn;
     enqueue({ number: prompts.length + 1, text, phase, variables });

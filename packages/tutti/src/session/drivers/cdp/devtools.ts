@@ -4,11 +4,12 @@
 // 1. Every call settles: with an answer, at the end of the connection, or after CALL_MS.
 // 2. A message larger than MAX_MESSAGE_BYTES closes the connection.
 import { WebSocket, type RawData } from "ws";
+import { parseRecord, recordOf, type Fields } from "../../json-fields.ts";
 
 export interface DevTools {
-  send(method: string, params?: object): Promise<Record<string, unknown>>;
+  send(method: string, params?: object): Promise<Fields>;
   /** One listener per event. */
-  on(event: string, listener: (params: Record<string, unknown>) => void): void;
+  on(event: string, listener: (params: Fields) => void): void;
   /** The reason why the connection is closed; null while it is open. */
   lost(): string | null;
   close(): void;
@@ -19,7 +20,7 @@ const CALL_MS = 30_000;
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
 interface OpenCall {
-  resolve(result: Record<string, unknown>): void;
+  resolve(result: Fields): void;
   reject(error: Error): void;
   timer: NodeJS.Timeout;
 }
@@ -31,7 +32,7 @@ export async function openDevTools(url: string): Promise<DevTools> {
     perMessageDeflate: false,
   });
   const calls = new Map<number, OpenCall>();
-  const listeners = new Map<string, (params: Record<string, unknown>) => void>();
+  const listeners = new Map<string, (params: Fields) => void>();
   let count = 0;
   let lost: string | null = null;
 
@@ -45,17 +46,18 @@ export async function openDevTools(url: string): Promise<DevTools> {
     calls.clear();
   };
   const onMessage = (data: RawData): void => {
-    const message = parse(data);
+    // With the default `binaryType`, messages arrive as one buffer.
+    const message = parseRecord((data as Buffer).toString("utf8"));
     const call = typeof message["id"] === "number" ? calls.get(message["id"]) : undefined;
     if (call === undefined) {
       if (message["method"] === "Inspector.targetCrashed") return lose("the page crashed");
-      if (typeof message["method"] === "string") listeners.get(message["method"])?.(asRecord(message["params"]));
+      if (typeof message["method"] === "string") listeners.get(message["method"])?.(recordOf(message["params"]));
       return;
     }
     calls.delete(message["id"] as number);
     clearTimeout(call.timer);
-    if (message["error"] === undefined) call.resolve(asRecord(message["result"]));
-    else call.reject(new Error(`the debugger rejected the call: ${String(asRecord(message["error"])["message"])}`));
+    if (message["error"] === undefined) call.resolve(recordOf(message["result"]));
+    else call.reject(new Error(`the debugger rejected the call: ${String(recordOf(message["error"])["message"])}`));
   };
 
   await new Promise<void>((resolve, reject) => {
@@ -84,15 +86,3 @@ export async function openDevTools(url: string): Promise<DevTools> {
     close: () => lose("it was closed"),
   };
 }
-
-function parse(data: RawData): Record<string, unknown> {
-  try {
-    // With the default `binaryType`, messages arrive as one buffer.
-    return asRecord(JSON.parse((data as Buffer).toString("utf8")));
-  } catch {
-    return {};
-  }
-}
-
-export const asRecord = (value: unknown): Record<string, unknown> =>
-  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};

@@ -5,7 +5,8 @@
 // 2. Answers are JSON texts, which are parsed and never evaluated.
 import { randomBytes } from "node:crypto";
 import type { DebuggerAddress } from "./address.ts";
-import { asRecord, openDevTools, type DevTools } from "./devtools.ts";
+import { openDevTools, type DevTools } from "./devtools.ts";
+import { recordOf, type Fields } from "../../json-fields.ts";
 import { findTargets, isWanted, labelOf, type DebugTarget } from "./targets.ts";
 
 export interface DebuggedPage {
@@ -41,7 +42,7 @@ async function openTarget(target: DebugTarget, wanted: string): Promise<Debugged
     if ((await callIn(devtools, IS_WINDOW, [])) === true) return [directPage(devtools, target.label)];
     const contents = await callIn(devtools, LIST_CONTENTS, []);
     const pages = (Array.isArray(contents) ? contents : [])
-      .map(asRecord)
+      .map(recordOf)
       .filter(({ title, url }) => isWanted(wanted, title, url))
       .map(({ id, title, url }) => electronPage(devtools, id, labelOf(title, url)));
     if (pages.length === 0) devtools.close();
@@ -98,13 +99,13 @@ function electronPage(devtools: DevTools, id: unknown, label: string): DebuggedP
 
 async function callIn(devtools: DevTools, functionDeclaration: string, args: readonly unknown[]): Promise<unknown> {
   const answer = await invoke(devtools, functionDeclaration, args, true);
-  const { value } = asRecord(answer["result"]);
+  const { value } = recordOf(answer["result"]);
   if (typeof value !== "string") throw new Error("the page did not answer with JSON");
   return JSON.parse(value);
 }
 
 async function objectOf(devtools: DevTools, functionDeclaration: string, args: readonly unknown[]): Promise<unknown> {
-  return asRecord((await invoke(devtools, functionDeclaration, args, false))["result"])["objectId"];
+  return recordOf((await invoke(devtools, functionDeclaration, args, false))["result"])["objectId"];
 }
 
 async function invoke(
@@ -112,23 +113,23 @@ async function invoke(
   functionDeclaration: string,
   args: readonly unknown[],
   returnByValue: boolean,
-): Promise<Record<string, unknown>> {
+): Promise<Fields> {
   // Evaluated for each call, because a reloaded page has another global object.
   const found = await devtools.send("Runtime.evaluate", { expression: "globalThis" });
   const answer = await devtools.send("Runtime.callFunctionOn", {
-    objectId: asRecord(found["result"])["objectId"],
+    objectId: recordOf(found["result"])["objectId"],
     functionDeclaration,
     arguments: args.map((value) => ({ value })),
     awaitPromise: true,
     returnByValue,
   });
   if (answer["exceptionDetails"] === undefined) return answer;
-  throw new Error(messageOf(asRecord(answer["exceptionDetails"])));
+  throw new Error(messageOf(recordOf(answer["exceptionDetails"])));
 }
 
 /** The first line of the exception, without the stack. */
-function messageOf(details: Record<string, unknown>): string {
-  const { description, value } = asRecord(details["exception"]);
+function messageOf(details: Fields): string {
+  const { description, value } = recordOf(details["exception"]);
   const [line] = String(description ?? value ?? details["text"]).split("\n", 1);
   return line!.replace(/^Error: /, "").slice(0, 500);
 }

@@ -1,11 +1,11 @@
 // Answers permission requests of a page, by the run's permissions or by asking the user. Fails closed: only an exact
 // answer of the user permits. The bridge runs sessions of Claude, so the tools have the names of Claude Code.
 import { realpathSync } from "node:fs";
-import { asRecord } from "./devtools.ts";
+import { recordOf } from "../../json-fields.ts";
 import { shownInput, type Permission } from "./read-page.ts";
 import type { Tell } from "./turn-watch.ts";
-import { toWish } from "../claude/tool-wish.ts";
-import { ruleOn } from "../../permission.ts";
+import { toToolRequest } from "../claude/tool-request.ts";
+import { decidePermission } from "../../permission.ts";
 import type { Permissions } from "../../../schema/permissions.ts";
 
 const CHOICES = ["once", "always", "deny"];
@@ -60,10 +60,10 @@ export function createQuestions({ cwd, permissions, tell }: QuestionsOptions): Q
       }
       return pending.flatMap((each): Choice[] => {
         if (questions.has(each.requestId) || settled.has(each.requestId)) return [];
-        const wish = toWish(each.tool, asRecord(each.input), workspace);
-        const ruling = ruleOn(wish, permissions, workspace);
+        const request = toToolRequest(each.tool, recordOf(each.input), workspace);
+        const ruling = decidePermission(request, permissions, workspace);
         if (ruling !== "ask") return [{ requestId: each.requestId, choice: RULED[ruling] }];
-        ask(each, wish.subject);
+        ask(each, request.subject);
         return [];
       });
     },

@@ -1,5 +1,5 @@
 // Reads untrusted data of a page: every value may have any type, and texts are truncated.
-import { asRecord } from "./devtools.ts";
+import { recordOf } from "../../json-fields.ts";
 import { readBusy, readReadiness } from "../../polled/session-controller.ts";
 
 /** A pending permission request. */
@@ -19,15 +19,15 @@ const MAX_NAME = 200;
 
 /** Whether the session is busy; null if the page does not report it. */
 export function readState(session: unknown): boolean | null {
-  const { isRunning, busy, status } = asRecord(session);
+  const { isRunning, busy, status } = recordOf(session);
   if (typeof isRunning !== "boolean" && typeof busy !== "boolean" && typeof status !== "string") return null;
   return readBusy(session) || readReadiness(session) === "starting";
 }
 
 export function readPermissions(session: unknown): Permission[] {
-  const pending = asRecord(session)["pendingToolPermissions"];
+  const pending = recordOf(session)["pendingToolPermissions"];
   return (Array.isArray(pending) ? pending.slice(0, MAX_PERMISSIONS) : []).flatMap((each): Permission[] => {
-    const { requestId, id, toolName, tool, name, input } = asRecord(each);
+    const { requestId, id, toolName, tool, name, input } = recordOf(each);
     const key = requestId ?? id;
     if (typeof key !== "string" && typeof key !== "number") return [];
     const toolText = [toolName, tool, name].find((text) => typeof text === "string");
@@ -71,12 +71,12 @@ export interface TokenCounts {
  * that are no longer in the transcript stay counted.
  */
 export function countUsage(transcript: unknown, counted: Map<string, TokenCounts>): void {
-  const list = Array.isArray(transcript) ? transcript : asRecord(transcript)["messages"];
+  const list = Array.isArray(transcript) ? transcript : recordOf(transcript)["messages"];
   if (!Array.isArray(list)) return;
   for (const [i, entry] of list.entries()) {
-    const message = asRecord(entry);
-    const inner = asRecord(message["message"]);
-    const usage = asRecord(inner["usage"] ?? message["usage"]);
+    const message = recordOf(entry);
+    const inner = recordOf(message["message"]);
+    const usage = recordOf(inner["usage"] ?? message["usage"]);
     const tokens = {
       inputTokens:
         amount(usage["input_tokens"] ?? usage["inputTokens"]) +

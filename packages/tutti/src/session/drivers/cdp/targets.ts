@@ -1,5 +1,5 @@
 import type { DebuggerAddress } from "./address.ts";
-import { asRecord } from "./devtools.ts";
+import { recordOf } from "../../json-fields.ts";
 
 export interface DebugTarget {
   /** For messages to the user. */
@@ -20,7 +20,7 @@ export async function findTargets({ host, target, page }: DebuggerAddress): Prom
   if (target !== null) return [{ label: target, url: `ws://${host}${target}` }];
   const list = await readList(host);
   return list
-    .map(asRecord)
+    .map(recordOf)
     .filter((entry) => KINDS.has(String(entry["type"])))
     .filter((entry) => entry["type"] === "node" || isWanted(page, entry["title"], entry["url"]))
     .flatMap((entry): DebugTarget[] => {

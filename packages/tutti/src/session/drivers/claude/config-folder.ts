@@ -10,6 +10,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { ignoreExisting } from "../ignore-existing.ts";
 
 const LINKED = ["CLAUDE.md", "skills", "agents", "commands"];
 const COPIED = ["settings.json"];
@@ -50,14 +51,5 @@ function readState(file: string): Record<string, unknown> {
   } catch {
     // The file is missing, or has an unknown format.
     return {};
-  }
-}
-
-/** An engine that adopts a session creates the same files again. */
-function ignoreExisting(make: () => unknown): void {
-  try {
-    make();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }

@@ -6,33 +6,30 @@
 // 2. A turn ends when the program reports that it is idle after a result. Of several results the last one decides.
 // 3. Outside an open turn only usage is passed on.
 // 4. Unknown messages and members are ignored.
-import { realpathSync } from "node:fs";
 import { resumeCommand, uuidOf } from "./command.ts";
 import { causeOf, failureOf } from "./failure.ts";
 import { Requests } from "./requests.ts";
 import { ClaudeTurn } from "./turn.ts";
 import { ClaudeUsageMeter } from "./usage.ts";
-import { asList, asNumber, asObject, asText, asTexts, readMessage, type Message } from "./wire.ts";
+import { listOf, numberOf, recordOf, textOf, textsOf, parseRecord, type Fields } from "../../json-fields.ts";
 import type {
   AgentLine,
   Dialogue,
   DialogueContext,
   DialogueTurn,
-  OpenDialogue,
   DialogueFailure,
+  OpenDialogue,
+  ProcessExit,
 } from "../../dialogue.ts";
+import { exitProblem, LONGEST_RETRY_MS, repeatedPrompt } from "../dialogue-parts.ts";
+import { realPath } from "../../real-path.ts";
 
 /** Until the first answer. Long, because the machine may be overloaded. */
 const START_MS = 120_000;
 /** A version that does not report `idle` is idle after this long without output after its result. */
 const SILENCE_MS = 1500;
-/** The program may wait this long before a retry. The run schedules longer waits. */
-const LONGEST_RETRY_MS = 30_000;
 /** These keys are not renewed while the program runs, so the first rejection is final. */
 const FIXED_KEYS = new Set(["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"]);
-const CUT_OFF =
-  "Your process ended in the middle of this turn and was restarted. Your work so far is in the working directory: " +
-  "inspect it first, then continue. This was the request:\n\n";
 
 export const openClaudeDialogue: OpenDialogue = (context) => new ClaudeDialogue(context);
 
@@ -59,6 +56,7 @@ class ClaudeDialogue implements Dialogue {
     this.#conversation = uuidOf(context.sessionId);
     this.#requests = new Requests({
       context,
+      // The program reports paths with links resolved.
       cwd: realPath(context.cwd),
       decided: (id, allowed) => (allowed ? this.#turn?.run(id) : this.#turn?.refuse(id)),
     });
@@ -94,7 +92,7 @@ class ClaudeDialogue implements Dialogue {
     const again = this.#turn?.number === number;
     const uuid = uuidOf(`${this.#context.sessionId} ${number} ${this.#launch}`);
     this.#turn = new ClaudeTurn(number, uuid, (line) => this.#context.tell(line));
-    const content = [{ type: "text", text: again ? `${CUT_OFF}${text}` : asPrompt(text) }];
+    const content = [{ type: "text", text: again ? repeatedPrompt(text) : asPrompt(text) }];
     this.#write({ type: "user", uuid, message: { role: "user", content }, parent_tool_use_id: null });
   }
 
@@ -107,14 +105,12 @@ class ClaudeDialogue implements Dialogue {
     this.#request("interrupt", { cancel_queued: true });
   }
 
-  exited({ code, signal, errors }: { code: number | null; signal: string | null; errors: string }): void {
+  exited(exit: ProcessExit): void {
     const wasReady = this.#ready;
     this.#reset();
     this.#settle();
     if (wasReady || this.#launch > 1) return;
-    const last = errors.trim().split("\n").at(-1)!;
-    const how = signal ? `was ended by ${signal}` : `exited with ${code}`;
-    this.#context.fail(`claude ${how} at its start${last === "" ? "" : `: ${last}`}`);
+    this.#context.fail(exitProblem("claude", exit, "at its start"));
   }
 
   relaunch(): string[] | null {
@@ -125,24 +121,24 @@ class ClaudeDialogue implements Dialogue {
   }
 
   hear(line: string): void {
-    const message = readMessage(line);
-    if (!message) return;
+    const message = parseRecord(line);
+    if (typeof message["type"] !== "string") return;
     this.#read(message);
     clearTimeout(this.#silenceTimer);
     if (this.#reportsIdle || !this.#turn?.result || this.#tasks > 0) return;
     this.#silenceTimer = setTimeout(() => this.#settle(), SILENCE_MS);
   }
 
-  #read(message: Message): void {
+  #read(message: Fields): void {
     switch (message["type"]) {
       case "control_response":
-        this.#readResponse(asObject(message["response"]));
+        this.#readResponse(recordOf(message["response"]));
         return;
       case "control_request":
-        this.#requests.handle(asText(message["request_id"]), asObject(message["request"]));
+        this.#requests.handle(textOf(message["request_id"]), recordOf(message["request"]));
         return;
       case "control_cancel_request":
-        this.#requests.cancel(asText(message["request_id"]));
+        this.#requests.cancel(textOf(message["request_id"]));
         return;
       case "system":
         this.#readSystem(message);
@@ -155,12 +151,12 @@ class ClaudeDialogue implements Dialogue {
     }
   }
 
-  #readResponse({ request_id: id, subtype, error, response }: Message): void {
-    const [kind, launch] = asText(id).split(" ");
+  #readResponse({ request_id: id, subtype, error, response }: Fields): void {
+    const [kind, launch] = textOf(id).split(" ");
     if (launch !== String(this.#launch)) return;
     if (kind === "tutti-interrupt") {
       // A prompt that was removed from the program's queue gets no result.
-      const wasQueued = asTexts(asObject(response)["cancelled"]).includes(this.#turn?.uuid ?? "");
+      const wasQueued = textsOf(recordOf(response)["cancelled"]).includes(this.#turn?.uuid ?? "");
       if (wasQueued) this.#turn!.result ??= { failure: { error: "the turn was interrupted" } };
       if (wasQueued) this.#settle();
       return;
@@ -168,19 +164,19 @@ class ClaudeDialogue implements Dialogue {
     if (kind !== "tutti-initialize" || this.#ready) return;
     clearTimeout(this.#startTimer);
     if (subtype !== "success") {
-      this.#context.fail(`claude rejected the request "initialize": ${asText(error)}`);
+      this.#context.fail(`claude rejected the request "initialize": ${textOf(error)}`);
       return;
     }
     this.#ready = true;
-    this.#readStart(asObject(response));
+    this.#readStart(recordOf(response));
     this.#context.ready();
   }
 
-  #readStart(start: Message): void {
-    const { tokenSource, apiKeySource } = asObject(start["account"]);
-    this.#keyIsFixed = FIXED_KEYS.has(asText(apiKeySource)) || FIXED_KEYS.has(asText(tokenSource));
+  #readStart(start: Fields): void {
+    const { tokenSource, apiKeySource } = recordOf(start["account"]);
+    this.#keyIsFixed = FIXED_KEYS.has(textOf(apiKeySource)) || FIXED_KEYS.has(textOf(tokenSource));
     this.#reportsIdle = start["session_state"] !== undefined;
-    this.#announce(asText(start["claude_code_version"]), asList(start["agents"]).length > 0);
+    this.#announce(textOf(start["claude_code_version"]), listOf(start["agents"]).length > 0);
   }
 
   /** Repeats `ready` only if it changed. Very old versions report their version with the first turn. */
@@ -199,13 +195,13 @@ class ClaudeDialogue implements Dialogue {
     this.#context.tell(line);
   }
 
-  #readSystem(message: Message): void {
-    const id = asText(message["task_id"]);
+  #readSystem(message: Fields): void {
+    const id = textOf(message["task_id"]);
     switch (message["subtype"]) {
       case "init":
         this.#announce(
-          asText(message["claude_code_version"]),
-          asTexts(message["tools"]).some((tool) => tool === "Task" || tool === "Agent"),
+          textOf(message["claude_code_version"]),
+          textsOf(message["tools"]).some((tool) => tool === "Task" || tool === "Agent"),
         );
         return;
       case "session_state_changed":
@@ -216,44 +212,38 @@ class ClaudeDialogue implements Dialogue {
         this.#readRetry(message);
         return;
       case "permission_denied":
-        this.#turn?.refuse(asText(message["tool_use_id"]), asText(message["tool_name"]));
+        this.#turn?.refuse(textOf(message["tool_use_id"]), textOf(message["tool_name"]));
         return;
       case "background_tasks_changed":
-        this.#tasks = asList(message["tasks"]).length;
+        this.#tasks = listOf(message["tasks"]).length;
         return;
       case "task_started":
-        this.#turn?.run(asText(message["tool_use_id"]));
+        this.#turn?.run(textOf(message["tool_use_id"]));
         if (message["subagent_type"] === undefined) return;
         this.#subagents.add(id);
-        this.#context.tell({ type: "subagent", id, phase: "started", text: asText(message["description"]) });
+        this.#context.tell({ type: "subagent", id, phase: "started", text: textOf(message["description"]) });
         return;
       case "task_notification":
         if (!this.#subagents.delete(id)) return;
-        this.#context.tell({ type: "subagent", id, phase: "done", text: asText(message["summary"]) });
+        this.#context.tell({ type: "subagent", id, phase: "done", text: textOf(message["summary"]) });
     }
   }
 
-  #readRetry(retry: Message): void {
+  #readRetry(retry: Fields): void {
     const turn = this.#turn;
-    const status = asNumber(retry["error_status"]);
-    const word = asText(retry["error"]);
+    const status = numberOf(retry["error_status"]);
+    const word = textOf(retry["error"]);
     const cause = causeOf(status, word);
-    const retryAfterMs = asNumber(retry["retry_delay_ms"]);
+    const retryAfterMs = numberOf(retry["retry_delay_ms"]);
     const detail = `the provider answered ${status ?? "nothing"} (${word})`;
     if (turn && cause === "rate_limit") turn.troubles.retryAfterMs = retryAfterMs;
     // The program renews a login after the first rejection. A second one means that the renewal did not help.
     const hopeless =
-      (cause === "auth" || cause === "billing") && (this.#keyIsFixed || asNumber(retry["attempt"]) !== 1);
-    const failure: DialogueFailure = { error: detail, cause, ...(retryAfterMs === null ? {} : { retryAfterMs }) };
+      (cause === "auth" || cause === "billing") && (this.#keyIsFixed || numberOf(retry["attempt"]) !== 1);
+    const wait = retryAfterMs === null ? {} : { retryAfterMs };
     if (turn && hopeless) this.#breakOff(turn, { error: detail, cause });
-    else if (turn && retryAfterMs !== null && retryAfterMs > LONGEST_RETRY_MS) this.#breakOff(turn, failure);
-    else
-      this.#context.tell({
-        type: "provider_trouble",
-        cause,
-        detail,
-        ...(retryAfterMs === null ? {} : { retryAfterMs }),
-      });
+    else if (turn && (retryAfterMs ?? 0) > LONGEST_RETRY_MS) this.#breakOff(turn, { error: detail, cause, ...wait });
+    else this.#context.tell({ type: "provider_trouble", cause, detail, ...wait });
   }
 
   #breakOff(turn: ClaudeTurn, failure: DialogueFailure): void {
@@ -262,15 +252,15 @@ class ClaudeDialogue implements Dialogue {
     this.#request("interrupt", { cancel_queued: true });
   }
 
-  #readResult(result: Message): void {
+  #readResult(result: Fields): void {
     const spent = this.#meter.read(result);
     if (spent) this.#context.tell({ type: "usage", ...spent });
     const turn = this.#turn;
     // The result may belong to work of an earlier turn that ended before this one began.
-    const answers = asTexts(result["user_message_uuids"]);
+    const answers = textsOf(result["user_message_uuids"]);
     if (!turn || (!turn.begun && answers.length > 0 && !answers.includes(turn.uuid))) return;
-    for (const denied of asList(result["permission_denials"]))
-      turn.refuse(asText(denied["tool_use_id"]), asText(denied["tool_name"]));
+    for (const denied of listOf(result["permission_denials"]))
+      turn.refuse(textOf(denied["tool_use_id"]), textOf(denied["tool_name"]));
     turn.result = { failure: failureOf(result, turn.troubles, Date.now()) };
   }
 
@@ -284,25 +274,16 @@ class ClaudeDialogue implements Dialogue {
     this.#context.tell({ type: "turn_end", ...failure });
   }
 
-  #request(subtype: string, more: Message = {}): void {
+  #request(subtype: string, more: Fields = {}): void {
     this.#requestCount += 1;
     const id = `tutti-${subtype} ${this.#launch} ${this.#requestCount}`;
     this.#write({ type: "control_request", request_id: id, request: { subtype, ...more } });
   }
 
-  #write(message: Message): void {
+  #write(message: Fields): void {
     this.#context.write(`${JSON.stringify(message)}\n`);
   }
 }
 
 /** The program would run a prompt with a leading slash as a command. */
 const asPrompt = (text: string): string => (text.startsWith("/") ? `The request:\n${text}` : text);
-
-/** The program reports its working directory with links resolved. */
-function realPath(folder: string): string {
-  try {
-    return realpathSync(folder);
-  } catch {
-    return folder;
-  }
-}

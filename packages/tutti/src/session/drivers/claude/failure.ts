@@ -2,7 +2,7 @@
 // six places. The order of the checks in `failureOf` matters where several places disagree.
 import type { DialogueFailure } from "../../dialogue.ts";
 import { readUsageLimit } from "../../usage-limit.ts";
-import { asNumber, asObject, asText, asTexts, type Message } from "./wire.ts";
+import { numberOf, recordOf, textOf, textsOf, type Fields } from "../../json-fields.ts";
 import type { FailureCause } from "../../../schema/ending.ts";
 
 /** Problems with the provider during the turn, before its result. */
@@ -67,29 +67,29 @@ export function causeOf(status: number | null, error: string): FailureCause {
 }
 
 /** Null for a successful result. */
-export function failureOf(result: Message, troubles: Troubles, now: number): DialogueFailure | null {
+export function failureOf(result: Fields, troubles: Troubles, now: number): DialogueFailure | null {
   if (result["is_error"] !== true && result["subtype"] === "success") {
     const missing = troubles.structureDemanded && result["structured_output"] === undefined;
     return missing ? { error: "the agent gave no structured answer", cause: "no_structured_output" } : null;
   }
   const error =
-    [asText(result["result"]), ...asTexts(result["errors"])].find((text) => text !== "") ?? "the agent failed";
-  const terminalReason = asText(result["terminal_reason"]);
+    [textOf(result["result"]), ...textsOf(result["errors"])].find((text) => text !== "") ?? "the agent failed";
+  const terminalReason = textOf(result["terminal_reason"]);
   if (terminalReason.startsWith("aborted_")) return { error: "the turn was interrupted" };
-  const known = BY_TERMINATION[terminalReason] ?? BY_SUBTYPE[asText(result["subtype"])];
+  const known = BY_TERMINATION[terminalReason] ?? BY_SUBTYPE[textOf(result["subtype"])];
   if (known) return { error, cause: known };
   if (result["stop_reason"] === "refusal") return { error, cause: "refusal" };
   const limit = limitOf(result, error, troubles, now);
   if (limit) return limit;
   // Without an error of the provider the program itself failed, for an unknown cause.
   if (terminalReason !== "api_error" && troubles.error === "") return { error };
-  const word = asText(result["api_error"]) in BY_ERROR ? asText(result["api_error"]) : troubles.error;
-  const cause = causeOf(asNumber(result["api_error_status"]), word);
+  const word = textOf(result["api_error"]) in BY_ERROR ? textOf(result["api_error"]) : troubles.error;
+  const cause = causeOf(numberOf(result["api_error_status"]), word);
   const waits = cause === "rate_limit" && troubles.retryAfterMs !== null;
   return { error, cause, ...(waits ? { retryAfterMs: troubles.retryAfterMs! } : {}) };
 }
 
-function limitOf(result: Message, error: string, troubles: Troubles, now: number): DialogueFailure | null {
+function limitOf(result: Fields, error: string, troubles: Troubles, now: number): DialogueFailure | null {
   const parsed = readUsageLimit(error, now);
   const isLimit = result["api_error"] === "usage_limit_reached" || troubles.limitResetAt !== null || parsed !== null;
   if (!isLimit) return null;
@@ -98,8 +98,8 @@ function limitOf(result: Message, error: string, troubles: Troubles, now: number
 }
 
 /** The reset time of an exhausted limit, in milliseconds since 1970; null without one. */
-export function readLimitEvent(message: Message): number | null {
-  const { status, resetsAt } = asObject(message["rate_limit_info"]);
-  const at = asNumber(resetsAt);
+export function readLimitEvent(message: Fields): number | null {
+  const { status, resetsAt } = recordOf(message["rate_limit_info"]);
+  const at = numberOf(resetsAt);
   return status === "rejected" && at !== null ? at * 1000 : null;
 }

@@ -1,6 +1,7 @@
 import { readLimitEvent, type Troubles } from "./failure.ts";
-import { asList, asObject, asText, type Message } from "./wire.ts";
+import { listOf, recordOf, textOf, type Fields } from "../../json-fields.ts";
 import type { AgentLine, DialogueFailure } from "../../dialogue.ts";
+import { denialOf } from "../dialogue-parts.ts";
 
 interface Call {
   name: string;
@@ -12,7 +13,7 @@ const SYNTHETIC = "<synthetic>";
 const STRUCTURE_DEMANDED = "[structured-output-enforce]";
 
 /** Messages of subagents have a `parent_tool_use_id`. */
-const isOfMainAgent = (message: Message): boolean => (message["parent_tool_use_id"] ?? null) === null;
+const isOfMainAgent = (message: Fields): boolean => (message["parent_tool_use_id"] ?? null) === null;
 
 export class ClaudeTurn {
   readonly number: number;
@@ -38,7 +39,7 @@ export class ClaudeTurn {
     this.#tell = tell;
   }
 
-  read(message: Message): void {
+  read(message: Fields): void {
     switch (message["type"]) {
       case "stream_event":
         this.#readDelta(message);
@@ -50,44 +51,44 @@ export class ClaudeTurn {
         this.#readUser(message);
         return;
       case "tool_progress":
-        this.run(asText(message["tool_use_id"]));
+        this.run(textOf(message["tool_use_id"]));
         return;
       case "rate_limit_event":
         this.troubles.limitResetAt = readLimitEvent(message) ?? this.troubles.limitResetAt;
     }
   }
 
-  #readDelta(message: Message): void {
-    const { type, delta } = asObject(message["event"]);
-    const text = asText(asObject(delta)["text"]);
+  #readDelta(message: Fields): void {
+    const { type, delta } = recordOf(message["event"]);
+    const text = textOf(recordOf(delta)["text"]);
     if (isOfMainAgent(message) && type === "content_block_delta" && text !== "")
       this.#tell({ type: "assistant", text, partial: true });
   }
 
-  #readAssistant(message: Message): void {
+  #readAssistant(message: Fields): void {
     if (message["is_api_error_message"] === true || typeof message["error"] === "string") {
-      this.troubles.error = asText(message["error"]);
+      this.troubles.error = textOf(message["error"]);
       return;
     }
-    const { content, model } = asObject(message["message"]);
-    const blocks = asList(content);
-    const text = blocks.map((block) => (block["type"] === "text" ? asText(block["text"]) : "")).join("");
+    const { content, model } = recordOf(message["message"]);
+    const blocks = listOf(content);
+    const text = blocks.map((block) => (block["type"] === "text" ? textOf(block["text"]) : "")).join("");
     const whole = isOfMainAgent(message) && message["aborted"] !== true && model !== SYNTHETIC;
     if (whole && text !== "") this.#tell({ type: "assistant", text });
     for (const block of blocks) {
       const byProvider = block["type"] === "server_tool_use";
       if (block["type"] !== "tool_use" && !byProvider) continue;
-      const id = asText(block["id"]);
-      this.#calls.set(id, { name: asText(block["name"]), input: block["input"] ?? null });
+      const id = textOf(block["id"]);
+      this.#calls.set(id, { name: textOf(block["name"]), input: block["input"] ?? null });
       // Tools that the provider runs need no permission.
       if (byProvider) this.run(id);
     }
   }
 
-  #readUser(message: Message): void {
+  #readUser(message: Fields): void {
     if (message["isReplay"] === true) this.begun ||= (message["uuid"] ?? this.uuid) === this.uuid;
     this.#readToolResults(message);
-    const texts = asList(asObject(message["message"])["content"]).map((block) => asText(block["text"]));
+    const texts = listOf(recordOf(message["message"])["content"]).map((block) => textOf(block["text"]));
     const demanded = message["isSynthetic"] === true && texts.some((text) => text.startsWith(STRUCTURE_DEMANDED));
     if (demanded) this.troubles.structureDemanded = true;
   }
@@ -108,24 +109,21 @@ export class ClaudeTurn {
     if (toolName !== undefined) this.#refused.set(id, toolName);
   }
 
-  #readToolResults(message: Message): void {
+  #readToolResults(message: Fields): void {
     const rejected = new Set(
-      asList(message["tool_result_meta"])
-        .filter((meta) => asObject(meta["permission_decision"])["decision"] === "reject")
-        .map((meta) => asText(meta["id"])),
+      listOf(message["tool_result_meta"])
+        .filter((meta) => recordOf(meta["permission_decision"])["decision"] === "reject")
+        .map((meta) => textOf(meta["id"])),
     );
-    for (const block of asList(asObject(message["message"])["content"])) {
+    for (const block of listOf(recordOf(message["message"])["content"])) {
       if (block["type"] !== "tool_result") continue;
-      const id = asText(block["tool_use_id"]);
+      const id = textOf(block["tool_use_id"]);
       if (rejected.has(id)) this.refuse(id);
       else this.run(id);
     }
   }
 
-  /** The failure of a turn that ran no tool because all of its calls were refused. */
   denial(): DialogueFailure | null {
-    if (this.#ran > 0 || this.#refused.size === 0) return null;
-    const names = [...new Set(this.#refused.values())];
-    return { error: `the agent was not allowed to use ${names.join(", ")}, and did nothing else`, cause: "denied" };
+    return this.#ran > 0 || this.#refused.size === 0 ? null : denialOf(this.#refused.values());
   }
 }

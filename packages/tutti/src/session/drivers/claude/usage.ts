@@ -1,6 +1,6 @@
 // Computes usage per result. The totals of Claude Code grow over the whole conversation, also in a resumed one. If a
 // result contains the difference itself, the meter uses that.
-import { asNumber, asObject, type Message } from "./wire.ts";
+import { countOf, recordOf, type Fields } from "../../json-fields.ts";
 
 export interface Spent {
   inputTokens: number;
@@ -14,7 +14,7 @@ export class ClaudeUsageMeter {
   #total = NOTHING;
 
   /** Null if the result adds nothing. */
-  read(result: Message): Spent | null {
+  read(result: Fields): Spent | null {
     const total = sum(result["modelUsage"]);
     const difference = result["model_usage_since_last_result"];
     const spent = difference === undefined ? since(total, this.#total) : sum(difference);
@@ -26,18 +26,17 @@ export class ClaudeUsageMeter {
 
 /** Cached tokens count as input. Their lower price is part of `usd`. */
 function sum(models: unknown): Spent {
-  const count = (value: unknown): number => Math.max(asNumber(value) ?? 0, 0);
-  return Object.values(asObject(models))
-    .map(asObject)
+  return Object.values(recordOf(models))
+    .map(recordOf)
     .reduce<Spent>(
       (all, each) => ({
         inputTokens:
           all.inputTokens +
-          count(each["inputTokens"]) +
-          count(each["cacheReadInputTokens"]) +
-          count(each["cacheCreationInputTokens"]),
-        outputTokens: all.outputTokens + count(each["outputTokens"]),
-        usd: all.usd + count(each["costUSD"]),
+          countOf(each["inputTokens"]) +
+          countOf(each["cacheReadInputTokens"]) +
+          countOf(each["cacheCreationInputTokens"]),
+        outputTokens: all.outputTokens + countOf(each["outputTokens"]),
+        usd: all.usd + countOf(each["costUSD"]),
       }),
       NOTHING,
     );

@@ -1,10 +1,11 @@
 // Answers approval requests of Codex, by the run's permissions or by asking the user. Open questions are withdrawn when
 // the turn ends.
-import { commandWish, editWishes } from "./item.ts";
-import { recordOf, textOf, type Fields } from "../acp/fields.ts";
+import { commandRequest, editRequests } from "./item.ts";
+import { recordOf, textOf, textOrNull, type Fields } from "../../json-fields.ts";
 import type { Peer, RequestId } from "./peer.ts";
 import type { DialogueContext } from "../../dialogue.ts";
-import { ruleOn, type PermissionRuling, type ToolWish } from "../../permission.ts";
+import { OpenQuestions } from "../dialogue-parts.ts";
+import { decidePermissions, permissionQuestion, type ToolRequest } from "../../permission.ts";
 
 export interface ApprovalsOptions {
   context: Pick<DialogueContext, "permissions" | "cwd" | "tell">;
@@ -18,23 +19,22 @@ export interface ApprovalsOptions {
 interface ApprovalRequest {
   requestId: RequestId;
   itemId: string;
-  wishes: ToolWish[];
+  tools: ToolRequest[];
   reason: string | null;
   answer(allowed: boolean): object;
 }
 
 const OPTIONS = ["allow", "refuse"];
-const STRICTEST: readonly PermissionRuling[] = ["refuse", "ask", "allow"];
-const SHOWN = 2000;
+const MAX_REASON = 2000;
 
 export class Approvals {
   readonly #options: ApprovalsOptions;
-  /** By the id of the question. */
-  readonly #open = new Map<string, ApprovalRequest>();
+  readonly #open: OpenQuestions<ApprovalRequest>;
   #count = 0;
 
   constructor(options: ApprovalsOptions) {
     this.#options = options;
+    this.#open = new OpenQuestions((line) => options.context.tell(line));
   }
 
   /** False if `method` is not an approval request. */
@@ -42,31 +42,30 @@ export class Approvals {
     const request = this.#read(requestId, method, params);
     if (!request) return false;
     const { permissions, cwd } = this.#options.context;
-    const rulings = request.wishes.map((wish) => ruleOn(wish, permissions, cwd));
-    const ruling = STRICTEST.find((each) => rulings.includes(each))!;
+    const ruling = decidePermissions(request.tools, permissions, cwd);
     if (ruling === "ask") this.#ask(request);
     else this.#settle(request, ruling === "allow");
     return true;
   }
 
   #read(requestId: RequestId, method: string, params: Fields): ApprovalRequest | null {
-    const itemId = textOf(params["itemId"]) ?? "";
-    const common = { requestId, itemId, reason: textOf(params["reason"]) };
+    const itemId = textOf(params["itemId"]);
+    const common = { requestId, itemId, reason: textOrNull(params["reason"]) };
     const answer = (allowed: boolean) => ({ decision: allowed ? "accept" : "decline" });
     switch (method) {
       case "item/commandExecution/requestApproval":
-        return { ...common, wishes: [commandWish(params)], answer };
+        return { ...common, tools: [commandRequest(params)], answer };
       case "item/fileChange/requestApproval": {
-        const wishes = editWishes(this.#options.itemOf(itemId), this.#options.context.cwd);
-        return { ...common, wishes, answer };
+        const tools = editRequests(this.#options.itemOf(itemId), this.#options.context.cwd);
+        return { ...common, tools, answer };
       }
       case "item/permissions/requestApproval": {
         const permissions = recordOf(params["permissions"]);
         const requested = Object.fromEntries(Object.entries(permissions).filter(([, value]) => value !== null));
-        const wish: ToolWish = { tool: "Permissions", kind: "other", subject: JSON.stringify(requested) };
+        const tool: ToolRequest = { tool: "Permissions", kind: "other", subject: JSON.stringify(requested) };
         return {
           ...common,
-          wishes: [wish],
+          tools: [tool],
           answer: (allowed) => ({ permissions: allowed ? requested : {}, scope: "turn" }),
         };
       }
@@ -76,24 +75,22 @@ export class Approvals {
   }
 
   #ask(request: ApprovalRequest): void {
-    const id = `approval-${++this.#count}`;
-    this.#open.set(id, request);
-    const subject = request.wishes.map((wish) => wish.subject).join(", ");
-    this.#options.context.tell({
-      type: "ask",
-      id,
-      question: questionOf(request, subject),
+    const { tools, reason } = request;
+    const first = { ...tools[0]!, subject: tools.map(({ subject }) => subject).join(", ") };
+    const why = reason === null ? "" : `\nReason: ${reason.slice(0, MAX_REASON)}`;
+    const ask = {
+      id: `approval-${++this.#count}`,
+      question: `${permissionQuestion(first)}${why}`,
       options: OPTIONS,
-      permission: { tool: request.wishes[0]!.tool, subject },
-    });
+      permission: { tool: first.tool, subject: first.subject },
+    };
+    this.#open.ask(ask, request);
   }
 
   /** Fails closed: any answer that is not a clear yes declines. */
   answer(askId: string, text: string): void {
-    const request = this.#open.get(askId);
-    if (!request) return;
-    this.#open.delete(askId);
-    this.#settle(request, /^(y|yes|ok|allow|allowed)$/i.test(text.trim()));
+    const request = this.#open.take(askId);
+    if (request) this.#settle(request, /^(y|yes|ok|allow|allowed)$/i.test(text.trim()));
   }
 
   #settle(request: ApprovalRequest, allowed: boolean): void {
@@ -103,23 +100,10 @@ export class Approvals {
 
   /** Codex has resolved the request. It reports this for answered requests too. */
   withdraw(requestId: unknown): void {
-    for (const [id, request] of this.#open) if (request.requestId === requestId) this.#drop(id);
+    this.#open.withdraw((request) => request.requestId === requestId);
   }
 
   withdrawAll(): void {
-    for (const id of this.#open.keys()) this.#drop(id);
+    this.#open.withdraw();
   }
-
-  #drop(id: string): void {
-    this.#open.delete(id);
-    this.#options.context.tell({ type: "ask_cancelled", id });
-  }
-}
-
-function questionOf({ wishes, reason }: ApprovalRequest, subject: string): string {
-  const { kind, tool } = wishes[0]!;
-  const shown = subject.length > SHOWN ? `${subject.slice(0, SHOWN)}…` : subject;
-  const action = kind === "command" ? "run:" : kind === "edit" ? "change the file:" : `use ${tool}:`;
-  const question = shown === "" ? `May the agent use ${tool}?` : `May the agent ${action} ${shown}`;
-  return reason === null ? question : `${question}\nReason: ${reason.slice(0, SHOWN)}`;
 }

@@ -11,16 +11,18 @@ import { openThread } from "./open-thread.ts";
 import { Peer } from "./peer.ts";
 import { CodexTurnReader } from "./turn-reader.ts";
 import { CodexUsageMeter } from "./usage.ts";
-import { recordOf, textOf, type Fields } from "../acp/fields.ts";
+import { recordOf, textOrNull, type Fields } from "../../json-fields.ts";
 import { classifyFailure } from "../../classify-failure.ts";
 import type {
   Capabilities,
   Dialogue,
   DialogueContext,
   DialogueTurn,
-  OpenDialogue,
   DialogueFailure,
+  OpenDialogue,
+  ProcessExit,
 } from "../../dialogue.ts";
+import { exitProblem, LONGEST_RETRY_MS, repeatedPrompt } from "../dialogue-parts.ts";
 
 interface OpenTurn {
   /** Null until Codex has confirmed the turn. */
@@ -30,12 +32,6 @@ interface OpenTurn {
   /** The reason for which the dialogue interrupted the turn. */
   givenUp: DialogueFailure | null;
 }
-
-/** The program may wait this long before a retry. The run schedules longer waits. */
-const LONGEST_WAIT_MS = 30_000;
-const CUT_OFF =
-  "Your process ended in the middle of this turn and was restarted. Your work so far is in the working directory: " +
-  "inspect it first, then continue. This was the request:\n\n";
 
 const ABILITIES: Capabilities = {
   partialText: true,
@@ -133,7 +129,7 @@ class CodexDialogue implements Dialogue {
     const turn = this.#turn;
     if (!turn) return;
     const turnFields = recordOf(params["turn"]);
-    const turnId = textOf(params["turnId"]) ?? textOf(turnFields["id"]);
+    const turnId = textOrNull(params["turnId"]) ?? textOrNull(turnFields["id"]);
     if (method === "turn/started") this.#nameTurn(turn, turnId);
     if (turnId === null || turnId !== turn.id) return;
     if (method === "turn/completed") this.#completeTurn(turn, turnFields);
@@ -156,7 +152,7 @@ class CodexDialogue implements Dialogue {
     const { error: detail, cause, retryAfterMs } = failure;
     const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
     this.#context.tell({ type: "provider_trouble", cause: cause ?? "api", detail, ...wait });
-    if (retryAfterMs === undefined || retryAfterMs <= LONGEST_WAIT_MS) return;
+    if (retryAfterMs === undefined || retryAfterMs <= LONGEST_RETRY_MS) return;
     turn.givenUp = failure;
     this.interrupt();
   }
@@ -170,12 +166,12 @@ class CodexDialogue implements Dialogue {
     };
     this.#turn = turn;
     this.#number = number;
-    const input = [{ type: "text", text: this.#cutOff ? `${CUT_OFF}${text}` : text, text_elements: [] }];
+    const input = [{ type: "text", text: this.#cutOff ? repeatedPrompt(text) : text, text_elements: [] }];
     this.#cutOff = false;
     const params = { threadId: this.#threadId, input, sandboxPolicy: turnSandbox(this.#home) };
     this.#peer.request("turn/start", params, ({ result, error }) => {
       if (this.#turn !== turn) return;
-      if (error === null) this.#nameTurn(turn, textOf(recordOf(result["turn"])["id"]));
+      if (error === null) this.#nameTurn(turn, textOrNull(recordOf(result["turn"])["id"]));
       else this.#endTurn({ error, cause: "protocol", ...classifyFailure(error) });
     });
   }
@@ -225,14 +221,11 @@ class CodexDialogue implements Dialogue {
     return [...this.#context.command];
   }
 
-  exited({ code, signal, errors }: { code: number | null; signal: string | null; errors: string }): void {
+  exited(exit: ProcessExit): void {
     // The unfinished message may contain the answer.
     this.#turn?.reader.end();
     this.#leave();
-    if (this.#ready) return;
-    const how = signal ? `was ended by ${signal}` : `exited with ${code}`;
-    const lastLine = errors.replaceAll(COLOURS, "").trim().split("\n").at(-1)!.slice(0, 300);
-    this.#context.fail(`codex ${how} before it was ready${lastLine === "" ? "" : `: ${lastLine}`}`);
+    if (!this.#ready) this.#context.fail(exitProblem("codex", exit, "before it was ready"));
   }
 
   #leave(): void {
@@ -241,8 +234,5 @@ class CodexDialogue implements Dialogue {
     this.#approvals.withdrawAll();
   }
 }
-
-// oxlint-disable-next-line no-control-regex -- a terminal colour starts with the control character ESC
-const COLOURS = /\u001b\[[\d;]*m/g;
 
 export const openCodexDialogue: OpenDialogue = (context) => new CodexDialogue(context);

@@ -1,6 +1,7 @@
 // Classifies failed turns of Codex. Many causes have an error code; for the others the message is searched, which may
 // contain the provider's answer.
-import { isRecord, listOf, recordOf, textOf, type Fields } from "../acp/fields.ts";
+import { listOf, parseRecord, recordOf, textOf, textOrNull, type Fields } from "../../json-fields.ts";
+import { isRecord } from "../../../protocol/json/json-value.ts";
 import { classifyFailure } from "../../classify-failure.ts";
 import type { DialogueFailure } from "../../dialogue.ts";
 import { readUsageLimit } from "../../usage-limit.ts";
@@ -35,7 +36,7 @@ const MAX_SENTENCE = 1000;
 
 /** `limitResetAt` is the reset time of the account's limits, in milliseconds since 1970. */
 export function failureOf(error: Fields, limitResetAt: number | null, now: number): KnownFailure {
-  const text = [textOf(error["additionalDetails"]), textOf(error["message"])].find((each) => each !== null) ?? "";
+  const text = textOrNull(error["additionalDetails"]) ?? textOf(error["message"]);
   const sentence = text === "" ? "the agent failed without a reason" : sentenceOf(text).slice(0, MAX_SENTENCE);
   const info = error["codexErrorInfo"];
   if (info === "usageLimitExceeded") return limitOf(sentence, limitResetAt, now);
@@ -72,10 +73,5 @@ export function limitResetOf(rateLimits: Fields): number | null {
 
 /** Providers often return JSON as the error text; only its message is of use to the user. */
 function sentenceOf(text: string): string {
-  try {
-    const message = textOf(recordOf(recordOf(JSON.parse(text) as unknown)["error"])["message"]);
-    return message ?? text;
-  } catch {
-    return text.trim();
-  }
+  return textOrNull(recordOf(parseRecord(text)["error"])["message"]) ?? text.trim();
 }

@@ -10,6 +10,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlink
 import { homedir, tmpdir } from "node:os";
 import { isAbsolute, join, relative } from "node:path";
 import type { CodexSetting } from "./command.ts";
+import { ignoreExisting } from "../ignore-existing.ts";
 
 const LOGIN = "auth.json";
 const CONFIG = "config.toml";
@@ -65,13 +66,4 @@ function readKeys(config: string): string[] {
   const tables = [...config.matchAll(/\benv_http_headers\s*=\s*\{([^}]*)\}/g)].map(([, members]) => members!);
   const headers = tables.flatMap((members) => [...members.matchAll(/=\s*["'](\w+)["']/g)].map(([, name]) => name!));
   return [...new Set([...keys, ...headers])];
-}
-
-/** An engine that adopts a session creates the same files again. */
-function ignoreExisting(make: () => unknown): void {
-  try {
-    make();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
 }

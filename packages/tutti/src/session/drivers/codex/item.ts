@@ -1,9 +1,9 @@
-// Translates items of a Codex conversation to tool lines, with the tool names of Claude Code, and to permission wishes.
-import { realpathSync } from "node:fs";
+// Translates items of a Codex conversation to tool lines, with the tool names of Claude Code, and to requests for permission.
 import { basename, isAbsolute, relative, resolve } from "node:path";
-import { listOf, recordOf, textOf, type Fields } from "../acp/fields.ts";
+import { listOf, recordOf, textOf, textOrNull, type Fields } from "../../json-fields.ts";
 import type { AgentLine } from "../../dialogue.ts";
-import type { ToolWish } from "../../permission.ts";
+import type { ToolRequest } from "../../permission.ts";
+import { realPath } from "../../real-path.ts";
 import { splitCommand } from "../../split-command.ts";
 
 type ToolLine = Extract<AgentLine, { type: "tool" }>;
@@ -15,7 +15,7 @@ export function toolsOf(item: Fields): ToolLine[] {
     case "commandExecution":
       // Interaction with a running command is not a new command.
       if (item["source"] === "unifiedExecInteraction") return [];
-      return tool("Bash", { command: scriptOf(textOf(item["command"]) ?? "") });
+      return tool("Bash", { command: scriptOf(textOf(item["command"])) });
     case "fileChange":
       return changesOf(item).map(({ name, path, kind }) => ({
         type: "tool",
@@ -23,15 +23,15 @@ export function toolsOf(item: Fields): ToolLine[] {
         input: { file_path: path, change: kind },
       }));
     case "mcpToolCall": {
-      const [server, name] = [textOf(item["server"]) ?? "unknown", textOf(item["tool"]) ?? "unknown"];
+      const [server, name] = [textOrNull(item["server"]) ?? "unknown", textOrNull(item["tool"]) ?? "unknown"];
       return tool(`mcp__${server}__${name}`, item["arguments"] ?? null);
     }
     case "dynamicToolCall":
-      return tool(textOf(item["tool"]) ?? "Other", item["arguments"] ?? null);
+      return tool(textOrNull(item["tool"]) ?? "Other", item["arguments"] ?? null);
     case "webSearch":
-      return tool("WebSearch", { query: textOf(item["query"]) ?? "" });
+      return tool("WebSearch", { query: textOf(item["query"]) });
     case "imageView":
-      return tool("Read", { file_path: textOf(item["path"]) ?? "" });
+      return tool("Read", { file_path: textOf(item["path"]) });
     default:
       return [];
   }
@@ -47,20 +47,22 @@ interface Change {
 function changesOf(item: Fields): Change[] {
   return listOf(item["changes"]).flatMap((change) => {
     const { type, move_path: moved } = recordOf(change["kind"]);
-    const kind = textOf(type) ?? "update";
+    const kind = textOrNull(type) ?? "update";
     const name = kind === "add" ? "Write" : "Edit";
-    return [textOf(change["path"]), textOf(moved)].flatMap((path) => (path === null ? [] : [{ name, path, kind }]));
+    return [textOrNull(change["path"]), textOrNull(moved)].flatMap((path) =>
+      path === null ? [] : [{ name, path, kind }],
+    );
   });
 }
 
-/** One wish per file; all of them must be allowed. */
-export function editWishes(item: Fields, cwd: string): ToolWish[] {
-  const wishes = changesOf(item).map(({ name, path }): ToolWish => ({
+/** One request per file; all of them must be allowed. */
+export function editRequests(item: Fields, cwd: string): ToolRequest[] {
+  const requests = changesOf(item).map(({ name, path }): ToolRequest => ({
     tool: name,
     kind: "edit",
     subject: shortPath(path, cwd),
   }));
-  return wishes.length > 0 ? wishes : [{ tool: "Edit", kind: "edit", subject: "" }];
+  return requests.length > 0 ? requests : [{ tool: "Edit", kind: "edit", subject: "" }];
 }
 
 /** Relative to `cwd` for files in the workspace, absolute for all others. */
@@ -72,22 +74,13 @@ function shortPath(path: string, cwd: string): string {
   return inside ?? absolute;
 }
 
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
-}
-
-export function commandWish(params: Fields): ToolWish {
+export function commandRequest(params: Fields): ToolRequest {
   const { host, protocol } = recordOf(params["networkApprovalContext"]);
-  if (textOf(host) !== null) {
-    return { tool: "WebFetch", kind: "other", subject: `${textOf(protocol) ?? "https"}://${textOf(host)!}` };
-  }
+  if (textOrNull(host) !== null)
+    return { tool: "WebFetch", kind: "other", subject: `${textOrNull(protocol) ?? "https"}://${textOf(host)}` };
   // The request does not contain the text for a running program's stdin. Its command must not count as the subject.
   const typed = params["kind"] === "writeStdin";
-  return { tool: "Bash", kind: "command", subject: typed ? "" : scriptOf(textOf(params["command"]) ?? "") };
+  return { tool: "Bash", kind: "command", subject: typed ? "" : scriptOf(textOf(params["command"])) };
 }
 
 const SHELLS = new Set(["sh", "bash", "zsh", "dash"]);

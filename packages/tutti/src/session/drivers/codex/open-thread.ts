@@ -1,10 +1,10 @@
 // Opens a thread in a new Codex process: initializes the connection, checks the login, then starts or resumes the
 // thread.
-import { readFileSync } from "node:fs";
 import { threadSettings } from "./command.ts";
 import type { Peer } from "./peer.ts";
-import { recordOf, textOf } from "../acp/fields.ts";
+import { recordOf, textOf, textOrNull } from "../../json-fields.ts";
 import type { DialogueContext } from "../../dialogue.ts";
+import { readTuttiVersion } from "../../tutti-version.ts";
 
 export interface OpenThreadOptions {
   peer: Peer;
@@ -13,15 +13,10 @@ export interface OpenThreadOptions {
   threadId: string | null;
   /** Called if the thread cannot be resumed. A new thread follows. */
   onLost: (reason: string) => void;
-  onOpen: (thread: OpenedThread) => void;
+  onOpen: (thread: { id: string; program: CodexProgram }) => void;
 }
 
-export interface OpenedThread {
-  id: string;
-  program: CodexProgram;
-}
-
-export interface CodexProgram {
+interface CodexProgram {
   version: string;
   /** The home folder that Codex reports. */
   home: string;
@@ -47,13 +42,13 @@ export function openThread({ peer, context, threadId, onLost, onOpen }: OpenThre
   };
 
   const initialize = (): void => {
-    const clientInfo = { name: "tutti", title: "Tutti", version: readVersion() };
+    const clientInfo = { name: "tutti", title: "Tutti", version: readTuttiVersion() };
     peer.request("initialize", { clientInfo, capabilities: CAPABILITIES }, ({ result, error }) => {
       if (error !== null) return fail(`Codex cannot be used: ${error}`);
       peer.notify("initialized");
       // "tutti/0.166.0 (Debian 12; x86_64) …": the name of the client and the version of Codex.
-      const version = /\/(\S+)/.exec(textOf(result["userAgent"]) ?? "")?.[1] ?? "unknown";
-      checkLogin({ version, home: textOf(result["codexHome"]) ?? "" });
+      const version = /\/(\S+)/.exec(textOf(result["userAgent"]))?.[1] ?? "unknown";
+      checkLogin({ version, home: textOf(result["codexHome"]) });
     });
   };
 
@@ -76,7 +71,7 @@ export function openThread({ peer, context, threadId, onLost, onOpen }: OpenThre
   const start = (program: CodexProgram): void =>
     peer.request("thread/start", settings, ({ result, error }) => {
       if (error !== null) return fail(`Codex did not start a conversation: ${error}`);
-      const id = textOf(recordOf(result["thread"])["id"]);
+      const id = textOrNull(recordOf(result["thread"])["id"]);
       if (id === null) fail("Codex started a conversation without an id");
       else opened(id, program);
     });
@@ -88,9 +83,4 @@ export function openThread({ peer, context, threadId, onLost, onOpen }: OpenThre
 
   initialize();
   return () => clearTimeout(late);
-}
-
-function readVersion(): string {
-  const file = new URL("../../../../package.json", import.meta.url);
-  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
 }

@@ -1,6 +1,6 @@
 // The JSON-RPC connection to Codex. Callbacks run synchronously and in order, so that all output of an exited process
 // is handled before its end is reported.
-import { isRecord, recordOf, textOf, type Fields } from "../acp/fields.ts";
+import { parseRecord, recordOf, textOrNull, type Fields } from "../../json-fields.ts";
 
 export type RequestId = string | number;
 
@@ -45,7 +45,7 @@ export class Peer {
 
   /** Ignores lines that are not messages. */
   hear(line: string): void {
-    const message = parse(line);
+    const message = parseRecord(line);
     const { id, method, params } = message;
     const isId = typeof id === "string" || typeof id === "number";
     if (typeof method === "string") {
@@ -66,14 +66,8 @@ export class Peer {
 
 function answerOf({ result, error }: Fields): PeerAnswer {
   if (error === undefined || error === null) return { result: recordOf(result), error: null };
-  return { result: null, error: textOf(recordOf(error)["message"]) ?? "it answered with an error without a reason" };
-}
-
-function parse(line: string): Fields {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isRecord(value) ? value : {};
-  } catch {
-    return {};
-  }
+  return {
+    result: null,
+    error: textOrNull(recordOf(error)["message"]) ?? "it answered with an error without a reason",
+  };
 }

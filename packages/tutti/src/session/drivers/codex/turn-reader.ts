@@ -1,7 +1,8 @@
 // Translates the items of one turn to JSON lines: text as partial and as whole messages, tools once they really run.
 import { toolsOf } from "./item.ts";
-import { recordOf, textOf, type Fields } from "../acp/fields.ts";
+import { recordOf, textOf, textOrNull, type Fields } from "../../json-fields.ts";
 import type { AgentLine, DialogueFailure } from "../../dialogue.ts";
+import { denialOf } from "../dialogue-parts.ts";
 
 /** In characters. Limits an unfinished message, so that no agent can exhaust the memory. */
 const MAX_UNFINISHED = 4 * 1024 * 1024;
@@ -29,21 +30,21 @@ export class CodexTurnReader {
 
   read(method: string, params: Fields): void {
     const item = recordOf(params["item"]);
-    const id = textOf(item["id"]) ?? textOf(params["itemId"]) ?? "";
+    const id = textOrNull(item["id"]) ?? textOf(params["itemId"]);
     switch (method) {
       case "item/agentMessage/delta":
-        return this.#addText(textOf(params["delta"]));
+        return this.#addText(textOrNull(params["delta"]));
       case "item/started":
         this.#items.set(id, item);
         // A command without a process still waits for approval.
-        if (textOf(item["processId"]) !== null) this.#emitTools(id, item);
+        if (textOrNull(item["processId"]) !== null) this.#emitTools(id, item);
         return;
       case "item/fileChange/patchUpdated":
         this.#items.set(id, { ...this.itemOf(id), changes: params["changes"] });
         return;
       case "item/completed":
         this.#items.delete(id);
-        if (item["type"] === "agentMessage") this.#finishMessage(textOf(item["text"]));
+        if (item["type"] === "agentMessage") this.#finishMessage(textOrNull(item["text"]));
         else if (item["status"] !== "declined") this.#emitTools(id, item);
     }
   }
@@ -72,17 +73,12 @@ export class CodexTurnReader {
     if (text !== null) this.#tell({ type: "assistant", text });
   }
 
-  /** The failure of a turn that ran no tool because all of its calls were refused. */
   denial(): DialogueFailure | null {
-    if (this.#emitted.size > 0 || this.#refused.size === 0) return null;
-    return {
-      error: `the agent was not allowed to use ${[...this.#refused].join(", ")}, and did nothing else`,
-      cause: "denied",
-    };
+    return this.#emitted.size > 0 || this.#refused.size === 0 ? null : denialOf(this.#refused);
   }
 
   /** Emits the unfinished message. */
   end(): void {
-    this.#finishMessage(textOf(this.#unfinished.join("")));
+    this.#finishMessage(textOrNull(this.#unfinished.join("")));
   }
 }

@@ -1,5 +1,5 @@
 // Computes usage per report. The totals of Codex grow over the whole conversation and are repeated when it is resumed.
-import { countOf, type Fields } from "../acp/fields.ts";
+import { countOf, type Fields } from "../../json-fields.ts";
 
 export interface Used {
   inputTokens: number;
