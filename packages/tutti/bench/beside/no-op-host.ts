@@ -44,7 +44,7 @@ export class NoOpHost implements SessionHost {
   archive = (): Promise<void> => Promise.resolve();
   isArchived = (): boolean => false;
   forget = (): Promise<void> => Promise.resolve();
-  knows = (): boolean => false;
+  hasRun = (): boolean => false;
   check(): void {}
 }
 

@@ -19,7 +19,7 @@ export function withAgents(
       const settings = settingsOf(spec.agent);
       return settings ? hostWith(settings.env).open({ ...spec, agent: settings.agent }) : host.open(spec);
     },
-    meant: (name) => settingsOf(name)?.agent ?? name,
+    resolveAgent: (name) => settingsOf(name)?.agent ?? name,
     check(name, cwd) {
       const settings = settingsOf(name);
       if (settings) hostWith(settings.env).check(settings.agent, cwd);

@@ -236,7 +236,7 @@ export class Engine {
       throw new TuttiError("invalid_input", `The file contains run "${twice}" twice. Remove one of the two.`);
     const known = ids.find((id) => this.get(id) ?? this.#importing.has(id));
     if (known) throw new TuttiError("wrong_state", `Run "${known}" exists already. Delete it before you import it.`);
-    const leftover = ids.find((id) => this.#options.sessions.knows(id));
+    const leftover = ids.find((id) => this.#options.sessions.hasRun(id));
     if (leftover) {
       const message = `Sessions of an earlier run "${leftover}" exist already. Remove their folder before you import the run.`;
       throw new TuttiError("wrong_state", message);

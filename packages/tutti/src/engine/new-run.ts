@@ -63,8 +63,8 @@ export async function prepareRun(
  * the configuration may change.
  */
 function providersOf(agents: readonly string[], sessions: SessionHost): Record<string, string> {
-  const real = agents.map((agent) => [agent, sessions.meant?.(agent) ?? agent] as const);
-  return Object.fromEntries(real.flatMap(([agent, meant]) => (meant === agent ? [] : [[agent, providerOf(meant)]])));
+  const real = agents.map((agent) => [agent, sessions.resolveAgent?.(agent) ?? agent] as const);
+  return Object.fromEntries(real.flatMap(([agent, name]) => (name === agent ? [] : [[agent, providerOf(name)]])));
 }
 
 function templateFor(request: NewRun, project: string, around: CreationContext): Template {

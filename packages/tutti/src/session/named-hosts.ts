@@ -6,7 +6,7 @@ export type NamedAgent = string | SessionHost;
 
 export function withNamedHosts(first: SessionHost, agents: Readonly<Record<string, NamedAgent>>): SessionHost {
   const hosts = [first, ...Object.values(agents).filter((agent) => typeof agent !== "string")];
-  const resolveAgent = (name: string): { host: SessionHost; agent: string } => {
+  const findHost = (name: string): { host: SessionHost; agent: string } => {
     const agent = Object.hasOwn(agents, name) ? agents[name]! : name;
     return typeof agent === "string" ? { host: first, agent } : { host: agent, agent: name };
   };
@@ -15,11 +15,11 @@ export function withNamedHosts(first: SessionHost, agents: Readonly<Record<strin
   };
   return {
     open(spec: SessionSpec) {
-      const { host, agent } = resolveAgent(spec.agent);
+      const { host, agent } = findHost(spec.agent);
       return host.open({ ...spec, agent });
     },
     check(name, cwd) {
-      const { host, agent } = resolveAgent(name);
+      const { host, agent } = findHost(name);
       host.check(agent, cwd);
     },
     transcript(runId, sessionId, page) {
@@ -30,7 +30,7 @@ export function withNamedHosts(first: SessionHost, agents: Readonly<Record<strin
       return [];
     },
     isArchived: (runId, sessionId) => hosts.some((host) => host.isArchived(runId, sessionId)),
-    knows: (runId) => hosts.some((host) => host.knows(runId)),
+    hasRun: (runId) => hosts.some((host) => host.hasRun(runId)),
     reap: (runId, keep) => onEachHost((host) => host.reap(runId, keep)),
     end: (runId, sessionId) => onEachHost((host) => host.end(runId, sessionId)),
     archive: (runId, sessionId) => onEachHost((host) => host.archive(runId, sessionId)),

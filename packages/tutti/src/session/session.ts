@@ -113,9 +113,9 @@ export interface SessionHost {
   /** Deletes all sessions of the run. Throws `wrong_state` while one of them is alive. */
   forget(runId: string): Promise<void>;
   /** Whether the host stores any session of the run. */
-  knows(runId: string): boolean;
+  hasRun(runId: string): boolean;
   /** The agent behind a name from the user's configuration, or the name itself. A host without it has no such names. */
-  meant?(agent: string): string;
+  resolveAgent?(agent: string): string;
   /** Throws `agent_unknown`, `agent_not_startable` or `invalid_scenario` if the agent cannot be used. */
   check(agent: string, cwd: string): void;
 }

@@ -43,7 +43,7 @@ export function createScriptedHost(agents: ScriptedAgents, other: SessionHost): 
       for (const { spec } of agentsOf(runId)) agents.delete(keyOf(runId, spec.sessionId));
       await other.forget(runId);
     },
-    knows: (runId) => agentsOf(runId).length > 0 || other.knows(runId),
+    hasRun: (runId) => agentsOf(runId).length > 0 || other.hasRun(runId),
     transcript(runId, sessionId, page) {
       const agent = agents.get(keyOf(runId, sessionId));
       if (!agent) return other.transcript(runId, sessionId, page);

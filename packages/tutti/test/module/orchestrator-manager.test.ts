@@ -287,7 +287,7 @@ describe("OrchestratorManager", () => {
     expect(orchestrators.get(id)).not.toBeNull();
     await orchestrators.cleanup(id, { archiveWorkers: false, deleteWorkers: true, removeState: true });
     expect(orchestrators.get(id)).toBeNull();
-    expect(orchestrators.sharedEngine.sessions.knows(id)).toBe(false);
+    expect(orchestrators.sharedEngine.sessions.hasRun(id)).toBe(false);
     expect(told).toEqual([
       { id, archived: 2, deleted: 0, removed: false },
       { id, archived: 0, deleted: 2, removed: true },

@@ -297,7 +297,7 @@ describe("OrchestratorModule", () => {
     expect(moments).toEqual(["worker:completed"]);
     await expect(module.createAndStart(request({ agent: "nobody" }))).rejects.toMatchObject({ code: "agent_unknown" });
     await module.cancelAndCleanup(id, { deleteWorkers: true });
-    expect(host.knows(id)).toBe(false);
+    expect(host.hasRun(id)).toBe(false);
   });
 
   it("works on a session controller, whose own sessions can be each other's sub-sessions", async () => {

@@ -68,7 +68,7 @@ export class SimHost implements SessionHost {
     });
   }
 
-  knows(runId: string): boolean {
+  hasRun(runId: string): boolean {
     return [...this.#machine.processes.values()].some(({ spec }) => spec.runId === runId);
   }
 

@@ -24,20 +24,20 @@ export interface DialogueRunnerOptions {
   fail: (error: string) => void;
 }
 
-export async function openDialogueRunner(name: DialogueName, options: DialogueRunnerOptions): Promise<Conversation> {
+export async function openDialogueRunner(name: DialogueName, options: DialogueRunnerOptions): Promise<DialogueRunner> {
   // `LineTail` opens `raw.log` before the agent writes to it.
   closeSync(openSync(paths(options.folder).raw, "a", 0o600));
   const open = await loadDialogue(name);
-  return new Conversation(options, (conversation) => {
+  return new DialogueRunner(options, (runner) => {
     const { spec, write, fail } = options;
     const { sessionId, cwd, permissions, command } = spec;
-    const tell = (line: AgentLine) => conversation.tell(line);
-    const ready = () => conversation.becomeReady();
+    const tell = (line: AgentLine) => runner.tell(line);
+    const ready = () => runner.becomeReady();
     return open({ sessionId, cwd, permissions, command, write, tell, ready, fail });
   });
 }
 
-export class Conversation {
+export class DialogueRunner {
   readonly #options: DialogueRunnerOptions;
   readonly #dialogue: Dialogue;
   readonly #tail: LineTail;
@@ -51,7 +51,7 @@ export class Conversation {
   #stoppedTurn = 0;
   #relaunches = 0;
 
-  constructor(options: DialogueRunnerOptions, openDialogue: (conversation: Conversation) => Dialogue) {
+  constructor(options: DialogueRunnerOptions, openDialogue: (runner: DialogueRunner) => Dialogue) {
     this.#options = options;
     this.#activity = new ActivityWatch(options.spec.sessionId, performance.now());
     this.#dialogue = openDialogue(this);

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { findDriver } from "../agents.ts";
-import { archiveSession, forgetSessions, isArchived } from "../transcript/archive-session.ts";
+import { archiveSession, forgetSessions, isArchived, livingSessions } from "../transcript/archive-session.ts";
 import type { Driver, Launch } from "../driver.ts";
 import { endSession } from "./end-session.ts";
 import { createSecrets, type Secrets } from "../secrets/find-secrets.ts";
@@ -133,16 +133,11 @@ export function createKeeperHost(options: KeeperHostOptions): SessionHost {
     },
 
     async forget(runId) {
-      // `runId` names a folder to delete, so it must not contain a path that leads out of `folder`.
-      if (pathName(runId) !== runId) {
-        const problem = `${JSON.stringify(runId)} is not a run id.`;
-        throw new TuttiError("invalid_input", `${problem} List runs with "tutti list".`);
-      }
-      await forgetSessions(join(folder, runId));
+      await forgetSessions(folder, runId, () => livingSessions(join(folder, runId)));
       transcripts.forget(join(folder, runId));
     },
 
-    knows: (runId) => existsSync(join(folder, runId)),
+    hasRun: (runId) => existsSync(join(folder, runId)),
 
     end: (runId, sessionId) => endFolder(join(folder, runId, pathName(sessionId))),
 

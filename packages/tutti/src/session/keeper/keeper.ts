@@ -13,7 +13,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, watch } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openDialogueRunner, type Conversation } from "./dialogue-runner.ts";
+import { openDialogueRunner, type DialogueRunner } from "./dialogue-runner.ts";
 import { identify, isAlive, signalGroup, sweep, type ProcessIdentity } from "../process.ts";
 import { listRequests, paths, readJson, writeJson, writeJsonOnce } from "./session-folder.ts";
 import type { KeeperRequest, KeeperSpec, SessionEnd } from "./session-folder.ts";
@@ -44,7 +44,7 @@ class Keeper {
   #sent = 0;
   #agent: ChildProcess | null = null;
   /** Null for an agent that writes JSON lines or plain text itself. */
-  #conversation: Conversation | null = null;
+  #runner: DialogueRunner | null = null;
   #ending: SessionEnd["reason"] | null = null;
   #lastSeenEngine = Date.now();
 
@@ -83,7 +83,7 @@ class Keeper {
   async #openDialogueRunner(): Promise<void> {
     const { dialogue } = this.#spec;
     if (dialogue === null) return;
-    this.#conversation = await openDialogueRunner(dialogue, {
+    this.#runner = await openDialogueRunner(dialogue, {
       folder: this.#folder,
       spec: this.#spec,
       record: this.#record,
@@ -104,7 +104,7 @@ class Keeper {
 
   /** The dialogue reads the new lines first, because it needs them unmasked. */
   #mask(): void {
-    this.#conversation?.read();
+    this.#runner?.read();
     this.#record.mask();
   }
 
@@ -120,13 +120,13 @@ class Keeper {
     switch (request.type) {
       case "turn":
         if (this.#ending) return;
-        if (this.#conversation?.isReady === false) this.#waiting.push(request);
+        if (this.#runner?.isReady === false) this.#waiting.push(request);
         else if (this.#spec.mode === "stream") this.#sendTurn(request);
         else if (this.#agent) this.#waiting.push(request);
         else this.#start(request);
         return;
       case "answer":
-        if (this.#conversation) this.#conversation.answer(request.askId, request.text);
+        if (this.#runner) this.#runner.answer(request.askId, request.text);
         else this.#agent?.stdin?.write(request.input!);
         return;
       case "interrupt":
@@ -143,7 +143,7 @@ class Keeper {
   /** Writes the journal entry first: a turn that may have been sent must never be sent again. */
   #sendTurn(request: TurnRequest): void {
     this.#noteSent(request);
-    if (this.#conversation) this.#conversation.turn(request);
+    if (this.#runner) this.#runner.turn(request);
     else this.#agent?.stdin?.write(request.input!);
     this.#interruptEarly();
   }
@@ -164,7 +164,7 @@ class Keeper {
     if (turn > this.#sent) this.#early.set(turn, request);
     if (turn !== this.#sent || this.#ending || !this.#agent) return;
     this.#record.note({ type: "interrupted", turn });
-    if (this.#conversation) this.#conversation.interrupt(turn);
+    if (this.#runner) this.#runner.interrupt(turn);
     else if (input === null) void this.#kill();
     else this.#agent.stdin?.write(input);
   }
@@ -176,14 +176,14 @@ class Keeper {
     );
     const [program, ...args] = command;
     if (turn) this.#noteSent(turn);
-    const output = this.#conversation ? openSync(this.#at.raw, "a", 0o600) : this.#record.output;
+    const output = this.#runner ? openSync(this.#at.raw, "a", 0o600) : this.#record.output;
     const agent = spawn(program!, args, {
       cwd,
       env: { ...passed, ...env },
       stdio: ["pipe", output, this.#errors],
       detached: true,
     });
-    if (this.#conversation) closeSync(output);
+    if (this.#runner) closeSync(output);
     this.#agent = agent;
     // An agent may close its stdin early. The `exit` handler reports how it ended.
     agent.stdin!.on("error", () => {});
@@ -193,7 +193,7 @@ class Keeper {
     });
     agent.once("spawn", () => {
       if (turn) agent.stdin!.end(turn.input!);
-      else if (this.#conversation) this.#conversation.begin();
+      else if (this.#runner) this.#runner.begin();
       else this.#record.note({ type: "started" });
     });
     agent.once("exit", (code, signal) => this.#exited(agent, code, signal));
@@ -203,9 +203,9 @@ class Keeper {
   #exited(agent: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {
     this.#agent = null;
     const deliberate = this.#ending === "stopped" || this.#ending === "orphaned";
-    this.#conversation?.finish();
+    this.#runner?.finish();
     if (!this.#ending && this.#resume(agent)) return;
-    if (!deliberate) this.#conversation?.exited({ code, signal });
+    if (!deliberate) this.#runner?.exited({ code, signal });
     this.#record.note({ type: "exited", code, signal, deliberate });
     if (agent.pid) signalGroup(agent.pid, "SIGKILL");
     if (this.#spec.mode === "stream" || this.#ending) void this.#finish(this.#ending ?? "exited");
@@ -214,7 +214,7 @@ class Keeper {
 
   /** Continues a conversation that broke off in the middle of a turn in a new process, if the dialogue supports it. */
   #resume(agent: ChildProcess): boolean {
-    const command = this.#conversation?.takeUp() ?? null;
+    const command = this.#runner?.takeUp() ?? null;
     if (command === null) return false;
     if (agent.pid) signalGroup(agent.pid, "SIGKILL");
     this.#start(null, command);
@@ -258,7 +258,7 @@ class Keeper {
   }
 
   #askToStop(agent: ChildProcess): boolean {
-    if (this.#conversation) return this.#conversation.askToStop();
+    if (this.#runner) return this.#runner.askToStop();
     if (this.#spec.interrupt !== null && this.#sent > 0) agent.stdin?.write(this.#spec.interrupt);
     else return false;
     return true;
@@ -280,7 +280,7 @@ class Keeper {
   /** Kills the process of a stalled agent. `#exited` then resumes the conversation if the dialogue supports it. */
   #watchActivity(stallMs: number): void {
     const check = () => {
-      if (!this.#agent || this.#ending || !this.#conversation?.hasStalled(stallMs)) return;
+      if (!this.#agent || this.#ending || !this.#runner?.hasStalled(stallMs)) return;
       this.#record.note({ type: "stalled", forMs: stallMs });
       // No interrupt first: a stalled agent does not read it, and the dialogue would report the turn as interrupted.
       void this.#kill(false);

@@ -1,6 +1,5 @@
 // Hosts sessions that an external session controller runs. A controller has no notifications, so it is polled.
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createSecrets } from "../secrets/find-secrets.ts";
 import { isPolledArchived, packJournal, PolledJournal } from "./polled-journal.ts";
@@ -10,6 +9,7 @@ import { secretValues } from "../secrets/secrets.ts";
 import { readSessionList, withTimeout, type ControllerSession, type SessionController } from "./session-controller.ts";
 import { readJson, writeJson } from "../keeper/session-folder.ts";
 import type { SessionHost, SessionSpec } from "../session.ts";
+import { forgetSessions, stillAlive } from "../transcript/archive-session.ts";
 import { Transcripts } from "../transcript/transcript.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { pathName } from "../../schema/ids.ts";
@@ -109,13 +109,13 @@ export function createPolledHost(options: PolledHostOptions): PolledHost {
       const sessionFolder = folderOf(runId, sessionId);
       const journal = journalOf(runId, sessionId);
       if (journal.records.length === 0 || isPolledArchived(sessionFolder)) return;
-      if (journal.end === null) throw stillAlive([sessionId]);
+      if (journal.end === null) throw stillAlive(sessionId);
       // `stop` has archived the controller's session already.
       if (journal.backendId !== null && !journal.end.archived) await controller.archiveSession(journal.backendId);
       await packJournal(sessionFolder, world.now());
     },
 
-    knows: (runId) => existsSync(join(folder, runId)),
+    hasRun: (runId) => existsSync(join(folder, runId)),
 
     async end(runId, sessionId) {
       const spec = readJson<SessionSpec>(specFile(folderOf(runId, sessionId)));
@@ -131,19 +131,11 @@ export function createPolledHost(options: PolledHostOptions): PolledHost {
     },
 
     async forget(runId) {
-      // `runId` names a folder to delete, so it must not contain a path that leads out of `folder`.
-      if (pathName(runId) !== runId) {
-        const problem = `${JSON.stringify(runId)} is not a run id.`;
-        throw new TuttiError("invalid_input", `${problem} List runs with "tutti list".`);
-      }
-      const living = specsOf(runId).filter(({ sessionId }) => journalOf(runId, sessionId).end === null);
-      if (living.length > 0) throw stillAlive(living.map(({ sessionId }) => sessionId));
-      const runFolder = join(folder, runId);
-      const aside = `${runFolder}.forgotten`;
-      await rm(aside, { recursive: true, force: true });
-      if (existsSync(runFolder)) await rename(runFolder, aside);
-      await rm(aside, { recursive: true, force: true });
-      transcripts.forget(runFolder);
+      const isLiving = ({ sessionId }: SessionSpec) => journalOf(runId, sessionId).end === null;
+      await forgetSessions(folder, runId, () =>
+        specsOf(runId).flatMap((spec) => (isLiving(spec) ? spec.sessionId : [])),
+      );
+      transcripts.forget(join(folder, runId));
     },
   };
 
@@ -153,6 +145,3 @@ export function createPolledHost(options: PolledHostOptions): PolledHost {
     writeJson(specFile(sessionFolder), spec);
   }
 }
-
-const stillAlive = (sessions: readonly string[]): TuttiError =>
-  new TuttiError("wrong_state", `Sessions are still alive: ${sessions.join(", ")}. End them first.`);

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { Secrets } from "../secrets/find-secrets.ts";
 import { maskLeftovers } from "../secrets/mask-file.ts";
 import { findMarked, isAlive } from "../process.ts";
@@ -19,16 +19,14 @@ import {
 } from "../keeper/session-folder.ts";
 import { syncFolder } from "../../durable-file.ts";
 import { TuttiError } from "../../schema/error.ts";
+import { pathName } from "../../schema/ids.ts";
 
 /** Writes `archive.json` last, so a session that has it is packed completely. */
 export async function archiveSession(folder: string, archivedAt: number, secrets: Secrets): Promise<void> {
   const at = paths(folder);
   const sessionId = startedSession(folder);
   if (sessionId === null || isArchived(folder)) return;
-  if (isLiving(folder, sessionId)) {
-    const problem = `Session ${JSON.stringify(sessionId)} is still alive and cannot be archived.`;
-    throw new TuttiError("wrong_state", `${problem} Wait until it has ended, or end it first.`);
-  }
+  if (isLiving(folder, sessionId)) throw stillAlive(sessionId);
   removeUnfinished(folder);
   const requests = listRequests(folder).map((name) => join(at.requests, name));
   maskLeftovers(folder, secrets);
@@ -36,6 +34,12 @@ export async function archiveSession(folder: string, archivedAt: number, secrets
   await removeFoldersOfAgent(folder);
   writeJson(at.archive, { archivedAt } satisfies ArchiveMark);
 }
+
+export const stillAlive = (sessionId: string): TuttiError =>
+  new TuttiError(
+    "wrong_state",
+    `Session ${JSON.stringify(sessionId)} is still alive and cannot be archived. Wait until it has ended, or end it first.`,
+  );
 
 /**
  * Removes the agent's configuration and history: they are useless without the session and their secrets are not masked.
@@ -51,20 +55,34 @@ async function removeFoldersOfAgent(folder: string): Promise<void> {
 
 export const isArchived = (folder: string): boolean => existsSync(paths(folder).archive);
 
-/** Renames the run's folder before it is deleted, so a repeat after a crash finds it whole or not at all. */
-export async function forgetSessions(runFolder: string): Promise<void> {
-  const living = (existsSync(runFolder) ? readdirSync(runFolder) : []).flatMap((name) => {
+/** The ids of the run's sessions that have not ended. */
+export function livingSessions(runFolder: string): string[] {
+  return (existsSync(runFolder) ? readdirSync(runFolder) : []).flatMap((name) => {
     const sessionId = startedSession(join(runFolder, name));
     return sessionId !== null && isLiving(join(runFolder, name), sessionId) ? [sessionId] : [];
   });
+}
+
+/**
+ * Deletes all sessions of a run, unless some of them are still alive. Renames the folder first, so a repeat after a
+ * crash finds it whole or not at all.
+ */
+export async function forgetSessions(folder: string, runId: string, findLiving: () => string[]): Promise<void> {
+  // `runId` names a folder to delete, so it must not contain a path that leads out of `folder`.
+  if (pathName(runId) !== runId) {
+    const problem = `${JSON.stringify(runId)} is not a run id.`;
+    throw new TuttiError("invalid_input", `${problem} List runs with "tutti list".`);
+  }
+  const living = findLiving();
   if (living.length > 0)
     throw new TuttiError("wrong_state", `Sessions of the run are still alive: ${living.join(", ")}. End them first.`);
+  const runFolder = join(folder, runId);
   const aside = `${runFolder}.forgotten`;
   await rm(aside, { recursive: true, force: true });
   if (existsSync(runFolder)) await rename(runFolder, aside);
   await rm(aside, { recursive: true, force: true });
   // The deletion must survive a power cut.
-  if (existsSync(dirname(runFolder))) syncFolder(dirname(runFolder));
+  if (existsSync(folder)) syncFolder(folder);
 }
 
 const startedSession = (folder: string): string | null => readJson<KeeperSpec>(paths(folder).spec)?.sessionId ?? null;
