@@ -1,5 +1,5 @@
-import { isAbsolute, relative, resolve } from "node:path";
-import { realPath } from "./real-path.ts";
+import { realpathSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Permissions } from "../schema/permissions.ts";
 
 export interface ToolRequest {
@@ -88,4 +88,14 @@ function isInside(path: string, cwd: string): boolean {
   const from = relative(realPath(cwd), realPath(resolve(cwd, path)));
   const outside = from === "" || from === ".." || from.startsWith("../") || isAbsolute(from);
   return !outside && !from.split("/").includes(".git");
+}
+
+/** Resolves the links of the part of the path that exists. */
+export function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(realPath(parent), basename(path));
+  }
 }

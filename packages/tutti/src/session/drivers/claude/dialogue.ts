@@ -22,7 +22,7 @@ import type {
   ProcessExit,
 } from "../../dialogue.ts";
 import { exitProblem, LONGEST_RETRY_MS, repeatedPrompt } from "../dialogue-parts.ts";
-import { realPath } from "../../real-path.ts";
+import { realPath } from "../../permission.ts";
 
 /** Until the first answer. Long, because the machine may be overloaded. */
 const START_MS = 120_000;

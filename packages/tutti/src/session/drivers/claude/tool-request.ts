@@ -1,7 +1,6 @@
 import { isAbsolute, relative, resolve } from "node:path";
-import type { ToolRequest } from "../../permission.ts";
+import { realPath, type ToolRequest } from "../../permission.ts";
 import { textOf, type Fields } from "../../json-fields.ts";
-import { realPath } from "../../real-path.ts";
 
 /** The kind of each tool, and the member of its input that is the subject. */
 const SUBJECTS: Readonly<Record<string, readonly [kind: ToolRequest["kind"], member: string]>> = {

@@ -2,8 +2,7 @@
 import { basename, isAbsolute, relative, resolve } from "node:path";
 import { listOf, recordOf, textOf, textOrNull, type Fields } from "../../json-fields.ts";
 import type { AgentLine } from "../../dialogue.ts";
-import type { ToolRequest } from "../../permission.ts";
-import { realPath } from "../../real-path.ts";
+import { realPath, type ToolRequest } from "../../permission.ts";
 import { splitCommand } from "../../split-command.ts";
 
 type ToolLine = Extract<AgentLine, { type: "tool" }>;
