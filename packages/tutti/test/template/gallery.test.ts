@@ -12,7 +12,7 @@ import { ANSWER_PHASE, PHASES, type Phase } from "../../src/schema/status.ts";
 import { Template } from "../../src/schema/template.ts";
 import { findWarnings } from "../../src/template/check/find-warnings.ts";
 import { TemplateLibrary } from "../../src/template/files/library.ts";
-import { loadTemplate } from "../../src/template/files/load.ts";
+import { loadTemplate } from "./built-in.ts";
 import { substituteVariables } from "../../src/template/render.ts";
 import { BUILT_IN_VARIABLES } from "../../src/template/variables.ts";
 

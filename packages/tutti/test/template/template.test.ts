@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { judgeAnswer } from "../../src/protocol/response/judge-answer.ts";
 import { scanBlocks } from "../../src/protocol/response/response-scanner.ts";
-import { loadTemplate } from "../../src/template/files/load.ts";
+import { loadTemplate } from "./built-in.ts";
 import { substituteVariables } from "../../src/template/render.ts";
 
 describe("the built-in templates", () => {

@@ -2,8 +2,8 @@
 import { findMessages, type TextProblem } from "./find-messages.ts";
 import { readSources, type MessageSource } from "./message-source.ts";
 import type { Output } from "../terminal/output.ts";
+import { checkMessages } from "../../protocol/canonical/check-messages.ts";
 import type { Protocol } from "../../protocol/canonical/protocol-name.ts";
-import { readMessage } from "../../protocol/canonical/read-message.ts";
 import type { ProfileOptions } from "../../protocol/response/profile.ts";
 
 export interface ValidateFlags {
@@ -47,10 +47,7 @@ function check(source: MessageSource, expected: Protocol | undefined, options: P
   const found = findMessages(source.text, source.name, expected, options);
   const isUnknown = found.messages.length === 0 && found.protocol === null;
   if (source.isFound && isUnknown && !isBroken(found.problems, source.name)) return null;
-  const problems = found.messages.flatMap(({ path, protocol, value }) =>
-    readMessage(protocol, value, options).problems.map((each) => ({ ...each, path: joinPath(path, each.path) })),
-  );
-  const all = [...found.problems, ...problems];
+  const all = [...found.problems, ...checkMessages(found.messages, options)];
   return {
     file: source.name,
     valid: !all.some(({ severity }) => severity === "error"),
@@ -63,11 +60,6 @@ function check(source: MessageSource, expected: Protocol | undefined, options: P
 /** A `.json` file that is not JSON may be a truncated message, so it counts as invalid. */
 const isBroken = (problems: readonly TextProblem[], name: string): boolean =>
   name.endsWith(".json") && problems.some(({ code }) => ["not_json", "not_text", "empty"].includes(code));
-
-function joinPath(base: string, path: string): string {
-  if (base === "" || path === "") return base + path;
-  return path.startsWith("[") ? base + path : `${base}.${path}`;
-}
 
 function show(output: Output, { file, valid, protocol, messages: count, problems }: CheckedFile): void {
   const what = protocol === null ? "" : ` (${protocol}, ${count === 1 ? "1 message" : `${count} messages`})`;

@@ -5,13 +5,11 @@ import { projectPath } from "./project-memory.ts";
 
 /**
  * Decides whether a report closes its task (document 002): it must claim success, leave no issue open and deliver every
- * expected output. The delegating agent checks the acceptance criteria itself and passes the results as `criteriaMet`,
- * in the order of the criteria.
+ * expected output. The delegating agent checks the acceptance criteria itself.
  */
 export function judgeReport(
   report: Pick<AttemptCompletion, "taskId" | "result" | "outputArtifacts" | "issues_encountered">,
-  task: Pick<NewTask, "taskId" | "expectedOutputs" | "acceptanceCriteria">,
-  criteriaMet: readonly boolean[] = [],
+  task: Pick<NewTask, "taskId" | "expectedOutputs">,
 ): Approval {
   const reasons = mismatchesTask(report, task).map(({ sentence }) => sentence);
   if (report.result !== "success") reasons.push(`The result is "${report.result}".`);
@@ -21,9 +19,6 @@ export function judgeReport(
   const made = new Set((report.outputArtifacts ?? []).map(({ path }) => projectPath(path ?? "")));
   for (const { path = "" } of task.expectedOutputs ?? []) {
     if (!made.has(projectPath(path))) reasons.push(`An expected output is missing: ${path}`);
-  }
-  for (const [index, criterion] of (task.acceptanceCriteria ?? []).entries()) {
-    if (criteriaMet[index] === false) reasons.push(`Criterion not met: ${criterion}`);
   }
   return { approved: reasons.length === 0, reasons };
 }

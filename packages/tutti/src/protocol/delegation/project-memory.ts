@@ -1,8 +1,6 @@
 // Paths of artefacts. Document 002 keeps shared artefacts in `.project-memory/`, in one folder per kind: `hld/`,
 // `lld/api_specifications/` and so on. Other artefacts may be anywhere in the project, but never outside it.
 
-export const PROJECT_MEMORY = ".project-memory";
-
 /** Normalises a path relative to the project root. Returns null if the path leaves the project. */
 export function projectPath(path: string): string | null {
   if (/^(?:[\\/]|[a-z]:)/i.test(path)) return null;
@@ -12,10 +10,4 @@ export function projectPath(path: string): string | null {
     if (part !== ".." && part !== "." && part !== "") parts.push(part);
   }
   return parts.join("/");
-}
-
-/** Returns the path relative to `.project-memory/`, such as `hld/auth_system_design.md`; null if it is elsewhere. */
-export function memoryPath(path: string): string | null {
-  const normalised = projectPath(path);
-  return normalised?.startsWith(`${PROJECT_MEMORY}/`) ? normalised.slice(PROJECT_MEMORY.length + 1) : null;
 }

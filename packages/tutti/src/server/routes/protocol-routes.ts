@@ -1,5 +1,5 @@
 // Handlers of the `/api/protocols` routes.
-import { checkMessages } from "./check-messages.ts";
+import { checkBody } from "./check-body.ts";
 import { pageOf } from "../decode.ts";
 import type { Handlers } from "../handler.ts";
 import { PROTOCOL_TITLES, PROTOCOLS, type Protocol } from "../../protocol/canonical/protocol-name.ts";
@@ -22,7 +22,7 @@ export function protocolHandlers(): Handlers<keyof typeof PROTOCOL_ROUTES> {
     "POST /api/protocols/:name/validate": async ({ params, query, body }) => {
       const protocol = protocolNamed(params.name);
       const { profile } = query();
-      return checkMessages(protocol, await body(), { profile, receivedAt: new Date().toISOString() });
+      return checkBody(protocol, await body(), { profile, receivedAt: new Date().toISOString() });
     },
   };
 }

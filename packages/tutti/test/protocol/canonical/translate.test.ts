@@ -4,7 +4,6 @@ import { CanonicalMessage } from "../../../src/protocol/canonical/canonical-mess
 import { detectProtocol } from "../../../src/protocol/canonical/detect-protocol.ts";
 import { PROTOCOLS } from "../../../src/protocol/canonical/protocol-name.ts";
 import type { Protocol } from "../../../src/protocol/canonical/protocol-name.ts";
-import { recipientOf } from "../../../src/protocol/canonical/recipient.ts";
 import { fromCanonical, toCanonical, translate } from "../../../src/protocol/canonical/translate.ts";
 import * as delegation from "../delegation/examples.ts";
 import { assignmentFile, reportFile } from "../mailbox/examples.ts";
@@ -94,20 +93,19 @@ describe("the canonical model", () => {
     expect(outcome("messages", silent)).toEqual(["report", "awaiting_review"]);
   });
 
-  it("has one kind for everything that blocks a task, with the role that resolves it", () => {
+  it("has one kind for everything that blocks a task", () => {
     const conflict = { ...delegation.apiSpecClarification, result: "conflict_detected" };
-    const held: [Protocol, unknown, string][] = [
-      ["messages", messages.vagueRequirement, "orchestrator"],
-      ["messages", messages.missingDependency, "orchestrator"],
-      ["messages", messages.scopeChange, "human"],
-      ["messages", { ...messages.vagueRequirement, severity: "critical" }, "human"],
-      ["delegation", delegation.apiSpecClarification, "orchestrator"],
-      ["delegation", conflict, "orchestrator"],
+    const held: [Protocol, unknown][] = [
+      ["messages", messages.vagueRequirement],
+      ["messages", messages.missingDependency],
+      ["messages", messages.scopeChange],
+      ["messages", { ...messages.vagueRequirement, severity: "critical" }],
+      ["delegation", delegation.apiSpecClarification],
+      ["delegation", conflict],
     ];
-    for (const [protocol, value, role] of held) {
+    for (const [protocol, value] of held) {
       const canonical = canonicalOf(protocol, value);
       expect(canonical.kind).toBe("blocker");
-      expect(recipientOf(canonical).role).toBe(role);
       const { message } = fromCanonical("messages", { ...canonical, taskId: "t" }, { at: receivedAt });
       expect(message).toMatchObject({ message_type: "BLOCKER_ESCALATION", task_id: "t" });
     }
@@ -122,16 +120,6 @@ describe("the canonical model", () => {
     expect(agentNamed("Team Lead").role).toBe("orchestrator");
     expect(agentName("mailbox", agentNamed("ORCHESTRATOR"))).toBe("Team Lead");
     expect(agentName("delegation", agentNamed("Business Owner"))).toBe("Business Owner");
-  });
-
-  it("determines the recipient of a message that does not name one", () => {
-    const recipient = (value: unknown) => recipientOf(canonicalOf("messages", value)).role;
-    expect(recipient(messages.chatAcknowledgment)).toBe("orchestrator");
-    expect(recipient(messages.chatCompletion)).toBe("orchestrator");
-    expect(recipient(messages.vagueRequirement)).toBe("orchestrator");
-    expect(recipient(messages.scopeChange)).toBe("human");
-    expect(recipient(messages.chatAssignment)).toBe("developer");
-    expect(recipient({ ...messages.chatCompletion, to_agent: "ARCHITECT" })).toBe("architect");
   });
 });
 

@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { judgeReport } from "../../../src/protocol/delegation/judge-report.ts";
-import { memoryPath, projectPath } from "../../../src/protocol/delegation/project-memory.ts";
+import { projectPath } from "../../../src/protocol/delegation/project-memory.ts";
 import { having, leniently } from "../canonical/member-checks.ts";
 import { apiSpecClarification, apiSpecSuccess, apiSpecTask } from "./examples.ts";
 
 type Report = Parameters<typeof judgeReport>[0];
 
-const judge = (changes: Partial<Report>, criteria?: boolean[]) =>
-  judgeReport({ ...apiSpecSuccess, ...changes }, apiSpecTask, criteria);
+const judge = (changes: Partial<Report>) => judgeReport({ ...apiSpecSuccess, ...changes }, apiSpecTask);
 
 describe("a report", () => {
   it("of the document's example is readable and closes its task", () => {
@@ -40,25 +39,9 @@ describe("a report", () => {
     expect(judge({ outputArtifacts: [{ ...artifact, path: "./.project-memory/hld/other.md" }] }).approved).toBe(false);
     expect(judge({ outputArtifacts: [{ ...artifact, path: `./${artifact!.path}` }] }).approved).toBe(true);
   });
-
-  it("closes no task if the delegating agent finds an unmet criterion", () => {
-    expect(judge({}, [true, true, true]).approved).toBe(true);
-    expect(judge({}, [true, false, true]).reasons).toEqual([
-      "Criterion not met: Request/response formats are clearly defined",
-    ]);
-  });
 });
 
 describe("the project memory", () => {
-  it("contains the shared artefacts, in one folder per kind", () => {
-    expect(memoryPath(apiSpecTask.inputs[0]!.path)).toBe("hld/auth_system_design.md");
-    expect(memoryPath(apiSpecTask.expectedOutputs[0]!.path)).toBe("lld/api_specifications/auth_api_spec.md");
-    expect(memoryPath("./.project-memory//hld/../hld/a.md")).toBe("hld/a.md");
-    for (const path of ["src/a.ts", ".project-memory", ".project-memory/../src/a.ts", "x/.project-memory/a.md", ""]) {
-      expect(memoryPath(path), path).toBeNull();
-    }
-  });
-
   it("is part of the project, and a path outside the project has a warning", () => {
     for (const path of ["/etc/passwd", "../other/a.md", ".project-memory/../../a.md", "C:\\a.md", "\\\\host\\a.md"]) {
       expect(projectPath(path), path).toBeNull();

@@ -1,6 +1,6 @@
 // Validates protocol messages: one message, a list, or the text of an agent's answer with response blocks in it.
+import { checkMessages, type ListedMessage } from "../../protocol/canonical/check-messages.ts";
 import type { Protocol } from "../../protocol/canonical/protocol-name.ts";
-import { readMessage } from "../../protocol/canonical/read-message.ts";
 import type { ProfileProblem, ProfileOptions } from "../../protocol/response/profile.ts";
 import { ResponseParser } from "../../protocol/response/response-parser.ts";
 
@@ -12,28 +12,25 @@ export interface CheckedMessages {
   problems: FoundProblem[];
 }
 
-export function checkMessages(protocol: Protocol, value: unknown, options: ProfileOptions): CheckedMessages {
-  const { messages, problems } = messagesIn(protocol, value);
-  const all = [
-    ...problems,
-    ...messages.flatMap(({ at, message }) =>
-      readMessage(protocol, message, options).problems.map((found) => ({ ...found, path: joinPath(at, found.path) })),
-    ),
-  ];
+export function checkBody(protocol: Protocol, body: unknown, options: ProfileOptions): CheckedMessages {
+  const { messages, problems } = messagesIn(protocol, body);
+  const all = [...problems, ...checkMessages(messages, options)];
   const valid = messages.length > 0 && all.every(({ severity }) => severity !== "error");
   return { valid, messages: messages.length, problems: all };
 }
 
 interface FoundMessages {
-  messages: { at: string; message: unknown }[];
+  messages: ListedMessage[];
   problems: FoundProblem[];
 }
 
 function messagesIn(protocol: Protocol, value: unknown): FoundMessages {
   if (protocol === "response" && typeof value === "string") return blocksIn(value);
-  const list = Array.isArray(value) ? value.map((message: unknown, i) => ({ at: `[${i}]`, message })) : null;
+  const list = Array.isArray(value)
+    ? value.map((each: unknown, i) => ({ path: `[${i}]`, protocol, value: each }))
+    : null;
   if (list?.length === 0) return noMessages("The list is empty. Send at least one message.");
-  return { messages: list ?? [{ at: "", message: value }], problems: [] };
+  return { messages: list ?? [{ path: "", protocol, value }], problems: [] };
 }
 
 function blocksIn(text: string): FoundMessages {
@@ -42,9 +39,9 @@ function blocksIn(text: string): FoundMessages {
     return noMessages("The text has no block between the delimiters. Send the agent's whole answer.");
   const found: FoundMessages = { messages: [], problems: [] };
   for (const [index, { error, code, phase, data }] of blocks.entries()) {
-    const at = `block ${index + 1}`;
-    if (error === undefined) found.messages.push({ at, message: { phase, data } });
-    else found.problems.push({ code: code ?? "unreadable", severity: "error", path: at, sentence: `${error}.` });
+    const path = `block ${index + 1}`;
+    if (error === undefined) found.messages.push({ path, protocol: "response", value: { phase, data } });
+    else found.problems.push({ code: code ?? "unreadable", severity: "error", path, sentence: `${error}.` });
   }
   return found;
 }
@@ -53,8 +50,3 @@ const noMessages = (sentence: string): FoundMessages => ({
   messages: [],
   problems: [{ code: "empty", severity: "error", path: "", sentence }],
 });
-
-function joinPath(at: string, path: string): string {
-  if (at === "" || path === "") return at + path;
-  return path.startsWith("[") ? at + path : `${at}.${path}`;
-}
