@@ -85,8 +85,9 @@ const mayImport: Record<string, readonly string[] | typeof everything> = {
 const filesThatOpenAnEngine = [
   "cli/setup/serve.ts",
   "cli/setup/demo.ts",
-  "cli/access/local-engine.ts",
-  "cli/worker.ts",
+  "cli/setup/rehearse.ts",
+  "cli/access/open-runs.ts",
+  "cli/access/local-runs.ts",
   "module/shared-engine.ts",
 ];
 /** The files of main that open an engine. The others only read, and every command may use them. */

@@ -1,26 +1,15 @@
-import type { LocalEngine } from "./local-engine.ts";
-import type { LiveRun, RunAccess } from "./runs.ts";
-import { TuttiError } from "../../schema/error.ts";
+import { mustExist, openItems, type LiveRun, type RunAccess } from "./runs.ts";
+import type { LocalEngine } from "../../main/local-engine.ts";
 import type { Run } from "../../schema/run.ts";
 
 const EVERYTHING = { limit: Number.POSITIVE_INFINITY };
 
 export function localRuns({ engine, trusted }: Pick<LocalEngine, "engine" | "trusted">): RunAccess {
-  const getRun = (id: string): Run => {
-    const run = engine.get(id);
-    if (run === null) throw new TuttiError("run_not_found", `Run "${id}" does not exist. List runs with "tutti list".`);
-    return run;
-  };
-  const then = async (order: Promise<unknown>): Promise<void> => void (await order);
-
+  const getRun = (id: string): Run => mustExist(engine.get(id), id);
   return {
     outlives: false,
     rows: async () => engine.summaries(),
-    inbox: async () =>
-      engine
-        .summaries()
-        .flatMap(({ inbox }) => inbox)
-        .toSorted((a, b) => a.createdAt - b.createdAt),
+    inbox: async () => openItems(engine.summaries()),
     run: async (id) => getRun(id),
     events: async (id, after = 0) => engine.events({ run: id, after }),
     copy: async (id) => engine.export(id),
@@ -41,15 +30,9 @@ export function localRuns({ engine, trusted }: Pick<LocalEngine, "engine" | "tru
     import: (text, trust) => engine.import(text, { trust }),
     fork: (id, { at, fresh }) => engine.fork(id, at, { fresh }),
     agree: (hash) => trusted.add(hash),
-    start: (id) => then(engine.start(id)),
-    takeUp: (id) => then(engine.takeUp(id)),
-    pause: (id) => then(engine.pause(id)),
-    resume: (id) => then(engine.resume(id)),
-    cancel: (id) => then(engine.cancel(id)),
-    confirm: (id, { modifications: tasks, hash, ...changes }) => then(engine.confirm(id, { tasks, ...changes }, hash)),
-    retry: (id, taskId) => then(engine.retry(id, taskId)),
-    message: (id, text, taskId) => then(engine.message(id, text, taskId)),
-    answer: (itemId, answer) => then(engine.answer(itemId, answer)),
+    orders: engine,
+    takeUp: (id) => engine.takeUp(id),
+    confirm: (id, { modifications: tasks, hash, ...changes }) => engine.confirm(id, { tasks, ...changes }, hash),
     cleanup: (id, options) => engine.cleanup(id, options),
   };
 }

@@ -1,5 +1,6 @@
-// `Runs` is the access of commands to runs: `localRuns` uses an engine in this process, `serverRuns` a server. `Look`
-// is its read-only part, which also works on the log on disk.
+// `RunAccess` is the access of commands to runs: `localRuns` uses an engine in this process, `serverRuns` a server.
+// `RunReader` is its read-only part, which also works on the log on disk.
+import { TuttiError } from "../../schema/error.ts";
 import type { InboxItem, PersonAnswer } from "../../schema/inbox.ts";
 import type { StoredEvent } from "../../schema/event.ts";
 import type { Outcome, Verdict } from "../../schema/outcome.ts";
@@ -78,7 +79,20 @@ export interface LiveRun {
   close(): void;
 }
 
+/** Orders to a run. Both `Engine` and the client of a server have these methods, so an order needs no adapter. */
+export interface RunOrders {
+  start(id: string): Promise<unknown>;
+  pause(id: string): Promise<unknown>;
+  resume(id: string): Promise<unknown>;
+  cancel(id: string): Promise<unknown>;
+  retry(id: string, taskId: string): Promise<unknown>;
+  /** Without `taskId` the message goes to the main session. */
+  message(id: string, text: string, taskId?: string): Promise<unknown>;
+  answer(itemId: string, answer: PersonAnswer): Promise<unknown>;
+}
+
 export interface RunAccess extends RunReader {
+  readonly orders: RunOrders;
   /** Whether runs continue after this command ends. */
   readonly outlives: boolean;
   watch(id: string): Promise<LiveRun>;
@@ -90,16 +104,17 @@ export interface RunAccess extends RunReader {
   fork(id: string, options: { at?: number | undefined; fresh: boolean }): Promise<TakenRun>;
   /** Stores that the user agreed to the programs with this hash. */
   agree(hash: string): void;
-  start(id: string): Promise<void>;
   /** Makes the engine act for a run, which rests until then. */
-  takeUp(id: string): Promise<void>;
-  pause(id: string): Promise<void>;
-  resume(id: string): Promise<void>;
-  cancel(id: string): Promise<void>;
-  confirm(id: string, changes: ChangedPlan): Promise<void>;
-  retry(id: string, taskId: string): Promise<void>;
-  /** Without `taskId` the message goes to the main session. */
-  message(id: string, text: string, taskId?: string): Promise<void>;
-  answer(itemId: string, answer: PersonAnswer): Promise<void>;
+  takeUp(id: string): Promise<unknown>;
+  confirm(id: string, changes: ChangedPlan): Promise<unknown>;
   cleanup(id: string, options: DeleteOptions): Promise<Cleanup>;
 }
+
+export function mustExist(run: Run | null, id: string): Run {
+  if (run !== null) return run;
+  throw new TuttiError("run_not_found", `Run "${id}" does not exist. List runs with "tutti list".`);
+}
+
+/** All open inbox items of runs, the oldest first. */
+export const openItems = (summaries: readonly { inbox: readonly InboxItem[] }[]): InboxItem[] =>
+  summaries.flatMap(({ inbox }) => inbox).toSorted((a, b) => a.createdAt - b.createdAt);

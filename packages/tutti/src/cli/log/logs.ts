@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { eventLine } from "../terminal/describe.ts";
 import { findRunId } from "../access/find-run.ts";
 import { untilInterrupted } from "../terminal/interrupt.ts";
-import { openRunReader } from "../access/open-reader.ts";
+import { readRuns } from "../access/open-runs.ts";
 import type { Output } from "../terminal/output.ts";
 import { readNumber } from "../input/read-number.ts";
 import type { RunReader } from "../access/runs.ts";
@@ -33,9 +33,9 @@ const INTERRUPTED = 130;
 export async function logs(output: Output, idPrefix: string, flags: LogsFlags): Promise<number> {
   const { follow = false, task } = flags;
   const tail = flags.tail === undefined ? Number.POSITIVE_INFINITY : readNumber("--tail", flags.tail, 0, 1_000_000);
-  const look = await openRunReader(output);
-  const id = await findRunId(look, idPrefix);
-  const reader = new LogPrinter(output, look, id, task ?? null);
+  const runs = await readRuns(output);
+  const id = await findRunId(runs, idPrefix);
+  const reader = new LogPrinter(output, runs, id, task ?? null);
   await reader.read(tail);
   if (!follow) return 0;
   return untilInterrupted(async (signal) => {
@@ -51,7 +51,7 @@ export async function logs(output: Output, idPrefix: string, flags: LogsFlags): 
 /** Prints the events of a run and, with `--task`, the transcripts of the sessions of that task. */
 class LogPrinter {
   readonly #output: Output;
-  readonly #look: RunReader;
+  readonly #runs: RunReader;
   readonly #id: string;
   readonly #task: string | null;
   #run: Run | null = null;
@@ -61,9 +61,9 @@ class LogPrinter {
   /** Collected entries; `read` prints them once it has read everything new. */
   #entries: Entry[] = [];
 
-  constructor(output: Output, look: RunReader, id: string, task: string | null) {
+  constructor(output: Output, runs: RunReader, id: string, task: string | null) {
     this.#output = output;
-    this.#look = look;
+    this.#runs = runs;
     this.#id = id;
     this.#task = task;
   }
@@ -75,7 +75,7 @@ class LogPrinter {
   /** Prints everything since the previous call, or only the last `tail` entries of it. */
   async read(tail = Number.POSITIVE_INFINITY): Promise<void> {
     const sessions = new Set(this.#printed.keys());
-    for (const event of await this.#look.events(this.#id, this.#seq)) {
+    for (const event of await this.#runs.events(this.#id, this.#seq)) {
       this.#seq = event.seq;
       this.#run = fold(this.#run, [event]);
       if (event.type === "worker:spawning" && event.data.taskId === this.#task) sessions.add(event.data.sessionId);
@@ -97,7 +97,7 @@ class LogPrinter {
   }
 
   async #readSession(sessionId: string): Promise<void> {
-    const entries = await this.#look.transcript(this.#id, sessionId, this.#printed.get(sessionId) ?? 0);
+    const entries = await this.#runs.transcript(this.#id, sessionId, this.#printed.get(sessionId) ?? 0);
     // The newest text may still grow, so it waits for the next entry or for the end of the session.
     const isOpen = entries.at(-1)?.type === "text" && !this.#isEnded(sessionId);
     for (const entry of isOpen ? entries.slice(0, -1) : entries) {

@@ -1,11 +1,10 @@
 // `tutti prune`: removes the `outdatedRuns`. Their branches and refs stay.
 import { plural } from "../../run/describe-event.ts";
 import { readRetention } from "../../main/settings.ts";
-import { openRunReader } from "../access/open-reader.ts";
+import { readRuns, withRuns } from "../access/open-runs.ts";
 import type { Output } from "../terminal/output.ts";
 import { readNumber } from "../input/read-number.ts";
 import type { RunReader } from "../access/runs.ts";
-import { withRuns } from "../access/with-runs.ts";
 import { toTuttiError } from "../to-tutti-error.ts";
 import { outdatedRuns, type KeepRules } from "../../run/fold/outdated-runs.ts";
 import { TuttiError } from "../../schema/error.ts";
@@ -19,13 +18,13 @@ export interface PruneFlags {
 export async function prune(output: Output, flags: PruneFlags): Promise<number> {
   const rules = rulesOf(output, flags);
   if (flags.dryRun) {
-    const outdated = await find(await openRunReader(output), rules);
+    const outdated = await find(await readRuns(output), rules);
     output.value({ dryRun: true, outdated });
     for (const id of outdated) output.result(id);
     output.line(`${plural(outdated.length, "run")} would be removed`);
     return 0;
   }
-  return withRuns(output, [], async (runs, signal) => {
+  return withRuns(output, async (runs, signal) => {
     const removed: string[] = [];
     const failed: { id: string; error: string }[] = [];
     for (const id of await find(runs, rules)) {
@@ -64,7 +63,7 @@ function rulesOf(output: Output, flags: PruneFlags): KeepRules {
   );
 }
 
-async function find(look: RunReader, rules: KeepRules): Promise<string[]> {
-  const waiting = new Set((await look.inbox()).map(({ run }) => run));
-  return outdatedRuns(await look.rows(), (id) => waiting.has(id), rules, Date.now());
+async function find(runs: RunReader, rules: KeepRules): Promise<string[]> {
+  const waiting = new Set((await runs.inbox()).map(({ run }) => run));
+  return outdatedRuns(await runs.rows(), (id) => waiting.has(id), rules, Date.now());
 }

@@ -2,20 +2,19 @@ import { writeFileSync } from "node:fs";
 import { withTrustHint } from "../run/create-trusted.ts";
 import { eventLine } from "../terminal/describe.ts";
 import { findRunId } from "../access/find-run.ts";
-import { openRunReader } from "../access/open-reader.ts";
+import { readRuns, withRuns } from "../access/open-runs.ts";
 import type { Output } from "../terminal/output.ts";
 import { readFile } from "../input/read-file.ts";
 import type { TakenRun } from "../access/runs.ts";
-import { withRuns } from "../access/with-runs.ts";
 import { toTuttiError } from "../to-tutti-error.ts";
 import { apply } from "../../run/apply.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { Run } from "../../schema/run.ts";
 
 export async function exportRun(output: Output, idPrefix: string, file: string | undefined): Promise<number> {
-  const look = await openRunReader(output);
-  const id = await findRunId(look, idPrefix);
-  const text = await look.copy(id);
+  const runs = await readRuns(output);
+  const id = await findRunId(runs, idPrefix);
+  const text = await runs.copy(id);
   if (file === undefined) process.stdout.write(text);
   else {
     writeNew(file, text);
@@ -27,7 +26,7 @@ export async function exportRun(output: Output, idPrefix: string, file: string |
 
 export async function importFile(output: Output, file: string, flags: { trust?: string }): Promise<number> {
   const text = readFile(file);
-  return withRuns(output, [], async (runs) => {
+  return withRuns(output, async (runs) => {
     const imported = await runs.import(text, flags.trust).catch((error: unknown) => {
       throw withTrustHint(toTuttiError(error));
     });
@@ -39,9 +38,9 @@ export async function importFile(output: Output, file: string, flags: { trust?: 
 
 export async function replay(output: Output, idPrefix: string, flags: { until?: string }): Promise<number> {
   const until = flags.until === undefined ? undefined : readCount("--until", flags.until);
-  const look = await openRunReader(output);
-  const id = await findRunId(look, idPrefix);
-  const events = await look.events(id);
+  const runs = await readRuns(output);
+  const id = await findRunId(runs, idPrefix);
+  const events = await runs.events(id);
   if (until !== undefined && until > events.length) {
     throw new TuttiError(
       "event_not_found",
@@ -57,7 +56,7 @@ export async function replay(output: Output, idPrefix: string, flags: { until?: 
     output.value({ runSeq, type, data, timestamp, status: run.status });
     output.result(`${String(runSeq).padStart(6)}  ${timestamp}  ${eventLine(event, run) ?? type}`);
   }
-  const problems = await look.problems(id);
+  const problems = await runs.problems(id);
   output.value({ id, events: steps.length, status: run?.status ?? null, problems });
   output.result(`${steps.length} events, ${run?.status ?? "no state"}${problems.length === 0 ? ", no problems" : ""}`);
   for (const problem of problems) output.result(`problem: ${problem}`);
@@ -66,7 +65,7 @@ export async function replay(output: Output, idPrefix: string, flags: { until?: 
 
 export async function fork(output: Output, idPrefix: string, flags: { at?: string; fresh?: boolean }): Promise<number> {
   const at = flags.at === undefined ? undefined : readCount("--at", flags.at);
-  return withRuns(output, [], async (runs) => {
+  return withRuns(output, async (runs) => {
     const from = await findRunId(runs, idPrefix);
     const run = await runs.fork(from, { at, fresh: flags.fresh ?? false });
     output.value({ id: run.id, from, status: run.status });

@@ -3,7 +3,7 @@ import type { AttachFlags } from "./attach.ts";
 import { findItem } from "../access/find-run.ts";
 import { watch } from "./watch.ts";
 import type { Output } from "../terminal/output.ts";
-import { withRuns } from "../access/with-runs.ts";
+import { withRuns } from "../access/open-runs.ts";
 import { TuttiError } from "../../schema/error.ts";
 import type { PersonAnswer } from "../../schema/inbox.ts";
 
@@ -19,14 +19,18 @@ export async function answer(
   text: string | undefined,
   flags: AnswerFlags,
 ): Promise<number> {
-  return withRuns(output, flags.agentEnv, async (runs, signal) => {
-    const item = findItem(await runs.inbox(), idPrefix);
-    const content = item.kind === "data" ? { data: readJson(text ?? "") } : answerFrom(item.kind, text, flags);
-    await runs.answer(item.id, content);
-    await runs.takeUp(item.run);
-    const { allowDegraded = false } = flags;
-    return watch({ runs, output, id: item.run, signal, yes: false, allowDegraded, start: false });
-  });
+  return withRuns(
+    output,
+    async (runs, signal) => {
+      const item = findItem(await runs.inbox(), idPrefix);
+      const content = item.kind === "data" ? { data: readJson(text ?? "") } : answerFrom(item.kind, text, flags);
+      await runs.orders.answer(item.id, content);
+      await runs.takeUp(item.run);
+      const { allowDegraded = false } = flags;
+      return watch({ runs, output, id: item.run, signal, yes: false, allowDegraded, start: false });
+    },
+    flags.agentEnv,
+  );
 }
 
 /** Takes one of text, `--option`, `--approve` and `--reject`; only `--reject` may have a text too. */

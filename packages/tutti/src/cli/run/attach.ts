@@ -1,7 +1,7 @@
 import { findRunId } from "../access/find-run.ts";
 import { watch } from "./watch.ts";
 import type { Output } from "../terminal/output.ts";
-import { withRuns } from "../access/with-runs.ts";
+import { withRuns } from "../access/open-runs.ts";
 
 export interface AttachFlags {
   yes?: boolean;
@@ -10,11 +10,15 @@ export interface AttachFlags {
 }
 
 export async function attach(output: Output, idPrefix: string, flags: AttachFlags): Promise<number> {
-  return withRuns(output, flags.agentEnv, async (runs, signal) => {
-    const id = await findRunId(runs, idPrefix);
-    await runs.takeUp(id);
-    const { status } = await runs.run(id);
-    const { yes = false, allowDegraded = false } = flags;
-    return watch({ runs, output, id, signal, yes, allowDegraded, start: status === "created" });
-  });
+  return withRuns(
+    output,
+    async (runs, signal) => {
+      const id = await findRunId(runs, idPrefix);
+      await runs.takeUp(id);
+      const { status } = await runs.run(id);
+      const { yes = false, allowDegraded = false } = flags;
+      return watch({ runs, output, id, signal, yes, allowDegraded, start: status === "created" });
+    },
+    flags.agentEnv,
+  );
 }

@@ -1,11 +1,11 @@
 import { findRunId } from "../access/find-run.ts";
 import type { Output } from "../terminal/output.ts";
-import { withRuns } from "../access/with-runs.ts";
+import { withRuns } from "../access/open-runs.ts";
 
 export async function cancel(output: Output, idPrefix: string): Promise<number> {
-  return withRuns(output, [], async (runs) => {
+  return withRuns(output, async (runs) => {
     const id = await findRunId(runs, idPrefix);
-    await runs.cancel(id);
+    await runs.orders.cancel(id);
     await runs.takeUp(id);
     const live = await runs.watch(id);
     try {

@@ -5,7 +5,7 @@ import { watch } from "./watch.ts";
 import type { Output } from "../terminal/output.ts";
 import { isTerminal, prompt } from "../terminal/ask.ts";
 import { readFile } from "../input/read-file.ts";
-import { withRuns } from "../access/with-runs.ts";
+import { withRuns } from "../access/open-runs.ts";
 import { TuttiError } from "../../schema/error.ts";
 import { ChangedPlan } from "../../schema/plan-changes.ts";
 import type { Run } from "../../schema/run.ts";
@@ -17,14 +17,18 @@ export interface ConfirmFlags extends AttachFlags {
 
 export async function confirm(output: Output, idPrefix: string, flags: ConfirmFlags): Promise<number> {
   const requested = withSkips(readChanges(flags.edit), flags.skip);
-  return withRuns(output, flags.agentEnv, async (runs, signal) => {
-    const run = await runs.run(await findRunId(runs, idPrefix));
-    const changes = await settleSkips(output, run, requested, signal);
-    await runs.takeUp(run.id);
-    await runs.confirm(run.id, changes);
-    const { allowDegraded = false } = flags;
-    return watch({ runs, output, id: run.id, signal, yes: true, allowDegraded, start: false });
-  });
+  return withRuns(
+    output,
+    async (runs, signal) => {
+      const run = await runs.run(await findRunId(runs, idPrefix));
+      const changes = await settleSkips(output, run, requested, signal);
+      await runs.takeUp(run.id);
+      await runs.confirm(run.id, changes);
+      const { allowDegraded = false } = flags;
+      return watch({ runs, output, id: run.id, signal, yes: true, allowDegraded, start: false });
+    },
+    flags.agentEnv,
+  );
 }
 
 /** The file has the format of the body of `POST /api/orchestrator/:id/confirm-tasks`. */

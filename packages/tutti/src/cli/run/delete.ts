@@ -2,7 +2,7 @@
 import { plural } from "../../run/describe-event.ts";
 import { findRunId } from "../access/find-run.ts";
 import type { Output } from "../terminal/output.ts";
-import { withRuns } from "../access/with-runs.ts";
+import { withRuns } from "../access/open-runs.ts";
 
 export interface DeleteFlags {
   archive: boolean;
@@ -11,7 +11,7 @@ export interface DeleteFlags {
 }
 
 export async function deleteRun(output: Output, idPrefix: string, flags: DeleteFlags): Promise<number> {
-  return withRuns(output, [], async (runs) => {
+  return withRuns(output, async (runs) => {
     const id = await findRunId(runs, idPrefix);
     const options = { archiveWorkers: flags.archive, deleteWorkers: flags.deleteWorkers ?? false };
     const report = await runs.cleanup(id, { ...options, removeState: !flags.keepState });

@@ -1,9 +1,9 @@
 import { howToAnswer } from "../terminal/describe.ts";
-import { openRunReader } from "../access/open-reader.ts";
+import { readRuns } from "../access/open-runs.ts";
 import type { Output } from "../terminal/output.ts";
 
 export async function inbox(output: Output): Promise<number> {
-  const items = await (await openRunReader(output)).inbox();
+  const items = await (await readRuns(output)).inbox();
   output.value(items.map(({ createdAt, ...item }) => ({ ...item, createdAt: new Date(createdAt).toISOString() })));
   if (items.length === 0) output.line("Nothing waits for your answer.");
   for (const item of items) {

@@ -1,8 +1,8 @@
-import { openRunReader } from "../access/open-reader.ts";
+import { readRuns } from "../access/open-runs.ts";
 import type { Output } from "../terminal/output.ts";
 
 export async function list(output: Output): Promise<number> {
-  const runs = await (await openRunReader(output)).rows();
+  const runs = await (await readRuns(output)).rows();
   output.value(
     runs.map(({ id, status, outcome, templateId, cwd, userRequest, createdAt }) => ({
       id,

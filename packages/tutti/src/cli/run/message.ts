@@ -1,6 +1,6 @@
 import { findRunId } from "../access/find-run.ts";
 import type { Output } from "../terminal/output.ts";
-import { withRuns } from "../access/with-runs.ts";
+import { withRuns } from "../access/open-runs.ts";
 import { TuttiError } from "../../schema/error.ts";
 
 export async function message(
@@ -10,9 +10,9 @@ export async function message(
   flags: { task?: string },
 ): Promise<number> {
   if (text.trim() === "") throw new TuttiError("usage", "The message is empty. Give a text.");
-  return withRuns(output, [], async (runs) => {
+  return withRuns(output, async (runs) => {
     const id = await findRunId(runs, idPrefix);
-    await runs.message(id, text, flags.task);
+    await runs.orders.message(id, text, flags.task);
     output.value({ id, taskId: flags.task ?? null, text });
     output.result(`${flags.task ?? "the main session"} of ${id} receives the message with its next turn`);
     return 0;

@@ -1,15 +1,15 @@
 import { findRunId } from "../access/find-run.ts";
 import type { Output } from "../terminal/output.ts";
-import { withRuns } from "../access/with-runs.ts";
+import { withRuns } from "../access/open-runs.ts";
 
 /**
  * `takeUp` adopts sessions that an earlier engine left running, so that they end in order with this command.
  * After a resume their tasks start a new attempt.
  */
 export async function pause(output: Output, idPrefix: string): Promise<number> {
-  return withRuns(output, [], async (runs) => {
+  return withRuns(output, async (runs) => {
     const id = await findRunId(runs, idPrefix);
-    await runs.pause(id);
+    await runs.orders.pause(id);
     await runs.takeUp(id);
     const { status, pausedFrom } = await runs.run(id);
     output.value({ id, status, pausedFrom: pausedFrom?.status });

@@ -6,7 +6,7 @@ import { readConfig } from "../../main/settings.ts";
 import type { Output } from "../terminal/output.ts";
 import { readPairs } from "../input/pairs.ts";
 import type { RunRequest } from "../access/runs.ts";
-import { withRuns } from "../access/with-runs.ts";
+import { withRuns } from "../access/open-runs.ts";
 import { TuttiError } from "../../schema/error.ts";
 
 export interface RunFlags {
@@ -25,23 +25,27 @@ export interface RunFlags {
 
 export async function run(output: Output, message: string, flags: RunFlags): Promise<number> {
   const request = readRequest(output, message, flags);
-  return withRuns(output, flags.agentEnv, async (runs, signal) => {
-    if (flags.detach && !runs.outlives) {
-      throw new TuttiError(
-        "server_unreachable",
-        '--detach needs a server, and none runs on this data folder. Start one with "tutti serve".',
-      );
-    }
-    const id = await createTrusted(output, runs, signal, request);
-    const { yes = false, allowDegraded = false } = flags;
-    if (!flags.detach) return watch({ runs, output, id, signal, yes, allowDegraded, start: true });
-    await runs.start(id);
-    const { status } = await runs.run(id);
-    output.value({ id, status });
-    output.result(id);
-    output.line(`The run continues on the server. Follow it with: tutti attach ${id}`);
-    return 0;
-  });
+  return withRuns(
+    output,
+    async (runs, signal) => {
+      if (flags.detach && !runs.outlives) {
+        throw new TuttiError(
+          "server_unreachable",
+          '--detach needs a server, and none runs on this data folder. Start one with "tutti serve".',
+        );
+      }
+      const id = await createTrusted(output, runs, signal, request);
+      const { yes = false, allowDegraded = false } = flags;
+      if (!flags.detach) return watch({ runs, output, id, signal, yes, allowDegraded, start: true });
+      await runs.orders.start(id);
+      const { status } = await runs.run(id);
+      output.value({ id, status });
+      output.result(id);
+      output.line(`The run continues on the server. Follow it with: tutti attach ${id}`);
+      return 0;
+    },
+    flags.agentEnv,
+  );
 }
 
 function readRequest(output: Output, message: string, flags: RunFlags): RunRequest {

@@ -2,14 +2,18 @@ import type { AttachFlags } from "./attach.ts";
 import { findRunId } from "../access/find-run.ts";
 import { watch } from "./watch.ts";
 import type { Output } from "../terminal/output.ts";
-import { withRuns } from "../access/with-runs.ts";
+import { withRuns } from "../access/open-runs.ts";
 
 export async function start(output: Output, idPrefix: string, flags: AttachFlags): Promise<number> {
-  return withRuns(output, flags.agentEnv, async (runs, signal) => {
-    const id = await findRunId(runs, idPrefix);
-    await runs.start(id);
-    await runs.takeUp(id);
-    const { yes = false, allowDegraded = false } = flags;
-    return watch({ runs, output, id, signal, yes, allowDegraded, start: false });
-  });
+  return withRuns(
+    output,
+    async (runs, signal) => {
+      const id = await findRunId(runs, idPrefix);
+      await runs.orders.start(id);
+      await runs.takeUp(id);
+      const { yes = false, allowDegraded = false } = flags;
+      return watch({ runs, output, id, signal, yes, allowDegraded, start: false });
+    },
+    flags.agentEnv,
+  );
 }

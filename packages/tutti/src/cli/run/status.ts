@@ -1,11 +1,11 @@
 import type { Output } from "../terminal/output.ts";
 import { itemLine, describePause, describePlan } from "../terminal/describe.ts";
 import { findRunId } from "../access/find-run.ts";
-import { openRunReader } from "../access/open-reader.ts";
+import { readRuns } from "../access/open-runs.ts";
 
 export async function status(output: Output, idPrefix: string): Promise<number> {
-  const look = await openRunReader(output);
-  const run = await look.run(await findRunId(look, idPrefix));
+  const runs = await readRuns(output);
+  const run = await runs.run(await findRunId(runs, idPrefix));
   output.value(run);
   output.result(`${run.id}  ${run.status}  ${run.userRequest}`);
   for (const line of describePlan(run)) output.result(line);

@@ -56,7 +56,7 @@ export async function watch(options: WatchRunOptions): Promise<number> {
     board.onEvent(event);
   });
   try {
-    if (options.start) await runs.start(id);
+    if (options.start) await runs.orders.start(id);
     const end = await Promise.race([attend({ ...options, live, ring }, board), interrupted]);
     if (end !== "interrupted") return end;
     board.close(false);
@@ -198,7 +198,7 @@ async function askToConfirm(
   for (;;) {
     const reply = (await promptUntil("Carry out this plan? [y/n] ", signal, settled))?.trim().toLowerCase();
     if (reply === undefined) return;
-    if (reply === "y" || reply === "yes") return runs.confirm(run.id, ChangedPlan.parse({}));
+    if (reply === "y" || reply === "yes") return void (await runs.confirm(run.id, ChangedPlan.parse({})));
     if (reply === "n" || reply === "no") {
       const next = `Confirm it with "tutti confirm ${run.id}", or cancel the run with "tutti cancel ${run.id}".`;
       const message = `The plan of run "${run.id}" is not confirmed. ${next}`;
@@ -226,9 +226,9 @@ async function askQuestion(
   const reply = (await promptUntil("> ", signal, answered))?.trim();
   if (reply === undefined) return;
   const option = /^\d+$/.test(reply) ? Number(reply) : -1;
-  if (item.options?.[option] !== undefined) await runs.answer(item.id, { option });
+  if (item.options?.[option] !== undefined) await runs.orders.answer(item.id, { option });
   else if (reply === "" || item.kind === "budget") {
     return output.line(`Type ${item.options ? `a number from 0 to ${item.options.length - 1}` : "an answer"}.`);
-  } else await runs.answer(item.id, { text: reply });
+  } else await runs.orders.answer(item.id, { text: reply });
   await answered;
 }

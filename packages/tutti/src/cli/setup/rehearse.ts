@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { plural } from "../../run/describe-event.ts";
 import { watch } from "../run/watch.ts";
-import { withRehearsal, type LocalEngine } from "../access/local-engine.ts";
+import { withEngine } from "../access/open-runs.ts";
+import type { LocalEngine } from "../../main/local-engine.ts";
 import { openTemplates } from "../../main/templates.ts";
 import { rehearsalScenario, rehearsedTemplate } from "../../session/drivers/script/rehearsal.ts";
 import { makeRepository } from "../../workspace/sample.ts";
@@ -36,7 +37,7 @@ export async function rehearse(output: Output, templateId: string, flags: Rehear
   const cwd = join(folder, "corner-bookshop");
   const scenario = join(folder, "scenario.json");
   try {
-    return await withRehearsal(output, folder, scenario, async (opened, signal) => {
+    return await withEngine({ ...output.options, dataDir: join(folder, "data"), scenario }, async (opened, signal) => {
       const { engine } = opened;
       await makeRepository(cwd, { ...SAMPLE_PROJECT, ...asProjectTemplate(template) });
       writeFileSync(scenario, JSON.stringify(rehearsalScenario(template, tasks)));
