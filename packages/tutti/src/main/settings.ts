@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { readProjectConfig, readUserConfig, type UserConfig } from "../config/config.ts";
-import { targetsOf, testTargets, type Tested } from "../notify/targets-of.ts";
+import { targetsOf, testTargets, type TestDelivery } from "../notify/targets-of.ts";
 import { NotificationSettings } from "../schema/notification-settings.ts";
 import { NamedTokens } from "../server/access/named-tokens.ts";
 import { realWorld } from "../world.ts";
@@ -23,7 +23,7 @@ export const readNotifications = (dataDir: string): NotificationSettings =>
   readUserConfig(resolve(dataDir)).notifications ?? NotificationSettings.parse({});
 
 /** Sends a test notification to every target that the user has configured. */
-export function testNotifications(dataDir: string): Promise<Tested[]> {
+export function testNotifications(dataDir: string): Promise<TestDelivery[]> {
   const surroundings = { env: process.env, world: realWorld };
   return testTargets(targetsOf(readNotifications(dataDir), resolve(dataDir), surroundings), surroundings);
 }

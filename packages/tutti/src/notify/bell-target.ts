@@ -4,8 +4,8 @@ import type { NotificationTarget } from "./target.ts";
 export const bellTarget = (ring: () => void): NotificationTarget => ({
   name: "bell",
   key: null,
-  sums: true,
-  async tell() {
+  combines: true,
+  async deliver() {
     ring();
     return { ok: true, detail: "rang" };
   },

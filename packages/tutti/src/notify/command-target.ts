@@ -16,8 +16,8 @@ export function commandTarget(command: string, cwd: string, env: Readonly<NodeJS
   return {
     name: "command",
     key: "command",
-    sums: true,
-    async tell(message, signal) {
+    combines: true,
+    async deliver(message, signal) {
       if (signal.aborted) return ABANDONED;
       const facts = {
         TUTTI_NOTIFY_ID: message.id,

@@ -4,20 +4,20 @@
 // 1. Delivery is at least once: each notification reaches every target, or is given up with a report. The position of a
 //    target is stored after the delivery, and the next notifier continues there. Only a crash between the delivery and
 //    `writePositions` repeats a delivery, under the same id.
-// 2. `holds` drops a notification that is older than `OLDEST_MS`, was answered meanwhile, or was copied from another run.
+// 2. `isCurrent` drops a notification that is older than `NOTIFICATION_MAX_AGE_MS`, was answered meanwhile, or was copied from another run.
 // 3. A new target receives only events that are appended after `openNotifier`.
-import { openQueue, type TargetQueue, type Waiting } from "./target-queue.ts";
+import { openQueue, type QueuedNotification, type TargetQueue } from "./target-queue.ts";
 import type { NotificationTarget } from "./target.ts";
-import { readTold, writeTold } from "./told-file.ts";
+import { readPositions, writePositions } from "./position-file.ts";
 import { notificationOf } from "../run/inbox/notification-of.ts";
 import { entryOf } from "../run/fold/shared-record.ts";
 import type { StoredEvent } from "../schema/event.ts";
-import type { NotificationKind } from "../schema/notification.ts";
+import { NOTIFICATION_MAX_AGE_MS, type NotificationKind } from "../schema/notification.ts";
 import type { Run } from "../schema/run.ts";
 import type { World } from "../world.ts";
 
 /** The part of the engine that the notifier reads. */
-export interface RunsToTell {
+export interface NotifiedRuns {
   events(options: { run?: string; after: number; limit?: number }): StoredEvent[];
   get(id: string): Run | null;
   lastSeq(): number;
@@ -25,7 +25,7 @@ export interface RunsToTell {
 }
 
 export interface NotifierOptions {
-  runs: RunsToTell;
+  runs: NotifiedRuns;
   targets: readonly NotificationTarget[];
   /** The kinds to deliver; others are dropped. */
   on: readonly NotificationKind[];
@@ -44,8 +44,6 @@ export interface Notifier {
   close(): Promise<void>;
 }
 
-/** Older notifications are dropped. */
-const OLDEST_MS = 3_600_000;
 const PAGE = 1000;
 /** Positions are stored at least once per this many events, even if none of them makes a notification. */
 const STORE_EVERY = 5000;
@@ -65,8 +63,8 @@ export function openNotifier(options: NotifierOptions): Notifier {
     openQueue({
       target,
       world,
-      holds,
-      dress: (notification) => ({
+      isCurrent,
+      toMessage: (notification) => ({
         ...notification,
         url: dashboard === null ? null : `${dashboard}/runs/${notification.run}`,
       }),
@@ -75,11 +73,11 @@ export function openNotifier(options: NotifierOptions): Notifier {
     }),
   );
 
-  function holds({ notification, seq, since }: Waiting): boolean {
+  function isCurrent({ notification, seq, since }: QueuedNotification): boolean {
     const { run: id, kind, item } = notification;
     const run = runs.get(id);
     // `mono` ignores sleep of the machine and changes of its clock, so neither makes a notification old.
-    if (run === null || world.mono() - since > OLDEST_MS) return false;
+    if (run === null || world.mono() - since > NOTIFICATION_MAX_AGE_MS) return false;
     if (item !== null && entryOf(run.inbox, item.id) === undefined) return false;
     if (item === null && kind === "needs_person" && run.status !== "paused") return false;
     return !runs.events({ run: id, after: seq }).some(({ type }) => COPIED.has(type));
@@ -89,18 +87,18 @@ export function openNotifier(options: NotifierOptions): Notifier {
   function storePositions(): Promise<void> {
     nextWrite ??= lastWrite.then(() => {
       nextWrite = null;
-      return (lastWrite = writePositions());
+      return (lastWrite = writeNow());
     });
     return nextWrite;
   }
 
   /** Reports a write error and does not throw, so that delivery continues. */
-  async function writePositions(): Promise<void> {
+  async function writeNow(): Promise<void> {
     storedSeq = seenSeq;
     const withKey = queues.filter(({ target }) => target.key !== null);
     const positions = withKey.map((queue) => [queue.target.key!, queue.settledUpTo(seenSeq)] as const);
     try {
-      if (positions.length > 0) await writeTold(file, Object.fromEntries(positions));
+      if (positions.length > 0) await writePositions(file, Object.fromEntries(positions));
     } catch (error) {
       report((error as Error).message);
     }
@@ -115,7 +113,7 @@ export function openNotifier(options: NotifierOptions): Notifier {
 
   /** Enqueues the events that the previous notifier did not settle and those since `openNotifier`. */
   function catchUp(): void {
-    const positions = readTold(file);
+    const positions = readPositions(file);
     if (positions === null) report(`${file} cannot be read. Notifications from before this start are not sent.`);
     const now = world.now();
     const from = queues.map(({ target: { key } }) =>
@@ -126,7 +124,7 @@ export function openNotifier(options: NotifierOptions): Notifier {
       for (const event of page) {
         // `runs.get` has to fold the log of a finished run, so call it only for events that make a notification.
         const ageMs = now - event.timestamp;
-        if (ageMs > OLDEST_MS || event.run === null || notificationOf(event, null) === null) continue;
+        if (ageMs > NOTIFICATION_MAX_AGE_MS || event.run === null || notificationOf(event, null) === null) continue;
         const behind = queues.filter((_, i) => from[i]! < event.seq);
         enqueue(event, runs.get(event.run), behind, ageMs);
       }

@@ -1,16 +1,16 @@
 // The delivery queue of one target: in order, one delivery at a time, with retries.
 //
 // Invariants
-// 1. Each pushed entry is settled exactly once: delivered, given up with a report, or dropped because `holds` is false.
+// 1. Each pushed entry is settled exactly once: delivered, given up with a report, or dropped because `isCurrent` is false.
 //    `close` may leave entries unsettled; the next notifier pushes those again.
 // 2. A target that fails or hangs delays no other target, and its errors never leave the queue.
-import { firstGroup, summedUp } from "./sum-up.ts";
-import type { Delivery, NotificationTarget, Told } from "./target.ts";
-import type { Notification } from "../schema/notification.ts";
+import { combine, firstGroup } from "./combine.ts";
+import type { Delivery, NotificationTarget, OutgoingNotification } from "./target.ts";
+import { NOTIFICATION_DELAY_MS, type Notification } from "../schema/notification.ts";
 import type { World } from "../world.ts";
 
 /** A notification with the `seq` of its event. */
-export interface Waiting {
+export interface QueuedNotification {
   notification: Notification;
   seq: number;
   /** When it happened, on the monotonic clock. */
@@ -21,9 +21,9 @@ export interface QueueOptions {
   target: NotificationTarget;
   world: World;
   /** Whether the notification is still worth sending. */
-  holds: (waiting: Waiting) => boolean;
+  isCurrent: (queued: QueuedNotification) => boolean;
   /** Turns a notification into the form that targets receive. */
-  dress: (notification: Notification) => Told;
+  toMessage: (notification: Notification) => OutgoingNotification;
   /** Resolves once the new position is stored. The next delivery waits for it. */
   settled: () => Promise<void>;
   report: (problem: string) => void;
@@ -31,25 +31,23 @@ export interface QueueOptions {
 
 export interface TargetQueue {
   readonly target: NotificationTarget;
-  push(waiting: Waiting): void;
+  push(queued: QueuedNotification): void;
   /** The `seq` up to which everything is settled, provided that every event up to `seenSeq` was pushed. */
   settledUpTo(seenSeq: number): number;
   /** Delivers the waiting entries at once and without retries, then ends. */
   close(): Promise<void>;
 }
 
-/** Delay before a delivery. An item that is answered in this time, such as a plan that `--yes` confirms, is not sent. */
-const HOLD_MS = 2000;
 /** Waits between deliveries of one notification; after the last one it is given up. */
 const RETRY_MS = [1000, 5000, 30_000, 120_000, 300_000];
 /** How long `close` waits before it aborts the current delivery. */
 const CLOSE_MS = 5000;
 
 export function openQueue(options: QueueOptions): TargetQueue {
-  const { target, world, holds, dress, settled } = options;
+  const { target, world, isCurrent, toMessage, settled } = options;
   const closing = new AbortController();
   const overdue = new AbortController();
-  let waiting: Waiting[] = [];
+  let waiting: QueuedNotification[] = [];
   let busy: Promise<void> = Promise.resolve();
   let isBusy = false;
   /** A failing target reports once, until a delivery succeeds. */
@@ -70,18 +68,18 @@ export function openQueue(options: QueueOptions): TargetQueue {
 
   /** Resolves to false if the queue was closed first. */
   async function settleNext(): Promise<boolean> {
-    const wait = waiting[0]!.notification.at + HOLD_MS - world.now();
-    if (wait > 0) await world.sleep(Math.min(wait, HOLD_MS), closing.signal, true);
-    const group = new Set(target.sums ? firstGroup(waiting) : waiting.slice(0, 1));
-    const current = [...group].filter(holds).map(({ notification }) => notification);
-    if (current.length > 0 && !(await deliver(summedUp(current)))) return false;
+    const wait = waiting[0]!.notification.at + NOTIFICATION_DELAY_MS - world.now();
+    if (wait > 0) await world.sleep(Math.min(wait, NOTIFICATION_DELAY_MS), closing.signal, true);
+    const group = new Set(target.combines ? firstGroup(waiting) : waiting.slice(0, 1));
+    const current = [...group].filter(isCurrent).map(({ notification }) => notification);
+    if (current.length > 0 && !(await deliver(combine(current)))) return false;
     waiting = waiting.filter((each) => !group.has(each));
     await settled();
     return true;
   }
 
   async function deliver(notification: Notification): Promise<boolean> {
-    const message = dress(notification);
+    const message = toMessage(notification);
     for (let tries = 1; ; tries++) {
       const { ok, detail, again } = await deliverOnce(message);
       if (ok) isFailing = false;
@@ -93,9 +91,9 @@ export function openQueue(options: QueueOptions): TargetQueue {
   }
 
   /** A target that throws, for example because its command has an unclosed quote, would throw again: no retry. */
-  async function deliverOnce(message: Told): Promise<Delivery> {
+  async function deliverOnce(message: OutgoingNotification): Promise<Delivery> {
     try {
-      return await target.tell(message, overdue.signal);
+      return await target.deliver(message, overdue.signal);
     } catch (error) {
       return { ok: false, detail: (error as Error).message };
     }

@@ -10,7 +10,7 @@ export interface Delivery {
 }
 
 /** A notification as a target receives it. */
-export interface Told extends Omit<Notification, "kind"> {
+export interface OutgoingNotification extends Omit<Notification, "kind"> {
   /** `test` is sent by `tutti notify test` and belongs to no event. */
   kind: NotificationKind | "test";
   /** The run's page in the dashboard, or null without a server. */
@@ -23,8 +23,8 @@ export interface NotificationTarget {
   /** Key of the stored position. Null stores none: the target receives only events that happen while it is open. */
   key: string | null;
   /** Whether many notifications of one run are combined into one. True where people read them. */
-  sums: boolean;
-  tell(told: Told, signal: AbortSignal): Promise<Delivery>;
+  combines: boolean;
+  deliver(message: OutgoingNotification, signal: AbortSignal): Promise<Delivery>;
 }
 
 export interface TargetContext {

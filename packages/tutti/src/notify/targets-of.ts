@@ -1,23 +1,19 @@
 // Builds the targets of the user's settings and sends a test notification to each.
 import { commandTarget } from "./command-target.ts";
-import type { Delivery, TargetContext, NotificationTarget, Told } from "./target.ts";
+import type { Delivery, NotificationTarget, OutgoingNotification, TargetContext } from "./target.ts";
 import { webhookTarget } from "./webhook-target.ts";
 import type { NotificationSettings } from "../schema/notification-settings.ts";
 
 /** `cwd` is the working directory of the command target. */
-export function targetsOf(
-  settings: NotificationSettings,
-  cwd: string,
-  surroundings: TargetContext,
-): NotificationTarget[] {
+export function targetsOf(settings: NotificationSettings, cwd: string, context: TargetContext): NotificationTarget[] {
   const { webhooks, command } = settings;
   return [
-    ...webhooks.map((webhook) => webhookTarget(webhook, settings, surroundings)),
-    ...(command === undefined ? [] : [commandTarget(command, cwd, surroundings.env)]),
+    ...webhooks.map((webhook) => webhookTarget(webhook, settings, context)),
+    ...(command === undefined ? [] : [commandTarget(command, cwd, context.env)]),
   ];
 }
 
-export interface Tested extends Delivery {
+export interface TestDelivery extends Delivery {
   target: string;
 }
 
@@ -27,8 +23,8 @@ const LONGEST_MS = 60_000;
 export async function testTargets(
   targets: readonly NotificationTarget[],
   { world }: Pick<TargetContext, "world">,
-): Promise<Tested[]> {
-  const message: Told = {
+): Promise<TestDelivery[]> {
+  const message: OutgoingNotification = {
     id: `test:${world.id(8)}`,
     kind: "test",
     run: "",
@@ -48,7 +44,7 @@ export async function testTargets(
   const results = await Promise.all(
     targets.map(async (target) => {
       try {
-        return { target: target.name, ...(await target.tell(message, never)) };
+        return { target: target.name, ...(await target.deliver(message, never)) };
       } catch (error) {
         return { target: target.name, ok: false, detail: (error as Error).message };
       }

@@ -1,17 +1,17 @@
 import { createHmac } from "node:crypto";
-import type { Told } from "./target.ts";
+import type { OutgoingNotification } from "./target.ts";
 import type { Webhook } from "../schema/notification-settings.ts";
 
-export function webhookBody(message: Told, format: Webhook["format"]): string {
+export function webhookBody(message: OutgoingNotification, format: Webhook["format"]): string {
   return JSON.stringify(format === "slack" ? slackBody(message) : jsonBody(message));
 }
 
 /** The documented format of webhooks and of a command's stdin. New members may be added to it. */
-export function jsonBody({ at, ...rest }: Told): object {
+export function jsonBody({ at, ...rest }: OutgoingNotification): object {
   return { version: 1, ...rest, at: new Date(at).toISOString() };
 }
 
-function slackBody({ title, text, request, run, url }: Told): object {
+function slackBody({ title, text, request, run, url }: OutgoingNotification): object {
   const where = url === null ? `\`${run}\`` : `<${url}|${run}>`;
   const about = [...(request === null ? [] : [`_${escaped(request)}_`]), ...(run === "" ? [] : [where])];
   const lines = [`*${escaped(title)}*`, escaped(text), about.join("  ")].filter((line) => line !== "");

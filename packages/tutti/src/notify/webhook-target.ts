@@ -21,8 +21,8 @@ export function webhookTarget(webhook: Webhook, rules: Rules, { env, world }: Ta
   return {
     name: `webhook ${url.host}`,
     key: `webhook ${createHash("sha256").update(`${webhook.format} ${url.href}`).digest("hex").slice(0, 16)}`,
-    sums: webhook.format === "slack",
-    async tell(message, signal) {
+    combines: webhook.format === "slack",
+    async deliver(message, signal) {
       const refusal = whyNotAllowed(webhook, rules);
       if (refusal !== null) return { ok: false, detail: refusal };
       const { secretEnv } = webhook;

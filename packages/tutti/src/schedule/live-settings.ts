@@ -25,7 +25,7 @@ export class LiveSettings {
       this.#problem = null;
     } catch (error) {
       const { message } = asTuttiError(error);
-      if (message !== this.#problem) this.#report("configuration is invalid", { error: message });
+      if (message !== this.#problem) this.#report("configuration is invalid", { reason: message });
       this.#problem = message;
     }
     return { ...this.#last, problem: this.#problem };

@@ -4,7 +4,7 @@
 // 1. One occasion creates one run, even if the process dies at any moment: the key of the occasion is part of the run's
 //    first event, and `#launch` looks for a run with the same key first.
 // 2. An origin has at most `maxConcurrent` open runs. Launches are serialized and count the open runs in the log.
-// 3. A run that was created is started, if necessary by the next server (`startMade`).
+// 3. A run that was created is started, if necessary by the next server (`startCreated`).
 import type { RunSettings } from "./settings.ts";
 import type { Budget } from "../schema/budget.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
@@ -77,7 +77,7 @@ export class RunLauncher {
   }
 
   /** Starts the runs that a previous server created and did not start before it died. */
-  startMade(): Promise<void> {
+  startCreated(): Promise<void> {
     return this.#enqueue(async () => {
       const unstarted = this.#runs
         .summaries()
@@ -87,8 +87,8 @@ export class RunLauncher {
     });
   }
 
-  tell(...events: ServerEvent[]): Promise<unknown> {
-    return this.#runs.tell(...events);
+  async publish(event: ServerEvent): Promise<void> {
+    await this.#runs.tell(event);
   }
 
   /** Resolves when no launch is in progress. */

@@ -82,14 +82,14 @@ export class Schedules {
       throw new TuttiError("not_found", `Schedule "${name}" does not exist. List schedules with "tutti schedules".`);
     demandSound(problem);
     const launched = await launcher.launch(originOf(name), `now/${world.id(12)}`, schedule);
-    await launcher.tell({ type: "schedule:fired", data: { name, due: null, run: launched.run } });
+    await launcher.publish({ type: "schedule:fired", data: { name, due: null, run: launched.run } });
     return launched;
   }
 
   async #runLoop(): Promise<void> {
     const { launcher, world } = this.#options;
     const { signal } = this.#end;
-    await launcher.startMade();
+    await launcher.startCreated();
     while (!signal.aborted) {
       // A read or write that fails is retried at the next check.
       const wait = await this.#checkAll().catch(() => MAX_WAIT_MS);
@@ -144,7 +144,7 @@ export class Schedules {
     const reason = await this.#fire(name, schedule, time);
     const settled = { ...entry, after: due, lastDue: due };
     if (reason === null) return file.set(name, settled);
-    await launcher.tell({ type: "schedule:skipped", data: { name, due, reason } });
+    await launcher.publish({ type: "schedule:skipped", data: { name, due, reason } });
     report("due time skipped", { schedule: name, due: iso(due), reason });
     file.set(name, { ...settled, lastSkipped: { due, at: world.now(), reason } });
   }
@@ -157,7 +157,7 @@ export class Schedules {
     try {
       const { run } = await launcher.launch(origin, iso(due), schedule);
       // Published again if the server dies before `file.set`. Both events name the same run.
-      await launcher.tell({ type: "schedule:fired", data: { name, due, run } });
+      await launcher.publish({ type: "schedule:fired", data: { name, due, run } });
       return null;
     } catch (thrown) {
       const error = asTuttiError(thrown);

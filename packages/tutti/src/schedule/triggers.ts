@@ -60,7 +60,7 @@ export class Triggers {
     demandSound(problem);
     const payload = readJson(body);
     const launched = await this.#launch(name, delivery, fillSettings(trigger, payload));
-    if (launched.isNew) await launcher.tell({ type: "trigger:fired", data: { name, run: launched.run } });
+    if (launched.isNew) await launcher.publish({ type: "trigger:fired", data: { name, run: launched.run } });
     return launched;
   }
 
@@ -95,7 +95,7 @@ export class Triggers {
       if (!this.#isNewRefusal(`${originOf(name)}/${delivery}`, message)) throw thrown;
       report("trigger refused", { trigger: name, reason: message });
       // The sender gets the error response; the event shows it to the user.
-      if (kind.status < 500) await launcher.tell({ type: "trigger:refused", data: { name, reason: message } });
+      if (kind.status < 500) await launcher.publish({ type: "trigger:refused", data: { name, reason: message } });
       throw thrown;
     }
   }

@@ -5,6 +5,11 @@ import type { Census, Usage, Verdict } from "./outcome.ts";
 export const NOTIFICATION_KINDS = ["needs_person", "failed", "ended"] as const;
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
 
+/** Delay before a delivery. An item that is answered in this time, such as a plan that `--yes` confirms, is not sent. */
+export const NOTIFICATION_DELAY_MS = 2000;
+/** Older notifications are dropped. */
+export const NOTIFICATION_MAX_AGE_MS = 3_600_000;
+
 /** All texts are truncated and free of control characters, so they can be displayed as they are. */
 export interface Notification {
   /** Run id and `runSeq` of the event, so that a repeated notification has the same id. */

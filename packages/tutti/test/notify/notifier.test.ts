@@ -1,17 +1,17 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { answered, created, failed, item, RUN, ToldLog } from "./notify-lab.ts";
+import { answered, created, failed, item, RUN, NotifiedLog } from "./notify-lab.ts";
 import { openNotifier, type Notifier, type NotifierOptions } from "../../src/notify/notifier.ts";
-import type { Delivery, NotificationTarget, Told } from "../../src/notify/target.ts";
+import type { Delivery, NotificationTarget, OutgoingNotification } from "../../src/notify/target.ts";
 import { NOTIFICATION_KINDS } from "../../src/schema/notification.ts";
 import { realWorld, type World } from "../../src/world.ts";
 
 const HOUR = 3_600_000;
-let log: ToldLog;
+let log: NotifiedLog;
 let reports: string[];
 const open: Notifier[] = [];
 beforeEach(() => {
-  log = new ToldLog();
+  log = new NotifiedLog();
   reports = [];
 });
 afterEach(async () => {
@@ -22,15 +22,15 @@ afterEach(async () => {
 /** A target that records its notifications; `answer` returns the outcome of a delivery. */
 function listener(
   key: string | null,
-  answer: (message: Told, signal: AbortSignal) => Delivery | Promise<Delivery> = ok,
+  answer: (message: OutgoingNotification, signal: AbortSignal) => Delivery | Promise<Delivery> = ok,
 ) {
-  const received: Told[] = [];
+  const received: OutgoingNotification[] = [];
   let wake = Promise.withResolvers<void>();
   const target: NotificationTarget = {
     name: `target ${key}`,
     key,
-    sums: false,
-    async tell(message, signal) {
+    combines: false,
+    async deliver(message, signal) {
       received.push(message);
       wake.resolve();
       wake = Promise.withResolvers();
@@ -321,7 +321,7 @@ describe("A target", () => {
 
   it("for people receives many notifications of one run as one", async () => {
     const a = listener("a");
-    a.target.sums = true;
+    a.target.combines = true;
     start([a]);
     const many = Array.from({ length: 20 }, (_, i) => item(`${i}`, { kind: "failure", taskId: `t${i}` }));
     await log.add([created(), ...many, item("x")]);

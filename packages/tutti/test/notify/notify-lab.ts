@@ -4,8 +4,8 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { RunsToTell } from "../../src/notify/notifier.ts";
-import type { Told } from "../../src/notify/target.ts";
+import type { NotifiedRuns } from "../../src/notify/notifier.ts";
+import type { OutgoingNotification } from "../../src/notify/target.ts";
 import { apply, fold } from "../../src/run/apply.ts";
 import type { RunEvent, StoredEvent } from "../../src/schema/event.ts";
 import type { InboxItem } from "../../src/schema/inbox.ts";
@@ -60,7 +60,7 @@ export const created = (id = RUN): RunEvent => ({
 });
 
 /** A log with the engine's behaviour: `add` stores and folds the events, then publishes them to the subscribers. */
-export class ToldLog implements RunsToTell {
+export class NotifiedLog implements NotifiedRuns {
   readonly folder = mkdtempSync(join(tmpdir(), "tutti-notify-"));
   readonly file = join(this.folder, "notified.json");
   readonly store = new MemoryStore();
@@ -79,7 +79,7 @@ export class ToldLog implements RunsToTell {
     return stored;
   }
 
-  events(options: Parameters<RunsToTell["events"]>[0]): StoredEvent[] {
+  events(options: Parameters<NotifiedRuns["events"]>[0]): StoredEvent[] {
     return this.store.read(options);
   }
 
@@ -101,7 +101,7 @@ export class ToldLog implements RunsToTell {
   }
 }
 
-export const told = (more: Partial<Told> = {}): Told => ({
+export const outgoing = (more: Partial<OutgoingNotification> = {}): OutgoingNotification => ({
   id: `${RUN}:7`,
   kind: "needs_person",
   run: RUN,

@@ -1,8 +1,8 @@
 // Delivers to a real server on this machine.
 import { createHmac } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
-import { RUN, startWebhook, told } from "./notify-lab.ts";
-import type { Told } from "../../src/notify/target.ts";
+import { outgoing, RUN, startWebhook } from "./notify-lab.ts";
+import type { OutgoingNotification } from "../../src/notify/target.ts";
 import { webhookTarget } from "../../src/notify/webhook-target.ts";
 import { NotificationSettings } from "../../src/schema/notification-settings.ts";
 import { realWorld } from "../../src/world.ts";
@@ -20,10 +20,10 @@ async function webhook(...answer: Parameters<typeof startWebhook>): Promise<Hook
 }
 
 const never = new AbortController().signal;
-const deliver = (webhooks: object, more: object = {}, message: Partial<Told> = {}, env = {}) => {
+const deliver = (webhooks: object, more: object = {}, message: Partial<OutgoingNotification> = {}, env = {}) => {
   const local = { allowInternal: true, allowHosts: ["127.0.0.1"] };
   const settings = NotificationSettings.parse({ webhooks: [webhooks], ...local, ...more });
-  return webhookTarget(settings.webhooks[0]!, settings, { env, world: realWorld }).tell(told(message), never);
+  return webhookTarget(settings.webhooks[0]!, settings, { env, world: realWorld }).deliver(outgoing(message), never);
 };
 
 describe("A webhook", () => {
@@ -49,8 +49,8 @@ describe("A webhook", () => {
     const hook = await webhook();
     await deliver({ url: hook.url, secretEnv: "HOOK_SECRET" }, {}, {}, { HOOK_SECRET: "canary" });
     const [{ headers, body }] = hook.received as [Hook["received"][number]];
-    expect(JSON.parse(body)).toEqual({ version: 1, ...told(), at: "1970-01-01T00:00:00.000Z" });
-    expect(headers["x-tutti-notification"]).toBe(told().id);
+    expect(JSON.parse(body)).toEqual({ version: 1, ...outgoing(), at: "1970-01-01T00:00:00.000Z" });
+    expect(headers["x-tutti-notification"]).toBe(outgoing().id);
     expect(headers["content-type"]).toBe("application/json; charset=utf-8");
     const signature = createHmac("sha256", "canary").update(body).digest("hex");
     expect(headers["x-tutti-signature"]).toBe(`sha256=${signature}`);

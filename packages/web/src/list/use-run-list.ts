@@ -4,7 +4,7 @@ import { isInformational } from "../../../tutti/src/schema/event.ts";
 import { followEvents, type Connection } from "../../../tutti/src/client/follow-events.ts";
 import { toStoredEvent } from "../../../tutti/src/client/frame.ts";
 import type { ListedRun, WaitingItem } from "../../../tutti/src/client/run-summary.ts";
-import { tellPerson } from "../notify/tell-person.ts";
+import { notifyUser } from "../notify/notify-user.ts";
 import { baseUrl, server } from "../shell/server.ts";
 
 export interface RunList {
@@ -53,7 +53,7 @@ export function useRunList(): RunList & { retry: () => void } {
     const unsubscribe = followEvents({
       baseUrl,
       onFrame: (frame) => {
-        tellPerson(toStoredEvent(frame), null);
+        notifyUser(toStoredEvent(frame), null);
         if (!isInformational(frame.type)) timer ??= setTimeout(() => void refresh(), REFRESH_AFTER_MS);
       },
       onConnection: (connection) => {

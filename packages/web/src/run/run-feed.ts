@@ -5,7 +5,7 @@
 // 1. Each event is folded once, in order. After a lost connection the feed continues after the last folded event.
 // 2. A burst of events notifies the listeners once.
 import { activityLine, type ActivityLine } from "./activity.ts";
-import { tellPerson } from "../notify/tell-person.ts";
+import { notifyUser } from "../notify/notify-user.ts";
 import { baseUrl, server } from "../shell/server.ts";
 import { followEvents, type Connection } from "../../../tutti/src/client/follow-events.ts";
 import { toStoredEvent, type Frame } from "../../../tutti/src/client/frame.ts";
@@ -91,7 +91,7 @@ export class RunFeed {
     if (frame.type === "orchestrator:started") this.#feed = { ...this.#feed, warnings: frame.data.warnings };
     // While the log is being read, a partial fold would only flicker, and old events need no notification.
     if (!this.#unsubscribe) return;
-    tellPerson(event, this.#run);
+    notifyUser(event, this.#run);
     this.#timer ??= setTimeout(() => this.#show({ run: this.#run, activity: this.#activity }), SHOW_AFTER_MS);
   }
 

@@ -1,8 +1,9 @@
 import { pauseSentence } from "./pause-look.ts";
+import { capitalize } from "../../../tutti/src/run/describe-event.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import { Notice } from "../shell/notice.tsx";
-import { sentence, withPeriod } from "../shell/problem.ts";
+import { withPeriod } from "../shell/problem.ts";
 import { AgentText } from "../text/agent-text.tsx";
 
 const MOST = 3;
@@ -16,12 +17,12 @@ export function RunNotes({ run, warnings }: { run: Run; warnings: string[] }) {
       {paused !== null && <Notice tone="warning">{paused}</Notice>}
       {warnings.map((warning) => (
         <Notice key={warning} tone="warning">
-          <AgentText text={withPeriod(sentence(warning))} max={400} />
+          <AgentText text={withPeriod(capitalize(warning))} max={400} />
         </Notice>
       ))}
       {errors.map(({ error, timestamp }) => (
         <Notice key={`${timestamp} ${error}`} tone="bad">
-          <AgentText text={sentence(error)} max={600} />
+          <AgentText text={capitalize(error)} max={600} />
         </Notice>
       ))}
     </>

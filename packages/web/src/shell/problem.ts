@@ -1,4 +1,5 @@
 import { RequestError } from "../../../tutti/src/client/request-error.ts";
+import { capitalize } from "../../../tutti/src/run/describe-event.ts";
 
 export interface PageProblem {
   title: string;
@@ -17,8 +18,10 @@ export function describeProblem(error: unknown): PageProblem {
       title: "This browser is not signed in",
       advice: 'Open the URL that "tutti serve" printed. It contains the token.',
     };
-  return { title: sentence(error.message), advice: error.code === "run_not_found" ? "It may have been deleted." : "" };
+  return {
+    title: capitalize(error.message),
+    advice: error.code === "run_not_found" ? "It may have been deleted." : "",
+  };
 }
 
-export const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 export const withPeriod = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);

@@ -1,10 +1,10 @@
 import { taskLook } from "../run/task-look.ts";
 import { WorkerActions } from "../workers/worker-actions.tsx";
+import { capitalize } from "../../../tutti/src/run/describe-event.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import type { Task } from "../../../tutti/src/schema/task.ts";
 import { Badge } from "../shell/badge.tsx";
 import { Notice } from "../shell/notice.tsx";
-import { sentence } from "../shell/problem.ts";
 import { AgentText } from "../text/agent-text.tsx";
 import { LongText } from "../text/long-text.tsx";
 
@@ -28,7 +28,7 @@ export function TaskDetails({ run, task }: { run: Run; task: Task }) {
       <LongText text={task.description} max={600} />
       {worker?.error && (
         <Notice tone="bad">
-          <AgentText text={sentence(worker.error)} max={1000} />
+          <AgentText text={capitalize(worker.error)} max={1000} />
         </Notice>
       )}
       {blocked && <Notice tone="warning">{`This task cannot start. It is blocked by ${blocked.join(", ")}.`}</Notice>}

@@ -1,6 +1,6 @@
-import { canRetry } from "../run/can-retry.ts";
 import { OrderButton } from "../shell/order-button.tsx";
 import { server } from "../shell/server.ts";
+import { canRetry } from "../../../tutti/src/run/rules/retry.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { isRunOver } from "../../../tutti/src/schema/status.ts";
 import type { Worker } from "../../../tutti/src/schema/worker.ts";
@@ -25,7 +25,7 @@ export function WorkerActions({ run, worker }: { run: Run; worker: Worker }) {
           order={() => server.cancelWorker(run.id, sessionId)}
         />
       )}
-      {canRetry(run, worker) && (
+      {canRetry(run, taskId) && (
         <OrderButton word="Retry" label={`Retry ${taskId}`} order={() => server.retry(run.id, taskId)} />
       )}
     </div>

@@ -48,27 +48,32 @@ export function retry(run: Run, taskId: string): RunEvent[] {
       needs.length > 0 ? `It depends on ${needs.join(", ")}: retry that first.` : "Retry it after it failed.";
     throw new TuttiError("wrong_state", `Task "${taskId}" of run "${run.id}" has not started yet. ${advice}`);
   }
-  refuse(run, worker ?? null);
+  const refusal = whyNotRetried(run, worker);
+  if (refusal !== null) {
+    const details = { status: worker?.status ?? "pending", retryCount: worker?.retryCount ?? 0 };
+    throw new TuttiError("wrong_state", refusal, { details });
+  }
   if (!worker) return reopened;
   return [...reopened, ...withdraw(run, failureItem(taskId)), retrying(run, worker, false, null)];
 }
 
-function refuse(run: Run, worker: Worker | null): void {
+/** Whether the user may retry a task that had an attempt. */
+export function canRetry(run: Run, taskId: string): boolean {
+  const worker = workerOf(run, taskId);
+  return worker !== undefined && whyNotRetried(run, worker) === null;
+}
+
+function whyNotRetried(run: Run, worker: Worker | undefined): string | null {
   const { config } = run.template;
-  const wrong = (message: string): never => {
-    throw new TuttiError("wrong_state", message, {
-      details: { status: worker?.status ?? "pending", retryCount: worker?.retryCount ?? 0 },
-    });
-  };
   // A lost session leaves its task `pending`. In an ended run only a retry can start it.
   const ended = isRunOver(run.status) ? [...ENDED, "pending"] : ENDED;
-  if (worker && !ended.includes(worker.status)) wrong(`Cannot retry worker in status: ${worker.status}`);
-  if (!config.retryOnError) wrong("The template does not allow retries. Set retryOnError to true in a new run.");
-  if (worker && worker.retryCount >= config.maxRetries) wrong(`Worker exceeded retry limit (${config.maxRetries})`);
+  if (worker && !ended.includes(worker.status)) return `Cannot retry worker in status: ${worker.status}`;
+  if (!config.retryOnError) return "The template does not allow retries. Set retryOnError to true in a new run.";
+  if (worker && worker.retryCount >= config.maxRetries) return `Worker exceeded retry limit (${config.maxRetries})`;
   const doing = run.pausedFrom?.status ?? run.status;
-  if (!["spawning", "running", "completed", "error"].includes(doing)) {
-    wrong(`Run "${run.id}" is ${run.status}. Retry a task while the run executes its tasks, or after it ended.`);
-  }
+  return ["spawning", "running", "completed", "error"].includes(doing)
+    ? null
+    : `Run "${run.id}" is ${run.status}. Retry a task while the run executes its tasks, or after it ended.`;
 }
 
 /** Returns null if `autoRetry` is off, `maxRetries` is reached or the code is in `NOT_BY_ITSELF`. */

@@ -403,8 +403,8 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-111", "D4-251"],
     file: "tutti/src/run/rules/retry.ts",
-    find: "if (!config.retryOnError) wrong(",
-    replace: "if (!config.retryOnError && !worker) wrong(",
+    find: "if (!config.retryOnError) return",
+    replace: "if (!config.retryOnError && !worker) return",
   },
   {
     rows: ["D4-252"],

@@ -465,8 +465,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-111", "D4-251"],
     file: "tutti/src/run/rules/retry.ts",
-    find: "if (!config.retryOnError) wrong(",
-    replace: "if (!config.retryOnError && isRunOver(run.status)) wrong(",
+    find: "if (!config.retryOnError) return",
+    replace: "if (!config.retryOnError && isRunOver(run.status)) return",
   },
   {
     rows: ["D4-253"],

@@ -1,9 +1,10 @@
 import { AnswerHead } from "./answer-head.tsx";
-import { canRetry } from "../can-retry.ts";
 import { ActionError } from "../../shell/action-error.tsx";
 import { server } from "../../shell/server.ts";
 import { useAction } from "../../shell/use-action.ts";
 import { AgentText } from "../../text/agent-text.tsx";
+import { capitalize } from "../../../../tutti/src/run/describe-event.ts";
+import { canRetry } from "../../../../tutti/src/run/rules/retry.ts";
 import type { InboxItem } from "../../../../tutti/src/schema/inbox.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
 
@@ -20,7 +21,7 @@ const TITLES: Partial<Record<InboxItem["kind"], string>> = {
 /** An inbox item with fixed options: `budget`, `limit` or `failure`. */
 export function ChoiceCard({ item, run }: { item: InboxItem; run: Run }) {
   // Option 0 of a failure is the retry, which the server rejects while the run merges or verifies.
-  const possible = item.kind !== "failure" || canRetry(run, run.workers[item.taskId ?? ""]);
+  const possible = item.kind !== "failure" || canRetry(run, item.taskId ?? "");
   const title = TITLES[item.kind] ?? `${item.taskId} did not complete`;
   return (
     <section
@@ -49,11 +50,9 @@ function Choice({ item, option, index, possible }: ChoiceProperties) {
   return (
     <>
       <button type="button" className="button" disabled={answer.busy || !possible} onClick={answer.run}>
-        <AgentText text={capital(option)} max={60} />
+        <AgentText text={capitalize(option)} max={60} />
       </button>
       <ActionError error={answer.error} />
     </>
   );
 }
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -6,11 +6,11 @@ import { PlanTask } from "./plan-task.tsx";
 import { ActionError } from "../../shell/action-error.tsx";
 import { Icon } from "../../shell/icon.tsx";
 import { Notice } from "../../shell/notice.tsx";
-import { sentence } from "../../shell/problem.ts";
 import { server } from "../../shell/server.ts";
 import { useAction } from "../../shell/use-action.ts";
 import { AgentText } from "../../text/agent-text.tsx";
 import { plural } from "../../text/format.ts";
+import { capitalize } from "../../../../tutti/src/run/describe-event.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
 
 /** The plan for the user to confirm. No worker starts before that. */
@@ -49,7 +49,7 @@ export function PlanCard({ run }: { run: Run }) {
       <ActionError error={confirm.error} />
       {run.planErrors.map((error) => (
         <Notice key={error} tone="bad">
-          <AgentText text={sentence(error)} max={600} />
+          <AgentText text={capitalize(error)} max={600} />
         </Notice>
       ))}
       <ol className="plan-tasks" tabIndex={0} aria-label="Tasks of the plan">

@@ -7,10 +7,10 @@ import { VERDICTS } from "../run-look.ts";
 import { useOutputFiles } from "./use-output-files.ts";
 import { Verification } from "./verification.tsx";
 import { outcome } from "../../../../tutti/src/run/census.ts";
+import { capitalize } from "../../../../tutti/src/run/describe-event.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
 import { Icon } from "../../shell/icon.tsx";
 import { LongText } from "../../text/long-text.tsx";
-import { sentence } from "../../shell/problem.ts";
 
 const SENTENCES = {
   success: "The plan is complete.",
@@ -37,7 +37,7 @@ export function ResultCard({ run }: { run: Run }) {
           </div>
         </header>
         <CensusRow census={result.census} />
-        {result.error !== null && <LongText text={sentence(result.error)} max={1000} />}
+        {result.error !== null && <LongText text={capitalize(result.error)} max={1000} />}
         {run.aggregation?.summary && <LongText text={run.aggregation.summary} max={600} />}
         <Verification answer={run.verification} />
         <Causes causes={result.causes} tasks={run.tasks} />

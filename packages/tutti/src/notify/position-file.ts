@@ -5,12 +5,13 @@ import { dirname } from "node:path";
 import { z } from "zod";
 import { asDiskError } from "../durable-file.ts";
 
-const Told = z.strictObject({ told: z.record(z.string(), z.number().int().nonnegative()) });
+/** The member `told` is part of the file format. */
+const Content = z.strictObject({ told: z.record(z.string(), z.number().int().nonnegative()) });
 
 /** Maps each target key to the `seq` of its last settled event. Null if the file exists and cannot be read. */
-export function readTold(file: string): Readonly<Record<string, number>> | null {
+export function readPositions(file: string): Readonly<Record<string, number>> | null {
   try {
-    return Told.parse(JSON.parse(readFileSync(file, "utf8"))).told;
+    return Content.parse(JSON.parse(readFileSync(file, "utf8"))).told;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "ENOENT" ? {} : null;
   }
@@ -20,11 +21,15 @@ export function readTold(file: string): Readonly<Record<string, number>> | null 
  * Atomic and durable: after a power cut `file` is either the old or the new one. It is written after every delivery, so
  * the write is asynchronous and does not block the event loop. Calls must not overlap, because they share `next`.
  */
-export async function writeTold(file: string, told: Readonly<Record<string, number>>): Promise<void> {
+export async function writePositions(file: string, positions: Readonly<Record<string, number>>): Promise<void> {
   const next = `${file}.next`;
   try {
     await rm(next, { force: true });
-    await writeFile(next, `${JSON.stringify({ told }, null, 2)}\n`, { flag: "wx", mode: 0o600, flush: true });
+    await writeFile(next, `${JSON.stringify({ told: positions }, null, 2)}\n`, {
+      flag: "wx",
+      mode: 0o600,
+      flush: true,
+    });
     await rename(next, file);
     await syncFolder(dirname(file));
   } catch (error) {

@@ -15,7 +15,7 @@ export function firstGroup<T extends { notification: Notification }>(waiting: re
   return alike.length >= MANY ? alike : [first];
 }
 
-export function summedUp(group: readonly Notification[]): Notification {
+export function combine(group: readonly Notification[]): Notification {
   const last = group.at(-1)!;
   if (group.length === 1) return last;
   const subject = last.kind === "failed" ? "failures in one run" : "items wait for you in one run";

@@ -3,31 +3,31 @@ import { consent } from "./consent.ts";
 import { navigate, runAddress } from "../shell/route.ts";
 import { notificationOf } from "../../../tutti/src/run/inbox/notification-of.ts";
 import type { StoredEvent } from "../../../tutti/src/schema/event.ts";
-import type { Notification as News } from "../../../tutti/src/schema/notification.ts";
+import {
+  NOTIFICATION_DELAY_MS,
+  NOTIFICATION_MAX_AGE_MS,
+  type Notification as News,
+} from "../../../tutti/src/schema/notification.ts";
 import type { Run } from "../../../tutti/src/schema/run.ts";
-
-/** An item that is answered in this time is not shown. */
-const HOLD_MS = 2000;
-/** A page that reconnects receives old events; notifications older than this are dropped. */
-const OLDEST_MS = 3_600_000;
 
 const waiting = new Map<News, ReturnType<typeof setTimeout>>();
 
 /** `run` is null in the list, which does not fold runs; the notification then has fewer details. */
-export function tellPerson(event: StoredEvent, run: Run | null): void {
+export function notifyUser(event: StoredEvent, run: Run | null): void {
   if (event.run === null) return;
   if (event.type === "inbox:answered") forget(({ item }) => item?.id === event.data.itemId);
   // The events before this one were copied from another run.
   if (event.type === "orchestrator:forked" || event.type === "orchestrator:imported")
     forget((news) => news.run === event.run);
   const news = notificationOf(event, run);
-  if (news === null || Date.now() - news.at > OLDEST_MS) return;
+  // A page that reconnects receives old events.
+  if (news === null || Date.now() - news.at > NOTIFICATION_MAX_AGE_MS) return;
   waiting.set(
     news,
     setTimeout(() => {
       waiting.delete(news);
       if (document.hidden && consent() === "on") show(news);
-    }, HOLD_MS),
+    }, NOTIFICATION_DELAY_MS),
   );
 }
 
