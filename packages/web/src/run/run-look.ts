@@ -1,12 +1,12 @@
 // The label, colour and icon of a run.
 import type { IconName } from "../shell/icon.tsx";
-import type { Tone } from "../shell/tone.ts";
+import type { Severity } from "../../../tutti/src/run/describe-event.ts";
 import type { Verdict } from "../../../tutti/src/schema/outcome.ts";
 import type { RunStatus } from "../../../tutti/src/schema/status.ts";
 
 export interface StatusStyle {
   word: string;
-  tone: Tone;
+  tone: Severity;
   icon: IconName;
 }
 

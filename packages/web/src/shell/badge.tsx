@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import { Icon, type IconName } from "./icon.tsx";
-import type { Tone } from "./tone.ts";
+import type { Severity } from "../../../tutti/src/run/describe-event.ts";
 
-export function Badge({ tone, icon, children }: { tone: Tone; icon: IconName; children: ReactNode }) {
+export function Badge({ tone, icon, children }: { tone: Severity; icon: IconName; children: ReactNode }) {
   return (
     <span className={`badge tone-${tone}`}>
       <Icon name={icon} size={14} />

@@ -1,9 +1,9 @@
-import type { Tone } from "./tone.ts";
+import type { Severity } from "../../../tutti/src/run/describe-event.ts";
 
 interface Properties {
   value: number;
   max?: number;
-  tone: Tone;
+  tone: Severity;
   label: string;
 }
 

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import { Icon, type IconName } from "./icon.tsx";
-import type { Tone } from "./tone.ts";
+import type { Severity } from "../../../tutti/src/run/describe-event.ts";
 
-const ICONS: Record<Tone, IconName> = {
+const ICONS: Record<Severity, IconName> = {
   neutral: "clock",
   running: "spinner",
   good: "check",
@@ -12,7 +12,7 @@ const ICONS: Record<Tone, IconName> = {
 };
 
 /** A highlighted sentence. Tone `bad` is an `alert`, which screen readers announce at once. */
-export function Notice({ tone, children }: { tone: Tone; children: ReactNode }) {
+export function Notice({ tone, children }: { tone: Severity; children: ReactNode }) {
   return (
     <div className={`notice tone-${tone}`} role={tone === "bad" ? "alert" : undefined}>
       <Icon name={ICONS[tone]} />

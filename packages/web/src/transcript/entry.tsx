@@ -1,6 +1,7 @@
 import { Said } from "./said.tsx";
 import type { BlockFormat } from "./split-blocks.ts";
 import { toolTarget } from "./tool-target.ts";
+import { withDetail } from "../../../tutti/src/run/describe-event.ts";
 import type { TranscriptEntry } from "../../../tutti/src/schema/transcript.ts";
 import { Icon } from "../shell/icon.tsx";
 import { AgentText } from "../text/agent-text.tsx";
@@ -33,13 +34,11 @@ export function Entry({ entry, format }: { entry: TranscriptEntry; format: Block
           </span>
         </span>
       );
-    case "usage":
-      return (
-        <span className="aside-line">
-          {count(entry.usage.inputTokens)} input tokens, {count(entry.usage.outputTokens)} output tokens
-          {entry.usage.usd > 0 && `, ${money(entry.usage.usd)}`}
-        </span>
-      );
+    case "usage": {
+      const { inputTokens, outputTokens, usd } = entry.usage;
+      const cost = usd > 0 ? `, ${money(usd)}` : "";
+      return <Aside text={`${count(inputTokens)} input tokens, ${count(outputTokens)} output tokens${cost}`} />;
+    }
     case "ask":
       return (
         <div className="notice tone-you">
@@ -48,48 +47,36 @@ export function Entry({ entry, format }: { entry: TranscriptEntry; format: Block
         </div>
       );
     case "agent":
-      return (
-        <span className="aside-line">
-          <AgentText text={`${entry.agent} ${entry.version}`} max={120} />
-        </span>
-      );
+      return <Aside text={`${entry.agent} ${entry.version}`} />;
     case "subagent":
-      return (
-        <span className="aside-line">
-          Subagent {entry.phase === "started" ? "started" : "ended"}: <AgentText text={entry.id} max={120} />
-        </span>
-      );
+      return <Aside text={`Subagent ${entry.phase === "started" ? "started" : "ended"}: ${entry.id}`} />;
     case "askCancelled":
-      return <span className="aside-line">The agent withdrew its question</span>;
+      return <Aside text="The agent withdrew its question" />;
     case "trouble":
     case "stalled":
-      return (
-        <span className="aside-line tone-bad">
-          <AgentText text={entry.detail} max={400} />
-        </span>
-      );
+      return <Aside text={entry.detail} bad />;
     case "unstartable":
-      return (
-        <span className="aside-line tone-bad">
-          The agent could not start: <AgentText text={entry.error} max={400} />
-        </span>
-      );
+      return <Aside text={`The agent could not start: ${entry.error}`} bad />;
     case "interrupted":
-      return <span className="aside-line">Turn {entry.turn} was interrupted</span>;
-    case "turnOver":
-      return (
-        <span className={`aside-line${entry.ending.kind === "ended" ? "" : " tone-bad"}`}>
-          Turn {entry.turn} {entry.ending.kind === "ended" ? "ended" : "failed"}
-          {entry.ending.kind !== "ended" && entry.ending.detail !== "" && (
-            <>
-              {": "}
-              <AgentText text={entry.ending.detail} max={400} />
-            </>
-          )}
-        </span>
+      return <Aside text={`Turn ${entry.turn} was interrupted`} />;
+    case "turnOver": {
+      const { kind, detail } = entry.ending;
+      return kind === "ended" ? (
+        <Aside text={`Turn ${entry.turn} ended`} />
+      ) : (
+        <Aside text={withDetail(`Turn ${entry.turn} failed`, detail)} bad />
       );
+    }
     default:
       // A newer server may send entry types that this page does not know.
       return null;
   }
+}
+
+function Aside({ text, bad = false }: { text: string; bad?: boolean }) {
+  return (
+    <span className={`aside-line${bad ? " tone-bad" : ""}`}>
+      <AgentText text={text} max={400} />
+    </span>
+  );
 }

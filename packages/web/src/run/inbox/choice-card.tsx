@@ -1,8 +1,7 @@
 import { AnswerHead } from "./answer-head.tsx";
-import { ActionError } from "../../shell/action-error.tsx";
+import { OrderButton } from "../../shell/order-button.tsx";
 import { server } from "../../shell/server.ts";
-import { useAction } from "../../shell/use-action.ts";
-import { AgentText } from "../../text/agent-text.tsx";
+import { shown } from "../../text/safe-text.ts";
 import { capitalize } from "../../../../tutti/src/run/describe-event.ts";
 import { canRetry } from "../../../../tutti/src/run/rules/retry.ts";
 import type { InboxItem } from "../../../../tutti/src/schema/inbox.ts";
@@ -31,28 +30,14 @@ export function ChoiceCard({ item, run }: { item: InboxItem; run: Run }) {
       <AnswerHead item={item} run={run} title={title} />
       <div className="answer-row">
         {(item.options ?? []).map((option, index) => (
-          <Choice key={option} item={item} option={option} index={index} possible={index > 0 || possible} />
+          <OrderButton
+            key={option}
+            word={shown(capitalize(option), 60)}
+            disabled={index === 0 && !possible}
+            order={() => server.answer(item.id, { option: index, hash: item.hash })}
+          />
         ))}
       </div>
     </section>
-  );
-}
-
-interface ChoiceProperties {
-  item: InboxItem;
-  option: string;
-  index: number;
-  possible: boolean;
-}
-
-function Choice({ item, option, index, possible }: ChoiceProperties) {
-  const answer = useAction(() => server.answer(item.id, { option: index, hash: item.hash }));
-  return (
-    <>
-      <button type="button" className="button" disabled={answer.busy || !possible} onClick={answer.run}>
-        <AgentText text={capitalize(option)} max={60} />
-      </button>
-      <ActionError error={answer.error} />
-    </>
   );
 }

@@ -1,13 +1,12 @@
 import { useState } from "react";
+import { AnswerForm } from "../answer-form.tsx";
 import { CancelButton } from "../cancel-button.tsx";
-import { ChangeRequest } from "./change-request.tsx";
 import { modifications, type PlanEdits } from "./plan-edits.ts";
 import { PlanTask } from "./plan-task.tsx";
-import { ActionError } from "../../shell/action-error.tsx";
 import { Icon } from "../../shell/icon.tsx";
 import { Notice } from "../../shell/notice.tsx";
+import { OrderButton } from "../../shell/order-button.tsx";
 import { server } from "../../shell/server.ts";
-import { useAction } from "../../shell/use-action.ts";
 import { AgentText } from "../../text/agent-text.tsx";
 import { plural } from "../../text/format.ts";
 import { capitalize } from "../../../../tutti/src/run/describe-event.ts";
@@ -17,11 +16,11 @@ import type { Run } from "../../../../tutti/src/schema/run.ts";
 export function PlanCard({ run }: { run: Run }) {
   const [edits, setEdits] = useState<PlanEdits>({});
   const hash = Object.values(run.inbox).find(({ kind }) => kind === "plan")?.hash;
-  const confirm = useAction(() => {
+  const confirm = () => {
     const changes = { modifications: modifications(run.tasks, edits) };
     // `hash` binds the confirmation to the plan on the screen: the server rejects it if the plan changed since.
     return server.confirm(run.id, hash === undefined ? changes : { ...changes, hash });
-  });
+  };
   const sound = run.planErrors.length === 0;
   return (
     <section className="card plan needs-you" aria-labelledby="plan-title">
@@ -39,14 +38,9 @@ export function PlanCard({ run }: { run: Run }) {
         </div>
         <div className="run-actions">
           <CancelButton id={run.id} />
-          {sound && (
-            <button type="button" className="button button-primary" disabled={confirm.busy} onClick={confirm.run}>
-              Confirm plan
-            </button>
-          )}
+          {sound && <OrderButton word="Confirm plan" primary order={confirm} />}
         </div>
       </header>
-      <ActionError error={confirm.error} />
       {run.planErrors.map((error) => (
         <Notice key={error} tone="bad">
           <AgentText text={capitalize(error)} max={600} />
@@ -64,7 +58,12 @@ export function PlanCard({ run }: { run: Run }) {
           />
         ))}
       </ol>
-      <ChangeRequest id={run.id} />
+      <AnswerForm
+        label="Request changes"
+        placeholder="Describe the changes. The main session makes a new plan."
+        submit="Request a new plan"
+        send={(text) => server.requestChanges(run.id, text)}
+      />
     </section>
   );
 }

@@ -5,15 +5,14 @@ import { AgentText } from "../../text/agent-text.tsx";
 import { plural } from "../../text/format.ts";
 
 const WORDS: Record<string, string> = { neverStarted: "never started", timeout: "timed out" };
-const MOST = 100;
 
 /** The planned tasks that did not complete, or not fully, with the reasons. */
 export function Causes({ causes, tasks }: { causes: Outcome["causes"]; tasks: Task[] }) {
   if (causes.length === 0) return null;
   const titles = new Map(tasks.map(({ id, title }) => [id, title]));
   return (
-    <FoldedList title={`${plural(causes.length, "task")} to review`} open>
-      {causes.slice(0, MOST).map(({ taskId, status, reason }) => (
+    <FoldedList title={`${plural(causes.length, "task")} to review`} items={causes} most={100}>
+      {({ taskId, status, reason }) => (
         <li key={taskId}>
           <strong>
             <AgentText text={titles.get(taskId) ?? taskId} max={120} />
@@ -22,8 +21,7 @@ export function Causes({ causes, tasks }: { causes: Outcome["causes"]; tasks: Ta
             <code>{taskId}</code> {WORDS[status] ?? status}: <AgentText text={reason} max={400} />
           </div>
         </li>
-      ))}
-      {causes.length > MOST && <li className="muted">and {causes.length - MOST} more</li>}
+      )}
     </FoldedList>
   );
 }

@@ -3,13 +3,11 @@ import type { Conflict } from "../../../../tutti/src/schema/outcome.ts";
 import { AgentText } from "../../text/agent-text.tsx";
 import { plural } from "../../text/format.ts";
 
-const MOST = 100;
-
 export function Conflicts({ conflicts }: { conflicts: Conflict[] }) {
   if (conflicts.length === 0) return null;
   return (
-    <FoldedList title={plural(conflicts.length, "conflict")} open>
-      {conflicts.slice(0, MOST).map(({ files, tasks, resolution }) => (
+    <FoldedList title={plural(conflicts.length, "conflict")} items={conflicts} most={100}>
+      {({ files, tasks, resolution }) => (
         <li key={`${files.join(" ")} ${tasks.join(" ")}`}>
           <code>
             <AgentText text={files.join(", ")} max={200} />
@@ -19,8 +17,7 @@ export function Conflicts({ conflicts }: { conflicts: Conflict[] }) {
             {resolution === null ? "Not resolved. Both versions are kept." : <AgentText text={resolution} max={300} />}
           </div>
         </li>
-      ))}
-      {conflicts.length > MOST && <li className="muted">and {conflicts.length - MOST} more</li>}
+      )}
     </FoldedList>
   );
 }

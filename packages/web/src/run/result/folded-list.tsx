@@ -1,19 +1,24 @@
 import type { ReactNode } from "react";
 
-interface Properties {
+interface Properties<T> {
   title: string;
-  open: boolean;
+  items: readonly T[];
+  /** Further items are only counted. */
+  most: number;
+  open?: boolean;
   /** Use as many columns as fit. */
   wide?: boolean;
-  children: ReactNode;
+  /** Renders one item as `li`. */
+  children: (item: T) => ReactNode;
 }
 
-export function FoldedList({ title, open, wide = false, children }: Properties) {
+export function FoldedList<T>({ title, items, most, open = true, wide = false, children }: Properties<T>) {
   return (
     <details className="folded" open={open}>
       <summary>{title}</summary>
       <ul className={`plain-list${wide ? " is-wide" : ""}`} tabIndex={0} aria-label={title}>
-        {children}
+        {items.slice(0, most).map(children)}
+        {items.length > most && <li className="muted">and {items.length - most} more</li>}
       </ul>
     </details>
   );
