@@ -2,25 +2,28 @@
 import { dateOrNull } from "./orchestrator-state.ts";
 import type { Run } from "../schema/run.ts";
 import { workerSessionId } from "../schema/ids.ts";
-import type { WorkerStatus } from "../schema/status.ts";
 import type { Task } from "../schema/task.ts";
-import { NO_TOOLS, type ToolStats, type Worker } from "../schema/worker.ts";
+import { NO_TOOLS, type Worker } from "../schema/worker.ts";
 
-export interface WorkerState {
-  sessionId: string;
-  orchestratorId: string;
-  taskId: string;
-  task: Task;
-  status: WorkerStatus;
-  attempt: number;
-  progress: number;
+const SHARED = [
+  "sessionId",
+  "orchestratorId",
+  "taskId",
+  "task",
+  "status",
+  "attempt",
+  "progress",
+  "toolStats",
+  "output",
+  "outputFiles",
+  "outputPreview",
+  "error",
+  "retryCount",
+] as const;
+type SharedMembers = Pick<Worker, (typeof SHARED)[number]>;
+
+export interface WorkerState extends SharedMembers {
   currentAction: string;
-  toolStats: ToolStats;
-  output: unknown;
-  outputFiles: string[];
-  outputPreview: string | null;
-  error: string | null;
-  retryCount: number;
   /** The time of the last sign of activity; sessions that report by themselves are not polled. */
   lastPollAt: Date | null;
   startedAt: Date | null;
@@ -29,23 +32,10 @@ export interface WorkerState {
 }
 
 export function workerState(worker: Worker): WorkerState {
-  const { sessionId, orchestratorId, taskId, task, status, attempt, progress, currentAction, toolStats } = worker;
-  const { output, outputFiles, outputPreview, error, retryCount } = worker;
+  const shared = Object.fromEntries(SHARED.map((name) => [name, worker[name]])) as unknown as SharedMembers;
   return structuredClone({
-    sessionId,
-    orchestratorId,
-    taskId,
-    task,
-    status,
-    attempt,
-    progress,
-    toolStats,
-    output,
-    outputFiles,
-    outputPreview,
-    error,
-    retryCount,
-    currentAction: currentAction ?? "",
+    ...shared,
+    currentAction: worker.currentAction ?? "",
     lastPollAt: dateOrNull(worker.lastActivityAt),
     startedAt: dateOrNull(worker.startedAt),
     completedAt: dateOrNull(worker.completedAt),

@@ -9,7 +9,7 @@ import { nextDue, latestDue } from "./cron.ts";
 import { demandSound, type LiveSettings, type ReportProblem } from "./live-settings.ts";
 import type { KnownRun, Launched, RunLauncher } from "./run-launcher.ts";
 import type { ScheduleEntry, ScheduleFile } from "./schedule-file.ts";
-import { ruleOf, type ScheduleSettings } from "./settings.ts";
+import { ruleOf, type RunSettings, type ScheduleSettings } from "./settings.ts";
 import type { ScheduleView } from "../schema/api/schedule-routes.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
 import { isRunOver } from "../schema/status.ts";
@@ -177,22 +177,16 @@ export class Schedules {
 
   #view(name: string, schedule: ScheduleSettings, runs: readonly KnownRun[]): ScheduleView {
     const { file, world } = this.#options;
-    const { template, cwd, enabled, confirm, maxConcurrent, missed } = schedule;
     const entry = file.get(name);
     const last = runs.at(-1);
     const rule = ruleOf(schedule);
-    const next = enabled ? nextDue(rule, Math.max(world.now(), entry?.after ?? 0)) : null;
+    const next = schedule.enabled ? nextDue(rule, Math.max(world.now(), entry?.after ?? 0)) : null;
     const skipped = entry?.lastSkipped ?? null;
     return {
       name,
       ...rule,
-      template,
-      cwd,
-      enabled,
-      confirm,
-      maxConcurrent,
-      missed,
-      running: runs.filter(({ status }) => !isRunOver(status)).length,
+      ...viewOfSettings(schedule, runs),
+      missed: schedule.missed,
       problem: this.#problems.get(name) ?? null,
       nextDue: next === null ? null : iso(next),
       lastDue: entry?.lastDue == null ? null : iso(entry.lastDue),
@@ -200,6 +194,13 @@ export class Schedules {
       lastSkipped: skipped && { due: iso(skipped.due), at: iso(skipped.at), reason: skipped.reason },
     };
   }
+}
+
+/** Members that the views of schedules and triggers share. */
+export function viewOfSettings(settings: RunSettings, runs: readonly KnownRun[]) {
+  const { template, cwd, enabled, confirm, maxConcurrent } = settings;
+  const running = runs.filter(({ status }) => !isRunOver(status)).length;
+  return { template, cwd, enabled, confirm, maxConcurrent, running };
 }
 
 export const viewOf = ({ id, status, outcome, createdAt }: KnownRun) => ({

@@ -10,12 +10,11 @@ import { readFileSync } from "node:fs";
 import { fillPayload } from "./fill-payload.ts";
 import { demandSound, type LiveSettings, type ReportProblem } from "./live-settings.ts";
 import type { Launched, RunLauncher } from "./run-launcher.ts";
-import { viewOf } from "./schedules.ts";
+import { viewOf, viewOfSettings } from "./schedules.ts";
 import type { TriggerSettings } from "./settings.ts";
 import { identifyDelivery, type Signatures } from "./signature.ts";
 import type { TriggerView } from "../schema/api/schedule-routes.ts";
 import { asTuttiError, TuttiError } from "../schema/error.ts";
-import { isRunOver } from "../schema/status.ts";
 import type { World } from "../world.ts";
 
 export interface TriggersOptions {
@@ -69,17 +68,11 @@ export class Triggers {
     const { triggers, problem } = settings.read();
     const runsByOrigin = launcher.byOrigin();
     return Object.entries(triggers).map(([name, trigger]) => {
-      const { template, cwd, enabled, confirm, maxConcurrent } = trigger;
       const runs = runsByOrigin.get(originOf(name)) ?? [];
       const last = runs.at(-1);
       return {
         name,
-        template,
-        cwd,
-        enabled,
-        confirm,
-        maxConcurrent,
-        running: runs.filter(({ status }) => !isRunOver(status)).length,
+        ...viewOfSettings(trigger, runs),
         problem: problem ?? this.#secretOf(trigger).problem,
         lastRun: last ? viewOf(last) : null,
       };

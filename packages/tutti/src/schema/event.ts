@@ -8,18 +8,17 @@ import { Ending, FailureCause } from "./ending.ts";
 import { HOOK_NAMES } from "./hook.ts";
 import { InboxItem } from "./inbox.ts";
 import { Conflict, Usage, Verdict } from "./outcome.ts";
-import { PHASES, RUN_STATUSES, SUBSESSION_STATUS } from "./status.ts";
+import { ORCHESTRATOR_PHASE, ORCHESTRATOR_STATUS, SUBSESSION_STATUS } from "./status.ts";
 import { Task } from "./task.ts";
 import { Template } from "./template.ts";
 import { Origin, ToolStats } from "./worker.ts";
 
-const Phase = z.enum(PHASES as [(typeof PHASES)[number]]);
-const RunStatus = z.enum(RUN_STATUSES as [(typeof RUN_STATUSES)[number]]);
+const Phase = z.enum(ORCHESTRATOR_PHASE);
+const RunStatus = z.enum(ORCHESTRATOR_STATUS);
 const worker = { sessionId: z.string(), orchestratorId: z.string(), taskId: z.string() };
 const session = { id: z.string(), sessionId: z.string(), taskId: z.string().nullable() };
 
-const subSessionStatuses = Object.values(SUBSESSION_STATUS);
-const SubSessionStatus = z.enum(subSessionStatuses as [(typeof subSessionStatuses)[number]]);
+const SubSessionStatus = z.enum(SUBSESSION_STATUS);
 const relation = { childSessionId: z.string(), parentSessionId: z.string() };
 const SubSessionUpdates = z.strictObject({
   lastAssistantMessage: z.string().nullable().optional(),
@@ -370,7 +369,7 @@ export interface LogPosition {
 /** An event in the log. `seq` counts over the whole data folder, `runSeq` within the run, both from 1 without gaps. */
 export type StoredEvent = RunEvent & LogPosition & { seq: number; run: string | null };
 
-const TELLING = new Set<EventType>([
+const INFORMATIONAL = new Set<EventType>([
   "worker:progress",
   "orchestrator:progress",
   "orchestrator:toolsCounted",
@@ -378,4 +377,4 @@ const TELLING = new Set<EventType>([
   "workspace:saved",
   "log:removed",
 ]);
-export const isInformational = (type: EventType): boolean => TELLING.has(type);
+export const isInformational = (type: EventType): boolean => INFORMATIONAL.has(type);

@@ -1,7 +1,7 @@
 // An inbox item waits for the user and is answered once. `hash` covers everything that the user sees, so an answer to
 // another version of the question is rejected.
 import { z } from "zod";
-import { PHASES } from "./status.ts";
+import { ORCHESTRATOR_PHASE } from "./status.ts";
 
 export const INBOX_KINDS = [
   "plan",
@@ -36,7 +36,7 @@ export const InboxItem = z.object({
   risk: z.enum(["low", "medium", "high"]),
   hash: z.string(),
   /** The phase of a `data` item. */
-  phase: z.enum(PHASES as [(typeof PHASES)[number]]).optional(),
+  phase: z.enum(ORCHESTRATOR_PHASE).optional(),
   /** Position of a `decision` item among those asked for together. */
   index: z.number().optional(),
   createdAt: z.number(),

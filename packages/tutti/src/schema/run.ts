@@ -1,8 +1,7 @@
 // A `Run` is an orchestrator in the words of document 004. It is the fold of the run's log, never the source of truth.
-import type { FailureCause } from "./ending.ts";
 import type { AggregationAnswer, VerificationAnswer } from "./answer.ts";
 import type { Budget } from "./budget.ts";
-import type { Decision, Idempotency, PauseReason } from "./event.ts";
+import type { Decision, EventData, Idempotency, PauseReason } from "./event.ts";
 import type { InboxItem } from "./inbox.ts";
 import type { Conflict, Usage, Verdict } from "./outcome.ts";
 import type { Phase, RunStatus } from "./status.ts";
@@ -10,24 +9,10 @@ import type { Task } from "./task.ts";
 import type { Template } from "./template.ts";
 import type { Owed, SessionState, ToolStats, Worker } from "./worker.ts";
 
-export interface Analysis {
-  summary: string;
-  recommendedSplits: number;
-  keyFiles: string[];
-  estimatedComplexity: string | null;
-  components: unknown[];
-  notes: string | null;
-  warnings: string[];
-}
-
 /** The latest refusal of a provider. */
-export interface Refusal {
-  cause: FailureCause;
-  detail: string;
-  until: number;
+export interface Refusal extends Pick<EventData<"provider:refused">, "cause" | "detail" | "until" | "count"> {
   /** Like `until`, but only of refusals that ended a turn. A turn started later probes whether the provider answers again. */
   settledUntil: number;
-  count: number;
 }
 
 export interface Run {
@@ -52,7 +37,7 @@ export interface Run {
   /** The answer that the main session has to give. It survives the loss of `main`. */
   owed: Owed | null;
   mainLosses: number;
-  analysis: Analysis | null;
+  analysis: EventData<"orchestrator:analysisComplete">["analysis"] | null;
   tasks: Task[];
   parallelGroups: string[][];
   /** Why the plan cannot be confirmed. `planWarnings` do not prevent it. */

@@ -22,53 +22,50 @@ export function logEngine(log: Log, engine: Pick<Engine, "subscribe" | "halted">
   });
 }
 
-function lineOf(event: StoredEvent): Line | null {
-  switch (event.type) {
+function lineOf({ type, data }: StoredEvent): Line | null {
+  switch (type) {
     case "orchestrator:created": {
-      const { templateId, agent, cwd } = event.data;
-      return ["info", "run created", { template: templateId, agent: agent.split(" ")[0], folder: cwd }];
+      const { templateId: template, agent, cwd: folder } = data;
+      return ["info", "run created", { template, agent: agent.split(" ")[0], folder }];
     }
     case "orchestrator:started":
       return ["info", "run started"];
     case "orchestrator:completed":
-      return ["info", "run ended", { outcome: event.data.outcome }];
+      return ["info", "run ended", { outcome: data.outcome }];
     case "orchestrator:cancelled":
       return ["info", "run ended", { outcome: "cancelled" }];
-    case "orchestrator:error": {
-      const { code, error, operation, fatal } = event.data;
-      return ["warn", fatal ? "run failed" : "run error", { code, error, operation }];
-    }
+    case "orchestrator:error":
+      return ["warn", data.fatal ? "run failed" : "run error", pick(data, "code", "error", "operation")];
     case "orchestrator:reopened":
-      return ["info", "run reopened", { phase: event.data.phase }];
+      return ["info", "run reopened", pick(data, "phase")];
     case "orchestrator:paused":
-      return ["info", "run paused", { reason: event.data.reason, detail: event.data.detail }];
+      return ["info", "run paused", pick(data, "reason", "detail")];
     case "orchestrator:resumed":
       return ["info", "run resumed"];
     case "orchestrator:cleanup":
-      return ["info", event.data.removed ? "run removed" : "run cleaned up"];
+      return ["info", data.removed ? "run removed" : "run cleaned up"];
     case "worker:failed":
-    case "worker:timeout": {
-      const { sessionId: session, taskId: task, code, error } = event.data;
-      return [
-        "warn",
-        event.type === "worker:failed" ? "worker failed" : "worker timed out",
-        { session, task, code, error },
-      ];
-    }
+      return ["warn", "worker failed", { ...sessionOf(data), ...pick(data, "code", "error") }];
+    case "worker:timeout":
+      return ["warn", "worker timed out", { ...sessionOf(data), ...pick(data, "code", "error") }];
     case "worker:lost":
-    case "main:lost": {
-      const { sessionId: session, taskId: task, reason } = event.data;
-      return ["warn", "session lost", { session, task, reason }];
-    }
-    case "inbox:added": {
-      const { id, kind } = event.data.item;
-      return ["info", "inbox item added", { item: id, kind }];
-    }
+    case "main:lost":
+      return ["warn", "session lost", { ...sessionOf(data), reason: data.reason }];
+    case "inbox:added":
+      return ["info", "inbox item added", { item: data.item.id, kind: data.item.kind }];
     case "provider:refused": {
-      const { provider, cause, detail, until } = event.data;
-      return ["warn", "provider refused", { provider, cause, detail, until: new Date(until).toISOString() }];
+      const until = new Date(data.until).toISOString();
+      return ["warn", "provider refused", { ...pick(data, "provider", "cause", "detail"), until }];
     }
     default:
       return null;
   }
 }
+
+const pick = <T extends object>(data: T, ...names: (keyof T)[]): Members =>
+  Object.fromEntries(names.map((name) => [name, data[name]]));
+
+const sessionOf = ({ sessionId, taskId }: { sessionId: string; taskId: string | null }): Members => ({
+  session: sessionId,
+  task: taskId,
+});

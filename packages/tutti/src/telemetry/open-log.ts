@@ -1,5 +1,6 @@
-import { toFile, toStandardError } from "./log-sink.ts";
+import { openSync, writeSync } from "node:fs";
 import { createLog, SILENT, type Log, type LogLevel, type Members } from "./log.ts";
+import { TuttiError } from "../schema/error.ts";
 
 /** Without `file` the log goes to standard error. */
 export interface LogSettings {
@@ -17,10 +18,21 @@ export interface OpenLogOptions {
 /** Opens the configured log. Without `settings` only warnings are passed on, as one sentence each, to `warn`. */
 export function openLog({ settings, warn, now, mask }: OpenLogOptions): Log {
   if (settings) {
-    const write = settings.file === undefined ? toStandardError : toFile(settings.file);
+    const write = settings.file === undefined ? (line: string) => process.stderr.write(line) : toFile(settings.file);
     return createLog({ level: settings.level, write, now, mask });
   }
   const format = (message: string, { reason }: Members = {}) =>
     typeof reason === "string" ? `${message}: ${reason}` : message;
   return { ...SILENT, warn: (message, members) => warn?.(mask(format(message, members))) };
+}
+
+/** Opens the file in append mode, so that a log rotation tool may truncate it at any time. */
+function toFile(file: string): (line: string) => void {
+  try {
+    const opened = openSync(file, "a", 0o600);
+    return (line) => void writeSync(opened, line);
+  } catch (error) {
+    const problem = `Cannot write the log to ${file}: ${(error as Error).message}.`;
+    throw new TuttiError("usage", `${problem} Choose another --log-file.`, { cause: error });
+  }
 }
